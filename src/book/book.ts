@@ -1,0 +1,241 @@
+import type { Micro } from '../domain/credits.ts';
+import type { AccountRecord, KeyRecord, KeySettings } from '../domain/key.ts';
+import type { EntryDraft, JournalEntry, Usage } from '../domain/ledger-entry.ts';
+
+/** A key as it is first stored: settings plus what the gateway made. `hash` is the SHA-256 of the value, hex. */
+export interface NewKey extends KeySettings {
+  readonly hash: string;
+  readonly prefix: string;
+}
+
+export interface NewAccount {
+  readonly email: string;
+  readonly alertThreshold: Micro;
+  readonly webhookSecret: string;
+}
+
+/** A change of balance that an operator ordered; recorded before Redis applies it, so that no crash loses it. */
+export interface Grant {
+  readonly id: string;
+  readonly accountId: number;
+  /** Signed. */
+  readonly amount: Micro;
+  readonly type: 'top_up' | 'adjustment';
+  readonly note: string;
+  readonly createdAt: number;
+  /** Balance right after it was applied; null while its ledger entry is not in the book yet. */
+  readonly balanceAfter: Micro | null;
+}
+
+/** What became of a journal entry that was offered to the book. */
+export type PostResult =
+  /** Written now. */
+  | 'posted'
+  /** Written before (same id). */
+  | 'duplicate'
+  /** Of an epoch before the account's last rebuild, or its seq is taken by another entry: apply it again. */
+  | 'superseded';
+
+export interface Posting {
+  /** In the order of the entries offered. */
+  readonly results: readonly PostResult[];
+  /** Accounts in which entries are missing before the ones offered: their live state must be rebuilt. */
+  readonly gaps: readonly number[];
+  /** How many alerts were queued (crossings). */
+  readonly alerts: number;
+}
+
+/** Start day (days since epoch, UTC) of the periods that hold the present moment. */
+export interface PeriodStarts {
+  readonly day: number;
+  readonly week: number;
+  readonly month: number;
+}
+
+export interface KeyState {
+  readonly key: KeyRecord;
+  /** Spent since the start of each period. */
+  readonly daySpent: Micro;
+  readonly weekSpent: Micro;
+  readonly monthSpent: Micro;
+}
+
+/** What the live state of an account is rebuilt from. `epoch` is new with each call. */
+export interface AccountSnapshot {
+  readonly account: AccountRecord;
+  readonly balance: Micro;
+  readonly seq: number;
+  readonly epoch: number;
+  readonly keys: readonly KeyState[];
+}
+
+export interface LedgerEntry extends EntryDraft {
+  readonly seq: number;
+  readonly balanceAfter: Micro;
+}
+
+export interface LedgerQuery {
+  readonly accountId: number;
+  readonly keyId?: number;
+  /** Entries with a lower seq than this only. */
+  readonly before?: number;
+  /** 1–1,000. */
+  readonly limit: number;
+}
+
+export interface UsageRow {
+  /** `YYYY-MM-DD`, the key id, or the model, by group. */
+  readonly group: string | number | null;
+  readonly calls: number;
+  /** Positive: credits spent (charges less refunds). */
+  readonly credits: Micro;
+  readonly usage: Usage;
+}
+
+export type DeliveryStatus = 'delivered' | 'failed' | 'timeout' | 'blocked' | 'unknown';
+
+export interface Delivery {
+  readonly id: number;
+  readonly keyId: number;
+  readonly url: string;
+  readonly status: DeliveryStatus;
+  readonly httpStatus: number | null;
+  readonly durationMs: number | null;
+  readonly attemptedAt: number;
+}
+
+export interface Alert {
+  readonly id: number;
+  readonly createdAt: number;
+  readonly creditsBalance: Micro;
+  readonly test: boolean;
+  readonly deliveries: readonly Delivery[];
+}
+
+/** An alert that this process alone may send now. Its deliveries are in the book as `unknown` already. */
+export interface ClaimedAlert {
+  readonly id: number;
+  readonly accountId: number;
+  readonly email: string;
+  readonly webhookSecret: string;
+  readonly creditsBalance: Micro;
+  readonly test: boolean;
+  readonly createdAt: number;
+  readonly deliveries: readonly { readonly id: number; readonly keyId: number; readonly url: string }[];
+}
+
+/** Thrown where an e-mail address belongs to another account already. */
+export class EmailTaken extends Error {}
+/** Thrown where an Idempotency-Key was used before with another amount or note. */
+export class IdempotencyKeyReused extends Error {}
+/** Thrown where the database cannot be reached or does not answer in time. */
+export class BookUnavailable extends Error {}
+
+/**
+ * The database of record: accounts, keys, ledger, grants, alerts. One implementation over Kysely serves SQLite
+ * and PostgreSQL. Every method rejects with BookUnavailable when the database is out of reach. All times are
+ * milliseconds since the epoch, all amounts micro-credits.
+ */
+export interface Book {
+  ping(): Promise<void>;
+  close(): Promise<void>;
+
+  /** One transaction: account, its first key, and (if credits > 0) a pending top-up. Throws EmailTaken. */
+  createAccount(
+    account: NewAccount,
+    firstKey: NewKey,
+    grant: { id: string; amount: Micro; note: string } | null,
+    now: number,
+  ): Promise<{ account: AccountRecord; key: KeyRecord }>;
+  account(id: number): Promise<AccountRecord | undefined>;
+  /** By id ascending, ids above `after`. */
+  accounts(after: number, limit: number): Promise<(AccountRecord & { balance: Micro })[]>;
+  /** Undefined: no such account. Throws EmailTaken. Version grows by one. */
+  updateAccount(
+    id: number,
+    change: { email?: string; alertThreshold?: Micro; isActive?: boolean },
+    now: number,
+  ): Promise<AccountRecord | undefined>;
+
+  keyByHash(hash: string): Promise<KeyRecord | undefined>;
+  key(accountId: number, keyId: number): Promise<KeyRecord | undefined>;
+  /** All keys of the account by id ascending, inactive ones included. */
+  keys(accountId: number): Promise<KeyRecord[]>;
+  createKey(accountId: number, key: NewKey, now: number): Promise<KeyRecord>;
+  /** Undefined: no such key in that account. Version grows by one, also where nothing changed. */
+  updateKey(
+    accountId: number,
+    keyId: number,
+    change: Partial<KeySettings>,
+    now: number,
+  ): Promise<KeyRecord | undefined>;
+  /** True where any active key blocks a country (then country data is worth its memory). */
+  anyBlockedCountries(): Promise<boolean>;
+
+  /** Keys and accounts whose last change was not confirmed as published to Redis. */
+  unpublished(limit: number): Promise<{ keys: KeyRecord[]; accounts: AccountRecord[] }>;
+  /** Notes that Redis holds these versions. Never lowers what is noted. */
+  published(what: {
+    keys?: readonly { id: number; version: number }[];
+    accounts?: readonly { id: number; version: number }[];
+  }): Promise<void>;
+
+  /**
+   * Records a change of balance before Redis applies it. Where the account already has a grant with this
+   * idempotency key, that one comes back with `repeated: true`. Throws IdempotencyKeyReused.
+   */
+  createGrant(
+    grant: Omit<Grant, 'balanceAfter'>,
+    idempotencyKey: string | null,
+  ): Promise<{ grant: Grant; repeated: boolean }>;
+  /** Grants without a ledger entry, created before `createdBefore`. */
+  pendingGrants(createdBefore: number, limit: number): Promise<Grant[]>;
+
+  /**
+   * Journal → ledger, in one transaction: entries, balances, per-day sums, alerts of crossings, grants done.
+   * Entries come in journal order. Safe to repeat.
+   */
+  post(entries: readonly JournalEntry[]): Promise<Posting>;
+  hasEntry(id: string): Promise<boolean>;
+  /** Takes a new epoch for the account and reads what its live state is rebuilt from. Undefined: no such account. */
+  snapshot(accountId: number, starts: PeriodStarts): Promise<AccountSnapshot | undefined>;
+  /** Last seq and epoch of accounts with an entry since `since`. */
+  recentAccounts(since: number): Promise<{ id: number; seq: number; epoch: number }[]>;
+
+  /** Newest first. */
+  ledger(query: LedgerQuery): Promise<LedgerEntry[]>;
+  /** Sums over whole UTC days; `fromDay` ≤ day < `toDay`, days since epoch. Group order ascending. */
+  usage(
+    accountId: number,
+    fromDay: number,
+    toDay: number,
+    groupBy: 'day' | 'key' | 'model',
+  ): Promise<UsageRow[]>;
+
+  /** Queued alerts, oldest first. */
+  queuedAlerts(limit: number): Promise<number[]>;
+  /**
+   * Makes this process the only sender of the alert and writes its deliveries as `unknown`: one for each key that
+   * is active, not expired and has a webhook. Undefined: claimed by another, or gone.
+   */
+  claimAlert(id: number, now: number): Promise<ClaimedAlert | undefined>;
+  finishDelivery(
+    deliveryId: number,
+    outcome: { status: DeliveryStatus; httpStatus: number | null; durationMs: number; attemptedAt: number },
+  ): Promise<void>;
+  /** A marked test alert, queued; its id. */
+  createTestAlert(accountId: number, creditsBalance: Micro, now: number): Promise<number>;
+  /** Newest first. */
+  alerts(accountId: number, limit: number): Promise<Alert[]>;
+
+  /** For each account: stored balance, Σ of its ledger, and the last entry's balance_after (null: no entry). */
+  reconcile(): AsyncIterable<{
+    accountId: number;
+    email: string;
+    balance: Micro;
+    ledgerSum: Micro;
+    lastBalanceAfter: Micro | null;
+    seq: number;
+    epoch: number;
+  }>;
+}

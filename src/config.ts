@@ -1,0 +1,36 @@
+import type { Catalog, Upstream } from './domain/catalog.ts';
+
+/** Everything that can be set, checked, defaulted and frozen (contract section 1). Times in milliseconds. */
+export interface Config {
+  readonly server: {
+    readonly host: string;
+    readonly port: number;
+    /** Normalised CIDRs. */
+    readonly trustProxy: readonly string[];
+    readonly bodyLimitBytes: number;
+  };
+  readonly alerts: { readonly timeoutMs: number; readonly allowPrivateNetworks: boolean };
+  readonly origins: { readonly allowMissing: boolean };
+  readonly limits: {
+    /** Longest request, from first byte to last; a hold outlives it by a minute. */
+    readonly requestTimeoutMs: number;
+    /** Longest wait for the upstream's response headers. */
+    readonly headersTimeoutMs: number;
+    /** Longest silence of an upstream within an answer. */
+    readonly idleTimeoutMs: number;
+    /** Bound of one image or file part in tokens, for holds. */
+    readonly imageTokens: number;
+  };
+  readonly upstreams: ReadonlyMap<string, Upstream>;
+  readonly catalog: Catalog;
+  readonly adminToken: string | undefined;
+  readonly keyPrefix: string;
+  readonly logLevel: string;
+  /** Absolute path. */
+  readonly dataDir: string;
+  readonly databaseUrl: string | undefined;
+  readonly redisUrl: string | undefined;
+  readonly requireDurableRedis: boolean;
+  /** One line each, to be logged once: upstreams left out for want of a credential, with their models. */
+  readonly warnings: readonly string[];
+}

@@ -1,0 +1,76 @@
+/**
+ * Every error code that a client can see, in one place (contract sections 2, 3, 4, 7): HTTP status and type.
+ * The README lists them; a test holds the two together.
+ */
+export const ERRORS = {
+  missing_api_key: [401, 'authentication_error'],
+  invalid_api_key: [401, 'authentication_error'],
+  inactive_api_key: [401, 'authentication_error'],
+  expired_api_key: [401, 'authentication_error'],
+  invalid_admin_token: [401, 'authentication_error'],
+  inactive_account: [403, 'permission_error'],
+  outside_active_hours: [403, 'permission_error'],
+  ip_not_allowed: [403, 'permission_error'],
+  country_blocked: [403, 'permission_error'],
+  origin_not_allowed: [403, 'permission_error'],
+  category_not_allowed: [403, 'permission_error'],
+  model_not_allowed: [403, 'permission_error'],
+  management_not_allowed: [403, 'permission_error'],
+  invalid_json: [400, 'invalid_request_error'],
+  invalid_field: [400, 'invalid_request_error'],
+  model_required: [400, 'invalid_request_error'],
+  endpoint_mismatch: [400, 'invalid_request_error'],
+  invalid_request: [400, 'invalid_request_error'],
+  body_too_large: [413, 'invalid_request_error'],
+  unsupported_media_type: [415, 'invalid_request_error'],
+  request_timeout: [408, 'invalid_request_error'],
+  email_taken: [409, 'invalid_request_error'],
+  idempotency_key_reused: [409, 'invalid_request_error'],
+  model_not_found: [404, 'not_found_error'],
+  key_not_found: [404, 'not_found_error'],
+  account_not_found: [404, 'not_found_error'],
+  object_not_found: [404, 'not_found_error'],
+  unknown_endpoint: [404, 'not_found_error'],
+  method_not_allowed: [405, 'invalid_request_error'],
+  spending_limit_exceeded: [402, 'billing_error'],
+  insufficient_credits: [402, 'billing_error'],
+  upstream_auth_failed: [502, 'upstream_error'],
+  upstream_unavailable: [502, 'upstream_error'],
+  upstream_timeout: [504, 'upstream_error'],
+  service_unavailable: [503, 'service_unavailable_error'],
+  internal_error: [500, 'internal_error'],
+} as const satisfies Record<string, readonly [status: number, type: string]>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** A refusal that reaches the client as it stands: its message is written for users and holds nothing internal. */
+export class GatewayError extends Error {
+  readonly code: ErrorCode;
+  readonly param: string | null;
+  /** Seconds for `Retry-After`; only with `service_unavailable`. */
+  readonly retryAfterS: number | undefined;
+
+  constructor(code: ErrorCode, message: string, param: string | null = null, retryAfterS?: number) {
+    super(message);
+    this.name = 'GatewayError';
+    this.code = code;
+    this.param = param;
+    this.retryAfterS = code === 'service_unavailable' ? (retryAfterS ?? 1) : undefined;
+  }
+
+  get statusCode(): number {
+    return ERRORS[this.code][0];
+  }
+
+  /** Contract section 3: `{"error":{"message","type","param","code"}}`. */
+  body(): { error: { message: string; type: string; param: string | null; code: ErrorCode } } {
+    return {
+      error: { message: this.message, type: ERRORS[this.code][1], param: this.param, code: this.code },
+    };
+  }
+}
+
+/** 400 `invalid_field`: `param` names the field, the message says what would be right. */
+export function invalidField(param: string, message: string): GatewayError {
+  return new GatewayError('invalid_field', message, param);
+}

@@ -1,0 +1,50 @@
+import type { Micro } from './credits.ts';
+
+/** Modalities, in the order in which the seed lists them. */
+export const CATEGORIES = ['text', 'image', 'tts', 'stt', 'video'] as const;
+export type Category = (typeof CATEGORIES)[number];
+
+export const SPENDING_PERIODS = ['daily', 'weekly', 'monthly'] as const;
+export type SpendingPeriod = (typeof SPENDING_PERIODS)[number];
+
+/**
+ * What a key's owner set, normalised. The unit in which a key is judged, published and cached; plain
+ * JSON, so the same value lives in the book, in Redis and in the process.
+ */
+export interface KeyRecord {
+  readonly id: number;
+  readonly accountId: number;
+  readonly name: string;
+  readonly description: string;
+  readonly prefix: string;
+  readonly isActive: boolean;
+  readonly canManage: boolean;
+  /** Milliseconds since the epoch; null: never. */
+  readonly expiresAt: number | null;
+  readonly allowedModels: readonly string[];
+  readonly allowedCategories: readonly Category[];
+  readonly spendingLimit: Micro | null;
+  readonly spendingPeriod: SpendingPeriod;
+  /** `HH:MM-HH:MM` UTC or "". */
+  readonly activeHours: string;
+  readonly allowedIps: readonly string[];
+  readonly allowedOrigins: readonly string[];
+  readonly blockedCountries: readonly string[];
+  readonly webhookUrl: string;
+  readonly createdAt: number;
+  /** Grows by one with every change; admission compares it (contract section 3, "Revocation is exact"). */
+  readonly version: number;
+}
+
+/** The fields that create and PATCH can set. */
+export type KeySettings = Omit<KeyRecord, 'id' | 'accountId' | 'prefix' | 'createdAt' | 'version'>;
+
+export interface AccountRecord {
+  readonly id: number;
+  readonly email: string;
+  readonly isActive: boolean;
+  readonly alertThreshold: Micro;
+  readonly webhookSecret: string;
+  readonly createdAt: number;
+  readonly version: number;
+}

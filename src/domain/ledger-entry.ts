@@ -1,0 +1,61 @@
+import type { Micro } from './credits.ts';
+import type { Category } from './key.ts';
+
+export type EntryType = 'charge' | 'top_up' | 'adjustment' | 'refund' | 'expired_hold';
+
+export type Outcome =
+  | 'complete'
+  | 'client_left'
+  | 'upstream_broke'
+  | 'upstream_error'
+  | 'upstream_unreachable'
+  | 'timeout';
+
+/** What a call used, in the units that the price list charges. Absent = 0. Integers, seconds may be fractions. */
+export interface Usage {
+  /** Input tokens that are priced at `input`: without the cached ones. */
+  input?: number;
+  output?: number;
+  cachedInput?: number;
+  cacheWrite?: number;
+  characters?: number;
+  images?: number;
+  audioSeconds?: number;
+  videoSeconds?: number;
+  requests?: number;
+}
+
+/** What the settling gateway knows of an entry before Redis gives it its place and balance. */
+export interface EntryDraft {
+  /** The request id (`x-request-id`), a grant id, or `<request id>:refund`. Unique: the idempotency key of the book. */
+  readonly id: string;
+  readonly type: EntryType;
+  readonly accountId: number;
+  readonly keyId: number | null;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly model: string | null;
+  readonly category: Category | null;
+  readonly endpoint: string | null;
+  /** HTTP status that the client was answered; 499: it left first; null where there was no call. */
+  readonly status: number | null;
+  readonly outcome: Outcome | null;
+  readonly usage: Usage;
+  readonly estimated: boolean;
+  /** Signed: a charge is negative. */
+  readonly credits: Micro;
+  readonly note?: string;
+}
+
+/** An entry as the journal carries it from Redis to the book. */
+export interface JournalEntry extends EntryDraft {
+  /** Position among the account's entries, from 1, without gaps within an epoch. */
+  readonly seq: number;
+  /** Which rebuild of the account's live state the entry was made in. */
+  readonly epoch: number;
+  readonly balanceAfter: Micro;
+  /** Days since 1970-01-01 UTC to which the spend was booked. */
+  readonly day: number;
+  /** True where this debit took the balance from at-or-above the threshold to below it. */
+  readonly crossing: boolean;
+}
