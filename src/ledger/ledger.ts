@@ -1,6 +1,8 @@
 import type { Micro } from '../domain/credits.ts';
-import type { AccountRecord, KeyRecord, SpendingPeriod } from '../domain/key.ts';
+import type { AccountRecord, KeyRecord, SpendingPeriod, Subject } from '../domain/key.ts';
 import type { EntryDraft } from '../domain/ledger-entry.ts';
+
+export type { Subject } from '../domain/key.ts';
 
 /** What admission needs to know; one Redis round trip. */
 export interface Admission {
@@ -37,13 +39,6 @@ export interface LiveAccount {
   readonly held: Micro;
 }
 
-/** A key as it is judged: its record, and its account's state. */
-export interface Subject {
-  readonly key: KeyRecord;
-  readonly accountVersion: number;
-  readonly accountActive: boolean;
-}
-
 /** The live state of accounts and keys in Redis, and its way into the book. */
 export interface Ledger {
   /** Reserves the hold or says why not. Throws LedgerUnavailable. */
@@ -64,7 +59,14 @@ export interface Ledger {
   publishAccount(account: AccountRecord): Promise<void>;
 
   /** Applies a grant that the book holds as pending; exactly once. The balance after it. */
-  grant(grant: { id: string; accountId: number; amount: Micro; type: 'top_up' | 'adjustment'; note: string; createdAt: number }): Promise<Micro>;
+  grant(grant: {
+    id: string;
+    accountId: number;
+    amount: Micro;
+    type: 'top_up' | 'adjustment';
+    note: string;
+    createdAt: number;
+  }): Promise<Micro>;
 
   account(accountId: number): Promise<LiveAccount>;
   /** Spent in the current period of each key named, in the order given. */

@@ -1,0 +1,94 @@
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import type { Log } from '../log.ts';
+import { addScripts, type ScriptClient } from './scripts.ts';
+
+/** A reply that does not come within this is a lost one; the caller must assume nothing. Contract: 503 within 1.5 s. */
+const COMMAND_TIMEOUT_MS = 1_000;
+
+/**
+ * The settings that make a lost reply a rejection instead of a second debit or a hang: nothing waits in an offline
+ * queue, and nothing in flight is sent again on reconnect. Who asks again does so with the same request id.
+ */
+function safeOptions(name: string): RedisOptions {
+  return {
+    connectionName: `tollgate-${name}`,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    connectTimeout: 1_000,
+    maxRetriesPerRequest: 0,
+    enableOfflineQueue: false,
+    retryStrategy: (attempt) => Math.min(20 * 2 ** Math.min(attempt, 6), 1_000),
+    lazyConnect: true,
+    noDelay: true,
+  };
+}
+
+/** Where Redis is: contract section 1, "Redis". */
+export type RedisAddress =
+  | { readonly kind: 'socket'; readonly path: string }
+  | { readonly kind: 'single'; readonly url: string }
+  | {
+      readonly kind: 'cluster';
+      readonly nodes: readonly { host: string; port: number }[];
+      readonly auth: RedisOptions;
+    };
+
+/** Reads `redis://`, `rediss://` or `redis+cluster://[user:password@]host:port,host:port`. Throws Error with what is wrong. */
+export function parseRedisUrl(url: string): RedisAddress {
+  if (/^rediss?:\/\//.test(url)) {
+    if (!URL.canParse(url)) throw new Error('REDIS_URL is not a valid redis:// URL');
+    return { kind: 'single', url };
+  }
+  const match = /^redis\+cluster:\/\/(?:([^@]*)@)?([^/?]+)\/?$/.exec(url);
+  if (!match) {
+    throw new Error('REDIS_URL must be redis://…, rediss://… or redis+cluster://host:port,host:port');
+  }
+  const [, credentials = '', hosts = ''] = match;
+  const nodes = hosts.split(',').map((text) => {
+    const node = URL.canParse(`redis://${text}`) ? new URL(`redis://${text}`) : undefined;
+    if (!node?.hostname) throw new Error('REDIS_URL names a cluster node that is not host:port');
+    return { host: node.hostname.replace(/^\[|\]$/g, ''), port: Number(node.port || 6379) };
+  });
+  const [username = '', password = ''] = credentials.split(':').map(decodeURIComponent);
+  return {
+    kind: 'cluster',
+    nodes,
+    auth: { ...(username ? { username } : {}), ...(password ? { password } : {}) },
+  };
+}
+
+export type RedisClient = (Redis | Cluster) & ScriptClient;
+
+/** A connection that is not open yet; call `connect()`. */
+export function createRedis(address: RedisAddress, name: string, log: Log): RedisClient {
+  const options = safeOptions(name);
+  const client =
+    address.kind === 'cluster'
+      ? new Cluster([...address.nodes], {
+          redisOptions: { ...options, ...address.auth, lazyConnect: false },
+          enableOfflineQueue: false,
+          lazyConnect: true,
+          clusterRetryStrategy: (attempt) => Math.min(20 * 2 ** Math.min(attempt, 6), 1_000),
+          // A slot that is moving answers MOVED or ASK: following those is not a second execution.
+          maxRedirections: 16,
+          retryDelayOnFailover: 100,
+          retryDelayOnClusterDown: 100,
+        })
+      : address.kind === 'socket'
+        ? new Redis({ ...options, path: address.path })
+        : new Redis(address.url, options);
+  // Without a listener an 'error' event would end the process; every command rejects by itself anyway.
+  let last = '';
+  client.on('error', (error: Error) => {
+    if (error.message !== last) log.warn({ redis: name, reason: error.message }, 'redis connection error');
+    last = error.message;
+  });
+  client.on('ready', () => {
+    last = '';
+  });
+  return addScripts(client);
+}
+
+/** The connections below a client, one for a single server. */
+export function nodesOf(client: Redis | Cluster): Redis[] {
+  return client instanceof Cluster ? client.nodes('master') : [client];
+}

@@ -1,0 +1,221 @@
+import type { Book } from '../book/book.ts';
+import type { JournalEntry } from '../domain/ledger-entry.ts';
+import { periodStarts } from '../domain/period.ts';
+import type { Log } from '../log.ts';
+import type { RedisClient } from './connect-redis.ts';
+import { draftOf, draftText, parseJournalEntry } from './entry-text.ts';
+import { Loop } from './loop.ts';
+import { accountName, BUCKETS, bucketOf, journalName, keyName } from './names.ts';
+
+/** Entries that one bucket gives to a batch. */
+const BATCH = 500;
+/** How long fresh entries wait for company: one book transaction (one fsync) serves all. Lag stays far below 250 ms. */
+const GATHER_MS = 20;
+/** How often buckets that other gateways left behind are looked at. */
+const STRAY_MS = 2_000;
+
+interface Waiting {
+  readonly bucket: number;
+  readonly streamId: string;
+  readonly entry: JournalEntry;
+}
+
+/**
+ * Journal → book. States: idle → gathering (GATHER_MS after the first dirty bucket) → draining → idle.
+ *
+ * Reads the oldest entries, commits them to the book, then deletes them from the stream. Any number of gateways may do
+ * so at once, and any may die anywhere: the book takes an entry id once, a deletion is idempotent. Entries that the
+ * book refuses as superseded (a rebuild came between) are applied again by lua/repost.lua, which is once by itself.
+ */
+export class JournalDrain {
+  readonly #client: RedisClient;
+  readonly #book: Book;
+  readonly #log: Log;
+  readonly #rebuild: (accountId: number) => Promise<void>;
+  readonly #onAlerts: () => void;
+  readonly #dirty = new Set<number>();
+  readonly #stray: Loop;
+  #timer: NodeJS.Timeout | undefined;
+  #run: Promise<void> = Promise.resolve();
+  #stopped = false;
+  #backoffMs = 0;
+
+  constructor(options: {
+    client: RedisClient;
+    book: Book;
+    log: Log;
+    /** Rebuilds an account in whose entries the book found a gap. */
+    rebuild: (accountId: number) => Promise<void>;
+    /** Alerts were queued in the book. */
+    onAlerts: () => void;
+  }) {
+    this.#client = options.client;
+    this.#book = options.book;
+    this.#log = options.log;
+    this.#rebuild = options.rebuild;
+    this.#onAlerts = options.onAlerts;
+    this.#stray = new Loop('looking for undrained journals', STRAY_MS, () => this.#findStray(), options.log);
+  }
+
+  start(): void {
+    this.#stray.start();
+  }
+
+  /** Something was appended to the bucket's journal. */
+  touch(bucket: number): void {
+    this.#dirty.add(bucket);
+    if (this.#stopped || this.#timer) return;
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined;
+        this.#enqueue().catch(() => {});
+      },
+      Math.max(GATHER_MS, this.#backoffMs),
+    );
+  }
+
+  /** Resolves when everything that the bucket's journal held at the time of the call is in the book; else rejects. */
+  async drain(bucket: number): Promise<void> {
+    this.#dirty.add(bucket);
+    await this.#enqueue();
+  }
+
+  /** Entries not yet in the book, over all buckets. */
+  async backlog(): Promise<number> {
+    const lengths = await Promise.all(
+      Array.from({ length: BUCKETS }, (_, bucket) => this.#client.xlen(journalName(bucket))),
+    );
+    return lengths.reduce((sum, length) => sum + length, 0);
+  }
+
+  /** Drains what is left, until done or the deadline (ms from now) has passed. */
+  async stop(deadlineMs: number): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#stray.stop();
+    const until = Date.now() + deadlineMs;
+    do {
+      try {
+        await this.#findStray();
+        await this.#enqueue();
+        return;
+      } catch (error) {
+        if (Date.now() >= until) {
+          this.#log.error({ err: error }, 'stopped with entries in the journal; the next start drains them');
+          return;
+        }
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+    } while (Date.now() < until);
+  }
+
+  /** Stops at once, leaving the journal as it is. */
+  abandon(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    void this.#stray.stop();
+  }
+
+  async #findStray(): Promise<void> {
+    const lengths = await Promise.all(
+      Array.from({ length: BUCKETS }, (_, bucket) => this.#client.xlen(journalName(bucket))),
+    );
+    lengths.forEach((length, bucket) => {
+      if (length > 0) this.touch(bucket);
+    });
+  }
+
+  #enqueue(): Promise<void> {
+    const run = this.#run.then(
+      () => this.#drainDirty(),
+      () => this.#drainDirty(),
+    );
+    this.#run = run;
+    return run;
+  }
+
+  async #drainDirty(): Promise<void> {
+    while (this.#dirty.size > 0) {
+      const buckets = [...this.#dirty];
+      this.#dirty.clear();
+      try {
+        await this.#drainBuckets(buckets);
+        this.#backoffMs = 0;
+      } catch (error) {
+        if (this.#backoffMs === 0)
+          this.#log.warn({ err: error }, 'the journal could not be drained; calls go on');
+        this.#backoffMs = Math.min(Math.max(100, this.#backoffMs * 2), 5_000);
+        for (const bucket of buckets) this.touch(bucket);
+        throw error;
+      }
+    }
+  }
+
+  async #drainBuckets(buckets: readonly number[]): Promise<void> {
+    const waiting = await this.#read(buckets);
+    if (waiting.length === 0) return;
+    const posting = await this.#book.post(waiting.map(({ entry }) => entry));
+    if (posting.alerts > 0) this.#onAlerts();
+    const done = new Map<number, string[]>();
+    for (const [index, { bucket, streamId, entry }] of waiting.entries()) {
+      if (posting.results[index] === 'superseded') {
+        if (await this.#repost(streamId, entry)) this.#dirty.add(bucket);
+      } else {
+        const ids = done.get(bucket);
+        if (ids) ids.push(streamId);
+        else done.set(bucket, [streamId]);
+      }
+    }
+    await Promise.all([...done].map(([bucket, ids]) => this.#client.xdel(journalName(bucket), ...ids)));
+    for (const accountId of posting.gaps) {
+      this.#log.error(
+        { accountId },
+        'entries are missing in the journal; the account is rebuilt from the book',
+      );
+      this.#rebuildLater(accountId);
+    }
+  }
+
+  async #read(buckets: readonly number[]): Promise<Waiting[]> {
+    const replies = await Promise.all(
+      buckets.map((bucket) => this.#client.xrange(journalName(bucket), '-', '+', 'COUNT', BATCH)),
+    );
+    return replies.flatMap((reply, index) => {
+      const bucket = buckets[index] as number;
+      if (reply.length === BATCH) this.#dirty.add(bucket);
+      return reply.map(([streamId, fields]) => ({
+        bucket,
+        streamId,
+        entry: parseJournalEntry(fields[1] as string),
+      }));
+    });
+  }
+
+  /** True where the entry stands in the journal anew; false where the account must be rebuilt first. */
+  async #repost(streamId: string, entry: JournalEntry): Promise<boolean> {
+    const { accountId, keyId, credits } = entry;
+    const starts = periodStarts(Date.now());
+    const reply = await this.#client.repost(
+      accountName(accountId),
+      keyId === null ? accountName(accountId) : keyName(accountId, keyId),
+      journalName(bucketOf(accountId)),
+      streamId,
+      keyId === null ? 0 : 1,
+      credits,
+      starts.day,
+      starts.week,
+      starts.month,
+      draftText(draftOf(entry)),
+    );
+    if (reply !== 'MISSING') return true;
+    this.#rebuildLater(accountId);
+    return false;
+  }
+
+  /** Not awaited: a rebuild drains first and would wait for the very run that asks for it. */
+  #rebuildLater(accountId: number): void {
+    this.#rebuild(accountId).catch((error: unknown) =>
+      this.#log.error({ err: error, accountId }, 'rebuild failed'),
+    );
+  }
+}

@@ -1,0 +1,76 @@
+import type { Log } from '../log.ts';
+
+/**
+ * A background loop that can be trusted to stop. States: idle (timer armed) → running → idle; stopped is final.
+ * Runs never overlap; `wake()` while running makes one more run follow; a run that throws is logged and tried again after
+ * the interval, doubled with each failure up to 30 s.
+ */
+export class Loop {
+  readonly #name: string;
+  readonly #intervalMs: number;
+  readonly #run: () => Promise<void>;
+  readonly #log: Log;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #again = false;
+  #started = false;
+  #failures = 0;
+
+  constructor(name: string, intervalMs: number, run: () => Promise<void>, log: Log) {
+    this.#name = name;
+    this.#intervalMs = intervalMs;
+    this.#run = run;
+    this.#log = log;
+  }
+
+  start(): void {
+    this.#started = true;
+    this.#arm();
+  }
+
+  /** Runs now, or once more after the run under way. Does nothing while it backs off from a failure. */
+  wake(): void {
+    if (!this.#started) return;
+    if (this.#running) this.#again = true;
+    else if (this.#failures === 0) this.#begin();
+  }
+
+  /** No new run; resolves when the one under way has ended. */
+  async stop(): Promise<void> {
+    this.#started = false;
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  #arm(): void {
+    clearTimeout(this.#timer);
+    const delay = Math.min(
+      this.#intervalMs * 2 ** Math.min(this.#failures, 10),
+      Math.max(30_000, this.#intervalMs),
+    );
+    this.#timer = setTimeout(() => this.#begin(), delay);
+    this.#timer.unref();
+  }
+
+  #begin(): void {
+    clearTimeout(this.#timer);
+    this.#again = false;
+    this.#running = this.#run()
+      .then(
+        () => {
+          this.#failures = 0;
+        },
+        (error: unknown) => {
+          // The first failure says what is wrong; the repeats would only fill the log.
+          if (this.#failures++ === 0)
+            this.#log.warn({ err: error }, `${this.#name} failed; it will be tried again`);
+        },
+      )
+      .then(() => {
+        this.#running = undefined;
+        if (!this.#started) return;
+        if (this.#again && this.#failures === 0) this.#begin();
+        else this.#arm();
+      });
+  }
+}

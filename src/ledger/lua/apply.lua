@@ -1,0 +1,17 @@
+-- Apply: post an entry that has no hold, once: a grant, or a charge whose hold a lost Redis took with it.
+-- KEYS  1 account hash  2 key hash (the account hash again where ARGV 2 is 0)  3 holds hash  4 journal stream
+-- ARGV  1 entry id  2 books on a key 1|0  3 when the mark against a repeat may be forgotten (ms since epoch)
+--       4 credits (signed)  5 day  6 week  7 month  8 entry JSON
+-- Reply {'APPLIED', balance after} | {'DONE', balance now} applied before | {'MISSING'} live state to be rebuilt
+-- O(1).
+--- @include post
+local account = readAccount(KEYS[1])
+local key = nil
+if not account then return { 'MISSING' } end
+if ARGV[2] == '1' then
+  key = readKey(KEYS[2])
+  if not key or key.ep ~= account.ep then return { 'MISSING' } end
+end
+if redis.call('HSETNX', KEYS[3], ARGV[1], '- ' .. ARGV[3]) == 0 then return { 'DONE', int(account.bal) } end
+return { 'APPLIED', post(account, key, KEYS[4], tonumber(ARGV[4]), 0,
+  tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]) }

@@ -1,0 +1,18 @@
+-- Cancel: release a hold whose admission was never answered, and bar the admission if it is still on its way.
+-- KEYS  1 account hash  2 key hash  3 holds hash
+-- ARGV  1 request id  2 when the bar may be forgotten (ms since epoch)
+-- Reply 'CANCELLED' | 'BARRED' there was no hold | 'MISSING' live state to be rebuilt
+-- O(1).
+local hold = redis.call('HGET', KEYS[3], ARGV[1])
+if not hold then
+  redis.call('HSET', KEYS[3], ARGV[1], '- ' .. ARGV[2])
+  return 'BARRED'
+end
+if string.sub(hold, 1, 1) == '-' then return 'BARRED' end
+local ep = redis.call('HGET', KEYS[1], 'ep')
+if not ep or redis.call('HGET', KEYS[2], 'ep') ~= ep then return 'MISSING' end
+local amount = string.match(hold, '^%d+')
+redis.call('HINCRBY', KEYS[1], 'held', '-' .. amount)
+redis.call('HINCRBY', KEYS[2], 'held', '-' .. amount)
+redis.call('HSET', KEYS[3], ARGV[1], '- ' .. ARGV[2])
+return 'CANCELLED'

@@ -1,0 +1,20 @@
+-- Expire: release a hold whose gateway died, with a ledger entry of charge 0; forget a bar that is past its time.
+-- KEYS  1 account hash  2 key hash  3 holds hash  4 journal stream
+-- ARGV  1 request id  2 now (ms since epoch)  3 day  4 week  5 month  6 entry JSON
+-- Reply 'EXPIRED' | 'FORGOTTEN' | 'KEPT' settled meanwhile, or not due | 'MISSING' live state to be rebuilt
+-- O(1).
+--- @include post
+local hold = redis.call('HGET', KEYS[3], ARGV[1])
+if not hold then return 'KEPT' end
+local amount, deadline = string.match(hold, '^(%S+) (%d+)')
+if tonumber(deadline) > tonumber(ARGV[2]) then return 'KEPT' end
+if amount == '-' then
+  redis.call('HDEL', KEYS[3], ARGV[1])
+  return 'FORGOTTEN'
+end
+local account = readAccount(KEYS[1])
+local key = readKey(KEYS[2])
+if not account or not key or account.ep ~= key.ep then return 'MISSING' end
+redis.call('HDEL', KEYS[3], ARGV[1])
+post(account, key, KEYS[4], 0, tonumber(amount), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6])
+return 'EXPIRED'

@@ -1,0 +1,124 @@
+import type { Book } from '../book/book.ts';
+import type { Log } from '../log.ts';
+import { createRedis, type RedisAddress } from './connect-redis.ts';
+import { ConnectionGate } from './connection-gate.ts';
+import { durabilityFaults } from './durability.ts';
+import { JournalDrain } from './journal-drain.ts';
+import type { Ledger } from './ledger.ts';
+import { Rebuilder } from './rebuild.ts';
+import { RedisLedger } from './redis-ledger.ts';
+import { Settler } from './settler.ts';
+import { Sweep } from './sweep.ts';
+import { TickWriter } from './tick-writer.ts';
+
+/** A hold outlives the longest request by this: settling itself takes time. */
+const HOLD_MARGIN_MS = 60_000;
+
+export interface OpenLedger {
+  readonly ledger: Ledger;
+  readonly sweep: Sweep;
+  readonly drain: JournalDrain;
+  /** Rejects when Redis does not answer; else what is wrong with its persistence, empty: nothing. */
+  check(): Promise<string[]>;
+  /** Settlements that Redis has not answered yet. */
+  openSettlements(): number;
+  /** Answers every settle, drains the journal, closes. `deadlineMs` at most; what is left, the next start does. */
+  close(deadlineMs: number): Promise<void>;
+  /** Drops the connections at once, as a killed process would. For tests. */
+  abandon(): void;
+}
+
+/** Connects, checks and starts the background work. Rejects where Redis cannot be reached. */
+export async function openLedger(options: {
+  address: RedisAddress;
+  book: Book;
+  log: Log;
+  requestTimeoutMs: number;
+  onAlerts: () => void;
+}): Promise<OpenLedger> {
+  const { address, book, log } = options;
+  const client = createRedis(address, 'calls', log);
+  // The journal is read over a connection of its own: a large reply must not stand in front of an admission.
+  const background = createRedis(address, 'background', log);
+  const writer = new TickWriter(client);
+  const rebuild = (accountId: number) => rebuilder.rebuild(accountId);
+  const drain = new JournalDrain({ client: background, book, log, rebuild, onAlerts: options.onAlerts });
+  const drainBucket = (bucket: number) => drain.drain(bucket);
+  const touch = (bucket: number) => drain.touch(bucket);
+  const rebuilder = new Rebuilder({ client: background, book, log, drain: drainBucket, touch });
+  const sweep = new Sweep({
+    client: background,
+    book,
+    log,
+    rebuild,
+    drain: drainBucket,
+    touch,
+    grant: (grant) => ledger.grant(grant),
+    publishKey: (key) => ledger.publishKey(key),
+    publishAccount: (account) => ledger.publishAccount(account),
+  });
+  const settler = new Settler({
+    client,
+    writer,
+    log,
+    settled: touch,
+    rebuild,
+    drain: drainBucket,
+    hasEntry: (id) => book.hasEntry(id),
+  });
+  const gate = new ConnectionGate({ client, book, log, rebuild, republish: () => sweep.republish() });
+  const holdTtlMs = options.requestTimeoutMs + HOLD_MARGIN_MS;
+  const ledger = new RedisLedger({
+    client,
+    writer,
+    gate,
+    settler,
+    drain,
+    rebuilder,
+    sweep,
+    book,
+    log,
+    holdTtlMs,
+  });
+
+  try {
+    await background.connect();
+    await client.connect();
+    await gate.opened();
+  } catch (error) {
+    client.disconnect();
+    background.disconnect();
+    throw error;
+  }
+  drain.start();
+  sweep.start();
+
+  return {
+    ledger,
+    sweep,
+    drain,
+    check: () => durabilityFaults(background),
+    openSettlements: () => settler.open,
+    async close(deadlineMs) {
+      const until = Date.now() + deadlineMs;
+      if (!(await settler.idle(deadlineMs))) {
+        log.error(
+          { settlements: settler.open },
+          'stopped before redis had every settle; these holds will expire',
+        );
+      }
+      settler.stop();
+      await sweep.stop();
+      await drain.stop(Math.max(0, until - Date.now()));
+      client.disconnect();
+      background.disconnect();
+    },
+    abandon() {
+      settler.stop();
+      drain.abandon();
+      void sweep.stop();
+      client.disconnect();
+      background.disconnect();
+    },
+  };
+}

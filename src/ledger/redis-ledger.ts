@@ -1,0 +1,287 @@
+import type { Book } from '../book/book.ts';
+import { type Micro, micro } from '../domain/credits.ts';
+import type { AccountRecord, KeyRecord, SpendingPeriod } from '../domain/key.ts';
+import type { EntryDraft } from '../domain/ledger-entry.ts';
+import { periodStart, periodStarts } from '../domain/period.ts';
+import type { Log } from '../log.ts';
+import type { RedisClient } from './connect-redis.ts';
+import type { ConnectionGate } from './connection-gate.ts';
+import { draftText, holdText } from './entry-text.ts';
+import type { JournalDrain } from './journal-drain.ts';
+import {
+  type Admission,
+  type Admitted,
+  type Ledger,
+  LedgerUnavailable,
+  type LiveAccount,
+  type Subject,
+} from './ledger.ts';
+import { accountName, bucketOf, hashName, holdsName, journalName, keyName } from './names.ts';
+import type { Rebuilder } from './rebuild.ts';
+import { MARK_MS, type Settler } from './settler.ts';
+import type { Sweep } from './sweep.ts';
+import type { TickWriter } from './tick-writer.ts';
+
+const PERIOD_FIELDS = { daily: 'd', weekly: 'w', monthly: 'm' } as const satisfies Record<
+  SpendingPeriod,
+  string
+>;
+
+/** Rebuilds in a row that one operation waits for; more means that the state is lost as fast as it is restored. */
+const REBUILDS = 3;
+
+export interface RedisLedgerParts {
+  readonly client: RedisClient;
+  readonly writer: TickWriter;
+  readonly gate: ConnectionGate;
+  readonly settler: Settler;
+  readonly drain: JournalDrain;
+  readonly rebuilder: Rebuilder;
+  readonly sweep: Sweep;
+  readonly book: Book;
+  readonly log: Log;
+  /** How long a hold outlives its admission before the sweep releases it: longer than the longest request. */
+  readonly holdTtlMs: number;
+}
+
+/** The Ledger over Redis scripts (lua/) and the book. */
+export class RedisLedger implements Ledger {
+  readonly #parts: RedisLedgerParts;
+
+  constructor(parts: RedisLedgerParts) {
+    this.#parts = parts;
+  }
+
+  async admit(admission: Admission): Promise<Admitted> {
+    const { client, writer, gate, sweep } = this.#parts;
+    const { accountId, keyId } = admission;
+    const now = Date.now();
+    const starts = periodStarts(now);
+    for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
+      if (!gate.isOpen) await gate.opened();
+      writer.open();
+      const reply = await client
+        .admit(
+          accountName(accountId),
+          keyName(accountId, keyId),
+          holdsName(bucketOf(accountId)),
+          admission.requestId,
+          admission.keyVersion,
+          admission.accountVersion,
+          admission.hold,
+          admission.spendingLimit ?? '',
+          PERIOD_FIELDS[admission.spendingPeriod],
+          periodStart(starts, admission.spendingPeriod),
+          holdText(admission, now, now + this.#parts.holdTtlMs),
+        )
+        .catch((error: unknown) => {
+          sweep.cancel(admission);
+          throw new LedgerUnavailable('no answer to an admission', { cause: error });
+        });
+      switch (reply[0]) {
+        case 'HELD':
+          return { verdict: 'held', epoch: Number(reply[1]) };
+        case 'STALE':
+          return { verdict: 'stale' };
+        case 'LIMIT':
+          return { verdict: 'over_limit', spent: micro(Number(reply[1])), held: micro(Number(reply[2])) };
+        case 'FUNDS':
+          return { verdict: 'insufficient', balance: micro(Number(reply[1])), held: micro(Number(reply[2])) };
+        case 'MISSING':
+          await this.#rebuild(accountId);
+          break;
+        default:
+          throw new LedgerUnavailable('the admission was cancelled');
+      }
+    }
+    throw new LedgerUnavailable('the live state is lost again and again');
+  }
+
+  settle(epoch: number, draft: EntryDraft, onWire: () => void): void {
+    this.#parts.settler.settle(epoch, draft, onWire);
+  }
+
+  async find(hash: string): Promise<Subject | undefined> {
+    const { client, book, writer } = this.#parts;
+    const known = await this.#ask(() => {
+      writer.open();
+      return client.get(hashName(hash));
+    });
+    if (known) {
+      const [accountId, keyId] = known.split(':').map(Number) as [number, number];
+      return await this.current(accountId, keyId);
+    }
+    const key = await book.keyByHash(hash);
+    if (!key) return undefined;
+    await this.#ask(() => client.set(hashName(hash), `${key.accountId}:${key.id}`));
+    return await this.current(key.accountId, key.id);
+  }
+
+  async current(accountId: number, keyId: number): Promise<Subject | undefined> {
+    const { client, writer } = this.#parts;
+    for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
+      const [account, key] = await this.#ask(() => {
+        writer.open();
+        return Promise.all([
+          client.hmget(accountName(accountId), 'v', 'on', 'ep'),
+          client.hmget(keyName(accountId, keyId), 'rec', 'ep'),
+        ]);
+      });
+      if (account[2] && key[0] && key[1] === account[2]) {
+        return {
+          key: JSON.parse(key[0]) as KeyRecord,
+          accountVersion: Number(account[0]),
+          accountActive: account[1] === '1',
+        };
+      }
+      await this.#rebuild(accountId);
+    }
+    return undefined;
+  }
+
+  async publishKey(key: KeyRecord, hash?: string): Promise<void> {
+    const { client, book, log } = this.#parts;
+    await this.#try(async () => {
+      await client.publishKey(
+        accountName(key.accountId),
+        keyName(key.accountId, key.id),
+        key.version,
+        JSON.stringify(key),
+        hash ? 1 : 0,
+      );
+      if (hash) await client.set(hashName(hash), `${key.accountId}:${key.id}`);
+    });
+    // Only spares the sweep a repeat, so nobody waits for it.
+    book.published({ keys: [{ id: key.id, version: key.version }] }).catch((error: unknown) => {
+      log.debug({ err: error, keyId: key.id }, 'publication not noted; the sweep will repeat it');
+    });
+  }
+
+  async publishAccount(account: AccountRecord): Promise<void> {
+    const { client, book, log } = this.#parts;
+    await this.#try(() =>
+      client.publishAccount(
+        accountName(account.id),
+        account.version,
+        account.isActive ? 1 : 0,
+        account.alertThreshold,
+      ),
+    );
+    book.published({ accounts: [{ id: account.id, version: account.version }] }).catch((error: unknown) => {
+      log.debug({ err: error, accountId: account.id }, 'publication not noted; the sweep will repeat it');
+    });
+  }
+
+  async grant(grant: Parameters<Ledger['grant']>[0]): Promise<Micro> {
+    const { client, drain } = this.#parts;
+    const { accountId } = grant;
+    const bucket = bucketOf(accountId);
+    const starts = periodStarts(Date.now());
+    const draft: EntryDraft = {
+      id: grant.id,
+      type: grant.type,
+      accountId,
+      keyId: null,
+      createdAt: grant.createdAt,
+      model: null,
+      category: null,
+      endpoint: null,
+      status: null,
+      outcome: null,
+      usage: {},
+      estimated: false,
+      credits: grant.amount,
+      ...(grant.note ? { note: grant.note } : {}),
+    };
+    for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
+      const [reply, balance] = await this.#ask(() =>
+        client.apply(
+          accountName(accountId),
+          accountName(accountId),
+          holdsName(bucket),
+          journalName(bucket),
+          grant.id,
+          0,
+          Date.now() + MARK_MS,
+          grant.amount,
+          starts.day,
+          starts.week,
+          starts.month,
+          draftText(draft),
+        ),
+      );
+      if (reply !== 'MISSING') {
+        drain.touch(bucket);
+        return micro(Number(balance));
+      }
+      await this.#rebuild(accountId);
+    }
+    throw new LedgerUnavailable('the live state is lost again and again');
+  }
+
+  async account(accountId: number): Promise<LiveAccount> {
+    const { client } = this.#parts;
+    for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
+      const [version, on, balance, held, epoch] = await this.#ask(() =>
+        client.hmget(accountName(accountId), 'v', 'on', 'bal', 'held', 'ep'),
+      );
+      if (epoch) {
+        return {
+          version: Number(version),
+          isActive: on === '1',
+          balance: micro(Number(balance)),
+          held: micro(Number(held)),
+        };
+      }
+      await this.#rebuild(accountId);
+    }
+    throw new LedgerUnavailable('the live state is lost again and again');
+  }
+
+  async spent(accountId: number, keys: readonly { id: number; period: SpendingPeriod }[]): Promise<Micro[]> {
+    const { client } = this.#parts;
+    const starts = periodStarts(Date.now());
+    const read = () =>
+      this.#ask(() =>
+        Promise.all(
+          keys.map(({ id, period }) => {
+            const field = PERIOD_FIELDS[period];
+            return client.hmget(keyName(accountId, id), field, `${field}s`);
+          }),
+        ),
+      );
+    let replies = await read();
+    if (replies.some(([start]) => start === null)) {
+      await this.#rebuild(accountId);
+      replies = await read();
+    }
+    return replies.map(([start, spent], index) => {
+      const period = (keys[index] as { period: SpendingPeriod }).period;
+      return micro(Number(start) >= periodStart(starts, period) ? Number(spent) : 0);
+    });
+  }
+
+  /** Runs Redis commands once calls are let through; what goes wrong with them becomes LedgerUnavailable. */
+  async #ask<T>(commands: () => Promise<T>): Promise<T> {
+    const { gate } = this.#parts;
+    if (!gate.isOpen) await gate.opened();
+    return await this.#try(commands);
+  }
+
+  /** Publications do not wait at the gate: it opens only after what is unpublished has been published. */
+  async #try<T>(commands: () => Promise<T>): Promise<T> {
+    try {
+      return await commands();
+    } catch (error) {
+      throw new LedgerUnavailable('redis did not answer', { cause: error });
+    }
+  }
+
+  async #rebuild(accountId: number): Promise<void> {
+    try {
+      await this.#parts.rebuilder.rebuild(accountId);
+    } catch (error) {
+      throw new LedgerUnavailable('the live state could not be rebuilt', { cause: error });
+    }
+  }
+}

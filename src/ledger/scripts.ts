@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import type { Cluster, Redis } from 'ioredis';
+
+/** Every script with its number of keys (undefined: the caller gives it). Shapes of calls and replies stand in its header. */
+const SCRIPTS = {
+  admit: 3,
+  settle: 4,
+  cancel: 3,
+  expire: 4,
+  apply: 4,
+  repost: 3,
+  publishKey: 2,
+  publishAccount: 1,
+  restoreKeys: undefined,
+  restoreAccount: 2,
+} as const;
+
+type Arg = string | number;
+
+/** The scripts as methods: keys first, then arguments, each script as its header says. */
+export interface ScriptClient {
+  admit(...args: Arg[]): Promise<[string, string?, string?]>;
+  settle(...args: Arg[]): Promise<'SETTLED' | 'DONE' | 'LOST' | 'MISSING'>;
+  cancel(...args: Arg[]): Promise<'CANCELLED' | 'BARRED' | 'MISSING'>;
+  expire(...args: Arg[]): Promise<'EXPIRED' | 'FORGOTTEN' | 'KEPT' | 'MISSING'>;
+  apply(...args: Arg[]): Promise<['APPLIED' | 'DONE' | 'MISSING', string?]>;
+  repost(...args: Arg[]): Promise<'APPLIED' | 'DONE' | 'MISSING'>;
+  publishKey(...args: Arg[]): Promise<'PUBLISHED' | 'NEWER' | 'ABSENT'>;
+  publishAccount(...args: Arg[]): Promise<'PUBLISHED' | 'NEWER' | 'ABSENT'>;
+  restoreKeys(keyCount: number, ...args: Arg[]): Promise<'RESTORED' | 'OLD'>;
+  restoreAccount(...args: Arg[]): Promise<'RESTORED' | 'OLD'>;
+}
+
+function read(name: string): string {
+  return readFileSync(new URL(`./lua/${name}.lua`, import.meta.url), 'utf8');
+}
+
+/** The text of a script, with `--- @include name` lines replaced by `lua/<name>.inc.lua`. */
+export function scriptText(name: string): string {
+  return read(name).replace(/^--- @include (\S+)$/gm, (_, include: string) => read(`${include}.inc`));
+}
+
+/** Teaches the client the scripts; sent by SHA, whole only the first time on a connection or after SCRIPT FLUSH. */
+export function addScripts<C extends Redis | Cluster>(client: C): C & ScriptClient {
+  for (const [name, numberOfKeys] of Object.entries(SCRIPTS)) {
+    const file = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    client.defineCommand(name, { lua: scriptText(file), ...(numberOfKeys ? { numberOfKeys } : {}) });
+  }
+  return client as C & ScriptClient;
+}

@@ -1,0 +1,172 @@
+import type { EntryDraft } from '../domain/ledger-entry.ts';
+import { periodStarts } from '../domain/period.ts';
+import type { Log } from '../log.ts';
+import type { RedisClient } from './connect-redis.ts';
+import { draftText } from './entry-text.ts';
+import { accountName, bucketOf, holdsName, journalName, keyName } from './names.ts';
+import type { TickWriter } from './tick-writer.ts';
+
+const RETRY_MS = 200;
+/** Settles sent again at once, so that Redis is not flooded in the moment it returns. */
+const RETRY_AT_ONCE = 200;
+/** How long Redis remembers that an entry without a hold was applied; a repeat comes within seconds. */
+export const MARK_MS = 24 * 3_600_000;
+
+interface Settlement {
+  readonly epoch: number;
+  readonly draft: EntryDraft;
+  /** Redis lost the hold: whether the charge stands is asked of the book. */
+  lost: boolean;
+}
+
+/**
+ * Settles holds, each exactly once: sent at once, and again until Redis answers. A repeat is harmless, because only
+ * the first finds the hold (lua/settle.lua). States of a settlement: sent → settled; sent → failed → sent again;
+ * sent → lost (Redis lost the hold) → looked up in the book → settled, or applied without a hold (lua/apply.lua).
+ */
+export class Settler {
+  readonly #client: RedisClient;
+  readonly #writer: TickWriter;
+  readonly #log: Log;
+  readonly #hooks: {
+    settled: (bucket: number) => void;
+    rebuild: (accountId: number) => Promise<void>;
+    drain: (bucket: number) => Promise<void>;
+    hasEntry: (id: string) => Promise<boolean>;
+  };
+  readonly #failed = new Map<string, Settlement>();
+  readonly #sent = new Set<Promise<void>>();
+  #timer: NodeJS.Timeout | undefined;
+  #idle: (() => void)[] = [];
+  #stopped = false;
+
+  constructor(options: {
+    client: RedisClient;
+    writer: TickWriter;
+    log: Log;
+    /** A bucket's journal has a new entry. */
+    settled: (bucket: number) => void;
+    rebuild: (accountId: number) => Promise<void>;
+    drain: (bucket: number) => Promise<void>;
+    hasEntry: (id: string) => Promise<boolean>;
+  }) {
+    this.#client = options.client;
+    this.#writer = options.writer;
+    this.#log = options.log;
+    this.#hooks = options;
+  }
+
+  /** Settlements without an answer from Redis yet. */
+  get open(): number {
+    return this.#sent.size + this.#failed.size;
+  }
+
+  settle(epoch: number, draft: EntryDraft, onWire: () => void): void {
+    this.#send({ epoch, draft, lost: false });
+    this.#writer.afterWrite(onWire);
+  }
+
+  /** Waits until every settlement is answered, `deadlineMs` at most; false: some are not, their holds will expire. */
+  async idle(deadlineMs: number): Promise<boolean> {
+    if (this.open === 0) return true;
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<boolean>((resolve) => {
+      timer = setTimeout(() => resolve(false), deadlineMs);
+    });
+    const idle = new Promise<boolean>((resolve) => this.#idle.push(() => resolve(true)));
+    const result = await Promise.race([idle, timeout]);
+    clearTimeout(timer);
+    return result;
+  }
+
+  /** No further attempt; what is not settled is released when its hold expires. */
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  #send(settlement: Settlement): void {
+    this.#writer.open();
+    const attempt = (settlement.lost ? this.#applyLost(settlement) : this.#settle(settlement))
+      .catch((error: unknown) => {
+        if (this.#failed.size === 0)
+          this.#log.warn({ err: error }, 'a settle was not answered; it is kept and retried');
+        this.#failed.set(settlement.draft.id, settlement);
+      })
+      .then(() => {
+        this.#sent.delete(attempt);
+        if (this.#failed.size > 0) this.#arm();
+        else if (this.#sent.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
+      });
+    this.#sent.add(attempt);
+  }
+
+  async #settle(settlement: Settlement): Promise<void> {
+    const { epoch, draft } = settlement;
+    const { accountId } = draft;
+    const bucket = bucketOf(accountId);
+    const starts = periodStarts(draft.createdAt);
+    const reply = await this.#client.settle(
+      accountName(accountId),
+      keyName(accountId, draft.keyId ?? 0),
+      holdsName(bucket),
+      journalName(bucket),
+      draft.id,
+      epoch,
+      draft.credits,
+      starts.day,
+      starts.week,
+      starts.month,
+      draftText(draft),
+    );
+    if (reply === 'SETTLED') this.#hooks.settled(bucket);
+    else if (reply === 'MISSING') {
+      await this.#hooks.rebuild(accountId);
+      await this.#settle(settlement);
+    } else if (reply === 'LOST') {
+      settlement.lost = true;
+      await this.#applyLost(settlement);
+    }
+  }
+
+  async #applyLost({ draft }: Settlement): Promise<void> {
+    const { accountId } = draft;
+    const bucket = bucketOf(accountId);
+    await this.#hooks.drain(bucket);
+    if (await this.#hooks.hasEntry(draft.id)) return;
+    const starts = periodStarts(draft.createdAt);
+    const [reply] = await this.#client.apply(
+      accountName(accountId),
+      keyName(accountId, draft.keyId ?? 0),
+      holdsName(bucket),
+      journalName(bucket),
+      draft.id,
+      1,
+      Date.now() + MARK_MS,
+      draft.credits,
+      starts.day,
+      starts.week,
+      starts.month,
+      draftText(draft),
+    );
+    if (reply === 'MISSING') {
+      await this.#hooks.rebuild(accountId);
+      throw new Error('the account was rebuilt; the charge is applied with the next attempt');
+    }
+    this.#hooks.settled(bucket);
+  }
+
+  #arm(): void {
+    if (this.#timer || this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      let count = 0;
+      for (const [id, settlement] of this.#failed) {
+        if (count++ === RETRY_AT_ONCE) break;
+        this.#failed.delete(id);
+        this.#send(settlement);
+      }
+      if (this.#failed.size > 0) this.#arm();
+    }, RETRY_MS);
+  }
+}

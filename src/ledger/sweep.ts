@@ -1,0 +1,151 @@
+import type { Book, Grant } from '../book/book.ts';
+import type { AccountRecord, KeyRecord } from '../domain/key.ts';
+import { periodStarts } from '../domain/period.ts';
+import type { Log } from '../log.ts';
+import type { RedisClient } from './connect-redis.ts';
+import { draftText, parseHold } from './entry-text.ts';
+import type { Admission } from './ledger.ts';
+import { Loop } from './loop.ts';
+import { accountName, BUCKETS, bucketOf, holdsName, journalName, keyName } from './names.ts';
+
+/** Holds of lost admissions are released within 10 s (contract section 5). */
+const CANCEL_MS = 500;
+const EXPIRE_MS = 15_000;
+const REPAIR_MS = 5_000;
+/** A bar outlives any admission still on its way: a TCP connection that is cut delivers nothing after this. */
+const BAR_MS = 10 * 60_000;
+/** A grant that its own request has surely finished with. */
+const GRANT_AGE_MS = 10_000;
+/** Lost admissions remembered at most; beyond it their holds are released at their deadline instead. */
+const CANCEL_MAX = 10_000;
+
+/** What sets right what a death or a lost reply left behind; every step may run on several gateways at once. */
+export class Sweep {
+  readonly #client: RedisClient;
+  readonly #book: Book;
+  readonly #log: Log;
+  readonly #hooks: {
+    rebuild: (accountId: number) => Promise<void>;
+    drain: (bucket: number) => Promise<void>;
+    touch: (bucket: number) => void;
+    grant: (grant: Grant) => Promise<unknown>;
+    publishKey: (key: KeyRecord) => Promise<void>;
+    publishAccount: (account: AccountRecord) => Promise<void>;
+  };
+  readonly #lost = new Map<string, { accountId: number; keyId: number }>();
+  readonly #loops: readonly Loop[];
+
+  constructor(options: {
+    client: RedisClient;
+    book: Book;
+    log: Log;
+    rebuild: (accountId: number) => Promise<void>;
+    drain: (bucket: number) => Promise<void>;
+    touch: (bucket: number) => void;
+    grant: (grant: Grant) => Promise<unknown>;
+    publishKey: (key: KeyRecord) => Promise<void>;
+    publishAccount: (account: AccountRecord) => Promise<void>;
+  }) {
+    this.#client = options.client;
+    this.#book = options.book;
+    this.#log = options.log;
+    this.#hooks = options;
+    this.#loops = [
+      new Loop('cancelling lost admissions', CANCEL_MS, () => this.#cancelLost(), options.log),
+      new Loop('releasing expired holds', EXPIRE_MS, () => this.expireHolds(Date.now()), options.log),
+      new Loop('repairing publications and grants', REPAIR_MS, () => this.repair(), options.log),
+    ];
+  }
+
+  start(): void {
+    for (const loop of this.#loops) loop.start();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#loops.map((loop) => loop.stop()));
+    await this.#cancelLost().catch(() => {});
+  }
+
+  /** The admission's reply was lost: whether it holds anything is unknown, so its hold is released, and barred. */
+  cancel(admission: Admission): void {
+    if (this.#lost.size < CANCEL_MAX) {
+      this.#lost.set(admission.requestId, { accountId: admission.accountId, keyId: admission.keyId });
+    }
+  }
+
+  async #cancelLost(): Promise<void> {
+    for (const [requestId, { accountId, keyId }] of this.#lost) {
+      const reply = await this.#client.cancel(
+        accountName(accountId),
+        keyName(accountId, keyId),
+        holdsName(bucketOf(accountId)),
+        requestId,
+        Date.now() + BAR_MS,
+      );
+      if (reply === 'MISSING') await this.#hooks.rebuild(accountId);
+      else this.#lost.delete(requestId);
+    }
+  }
+
+  /** Releases holds whose deadline is before `now`, each with a ledger entry of charge 0, and forgets old marks. */
+  async expireHolds(now: number): Promise<void> {
+    for (let bucket = 0; bucket < BUCKETS; bucket++) {
+      let cursor = '0';
+      do {
+        const [next, fields] = await this.#client.hscan(holdsName(bucket), cursor, 'COUNT', 500);
+        cursor = next;
+        for (let at = 0; at < fields.length; at += 2) {
+          await this.#expire(bucket, fields[at] as string, fields[at + 1] as string, now);
+        }
+      } while (cursor !== '0');
+    }
+  }
+
+  async #expire(bucket: number, requestId: string, text: string, now: number): Promise<void> {
+    const hold = parseHold(text);
+    if (hold.deadline > now) return;
+    const accountId = hold.accountId ?? bucket;
+    const starts = periodStarts(now);
+    const reply = await this.#client.expire(
+      accountName(accountId),
+      keyName(accountId, hold.keyId ?? 0),
+      holdsName(bucket),
+      journalName(bucket),
+      requestId,
+      now,
+      starts.day,
+      starts.week,
+      starts.month,
+      hold.draft ? draftText(hold.draft(now, requestId)) : '',
+    );
+    if (reply === 'EXPIRED') {
+      this.#log.warn(
+        { requestId, accountId },
+        'released the hold of a call whose gateway ended before it did',
+      );
+      this.#hooks.touch(bucket);
+    } else if (reply === 'MISSING') {
+      await this.#hooks.rebuild(accountId);
+    }
+  }
+
+  /** Publishes committed records that Redis may not have, and applies grants that were recorded but not posted. */
+  async repair(): Promise<void> {
+    await this.republish();
+    const pending = await this.#book.pendingGrants(Date.now() - GRANT_AGE_MS, 100);
+    if (pending.length === 0) return;
+    // A grant may be applied and only not drained yet: what is still pending after a drain is not applied, or is marked.
+    await Promise.all(
+      [...new Set(pending.map(({ accountId }) => bucketOf(accountId)))].map(this.#hooks.drain),
+    );
+    for (const grant of await this.#book.pendingGrants(Date.now() - GRANT_AGE_MS, 100)) {
+      await this.#hooks.grant(grant);
+    }
+  }
+
+  async republish(): Promise<void> {
+    const { keys, accounts } = await this.#book.unpublished(500);
+    for (const account of accounts) await this.#hooks.publishAccount(account);
+    for (const key of keys) await this.#hooks.publishKey(key);
+  }
+}
