@@ -1,5 +1,8 @@
 import type { Catalog, Upstream } from './domain/catalog.ts';
 
+/** The `url` of an upstream that is the demo provider, which the gateway itself starts. */
+export const DEMO_URL = 'demo';
+
 /** Everything that can be set, checked, defaulted and frozen (contract section 1). Times in milliseconds. */
 export interface Config {
   readonly server: {

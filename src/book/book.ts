@@ -1,6 +1,9 @@
 import type { Micro } from '../domain/credits.ts';
 import type { AccountRecord, KeyRecord, KeySettings } from '../domain/key.ts';
 import type { EntryDraft, JournalEntry, Usage } from '../domain/ledger-entry.ts';
+import type { PeriodStarts } from '../domain/period.ts';
+
+export type { PeriodStarts } from '../domain/period.ts';
 
 /** A key as it is first stored: settings plus what the gateway made. `hash` is the SHA-256 of the value, hex. */
 export interface NewKey extends KeySettings {
@@ -43,13 +46,6 @@ export interface Posting {
   readonly gaps: readonly number[];
   /** How many alerts were queued (crossings). */
   readonly alerts: number;
-}
-
-/** Start day (days since epoch, UTC) of the periods that hold the present moment. */
-export interface PeriodStarts {
-  readonly day: number;
-  readonly week: number;
-  readonly month: number;
 }
 
 export interface KeyState {

@@ -1,3 +1,5 @@
+import { shiftDecimal } from './decimal.ts';
+
 /**
  * Credits as integers. 1 credit = 1,000,000 micro-credits (contract, "Words used").
  *
@@ -10,8 +12,11 @@ export type Micro = number & { readonly [microBrand]: true };
 
 export const MICRO_PER_CREDIT = 1_000_000;
 
-/** Largest amount that any balance, limit, threshold or price may have, in credits. */
-export const MAX_CREDITS = 9_000_000_000;
+/**
+ * Largest amount that any balance, limit, threshold or price may have, in credits. Not beyond 2^33 = 8,589,934,592,
+ * where JSON numbers (doubles) begin to lie further apart than a micro-credit and two amounts would read the same.
+ */
+export const MAX_CREDITS = 8_500_000_000;
 
 /** Brands an integer number of micro-credits. Throws RangeError on a fraction or beyond 2^53. */
 export function micro(value: number): Micro {
@@ -21,19 +26,13 @@ export function micro(value: number): Micro {
 }
 
 /**
- * Reads a JSON number of credits (at most six decimals) without rounding; undefined when it has more
- * decimals or is out of range. Works on the shortest decimal text of the number, so 0.1 is 100000.
+ * Reads a JSON number of credits (at most six decimals) without rounding, so 0.1 is 100000. Undefined when it has
+ * more decimals, is not finite, or lies beyond ±MAX_CREDITS.
  */
 export function microFromCredits(credits: number): Micro | undefined {
-  if (!Number.isFinite(credits) || Math.abs(credits) > MAX_CREDITS) return undefined;
-  const match = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(credits));
-  if (!match) return undefined;
-  const [, sign, whole = '0', fraction = '', exponent = '0'] = match;
-  const digits = whole + fraction;
-  const scale = 6 - fraction.length + Number(exponent);
-  if (scale < 0 && !/^0*$/.test(digits.slice(scale))) return undefined;
-  const scaled = scale >= 0 ? BigInt(digits) * 10n ** BigInt(scale) : BigInt(digits.slice(0, scale) || '0');
-  return micro(Number(sign === '-' ? -scaled : scaled));
+  if (!(Math.abs(credits) <= MAX_CREDITS)) return undefined;
+  const shifted = shiftDecimal(credits, 6);
+  return shifted?.exact ? micro(Number(shifted.whole)) : undefined;
 }
 
 /** Six-decimal string, e.g. 12345678 → "12.345678", -1 → "-0.000001". */
@@ -42,7 +41,10 @@ export function creditsString(amount: Micro): string {
   return `${amount < 0 ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`;
 }
 
-/** The JSON number nearest to the amount, exact to six decimals within ±9,000,000,000 credits. */
+/**
+ * The JSON number nearest to the amount. Within ±MAX_CREDITS its text has the amount's own six decimals and
+ * `microFromCredits` reads it back exactly.
+ */
 export function creditsNumber(amount: Micro): number {
   return Number(creditsString(amount));
 }

@@ -50,8 +50,14 @@ export class GatewayError extends Error {
   /** Seconds for `Retry-After`; only with `service_unavailable`. */
   readonly retryAfterS: number | undefined;
 
-  constructor(code: ErrorCode, message: string, param: string | null = null, retryAfterS?: number) {
-    super(message);
+  constructor(
+    code: ErrorCode,
+    message: string,
+    param: string | null = null,
+    retryAfterS?: number,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
     this.name = 'GatewayError';
     this.code = code;
     this.param = param;

@@ -48,3 +48,10 @@ export interface AccountRecord {
   readonly createdAt: number;
   readonly version: number;
 }
+
+/** A key as it is judged: its record, and its account's state. */
+export interface Subject {
+  readonly key: KeyRecord;
+  readonly accountVersion: number;
+  readonly accountActive: boolean;
+}

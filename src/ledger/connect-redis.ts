@@ -1,4 +1,4 @@
-import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import type { Log } from '../log.ts';
 import { addScripts, type ScriptClient } from './scripts.ts';
 
@@ -9,17 +9,21 @@ const COMMAND_TIMEOUT_MS = 1_000;
  * The settings that make a lost reply a rejection instead of a second debit or a hang: nothing waits in an offline
  * queue, and nothing in flight is sent again on reconnect. Who asks again does so with the same request id.
  */
-function safeOptions(name: string): RedisOptions {
+function safeOptions(name: string) {
   return {
     connectionName: `tollgate-${name}`,
     commandTimeout: COMMAND_TIMEOUT_MS,
     connectTimeout: 1_000,
     maxRetriesPerRequest: 0,
-    enableOfflineQueue: false,
-    retryStrategy: (attempt) => Math.min(20 * 2 ** Math.min(attempt, 6), 1_000),
     lazyConnect: true,
     noDelay: true,
   };
+}
+
+const SINGLE = { enableOfflineQueue: false, retryStrategy: reconnectDelayMs };
+
+function reconnectDelayMs(attempt: number): number {
+  return Math.min(20 * 2 ** Math.min(attempt, 6), 1_000);
 }
 
 /** Where Redis is: contract section 1, "Redis". */
@@ -29,7 +33,7 @@ export type RedisAddress =
   | {
       readonly kind: 'cluster';
       readonly nodes: readonly { host: string; port: number }[];
-      readonly auth: RedisOptions;
+      readonly auth: { username?: string; password?: string };
     };
 
 /** Reads `redis://`, `rediss://` or `redis+cluster://[user:password@]host:port,host:port`. Throws Error with what is wrong. */
@@ -67,15 +71,15 @@ export function createRedis(address: RedisAddress, name: string, log: Log): Redi
           redisOptions: { ...options, ...address.auth, lazyConnect: false },
           enableOfflineQueue: false,
           lazyConnect: true,
-          clusterRetryStrategy: (attempt) => Math.min(20 * 2 ** Math.min(attempt, 6), 1_000),
+          clusterRetryStrategy: reconnectDelayMs,
           // A slot that is moving answers MOVED or ASK: following those is not a second execution.
           maxRedirections: 16,
           retryDelayOnFailover: 100,
           retryDelayOnClusterDown: 100,
         })
       : address.kind === 'socket'
-        ? new Redis({ ...options, path: address.path })
-        : new Redis(address.url, options);
+        ? new Redis({ ...options, ...SINGLE, path: address.path })
+        : new Redis(address.url, { ...options, ...SINGLE });
   // Without a listener an 'error' event would end the process; every command rejects by itself anyway.
   let last = '';
   client.on('error', (error: Error) => {

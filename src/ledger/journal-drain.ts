@@ -80,6 +80,12 @@ export class JournalDrain {
     await this.#enqueue();
   }
 
+  /** The same for all buckets. */
+  async drainAll(): Promise<void> {
+    for (let bucket = 0; bucket < BUCKETS; bucket++) this.#dirty.add(bucket);
+    await this.#enqueue();
+  }
+
   /** Entries not yet in the book, over all buckets. */
   async backlog(): Promise<number> {
     const lengths = await Promise.all(
@@ -206,6 +212,7 @@ export class JournalDrain {
       starts.week,
       starts.month,
       draftText(draftOf(entry)),
+      entry.epoch,
     );
     if (reply !== 'MISSING') return true;
     this.#rebuildLater(accountId);

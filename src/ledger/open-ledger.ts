@@ -14,6 +14,8 @@ import { TickWriter } from './tick-writer.ts';
 /** A hold outlives the longest request by this: settling itself takes time. */
 const HOLD_MARGIN_MS = 60_000;
 
+const SETTLED_WITHIN_MS = 30_000;
+
 export interface OpenLedger {
   readonly ledger: Ledger;
   readonly sweep: Sweep;
@@ -22,6 +24,8 @@ export interface OpenLedger {
   check(): Promise<string[]>;
   /** Settlements that Redis has not answered yet. */
   openSettlements(): number;
+  /** Resolves when every settle is answered and every journal is in the book. Rejects where either cannot be. */
+  settled(): Promise<void>;
   /** Answers every settle, drains the journal, closes. `deadlineMs` at most; what is left, the next start does. */
   close(deadlineMs: number): Promise<void>;
   /** Drops the connections at once, as a killed process would. For tests. */
@@ -99,6 +103,10 @@ export async function openLedger(options: {
     drain,
     check: () => durabilityFaults(background),
     openSettlements: () => settler.open,
+    async settled() {
+      await settler.idle(SETTLED_WITHIN_MS);
+      await drain.drainAll();
+    },
     async close(deadlineMs) {
       const until = Date.now() + deadlineMs;
       if (!(await settler.idle(deadlineMs))) {

@@ -51,7 +51,7 @@ export class Sweep {
     this.#log = options.log;
     this.#hooks = options;
     this.#loops = [
-      new Loop('cancelling lost admissions', CANCEL_MS, () => this.#cancelLost(), options.log),
+      new Loop('cancelling lost admissions', CANCEL_MS, () => this.cancelLost(), options.log),
       new Loop('releasing expired holds', EXPIRE_MS, () => this.expireHolds(Date.now()), options.log),
       new Loop('repairing publications and grants', REPAIR_MS, () => this.repair(), options.log),
     ];
@@ -63,7 +63,7 @@ export class Sweep {
 
   async stop(): Promise<void> {
     await Promise.all(this.#loops.map((loop) => loop.stop()));
-    await this.#cancelLost().catch(() => {});
+    await this.cancelLost().catch(() => {});
   }
 
   /** The admission's reply was lost: whether it holds anything is unknown, so its hold is released, and barred. */
@@ -73,7 +73,8 @@ export class Sweep {
     }
   }
 
-  async #cancelLost(): Promise<void> {
+  /** Cancels what `cancel` remembered; rejects at the first that Redis does not answer, to be called again. */
+  async cancelLost(): Promise<void> {
     for (const [requestId, { accountId, keyId }] of this.#lost) {
       const reply = await this.#client.cancel(
         accountName(accountId),

@@ -2,12 +2,13 @@
 -- live state), and take the old one off the journal in the same step: once, whoever tries, however often.
 -- KEYS  1 account hash  2 key hash (the account hash again where ARGV 2 is 0)  3 journal stream
 -- ARGV  1 stream id of the old entry  2 books on a key 1|0  3 credits (signed)  4 day  5 week  6 month  7 entry JSON
+--       8 epoch that the entry was made in: the account must have been rebuilt since
 -- Reply 'APPLIED' | 'DONE' | 'MISSING' live state to be rebuilt
 -- O(1).
 --- @include post
 local account = readAccount(KEYS[1])
 local key = nil
-if not account then return 'MISSING' end
+if not account or tonumber(account.ep) <= tonumber(ARGV[8]) then return 'MISSING' end
 if ARGV[2] == '1' then
   key = readKey(KEYS[2])
   if not key or key.ep ~= account.ep then return 'MISSING' end

@@ -1,0 +1,40 @@
+import { isIP, type LookupFunction } from 'node:net';
+import { buildConnector } from 'undici';
+import { isPublicAddress } from './public-address.ts';
+import type { Resolve } from './resolve.ts';
+
+/** The receiver's host is, or resolves to, an address outside the public internet. Nothing was sent to it. */
+export class BlockedAddress extends Error {}
+
+/**
+ * Connects only to public addresses (contract section 6, SSRF). A name is resolved once, and the very addresses that
+ * were checked are the ones connected to, so a name that changes its answer between check and connect (DNS
+ * rebinding) gains nothing. One address that is not public refuses the name. TLS certificates are verified whatever
+ * the environment says; HTTP/1.1 only. `signal` ends the attempt at any stage.
+ */
+export function guardedConnector(
+  resolve: Resolve,
+  allowPrivateNetworks: boolean,
+  signal: AbortSignal,
+): buildConnector.connector {
+  const refused = (addresses: string[]) => !allowPrivateNetworks && !addresses.every(isPublicAddress);
+  const lookup: LookupFunction = (hostname, options, callback) => {
+    resolve(hostname, signal).then(
+      (found) => {
+        const [first] = found;
+        if (!first) callback(new Error(`no address for ${hostname}`), []);
+        else if (refused(found.map(({ address }) => address))) callback(new BlockedAddress(), []);
+        else if (options.all) callback(null, found);
+        else callback(null, first.address, first.family);
+      },
+      (error: Error) => callback(error, []),
+    );
+  };
+  const connect = buildConnector({ lookup, signal, rejectUnauthorized: true, allowH2: false, timeout: 0 });
+  return (options, callback) => {
+    // A literal address is never looked up. The URL parser has made one spelling of 127.1, 0x7f000001 and the like.
+    const literal = options.hostname.replace(/^\[|\]$/g, '');
+    if (isIP(literal) !== 0 && refused([literal])) callback(new BlockedAddress(), null);
+    else connect(options, callback);
+  };
+}

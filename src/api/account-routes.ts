@@ -1,0 +1,81 @@
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
+import { creditsNumber } from '../domain/credits.ts';
+import { GatewayError } from '../domain/errors.ts';
+import type { AccountRecord } from '../domain/key.ts';
+import { timestamp } from '../domain/period.ts';
+import type { LiveAccount } from '../ledger/ledger.ts';
+import { Account, AccountPatch } from './account-schema.ts';
+import { type AlertRouteDeps, alertRoutes } from './alert-routes.ts';
+import { ERROR_ANSWERS } from './error-schema.ts';
+import { speakJson } from './json-scope.ts';
+import { ledgerRoute } from './ledger-routes.ts';
+import { managingCaller } from './may-manage.ts';
+import { objectBody, positiveCreditsField } from './object-body.ts';
+import { usageRoute } from './usage-routes.ts';
+
+export type AccountDeps = AlertRouteDeps;
+
+const docs = { tags: ['Account'], security: [{ apiKey: [] }] };
+
+/** What an owner sees and sets of their account with a key (contract section 7). */
+export function accountRoutes(deps: AccountDeps): FastifyPluginAsync {
+  return async (app) => {
+    speakJson(app);
+    readRoute(app, deps);
+    updateRoute(app, deps);
+    ledgerRoute(app, deps);
+    usageRoute(app, deps);
+    alertRoutes(app, deps);
+  };
+}
+
+function readRoute(app: FastifyInstance, { book, ledger, gatekeeper }: AccountDeps): void {
+  const schema = { ...docs, summary: 'Read the account', response: { 200: Account, ...ERROR_ANSWERS } };
+  app.get('/api/account/', { schema }, async (request) => {
+    const { key: caller } = await gatekeeper.authorise(request);
+    const [account, live] = await Promise.all([
+      book.account(caller.accountId),
+      ledger.account(caller.accountId),
+    ]);
+    return ownView(existing(account), live, caller.canManage);
+  });
+}
+
+function updateRoute(app: FastifyInstance, deps: AccountDeps): void {
+  const { book, ledger, gatekeeper, now = Date.now } = deps;
+  const schema = {
+    ...docs,
+    summary: 'Set the alert threshold',
+    body: AccountPatch,
+    response: { 200: Account, ...ERROR_ANSWERS },
+  };
+  app.patch('/api/account/', { schema }, async (request) => {
+    const caller = await managingCaller(gatekeeper, request);
+    const { alert_threshold } = objectBody(request.body, ['alert_threshold']);
+    const change =
+      alert_threshold === undefined
+        ? {}
+        : { alertThreshold: positiveCreditsField('alert_threshold', alert_threshold) };
+    const account = existing(await book.updateAccount(caller.accountId, change, now()));
+    await ledger.publishAccount(account);
+    return ownView(account, await ledger.account(account.id), true);
+  });
+}
+
+/** Accounts are never removed, so one that a key belongs to is there. */
+function existing(account: AccountRecord | undefined): AccountRecord {
+  if (account === undefined) throw new GatewayError('account_not_found', 'This account does not exist.');
+  return account;
+}
+
+function ownView(account: AccountRecord, live: LiveAccount, manages: boolean) {
+  return {
+    id: account.id,
+    email: account.email,
+    credits_balance: creditsNumber(live.balance),
+    credits_held: creditsNumber(live.held),
+    alert_threshold: creditsNumber(account.alertThreshold),
+    ...(manages ? { webhook_secret: account.webhookSecret } : {}),
+    created_at: timestamp(account.createdAt),
+  };
+}

@@ -1,0 +1,50 @@
+import type { FastifyRequest } from 'fastify';
+import type { Book } from '../book/book.ts';
+import { EmailTaken } from '../book/book.ts';
+import { creditsNumber } from '../domain/credits.ts';
+import { GatewayError } from '../domain/errors.ts';
+import type { AccountRecord } from '../domain/key.ts';
+import { timestamp } from '../domain/period.ts';
+import type { LiveAccount } from '../ledger/ledger.ts';
+import { pathId } from './query.ts';
+
+export function accountNotFound(): GatewayError {
+  return new GatewayError('account_not_found', 'There is no account with this id.');
+}
+
+/** The `account_id` of the path. Throws `account_not_found` for anything that cannot be an id. */
+export function accountIdOf(request: FastifyRequest): number {
+  const accountId = pathId((request.params as { account_id: string }).account_id);
+  if (accountId === undefined) throw accountNotFound();
+  return accountId;
+}
+
+/** The account that the path names. Throws `account_not_found`. */
+export async function accountOf(book: Book, request: FastifyRequest): Promise<AccountRecord> {
+  const account = await book.account(accountIdOf(request));
+  if (account === undefined) throw accountNotFound();
+  return account;
+}
+
+/** Passes a result of the book on, and EmailTaken as 409 `email_taken`. */
+export async function uniqueEmail<Result>(written: Promise<Result>): Promise<Result> {
+  try {
+    return await written;
+  } catch (error) {
+    if (!(error instanceof EmailTaken)) throw error;
+    throw new GatewayError('email_taken', 'Another account has this e-mail address already.', 'email');
+  }
+}
+
+/** An account as the operator sees it. */
+export function adminAccountView(account: AccountRecord, live: Pick<LiveAccount, 'balance' | 'held'>) {
+  return {
+    id: account.id,
+    email: account.email,
+    is_active: account.isActive,
+    credits_balance: creditsNumber(live.balance),
+    credits_held: creditsNumber(live.held),
+    alert_threshold: creditsNumber(account.alertThreshold),
+    created_at: timestamp(account.createdAt),
+  };
+}

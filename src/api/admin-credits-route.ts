@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type Book, type Grant, IdempotencyKeyReused } from '../book/book.ts';
+import { creditsNumber, MAX_CREDITS, MICRO_PER_CREDIT, type Micro } from '../domain/credits.ts';
+import { GatewayError, invalidField } from '../domain/errors.ts';
+import { type Ledger, LedgerUnavailable } from '../ledger/ledger.ts';
+import { accountOf } from './admin-account.ts';
+import type { AdminDeps } from './admin-routes.ts';
+import { AccountPath, CreditsAnswer, CreditsBody, CreditsHeaders } from './admin-schema.ts';
+import { ERROR_ANSWERS } from './error-schema.ts';
+import { creditsField, objectBody, textField } from './object-body.ts';
+
+const MAX_NOTE_LENGTH = 1_000;
+const MAX_IDEMPOTENCY_KEY_LENGTH = 255;
+const MAX_BALANCE = MAX_CREDITS * MICRO_PER_CREDIT;
+
+/**
+ * `POST /api/admin/accounts/<id>/credits/`: a top-up or an adjustment. The book has it before Redis applies it, under
+ * one id, so no crash and no repeat loses it or applies it twice.
+ */
+export function adminCreditsRoute(app: FastifyInstance, { book, ledger, now = Date.now }: AdminDeps): void {
+  const schema = {
+    tags: ['Operator'],
+    security: [{ adminToken: [] }],
+    summary: 'Change the balance',
+    params: AccountPath,
+    headers: CreditsHeaders,
+    body: CreditsBody,
+    response: { 200: CreditsAnswer, ...ERROR_ANSWERS },
+  };
+  app.post('/api/admin/accounts/:account_id/credits/', { schema }, async (request) => {
+    const idempotencyKey = idempotencyKeyOf(request);
+    const { amount, note } = parseCredits(request.body);
+    const account = await accountOf(book, request);
+    await requireRoom(ledger, account.id, amount);
+    const type = amount > 0 ? 'top_up' : 'adjustment';
+    const wanted = { id: randomUUID(), accountId: account.id, amount, type, note, createdAt: now() } as const;
+    const grant = await recorded(book, wanted, idempotencyKey);
+    const balance = grant.balanceAfter ?? (await applied(ledger, grant));
+    return { credits_balance: creditsNumber(balance) };
+  });
+}
+
+function parseCredits(body: unknown): { amount: Micro; note: string } {
+  const { amount, note = '' } = objectBody(body, ['amount', 'note']);
+  const micros = creditsField('amount', amount);
+  if (micros === 0) throw invalidField('amount', 'amount must not be 0.');
+  return { amount: micros, note: textField('note', note, MAX_NOTE_LENGTH) };
+}
+
+/** Beyond 9,000,000,000 credits either way a balance would no longer be exact, so it never gets there. */
+async function requireRoom(ledger: Ledger, accountId: number, amount: Micro): Promise<void> {
+  const { balance } = await ledger.account(accountId);
+  if (Math.abs(balance + amount) <= MAX_BALANCE) return;
+  throw invalidField('amount', `amount would take the balance beyond ${MAX_CREDITS} credits.`);
+}
+
+async function recorded(
+  book: Book,
+  grant: Omit<Grant, 'balanceAfter'>,
+  idempotencyKey: string | null,
+): Promise<Grant> {
+  try {
+    return (await book.createGrant(grant, idempotencyKey)).grant;
+  } catch (error) {
+    if (!(error instanceof IdempotencyKeyReused)) throw error;
+    throw new GatewayError(
+      'idempotency_key_reused',
+      'This Idempotency-Key was used before with another amount or note. Use a new one for a new change.',
+      'Idempotency-Key',
+    );
+  }
+}
+
+async function applied(ledger: Ledger, grant: Grant): Promise<Micro> {
+  try {
+    return await ledger.grant(grant);
+  } catch (error) {
+    if (!(error instanceof LedgerUnavailable)) throw error;
+    throw new GatewayError(
+      'service_unavailable',
+      'The change is recorded and will be applied soon. Repeat it only with the same Idempotency-Key.',
+    );
+  }
+}
+
+function idempotencyKeyOf(request: FastifyRequest): string | null {
+  const value = request.headers['idempotency-key'];
+  if (value === undefined) return null;
+  if (typeof value === 'string' && value.length > 0 && value.length <= MAX_IDEMPOTENCY_KEY_LENGTH)
+    return value;
+  throw invalidField(
+    'Idempotency-Key',
+    `Idempotency-Key must have 1 to ${MAX_IDEMPOTENCY_KEY_LENGTH} characters.`,
+  );
+}

@@ -1,0 +1,35 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { Book } from '../book/book.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { adminAccountRoutes } from './admin-account-routes.ts';
+import { adminCreditsRoute } from './admin-credits-route.ts';
+import { adminKeyRoute } from './admin-key-route.ts';
+import { adminTokenCheck, invalidAdminToken, noSuchRoute } from './admin-token.ts';
+import { speakJson } from './json-scope.ts';
+import { newAccountRoute } from './new-account-route.ts';
+
+export interface AdminDeps {
+  readonly book: Book;
+  readonly ledger: Ledger;
+  readonly config: { readonly adminToken: string | undefined; readonly keyPrefix: string };
+  /** Milliseconds since the epoch; default Date.now. */
+  readonly now?: () => number;
+}
+
+/** The operator's routes (contract section 7): accounts, their credits, and keys for them. */
+export function adminRoutes(deps: AdminDeps): FastifyPluginAsync {
+  const { adminToken } = deps.config;
+  const isOperator = adminToken === undefined ? undefined : adminTokenCheck(adminToken);
+  return async (app) => {
+    speakJson(app);
+    // Before the body is read: a stranger's bytes are not worth parsing.
+    app.addHook('onRequest', async (request) => {
+      if (isOperator === undefined) throw noSuchRoute();
+      if (!isOperator(request)) throw invalidAdminToken();
+    });
+    newAccountRoute(app, deps);
+    adminAccountRoutes(app, deps);
+    adminCreditsRoute(app, deps);
+    adminKeyRoute(app, deps);
+  };
+}

@@ -1,0 +1,78 @@
+import type { FastifyInstance } from 'fastify';
+import type { Alert, Book } from '../book/book.ts';
+import { creditsNumber } from '../domain/credits.ts';
+import { timestamp } from '../domain/period.ts';
+import type { Gatekeeper } from '../gateway/gatekeeper.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { AlertList, AlertQuery, QueuedAlert } from './account-schema.ts';
+import { ERROR_ANSWERS } from './error-schema.ts';
+import { managingCaller } from './may-manage.ts';
+import { integerParam, queryOf } from './query.ts';
+
+const DEFAULT_LIMIT = 100;
+
+export interface AlertRouteDeps {
+  readonly book: Book;
+  readonly ledger: Ledger;
+  readonly gatekeeper: Gatekeeper;
+  /** Wakes the worker that sends queued alerts. */
+  readonly alerts: { notify(): void };
+  readonly now?: () => number;
+}
+
+const docs = { tags: ['Account'], security: [{ apiKey: [] }] };
+
+/** Low-credits alerts: what became of them, and a marked test (contract sections 6 and 7). */
+export function alertRoutes(app: FastifyInstance, deps: AlertRouteDeps): void {
+  listRoute(app, deps);
+  testRoute(app, deps);
+}
+
+function listRoute(app: FastifyInstance, { book, gatekeeper }: AlertRouteDeps): void {
+  const schema = {
+    ...docs,
+    summary: 'List low-credits alerts',
+    querystring: AlertQuery,
+    response: { 200: AlertList, ...ERROR_ANSWERS },
+  };
+  app.get('/api/account/alerts/', { schema }, async (request) => {
+    const { key: caller } = await gatekeeper.authorise(request);
+    const limit = integerParam(queryOf(request), 'limit', { min: 1, max: 1_000 }) ?? DEFAULT_LIMIT;
+    const alerts = await book.alerts(caller.accountId, limit);
+    return { alerts: alerts.map(alertView) };
+  });
+}
+
+function testRoute(app: FastifyInstance, deps: AlertRouteDeps): void {
+  const { book, ledger, gatekeeper, alerts, now = Date.now } = deps;
+  const schema = {
+    ...docs,
+    summary: 'Send a test alert',
+    description: 'Queues one marked test alert, to every active key with a webhook_url.',
+    response: { 200: QueuedAlert, ...ERROR_ANSWERS },
+  };
+  app.post('/api/account/alerts/test/', { schema }, async (request) => {
+    const { accountId } = await managingCaller(gatekeeper, request);
+    const { balance } = await ledger.account(accountId);
+    const id = await book.createTestAlert(accountId, balance, now());
+    alerts.notify();
+    return { id };
+  });
+}
+
+function alertView(alert: Alert) {
+  return {
+    id: alert.id,
+    created_at: timestamp(alert.createdAt),
+    credits_balance: creditsNumber(alert.creditsBalance),
+    test: alert.test,
+    deliveries: alert.deliveries.map((delivery) => ({
+      key_id: delivery.keyId,
+      url: delivery.url,
+      status: delivery.status,
+      http_status: delivery.httpStatus,
+      duration_ms: delivery.durationMs,
+      attempted_at: timestamp(delivery.attemptedAt),
+    })),
+  };
+}

@@ -1,0 +1,37 @@
+import type { Book } from '../book/book.ts';
+import type { KeySettings } from '../domain/key.ts';
+import { newKeyValue } from '../domain/key-value.ts';
+import { createdKeyView } from '../domain/key-view.ts';
+import { type Ledger, LedgerUnavailable } from '../ledger/ledger.ts';
+
+export interface CreateKeyDeps {
+  readonly book: Book;
+  readonly ledger: Ledger;
+  readonly config: { readonly keyPrefix: string };
+  readonly now?: () => number;
+}
+
+/** Makes a key and answers its created-key response: the only place where its value appears. */
+export async function createKey(
+  { book, ledger, config, now = Date.now }: CreateKeyDeps,
+  accountId: number,
+  settings: KeySettings,
+) {
+  const { value, prefix, hash } = newKeyValue(config.keyPrefix);
+  const key = await book.createKey(accountId, { ...settings, prefix, hash }, now());
+  await onceReachable(ledger.publishKey(key, hash));
+  return createdKeyView(key, value);
+}
+
+/**
+ * Lets a publication of something new fail for want of Redis. Nothing older is in force that it would have to
+ * replace, the book has it, and what is unpublished is published when Redis answers again; while a 503 here would
+ * lose the only copy of the key value.
+ */
+export async function onceReachable(publication: Promise<unknown>): Promise<void> {
+  try {
+    await publication;
+  } catch (error) {
+    if (!(error instanceof LedgerUnavailable)) throw error;
+  }
+}

@@ -1,0 +1,40 @@
+import type { FastifyInstance } from 'fastify';
+import { GatewayError } from '../domain/errors.ts';
+
+/** Settings are small; a body above this is a mistake and is refused with 413. */
+const BODY_LIMIT_BYTES = 1_048_576;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Makes a plugin's own scope speak the JSON of contract sections 2 and 7, whatever the rest of the app reads:
+ * every other content type is 415, answers are never cached, and an empty body is no body (DELETE is often sent
+ * with a JSON content type and nothing behind it).
+ *
+ * Requests are validated by the parse functions of the domain alone, which name the field and say what would be
+ * right. Route schemas describe the same bodies in /openapi.json and shape the answers, so Fastify's own
+ * validation is switched off here: two validators would be two truths.
+ */
+export function speakJson(app: FastifyInstance): void {
+  app.setValidatorCompiler(() => () => true);
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('cache-control', 'no-store');
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<Buffer>(
+    'application/json',
+    { parseAs: 'buffer', bodyLimit: BODY_LIMIT_BYTES },
+    async (_request: unknown, body: Buffer) => (body.length === 0 ? undefined : parseJson(body)),
+  );
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(utf8.decode(body));
+  } catch {
+    throw new GatewayError(
+      'invalid_json',
+      'The request body is not valid JSON. Send a JSON object in UTF-8.',
+    );
+  }
+}

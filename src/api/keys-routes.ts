@@ -1,0 +1,126 @@
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
+import type { Book } from '../book/book.ts';
+import { micro } from '../domain/credits.ts';
+import type { KeyRecord, KeySettings } from '../domain/key.ts';
+import { parseKeyPatch, parseNewKey } from '../domain/key-settings.ts';
+import { type KeyView, keyView } from '../domain/key-view.ts';
+import type { Gatekeeper } from '../gateway/gatekeeper.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { createKey } from './create-key.ts';
+import { ERROR_ANSWERS } from './error-schema.ts';
+import { speakJson } from './json-scope.ts';
+import { keyIdOf, keyNotFound } from './key-path.ts';
+import { CreatedKey, DeletedKey, Key, KeyList, KeyPatch, KeyPath, NewKeyBody } from './key-schema.ts';
+import { managesAfterPatch, managesOnCreation, managingCaller } from './may-manage.ts';
+
+export interface KeysDeps {
+  readonly book: Book;
+  readonly ledger: Ledger;
+  readonly gatekeeper: Gatekeeper;
+  readonly config: { readonly keyPrefix: string };
+  /** Milliseconds since the epoch; default Date.now. */
+  readonly now?: () => number;
+}
+
+const NOTHING = micro(0);
+const docs = { tags: ['Keys'], security: [{ apiKey: [] }] };
+
+/**
+ * The routes of the seed: list, create, update, delete (contract section 2). Who calls is judged before what was
+ * sent, so a key that may not manage learns nothing about which ids or values would be right.
+ */
+export function keysRoutes(deps: KeysDeps): FastifyPluginAsync {
+  return async (app) => {
+    speakJson(app);
+    listRoute(app, deps);
+    createRoute(app, deps);
+    updateRoute(app, deps);
+    deleteRoute(app, deps);
+  };
+}
+
+function listRoute(app: FastifyInstance, { book, ledger, gatekeeper }: KeysDeps): void {
+  const schema = { ...docs, summary: 'List keys', response: { 200: KeyList, ...ERROR_ANSWERS } };
+  app.get('/api/keys/', { schema }, async (request) => {
+    const { key: caller } = await gatekeeper.authorise(request);
+    return { keys: await keyViews(ledger, caller.accountId, await book.keys(caller.accountId)) };
+  });
+}
+
+function createRoute(app: FastifyInstance, deps: KeysDeps): void {
+  const schema = {
+    ...docs,
+    summary: 'Create a key',
+    description: 'The key value is in this answer only.',
+    body: NewKeyBody,
+    response: { 201: CreatedKey, ...ERROR_ANSWERS },
+  };
+  app.post('/api/keys/', { schema }, async (request, reply) => {
+    const caller = await managingCaller(deps.gatekeeper, request);
+    const { settings, canManage } = parseNewKey(request.body);
+    const created = await createKey(deps, caller.accountId, {
+      ...settings,
+      canManage: managesOnCreation(canManage, settings),
+    });
+    return reply.code(201).send(created);
+  });
+}
+
+function updateRoute(app: FastifyInstance, deps: KeysDeps): void {
+  const schema = {
+    ...docs,
+    summary: 'Update a key',
+    description: 'Changes the fields sent and no others; in force at every gateway once answered.',
+    params: KeyPath,
+    body: KeyPatch,
+    response: { 200: Key, ...ERROR_ANSWERS },
+  };
+  app.patch('/api/keys/:key_id/', { schema }, async (request) => {
+    const caller = await managingCaller(deps.gatekeeper, request);
+    const keyId = keyIdOf(request);
+    const change = parseKeyPatch(request.body);
+    const canManage = managesAfterPatch(change, { callerId: caller.id, keyId });
+    const key = await changeKey(deps, caller.accountId, keyId, { ...change, ...canManage });
+    const [view] = await keyViews(deps.ledger, key.accountId, [key]);
+    return view;
+  });
+}
+
+function deleteRoute(app: FastifyInstance, deps: KeysDeps): void {
+  const schema = {
+    ...docs,
+    summary: 'Delete a key',
+    description: 'Marks the key inactive; it is refused at every gateway once answered.',
+    params: KeyPath,
+    response: { 200: DeletedKey, ...ERROR_ANSWERS },
+  };
+  app.delete('/api/keys/:key_id/', { schema }, async (request) => {
+    const caller = await managingCaller(deps.gatekeeper, request);
+    await changeKey(deps, caller.accountId, keyIdOf(request), { isActive: false });
+    return { deleted: true };
+  });
+}
+
+/**
+ * Book first, then Redis, then the answer: so what was answered is what the next request is judged by. Throws
+ * `key_not_found`, and LedgerUnavailable where the change is in the book but not published yet; sending the
+ * request again is harmless.
+ */
+async function changeKey(
+  { book, ledger, now = Date.now }: KeysDeps,
+  accountId: number,
+  keyId: number,
+  change: Partial<KeySettings>,
+): Promise<KeyRecord> {
+  const key = await book.updateKey(accountId, keyId, change, now());
+  if (key === undefined) throw keyNotFound();
+  await ledger.publishKey(key);
+  return key;
+}
+
+/** Key objects with what each key has spent in its current period. */
+async function keyViews(ledger: Ledger, accountId: number, keys: readonly KeyRecord[]): Promise<KeyView[]> {
+  const periods = keys.map((key) => ({ id: key.id, period: key.spendingPeriod }));
+  const spent = await ledger.spent(accountId, periods);
+  return keys.map((key, index) => keyView(key, spent[index] ?? NOTHING));
+}

@@ -1,0 +1,104 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Book, LedgerEntry, LedgerQuery } from '../book/book.ts';
+import type { Gatekeeper } from '../gateway/gatekeeper.ts';
+import { entryView } from './entry-view.ts';
+import { ERROR_ANSWERS } from './error-schema.ts';
+import { csvEntry, csvHeader } from './ledger-csv.ts';
+import { EntryPage, LedgerQueryString } from './ledger-schema.ts';
+import { cursorParam, integerParam, queryOf, wordParam } from './query.ts';
+
+/** Entries an export reads at a time: what bounds its memory. */
+const EXPORT_PAGE = 500;
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 1_000;
+
+const FORMATS = ['json', 'csv', 'jsonl'] as const;
+type ExportFormat = Exclude<(typeof FORMATS)[number], 'json'>;
+
+export interface LedgerRouteDeps {
+  readonly book: Book;
+  readonly gatekeeper: Gatekeeper;
+}
+
+/** `GET /api/account/ledger/`: pages of JSON, or the whole ledger streamed as CSV or JSON lines (section 7). */
+export function ledgerRoute(app: FastifyInstance, { book, gatekeeper }: LedgerRouteDeps): void {
+  const schema = {
+    tags: ['Account'],
+    security: [{ apiKey: [] }],
+    summary: 'List or export ledger entries',
+    description: 'With format=csv or jsonl: a streamed export of everything, or of the first limit entries.',
+    querystring: LedgerQueryString,
+    response: { 200: EntryPage, ...ERROR_ANSWERS },
+  };
+  app.get('/api/account/ledger/', { schema }, async (request, reply) => {
+    const { key: caller } = await gatekeeper.authorise(request);
+    const query = queryOf(request);
+    const format = wordParam(query, 'format', FORMATS) ?? 'json';
+    const limit = integerParam(query, 'limit', { min: 1, max: MAX_LIMIT });
+    const before = cursorParam(query, 'before');
+    const keyId = integerParam(query, 'key_id', { min: 1, max: Number.MAX_SAFE_INTEGER });
+    const filter = {
+      accountId: caller.accountId,
+      ...(before === undefined ? {} : { before }),
+      ...(keyId === undefined ? {} : { keyId }),
+    };
+    if (format !== 'json') return exportEntries(reply, book, filter, format, limit);
+    return page(book, { ...filter, limit: limit ?? DEFAULT_LIMIT });
+  });
+}
+
+async function page(book: Book, query: LedgerQuery) {
+  const entries = await book.ledger(query);
+  const last = entries.at(-1);
+  const more =
+    last !== undefined &&
+    entries.length === query.limit &&
+    (await book.ledger({ ...query, before: last.seq, limit: 1 })).length > 0;
+  return { entries: entries.map(entryView), next: more ? String(last.seq) : null };
+}
+
+/** The first page is read before the answer starts, so that a book out of reach is still a clean 503. */
+async function exportEntries(
+  reply: FastifyReply,
+  book: Book,
+  filter: Omit<LedgerQuery, 'limit'>,
+  format: ExportFormat,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<FastifyReply> {
+  const first = await book.ledger({ ...filter, limit: Math.min(limit, EXPORT_PAGE) });
+  const body = Readable.from(lines(format, pages(book, filter, first, limit)));
+  return reply
+    .type(format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson; charset=utf-8')
+    .header('content-disposition', `attachment; filename="ledger.${format}"`)
+    .send(body);
+}
+
+/** Pages by sequence number: entries that are written meanwhile are newer and do not shift them. */
+async function* pages(
+  book: Book,
+  filter: Omit<LedgerQuery, 'limit'>,
+  first: readonly LedgerEntry[],
+  limit: number,
+): AsyncGenerator<readonly LedgerEntry[]> {
+  let entries = first;
+  let left = limit;
+  for (;;) {
+    yield entries;
+    left -= entries.length;
+    const last = entries.at(-1);
+    if (last === undefined || entries.length < EXPORT_PAGE || left <= 0) return;
+    entries = await book.ledger({ ...filter, before: last.seq, limit: Math.min(left, EXPORT_PAGE) });
+  }
+}
+
+async function* lines(
+  format: ExportFormat,
+  source: AsyncIterable<readonly LedgerEntry[]>,
+): AsyncGenerator<string> {
+  if (format === 'csv') yield csvHeader();
+  const line = format === 'csv' ? csvEntry : (view: object) => `${JSON.stringify(view)}\n`;
+  for await (const entries of source) {
+    if (entries.length > 0) yield entries.map((entry) => line(entryView(entry))).join('');
+  }
+}

@@ -1,0 +1,35 @@
+import type { FastifyRequest } from 'fastify';
+import { GatewayError } from '../domain/errors.ts';
+import type { KeyRecord, KeySettings } from '../domain/key.ts';
+import { carriesRestriction } from '../domain/key-settings.ts';
+import type { Gatekeeper } from '../gateway/gatekeeper.ts';
+
+/** The calling key, which may manage. Throws the errors of checks 1–8, then 403 `management_not_allowed`. */
+export async function managingCaller(gatekeeper: Gatekeeper, request: FastifyRequest): Promise<KeyRecord> {
+  const { key } = await gatekeeper.authorise(request);
+  if (key.canManage) return key;
+  throw new GatewayError(
+    'management_not_allowed',
+    'This key may not manage keys or the account. Use a key whose can_manage is true.',
+  );
+}
+
+/**
+ * Whether a key that another key creates may manage (contract section 2, "Who may manage"): as the request says,
+ * else only without restrictions. So a key that is handed out with limits cannot lift them.
+ */
+export function managesOnCreation(said: boolean | undefined, settings: Partial<KeySettings>): boolean {
+  return said ?? !carriesRestriction(settings);
+}
+
+/**
+ * What a PATCH does to `canManage` beside what it says: a restriction that *another* key sets takes it away; one
+ * that a key sets on itself does not, so that no owner locks themselves out.
+ */
+export function managesAfterPatch(
+  change: Partial<KeySettings>,
+  who: { readonly callerId: number; readonly keyId: number },
+): { readonly canManage?: boolean } {
+  const loses = change.canManage === undefined && who.callerId !== who.keyId && carriesRestriction(change);
+  return loses ? { canManage: false } : {};
+}

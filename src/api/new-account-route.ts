@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { newWebhookSecret } from '../alerts/sign.ts';
+import { MICRO_PER_CREDIT, type Micro, micro } from '../domain/credits.ts';
+import { parseNewKey } from '../domain/key-settings.ts';
+import { newKeyValue } from '../domain/key-value.ts';
+import { createdKeyView } from '../domain/key-view.ts';
+import { adminAccountView, uniqueEmail } from './admin-account.ts';
+import type { AdminDeps } from './admin-routes.ts';
+import { CreatedAccount, NewAccountBody } from './admin-schema.ts';
+import { onceReachable } from './create-key.ts';
+import { emailField } from './email-field.ts';
+import { ERROR_ANSWERS } from './error-schema.ts';
+import { objectBody, positiveCreditsField } from './object-body.ts';
+
+/** Seed, "Limits". */
+const DEFAULT_ALERT_THRESHOLD = micro(100 * MICRO_PER_CREDIT);
+const NO_CREDITS = micro(0);
+
+interface Wanted {
+  readonly email: string;
+  readonly credits: Micro;
+  readonly alertThreshold: Micro;
+}
+
+/** `POST /api/admin/accounts/`: an account, its first key, and its first credits as a top-up in the ledger. */
+export function newAccountRoute(app: FastifyInstance, deps: AdminDeps): void {
+  const schema = {
+    tags: ['Operator'],
+    security: [{ adminToken: [] }],
+    summary: 'Create an account',
+    body: NewAccountBody,
+    response: { 201: CreatedAccount, ...ERROR_ANSWERS },
+  };
+  app.post('/api/admin/accounts/', { schema }, async (request, reply) =>
+    reply.code(201).send(await createAccount(deps, parseAccount(request.body))),
+  );
+}
+
+function parseAccount(body: unknown): Wanted {
+  const { email, credits, alert_threshold } = objectBody(body, ['email', 'credits', 'alert_threshold']);
+  return {
+    email: emailField(email),
+    credits: credits === undefined ? NO_CREDITS : positiveCreditsField('credits', credits),
+    alertThreshold:
+      alert_threshold === undefined
+        ? DEFAULT_ALERT_THRESHOLD
+        : positiveCreditsField('alert_threshold', alert_threshold),
+  };
+}
+
+/** The book has it all in one transaction; what Redis cannot take now it is given later (`onceReachable`). */
+async function createAccount({ book, ledger, config, now = Date.now }: AdminDeps, wanted: Wanted) {
+  const { value, prefix, hash } = newKeyValue(config.keyPrefix);
+  const firstKey = { ...parseNewKey({ name: 'default' }).settings, canManage: true, prefix, hash };
+  const grant = { id: randomUUID(), amount: wanted.credits, note: 'Initial credits' };
+  const createdAt = now();
+  const { account, key } = await uniqueEmail(
+    book.createAccount(
+      { email: wanted.email, alertThreshold: wanted.alertThreshold, webhookSecret: newWebhookSecret() },
+      firstKey,
+      wanted.credits > 0 ? grant : null,
+      createdAt,
+    ),
+  );
+  await onceReachable(ledger.publishAccount(account));
+  await onceReachable(ledger.publishKey(key, hash));
+  if (wanted.credits > 0) {
+    await onceReachable(ledger.grant({ ...grant, accountId: account.id, type: 'top_up', createdAt }));
+  }
+  return {
+    account: adminAccountView(account, { balance: wanted.credits, held: NO_CREDITS }),
+    key: createdKeyView(key, value),
+  };
+}

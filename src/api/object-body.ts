@@ -1,0 +1,48 @@
+import { MAX_CREDITS, type Micro, microFromCredits } from '../domain/credits.ts';
+import { GatewayError, invalidField } from '../domain/errors.ts';
+
+/** A request body as an object that holds no field but those named. Throws `invalid_request` or `invalid_field`. */
+export function objectBody(body: unknown, fields: readonly string[]): Readonly<Record<string, unknown>> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new GatewayError('invalid_request', 'The request body must be a JSON object.');
+  }
+  for (const name of Object.keys(body)) {
+    if (!fields.includes(name)) {
+      throw invalidField(name, `${name} is not a field here. Known fields: ${fields.join(', ')}.`);
+    }
+  }
+  return body as Readonly<Record<string, unknown>>;
+}
+
+/** A number of credits with at most six decimals. Throws `invalid_field`. */
+export function creditsField(name: string, value: unknown): Micro {
+  const amount = typeof value === 'number' ? microFromCredits(value) : undefined;
+  if (amount === undefined) {
+    throw invalidField(
+      name,
+      `${name} must be a number of credits with at most six decimals, no larger than ${MAX_CREDITS}.`,
+    );
+  }
+  return amount;
+}
+
+/** The same, refusing what is below zero. */
+export function positiveCreditsField(name: string, value: unknown): Micro {
+  const amount = creditsField(name, value);
+  if (amount < 0) throw invalidField(name, `${name} must not be negative.`);
+  return amount;
+}
+
+/** Text of bounded length. Throws `invalid_field`. */
+export function textField(name: string, value: unknown, maxLength: number): string {
+  // PostgreSQL cannot store U+0000, and half a surrogate pair is no text.
+  if (
+    typeof value !== 'string' ||
+    value.length > maxLength ||
+    value.includes('\0') ||
+    !value.isWellFormed()
+  ) {
+    throw invalidField(name, `${name} must be a string of at most ${maxLength} characters.`);
+  }
+  return value;
+}

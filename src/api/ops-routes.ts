@@ -1,0 +1,81 @@
+import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
+import ipaddr from 'ipaddr.js';
+import type { Registry } from 'prom-client';
+import { adminTokenCheck, invalidAdminToken, noSuchRoute } from './admin-token.ts';
+import { ERROR_ANSWERS } from './error-schema.ts';
+import { Health, Metrics, ReadinessReport } from './ops-schema.ts';
+
+export interface OpsDeps {
+  readonly config: { readonly adminToken: string | undefined };
+  readonly metrics: Pick<Registry, 'metrics' | 'contentType'>;
+  /** Asks Redis and the book now; must not reject. Details are for anyone to read. */
+  readonly readiness: () => Promise<{
+    readonly redis: { readonly ok: boolean; readonly durable: boolean; readonly detail?: string };
+    readonly book: { readonly ok: boolean; readonly detail?: string };
+    readonly draining: boolean;
+  }>;
+}
+
+const docs = { tags: ['Operations'] };
+/** A request that carries one of these came through a proxy: its socket says nothing about who asks. */
+const FORWARDING_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
+
+/** What an operator's machinery asks (contract section 7, "Operations"). */
+export function opsRoutes(deps: OpsDeps): FastifyPluginAsync {
+  return async (app) => {
+    app.addHook('onRequest', async (_request, reply) => {
+      reply.header('cache-control', 'no-store');
+    });
+    healthRoute(app);
+    readinessRoute(app, deps);
+    metricsRoute(app, deps);
+  };
+}
+
+function healthRoute(app: FastifyInstance): void {
+  const schema = { ...docs, summary: 'Is the process up', response: { 200: Health } };
+  app.get('/healthz', { schema }, async () => ({ status: 'ok' }));
+}
+
+function readinessRoute(app: FastifyInstance, { readiness }: OpsDeps): void {
+  const schema = {
+    ...docs,
+    summary: 'Can this gateway serve',
+    response: { 200: ReadinessReport, 503: ReadinessReport },
+  };
+  app.get('/readyz', { schema }, async (_request, reply) => {
+    const { redis, book, draining } = await readiness();
+    const able = redis.ok && book.ok;
+    // A gateway that is stopping wants no more traffic, however well its parts are.
+    reply.code(able && !draining ? 200 : 503);
+    return { status: able ? (draining ? 'draining' : 'ok') : 'unavailable', redis, book };
+  });
+}
+
+function metricsRoute(app: FastifyInstance, { config, metrics }: OpsDeps): void {
+  const isOperator = config.adminToken === undefined ? undefined : adminTokenCheck(config.adminToken);
+  const schema = {
+    ...docs,
+    summary: 'Prometheus metrics',
+    description: 'With the operator token; open to the machine itself.',
+    security: [{ adminToken: [] }],
+    produces: ['text/plain'],
+    response: {
+      200: { description: 'Metrics', content: { 'text/plain': { schema: Metrics } } },
+      ...ERROR_ANSWERS,
+    },
+  };
+  app.get('/metrics', { schema }, async (request, reply) => {
+    if (!isLocal(request) && !isOperator?.(request)) {
+      throw isOperator === undefined ? noSuchRoute() : invalidAdminToken();
+    }
+    return reply.type(metrics.contentType).send(await metrics.metrics());
+  });
+}
+
+/** From this machine, by the socket's own address: what a header claims is anyone's to write. */
+function isLocal({ socket, headers }: FastifyRequest): boolean {
+  const { remoteAddress = '' } = socket;
+  if (FORWARDING_HEADERS.some((name) => headers[name] !== undefined)) return false;
+  return ipaddr.isValid(remoteAddress) && ipaddr.process(remoteAddress).range() === 'loopback';
+}

@@ -1,0 +1,75 @@
+import type { FastifyInstance } from 'fastify';
+import type { Book, UsageRow } from '../book/book.ts';
+import { creditsString, type Micro, micro } from '../domain/credits.ts';
+import type { Usage } from '../domain/ledger-entry.ts';
+import { dayString } from '../domain/period.ts';
+import type { Gatekeeper } from '../gateway/gatekeeper.ts';
+import { USAGE_NAMES, usageView } from './entry-view.ts';
+import { ERROR_ANSWERS } from './error-schema.ts';
+import { UsageQueryString, UsageReport } from './ledger-schema.ts';
+import { queryOf, wordParam } from './query.ts';
+import { usageDays } from './usage-days.ts';
+
+/** `group_by` and the field that names the group in a row. */
+const GROUP_FIELDS = { day: 'day', key: 'key_id', model: 'model' } as const;
+type Group = keyof typeof GROUP_FIELDS;
+const GROUPS = Object.keys(GROUP_FIELDS) as Group[];
+
+export interface UsageRouteDeps {
+  readonly book: Book;
+  readonly gatekeeper: Gatekeeper;
+  readonly now?: () => number;
+}
+
+/** `GET /api/account/usage/`: calls, credits and units used, by day, key or model (contract section 7). */
+export function usageRoute(app: FastifyInstance, { book, gatekeeper, now = Date.now }: UsageRouteDeps): void {
+  const schema = {
+    tags: ['Account'],
+    security: [{ apiKey: [] }],
+    summary: 'Sum up usage',
+    querystring: UsageQueryString,
+    response: { 200: UsageReport, ...ERROR_ANSWERS },
+  };
+  app.get('/api/account/usage/', { schema }, async (request) => {
+    const { key: caller } = await gatekeeper.authorise(request);
+    const query = queryOf(request);
+    const group = wordParam(query, 'group_by', GROUPS) ?? 'day';
+    const { from, to } = usageDays(query, now());
+    const rows = await book.usage(caller.accountId, from, to + 1, group);
+    return {
+      from: dayString(from),
+      to: dayString(to),
+      group_by: group,
+      rows: rows.map((row) => ({ [GROUP_FIELDS[group]]: row.group, ...sums(row) })),
+      total: sums(total(rows)),
+    };
+  });
+}
+
+interface Sums {
+  readonly calls: number;
+  readonly credits: Micro;
+  readonly usage: Usage;
+}
+
+function sums({ calls, credits, usage }: Sums) {
+  return { calls, credits: creditsString(credits), usage: usageView(usage) };
+}
+
+function total(rows: readonly UsageRow[]): Sums {
+  const usage: Usage = {};
+  for (const unit of Object.keys(USAGE_NAMES) as (keyof Usage)[]) {
+    const amounts = rows.flatMap((row) => row.usage[unit] ?? []);
+    if (amounts.length > 0) usage[unit] = sixDecimals(amounts.reduce((sum, amount) => sum + amount, 0));
+  }
+  return {
+    calls: rows.reduce((sum, row) => sum + row.calls, 0),
+    credits: micro(rows.reduce((sum, row) => sum + row.credits, 0)),
+    usage,
+  };
+}
+
+/** Seconds may be fractions, and 0.1 + 0.2 should read 0.3. Credits are integers and never come here. */
+function sixDecimals(amount: number): number {
+  return Number(amount.toFixed(6));
+}

@@ -1,0 +1,20 @@
+import { micro } from '../domain/credits.ts';
+import type { AccountRecord } from '../domain/key.ts';
+import type { AccountRow } from './schema.ts';
+
+export function accountRecord(row: AccountRow): AccountRecord {
+  return {
+    id: row.id,
+    email: row.email,
+    isActive: row.is_active === 1,
+    alertThreshold: micro(row.alert_threshold),
+    webhookSecret: row.webhook_secret,
+    createdAt: row.created_at,
+    version: row.version,
+  };
+}
+
+/** Two addresses with the same key belong to one account. */
+export function emailKey(email: string): string {
+  return email.normalize('NFC').toLowerCase();
+}

@@ -1,0 +1,87 @@
+import { sql } from 'kysely';
+import { micro } from '../domain/credits.ts';
+import { accountRecord, emailKey } from './account-row.ts';
+import { type Book, EmailTaken } from './book.ts';
+import { insertGrant } from './grants.ts';
+import { insertKey } from './keys.ts';
+import { isUniqueViolation, type Store } from './store.ts';
+
+type Accounts = Pick<Book, 'createAccount' | 'account' | 'accounts' | 'updateAccount'>;
+
+export function accountQueries(store: Store): Accounts {
+  return {
+    createAccount: createAccount(store),
+
+    async account(id) {
+      const row = await store.db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst();
+      return row && accountRecord(row);
+    },
+
+    async accounts(after, limit) {
+      const rows = await store.db
+        .selectFrom('accounts')
+        .selectAll()
+        .where('id', '>', after)
+        .orderBy('id')
+        .limit(limit)
+        .execute();
+      return rows.map((row) => ({ ...accountRecord(row), balance: micro(row.balance) }));
+    },
+
+    updateAccount: updateAccount(store),
+  };
+}
+
+const createAccount =
+  (store: Store): Book['createAccount'] =>
+  (account, firstKey, grant, now) =>
+    store.transaction(async (trx) => {
+      const row = await trx
+        .insertInto('accounts')
+        .values({
+          email: account.email,
+          email_key: emailKey(account.email),
+          alert_threshold: account.alertThreshold,
+          is_active: 1,
+          webhook_secret: account.webhookSecret,
+          last_entry_at: null,
+          created_at: now,
+          updated_at: now,
+        })
+        .onConflict((conflict) => conflict.column('email_key').doNothing())
+        .returningAll()
+        .executeTakeFirst();
+      if (!row) throw emailTaken();
+      const key = await insertKey(trx, row.id, firstKey, now);
+      if (grant && grant.amount > 0) {
+        await insertGrant(trx, { ...grant, accountId: row.id, type: 'top_up', createdAt: now }, null);
+      }
+      return { account: accountRecord(row), key };
+    });
+
+const updateAccount =
+  (store: Store): Book['updateAccount'] =>
+  async (id, change, now) => {
+    try {
+      const row = await store.db
+        .updateTable('accounts')
+        .set({
+          ...(change.email !== undefined && { email: change.email, email_key: emailKey(change.email) }),
+          ...(change.alertThreshold !== undefined && { alert_threshold: change.alertThreshold }),
+          ...(change.isActive !== undefined && { is_active: Number(change.isActive) }),
+          version: sql<number>`version + 1`,
+          updated_at: now,
+        })
+        .where('id', '=', id)
+        .returningAll()
+        .executeTakeFirst();
+      return row && accountRecord(row);
+    } catch (error) {
+      // The e-mail address is the only unique value that is set here.
+      throw isUniqueViolation(error) ? emailTaken() : error;
+    }
+  };
+
+function emailTaken(): EmailTaken {
+  return new EmailTaken('Another account has this e-mail address.');
+}

@@ -1,0 +1,80 @@
+import { type Kysely, sql } from 'kysely';
+import { micro } from '../domain/credits.ts';
+import { type Book, type Grant, IdempotencyKeyReused } from './book.ts';
+import type { BookSchema, GrantRow } from './schema.ts';
+import type { Store } from './store.ts';
+
+type NewGrant = Omit<Grant, 'balanceAfter'>;
+
+export function grantQueries(store: Store): Pick<Book, 'createGrant' | 'pendingGrants'> {
+  const { db } = store;
+  return {
+    async createGrant(grant, idempotencyKey) {
+      const made = await insertGrant(db, grant, idempotencyKey);
+      if (made) return { grant: made, repeated: false };
+      const first = await db
+        .selectFrom('grants')
+        .selectAll()
+        .where('account_id', '=', grant.accountId)
+        .where('idempotency_key', '=', idempotencyKey)
+        .executeTakeFirstOrThrow();
+      if (first.amount !== grant.amount || first.note !== grant.note) {
+        throw new IdempotencyKeyReused(
+          'This Idempotency-Key was used before with another amount or note. Use a new key for a new change.',
+        );
+      }
+      return { grant: grantRecord(first), repeated: true };
+    },
+
+    async pendingGrants(createdBefore, limit) {
+      const rows = await db
+        .selectFrom('grants')
+        .selectAll()
+        // A literal, so that both engines can see that the index of pending grants serves it.
+        .where('state', '=', sql.lit('pending'))
+        .where('created_at', '<', createdBefore)
+        .orderBy('created_at')
+        .orderBy('id')
+        .limit(limit)
+        .execute();
+      return rows.map(grantRecord);
+    },
+  };
+}
+
+/** Undefined: the account has a grant with this idempotency key. */
+export async function insertGrant(
+  db: Kysely<BookSchema>,
+  grant: NewGrant,
+  idempotencyKey: string | null,
+): Promise<Grant | undefined> {
+  const row = await db
+    .insertInto('grants')
+    .values({
+      id: grant.id,
+      account_id: grant.accountId,
+      amount: grant.amount,
+      type: grant.type,
+      note: grant.note,
+      idempotency_key: idempotencyKey,
+      state: 'pending',
+      balance_after: null,
+      created_at: grant.createdAt,
+    })
+    .onConflict((conflict) => conflict.columns(['account_id', 'idempotency_key']).doNothing())
+    .returningAll()
+    .executeTakeFirst();
+  return row && grantRecord(row);
+}
+
+function grantRecord(row: GrantRow): Grant {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    amount: micro(row.amount),
+    type: row.type,
+    note: row.note,
+    createdAt: row.created_at,
+    balanceAfter: row.balance_after === null ? null : micro(row.balance_after),
+  };
+}

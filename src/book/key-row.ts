@@ -1,0 +1,57 @@
+import type { Insertable } from 'kysely';
+import { micro } from '../domain/credits.ts';
+import type { Category, KeyRecord, KeySettings } from '../domain/key.ts';
+import type { KeyRow, KeysTable } from './schema.ts';
+
+export function keyRecord(row: KeyRow): KeyRecord {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    name: row.name,
+    description: row.description,
+    prefix: row.prefix,
+    isActive: row.is_active === 1,
+    canManage: row.can_manage === 1,
+    expiresAt: row.expires_at,
+    allowedModels: list<string>(row.allowed_models),
+    allowedCategories: list<Category>(row.allowed_categories),
+    spendingLimit: row.spending_limit === null ? null : micro(row.spending_limit),
+    spendingPeriod: row.spending_period,
+    activeHours: row.active_hours,
+    allowedIps: list<string>(row.allowed_ips),
+    allowedOrigins: list<string>(row.allowed_origins),
+    blockedCountries: list<string>(row.blocked_countries),
+    webhookUrl: row.webhook_url,
+    createdAt: row.created_at,
+    version: row.version,
+  };
+}
+
+type SettingColumns = Omit<
+  Insertable<KeysTable>,
+  'id' | 'account_id' | 'hash' | 'prefix' | 'version' | 'published_version' | 'created_at' | 'updated_at'
+>;
+
+export function settingColumns(settings: KeySettings): SettingColumns {
+  return {
+    name: settings.name,
+    description: settings.description,
+    is_active: Number(settings.isActive),
+    can_manage: Number(settings.canManage),
+    expires_at: settings.expiresAt,
+    allowed_models: JSON.stringify(settings.allowedModels),
+    allowed_categories: JSON.stringify(settings.allowedCategories),
+    spending_limit: settings.spendingLimit,
+    spending_period: settings.spendingPeriod,
+    active_hours: settings.activeHours,
+    allowed_ips: JSON.stringify(settings.allowedIps),
+    allowed_origins: JSON.stringify(settings.allowedOrigins),
+    blocked_countries: JSON.stringify(settings.blockedCountries),
+    webhook_url: settings.webhookUrl,
+  };
+}
+
+/** Written by `settingColumns` only. */
+function list<T>(json: string): T[] {
+  return JSON.parse(json);
+}

@@ -1,0 +1,48 @@
+import { micro } from '../domain/credits.ts';
+import type { JournalEntry } from '../domain/ledger-entry.ts';
+import type { LedgerEntry } from './book.ts';
+import type { LedgerRow } from './schema.ts';
+
+export function entryRow(entry: JournalEntry): LedgerRow {
+  return {
+    account_id: entry.accountId,
+    seq: entry.seq,
+    id: entry.id,
+    epoch: entry.epoch,
+    type: entry.type,
+    created_at: entry.createdAt,
+    day: entry.day,
+    key_id: entry.keyId,
+    model: entry.model,
+    category: entry.category,
+    endpoint: entry.endpoint,
+    status: entry.status,
+    outcome: entry.outcome,
+    usage: JSON.stringify(entry.usage),
+    estimated: Number(entry.estimated),
+    credits: entry.credits,
+    balance_after: entry.balanceAfter,
+    note: entry.note ?? null,
+  };
+}
+
+export function ledgerEntry(row: LedgerRow): LedgerEntry {
+  return {
+    id: row.id,
+    type: row.type,
+    accountId: row.account_id,
+    keyId: row.key_id,
+    createdAt: row.created_at,
+    model: row.model,
+    category: row.category,
+    endpoint: row.endpoint,
+    status: row.status,
+    outcome: row.outcome,
+    usage: JSON.parse(row.usage),
+    estimated: row.estimated === 1,
+    credits: micro(row.credits),
+    ...(row.note !== null && { note: row.note }),
+    seq: row.seq,
+    balanceAfter: micro(row.balance_after),
+  };
+}

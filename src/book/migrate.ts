@@ -1,0 +1,53 @@
+import type { Kysely } from 'kysely';
+import { DEFAULT_MIGRATION_TABLE, Migrator } from 'kysely/migration';
+import { BookUnavailable } from './book.ts';
+import { CannotOpenBook } from './cannot-open.ts';
+import { migrations } from './migrations.ts';
+import type { BookSchema, Engine } from './schema.ts';
+
+/**
+ * Brings the schema up to this version of the gateway, under the engine's migration lock, so that gateways that start
+ * together do it once. Throws CannotOpenBook where a newer version has been here, BookUnavailable, or the engine's error.
+ */
+export async function migrate(db: Kysely<BookSchema>, engine: Engine): Promise<void> {
+  const known = migrations(engine);
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => known } });
+  const { error } = await migrator.migrateToLatest();
+  if (error === undefined) return;
+  if (error instanceof BookUnavailable) throw error;
+  refuseUnknown(await executed(db), known);
+  throw error;
+}
+
+/** For a book that is only read: its schema must be exactly this version's. Throws CannotOpenBook. */
+export async function requireCurrentSchema(db: Kysely<BookSchema>, engine: Engine): Promise<void> {
+  const known = migrations(engine);
+  const names = await executed(db);
+  refuseUnknown(names, known);
+  if (names.length < Object.keys(known).length) {
+    throw new CannotOpenBook(
+      'The database holds no book of this version of Tollgate yet. Start the gateway on it once, then try again.',
+    );
+  }
+}
+
+function refuseUnknown(names: readonly string[], known: Record<string, unknown>): void {
+  const unknown = names.find((name) => !(name in known));
+  if (unknown === undefined) return;
+  throw new CannotOpenBook(
+    `The database was last used by a newer version of Tollgate: this one does not know its change "${unknown}". ` +
+      'Start that version again, or restore a backup made before it.',
+  );
+}
+
+async function executed(db: Kysely<BookSchema>): Promise<string[]> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+  if (!tables.some((table) => table.name === DEFAULT_MIGRATION_TABLE)) return [];
+  const rows = await db
+    .$extendTables<{ [DEFAULT_MIGRATION_TABLE]: { name: string } }>()
+    .selectFrom(DEFAULT_MIGRATION_TABLE)
+    .select('name')
+    .orderBy('name')
+    .execute();
+  return rows.map((row) => row.name);
+}

@@ -1,0 +1,170 @@
+import { micro } from '../domain/credits.ts';
+import type { JournalEntry } from '../domain/ledger-entry.ts';
+import type { Book, PostResult } from './book.ts';
+import { entryRow } from './ledger-row.ts';
+import { addSpendDays } from './spend-days.ts';
+import type { Store, Trx } from './store.ts';
+import { chunks, valueRows } from './value-rows.ts';
+
+/** Where an account's ledger stands, as the entries of a batch move it on. */
+interface Place {
+  seq: number;
+  readonly epoch: number;
+  balance: number;
+  lastEntryAt: number;
+}
+
+interface Plan {
+  readonly results: PostResult[];
+  readonly gaps: Set<number>;
+  readonly posted: JournalEntry[];
+}
+
+/**
+ * Journal → ledger. The rows of the accounts are locked first, by id ascending, which is the fixed lock order of the
+ * book: two gateways that offer the same batch come one after the other, and the second finds every entry written.
+ */
+export function postQueries(store: Store): Pick<Book, 'post' | 'hasEntry'> {
+  return {
+    async post(entries) {
+      if (entries.length === 0) return { results: [], gaps: [], alerts: 0 };
+      return store.transaction(async (trx) => {
+        const places = await lockAccounts(store, trx, entries);
+        const plan = judge(entries, places, await writtenBefore(trx, entries));
+        await write(trx, plan.posted, places);
+        const alerts = plan.posted.filter((entry) => entry.crossing).length;
+        return { results: plan.results, gaps: [...plan.gaps], alerts };
+      });
+    },
+
+    async hasEntry(id) {
+      const row = await store.db.selectFrom('ledger').select('id').where('id', '=', id).executeTakeFirst();
+      return row !== undefined;
+    },
+  };
+}
+
+async function lockAccounts(
+  store: Store,
+  trx: Trx,
+  entries: readonly JournalEntry[],
+): Promise<Map<number, Place>> {
+  const ids = [...new Set(entries.map((entry) => entry.accountId))];
+  const places = new Map<number, Place>();
+  for (const chunk of chunks(ids.sort((a, b) => a - b))) {
+    const query = trx
+      .selectFrom('accounts')
+      .select(['id', 'seq', 'epoch', 'balance', 'last_entry_at'])
+      .where('id', 'in', chunk)
+      .orderBy('id');
+    for (const row of await store.lock(query).execute()) {
+      const { seq, epoch, balance, last_entry_at } = row;
+      places.set(row.id, { seq, epoch, balance, lastEntryAt: last_entry_at ?? 0 });
+    }
+  }
+  return places;
+}
+
+async function writtenBefore(trx: Trx, entries: readonly JournalEntry[]): Promise<Set<string>> {
+  const written = new Set<string>();
+  for (const chunk of chunks(entries.map((entry) => entry.id))) {
+    const rows = await trx.selectFrom('ledger').select('id').where('id', 'in', chunk).execute();
+    for (const row of rows) written.add(row.id);
+  }
+  return written;
+}
+
+/** Decides entry by entry, in journal order, and moves the places on. */
+function judge(
+  entries: readonly JournalEntry[],
+  places: ReadonlyMap<number, Place>,
+  written: Set<string>,
+): Plan {
+  const plan: Plan = { results: [], gaps: new Set(), posted: [] };
+  for (const entry of entries) {
+    const place = places.get(entry.accountId);
+    const result = verdict(entry, place, written);
+    plan.results.push(result);
+    if (result !== 'posted' || !place) continue;
+    if (entry.seq > place.seq + 1) plan.gaps.add(entry.accountId);
+    place.seq = entry.seq;
+    place.balance = micro(place.balance + entry.credits);
+    place.lastEntryAt = Math.max(place.lastEntryAt, entry.createdAt);
+    written.add(entry.id);
+    plan.posted.push(entry);
+  }
+  return plan;
+}
+
+/** An entry of an account that the book does not know (it was restored from a backup) has no place in it either. */
+function verdict(entry: JournalEntry, place: Place | undefined, written: ReadonlySet<string>): PostResult {
+  if (written.has(entry.id)) return 'duplicate';
+  if (!place || entry.epoch !== place.epoch || entry.seq <= place.seq) return 'superseded';
+  return 'posted';
+}
+
+async function write(
+  trx: Trx,
+  posted: readonly JournalEntry[],
+  places: ReadonlyMap<number, Place>,
+): Promise<void> {
+  for (const chunk of chunks(posted)) await trx.insertInto('ledger').values(chunk.map(entryRow)).execute();
+  await moveAccounts(trx, posted, places);
+  await addSpendDays(trx, posted);
+  await queueAlerts(trx, posted);
+  await finishGrants(trx, posted);
+}
+
+async function moveAccounts(
+  trx: Trx,
+  posted: readonly JournalEntry[],
+  places: ReadonlyMap<number, Place>,
+): Promise<void> {
+  const moved = new Set(posted.map((entry) => entry.accountId));
+  const rows = [...places].filter(([id]) => moved.has(id));
+  for (const chunk of chunks(rows)) {
+    const values = chunk.map(([id, place]) => [id, place.seq, place.balance, place.lastEntryAt]);
+    await trx
+      .with('moved(id, seq, balance, last_entry_at)', () =>
+        valueRows<{ id: number; seq: number; balance: number; last_entry_at: number }>(values),
+      )
+      .updateTable('accounts')
+      .from('moved')
+      .set((eb) => ({
+        seq: eb.ref('moved.seq'),
+        balance: eb.ref('moved.balance'),
+        last_entry_at: eb.ref('moved.last_entry_at'),
+      }))
+      .whereRef('accounts.id', '=', 'moved.id')
+      .execute();
+  }
+}
+
+async function queueAlerts(trx: Trx, posted: readonly JournalEntry[]): Promise<void> {
+  for (const chunk of chunks(posted.filter((entry) => entry.crossing))) {
+    const rows = chunk.map((entry) => ({
+      account_id: entry.accountId,
+      entry_id: entry.id,
+      created_at: entry.createdAt,
+      credits_balance: entry.balanceAfter,
+      test: 0,
+      state: 'queued' as const,
+      claimed_at: null,
+    }));
+    await trx.insertInto('alerts').values(rows).execute();
+  }
+}
+
+async function finishGrants(trx: Trx, posted: readonly JournalEntry[]): Promise<void> {
+  const applied = posted.filter((entry) => entry.type === 'top_up' || entry.type === 'adjustment');
+  for (const chunk of chunks(applied)) {
+    const values = chunk.map((entry) => [entry.id, entry.balanceAfter]);
+    await trx
+      .with('applied(id, balance_after)', () => valueRows<{ id: string; balance_after: number }>(values))
+      .updateTable('grants')
+      .from('applied')
+      .set((eb) => ({ state: 'posted', balance_after: eb.ref('applied.balance_after') }))
+      .whereRef('grants.id', '=', 'applied.id')
+      .execute();
+  }
+}

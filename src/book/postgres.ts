@@ -1,0 +1,143 @@
+import {
+  type PostgresCursor,
+  PostgresDialect,
+  type PostgresPool,
+  type PostgresPoolClient,
+  type PostgresQueryResult,
+} from 'kysely';
+import pg from 'pg';
+import { CannotOpenBook } from './cannot-open.ts';
+import { isBroken, queryError, unavailable } from './postgres-error.ts';
+
+export interface PostgresLimits {
+  /** Longest that a statement may run, waiting for locks included; 0: no limit. */
+  readonly statementTimeoutMs: number;
+  readonly readOnly: boolean;
+  readonly maxConnections: number;
+}
+
+const CONNECT_TIMEOUT_MS = 5000;
+/** The server ends a statement at its timeout; this much later it is taken to be gone, network and all. */
+const GRACE_MS = 1000;
+/** A gateway whose host vanished amid a transaction must not keep its row locks for longer. */
+const IDLE_TRANSACTION_TIMEOUT_MS = 10_000;
+
+/**
+ * A dialect for the server at `databaseUrl` (`postgres://…`). Nothing is connected yet. Its queries reject with
+ * BookUnavailable where the server is out of reach. Throws CannotOpenBook where the URL cannot be read.
+ */
+export function postgresDialect(databaseUrl: string, limits: PostgresLimits): PostgresDialect {
+  const where = describe(databaseUrl);
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    max: limits.maxConnections,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    ...(limits.statementTimeoutMs > 0 && {
+      statement_timeout: limits.statementTimeoutMs,
+      query_timeout: limits.statementTimeoutMs + GRACE_MS,
+    }),
+    idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
+    keepAlive: true,
+    application_name: 'tollgate',
+    types: { getTypeParser: exactIntegers },
+    ...(limits.readOnly && { options: '-c default_transaction_read_only=on' }),
+  });
+  // Without a listener, a connection that ends between or during queries would end the process. The query on it, or
+  // the next one, reports it.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return new PostgresDialect({ pool: new LeasingPool(pool, where) });
+}
+
+/** `host:port/database`, for messages. The URL's own parser would repeat the password in its error. */
+function describe(databaseUrl: string): string {
+  try {
+    if (!/^postgres(ql)?:\/\//.test(databaseUrl)) throw new TypeError('another scheme');
+    const { host, port, database } = new pg.Client({ connectionString: databaseUrl });
+    return `${host}:${port}/${database ?? ''}`;
+  } catch {
+    throw new CannotOpenBook(
+      'DATABASE_URL is not the address of a PostgreSQL database. ' +
+        'It must look like postgres://user:password@host:5432/database, with special characters %-encoded.',
+    );
+  }
+}
+
+const INT8_OID = 20;
+const NUMERIC_OID = 1700;
+
+/** Amounts come as int8, and their sums as numeric: numbers here, or an error where a number could not hold them. */
+function exactIntegers(oid: number, format?: 'text' | 'binary'): unknown {
+  if (oid === INT8_OID || oid === NUMERIC_OID) return exactInteger;
+  return format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : pg.types.getTypeParser(oid, 'text');
+}
+
+function exactInteger(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`not an integer below 2^53: ${text}`);
+  return value;
+}
+
+/** The pool as Kysely uses it, with errors as the book reports them. */
+class LeasingPool implements PostgresPool {
+  readonly options = {};
+  readonly #pool: pg.Pool;
+  readonly #where: string;
+
+  constructor(pool: pg.Pool, where: string) {
+    this.#pool = pool;
+    this.#where = where;
+  }
+
+  async connect(): Promise<PostgresPoolClient> {
+    try {
+      return new Lease(await this.#pool.connect(), this.#where);
+    } catch (error) {
+      throw unavailable(error, this.#where);
+    }
+  }
+
+  async end(): Promise<void> {
+    await this.#pool.end();
+  }
+}
+
+/**
+ * One loan of a connection. pg gives a connection back as good after a query timed out on it, with that query still
+ * at the head of its queue; here it is thrown away, and nothing more is asked of it.
+ */
+class Lease implements PostgresPoolClient {
+  readonly #client: pg.PoolClient;
+  readonly #where: string;
+  #broken: Error | undefined;
+
+  constructor(client: pg.PoolClient, where: string) {
+    this.#client = client;
+    this.#where = where;
+  }
+
+  query<R>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>>;
+  query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>;
+  query<R>(
+    sql: string | PostgresCursor<R>,
+    parameters: readonly unknown[] = [],
+  ): Promise<PostgresQueryResult<R>> | PostgresCursor<R> {
+    if (typeof sql !== 'string') throw new Error('The book is read in pages, not in streams.');
+    return this.#run(sql, parameters);
+  }
+
+  async #run<R>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
+    if (this.#broken) throw this.#broken;
+    try {
+      return (await this.#client.query(sql, [...parameters])) as unknown as PostgresQueryResult<R>;
+    } catch (error) {
+      const reported = queryError(error, this.#where);
+      if (isBroken(error) && reported instanceof Error) this.#broken = reported;
+      throw reported;
+    }
+  }
+
+  release(destroy?: boolean): void {
+    this.#client.release(destroy || this.#broken !== undefined);
+  }
+}

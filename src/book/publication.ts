@@ -1,0 +1,67 @@
+import type { Kysely } from 'kysely';
+import { accountRecord } from './account-row.ts';
+import type { Book } from './book.ts';
+import { keyRecord } from './key-row.ts';
+import type { BookSchema } from './schema.ts';
+import type { Store } from './store.ts';
+import { chunks, valueRows } from './value-rows.ts';
+
+interface Noted {
+  readonly id: number;
+  readonly version: number;
+}
+
+/** Which versions of keys and accounts Redis is known to hold. */
+export function publicationQueries(store: Store): Pick<Book, 'unpublished' | 'published'> {
+  const { db } = store;
+  return {
+    async unpublished(limit) {
+      const keys = await db
+        .selectFrom('keys')
+        .selectAll()
+        .whereRef('published_version', '<', 'version')
+        .orderBy('id')
+        .limit(limit)
+        .execute();
+      const accounts = await db
+        .selectFrom('accounts')
+        .selectAll()
+        .whereRef('published_version', '<', 'version')
+        .orderBy('id')
+        .limit(limit)
+        .execute();
+      return { keys: keys.map(keyRecord), accounts: accounts.map(accountRecord) };
+    },
+
+    published: ({ keys = [], accounts = [] }) =>
+      // A transaction for its repeating: another gateway may note the same rows in another order.
+      store.transaction(async (trx) => {
+        for (const chunk of chunks(newest(keys))) await note(trx, 'keys', chunk);
+        for (const chunk of chunks(newest(accounts))) await note(trx, 'accounts', chunk);
+      }),
+  };
+}
+
+/** The highest version of each id: an update joins a row with one of its values only. */
+function newest(noted: readonly Noted[]): Noted[] {
+  const byId = new Map<number, Noted>();
+  for (const one of noted) {
+    if (one.version > (byId.get(one.id)?.version ?? 0)) byId.set(one.id, one);
+  }
+  return [...byId.values()];
+}
+
+async function note(
+  db: Kysely<BookSchema>,
+  table: 'keys' | 'accounts',
+  noted: readonly Noted[],
+): Promise<void> {
+  await db
+    .with('noted(id, version)', () => valueRows<Noted>(noted.map(({ id, version }) => [id, version])))
+    .updateTable(table)
+    .from('noted')
+    .set((eb) => ({ published_version: eb.ref('noted.version') }))
+    .whereRef(`${table}.id`, '=', 'noted.id')
+    .whereRef(`${table}.published_version`, '<', 'noted.version')
+    .execute();
+}

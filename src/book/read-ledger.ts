@@ -1,0 +1,15 @@
+import type { Book } from './book.ts';
+import { ledgerEntry } from './ledger-row.ts';
+import type { Store } from './store.ts';
+
+export function ledgerQueries({ db }: Store): Pick<Book, 'ledger'> {
+  return {
+    async ledger({ accountId, keyId, before, limit }) {
+      let query = db.selectFrom('ledger').selectAll().where('account_id', '=', accountId);
+      if (keyId !== undefined) query = query.where('key_id', '=', keyId);
+      if (before !== undefined) query = query.where('seq', '<', before);
+      const rows = await query.orderBy('seq', 'desc').limit(limit).execute();
+      return rows.map(ledgerEntry);
+    },
+  };
+}

@@ -1,0 +1,145 @@
+import type { Generated, Insertable, Selectable } from 'kysely';
+import type { Category, SpendingPeriod } from '../domain/key.ts';
+import type { EntryType, Outcome } from '../domain/ledger-entry.ts';
+import type { DeliveryStatus } from './book.ts';
+
+/** The two database engines that the book runs on. */
+export type Engine = 'sqlite' | 'postgres';
+
+/**
+ * The tables, the same in SQLite and PostgreSQL: amounts are 64-bit integers of micro-credits, times 64-bit integers of
+ * milliseconds, yes/no is 1/0 and lists are JSON text, because those are what both engines hold without a difference.
+ */
+export interface BookSchema {
+  accounts: AccountsTable;
+  keys: KeysTable;
+  grants: GrantsTable;
+  ledger: LedgerTable;
+  spend_days: SpendDaysTable;
+  alerts: AlertsTable;
+  deliveries: DeliveriesTable;
+}
+
+export interface AccountsTable {
+  id: Generated<number>;
+  email: string;
+  /** Lower case of `email`, made in the process: lower() of the engines differ beyond ASCII. */
+  email_key: string;
+  alert_threshold: number;
+  is_active: number;
+  webhook_secret: string;
+  balance: Generated<number>;
+  seq: Generated<number>;
+  epoch: Generated<number>;
+  version: Generated<number>;
+  published_version: Generated<number>;
+  last_entry_at: number | null;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface KeysTable {
+  id: Generated<number>;
+  account_id: number;
+  hash: string;
+  prefix: string;
+  name: string;
+  description: string;
+  is_active: number;
+  can_manage: number;
+  expires_at: number | null;
+  allowed_models: string;
+  allowed_categories: string;
+  spending_limit: number | null;
+  spending_period: SpendingPeriod;
+  active_hours: string;
+  allowed_ips: string;
+  allowed_origins: string;
+  blocked_countries: string;
+  webhook_url: string;
+  version: Generated<number>;
+  published_version: Generated<number>;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface GrantsTable {
+  id: string;
+  account_id: number;
+  amount: number;
+  type: 'top_up' | 'adjustment';
+  note: string;
+  idempotency_key: string | null;
+  state: 'pending' | 'posted';
+  balance_after: number | null;
+  created_at: number;
+}
+
+export interface LedgerTable {
+  account_id: number;
+  seq: number;
+  id: string;
+  epoch: number;
+  type: EntryType;
+  created_at: number;
+  day: number;
+  key_id: number | null;
+  model: string | null;
+  category: Category | null;
+  endpoint: string | null;
+  status: number | null;
+  outcome: Outcome | null;
+  usage: string;
+  estimated: number;
+  credits: number;
+  balance_after: number;
+  note: string | null;
+}
+
+export interface SpendDaysTable {
+  account_id: number;
+  key_id: number;
+  /** "" where an entry names no model. */
+  model: string;
+  day: number;
+  calls: number;
+  /** Spent: positive. */
+  credits: number;
+  input: number;
+  output: number;
+  cached_input: number;
+  cache_write: number;
+  characters: number;
+  images: number;
+  audio_seconds: number;
+  video_seconds: number;
+}
+
+export interface AlertsTable {
+  id: Generated<number>;
+  account_id: number;
+  /** The ledger entry that crossed the threshold; null for a test alert. */
+  entry_id: string | null;
+  created_at: number;
+  credits_balance: number;
+  test: number;
+  state: 'queued' | 'claimed';
+  claimed_at: number | null;
+}
+
+export interface DeliveriesTable {
+  id: Generated<number>;
+  alert_id: number;
+  key_id: number;
+  url: string;
+  status: DeliveryStatus;
+  http_status: number | null;
+  duration_ms: number | null;
+  attempted_at: number;
+}
+
+export type AccountRow = Selectable<AccountsTable>;
+export type KeyRow = Selectable<KeysTable>;
+export type GrantRow = Selectable<GrantsTable>;
+export type LedgerRow = Selectable<LedgerTable>;
+export type SpendDayRow = Insertable<SpendDaysTable>;

@@ -1,0 +1,72 @@
+import { sql } from 'kysely';
+import { micro } from '../domain/credits.ts';
+import { accountRecord } from './account-row.ts';
+import type { Book, KeyState, PeriodStarts } from './book.ts';
+import { keyRecord } from './key-row.ts';
+import type { Store, Trx } from './store.ts';
+
+type Snapshots = Pick<Book, 'snapshot' | 'recentAccounts'>;
+
+export function snapshotQueries(store: Store): Snapshots {
+  return {
+    snapshot: (accountId, starts) =>
+      store.transaction(async (trx) => {
+        // First: it locks the account, so that nothing is posted to it until the sums are read.
+        const account = await trx
+          .updateTable('accounts')
+          .set({ epoch: sql<number>`epoch + 1` })
+          .where('id', '=', accountId)
+          .returningAll()
+          .executeTakeFirst();
+        if (!account) return undefined;
+        return {
+          account: accountRecord(account),
+          balance: micro(account.balance),
+          seq: account.seq,
+          epoch: account.epoch,
+          keys: await keyStates(trx, accountId, starts),
+        };
+      }),
+
+    async recentAccounts(since) {
+      return store.db
+        .selectFrom('accounts')
+        .select(['id', 'seq', 'epoch'])
+        .where('last_entry_at', '>=', since)
+        .orderBy('id')
+        .execute();
+    },
+  };
+}
+
+async function keyStates(trx: Trx, accountId: number, starts: PeriodStarts): Promise<KeyState[]> {
+  const keys = await trx
+    .selectFrom('keys')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .orderBy('id')
+    .execute();
+  const sums = await trx
+    .selectFrom('spend_days')
+    .select('key_id')
+    .select((eb) => [
+      eb.fn.sum<number | null>('credits').filterWhere('day', '>=', starts.day).as('day_spent'),
+      eb.fn.sum<number | null>('credits').filterWhere('day', '>=', starts.week).as('week_spent'),
+      eb.fn.sum<number | null>('credits').filterWhere('day', '>=', starts.month).as('month_spent'),
+    ])
+    .where('account_id', '=', accountId)
+    // A week can begin in the month before.
+    .where('day', '>=', Math.min(starts.day, starts.week, starts.month))
+    .groupBy('key_id')
+    .execute();
+  const byKey = new Map(sums.map((sum) => [sum.key_id, sum]));
+  return keys.map((row) => {
+    const sum = byKey.get(row.id);
+    return {
+      key: keyRecord(row),
+      daySpent: micro(sum?.day_spent ?? 0),
+      weekSpent: micro(sum?.week_spent ?? 0),
+      monthSpent: micro(sum?.month_spent ?? 0),
+    };
+  });
+}

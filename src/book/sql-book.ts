@@ -1,0 +1,33 @@
+import { sql } from 'kysely';
+import { accountQueries } from './accounts.ts';
+import { alertQueries } from './alerts.ts';
+import type { Book } from './book.ts';
+import { grantQueries } from './grants.ts';
+import { keyQueries } from './keys.ts';
+import { postQueries } from './post.ts';
+import { publicationQueries } from './publication.ts';
+import { ledgerQueries } from './read-ledger.ts';
+import { reconcileQueries } from './reconcile.ts';
+import { snapshotQueries } from './snapshot.ts';
+import type { Store } from './store.ts';
+import { usageQueries } from './usage.ts';
+
+/** The book over a database whose schema is current. It owns the store from here on: `close` closes it. */
+export function sqlBook(store: Store): Book {
+  return {
+    async ping() {
+      await sql`select 1`.execute(store.db);
+    },
+    close: () => store.db.destroy(),
+    ...accountQueries(store),
+    ...keyQueries(store),
+    ...publicationQueries(store),
+    ...grantQueries(store),
+    ...postQueries(store),
+    ...snapshotQueries(store),
+    ...ledgerQueries(store),
+    ...usageQueries(store),
+    ...alertQueries(store),
+    ...reconcileQueries(store),
+  };
+}

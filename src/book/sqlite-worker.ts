@@ -1,0 +1,123 @@
+import { DatabaseSync } from 'node:sqlite';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+
+/**
+ * The thread that owns the SQLite files. A commit waits for the disk (fsync); here that wait stops no request.
+ * It answers its messages in order: first, unasked, whether the files could be opened (id 0), then one reply a request.
+ */
+export interface SqliteFiles {
+  readonly book: string;
+  /** Held locked for as long as this thread lives; null: the book is only read, beside its owner. */
+  readonly lock: string | null;
+}
+
+export type SqliteRequest =
+  | { readonly id: number; readonly sql: string; readonly parameters: readonly unknown[] }
+  | { readonly id: number; readonly close: true };
+
+export type SqliteReply =
+  | ({ readonly id: number } & SqliteResult)
+  | { readonly id: number; readonly failure: SqliteFailure };
+
+export interface SqliteResult {
+  readonly rows: readonly unknown[];
+  readonly changes: number | bigint;
+}
+
+export interface SqliteFailure {
+  readonly message: string;
+  /** SQLite's extended result code; undefined where it was not SQLite that failed. */
+  readonly errcode: number | undefined;
+  /** True where the lock file was what failed. */
+  readonly locking: boolean;
+}
+
+type Parameter = null | number | bigint | string | Uint8Array;
+
+/** Long enough to let two starts at the same moment sort themselves out, so that one of them wins. */
+const LOCK_WAIT_MS = 1000;
+const BUSY_WAIT_MS = 5000;
+
+function failure(error: unknown, locking = false): SqliteFailure {
+  const message = error instanceof Error ? error.message : String(error);
+  const errcode =
+    error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
+      ? error.errcode
+      : undefined;
+  return { message, errcode, locking };
+}
+
+/** An open exclusive transaction: the operating system ends it with the process, however that dies. */
+function takeLock(path: string): DatabaseSync {
+  const lock = new DatabaseSync(path, { timeout: LOCK_WAIT_MS });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+}
+
+function openBook(path: string, readOnly: boolean): DatabaseSync {
+  const db = new DatabaseSync(path, { readOnly, timeout: BUSY_WAIT_MS, enableForeignKeyConstraints: true });
+  if (!readOnly) db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+  return db;
+}
+
+function run(db: DatabaseSync, sql: string, parameters: readonly unknown[]): SqliteResult {
+  // A full disk makes SQLite roll back by itself; the rollback that follows must not hide why.
+  if (sql === 'rollback' && !db.isTransaction) return { rows: [], changes: 0 };
+  const statement = db.prepare(sql);
+  if (statement.columns().length > 0)
+    return { rows: statement.all(...(parameters as Parameter[])), changes: 0 };
+  return { rows: [], changes: statement.run(...(parameters as Parameter[])).changes };
+}
+
+interface Opened {
+  readonly db: DatabaseSync;
+  readonly lock: DatabaseSync | null;
+}
+
+function open(files: SqliteFiles): Opened | SqliteFailure {
+  let lock: DatabaseSync | null = null;
+  try {
+    if (files.lock !== null) lock = takeLock(files.lock);
+  } catch (error) {
+    return failure(error, true);
+  }
+  try {
+    return { db: openBook(files.book, files.lock === null), lock };
+  } catch (error) {
+    lock?.close();
+    return failure(error);
+  }
+}
+
+function answer({ db, lock }: Opened, port: MessagePort, request: SqliteRequest): void {
+  if ('close' in request) {
+    db.close();
+    lock?.close();
+    port.close();
+    return;
+  }
+  let reply: SqliteReply;
+  try {
+    reply = { id: request.id, ...run(db, request.sql, request.parameters) };
+  } catch (error) {
+    reply = { id: request.id, failure: failure(error) };
+  }
+  port.postMessage(reply);
+}
+
+function serve(port: MessagePort, files: SqliteFiles): void {
+  const opened = open(files);
+  if ('message' in opened) {
+    port.postMessage({ id: 0, failure: opened } satisfies SqliteReply);
+    return;
+  }
+  port.on('message', (request: SqliteRequest) => answer(opened, port, request));
+  port.postMessage({ id: 0, rows: [], changes: 0 } satisfies SqliteReply);
+}
+
+if (parentPort) serve(parentPort, workerData as SqliteFiles);

@@ -1,0 +1,60 @@
+import type { Kysely, SelectQueryBuilder, Transaction } from 'kysely';
+import type { BookSchema, Engine } from './schema.ts';
+
+export type Trx = Transaction<BookSchema>;
+
+/** Serialization failure and deadlock: PostgreSQL has rolled the transaction back and asks for it once more. */
+const REPEATABLE = new Set(['40001', '40P01']);
+const MAX_ATTEMPTS = 5;
+
+/** A database that holds the book, and the few things in which the two engines are not alike. */
+export class Store {
+  readonly db: Kysely<BookSchema>;
+  readonly engine: Engine;
+
+  constructor(db: Kysely<BookSchema>, engine: Engine) {
+    this.db = db;
+    this.engine = engine;
+  }
+
+  /**
+   * Runs the body in a transaction, again where it lost against another one. A body does nothing but queries on its
+   * `trx`, so a rolled-back run leaves nothing behind and repeating it is safe.
+   */
+  async transaction<T>(body: (trx: Trx) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.db.transaction().execute(body);
+      } catch (error) {
+        if (attempt === MAX_ATTEMPTS || !REPEATABLE.has(sqlState(error) ?? '')) throw error;
+      }
+    }
+  }
+
+  /**
+   * Locks the rows that a query selects until its transaction ends. SQLite needs no row locks: its transactions begin
+   * as the only writer. Not the stronger FOR UPDATE: that one would also stop the foreign key checks of other rows.
+   */
+  lock<TB extends keyof BookSchema, O>(
+    query: SelectQueryBuilder<BookSchema, TB, O>,
+  ): SelectQueryBuilder<BookSchema, TB, O> {
+    return this.engine === 'postgres' ? query.forNoKeyUpdate() : query;
+  }
+}
+
+/** True where the write would have made a second row with a value that must be unique. */
+export function isUniqueViolation(error: unknown): boolean {
+  return sqlState(error) === '23505' || sqliteCode(error) === SQLITE_CONSTRAINT_UNIQUE;
+}
+
+const SQLITE_CONSTRAINT_UNIQUE = 2067;
+
+function sqlState(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+function sqliteCode(error: unknown): number | undefined {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
+    ? error.errcode
+    : undefined;
+}

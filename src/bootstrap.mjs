@@ -1,0 +1,55 @@
+/**
+ * What every npm script runs: `node src/bootstrap.mjs <verb> [arguments]`. It brings a fresh clone to where the verb can
+ * be done (contract section 1, "npm start", "npm test"), which takes no time once it is done, and then does it.
+ *
+ * Plain JavaScript without dependencies, because it runs before there are any, on whatever Node the machine has (18 or
+ * newer); the verbs run on Node 24, which is one of the dependencies.
+ */
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from './bootstrap/build.mjs';
+import { installDependencies } from './bootstrap/dependencies.mjs';
+import { ensurePostgres, ensureRedis } from './bootstrap/programs.mjs';
+import { runToEnd } from './bootstrap/run-to-end.mjs';
+import { Stop } from './bootstrap/stop.mjs';
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+
+/** Each gets the Node to run on and the arguments that follow the verb, and gives an exit code. */
+const verbs = {
+  async start(node, args) {
+    if (!process.env.REDIS_URL) ensureRedis();
+    build(root);
+    return runToEnd(root, node, ['dist/main.js', ...args], { TOLLGATE_DEMO: 'true' });
+  },
+  async build() {
+    build(root);
+    return 0;
+  },
+  async test(_node, args) {
+    ensureRedis();
+    ensurePostgres();
+    return runToEnd(root, 'tap', args);
+  },
+  async bench(node, args) {
+    ensureRedis();
+    build(root);
+    return runToEnd(root, node, ['bench/run.ts', ...args]);
+  },
+  check: (_node, args) => runToEnd(root, 'tsc', ['--noEmit', ...args]),
+  lint: (_node, args) => runToEnd(root, 'biome', ['check', ...args, '.']),
+  format: (_node, args) => runToEnd(root, 'biome', ['check', '--write', ...args, '.']),
+};
+
+const [verb = '', ...args] = process.argv.slice(2);
+try {
+  if (!Object.hasOwn(verbs, verb)) {
+    throw new Stop(`"${verb}" is not known; choose one of ${Object.keys(verbs).join(', ')}`);
+  }
+  const node = installDependencies(root);
+  process.exitCode = await verbs[verb](node, args);
+} catch (error) {
+  if (!(error instanceof Stop)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+}

@@ -1,0 +1,62 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { progress, Stop } from './stop.mjs';
+
+const LOWEST_NODE = 24;
+
+/**
+ * Installs the locked dependencies where they are not installed yet. Gives the path of a Node that is new enough: this
+ * one, else the one among the dependencies. Throws Stop.
+ */
+export function installDependencies(root) {
+  if (!isInstalled(root) || !findNode(root)) {
+    progress('installing the locked dependencies');
+    // The development ones too, where NODE_ENV would leave them out: they build the gateway.
+    const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+    const { status, error } = spawnSync('npm', args, { cwd: root, stdio: ['ignore', 2, 2] });
+    if (error)
+      throw new Stop(`npm cannot be run (${error.message}): install Node.js ${LOWEST_NODE} with npm`);
+    if (status !== 0) throw new Stop('The dependencies could not be installed: see above, then try again');
+  }
+  const node = findNode(root);
+  if (!node) {
+    throw new Stop(
+      `Node.js ${LOWEST_NODE} is needed and its npm package did not install (npm's ignore-scripts must be off): install Node.js ${LOWEST_NODE} from https://nodejs.org`,
+    );
+  }
+  return node;
+}
+
+/**
+ * Whether node_modules is what the lock says. npm keeps a copy of the lock there, of what it really installed, and writes
+ * it last: so an install by hand counts, and one that was broken off does not.
+ */
+function isInstalled(root) {
+  const wanted = packagesIn(join(root, 'package-lock.json'));
+  const present = packagesIn(join(root, 'node_modules', '.package-lock.json'));
+  if (!wanted)
+    throw new Stop('package-lock.json is missing or broken: get it back with git checkout package-lock.json');
+  if (!present) return false;
+  return Object.entries(wanted).every(([path, { version, optional, devOptional }]) => {
+    // The empty path is this package itself; optional ones are left out on platforms that they are not for.
+    if (path === '' || (!present[path] && (optional || devOptional))) return true;
+    return present[path] !== undefined && present[path].version === version;
+  });
+}
+
+function packagesIn(lockFile) {
+  try {
+    return JSON.parse(readFileSync(lockFile, 'utf8')).packages;
+  } catch {
+    return undefined;
+  }
+}
+
+function findNode(root) {
+  if (Number.parseInt(process.versions.node, 10) >= LOWEST_NODE) return process.execPath;
+  // Asked, not looked at: in a folder that came from another kind of machine it is there, and does not run.
+  const local = join(root, 'node_modules', '.bin', 'node');
+  const { status, stdout } = spawnSync(local, ['--version'], { encoding: 'utf8' });
+  return status === 0 && Number.parseInt(stdout.slice(1), 10) >= LOWEST_NODE ? local : undefined;
+}

@@ -1,0 +1,109 @@
+import 'reflect-metadata';
+import type { FastifyBaseLogger } from 'fastify';
+import { Registry } from 'prom-client';
+import {
+  type DependencyContainer,
+  type InjectionToken,
+  instanceCachingFactory,
+  container as root,
+} from 'tsyringe';
+import { AlertWorker } from './alerts/alert-worker.ts';
+import type { AppParts } from './app.ts';
+import type { Book } from './book/book.ts';
+import type { Config } from './config.ts';
+import { compileRanges } from './domain/addresses.ts';
+import { CountryLookup } from './gateway/country.ts';
+import { Gatekeeper } from './gateway/gatekeeper.ts';
+import { boundOf } from './gateway/hold-bound.ts';
+import { TokenCounter } from './gateway/meter/token-counter.ts';
+import type { PipelineParts } from './gateway/pipeline.ts';
+import { UpstreamTransport } from './gateway/upstream-transport.ts';
+import type { OpenLedger } from './ledger/open-ledger.ts';
+import { readinessOf } from './readiness.ts';
+
+/** Most alert POSTs under way at once. */
+const ALERT_CONCURRENCY = 32;
+
+/** What is opened before anything else, and closed after it. */
+export interface Opened {
+  readonly config: Config;
+  readonly logger: FastifyBaseLogger;
+  readonly book: Book;
+  readonly ledger: OpenLedger;
+  /** Faults of Redis' persistence, found at the start. */
+  readonly redisFaults: readonly string[];
+  readonly isDraining: () => boolean;
+}
+
+function token<T>(name: string): InjectionToken<T> {
+  return Symbol(name);
+}
+
+export const ALERT_WORKER = token<AlertWorker>('AlertWorker');
+export const COUNTRIES = token<CountryLookup>('CountryLookup');
+export const TRANSPORT = token<UpstreamTransport>('UpstreamTransport');
+export const TOKEN_COUNTER = token<TokenCounter>('TokenCounter');
+export const METRICS = token<Registry>('Registry');
+export const APP_PARTS = token<AppParts>('AppParts');
+const GATEKEEPER = token<Gatekeeper>('Gatekeeper');
+const PIPELINE = token<PipelineParts>('PipelineParts');
+
+/** Every part made from what was opened, each once. The only file that knows tsyringe. */
+export function compose(opened: Opened): DependencyContainer {
+  const container = root.createChildContainer();
+  const once = <T>(name: InjectionToken<T>, make: (c: DependencyContainer) => T): void => {
+    container.register(name, { useFactory: instanceCachingFactory(make) });
+  };
+  const { config, logger, book } = opened;
+  const { ledger } = opened.ledger;
+
+  once(METRICS, () => new Registry());
+  once(COUNTRIES, () => new CountryLookup({ log: logger }));
+  once(TOKEN_COUNTER, () => new TokenCounter({ log: logger }));
+  once(TRANSPORT, () => new UpstreamTransport(config.limits));
+  once(
+    ALERT_WORKER,
+    () => new AlertWorker({ book, log: logger, concurrency: ALERT_CONCURRENCY, ...config.alerts }),
+  );
+  once(GATEKEEPER, (c) => {
+    const { trustProxy } = config.server;
+    return new Gatekeeper({
+      ledger,
+      countries: c.resolve(COUNTRIES),
+      keyPrefix: config.keyPrefix,
+      trustProxy: trustProxy.length > 0 ? compileRanges(trustProxy) : undefined,
+      allowMissingOrigin: config.origins.allowMissing,
+    });
+  });
+  once(PIPELINE, (c) => ({
+    gatekeeper: c.resolve(GATEKEEPER),
+    ledger,
+    catalog: () => config.catalog,
+    transport: c.resolve(TRANSPORT),
+    delivery: {
+      ledger,
+      countTokens: (text: string) => c.resolve(TOKEN_COUNTER).count(text),
+      requestTimeoutMs: config.limits.requestTimeoutMs,
+    },
+    imageTokens: config.limits.imageTokens,
+    bodyLimitBytes: config.server.bodyLimitBytes,
+  }));
+  once(APP_PARTS, (c) => {
+    const gatekeeper = c.resolve(GATEKEEPER);
+    const countries = c.resolve(COUNTRIES);
+    return {
+      pipeline: c.resolve(PIPELINE),
+      logger,
+      book,
+      ledger,
+      gatekeeper,
+      config,
+      alerts: c.resolve(ALERT_WORKER),
+      countryOf: (address: string) => countries.lookup(address),
+      minimalHold: (model) => boundOf(model, 1, 0),
+      metrics: c.resolve(METRICS),
+      readiness: () => readinessOf(opened),
+    } satisfies AppParts;
+  });
+  return container;
+}

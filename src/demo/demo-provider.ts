@@ -1,0 +1,146 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Behave, Behaviour, Piece, ReceivedRequest } from './behaviour.ts';
+import { answerChat, completionBody, completionEvents } from './chat-answer.ts';
+import { readChatRequest } from './chat-request.ts';
+import { type Answer, sendAnswer } from './send-answer.ts';
+
+export interface DemoProvider {
+  /** `http://host:port`, without a slash at its end. */
+  readonly url: string;
+  /** What came so far, in order of arrival, where `record` is on; else empty. */
+  readonly requests: readonly ReceivedRequest[];
+  /** The n-th request (from 0) when it has come. Needs `record`. */
+  request(n: number): Promise<ReceivedRequest>;
+  /** Ends every connection and frees the port. */
+  close(): Promise<void>;
+}
+
+export interface DemoOptions {
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** Default 0: any free one. */
+  readonly port?: number;
+  readonly behave?: Behave;
+  /** Keeps every request in memory. Default: where `behave` is given. */
+  readonly record?: boolean;
+}
+
+const MODEL = { id: 'demo-chat', object: 'model', created: 0, owned_by: 'tollgate' };
+
+/**
+ * A provider in OpenAI's format with no AI behind it: what `npm start` shows without a provider key, and the upstream of
+ * the tests and load tests. Answers and their usage follow from the request alone. It serves `POST /v1/chat/completions`
+ * and `GET /v1/models`; `behave` can make it answer anything anywhere.
+ */
+export async function startDemoProvider(options: DemoOptions = {}): Promise<DemoProvider> {
+  const { host = '127.0.0.1', port = 0, behave, record = behave !== undefined } = options;
+  const requests: ReceivedRequest[] = [];
+  const waiting = new Map<number, PromiseWithResolvers<ReceivedRequest>>();
+
+  async function serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    const request = await receive(message, response);
+    if (record) {
+      waiting.get(requests.length)?.resolve(request);
+      waiting.delete(requests.length);
+      requests.push(request);
+    }
+    const behaviour = (await behave?.(request)) ?? {};
+    await sendAnswer(response, answerTo(request, behaviour), behaviour);
+  }
+
+  const server = createServer((message, response) => {
+    // A client that leaves while its body is read, or a `behave` that throws: neither is to end the process.
+    serve(message, response).catch(() => response.destroy());
+  });
+  // An idle connection is closed by the gateway, never from here: one closed in the instant in which a call is sent on
+  // it would cost that call, because a call is not sent twice.
+  server.keepAliveTimeout = 0;
+  server.requestTimeout = 0;
+  server.listen(port, host);
+  await once(server, 'listening');
+  const address = server.address() as AddressInfo;
+  return {
+    url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`,
+    requests,
+    async request(n) {
+      const come = requests[n];
+      if (come) return come;
+      const wanted = waiting.get(n) ?? Promise.withResolvers<ReceivedRequest>();
+      waiting.set(n, wanted);
+      return wanted.promise;
+    },
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function receive(message: IncomingMessage, response: ServerResponse): Promise<ReceivedRequest> {
+  const ended = new Promise<'answered' | 'broken'>((resolve) => {
+    response.on('close', () => resolve(response.writableFinished ? 'answered' : 'broken'));
+  });
+  const parts: Buffer[] = [];
+  for await (const part of message) parts.push(part);
+  return {
+    method: message.method ?? '',
+    url: message.url ?? '',
+    headers: message.headers,
+    rawHeaders: message.rawHeaders,
+    body: Buffer.concat(parts),
+    ended,
+  };
+}
+
+function answerTo(request: ReceivedRequest, behaviour: Behaviour): Answer {
+  const builtIn =
+    behaviour.body === undefined ? builtInAnswer(request, behaviour) : givenAnswer(behaviour.body);
+  return {
+    status: behaviour.status ?? builtIn.status,
+    headers: { ...builtIn.headers, ...behaviour.headers },
+    pieces: builtIn.pieces,
+  };
+}
+
+function builtInAnswer(request: ReceivedRequest, behaviour: Behaviour): Answer {
+  const path = request.url.split('?', 1)[0];
+  if (request.method === 'GET' && path === '/v1/models') return json(200, { object: 'list', data: [MODEL] });
+  if (request.method !== 'POST' || path !== '/v1/chat/completions') {
+    return failure(404, `The demo provider has no ${request.method} ${path}.`);
+  }
+  const chat = readChatRequest(request.body);
+  if (!chat) return failure(400, 'The demo provider needs a JSON object with model and messages.');
+  const answer = answerChat(chat, request.body, behaviour);
+  if (!chat.stream) return json(200, completionBody(answer));
+  return {
+    status: 200,
+    headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' },
+    pieces: completionEvents(answer, chat.includeUsage, behaviour.chunks),
+  };
+}
+
+function givenAnswer(body: NonNullable<Behaviour['body']>): Answer {
+  if (typeof body === 'string' || Buffer.isBuffer(body)) return { status: 200, headers: {}, pieces: [body] };
+  return isPieces(body) ? { status: 200, headers: {}, pieces: body } : json(200, body);
+}
+
+function isPieces(body: object): body is readonly Piece[] {
+  return Array.isArray(body);
+}
+
+function json(status: number, value: Readonly<Record<string, unknown>>): Answer {
+  const text = JSON.stringify(value);
+  return {
+    status,
+    headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) },
+    pieces: [text],
+  };
+}
+
+function failure(status: number, message: string): Answer {
+  return json(status, { error: { message, type: 'invalid_request_error', param: null, code: null } });
+}

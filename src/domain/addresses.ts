@@ -1,0 +1,145 @@
+import ipaddr from 'ipaddr.js';
+
+/** An address as it is compared: an IPv4-mapped IPv6 address is its IPv4 address, and there is no zone id. */
+export type ParsedAddress = ipaddr.IPv4 | ipaddr.IPv6;
+
+export interface AddressMatcher {
+  /** Whether the address lies in one of the ranges. */
+  has(address: ParsedAddress): boolean;
+}
+
+type Range = readonly [network: ParsedAddress, bits: number];
+
+/** The longest text of an IPv6 address, with a dotted IPv4 tail. */
+const LONGEST_ADDRESS = 45;
+const MAPPED_BITS = 96;
+
+/**
+ * Reads an IP address as a socket, a proxy or a person writes it; undefined where the text is not one. A zone id
+ * (`%eth0`) is dropped: it says where a packet came in, not from whom.
+ */
+export function parseAddress(text: string): ParsedAddress | undefined {
+  const zone = text.indexOf('%');
+  const address = strictAddress(zone < 0 ? text : text.slice(0, zone));
+  if (zone >= 0 && address?.kind() !== 'ipv6') return undefined;
+  return address && withoutMapping(address);
+}
+
+/**
+ * The form in which `allowed_ips` and `TRUST_PROXY` are stored (contract section 2): an address, or a CIDR range with
+ * its host bits cleared; IPv4-mapped ones as IPv4. Undefined where the text is neither.
+ */
+export function normaliseRange(text: string): string | undefined {
+  if (!text.includes('/')) {
+    const address = strictAddress(text);
+    return address && withoutMapping(address).toString();
+  }
+  const range = parseRange(text);
+  return range && `${range[0].toString()}/${range[1]}`;
+}
+
+/** Throws RangeError on a range that `normaliseRange` would not take. */
+export function compileRanges(ranges: readonly string[]): AddressMatcher {
+  const compiled = ranges.map((text) => {
+    const range = parseRange(text);
+    if (!range) throw new RangeError(`not an address range: ${text}`);
+    return range;
+  });
+  return {
+    // ipaddr.js throws when an IPv4 address is matched with an IPv6 range.
+    has: (address) =>
+      compiled.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits)),
+  };
+}
+
+/** Hops of X-Forwarded-For that are looked at: real chains have a few, a hostile header has thousands. */
+const MOST_HOPS = 32;
+
+/**
+ * Whose request it is, as normalised text (contract section 1, TRUST_PROXY). X-Forwarded-For is read from the right,
+ * the end that the nearest proxy wrote: every trusted hop vouches for the entry to its left, and the first hop that is
+ * not trusted is the client; what stands further left is only what that client says. An entry that is not an IP
+ * address ends the walk at the hop that wrote it. Without trusted proxies the header counts for nothing.
+ *
+ * `socketAddress` comes back as it is where it is not an IP address (a unix socket has none).
+ */
+export function clientAddress(
+  socketAddress: string,
+  forwardedFor: string | undefined,
+  trusted: AddressMatcher | undefined,
+): string {
+  let client = parseAddress(socketAddress);
+  if (!client) return socketAddress;
+  let end = forwardedFor === undefined ? 0 : forwardedFor.length;
+  for (let hop = 0; hop < MOST_HOPS && forwardedFor && end > 0 && trusted?.has(client); hop += 1) {
+    const comma = forwardedFor.lastIndexOf(',', end - 1);
+    const vouched = parseHop(forwardedFor.slice(comma + 1, end));
+    if (!vouched) break;
+    client = vouched;
+    end = comma;
+  }
+  return client.toString();
+}
+
+/** `1.2.3.4`, `::1`, and with a port `1.2.3.4:5678` or `[::1]:5678`, as proxies write them. */
+function parseHop(entry: string): ParsedAddress | undefined {
+  const text = entry.trim();
+  const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text);
+  if (bracketed) return parseAddress(bracketed[1] ?? '');
+  const withPort = /^([\d.]+):\d{1,5}$/.exec(text);
+  return parseAddress(withPort?.[1] ?? text);
+}
+
+/** An address counts as the range of it alone. */
+function parseRange(text: string): Range | undefined {
+  const slash = text.indexOf('/');
+  const address = strictAddress(slash < 0 ? text : text.slice(0, slash));
+  if (!address) return undefined;
+  const width = address.kind() === 'ipv4' ? 32 : 128;
+  const bits = slash < 0 ? width : prefixLength(text.slice(slash + 1), width);
+  if (bits === undefined) return undefined;
+  // A range wider than ::ffff:0:0/96 holds more than IPv4 addresses: its network is no mapped one, and it stays IPv6.
+  const network = withoutMapping(networkOf(address, bits));
+  return [network, network.kind() === address.kind() ? bits : bits - MAPPED_BITS];
+}
+
+function prefixLength(text: string, width: number): number | undefined {
+  return /^(?:0|[1-9]\d{0,2})$/.test(text) && Number(text) <= width ? Number(text) : undefined;
+}
+
+function networkOf(address: ParsedAddress, bits: number): ParsedAddress {
+  return ipaddr.fromByteArray(
+    address.toByteArray().map((byte, index) => {
+      const hostBits = Math.min(8, Math.max(0, 8 * (index + 1) - bits));
+      return byte & (0xff << hostBits);
+    }),
+  );
+}
+
+function withoutMapping(address: ParsedAddress): ParsedAddress {
+  return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
+}
+
+const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
+const IPV4 = new RegExp(`^(?:${OCTET}\\.){3}${OCTET}$`);
+const IPV6 = /^[0-9a-f:]+$/i;
+
+/**
+ * ipaddr.js alone takes what a firewall would read differently: `010.0.0.1` as octal, `0x7f.1`, a bare number, and
+ * `::1.2.3.4` as a mapped address. Only the forms of RFC 4291 and dotted decimal may pass.
+ */
+function strictAddress(text: string): ParsedAddress | undefined {
+  if (text.length > LONGEST_ADDRESS) return undefined;
+  if (IPV4.test(text)) return ipaddr.IPv4.parse(text);
+  const hex = withHexTail(text);
+  return IPV6.test(hex) && ipaddr.IPv6.isValid(hex) ? ipaddr.IPv6.parse(hex) : undefined;
+}
+
+/** `::ffff:1.2.3.4` → `::ffff:102:304`; any other text comes back as it is. */
+function withHexTail(text: string): string {
+  const tailAt = text.lastIndexOf(':') + 1;
+  const tail = text.slice(tailAt);
+  if (tailAt === 0 || !IPV4.test(tail)) return text;
+  const [a = 0, b = 0, c = 0, d = 0] = ipaddr.IPv4.parse(tail).octets;
+  return `${text.slice(0, tailAt)}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
+}

@@ -1,0 +1,12 @@
+import codes from 'i18n-iso-countries/codes.json' with { type: 'json' };
+
+/** ISO 3166-1 alpha-2, and XK, the code that address data uses for Kosovo. */
+const ALPHA_2: ReadonlySet<string> = new Set(codes.map(([alpha2]) => alpha2 ?? ''));
+
+/** The code in upper case; undefined where it is no known ISO 3166-1 alpha-2 code (contract section 2). */
+export function normaliseCountry(code: string): string | undefined {
+  // Before toUpperCase, which turns the one letter ß into the two of a code.
+  if (!/^[a-z]{2}$/i.test(code)) return undefined;
+  const upper = code.toUpperCase();
+  return ALPHA_2.has(upper) ? upper : undefined;
+}

@@ -1,0 +1,125 @@
+import { GatewayError, invalidField } from './errors.ts';
+import { type KeyRecord, type KeySettings, SPENDING_PERIODS } from './key.ts';
+import {
+  type FieldReader,
+  readBoolean,
+  readCategories,
+  readCountries,
+  readDescription,
+  readExpiry,
+  readHours,
+  readIps,
+  readLimit,
+  readModels,
+  readName,
+  readOrigins,
+  readWebhookUrl,
+  readWord,
+} from './key-fields.ts';
+
+type Field = keyof KeySettings;
+type Draft = { -readonly [F in Field]?: KeySettings[F] };
+
+/** Every field that create and PATCH take (contract section 2): its name on the wire, and its reader. */
+const FIELDS: { readonly [F in Field]: readonly [wireName: string, read: FieldReader<KeySettings[F]>] } = {
+  name: ['name', readName],
+  description: ['description', readDescription],
+  isActive: ['is_active', readBoolean],
+  canManage: ['can_manage', readBoolean],
+  expiresAt: ['expires_at', readExpiry],
+  allowedModels: ['allowed_models', readModels],
+  allowedCategories: ['allowed_categories', readCategories],
+  spendingLimit: ['spending_limit', readLimit],
+  spendingPeriod: ['spending_period', readWord(SPENDING_PERIODS)],
+  activeHours: ['active_hours', readHours],
+  allowedIps: ['allowed_ips', readIps],
+  allowedOrigins: ['allowed_origins', readOrigins],
+  blockedCountries: ['blocked_countries', readCountries],
+  webhookUrl: ['webhook_url', readWebhookUrl],
+};
+
+/** A map, so that `__proto__` and `constructor` are unknown fields like any other. */
+const FIELD_BY_WIRE_NAME: ReadonlyMap<string, Field> = new Map(
+  (Object.keys(FIELDS) as Field[]).map((field) => [FIELDS[field][0], field]),
+);
+
+const DEFAULTS: Omit<KeySettings, 'name' | 'canManage'> = Object.freeze({
+  description: '',
+  isActive: true,
+  expiresAt: null,
+  allowedModels: [],
+  allowedCategories: [],
+  spendingLimit: null,
+  spendingPeriod: 'monthly',
+  activeHours: '',
+  allowedIps: [],
+  allowedOrigins: [],
+  blockedCountries: [],
+  webhookUrl: '',
+});
+
+/**
+ * The fields that a PATCH body sets, normalised; none that it does not name. Throws `invalid_json` where the body is
+ * not an object, and `invalid_field` for the first field that is unknown or wrong.
+ */
+export function parseKeyPatch(input: unknown): Partial<KeySettings> {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    throw new GatewayError('invalid_json', 'The body must be a JSON object with the fields of a key.');
+  }
+  const draft: Draft = {};
+  for (const [wireName, value] of Object.entries(input)) {
+    const field = FIELD_BY_WIRE_NAME.get(wireName);
+    if (!field) throw unknownField(wireName);
+    readInto(draft, field, value);
+  }
+  return draft;
+}
+
+export interface NewKeySettings {
+  readonly settings: Omit<KeySettings, 'canManage'>;
+  /** Undefined where the request does not say; then it follows from the restrictions. */
+  readonly canManage: boolean | undefined;
+}
+
+/** The same for a create body: `name` is required, and what is not named gets its default. */
+export function parseNewKey(input: unknown): NewKeySettings {
+  const { canManage, name, ...rest } = parseKeyPatch(input);
+  if (name === undefined) throw invalidField('name', 'name is required: a line of 1 to 100 characters.');
+  return { settings: { ...DEFAULTS, ...rest, name }, canManage };
+}
+
+/** What restricts a key, in the sense of "Who may manage" (contract section 2). */
+export const RESTRICTION_FIELDS = [
+  'allowedModels',
+  'allowedCategories',
+  'spendingLimit',
+  'activeHours',
+  'allowedIps',
+  'allowedOrigins',
+  'blockedCountries',
+  'expiresAt',
+] as const satisfies readonly Field[];
+
+/** Whether the settings hold a restricting value: a list with items, a limit (also of 0), hours, or an expiry. */
+export function carriesRestriction(settings: Partial<KeySettings>): boolean {
+  return RESTRICTION_FIELDS.some((field) => {
+    const value = settings[field];
+    return typeof value === 'number' || (value !== undefined && value !== null && value.length > 0);
+  });
+}
+
+/** Whether anything limits where, when or for what the key can be used. */
+export function isRestricted(key: KeyRecord): boolean {
+  return carriesRestriction(key);
+}
+
+function readInto<F extends Field>(draft: Draft, field: F, value: unknown): void {
+  const [wireName, read] = FIELDS[field];
+  draft[field] = read(wireName, value);
+}
+
+function unknownField(name: string): GatewayError {
+  const shown = name.length > 60 ? `${name.slice(0, 60)}…` : name;
+  const known = [...FIELD_BY_WIRE_NAME.keys()].join(', ');
+  return invalidField(name, `${JSON.stringify(shown)} is not a field of a key. Fields: ${known}.`);
+}

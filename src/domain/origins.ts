@@ -1,0 +1,100 @@
+export interface OriginMatcher {
+  /** Whether an origin, as `requestOrigin` gave it, is one of the allowed. `null` never is. */
+  allows(origin: string): boolean;
+}
+
+interface Origin {
+  readonly scheme: string;
+  readonly host: string;
+  /** `:8443`, or "" where it is the default of the scheme or not given. */
+  readonly port: string;
+}
+
+const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
+  ['http', 80],
+  ['https', 443],
+  ['ws', 80],
+  ['wss', 443],
+]);
+
+/** A host name has at most 253 characters; the scheme, port and an IDN's longer spelling fit beside it. */
+const LONGEST_ORIGIN = 512;
+
+/**
+ * The form in which `allowed_origins` are stored and compared (contract section 2): `scheme://host[:port]`,
+ * `scheme://*.host[:port]` or a bare host; lower case, IDNs in punycode, default ports and a single trailing slash
+ * dropped. Undefined where the text is none of these.
+ */
+export function parseOriginRule(text: string): string | undefined {
+  if (text.length > LONGEST_ORIGIN) return undefined;
+  const rule = text.endsWith('/') ? text.slice(0, -1) : text;
+  if (!rule.includes('://')) return normaliseHost(rule);
+  const wildcard = rule.includes('://*.');
+  const origin = parseOrigin(wildcard ? rule.replace('://*.', '://') : rule);
+  // There is nothing below an IP address.
+  if (!origin || (wildcard && isAddress(origin.host))) return undefined;
+  return originText(origin, wildcard ? `*.${origin.host}` : origin.host);
+}
+
+/** `rules` as `parseOriginRule` gave them. The work for an origin grows with its labels, not with the rules. */
+export function compileOrigins(rules: readonly string[]): OriginMatcher {
+  const allowed = new Set(rules);
+  return {
+    allows(text) {
+      const origin = text.length <= LONGEST_ORIGIN ? parseOrigin(text) : undefined;
+      if (!origin) return false;
+      if (allowed.has(originText(origin, origin.host)) || allowed.has(origin.host)) return true;
+      return parentsOf(origin.host).some((parent) => allowed.has(originText(origin, `*.${parent}`)));
+    },
+  };
+}
+
+/**
+ * What a browser says about the page that made the request: `Origin`, else the origin of `Referer` (contract section
+ * 2). Undefined where it says nothing. A Referer that is no URL with a host counts as the origin `null`, which matches
+ * nothing, as does the `Origin: null` of a sandboxed page.
+ */
+export function requestOrigin(
+  originHeader: string | undefined,
+  refererHeader: string | undefined,
+): string | undefined {
+  if (originHeader) return originHeader;
+  if (!refererHeader) return undefined;
+  const referer = URL.parse(refererHeader);
+  return referer?.host ? `${referer.protocol}//${referer.host}` : 'null';
+}
+
+function originText({ scheme, port }: Origin, host: string): string {
+  return `${scheme}://${host}${port}`;
+}
+
+/** `b.c.d` and `c.d` and `d` for `a.b.c.d`. */
+function parentsOf(host: string): string[] {
+  const labels = host.split('.');
+  return labels.slice(1).map((_, index) => labels.slice(index + 1).join('.'));
+}
+
+function parseOrigin(text: string): Origin | undefined {
+  const match = /^([a-z][a-z0-9+.-]*):\/\/(\[[^\]]*\]|[^:[\]]+)(?::(\d{1,5}))?$/i.exec(text);
+  const scheme = match?.[1]?.toLowerCase();
+  const host = match?.[2] && normaliseHost(match[2]);
+  if (!scheme || !host) return undefined;
+  if (match[3] === undefined) return { scheme, host, port: '' };
+  const port = Number(match[3]);
+  if (port < 1 || port > 65_535) return undefined;
+  return { scheme, host, port: port === DEFAULT_PORTS.get(scheme) ? '' : `:${port}` };
+}
+
+/** What ends or decorates a host in a URL, and what a URL parser would decode, remove or take for a wildcard. */
+const NOT_IN_A_HOST = /[\s\p{Cc}/\\?#@%*,<>^|]/u;
+
+/** A host as a browser writes it in an origin: lower case and punycode; undefined where it is not one. */
+function normaliseHost(text: string): string | undefined {
+  if (text === '' || NOT_IN_A_HOST.test(text) || /:\d*$/.test(text)) return undefined;
+  // The rules of http hosts, whatever the scheme: the URL parser leaves hosts of schemes it does not know as they are.
+  return URL.parse(`http://${text}`)?.hostname || undefined;
+}
+
+function isAddress(host: string): boolean {
+  return host.startsWith('[') || /(?:^|\.)\d+$/.test(host);
+}

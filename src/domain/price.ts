@@ -1,0 +1,99 @@
+import type { Price } from './catalog.ts';
+import { MAX_CREDITS, type Micro, micro, microFromCredits } from './credits.ts';
+import { shiftDecimal } from './decimal.ts';
+import type { Usage } from './ledger-entry.ts';
+
+/**
+ * The arithmetic of charges. It is done in integers, from the config file to the charge:
+ *
+ * - A price is pico-credits (10^-12 credit) per unit. Six decimals of a price per 1,000,000 tokens are exactly
+ *   pico-credits per token, so no price that the config can state is rounded.
+ * - Seconds may be fractions. They are counted in microseconds, a part of a microsecond as a whole one.
+ * - The sum over units is therefore kept in atto-credits (10^-18 credit: pico-credits × millionths of a unit) and
+ *   rounded up once, at the end, to a micro-credit (contract section 1).
+ */
+const ATTO_PER_MICRO = 10n ** 12n;
+const PICO_PER_MICRO = 10n ** 6n;
+const MILLIONTHS = 10n ** 6n;
+
+type Unit = keyof Price;
+
+/** Units whose configured price is for 1,000,000 of them; the others are priced one by one. */
+const PRICED_PER_MILLION: ReadonlySet<Unit> = new Set<Unit>([
+  'input',
+  'output',
+  'cachedInput',
+  'cacheWrite',
+  'character',
+]);
+
+/** What is counted in whole units, and the price that it is charged at. */
+const COUNTED = [
+  ['input', 'input'],
+  ['output', 'output'],
+  ['cachedInput', 'cachedInput'],
+  ['cacheWrite', 'cacheWrite'],
+  ['characters', 'character'],
+  ['images', 'image'],
+  ['requests', 'request'],
+] as const satisfies readonly (readonly [keyof Usage, Unit])[];
+
+const TIMED = [
+  ['audioSeconds', 'audioSecond'],
+  ['videoSeconds', 'videoSecond'],
+] as const satisfies readonly (readonly [keyof Usage, Unit])[];
+
+/** A model that costs nothing (`free: true`). */
+export const FREE_PRICE: Price = Object.freeze({
+  input: 0n,
+  output: 0n,
+  cachedInput: 0n,
+  cacheWrite: 0n,
+  character: 0n,
+  image: 0n,
+  audioSecond: 0n,
+  videoSecond: 0n,
+  request: 0n,
+});
+
+/**
+ * A configured price as pico-credits per unit. `credits` is per 1,000,000 tokens or characters, else per unit.
+ * Undefined where it is negative, not finite, above MAX_CREDITS, or has more than six decimals.
+ */
+export function priceFromCredits(unit: Unit, credits: number): bigint | undefined {
+  if (!(credits >= 0 && credits <= MAX_CREDITS)) return undefined;
+  const amount = microFromCredits(credits);
+  if (amount === undefined) return undefined;
+  // Micro-credits per 1,000,000 units and pico-credits per unit are the same number.
+  return PRICED_PER_MILLION.has(unit) ? BigInt(amount) : BigInt(amount) * PICO_PER_MICRO;
+}
+
+/** Whether anything at all is charged at this price. */
+export function isPriced(price: Price): boolean {
+  return Object.values(price).some((perUnit: bigint) => perUnit > 0n);
+}
+
+/**
+ * What the usage costs, rounded up once to a micro-credit. Throws RangeError on usage that is negative, not finite,
+ * or a fraction of anything but a second (the readers of usage must not let it come this far), and where the charge
+ * would not be a safe integer.
+ */
+export function chargeFor(price: Price, usage: Usage): Micro {
+  let atto = 0n;
+  for (const [used, unit] of COUNTED) atto += wholeUnits(used, usage[used]) * MILLIONTHS * price[unit];
+  for (const [used, unit] of TIMED) atto += microseconds(used, usage[used]) * price[unit];
+  return micro(Number((atto + ATTO_PER_MICRO - 1n) / ATTO_PER_MICRO));
+}
+
+function wholeUnits(name: string, count: number | undefined): bigint {
+  if (count === undefined) return 0n;
+  if (!Number.isSafeInteger(count) || count < 0) throw new RangeError(`not a count of ${name}: ${count}`);
+  return BigInt(count);
+}
+
+function microseconds(name: string, seconds: number | undefined): bigint {
+  if (seconds === undefined) return 0n;
+  const shifted = seconds >= 0 ? shiftDecimal(seconds, 6) : undefined;
+  if (!shifted) throw new RangeError(`not a number of ${name}: ${seconds}`);
+  return shifted.exact ? shifted.whole : shifted.whole + 1n;
+}

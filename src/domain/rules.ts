@@ -1,0 +1,204 @@
+import { type AddressMatcher, compileRanges, type ParsedAddress } from './addresses.ts';
+import { type ErrorCode, GatewayError } from './errors.ts';
+import { type ActiveHours, isWithin, parseActiveHours } from './hours.ts';
+import type { Category, Subject } from './key.ts';
+import { compileOrigins, type OriginMatcher } from './origins.ts';
+import { timestamp } from './period.ts';
+
+/** A key made ready to be judged by: parsed once for each version of its record, then used for every request. */
+export interface CompiledKey extends Subject {
+  /** Undefined: always active. */
+  readonly hours: ActiveHours | undefined;
+  /** Undefined here and below: not restricted. */
+  readonly addresses: AddressMatcher | undefined;
+  readonly origins: OriginMatcher | undefined;
+  readonly models: ReadonlySet<string> | undefined;
+  readonly categories: ReadonlySet<Category> | undefined;
+  readonly blockedCountries: ReadonlySet<string>;
+  /** Whether the caller's country must be looked up; it costs more than all checks together. */
+  readonly needsCountry: boolean;
+}
+
+/** Who calls, from where and when. */
+export interface Caller {
+  readonly nowMs: number;
+  /** Undefined: not an IP address. */
+  readonly address: ParsedAddress | undefined;
+  /** ISO 3166-1 alpha-2, upper case; undefined: not known. Read only where the key's `needsCountry` is true. */
+  readonly country: string | undefined;
+  /** As `requestOrigin` gives it; undefined: the request carries none. */
+  readonly origin: string | undefined;
+  /** Config `origins.allowMissing`. */
+  readonly allowMissingOrigin: boolean;
+}
+
+/** What is called. */
+export interface Target {
+  readonly slug: string;
+  readonly category: Category;
+}
+
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+/** One check of contract section 3. `code` is what it mostly refuses with; the refusal's own code counts. */
+export interface Check<On> {
+  readonly name: string;
+  readonly code: ErrorCode;
+  /** Undefined: passed. */
+  check(compiled: CompiledKey, on: On): Refusal | undefined;
+}
+
+/** Throws RangeError where a stored restriction cannot be read: it must not count as none. */
+export function compileKey(subject: Subject): CompiledKey {
+  const { key } = subject;
+  const hours = key.activeHours === '' ? undefined : parseActiveHours(key.activeHours);
+  if (key.activeHours !== '' && !hours) throw new RangeError(`not active hours: ${key.activeHours}`);
+  return {
+    ...subject,
+    hours,
+    addresses: key.allowedIps.length > 0 ? compileRanges(key.allowedIps) : undefined,
+    origins: key.allowedOrigins.length > 0 ? compileOrigins(key.allowedOrigins) : undefined,
+    models: key.allowedModels.length > 0 ? new Set(key.allowedModels) : undefined,
+    categories: key.allowedCategories.length > 0 ? new Set(key.allowedCategories) : undefined,
+    blockedCountries: new Set(key.blockedCountries),
+    needsCountry: key.blockedCountries.length > 0,
+  };
+}
+
+/** Checks 3 to 8 of contract section 3, in its order. */
+export const CALLER_CHECKS: readonly Check<Caller>[] = [
+  { name: 'is_active', code: 'inactive_api_key', check: keyIsActive },
+  { name: 'account_active', code: 'inactive_account', check: accountIsActive },
+  { name: 'expires_at', code: 'expired_api_key', check: notExpired },
+  { name: 'active_hours', code: 'outside_active_hours', check: withinHours },
+  { name: 'allowed_ips', code: 'ip_not_allowed', check: addressAllowed },
+  { name: 'blocked_countries', code: 'country_blocked', check: countryNotBlocked },
+  { name: 'allowed_origins', code: 'origin_not_allowed', check: originAllowed },
+];
+
+/** Check 10 of contract section 3. */
+export const MODEL_CHECKS: readonly Check<Target>[] = [
+  { name: 'allowed_categories', code: 'category_not_allowed', check: categoryAllowed },
+  { name: 'allowed_models', code: 'model_not_allowed', check: modelAllowed },
+];
+
+/** The first of checks 3 to 8 that fails, as the answer to the caller; undefined: all pass. */
+export function refusalOf(compiled: CompiledKey, caller: Caller): GatewayError | undefined {
+  return firstRefusal(CALLER_CHECKS, compiled, caller);
+}
+
+/** The same for check 10. */
+export function modelRefusalOf(compiled: CompiledKey, target: Target): GatewayError | undefined {
+  return firstRefusal(MODEL_CHECKS, compiled, target);
+}
+
+function firstRefusal<On>(
+  checks: readonly Check<On>[],
+  compiled: CompiledKey,
+  on: On,
+): GatewayError | undefined {
+  for (const { check } of checks) {
+    const refusal = check(compiled, on);
+    if (refusal) return new GatewayError(refusal.code, refusal.message);
+  }
+  return undefined;
+}
+
+function keyIsActive({ key }: CompiledKey): Refusal | undefined {
+  if (key.isActive) return undefined;
+  return refuse(
+    'inactive_api_key',
+    'This API key has been deactivated. Use another key, or have it reactivated.',
+  );
+}
+
+function accountIsActive({ accountActive }: CompiledKey): Refusal | undefined {
+  if (accountActive) return undefined;
+  return refuse(
+    'inactive_account',
+    'The account of this API key has been deactivated. Ask the operator of this gateway.',
+  );
+}
+
+function notExpired({ key }: CompiledKey, { nowMs }: Caller): Refusal | undefined {
+  if (key.expiresAt === null || nowMs < key.expiresAt) return undefined;
+  return refuse(
+    'expired_api_key',
+    `This API key expired at ${timestamp(key.expiresAt)}. Use another key, or extend its expires_at.`,
+  );
+}
+
+function withinHours({ key, hours }: CompiledKey, { nowMs }: Caller): Refusal | undefined {
+  if (!hours || isWithin(hours, nowMs)) return undefined;
+  return refuse(
+    'outside_active_hours',
+    `This API key works during ${key.activeHours} UTC only; it is ${timestamp(nowMs).slice(11, 16)} UTC now.`,
+  );
+}
+
+function addressAllowed({ addresses }: CompiledKey, { address }: Caller): Refusal | undefined {
+  if (!addresses || (address && addresses.has(address))) return undefined;
+  if (!address) {
+    return refuse(
+      'ip_not_allowed',
+      'This API key is limited to its allowed_ips, and your IP address is not known.',
+    );
+  }
+  return refuse(
+    'ip_not_allowed',
+    `Your IP address, ${address.toString()}, is not in the allowed_ips of this API key.`,
+  );
+}
+
+function countryNotBlocked({ blockedCountries }: CompiledKey, { country }: Caller): Refusal | undefined {
+  if (country === undefined || !blockedCountries.has(country)) return undefined;
+  return refuse(
+    'country_blocked',
+    `This API key may not be used from ${country}, where your IP address belongs: see its blocked_countries.`,
+  );
+}
+
+function originAllowed({ origins }: CompiledKey, caller: Caller): Refusal | undefined {
+  const { origin, allowMissingOrigin } = caller;
+  if (!origins) return undefined;
+  if (origin === undefined) {
+    if (allowMissingOrigin) return undefined;
+    return refuse(
+      'origin_not_allowed',
+      'This API key is limited to its allowed_origins, and the request carries neither Origin nor Referer.',
+    );
+  }
+  if (origins.allows(origin)) return undefined;
+  return refuse(
+    'origin_not_allowed',
+    `The origin ${quoted(origin)} is not in the allowed_origins of this API key.`,
+  );
+}
+
+function categoryAllowed({ key, categories }: CompiledKey, { slug, category }: Target): Refusal | undefined {
+  if (!categories || categories.has(category)) return undefined;
+  return refuse(
+    'category_not_allowed',
+    `The model ${quoted(slug)} is of category ${category}; this API key may use ${key.allowedCategories.join(', ')}.`,
+  );
+}
+
+function modelAllowed({ models }: CompiledKey, { slug }: Target): Refusal | undefined {
+  if (!models || models.has(slug)) return undefined;
+  return refuse(
+    'model_not_allowed',
+    `The model ${quoted(slug)} is not in the allowed_models of this API key. GET /v1/models lists those it may use.`,
+  );
+}
+
+function refuse(code: ErrorCode, message: string): Refusal {
+  return { code, message };
+}
+
+/** What a client sent, cut to a length that is fit for a message. */
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+}

@@ -1,0 +1,80 @@
+import type { FastifyRequest } from 'fastify';
+import { creditsString } from '../domain/credits.ts';
+import { GatewayError } from '../domain/errors.ts';
+import { periodEndsAt } from '../domain/period.ts';
+import { modelRefusalOf } from '../domain/rules.ts';
+import type { Admitted, Ledger } from '../ledger/ledger.ts';
+import { type Call, callOf } from './call.ts';
+import type { Gatekeeper } from './gatekeeper.ts';
+
+/** A record that changes more often than this within one request is being changed in a loop. */
+const REJUDGE_MAX = 5;
+
+/**
+ * Checks 10 to 12 of contract section 3. A record that turns out not to be the current one is loaded and judged
+ * again from check 3 on; so revocation is exact without a round trip of its own.
+ */
+export async function admit(request: FastifyRequest, ledger: Ledger, gatekeeper: Gatekeeper): Promise<void> {
+  const call = callOf(request);
+  const { model } = call.body;
+  for (let tries = 0; tries < REJUDGE_MAX; tries++) {
+    const refusal = modelRefusalOf(call.compiled, model);
+    if (refusal) {
+      if (call.recordIsCurrent) throw refusal;
+      await judgeAgain(request, call, gatekeeper);
+      continue;
+    }
+    const { key, accountVersion } = call.compiled;
+    const admitted = await ledger.admit({
+      requestId: call.requestId,
+      accountId: key.accountId,
+      keyId: key.id,
+      keyVersion: key.version,
+      accountVersion,
+      hold: call.hold,
+      spendingLimit: key.spendingLimit,
+      spendingPeriod: key.spendingPeriod,
+      model: model.slug,
+      category: model.category,
+      endpoint: call.endpoint.path,
+    });
+    if (admitted.verdict === 'held') {
+      call.epoch = admitted.epoch;
+      return;
+    }
+    if (admitted.verdict !== 'stale') throw shortage(admitted, call);
+    await judgeAgain(request, call, gatekeeper);
+  }
+  throw new GatewayError(
+    'service_unavailable',
+    'The key is being changed again and again. Try again shortly.',
+  );
+}
+
+async function judgeAgain(request: FastifyRequest, call: Call, gatekeeper: Gatekeeper): Promise<void> {
+  call.compiled = await gatekeeper.authorise(request);
+  call.recordIsCurrent = true;
+}
+
+function shortage(
+  admitted: Extract<Admitted, { verdict: 'over_limit' | 'insufficient' }>,
+  call: Call,
+): GatewayError {
+  const { key } = call.compiled;
+  const hold = creditsString(call.hold);
+  const held = creditsString(admitted.held);
+  if (admitted.verdict === 'over_limit' && key.spendingLimit !== null) {
+    return new GatewayError(
+      'spending_limit_exceeded',
+      `The ${key.spendingPeriod} spending limit of this key is ${creditsString(key.spendingLimit)} credits; ` +
+        `${creditsString(admitted.spent)} are spent, ${held} are held by calls in flight, and this call may cost ${hold}. ` +
+        `The period ends at ${periodEndsAt(Date.now(), key.spendingPeriod)}.`,
+    );
+  }
+  const balance = admitted.verdict === 'insufficient' ? creditsString(admitted.balance) : '0';
+  return new GatewayError(
+    'insufficient_credits',
+    `The account has ${balance} credits, of which ${held} are held by calls in flight; this call may cost ${hold}. ` +
+      'Top up the account, or lower max_tokens.',
+  );
+}

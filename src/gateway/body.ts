@@ -1,0 +1,113 @@
+import { isUtf8 } from 'node:buffer';
+import type { Catalog, Model } from '../domain/catalog.ts';
+import { GatewayError, invalidField } from '../domain/errors.ts';
+import type { Endpoint } from './endpoints.ts';
+import { type Span, scanMembers } from './json-scan.ts';
+
+/** The members of a request that the gateway judges by; a second one of any could be read otherwise upstream. */
+const JUDGED: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'n',
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'stream',
+  'stream_options',
+]);
+
+const COUNTS = ['n', 'max_tokens', 'max_completion_tokens', 'max_output_tokens'] as const;
+
+/** A JSON request as judged, and the means to change single values of it. */
+export interface JsonBody {
+  readonly model: Model;
+  readonly value: Readonly<Record<string, unknown>>;
+  readonly isStream: boolean;
+  /** The bytes that came. */
+  readonly bytes: Buffer;
+  readonly text: string;
+  readonly spans: ReadonlyMap<string, Span>;
+  readonly openAt: number;
+  readonly isEmpty: boolean;
+}
+
+/** Check 9 of contract section 3: readable, model present, in the catalog, fit for the endpoint. Throws GatewayError. */
+export function readJsonBody(bytes: unknown, catalog: Catalog, endpoint: Endpoint): JsonBody {
+  if (!Buffer.isBuffer(bytes) || bytes.length === 0)
+    throw invalidJson('The request has no body. Send a JSON object.');
+  if (!isUtf8(bytes)) throw invalidJson('The body is not valid UTF-8.');
+  const text = bytes.toString('utf8');
+  const value = parseObject(text);
+  const scan = scanMembers(text, JUDGED);
+  if (scan.repeated) {
+    throw invalidJson(
+      `The body has the field "${scan.repeated}" more than once. Send it once.`,
+      scan.repeated,
+    );
+  }
+  if (!Object.hasOwn(value, 'model') || value.model === '' || value.model === null) {
+    throw new GatewayError('model_required', 'Name the model to call in the field "model".', 'model');
+  }
+  if (typeof value.model !== 'string')
+    throw invalidField('model', 'model must be a string, the name of a model.');
+  const model = catalog.get(value.model);
+  if (!model) {
+    throw new GatewayError(
+      'model_not_found',
+      `The model ${JSON.stringify(value.model.slice(0, 200))} does not exist here. GET /v1/models lists those that do.`,
+      'model',
+    );
+  }
+  checkFit(model, endpoint);
+  for (const name of COUNTS) checkCount(name, value[name]);
+  const stream = value.stream ?? false;
+  if (typeof stream !== 'boolean') throw invalidField('stream', 'stream must be true or false.');
+  return { model, value, isStream: stream, bytes, text, ...scan };
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw invalidJson('The body is not valid JSON.');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalidJson('The body must be a JSON object.');
+  }
+  return value as Record<string, unknown>;
+}
+
+function checkFit(model: Model, endpoint: Endpoint): void {
+  if (model.category !== endpoint.category) {
+    throw new GatewayError(
+      'endpoint_mismatch',
+      `The model ${model.slug} is of the category ${model.category}; ${endpoint.path} serves ${endpoint.category} models.`,
+      'model',
+    );
+  }
+  if (model.upstream.format !== endpoint.format) {
+    throw new GatewayError(
+      'endpoint_mismatch',
+      `The model ${model.slug} is served in the ${model.upstream.format} format, not at ${endpoint.path}.`,
+      'model',
+    );
+  }
+}
+
+function checkCount(name: string, value: unknown): void {
+  if (value === undefined || value === null) return;
+  if (!Number.isSafeInteger(value) || (value as number) < 0) {
+    throw invalidField(name, `${name} must be a whole number, 0 or more.`);
+  }
+}
+
+function invalidJson(message: string, param: string | null = null): GatewayError {
+  return new GatewayError('invalid_json', message, param);
+}
+
+/** A number that a request names as a bound; undefined where it names none. */
+export function countOf(body: JsonBody, name: (typeof COUNTS)[number]): number | undefined {
+  const value = body.value[name];
+  return typeof value === 'number' ? value : undefined;
+}

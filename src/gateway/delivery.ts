@@ -1,0 +1,225 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { creditsString, type Micro } from '../domain/credits.ts';
+import { GatewayError } from '../domain/errors.ts';
+import type { Outcome, Usage } from '../domain/ledger-entry.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { type Call, callOf } from './call.ts';
+import { clientHeaders } from './headers.ts';
+import { JsonRelay } from './json-relay.ts';
+import type { CountTokens } from './meter/estimate.ts';
+import { refuse } from './refuse.ts';
+import { settleCall } from './settle.ts';
+import { StreamRelay } from './stream-relay.ts';
+import { Exchange, type UpstreamAnswer } from './upstream-transport.ts';
+
+/** What a relay knows of an answer when it ends, whole or not. */
+export interface Reading {
+  /** Undefined: not reported, to be estimated from `written`. */
+  readonly usage: Usage | undefined;
+  /** Estimates the usage from what was sent and received until now. */
+  estimate(): Promise<Usage>;
+}
+
+export interface DeliveryContext {
+  readonly ledger: Ledger;
+  readonly countTokens: CountTokens;
+  readonly requestTimeoutMs: number;
+}
+
+class RequestTimeout extends Error {}
+
+/**
+ * The answer to one admitted call. States: waiting (for the upstream's head) → relaying → settling → ended; from each of
+ * the first two also straight to settling when the client leaves, the upstream breaks or the time is up. Entering
+ * `settling` happens once, so a call is settled once, whatever comes together.
+ */
+export class Delivery {
+  readonly call: Call & { body: NonNullable<Call['body']> };
+  readonly exchange = new Exchange();
+  readonly injectedUsage: boolean;
+  readonly #request: FastifyRequest;
+  readonly #reply: FastifyReply;
+  readonly #context: DeliveryContext;
+  readonly #timer: NodeJS.Timeout;
+  #state: 'waiting' | 'relaying' | 'settling' | 'ended' = 'waiting';
+  #relay: JsonRelay | StreamRelay | undefined;
+
+  constructor(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    injectedUsage: boolean,
+    context: DeliveryContext,
+  ) {
+    this.call = callOf(request);
+    this.injectedUsage = injectedUsage;
+    this.#request = request;
+    this.#reply = reply;
+    this.#context = context;
+    this.#timer = setTimeout(
+      () => this.exchange.cancel(new RequestTimeout('the call took too long')),
+      context.requestTimeoutMs,
+    );
+    reply.raw.once('close', () => this.clientLeft());
+  }
+
+  get raw(): FastifyReply['raw'] {
+    return this.#reply.raw;
+  }
+
+  get countTokens(): CountTokens {
+    return this.#context.countTokens;
+  }
+
+  /** The head of the upstream's answer came. */
+  head(answer: UpstreamAnswer): void {
+    if (this.#state !== 'waiting') return;
+    const { statusCode } = answer;
+    if (statusCode === 401 || statusCode === 403) {
+      this.#fail(
+        new GatewayError(
+          'upstream_auth_failed',
+          'The model provider refused the credential of this gateway. Its operator must renew it.',
+        ),
+        'upstream_error',
+      );
+      return;
+    }
+    if (statusCode < 200 || (statusCode >= 300 && statusCode < 400)) {
+      this.#fail(
+        new GatewayError(
+          'upstream_unavailable',
+          'The model provider answered with a redirect, which is not followed.',
+        ),
+        'upstream_error',
+      );
+      return;
+    }
+    this.#state = 'relaying';
+    const isStream =
+      statusCode < 300 && String(answer.headers['content-type']).startsWith('text/event-stream');
+    this.#relay = isStream ? new StreamRelay(this, answer) : new JsonRelay(this, answer);
+    answer.body.pipe(this.#relay);
+  }
+
+  /** No head will come: refused, reset, timed out, or cancelled because the client left. */
+  noHead(error: Error): void {
+    if (this.#state !== 'waiting') return;
+    this.#fail(...failureOf(error));
+  }
+
+  /** Headers of the client's answer: the upstream's, less what must not pass, with the gateway's own. */
+  clientHeaders(answer: UpstreamAnswer, own: Record<string, string | number> = {}) {
+    return clientHeaders(answer.headers, { ...this.#reply.getHeaders(), ...own });
+  }
+
+  /** Takes the reply out of Fastify's hands: from here on the relay writes to the socket itself. */
+  hijack(): void {
+    this.#reply.hijack();
+  }
+
+  /**
+   * The upstream's answer has ended as it should. `finish` gets the charge and writes what is left of the answer,
+   * once the settle is on the wire.
+   */
+  complete(status: number, reading: Reading, finish: (charge: string) => void): void {
+    this.#settle(
+      status,
+      status >= 400 ? 'upstream_error' : 'complete',
+      status >= 400 ? undefined : reading,
+      (charge) => {
+        finish(creditsString(charge));
+      },
+    );
+  }
+
+  /** The upstream broke off within its answer; the client must see that, if it has seen anything. */
+  broken(error: Error, status: number, reading: Reading | undefined): void {
+    const outcome = isTimeout(error) ? 'timeout' : 'upstream_broke';
+    if (!reading) {
+      this.#state = 'waiting';
+      this.#fail(failureOf(error)[0], outcome);
+      return;
+    }
+    this.#settle(status, outcome, reading, () => this.raw.destroy());
+  }
+
+  #fail(refusal: GatewayError, outcome: Outcome): void {
+    this.exchange.cancel(refusal);
+    this.#settle(refusal.statusCode, outcome, undefined, () => refuse(refusal, this.#request, this.#reply));
+  }
+
+  /** The client's connection is gone; does nothing once the call is being settled. */
+  clientLeft(): void {
+    if (this.#state === 'settling' || this.#state === 'ended') return;
+    const reading = this.#relay?.reading();
+    this.exchange.cancel(new Error('the client left'));
+    if (!this.#reply.sent) this.#reply.hijack();
+    this.#settle(499, 'client_left', reading, () => {});
+  }
+
+  #settle(
+    status: number,
+    outcome: Outcome,
+    reading: Reading | undefined,
+    after: (charge: Micro) => void,
+  ): void {
+    if (this.#state === 'settling' || this.#state === 'ended') return;
+    this.#state = 'settling';
+    clearTimeout(this.#timer);
+    const settle = (usage: Usage | undefined, estimated: boolean) => {
+      const { ledger } = this.#context;
+      const charge = settleCall(ledger, this.call, { status, outcome, usage, estimated }, () => {
+        this.#state = 'ended';
+        after(charge);
+      });
+    };
+    if (!reading) settle(undefined, false);
+    else if (reading.usage) settle(reading.usage, false);
+    else {
+      reading.estimate().then(
+        (usage) => settle(usage, true),
+        (error: unknown) => {
+          this.#request.log.error(
+            { err: error },
+            'usage could not be estimated; the price per request is charged',
+          );
+          settle({}, true);
+        },
+      );
+    }
+  }
+}
+
+const TIMEOUTS: ReadonlySet<string> = new Set([
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+const UNREACHED: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+
+function isTimeout(error: Error): boolean {
+  return error instanceof RequestTimeout || TIMEOUTS.has((error as NodeJS.ErrnoException).code ?? '');
+}
+
+function failureOf(error: Error): [GatewayError, Outcome] {
+  if (isTimeout(error)) {
+    return [new GatewayError('upstream_timeout', 'The model provider did not answer in time.'), 'timeout'];
+  }
+  const code = (error as NodeJS.ErrnoException).code ?? '';
+  const refusal = new GatewayError(
+    'upstream_unavailable',
+    'The model provider could not be reached, or broke off. Nothing was charged.',
+  );
+  return [
+    refusal,
+    UNREACHED.has(code) || code.startsWith('ERR_TLS') || code.includes('CERT')
+      ? 'upstream_unreachable'
+      : 'upstream_broke',
+  ];
+}

@@ -1,0 +1,69 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { callOf } from './call.ts';
+import { Delivery, type DeliveryContext } from './delivery.ts';
+import { upstreamHeaders } from './headers.ts';
+import { upstreamBody } from './upstream-body.ts';
+import { EXCHANGE, type UpstreamAnswer } from './upstream-transport.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    delivery: Delivery | null;
+  }
+}
+
+/** Options of reply.from() that are the same for every call. */
+const FROM_OPTIONS = {
+  getUpstream: (request: FastifyRequest) => originOf(callOf(request).body.model.upstream.url),
+  rewriteRequestHeaders: (request: FastifyRequest) => {
+    const { call, delivery } = request;
+    if (!call?.body || !delivery) throw new Error('forwarding a call that was not read');
+    const headers = upstreamHeaders(request.headers, call.body.model.upstream);
+    headers[EXCHANGE] = delivery.exchange;
+    return headers;
+  },
+  // The relays write the head themselves; copying every header through the reply costs more than the call's Redis work.
+  rewriteHeaders: () => ({}),
+  onResponse: (request: FastifyRequest, _reply: FastifyReply, answer: unknown) => {
+    const { statusCode, headers, stream } = answer as Omit<UpstreamAnswer, 'body'> & {
+      stream: UpstreamAnswer['body'];
+    };
+    request.delivery?.head({ statusCode, headers, body: stream });
+  },
+  onError: (reply: FastifyReply, { error }: { error: Error }) => {
+    reply.request.delivery?.noHead((error.cause as Error | undefined) ?? error);
+  },
+};
+
+/** Sends an admitted call to its upstream, once, and sees its answer through to the settle. */
+export function forward(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  context: DeliveryContext,
+): FastifyReply {
+  const call = callOf(request);
+  const { upstream } = call.body.model;
+  const { bytes, injectedUsage } = upstreamBody(call.body);
+  const delivery = new Delivery(request, reply, injectedUsage, context);
+  request.delivery = delivery;
+  // Gone while it was being admitted: nothing is sent upstream.
+  if (reply.raw.destroyed) {
+    delivery.clientLeft();
+    return reply;
+  }
+  try {
+    return reply.from(`${upstream.url.slice(originOf(upstream.url).length)}${call.endpoint.path}`, {
+      ...FROM_OPTIONS,
+      body: bytes,
+      contentType: request.headers['content-type'] ?? 'application/json',
+    } as unknown as Parameters<FastifyReply['from']>[1]);
+  } catch (error) {
+    delivery.noHead(error as Error);
+    return reply;
+  }
+}
+
+/** `https://host:port` of an upstream's address; what follows it is the path prefix. */
+function originOf(url: string): string {
+  const end = url.indexOf('/', url.indexOf('//') + 2);
+  return end < 0 ? url : url.slice(0, end);
+}

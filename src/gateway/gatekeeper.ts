@@ -1,0 +1,135 @@
+import type { FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import { type AddressMatcher, clientAddress, parseAddress } from '../domain/addresses.ts';
+import { GatewayError } from '../domain/errors.ts';
+import { hashKey, isWellFormed } from '../domain/key-value.ts';
+import { requestOrigin } from '../domain/origins.ts';
+import { type Caller, type CompiledKey, compileKey, refusalOf } from '../domain/rules.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { presentedKey } from './bearer.ts';
+import type { CountryLookup } from './country.ts';
+
+/** Keys whose compiled records a process keeps; about 1 KB each. */
+const CACHED_KEYS = 20_000;
+
+/** A key as this process knows it. `current`: read from Redis within the request that is being judged. */
+export interface Judged {
+  readonly compiled: CompiledKey;
+  readonly current: boolean;
+}
+
+/**
+ * Checks 1–8 of contract section 3. Records are cached in the process without a lifetime: admission compares their
+ * version, and a refusal or a route without admission asks Redis for the current one before it is answered.
+ */
+export class Gatekeeper {
+  readonly #ledger: Ledger;
+  readonly #countries: CountryLookup;
+  readonly #keyPrefix: string;
+  readonly #trusted: AddressMatcher | undefined;
+  readonly #allowMissingOrigin: boolean;
+  readonly #cache = new LRUCache<string, CompiledKey>({ max: CACHED_KEYS });
+
+  constructor(options: {
+    ledger: Ledger;
+    countries: CountryLookup;
+    keyPrefix: string;
+    trustProxy: AddressMatcher | undefined;
+    allowMissingOrigin: boolean;
+  }) {
+    this.#ledger = options.ledger;
+    this.#countries = options.countries;
+    this.#keyPrefix = options.keyPrefix;
+    this.#trusted = options.trustProxy;
+    this.#allowMissingOrigin = options.allowMissingOrigin;
+  }
+
+  /** Judges by the cached record where there is one; admission must follow. Throws the first check that fails. */
+  async judge(request: FastifyRequest): Promise<Judged> {
+    const hash = this.#hashOf(request);
+    const cached = this.#cache.get(hash);
+    if (!cached) return { compiled: await this.#judgeCurrent(request, hash, undefined), current: true };
+    const refusal = await this.#refusal(request, cached);
+    if (!refusal) return { compiled: cached, current: false };
+    return { compiled: await this.#judgeCurrent(request, hash, cached), current: true };
+  }
+
+  /** Judges by the record as it is now: one Redis round trip. Throws the GatewayError of the first check that fails. */
+  async authorise(request: FastifyRequest): Promise<CompiledKey> {
+    const hash = this.#hashOf(request);
+    return await this.#judgeCurrent(request, hash, this.#cache.get(hash));
+  }
+
+  /** The address that a request comes from: contract section 1, TRUST_PROXY. */
+  addressOf(request: FastifyRequest): string {
+    const forwarded = this.#trusted ? request.headers['x-forwarded-for'] : undefined;
+    return clientAddress(
+      request.socket.remoteAddress ?? '',
+      Array.isArray(forwarded) ? forwarded.join(',') : forwarded,
+      this.#trusted,
+    );
+  }
+
+  #hashOf(request: FastifyRequest): string {
+    const value = presentedKey(request.headers);
+    if (!isWellFormed(value, this.#keyPrefix)) throw unknownKey();
+    return hashKey(value);
+  }
+
+  async #judgeCurrent(
+    request: FastifyRequest,
+    hash: string,
+    cached: CompiledKey | undefined,
+  ): Promise<CompiledKey> {
+    const subject = cached
+      ? await this.#ledger.current(cached.key.accountId, cached.key.id)
+      : await this.#ledger.find(hash);
+    if (!subject) {
+      this.#cache.delete(hash);
+      throw unknownKey();
+    }
+    const unchanged =
+      cached?.key.version === subject.key.version && cached.accountVersion === subject.accountVersion;
+    const compiled = unchanged ? cached : compileKey(subject);
+    if (!unchanged) this.#cache.set(hash, compiled);
+    if (compiled.needsCountry) this.#countries.warmUp();
+    const refusal = await this.#refusal(request, compiled);
+    if (refusal) throw refusal;
+    return compiled;
+  }
+
+  async #refusal(request: FastifyRequest, compiled: CompiledKey): Promise<GatewayError | undefined> {
+    const { headers } = request;
+    const address = this.addressOf(request);
+    let country: string | null | undefined;
+    if (compiled.needsCountry) {
+      country = this.#countries.cached(address);
+      if (country === undefined) {
+        country = await this.#countries.lookup(address).catch((cause: unknown) => {
+          throw new GatewayError(
+            'service_unavailable',
+            'The country of your address could not be looked up. Try again shortly.',
+            null,
+            1,
+            { cause },
+          );
+        });
+      }
+    }
+    const caller: Caller = {
+      nowMs: Date.now(),
+      address: parseAddress(address),
+      country: country ?? undefined,
+      origin: requestOrigin(headers.origin, headers.referer),
+      allowMissingOrigin: this.#allowMissingOrigin,
+    };
+    return refusalOf(compiled, caller);
+  }
+}
+
+function unknownKey(): GatewayError {
+  return new GatewayError(
+    'invalid_api_key',
+    'The API key is not known here. Check that it was copied whole.',
+  );
+}

@@ -1,0 +1,111 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Upstream } from '../domain/catalog.ts';
+
+/**
+ * Request headers that never reach an upstream (contract section 4): hop-by-hop (RFC 9110 §7.6.1), credentials and
+ * cookies of the client, what tells where it is, what the transport sets by itself, and what picks one of the
+ * provider's accounts.
+ */
+const DROPPED_FROM_REQUEST: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authorization',
+  'proxy-authenticate',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+  'expect',
+  'authorization',
+  'x-api-key',
+  'api-key',
+  'cookie',
+  'cookie2',
+  'forwarded',
+  'via',
+  'x-real-ip',
+  'true-client-ip',
+  'cf-connecting-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'origin',
+  'referer',
+  'host',
+  'accept-encoding',
+  'content-encoding',
+  'content-length',
+  'openai-organization',
+  'openai-project',
+]);
+
+/** Response headers that never reach the client: hop-by-hop, cookies, and what speaks of the provider's account or edge. */
+const DROPPED_FROM_RESPONSE: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'set-cookie',
+  'set-cookie2',
+  'server',
+  'location',
+  'alt-svc',
+  'via',
+  'www-authenticate',
+  'x-request-id',
+  'date',
+  'strict-transport-security',
+  'openai-organization',
+  'openai-project',
+  'content-length',
+  'x-tollgate-charge',
+]);
+
+/** The headers of the upstream call: the client's, less the dropped ones, with the provider's credential. */
+export function upstreamHeaders(
+  headers: IncomingHttpHeaders,
+  upstream: Upstream,
+): Record<string | symbol, unknown> {
+  const out: Record<string | symbol, unknown> = {};
+  for (const name in headers) {
+    if (!DROPPED_FROM_REQUEST.has(name) && !name.startsWith('x-forwarded-')) out[name] = headers[name];
+  }
+  // Usage is read from the answer as it passes.
+  out['accept-encoding'] = 'identity';
+  if (upstream.format === 'anthropic') out['x-api-key'] = upstream.apiKey;
+  else out.authorization = `Bearer ${upstream.apiKey}`;
+  return out;
+}
+
+/** The headers of the answer: `own` (the gateway's) win over the upstream's. */
+export function clientHeaders(
+  upstream: Record<string, string | string[] | undefined>,
+  own: Record<string, number | string | string[] | undefined>,
+): Record<string, number | string | string[]> {
+  const out: Record<string, number | string | string[]> = {};
+  const listed = connectionNames(upstream.connection);
+  for (const name in upstream) {
+    const value = upstream[name];
+    if (value === undefined || DROPPED_FROM_RESPONSE.has(name) || name.startsWith('access-control-'))
+      continue;
+    if (!listed?.includes(name)) out[name] = value;
+  }
+  for (const name in own) {
+    const value = own[name];
+    if (value !== undefined) out[name] = value;
+  }
+  return out;
+}
+
+function connectionNames(value: string | string[] | undefined): string[] | undefined {
+  if (value === undefined || value === 'keep-alive' || value === 'close') return undefined;
+  return String(value)
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim());
+}

@@ -1,0 +1,61 @@
+import type { Model } from '../domain/catalog.ts';
+import type { Micro } from '../domain/credits.ts';
+import { chargeFor } from '../domain/price.ts';
+import { countOf, type JsonBody } from './body.ts';
+
+/** Tokens that a chat template adds around a message or tool, and around the whole; vendors document 3 to 10. */
+const MESSAGE_OVERHEAD = 16;
+const TOOL_OVERHEAD = 64;
+const REQUEST_OVERHEAD = 64;
+
+/**
+ * An upper bound of what a chat call can cost (contract section 5, Admit).
+ *
+ * Why it is one: byte-level tokenizers make no token out of less than a byte, and JSON text is never shorter than the
+ * UTF-8 text it stands for (an escape is longer than its character), so the bytes of the body bound the tokens of all
+ * text in it: messages, tools and schemas. What templates add is bounded per message and tool. Inline media is not
+ * text: its base64 is taken off, and each media part counts the configured bound. Output is bounded by the maximum that
+ * the request names, times `n`. Where it names none, the model's `maxOutputTokens` stands in, and the bound is as true as
+ * that entry of the catalog.
+ */
+export function chatHold(body: JsonBody, imageTokens: number): Micro {
+  const { messages, tools } = body.value;
+  let input = body.bytes.length + REQUEST_OVERHEAD;
+  if (Array.isArray(messages)) {
+    input += messages.length * MESSAGE_OVERHEAD;
+    for (const message of messages) input += mediaTokens(message, imageTokens);
+  }
+  if (Array.isArray(tools)) input += tools.length * TOOL_OVERHEAD;
+  const named = Math.max(countOf(body, 'max_tokens') ?? -1, countOf(body, 'max_completion_tokens') ?? -1);
+  const output = (named >= 0 ? named : body.model.maxOutputTokens) * Math.max(1, countOf(body, 'n') ?? 1);
+  return boundOf(body.model, Math.max(0, input), output);
+}
+
+/** What `input` and `output` tokens cost at the most, whichever way the input is priced. */
+export function boundOf(model: Model, input: number, output: number): Micro {
+  const { price } = model;
+  const dearest = [price.input, price.cachedInput, price.cacheWrite].reduce((a, b) => (a > b ? a : b));
+  return chargeFor({ ...price, input: dearest }, { input, output, requests: 1 });
+}
+
+/** Bound of the media parts of a message, less the base64 text by which they stand in the body. */
+function mediaTokens(message: unknown, imageTokens: number): number {
+  const content = (message as { content?: unknown } | null)?.content;
+  if (!Array.isArray(content)) return 0;
+  let tokens = 0;
+  for (const part of content) {
+    const type: unknown = part?.type;
+    if (type === 'text' || type === 'refusal' || type === undefined) continue;
+    tokens += imageTokens;
+    const data: unknown = part.image_url?.url ?? part.input_audio?.data ?? part.file?.file_data;
+    if (typeof data === 'string') tokens -= base64Length(data);
+  }
+  return tokens;
+}
+
+/** Length of inline data; a link or a file id is text and counts as such. */
+function base64Length(data: string): number {
+  const comma = data.startsWith('data:') ? data.indexOf(',') : -1;
+  const payload = comma >= 0 ? data.slice(comma + 1) : data;
+  return /^[A-Za-z0-9+/_-]*={0,2}$/.test(payload) ? payload.length : 0;
+}

@@ -1,0 +1,119 @@
+import type { Delivery, Reading } from './delivery.ts';
+import { chatUsage } from './meter/chat-usage.ts';
+import { estimateChat, writtenIn } from './meter/estimate.ts';
+import { lastMember } from './meter/last-member.ts';
+import type { AnswerSink, UpstreamAnswer } from './upstream-transport.ts';
+
+/** Answers up to this size are held until they are settled, and carry `x-tollgate-charge` (contract section 3). */
+const HELD_MAX_BYTES = 1024 * 1024;
+/** Of larger ones, the end is kept, where usage stands. */
+const KEPT_BYTES = 64 * 1024;
+/** Bytes of text that make a token, about; only for a larger answer that reports nothing. */
+const BYTES_PER_TOKEN = 4;
+
+/** Passes on an answer that is no stream: whole if it is small, else as it comes with its last part held back. */
+export class JsonRelay implements AnswerSink {
+  readonly #delivery: Delivery;
+  readonly #answer: UpstreamAnswer;
+  readonly #status: number;
+  #chunks: Buffer[] = [];
+  #length = 0;
+  #isPassing = false;
+  #isWhole = false;
+  #kept = Buffer.alloc(0);
+
+  constructor(delivery: Delivery, answer: UpstreamAnswer) {
+    this.#delivery = delivery;
+    this.#answer = answer;
+    this.#status = answer.statusCode;
+  }
+
+  /** Undefined while the client has not been sent anything: then nothing is charged. */
+  reading(): Reading | undefined {
+    return this.#isPassing || this.#isWhole ? this.#read() : undefined;
+  }
+
+  data(chunk: Buffer): boolean {
+    this.#length += chunk.length;
+    if (!this.#isPassing) {
+      this.#chunks.push(chunk);
+      if (this.#length > HELD_MAX_BYTES) return this.#startPassing();
+      return true;
+    }
+    return this.#passOn(chunk);
+  }
+
+  end(): void {
+    this.#isWhole = true;
+    const { raw } = this.#delivery;
+    const body = Buffer.concat(this.#chunks);
+    this.#chunks = [body];
+    const reading = this.#read();
+    this.#delivery.complete(this.#status, reading, (charge) => {
+      if (this.#isPassing) {
+        raw.end(body);
+        return;
+      }
+      this.#delivery.hijack();
+      const own = this.#status < 400 ? { 'x-tollgate-charge': charge } : {};
+      raw.writeHead(
+        this.#status,
+        this.#delivery.clientHeaders(this.#answer, { ...own, 'content-length': body.length }),
+      );
+      raw.end(body);
+    });
+  }
+
+  error(error: Error): void {
+    this.#delivery.broken(error, this.#status, this.#isPassing ? this.#read() : undefined);
+  }
+
+  #startPassing(): boolean {
+    this.#isPassing = true;
+    const { raw, exchange } = this.#delivery;
+    this.#delivery.hijack();
+    const length = this.#answer.headers['content-length'];
+    const own = typeof length === 'string' ? { 'content-length': length } : {};
+    raw.writeHead(this.#status, this.#delivery.clientHeaders(this.#answer, own));
+    raw.on('drain', () => exchange.resume());
+    const held = this.#chunks;
+    this.#chunks = [];
+    let flowing = true;
+    for (const chunk of held) flowing = this.#passOn(chunk);
+    return flowing;
+  }
+
+  /** Writes the chunk before this one: the last is held back until the settle is on the wire. */
+  #passOn(chunk: Buffer): boolean {
+    this.#kept = Buffer.concat([this.#kept, chunk.subarray(-KEPT_BYTES)]).subarray(-KEPT_BYTES);
+    const previous = this.#chunks.pop();
+    this.#chunks.push(chunk);
+    return previous ? this.#delivery.raw.write(previous) : true;
+  }
+
+  #read(): Reading {
+    const { call, countTokens } = this.#delivery;
+    if (this.#isPassing) {
+      return {
+        usage: chatUsage({ usage: lastMember(this.#kept.toString('utf8'), 'usage') }),
+        estimate: async () => ({
+          ...(await estimateChat(call.body, '', countTokens)),
+          output: Math.ceil(this.#length / BYTES_PER_TOKEN),
+        }),
+      };
+    }
+    const answer = parse(Buffer.concat(this.#chunks));
+    return {
+      usage: chatUsage(answer),
+      estimate: () => estimateChat(call.body, writtenIn(answer), countTokens),
+    };
+  }
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,82 @@
+/** Where a member's value stands in the text: `text.slice(start, end)`. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Finds members of the outermost object of JSON text that JSON.parse has already accepted, so that single values can be
+ * replaced while every other byte stays as it came (contract section 4).
+ *
+ * `names` are looked for exactly, but counted without regard to case, because some upstreams read `Model` as `model`.
+ * `repeated` is the first of them that stands there twice.
+ */
+export function scanMembers(
+  text: string,
+  names: ReadonlySet<string>,
+): { spans: Map<string, Span>; openAt: number; isEmpty: boolean; repeated?: string } {
+  const spans = new Map<string, Span>();
+  const seen = new Set<string>();
+  const openAt = skipSpace(text, 0);
+  let at = skipSpace(text, openAt + 1);
+  const isEmpty = text[at] === '}';
+  while (text[at] === '"') {
+    const keyEnd = stringEnd(text, at);
+    const raw = text.slice(at + 1, keyEnd - 1);
+    const key = raw.includes('\\') ? (JSON.parse(text.slice(at, keyEnd)) as string) : raw;
+    const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    const end = valueEnd(text, start);
+    const folded = key.toLowerCase();
+    if (names.has(folded)) {
+      if (seen.has(folded)) return { spans, openAt, isEmpty, repeated: folded };
+      seen.add(folded);
+      if (key === folded) spans.set(key, { start, end });
+    }
+    at = skipSpace(text, end);
+    if (text[at] === ',') at = skipSpace(text, at + 1);
+  }
+  return { spans, openAt, isEmpty };
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  for (;;) {
+    const code = text.charCodeAt(at);
+    if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return at;
+    at++;
+  }
+}
+
+/** Index after the closing quote of the string that opens at `from`. */
+function stringEnd(text: string, from: number): number {
+  let at = from;
+  for (;;) {
+    at = text.indexOf('"', at + 1);
+    let slashes = 0;
+    while (text.charCodeAt(at - 1 - slashes) === 0x5c) slashes++;
+    if (slashes % 2 === 0) return at + 1;
+  }
+}
+
+function valueEnd(text: string, from: number): number {
+  const first = text[from];
+  if (first === '"') return stringEnd(text, from);
+  if (first !== '{' && first !== '[') {
+    let at = from;
+    while (!',}] \n\r\t'.includes(text[at] as string)) at++;
+    return at;
+  }
+  let depth = 0;
+  let at = from;
+  for (;;) {
+    const code = text.charCodeAt(at);
+    if (code === 0x22) {
+      at = stringEnd(text, at);
+      continue;
+    }
+    if (code === 0x7b || code === 0x5b) depth++;
+    else if (code === 0x7d || code === 0x5d) depth--;
+    at++;
+    if (depth === 0) return at;
+  }
+}

@@ -1,0 +1,100 @@
+import httpProxy from '@fastify/http-proxy';
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type { Catalog } from '../domain/catalog.ts';
+import { micro } from '../domain/credits.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { admit } from './admit.ts';
+import { readJsonBody } from './body.ts';
+import { callOf } from './call.ts';
+import type { DeliveryContext } from './delivery.ts';
+import { ENDPOINTS, type Endpoint } from './endpoints.ts';
+import { forward } from './forward.ts';
+import type { Gatekeeper } from './gatekeeper.ts';
+import { chatHold } from './hold-bound.ts';
+import type { UpstreamTransport } from './upstream-transport.ts';
+
+export interface PipelineParts {
+  readonly gatekeeper: Gatekeeper;
+  readonly ledger: Ledger;
+  readonly catalog: () => Catalog;
+  readonly transport: UpstreamTransport;
+  readonly delivery: DeliveryContext;
+  readonly imageTokens: number;
+  readonly bodyLimitBytes: number;
+}
+
+/**
+ * The request path: contract section 3 from top to bottom. Each step may throw a GatewayError, which is the answer;
+ * nothing has then reached the upstream.
+ *
+ *  1 who calls, and may they from here and now   checks 1–8: before the body is read, so strangers cost no memory
+ *  2 what do they ask for                        check 9: one parse, one scan, no copy
+ *  3 what may it cost                            the hold, an upper bound
+ *  4 may the key, can the account                checks 10–12: one Redis round trip
+ *  5 forward, relay, settle                      sections 4 and 5
+ */
+function pipelineOf(parts: PipelineParts, endpoint: Endpoint) {
+  return {
+    async enter(request: FastifyRequest): Promise<void> {
+      const { compiled, current } = await parts.gatekeeper.judge(request);
+      request.call = {
+        requestId: request.id,
+        endpoint,
+        startedAt: Date.now(),
+        compiled,
+        recordIsCurrent: current,
+        body: undefined,
+        hold: micro(0),
+        epoch: undefined,
+      };
+    },
+    async admit(request: FastifyRequest): Promise<void> {
+      const call = request.call;
+      if (!call) throw new Error('a call that did not enter');
+      call.body = readJsonBody(request.body, parts.catalog(), endpoint);
+      call.hold = chatHold(call.body, parts.imageTokens);
+      await admit(request, parts.ledger, parts.gatekeeper);
+    },
+    forward(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+      callOf(request);
+      return forward(request, reply, parts.delivery);
+    },
+  };
+}
+
+/** One route an endpoint, each through @fastify/http-proxy with the defaults that are wrong here set right. */
+export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
+  return async (app) => {
+    app.decorateRequest('call', null);
+    app.decorateRequest('delivery', null);
+    app.removeAllContentTypeParsers();
+    // Whatever the content type says, the body is judged as what the endpoint takes.
+    app.addContentTypeParser(
+      '*',
+      { parseAs: 'buffer', bodyLimit: parts.bodyLimitBytes },
+      (_request, body, done) => {
+        done(null, body);
+      },
+    );
+    for (const endpoint of ENDPOINTS) {
+      const steps = pipelineOf(parts, endpoint);
+      await app.register(async (scope) => {
+        scope.addHook('onRequest', steps.enter);
+        await scope.register(httpProxy, {
+          upstream: '',
+          routes: [endpoint.path],
+          httpMethods: [endpoint.method],
+          preHandler: steps.admit,
+          handler: (request: FastifyRequest, reply: FastifyReply) => steps.forward(request, reply),
+          replyOptions: { getUpstream: (request: FastifyRequest) => callOf(request).body.model.upstream.url },
+          undici: parts.transport,
+          // The bytes are judged before they go up; the plugin's own parser would stream them past bodyLimit.
+          proxyPayloads: false,
+          // A call is sent once: no status, method or error is a reason to send it again.
+          retryMethods: [],
+          disableRequestLogging: true,
+        } as unknown as Parameters<typeof httpProxy>[1]);
+      });
+    }
+  };
+}

@@ -1,0 +1,78 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { BookUnavailable } from '../book/book.ts';
+import { ERRORS, GatewayError } from '../domain/errors.ts';
+import { LedgerUnavailable } from '../ledger/ledger.ts';
+
+/** Anthropic's names for the types of errors that its clients know (its API reference, "Errors"). */
+const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  504: 'timeout_error',
+};
+
+const UNAVAILABLE = 'The service cannot decide about this call at the moment. Try again shortly.';
+
+/** Any error as the refusal that the client sees; nothing of an unexpected one leaks. */
+export function refusalFrom(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  if (error instanceof LedgerUnavailable || error instanceof BookUnavailable) {
+    return new GatewayError('service_unavailable', UNAVAILABLE, null, 1, { cause: error });
+  }
+  const { code, statusCode } = (error ?? {}) as Partial<FastifyError>;
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new GatewayError('body_too_large', 'The body is larger than this gateway accepts.');
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new GatewayError('unsupported_media_type', 'Send the body as Content-Type: application/json.');
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+      return new GatewayError('invalid_json', 'The body is not valid JSON.');
+    case 'ECONNRESET':
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new GatewayError('invalid_request', 'The body is not as long as its Content-Length says.');
+  }
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return new GatewayError('invalid_request', 'The request could not be understood.');
+  }
+  return new GatewayError(
+    'internal_error',
+    'Something went wrong inside the gateway. It has been logged.',
+    null,
+    undefined,
+    {
+      cause: error,
+    },
+  );
+}
+
+/** The error handler of the whole app (contract section 3: error shapes, WWW-Authenticate, Retry-After). */
+export function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const refusal = refusalFrom(error);
+  if (refusal.code === 'internal_error') request.log.error({ err: refusal.cause }, 'request failed');
+  if (refusal.code === 'service_unavailable')
+    request.log.warn({ err: refusal.cause }, 'request refused with 503');
+  if (refusal.statusCode === 401) reply.header('www-authenticate', 'Bearer');
+  if (refusal.retryAfterS !== undefined) reply.header('retry-after', String(refusal.retryAfterS));
+  // The unread rest of a body must not be taken for the next request.
+  if (!request.raw.complete) reply.header('connection', 'close');
+  reply
+    .code(refusal.statusCode)
+    .type('application/json; charset=utf-8')
+    .send(refusalText(refusal, request.url));
+}
+
+/** The body of a refusal, in the shape of the route that was asked. */
+export function refusalText(refusal: GatewayError, url: string): string {
+  if (!url.startsWith('/v1/messages')) return JSON.stringify(refusal.body());
+  const type = ANTHROPIC_TYPES[refusal.statusCode] ?? 'api_error';
+  return JSON.stringify({ type: 'error', error: { type, message: refusal.message } });
+}
+
+/** Status of a code, for rows of the ledger that have no answer of their own. */
+export function statusOf(code: keyof typeof ERRORS): number {
+  return ERRORS[code][0];
+}

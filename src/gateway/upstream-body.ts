@@ -1,0 +1,51 @@
+import type { JsonBody } from './body.ts';
+import { scanMembers } from './json-scan.ts';
+
+const INCLUDE_USAGE: ReadonlySet<string> = new Set(['include_usage']);
+
+export interface UpstreamBody {
+  readonly bytes: Buffer;
+  /** The stream was made to report usage although the client did not ask; what comes of it is taken out again. */
+  readonly injectedUsage: boolean;
+}
+
+/**
+ * The body that goes upstream: the bytes that came, unless the upstream knows the model by another name or a chat stream
+ * would not report its usage. Then those values are replaced in the text and nothing else is touched: big numbers,
+ * key order and white space stay (contract section 4).
+ */
+export function upstreamBody(body: JsonBody): UpstreamBody {
+  const edits: { start: number; end: number; text: string }[] = [];
+  const { model, spans } = body;
+  const modelSpan = spans.get('model');
+  if (model.upstreamModel !== model.slug && modelSpan) {
+    edits.push({ ...modelSpan, text: JSON.stringify(model.upstreamModel) });
+  }
+  const usageEdit = body.isStream ? includeUsage(body) : undefined;
+  if (usageEdit) edits.push(usageEdit);
+  if (edits.length === 0) return { bytes: body.bytes, injectedUsage: false };
+  edits.sort((a, b) => b.start - a.start);
+  let text = body.text;
+  for (const edit of edits) text = text.slice(0, edit.start) + edit.text + text.slice(edit.end);
+  return { bytes: Buffer.from(text), injectedUsage: usageEdit !== undefined };
+}
+
+function includeUsage(body: JsonBody): { start: number; end: number; text: string } | undefined {
+  const span = body.spans.get('stream_options');
+  const options = body.value.stream_options;
+  if (!span) {
+    const at = body.openAt + 1;
+    return { start: at, end: at, text: `"stream_options":{"include_usage":true}${body.isEmpty ? '' : ','}` };
+  }
+  // Whatever else stands there is the upstream's to refuse.
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    return options === null ? { ...span, text: '{"include_usage":true}' } : undefined;
+  }
+  if ((options as Record<string, unknown>).include_usage === true) return undefined;
+  const text = body.text.slice(span.start, span.end);
+  const inner = scanMembers(text, INCLUDE_USAGE);
+  const value = inner.spans.get('include_usage');
+  if (value) return { start: span.start + value.start, end: span.start + value.end, text: 'true' };
+  const at = span.start + inner.openAt + 1;
+  return { start: at, end: at, text: `"include_usage":true${inner.isEmpty ? '' : ','}` };
+}

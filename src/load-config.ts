@@ -1,0 +1,182 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseDocument } from 'yaml';
+import type { Config } from './config.ts';
+import { boolean, Faults, matching, oneOf, type Reader, text } from './config-reader.ts';
+import { configFile, credential, host, type ModelSettings, port, trustedProxy } from './config-schema.ts';
+import { substitute } from './config-substitute.ts';
+import type { Model, Upstream } from './domain/catalog.ts';
+import { FREE_PRICE } from './domain/price.ts';
+import { parseRedisUrl } from './ledger/connect-redis.ts';
+
+const MEBIBYTE = 1_048_576;
+
+/** Settings that cannot be honoured. Its message is for the operator: a line for each fault, the path of the field first. */
+export class ConfigError extends Error {
+  constructor(origin: string, faults: readonly string[]) {
+    super(`The configuration (${origin}) cannot be used:\n${faults.map((line) => `  ${line}`).join('\n')}`);
+    this.name = 'ConfigError';
+  }
+}
+
+/**
+ * The settings from the config file and the environment, which wins (contract section 1). `file` wins over
+ * TOLLGATE_CONFIG. Relative paths start at the working directory. Throws ConfigError, which names every fault at once.
+ */
+export function loadConfig({ env, file }: { env: NodeJS.ProcessEnv; file?: string }): Config {
+  const path = file ?? (env.TOLLGATE_CONFIG || 'config/gateway.yaml');
+  const faults = new Faults();
+  const { tree, unset } = substitute(readYaml(path), env);
+  for (const { at, name } of unset) {
+    if (at[0] !== 'upstreams' || at.length < 3) {
+      faults.add(at.join('.'), `needs the environment variable ${name}, which is not set`);
+    }
+  }
+  const settings = configFile(tree, '', faults);
+  const given = readEnvironment(env, faults);
+  checkUpstreamNames(tree, faults);
+  if (!settings || faults.lines.length > 0) throw new ConfigError(path, faults.lines);
+
+  const { upstreams, catalog, warnings } = available(settings, unset);
+  return deepFreeze({
+    server: {
+      host: given.host ?? settings.server.host,
+      port: given.port ?? settings.server.port,
+      trustProxy: given.trustProxy ?? settings.server.trustProxy,
+      bodyLimitBytes: Math.floor(settings.server.bodyLimitMb * MEBIBYTE),
+    },
+    alerts: settings.alerts,
+    origins: settings.origins,
+    limits: settings.limits,
+    upstreams,
+    catalog,
+    adminToken: given.adminToken,
+    keyPrefix: given.keyPrefix ?? 'sk-tg-',
+    logLevel: given.logLevel ?? 'info',
+    dataDir: resolve(env.TOLLGATE_DATA || './data'),
+    databaseUrl: given.databaseUrl,
+    redisUrl: given.redisUrl,
+    requireDurableRedis: given.requireDurableRedis ?? false,
+    warnings,
+  });
+}
+
+/** YAML as maps, lists and scalars: as maps, because a model may be called `__proto__`. */
+function readYaml(path: string): unknown {
+  let source: string;
+  try {
+    source = readFileSync(path, 'utf8');
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : 'cannot be read';
+    throw new ConfigError(path, [`the file ${reason}; TOLLGATE_CONFIG names the one to use`]);
+  }
+  const document = parseDocument(source);
+  if (document.errors.length > 0) {
+    // Only the first line: the others quote the file, which may hold secrets.
+    const lines = document.errors.map((error) => error.message.split('\n', 1)[0]?.replace(/:$/, '') ?? '');
+    throw new ConfigError(path, lines);
+  }
+  return document.toJS({ mapAsMap: true });
+}
+
+/** On the unread tree, so that a fault elsewhere hides none of these. */
+function checkUpstreamNames(tree: unknown, faults: Faults): void {
+  const upstreams = tree instanceof Map ? tree.get('upstreams') : undefined;
+  const models = tree instanceof Map ? tree.get('models') : undefined;
+  if (!(upstreams instanceof Map && models instanceof Map)) return;
+  const names = [...upstreams.keys()].map(String);
+  for (const [slug, model] of models) {
+    const name: unknown = model instanceof Map ? model.get('upstream') : undefined;
+    if (typeof name === 'string' && !names.includes(name)) {
+      faults.add(`models.${slug}.upstream`, `must be one of the upstreams: ${names.join(', ')}`);
+    }
+  }
+}
+
+/** Undefined where a variable is absent or empty, as `NAME=` in an env file means none. */
+function readEnvironment(env: NodeJS.ProcessEnv, faults: Faults) {
+  function read<T>(name: string, reader: Reader<T>): T | undefined {
+    const value = env[name];
+    return value ? reader(value, name, faults) : undefined;
+  }
+  return {
+    host: read('HOST', host),
+    port: read('PORT', port),
+    adminToken: read('ADMIN_TOKEN', credential),
+    keyPrefix: read(
+      'KEY_PREFIX',
+      matching(/^[A-Za-z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, "-" or "_"'),
+    ),
+    trustProxy: read('TRUST_PROXY', (value, path, all) =>
+      String(value)
+        .split(',')
+        .map((range) => trustedProxy(range.trim(), path, all))
+        .filter((range) => range !== undefined),
+    ),
+    logLevel: read('LOG_LEVEL', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent')),
+    redisUrl: read(
+      'REDIS_URL',
+      text('must be redis://…, rediss://… or redis+cluster://host:port,host:port', acceptRedisUrl),
+    ),
+    databaseUrl: read(
+      'DATABASE_URL',
+      text('must be postgres://user:password@host:port/database', (value) =>
+        /^postgres(ql)?:\/\//.test(value) && URL.canParse(value) ? value : undefined,
+      ),
+    ),
+    requireDurableRedis: read('REQUIRE_DURABLE_REDIS', boolean),
+  };
+}
+
+function acceptRedisUrl(value: string): string | undefined {
+  try {
+    parseRedisUrl(value);
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What can be called now: upstreams whose credential is set, with their models; and a warning for each other one. */
+function available(
+  settings: NonNullable<ReturnType<typeof configFile>>,
+  unset: ReturnType<typeof substitute>['unset'],
+) {
+  const upstreams = new Map<string, Upstream>();
+  const catalog = new Map<string, Model>();
+  const warnings: string[] = [];
+  for (const [name, upstream] of settings.upstreams) {
+    const models = [...settings.models].filter(([, model]) => model.upstream === name);
+    const missing = unset.find(({ at }) => at[0] === 'upstreams' && at[1] === name);
+    if (missing) {
+      const slugs = models.map(([slug]) => slug).join(', ') || 'none';
+      warnings.push(
+        `upstream ${name} is left out: ${missing.name} is not set; models left out with it: ${slugs}`,
+      );
+      continue;
+    }
+    const used = { name, ...upstream };
+    upstreams.set(name, used);
+    for (const [slug, model] of models) catalog.set(slug, catalogModel(slug, model, used));
+  }
+  return { upstreams, catalog, warnings };
+}
+
+function catalogModel(slug: string, model: ModelSettings, upstream: Upstream): Model {
+  return {
+    slug,
+    upstream,
+    upstreamModel: model.upstreamModel ?? slug,
+    category: model.category,
+    // Only absent where output has no price, so that its bound is worth nothing.
+    maxOutputTokens: model.maxOutputTokens ?? 0,
+    price: model.price ?? FREE_PRICE,
+  };
+}
+
+/** Objects, lists, and what maps hold; the maps themselves are read-only by their type. */
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const item of value instanceof Map ? value.values() : Object.values(value)) deepFreeze(item);
+  return Object.freeze(value);
+}

@@ -1,0 +1,33 @@
+import { once } from 'node:events';
+import { pino } from 'pino';
+import { ensureDemoAccount } from './demo-account.ts';
+import { loadConfig } from './load-config.ts';
+import { type Served, serve } from './serve.ts';
+
+async function start(): Promise<Served> {
+  const config = loadConfig({ env: process.env });
+  const logger = pino({ level: config.logLevel, base: null });
+  const served = await serve(config, logger);
+  if (process.env.TOLLGATE_DEMO === 'true') {
+    const { book, ledger, url } = served;
+    await ensureDemoAccount({ book, ledger: ledger.ledger, config: served.config, url });
+  }
+  // Written past the logger: a supervisor waits for this line at any LOG_LEVEL.
+  process.stdout.write(`${JSON.stringify({ msg: 'listening', url: served.url })}\n`);
+  return served;
+}
+
+const signal = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
+try {
+  const served = await start();
+  await signal;
+  // A second signal means now.
+  process.once('SIGTERM', () => process.exit(1));
+  process.once('SIGINT', () => process.exit(1));
+  await served.close();
+} catch (error) {
+  // One clear line (contract section 1, "Refusal to start").
+  process.stderr.write(`tollgate: ${(error as Error).message}\n`);
+  process.exit(1);
+}
+process.exit(0);

@@ -1,0 +1,114 @@
+import type { FastifyBaseLogger } from 'fastify';
+import { buildApp } from './app.ts';
+import type { Book } from './book/book.ts';
+import { openBook } from './book/open-book.ts';
+import type { Config } from './config.ts';
+import { ALERT_WORKER, APP_PARTS, COUNTRIES, compose, TOKEN_COUNTER, TRANSPORT } from './container.ts';
+import { startDemoUpstreams } from './demo/demo-upstreams.ts';
+import { parseRedisUrl } from './ledger/connect-redis.ts';
+import { type OpenLedger, openLedger } from './ledger/open-ledger.ts';
+import { startPrivateRedis } from './ledger/redis-server.ts';
+
+/** How long requests in flight may take to finish after a signal (contract section 1, "Stop"). */
+const FINISH_WITHIN_MS = 30_000;
+/** And how long settles and the journal may take after that. */
+const DRAIN_WITHIN_MS = 10_000;
+
+/** What was opened, closed in reverse order; one that fails to close does not keep the others open. */
+class Closers {
+  readonly #closers: (() => Promise<unknown> | unknown)[] = [];
+
+  add(closer: () => Promise<unknown> | unknown): void {
+    this.#closers.push(closer);
+  }
+
+  async close(): Promise<void> {
+    for (const closer of this.#closers.splice(0).reverse()) {
+      try {
+        await closer();
+      } catch (error) {
+        process.stderr.write(`tollgate: while stopping: ${(error as Error).message}\n`);
+      }
+    }
+  }
+}
+
+/** A gateway that serves. */
+export interface Served {
+  readonly url: string;
+  readonly config: Config;
+  readonly book: Book;
+  readonly ledger: OpenLedger;
+  /** Contract section 1, "Stop": finish, settle, drain, close. */
+  close(): Promise<void>;
+}
+
+/** Opens everything and listens. Rejects with one clear line where a setting cannot be honoured; then nothing stays open. */
+export async function serve(config: Config, logger: FastifyBaseLogger): Promise<Served> {
+  const closers = new Closers();
+  try {
+    return await open(closers, config, logger);
+  } catch (error) {
+    await closers.close();
+    throw error;
+  }
+}
+
+async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger): Promise<Served> {
+  for (const warning of loaded.warnings) logger.warn(warning);
+
+  const demo = await startDemoUpstreams(loaded);
+  closers.add(() => demo.close());
+  const { config } = demo;
+
+  const book = await openBook({ databaseUrl: config.databaseUrl, dataDir: config.dataDir });
+  closers.add(() => book.close());
+
+  let address = config.redisUrl === undefined ? undefined : parseRedisUrl(config.redisUrl);
+  if (!address) {
+    const redis = await startPrivateRedis(config.dataDir, logger);
+    closers.add(() => redis.stop());
+    address = { kind: 'socket', path: redis.socketPath };
+  }
+
+  let wakeAlerts = () => {};
+  const ledger = await openLedger({
+    address,
+    book,
+    log: logger,
+    requestTimeoutMs: config.limits.requestTimeoutMs,
+    onAlerts: () => wakeAlerts(),
+  }).catch((cause: unknown) => {
+    throw new Error('Redis cannot be reached. Check REDIS_URL, and that the server is running.', { cause });
+  });
+  closers.add(() => ledger.close(DRAIN_WITHIN_MS));
+  const redisFaults = await ledger.check();
+  for (const fault of redisFaults) {
+    if (config.requireDurableRedis) throw new Error(`REQUIRE_DURABLE_REDIS is set, but ${fault}`);
+    logger.warn(`REDIS WILL LOSE CREDITS: ${fault}`);
+  }
+
+  let draining = false;
+  const container = compose({ config, logger, book, ledger, redisFaults, isDraining: () => draining });
+  closers.add(() => container.resolve(COUNTRIES).close());
+  closers.add(() => container.resolve(TOKEN_COUNTER).close());
+  closers.add(() => container.resolve(TRANSPORT).close());
+  const alerts = container.resolve(ALERT_WORKER);
+  wakeAlerts = () => alerts.notify();
+  alerts.start();
+  closers.add(() => alerts.stop(config.alerts.timeoutMs));
+  book.anyBlockedCountries().then(
+    (any) => any && container.resolve(COUNTRIES).warmUp(),
+    () => {},
+  );
+
+  const app = await buildApp(container.resolve(APP_PARTS));
+  closers.add(async () => {
+    draining = true;
+    const patience = setTimeout(() => app.server.closeAllConnections(), FINISH_WITHIN_MS);
+    await app.close();
+    clearTimeout(patience);
+  });
+  const url = await app.listen({ host: config.server.host, port: config.server.port });
+  return { url, config, book, ledger, close: () => closers.close() };
+}

@@ -1,0 +1,146 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import type { Test } from 'tap';
+import type { Book } from '../../src/book/book.ts';
+import { openBook } from '../../src/book/open-book.ts';
+import { micro } from '../../src/domain/credits.ts';
+import type { AccountRecord, KeyRecord, KeySettings } from '../../src/domain/key.ts';
+import { newKeyValue } from '../../src/domain/key-value.ts';
+import type { EntryDraft } from '../../src/domain/ledger-entry.ts';
+import type { Admission } from '../../src/ledger/ledger.ts';
+import { type OpenLedger, openLedger } from '../../src/ledger/open-ledger.ts';
+import { type PrivateRedis, startPrivateRedis } from '../../src/ledger/redis-server.ts';
+import { OPEN_KEY } from './open-key.ts';
+
+export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
+
+export interface LedgerWorld {
+  readonly book: Book;
+  readonly redis: PrivateRedis;
+  /** A connection of the test's own. */
+  readonly raw: Redis;
+  readonly open: OpenLedger;
+  /** How often the ledger said that alerts were queued. */
+  readonly alerts: () => number;
+  account(options?: {
+    credits?: number;
+    threshold?: number;
+    key?: Partial<KeySettings>;
+  }): Promise<{ account: AccountRecord; key: KeyRecord; hash: string }>;
+  /** Another gateway on the same Redis and book. */
+  second(): Promise<OpenLedger>;
+}
+
+/** A ledger on real Redis and a real SQLite book, without a gateway in front. */
+export async function startLedgerWorld(t: Test): Promise<LedgerWorld> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'));
+  const book = await openBook({ databaseUrl: undefined, dataDir });
+  const redis = await startPrivateRedis(dataDir, log);
+  let alerts = 0;
+  const connect = () =>
+    openLedger({
+      address: { kind: 'socket', path: redis.socketPath },
+      book,
+      log,
+      requestTimeoutMs: 60_000,
+      onAlerts: () => alerts++,
+    });
+  const open = await connect();
+  const others: OpenLedger[] = [];
+  const raw = new Redis(redis.socketPath);
+  t.teardown(async () => {
+    for (const other of others) await other.close(1_000);
+    await open.close(5_000);
+    raw.disconnect();
+    await redis.stop();
+    await book.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  return {
+    book,
+    redis,
+    raw,
+    open,
+    alerts: () => alerts,
+    async second() {
+      const other = await connect();
+      others.push(other);
+      return other;
+    },
+    async account({ credits = 100, threshold = 0, key: settings = {} } = {}) {
+      const { hash, prefix } = newKeyValue('sk-tg-');
+      const amount = micro(Math.round(credits * 1e6));
+      const grant = { id: `grant_${hash}`, amount, note: '' };
+      const { account, key } = await book.createAccount(
+        {
+          email: `${hash}@example.com`,
+          alertThreshold: micro(Math.round(threshold * 1e6)),
+          webhookSecret: 'whsec_x',
+        },
+        { ...OPEN_KEY, ...settings, hash, prefix },
+        amount > 0 ? grant : null,
+        Date.now(),
+      );
+      await open.ledger.publishKey(key, hash);
+      if (amount > 0)
+        await open.ledger.grant({ ...grant, accountId: account.id, type: 'top_up', createdAt: Date.now() });
+      return { account, key, hash };
+    },
+  };
+}
+
+let requests = 0;
+
+export function admissionOf(key: KeyRecord, credits: number, more: Partial<Admission> = {}): Admission {
+  return {
+    requestId: `req_${process.pid}_${requests++}`,
+    accountId: key.accountId,
+    keyId: key.id,
+    keyVersion: key.version,
+    accountVersion: 1,
+    hold: micro(Math.round(credits * 1e6)),
+    spendingLimit: key.spendingLimit,
+    spendingPeriod: key.spendingPeriod,
+    model: 'flat',
+    category: 'text',
+    endpoint: '/v1/chat/completions',
+    ...more,
+  };
+}
+
+export function chargeOf(admission: Admission, credits: number): EntryDraft {
+  return {
+    id: admission.requestId,
+    type: 'charge',
+    accountId: admission.accountId,
+    keyId: admission.keyId,
+    createdAt: Date.now(),
+    model: admission.model,
+    category: 'text',
+    endpoint: admission.endpoint,
+    status: 200,
+    outcome: 'complete',
+    usage: { input: 1, requests: 1 },
+    estimated: false,
+    credits: micro(-Math.round(credits * 1e6)),
+  };
+}
+
+/** Admits and settles one call; the verdict. */
+export async function spend(open: OpenLedger, admission: Admission, credits: number): Promise<string> {
+  const admitted = await open.ledger.admit(admission);
+  if (admitted.verdict === 'held') {
+    await new Promise<void>((resolve) =>
+      open.ledger.settle(admitted.epoch, chargeOf(admission, credits), resolve),
+    );
+  }
+  return admitted.verdict;
+}
+
+/** Everything that a book's ledger holds for an account, oldest first. */
+export async function entriesOf(book: Book, accountId: number) {
+  return (await book.ledger({ accountId, limit: 1_000 })).reverse();
+}

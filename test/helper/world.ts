@@ -1,0 +1,195 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import type { Test } from 'tap';
+import { newWebhookSecret } from '../../src/alerts/sign.ts';
+import type { Config } from '../../src/config.ts';
+import type { Behaviour, ReceivedRequest } from '../../src/demo/behaviour.ts';
+import { type DemoProvider, startDemoProvider } from '../../src/demo/demo-provider.ts';
+import type { Model } from '../../src/domain/catalog.ts';
+import { micro } from '../../src/domain/credits.ts';
+import type { KeySettings } from '../../src/domain/key.ts';
+import { newKeyValue } from '../../src/domain/key-value.ts';
+import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
+import { type Served, serve } from '../../src/serve.ts';
+import { OPEN_KEY } from './open-key.ts';
+
+export const ADMIN_TOKEN = 'admin-token-for-tests';
+
+export interface TestAccount {
+  readonly accountId: number;
+  readonly keyId: number;
+  /** The key value. */
+  readonly key: string;
+}
+
+export interface World extends Served {
+  readonly provider: DemoProvider;
+  /** An account with one key. Credits in whole credits. */
+  account(options?: {
+    credits?: number;
+    threshold?: number;
+    key?: Partial<KeySettings>;
+    email?: string;
+  }): Promise<TestAccount>;
+  /** POST /v1/chat/completions. */
+  chat(key: string, body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Response>;
+  api(
+    method: string,
+    path: string,
+    token: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Response>;
+  /** Resolves when every settle is answered and the journal is in the book. */
+  settled(): Promise<void>;
+}
+
+/** Models at the provider: `flat` costs 1 credit a request; `tokens` 1 credit per 1,000 input and 2 per 1,000 output tokens. */
+export function testCatalog(url: string): Config['catalog'] {
+  const upstream = { name: 'test', url, apiKey: 'upstream-secret', format: 'openai' } as const;
+  const model = (
+    slug: string,
+    price: Partial<Model['price']>,
+    more: Partial<Model> = {},
+  ): [string, Model] => [
+    slug,
+    {
+      slug,
+      upstream,
+      upstreamModel: slug,
+      category: 'text',
+      maxOutputTokens: 1_000,
+      price: { ...FREE_PRICE, ...price },
+      ...more,
+    },
+  ];
+  const credits = (unit: keyof Model['price'], amount: number) => priceFromCredits(unit, amount) ?? 0n;
+  return new Map([
+    model('flat', { request: credits('request', 1) }),
+    model('tokens', {
+      input: credits('input', 1_000),
+      cachedInput: credits('cachedInput', 500),
+      output: credits('output', 2_000),
+    }),
+    model('renamed', { request: credits('request', 1) }, { upstreamModel: 'upstream-name' }),
+    model('picture', { image: credits('image', 1) }, { category: 'image' }),
+  ]);
+}
+
+export function testConfig(dataDir: string, url: string, overrides: Partial<Config> = {}): Config {
+  const catalog = testCatalog(url);
+  return {
+    server: { host: '127.0.0.1', port: 0, trustProxy: ['127.0.0.1/32'], bodyLimitBytes: 50 * 1024 * 1024 },
+    alerts: { timeoutMs: 10_000, allowPrivateNetworks: true },
+    origins: { allowMissing: false },
+    limits: { requestTimeoutMs: 60_000, headersTimeoutMs: 30_000, idleTimeoutMs: 10_000, imageTokens: 1_000 },
+    upstreams: new Map([...catalog.values()].map(({ upstream }) => [upstream.name, upstream])),
+    catalog,
+    adminToken: ADMIN_TOKEN,
+    keyPrefix: 'sk-tg-',
+    logLevel: 'silent',
+    dataDir,
+    databaseUrl: undefined,
+    redisUrl: undefined,
+    requireDurableRedis: false,
+    warnings: [],
+    ...overrides,
+  };
+}
+
+/** A whole gateway on real Redis and the real book, with a scriptable provider behind it; closed at the test's end. */
+export async function startWorld(
+  t: Test,
+  options: {
+    behave?: (request: ReceivedRequest) => Behaviour | undefined;
+    config?: Partial<Config>;
+    provider?: DemoProvider;
+    dataDir?: string;
+  } = {},
+): Promise<World> {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'tollgate-'));
+  const provider =
+    options.provider ?? (await startDemoProvider(options.behave ? { behave: options.behave } : {}));
+  const served = await serve(
+    testConfig(dataDir, provider.url, options.config),
+    pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
+  );
+  let isClosed = false;
+  const close = async () => {
+    if (isClosed) return;
+    isClosed = true;
+    await served.close();
+    if (!options.provider) await provider.close();
+  };
+  t.teardown(async () => {
+    await close();
+    if (!options.dataDir) rmSync(dataDir, { recursive: true, force: true });
+  });
+  return { ...served, provider, close, ...actionsOn(served) };
+}
+
+let emails = 0;
+
+function actionsOn(served: Served): Pick<World, 'account' | 'chat' | 'api' | 'settled'> {
+  const { book, url } = served;
+  const { ledger } = served.ledger;
+  const request = (
+    method: string,
+    path: string,
+    token: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ) =>
+    fetch(`${url}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+  return {
+    async account({ credits = 1_000, threshold = 0, key: settings = {}, email } = {}) {
+      const { value, hash, prefix } = newKeyValue(served.config.keyPrefix);
+      const id = `grant_${hash}`;
+      const amount = micro(Math.round(credits * 1_000_000));
+      const { account, key } = await book.createAccount(
+        {
+          email: email ?? `owner${emails++}-${process.pid}@example.com`,
+          alertThreshold: micro(Math.round(threshold * 1_000_000)),
+          webhookSecret: newWebhookSecret(),
+        },
+        { ...OPEN_KEY, ...settings, hash, prefix },
+        amount > 0 ? { id, amount, note: '' } : null,
+        Date.now(),
+      );
+      await ledger.publishKey(key, hash);
+      if (amount > 0) {
+        await ledger.grant({
+          id,
+          accountId: account.id,
+          amount,
+          type: 'top_up',
+          note: '',
+          createdAt: Date.now(),
+        });
+      }
+      return { accountId: account.id, keyId: key.id, key: value };
+    },
+    chat: (key, body = {}, headers) =>
+      request(
+        'POST',
+        '/v1/chat/completions',
+        key,
+        { model: 'flat', messages: [{ role: 'user', content: 'Hello' }], ...body },
+        headers,
+      ),
+    api: request,
+    async settled() {
+      await served.ledger.settled();
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import { test } from 'tap';
+import { micro } from '../../src/domain/credits.ts';
+import { holdsName } from '../../src/ledger/names.ts';
+import { admissionOf, chargeOf, entriesOf, spend, startLedgerWorld } from '../helper/ledger-world.ts';
+
+test('an emptied Redis is rebuilt from the book: balance, spend, versions', async (t) => {
+  const { open, account, raw, book } = await startLedgerWorld(t);
+  const { key, hash } = await account({
+    credits: 10,
+    key: { spendingLimit: micro(5_000_000), spendingPeriod: 'weekly' },
+  });
+  await spend(open, admissionOf(key, 3), 3);
+  await open.settled();
+  await raw.flushall();
+  t.match(await open.ledger.find(hash), { key: { id: key.id, version: 1 }, accountActive: true });
+  t.match(await open.ledger.account(key.accountId), { balance: 7_000_000, held: 0 });
+  t.match(await open.ledger.admit(admissionOf(key, 3)), { verdict: 'over_limit', spent: 3_000_000 });
+  t.equal(await spend(open, admissionOf(key, 2), 2), 'held');
+  await open.settled();
+  t.same(
+    (await entriesOf(book, key.accountId)).map(({ seq, balanceAfter }) => [seq, balanceAfter]),
+    [
+      [1, 10_000_000],
+      [2, 7_000_000],
+      [3, 5_000_000],
+    ],
+  );
+});
+
+test('a call whose hold was lost with Redis is still charged, once', async (t) => {
+  const { open, account, raw, book } = await startLedgerWorld(t);
+  const { key } = await account({ credits: 10 });
+  await open.settled();
+  const admission = admissionOf(key, 2);
+  const admitted = await open.ledger.admit(admission);
+  if (admitted.verdict !== 'held') return t.fail('not held');
+  await raw.flushall();
+  for (let times = 0; times < 2; times++) {
+    await new Promise<void>((resolve) => open.ledger.settle(admitted.epoch, chargeOf(admission, 2), resolve));
+    await open.settled();
+  }
+  t.match(await open.ledger.account(key.accountId), { balance: 8_000_000, held: 0 });
+  const entries = await entriesOf(book, key.accountId);
+  t.equal(entries.filter(({ id }) => id === admission.requestId).length, 1);
+});
+
+test('entries journalled before a rebuild and drained after it are applied again', async (t) => {
+  const { open, account, book } = await startLedgerWorld(t);
+  const { key } = await account({ credits: 10 });
+  await open.settled();
+  // Not yet drained when the book takes a new epoch, as a rebuild at another gateway would.
+  t.equal(await spend(open, admissionOf(key, 2), 2), 'held');
+  await book.snapshot(key.accountId, { day: 0, week: 0, month: 0 });
+  await t.resolves(open.settled(), 'a gateway that died after taking the epoch stops nobody');
+  await spend(open, admissionOf(key, 1), 1);
+  await open.settled();
+  await open.settled();
+  const entries = await entriesOf(book, key.accountId);
+  const sum = entries.reduce((total, { credits }) => total + credits, 0);
+  t.equal(sum, (await open.ledger.account(key.accountId)).balance);
+});
+
+test('a hold whose gateway died is released after its deadline, with an entry of charge 0', async (t) => {
+  const { open, account, book, raw } = await startLedgerWorld(t);
+  const { key } = await account({ credits: 10 });
+  const admission = admissionOf(key, 4);
+  t.match(await open.ledger.admit(admission), { verdict: 'held' });
+  await open.sweep.expireHolds(Date.now());
+  t.equal((await open.ledger.account(key.accountId)).held, 4_000_000, 'not before its deadline');
+  const later = Date.now() + 24 * 3_600_000;
+  await open.sweep.expireHolds(later);
+  await open.sweep.expireHolds(later);
+  await open.settled();
+  t.match(await open.ledger.account(key.accountId), { balance: 10_000_000, held: 0 });
+  t.match((await entriesOf(book, key.accountId)).slice(1), [
+    { type: 'expired_hold', id: admission.requestId, credits: 0, model: 'flat', keyId: key.id },
+  ]);
+  t.equal(await raw.hexists(holdsName(key.accountId % 64), admission.requestId), 0);
+});
+
+test('a cancelled admission releases its hold, and bars the one that comes late', async (t) => {
+  const { open, account } = await startLedgerWorld(t);
+  const { key } = await account({ credits: 10 });
+  const held = admissionOf(key, 4);
+  await open.ledger.admit(held);
+  open.sweep.cancel(held);
+  const late = admissionOf(key, 3);
+  open.sweep.cancel(late);
+  await open.sweep.cancelLost();
+  t.equal((await open.ledger.account(key.accountId)).held, 0);
+  await t.rejects(open.ledger.admit(late), { message: 'the admission was cancelled' });
+  t.equal((await open.ledger.account(key.accountId)).held, 0);
+});
+
+test('a grant whose gateway died before Redis had it is applied by the sweep', async (t) => {
+  const { open, account, book } = await startLedgerWorld(t);
+  const { key } = await account({ credits: 1 });
+  await book.createGrant(
+    {
+      id: 'grant_orphan',
+      accountId: key.accountId,
+      amount: micro(2_000_000),
+      type: 'top_up',
+      note: '',
+      createdAt: Date.now() - 60_000,
+    },
+    null,
+  );
+  await open.sweep.repair();
+  await open.sweep.repair();
+  await open.settled();
+  await open.sweep.repair();
+  t.equal((await open.ledger.account(key.accountId)).balance, 3_000_000);
+});
+
+test('a change that was committed but never published is published by the sweep', async (t) => {
+  const { open, account, book } = await startLedgerWorld(t);
+  const { key } = await account();
+  await book.updateKey(key.accountId, key.id, { isActive: false }, Date.now());
+  await open.sweep.repair();
+  t.same(await open.ledger.admit(admissionOf(key, 1)), { verdict: 'stale' });
+});
