@@ -1,5 +1,5 @@
 import cors from '@fastify/cors';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { type AccountDeps, accountRoutes } from './api/account-routes.ts';
 import { type AdminDeps, adminRoutes } from './api/admin-routes.ts';
 import { type ExplainDeps, explainRoutes } from './api/explain-route.ts';
@@ -18,17 +18,18 @@ const BODY_TIMEOUT_MS = 120_000;
 /** Above the 60 s of common load balancers, so that they close idle connections first. */
 const KEEP_ALIVE_MS = 72_000;
 
-export interface AppParts extends KeysDeps, AccountDeps, AdminDeps, ExplainDeps, OpsDeps {
-  readonly pipeline: PipelineParts;
-  readonly logger: FastifyBaseLogger;
-}
+export type AppParts = KeysDeps &
+  AccountDeps &
+  AdminDeps &
+  ExplainDeps &
+  OpsDeps & { readonly pipeline: PipelineParts; readonly logger: FastifyBaseLogger };
 
 /** The Fastify instance with every route; not listening. */
 export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: parts.logger,
     // One line a request would cost more than the forwarding; metrics and the ledger tell what happened.
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: newRequestId,
     bodyLimit: parts.pipeline.bodyLimitBytes,
     requestTimeout: BODY_TIMEOUT_MS,

@@ -12,6 +12,7 @@ import { installDependencies } from './bootstrap/dependencies.mjs';
 import { ensurePostgres, ensureRedis } from './bootstrap/programs.mjs';
 import { runToEnd } from './bootstrap/run-to-end.mjs';
 import { Stop } from './bootstrap/stop.mjs';
+import { prepareTap } from './bootstrap/test-runner.mjs';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 
@@ -29,6 +30,7 @@ const verbs = {
   async test(_node, args) {
     ensureRedis();
     ensurePostgres();
+    prepareTap(root);
     return runToEnd(root, 'tap', args);
   },
   async bench(node, args) {

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { Book } from '../book/book.ts';
+import type { Config } from '../config.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { adminAccountRoutes } from './admin-account-routes.ts';
 import { adminCreditsRoute } from './admin-credits-route.ts';
@@ -11,7 +12,7 @@ import { newAccountRoute } from './new-account-route.ts';
 export interface AdminDeps {
   readonly book: Book;
   readonly ledger: Ledger;
-  readonly config: { readonly adminToken: string | undefined; readonly keyPrefix: string };
+  readonly config: Config;
   /** Milliseconds since the epoch; default Date.now. */
   readonly now?: () => number;
 }

@@ -1,4 +1,5 @@
 import type { Book } from '../book/book.ts';
+import type { Config } from '../config.ts';
 import type { KeySettings } from '../domain/key.ts';
 import { newKeyValue } from '../domain/key-value.ts';
 import { createdKeyView } from '../domain/key-view.ts';
@@ -7,7 +8,7 @@ import { type Ledger, LedgerUnavailable } from '../ledger/ledger.ts';
 export interface CreateKeyDeps {
   readonly book: Book;
   readonly ledger: Ledger;
-  readonly config: { readonly keyPrefix: string };
+  readonly config: Config;
   readonly now?: () => number;
 }
 

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import type { Book } from '../book/book.ts';
+import type { Config } from '../config.ts';
 import { micro } from '../domain/credits.ts';
 import type { KeyRecord, KeySettings } from '../domain/key.ts';
 import { parseKeyPatch, parseNewKey } from '../domain/key-settings.ts';
@@ -17,7 +18,7 @@ export interface KeysDeps {
   readonly book: Book;
   readonly ledger: Ledger;
   readonly gatekeeper: Gatekeeper;
-  readonly config: { readonly keyPrefix: string };
+  readonly config: Config;
   /** Milliseconds since the epoch; default Date.now. */
   readonly now?: () => number;
 }

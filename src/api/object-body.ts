@@ -1,10 +1,10 @@
 import { MAX_CREDITS, type Micro, microFromCredits } from '../domain/credits.ts';
 import { GatewayError, invalidField } from '../domain/errors.ts';
 
-/** A request body as an object that holds no field but those named. Throws `invalid_request` or `invalid_field`. */
+/** A request body as an object that holds no field but those named. Throws `invalid_json` or `invalid_field`. */
 export function objectBody(body: unknown, fields: readonly string[]): Readonly<Record<string, unknown>> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new GatewayError('invalid_request', 'The request body must be a JSON object.');
+    throw new GatewayError('invalid_json', 'The request body must be a JSON object.');
   }
   for (const name of Object.keys(body)) {
     if (!fields.includes(name)) {

@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import type { Registry } from 'prom-client';
+import type { Config } from '../config.ts';
 import { adminTokenCheck, invalidAdminToken, noSuchRoute } from './admin-token.ts';
 import { ERROR_ANSWERS } from './error-schema.ts';
 import { Health, Metrics, ReadinessReport } from './ops-schema.ts';
 
 export interface OpsDeps {
-  readonly config: { readonly adminToken: string | undefined };
+  readonly config: Config;
   readonly metrics: Pick<Registry, 'metrics' | 'contentType'>;
   /** Asks Redis and the book now; must not reject. Details are for anyone to read. */
   readonly readiness: () => Promise<{

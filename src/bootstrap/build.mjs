@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
+import { readIfThere } from './read-if-there.mjs';
 import { toolEnvironment } from './run-to-end.mjs';
 import { progress, Stop } from './stop.mjs';
 
@@ -54,12 +55,4 @@ function filesBelow(folder) {
       return entry.isDirectory() ? filesBelow(path) : [path];
     })
     .sort();
-}
-
-function readIfThere(file) {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
-  }
 }

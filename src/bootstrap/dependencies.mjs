@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readIfThere } from './read-if-there.mjs';
 import { progress, Stop } from './stop.mjs';
 
 const LOWEST_NODE = 24;
@@ -47,7 +47,7 @@ function isInstalled(root) {
 
 function packagesIn(lockFile) {
   try {
-    return JSON.parse(readFileSync(lockFile, 'utf8')).packages;
+    return JSON.parse(readIfThere(lockFile) ?? '').packages;
   } catch {
     return undefined;
   }

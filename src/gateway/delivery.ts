@@ -144,17 +144,17 @@ export class Delivery {
   }
 
   #fail(refusal: GatewayError, outcome: Outcome): void {
-    this.exchange.cancel(refusal);
     this.#settle(refusal.statusCode, outcome, undefined, () => refuse(refusal, this.#request, this.#reply));
+    this.exchange.cancel(refusal);
   }
 
   /** The client's connection is gone; does nothing once the call is being settled. */
   clientLeft(): void {
     if (this.#state === 'settling' || this.#state === 'ended') return;
-    const reading = this.#relay?.reading();
-    this.exchange.cancel(new Error('the client left'));
     if (!this.#reply.sent) this.#reply.hijack();
-    this.#settle(499, 'client_left', reading, () => {});
+    // Before the cancelling, whose error would otherwise be taken for the upstream's.
+    this.#settle(499, 'client_left', this.#relay?.reading(), () => {});
+    this.exchange.cancel(new Error('the client left'));
   }
 
   #settle(

@@ -71,4 +71,6 @@ export interface Ledger {
   account(accountId: number): Promise<LiveAccount>;
   /** Spent in the current period of each key named, in the order given. */
   spent(accountId: number, keys: readonly { id: number; period: SpendingPeriod }[]): Promise<Micro[]>;
+  /** Held by calls of the key that are in flight. */
+  keyHeld(accountId: number, keyId: number): Promise<Micro>;
 }

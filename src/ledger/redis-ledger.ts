@@ -261,6 +261,12 @@ export class RedisLedger implements Ledger {
     });
   }
 
+  async keyHeld(accountId: number, keyId: number): Promise<Micro> {
+    const { client } = this.#parts;
+    // A key whose live state is lost has no holds: they are lost with it.
+    return micro(Number((await this.#ask(() => client.hget(keyName(accountId, keyId), 'held'))) ?? 0));
+  }
+
   /** Runs Redis commands once calls are let through; what goes wrong with them becomes LedgerUnavailable. */
   async #ask<T>(commands: () => Promise<T>): Promise<T> {
     const { gate } = this.#parts;

@@ -17,4 +17,3 @@ export const OPEN_KEY: KeySettings = {
   blockedCountries: [],
   webhookUrl: '',
 };
-

@@ -1,0 +1,117 @@
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
+import type { Book } from '../book/book.ts';
+import type { Config } from '../config.ts';
+import { type ParsedAddress, parseAddress } from '../domain/addresses.ts';
+import type { Model } from '../domain/catalog.ts';
+import { type Micro, micro } from '../domain/credits.ts';
+import { GatewayError } from '../domain/errors.ts';
+import { requestOrigin } from '../domain/origins.ts';
+import { compileKey } from '../domain/rules.ts';
+import type { Gatekeeper } from '../gateway/gatekeeper.ts';
+import type { Ledger, Subject } from '../ledger/ledger.ts';
+import { ERROR_ANSWERS } from './error-schema.ts';
+import { explain } from './explain.ts';
+import { type ExplainRequest, parseExplain } from './explain-request.ts';
+import { ExplainBody, Explanation } from './explain-schema.ts';
+import { speakJson } from './json-scope.ts';
+import { keyIdOf, keyNotFound } from './key-path.ts';
+import { KeyPath } from './key-schema.ts';
+import { managingCaller } from './may-manage.ts';
+
+export interface ExplainDeps {
+  readonly book: Book;
+  readonly ledger: Ledger;
+  readonly gatekeeper: Gatekeeper;
+  readonly config: Config;
+  /** ISO 3166-1 alpha-2 of an address, null: none is known. May reject. */
+  readonly countryOf: (address: string) => Promise<string | null>;
+  /** The least that a call of this model holds. */
+  readonly minimalHold: (model: Model) => Micro;
+  /** Milliseconds since the epoch; default Date.now. */
+  readonly now?: () => number;
+}
+
+/**
+ * `POST /api/keys/<id>/explain/` (contract section 7): what a call would be answered. Sends and spends nothing. `at`
+ * moves active_hours and expires_at; credits and spends are always those of this moment.
+ */
+export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
+  const schema = {
+    tags: ['Keys'],
+    security: [{ apiKey: [] }],
+    summary: 'Explain what a call would be answered',
+    params: KeyPath,
+    body: ExplainBody,
+    response: { 200: Explanation, ...ERROR_ANSWERS },
+  };
+  return async (app) => {
+    speakJson(app);
+    app.post('/api/keys/:key_id/explain/', { schema }, async (request) => {
+      const { accountId } = await managingCaller(deps.gatekeeper, request);
+      const subject = await subjectOf(deps, accountId, keyIdOf(request));
+      const asked = parseExplain(request.body);
+      return explain({
+        compiled: compileKey(subject),
+        caller: await callerOf(deps, request, asked, subject),
+        catalog: deps.config.catalog,
+        model: asked.model,
+        endpoint: asked.endpoint,
+        minimalHold: deps.minimalHold,
+        ...(await liveState(deps.ledger, subject)),
+      });
+    });
+  };
+}
+
+/** The book says first whether the key is there: for one that is not, Redis would be rebuilt in vain. */
+async function subjectOf({ book, ledger }: ExplainDeps, accountId: number, keyId: number): Promise<Subject> {
+  const known = await book.key(accountId, keyId);
+  const subject = known && (await ledger.current(accountId, keyId));
+  if (subject === undefined) throw keyNotFound();
+  return subject;
+}
+
+async function callerOf(
+  { config, gatekeeper, countryOf, now = Date.now }: ExplainDeps,
+  request: FastifyRequest,
+  asked: ExplainRequest,
+  subject: Subject,
+) {
+  const address = asked.address ?? parseAddress(gatekeeper.addressOf(request));
+  const isBlocking = subject.key.blockedCountries.length > 0;
+  const country = asked.country ?? (isBlocking ? await lookedUp(countryOf, address) : undefined);
+  return {
+    nowMs: asked.at ?? now(),
+    address,
+    country,
+    origin: requestOrigin(asked.origin, undefined),
+    allowMissingOrigin: config.origins.allowMissing,
+  };
+}
+
+async function lookedUp(
+  countryOf: ExplainDeps['countryOf'],
+  address: ParsedAddress | undefined,
+): Promise<string | undefined> {
+  if (address === undefined) return undefined;
+  try {
+    return (await countryOf(address.toString())) ?? undefined;
+  } catch (cause) {
+    throw new GatewayError(
+      'service_unavailable',
+      'The country of the address could not be looked up. Try again shortly, or name the country.',
+      null,
+      1,
+      { cause },
+    );
+  }
+}
+
+async function liveState(ledger: Ledger, { key }: Subject) {
+  const [account, [spent = micro(0)], keyHeld] = await Promise.all([
+    ledger.account(key.accountId),
+    ledger.spent(key.accountId, [{ id: key.id, period: key.spendingPeriod }]),
+    ledger.keyHeld(key.accountId, key.id),
+  ]);
+  return { spent, keyHeld, balance: account.balance, accountHeld: account.held };
+}

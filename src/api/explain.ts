@@ -1,0 +1,167 @@
+import type { Catalog, Model } from '../domain/catalog.ts';
+import { creditsString, type Micro } from '../domain/credits.ts';
+import { type ErrorCode, GatewayError } from '../domain/errors.ts';
+import { timestamp } from '../domain/period.ts';
+import { CALLER_CHECKS, type Caller, type CompiledKey, MODEL_CHECKS, type Refusal } from '../domain/rules.ts';
+import { readJsonBody } from '../gateway/body.ts';
+import { ENDPOINTS, type Endpoint } from '../gateway/endpoints.ts';
+
+/** A call as section 3 of the contract would judge it, with the live state of its key and account. */
+export interface ExplainedCall {
+  readonly compiled: CompiledKey;
+  readonly caller: Caller;
+  readonly catalog: Catalog;
+  readonly model: string;
+  readonly endpoint: Endpoint | undefined;
+  /** The least that a call of this model holds. */
+  readonly minimalHold: (model: Model) => Micro;
+  /** Of the key: in its current period, and by its calls in flight. */
+  readonly spent: Micro;
+  readonly keyHeld: Micro;
+  /** Of the account. */
+  readonly balance: Micro;
+  readonly accountHeld: Micro;
+}
+
+interface Verdict {
+  readonly check: string;
+  readonly refusal: Refusal | undefined;
+  /** Said where the check passed. */
+  readonly fact: string;
+}
+
+export interface Explanation {
+  readonly allowed: boolean;
+  /** Of the first check that fails. */
+  readonly code: ErrorCode | null;
+  readonly checks: readonly { check: string; passed: boolean; detail: string }[];
+}
+
+/**
+ * All checks of contract section 3 in its order, by the functions that judge the calls themselves; the later ones also
+ * where an earlier one fails, so that an owner sees everything that stands in the way at once.
+ */
+export function explain(call: ExplainedCall): Explanation {
+  const { model, refusal } = requestVerdict(call);
+  const verdicts: Verdict[] = [
+    { check: 'authorization', refusal: undefined, fact: 'Judged as if the key were sent.' },
+    { check: 'known_key', refusal: undefined, fact: `The key is ${call.compiled.key.prefix}….` },
+    ...CALLER_CHECKS.map(({ name, check }) => ({
+      check: name,
+      refusal: check(call.compiled, call.caller),
+      fact: factOf(name, call.caller),
+    })),
+    { check: 'request', refusal, fact: 'The model is in the catalog and fits the endpoint.' },
+    ...(model === undefined ? unjudged(refusal) : modelVerdicts(call, model)),
+  ];
+  const failed = verdicts.find((verdict) => verdict.refusal !== undefined);
+  return {
+    allowed: failed === undefined,
+    code: failed?.refusal?.code ?? null,
+    checks: verdicts.map(({ check, refusal, fact }) => ({
+      check,
+      passed: refusal === undefined,
+      detail: refusal?.message ?? fact,
+    })),
+  };
+}
+
+/** Check 9, by the function that reads real bodies. The model comes back also where it does not fit the endpoint. */
+function requestVerdict({ catalog, model: slug, endpoint }: ExplainedCall): {
+  model: Model | undefined;
+  refusal: Refusal | undefined;
+} {
+  const model = catalog.get(slug);
+  const target = endpoint ?? ENDPOINTS.find((candidate) => model !== undefined && serves(candidate, model));
+  if (model !== undefined && target === undefined) {
+    const message = `No endpoint of this gateway serves the model ${slug}.`;
+    return { model, refusal: { code: 'endpoint_mismatch', message } };
+  }
+  try {
+    const body = Buffer.from(JSON.stringify({ model: slug }));
+    readJsonBody(body, catalog, target ?? (ENDPOINTS[0] as Endpoint));
+    return { model, refusal: undefined };
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return { model, refusal: error };
+  }
+}
+
+function serves(endpoint: Endpoint, model: Model): boolean {
+  return endpoint.category === model.category && endpoint.format === model.upstream.format;
+}
+
+/** Checks 10 to 12. */
+function modelVerdicts(call: ExplainedCall, model: Model): Verdict[] {
+  const { compiled } = call;
+  const hold = call.minimalHold(model);
+  return [
+    ...MODEL_CHECKS.map(({ name, check }) => ({
+      check: name,
+      refusal: check(compiled, model),
+      fact: 'Not restricted, or allowed.',
+    })),
+    limitVerdict(call, hold),
+    creditsVerdict(call, hold),
+  ];
+}
+
+function limitVerdict({ compiled, spent, keyHeld }: ExplainedCall, hold: Micro): Verdict {
+  const { spendingLimit: limit, spendingPeriod } = compiled.key;
+  if (limit === null) return { check: 'spending_limit', refusal: undefined, fact: 'No limit.' };
+  const fact =
+    `The ${spendingPeriod} limit is ${creditsString(limit)} credits; ${creditsString(spent)} are spent, ` +
+    `${creditsString(keyHeld)} are held by calls in flight, and this call would hold ${creditsString(hold)} or more.`;
+  const fits = spent + keyHeld + hold <= limit;
+  return {
+    check: 'spending_limit',
+    refusal: fits ? undefined : { code: 'spending_limit_exceeded', message: fact },
+    fact,
+  };
+}
+
+function creditsVerdict({ balance, accountHeld }: ExplainedCall, hold: Micro): Verdict {
+  const fact =
+    `The account has ${creditsString(balance)} credits, of which ${creditsString(accountHeld)} are held by calls in ` +
+    `flight; this call would hold ${creditsString(hold)} or more.`;
+  const fits = balance - accountHeld >= hold;
+  return {
+    check: 'credits',
+    refusal: fits ? undefined : { code: 'insufficient_credits', message: fact },
+    fact,
+  };
+}
+
+/** What depends on the model cannot pass without one. */
+function unjudged(refusal: Refusal | undefined): Verdict[] {
+  const reason: Refusal = {
+    code: refusal?.code ?? 'model_not_found',
+    message: 'Not judged: it depends on the model.',
+  };
+  return [...MODEL_CHECKS.map(({ name }) => name), 'spending_limit', 'credits'].map((check) => ({
+    check,
+    refusal: reason,
+    fact: '',
+  }));
+}
+
+/** What a check that passed was judged by. */
+function factOf(name: string, { nowMs, address, country, origin }: Caller): string {
+  switch (name) {
+    case 'is_active':
+      return 'The key is active.';
+    case 'account_active':
+      return 'The account is active.';
+    case 'expires_at':
+    case 'active_hours':
+      return `Judged at ${timestamp(nowMs)}.`;
+    case 'allowed_ips':
+      return `Judged from ${address?.toString() ?? 'an unknown address'}.`;
+    case 'blocked_countries':
+      return country === undefined ? 'Judged without a country.' : `Judged from ${country}.`;
+    case 'allowed_origins':
+      return origin === undefined ? 'Judged without an origin.' : `Judged with the origin ${origin}.`;
+    default:
+      return 'Passed.';
+  }
+}

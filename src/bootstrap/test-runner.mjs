@@ -1,0 +1,25 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readIfThere } from './read-if-there.mjs';
+import { toolEnvironment } from './run-to-end.mjs';
+import { progress, Stop } from './stop.mjs';
+
+/**
+ * Makes tap have the plugins that .taprc names. tap compiles them into its own package, and not by itself: a fresh
+ * install has the default ones, of which the one for TypeScript does not work with TypeScript 7. Throws Stop.
+ */
+export function prepareTap(root) {
+  const settings = readFileSync(join(root, '.taprc'), 'utf8');
+  // Within node_modules, so that it goes where the compiled plugins go.
+  const stamp = join(root, 'node_modules', '.tap-built-for');
+  if (readIfThere(stamp) === settings) return;
+  progress('preparing the test runner');
+  const options = { cwd: root, env: toolEnvironment(root), encoding: 'utf8' };
+  const { status, error, stdout, stderr } = spawnSync('tap', ['build'], options);
+  if (error || status !== 0) {
+    console.error(`${stdout ?? ''}${stderr ?? ''}`);
+    throw new Stop('The test runner could not be prepared: remove node_modules and try again');
+  }
+  writeFileSync(stamp, settings);
+}

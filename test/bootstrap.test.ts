@@ -1,0 +1,171 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { type Test, test } from 'tap';
+
+const SOURCE = fileURLToPath(new URL('../src', import.meta.url));
+const NPM_PACKAGE = { name: 'clone', version: '1.0.0', devDependencies: { tools: 'file:./tools' } };
+const LOCK = {
+  name: 'clone',
+  version: '1.0.0',
+  lockfileVersion: 3,
+  requires: true,
+  packages: {
+    '': NPM_PACKAGE,
+    'node_modules/tools': { resolved: 'tools', link: true },
+    tools: { name: 'compiler', version: '1.0.0', dev: true, bin: { tsc: 'tsc.mjs' } },
+  },
+};
+/** Stands for the compiler, which is not what is tested: it "compiles" main.ts and counts how often it was asked. */
+const COMPILER = `#!/usr/bin/env node
+import { appendFileSync, cpSync, mkdirSync } from 'node:fs';
+appendFileSync('compiled.log', 'x');
+mkdirSync('dist', { recursive: true });
+cpSync('src/main.ts', 'dist/main.js');
+`;
+
+/** A clone in which nothing is installed or built, with a compiler that needs no registry and the main program given. */
+function clone(t: Test, main: string): string {
+  const root = t.testdir({
+    'package.json': JSON.stringify({ ...NPM_PACKAGE, type: 'module' }),
+    'package-lock.json': JSON.stringify(LOCK),
+    'tsconfig.json': '{}',
+    'tsconfig.build.json': '{}',
+    tools: {
+      'package.json': JSON.stringify({
+        name: 'compiler',
+        version: '1.0.0',
+        type: 'module',
+        bin: { tsc: 'tsc.mjs' },
+      }),
+      'tsc.mjs': t.fixture('file', COMPILER),
+    },
+    src: { 'main.ts': main, ledger: { lua: { 'admit.lua': '-- admit' } } },
+  });
+  cpSync(join(SOURCE, 'bootstrap.mjs'), join(root, 'src/bootstrap.mjs'));
+  cpSync(join(SOURCE, 'bootstrap'), join(root, 'src/bootstrap'), { recursive: true });
+  return root;
+}
+
+function bootstrap(root: string, verb: string, env: NodeJS.ProcessEnv = {}) {
+  const args = [join(root, 'src/bootstrap.mjs'), verb];
+  return spawn(process.execPath, args, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+async function finish(child: ChildProcessByStdio<null, Readable, Readable>) {
+  const [output, errors, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit'),
+  ]);
+  return { code, output, errors };
+}
+
+const PRINT_DEMO = 'console.log("demo", process.env.TOLLGATE_DEMO)';
+const compilations = (root: string) => readFileSync(join(root, 'compiled.log'), 'utf8').length;
+
+test('a first start installs, builds and runs the gateway in demo mode', async (t) => {
+  const root = clone(t, PRINT_DEMO);
+  const { code, output, errors } = await finish(bootstrap(root, 'start'));
+  t.equal(code, 0, errors);
+  t.equal(output, 'demo true\n');
+  t.match(errors, /installing the locked dependencies[\s\S]*building/);
+  t.ok(existsSync(join(root, 'dist/ledger/lua/admit.lua')), 'what is not code is copied');
+});
+
+test('a second start installs and builds nothing', async (t) => {
+  const root = clone(t, PRINT_DEMO);
+  await finish(bootstrap(root, 'start'));
+  const { code, errors } = await finish(bootstrap(root, 'start'));
+  t.equal(code, 0);
+  t.equal(errors, '');
+  t.equal(compilations(root), 1);
+});
+
+test('a changed source is built again, and nothing stale is left in dist', async (t) => {
+  const root = clone(t, PRINT_DEMO);
+  await finish(bootstrap(root, 'build'));
+  rmSync(join(root, 'src/ledger'), { recursive: true });
+  writeFileSync(join(root, 'src/main.ts'), 'console.log("changed")');
+  const { output } = await finish(bootstrap(root, 'start'));
+  t.equal(output, 'changed\n');
+  t.notOk(existsSync(join(root, 'dist/ledger')));
+});
+
+test('a changed lock is installed again', async (t) => {
+  const root = clone(t, PRINT_DEMO);
+  await finish(bootstrap(root, 'build'));
+  const tools = { ...LOCK.packages.tools, version: '1.0.1' };
+  const lock = { ...LOCK, packages: { ...LOCK.packages, tools } };
+  writeFileSync(join(root, 'package-lock.json'), JSON.stringify(lock));
+  const manifest = JSON.stringify({
+    name: 'compiler',
+    version: '1.0.1',
+    type: 'module',
+    bin: { tsc: 'tsc.mjs' },
+  });
+  writeFileSync(join(root, 'tools/package.json'), manifest);
+  const { code, errors } = await finish(bootstrap(root, 'build'));
+  t.equal(code, 0, errors);
+  t.match(errors, /installing/);
+});
+
+test('an install that was broken off is made good', async (t) => {
+  const root = clone(t, PRINT_DEMO);
+  mkdirSync(join(root, 'node_modules/half-a-package'), { recursive: true });
+  const { code, output } = await finish(bootstrap(root, 'start'));
+  t.equal(code, 0);
+  t.equal(output, 'demo true\n');
+});
+
+test('the exit code is that of the gateway', async (t) => {
+  const { code } = await finish(bootstrap(clone(t, 'process.exitCode = 3'), 'start'));
+  t.equal(code, 3);
+});
+
+test('a signal reaches the gateway once, and its end is waited for', async (t) => {
+  const main = `
+    process.on('SIGTERM', () => { console.log('signal'); setTimeout(() => process.exit(5), 50); });
+    setInterval(() => {}, 1e6);
+    console.log('up');
+  `;
+  const child = bootstrap(clone(t, main), 'start');
+  const result = finish(child);
+  await new Promise<void>((resolve) => {
+    child.stdout.on('data', (data) => String(data).includes('up') && resolve());
+  });
+  child.kill('SIGTERM');
+  child.kill('SIGTERM');
+  t.match(await result, { code: 5, output: 'up\nsignal\n' });
+});
+
+test('without Redis, and without a way to install it, one line says what to type', async (t) => {
+  const root = clone(t, PRINT_DEMO);
+  const tools = join(root, 'bin');
+  mkdirSync(tools);
+  symlinkSync(process.execPath, join(tools, 'node'));
+  const npm = (process.env.PATH ?? '').split(':').find((folder) => existsSync(join(folder, 'npm'))) ?? '';
+  symlinkSync(join(npm, 'npm'), join(tools, 'npm'));
+  symlinkSync('/bin/sh', join(tools, 'sh'));
+  const { code, output, errors } = await finish(bootstrap(root, 'start', { PATH: tools, REDIS_URL: '' }));
+  t.equal(code, 1);
+  t.equal(output, '');
+  t.match(errors, /^Tollgate needs Redis or Valkey.*REDIS_URL.*$/m);
+  t.notMatch(errors, /at .*bootstrap/, 'no stack');
+
+  const elsewhere = await finish(bootstrap(root, 'start', { PATH: tools, REDIS_URL: 'redis://elsewhere' }));
+  t.equal(elsewhere.code, 0, elsewhere.errors);
+});
+
+test('an unknown verb is refused with those that are known', async (t) => {
+  const { code, errors } = await finish(bootstrap(dirname(SOURCE), 'strat'));
+  t.equal(code, 1);
+  t.match(errors, /"strat" is not known; choose one of start, /);
+});

@@ -1,0 +1,168 @@
+import { test } from 'tap';
+import { micro } from '../../src/domain/credits.ts';
+import { startWorld } from '../helper/world.ts';
+
+async function codeOf(response: Response): Promise<string> {
+  const body = (await response.json()) as { error?: { code?: string } };
+  return `${response.status} ${body.error?.code ?? 'no code'}`;
+}
+
+test('the checks of section 3, each with its answer and nothing upstream', async (t) => {
+  const world = await startWorld(t, { behave: () => undefined });
+  const { chat, account, url, provider } = world;
+  const now = new Date();
+  const hour = (offset: number) => `${String((now.getUTCHours() + offset + 24) % 24).padStart(2, '0')}:00`;
+  const restricted = async (key: Parameters<typeof account>[0]) => (await account(key)).key;
+
+  const bare = await fetch(`${url}/v1/chat/completions`, { method: 'POST', body: '{}' });
+  t.equal(bare.headers.get('www-authenticate'), 'Bearer');
+  t.equal(await codeOf(bare), '401 missing_api_key');
+  t.equal(
+    await codeOf(await fetch(`${url}/v1/chat/completions?api_key=x`, { method: 'POST' })),
+    '401 missing_api_key',
+  );
+  t.equal(await codeOf(await chat('nonsense')), '401 invalid_api_key');
+  const open = await restricted({});
+  const last = open.at(-1) === 'a' ? 'b' : 'a';
+  t.equal(await codeOf(await chat(open.slice(0, -1) + last)), '401 invalid_api_key', 'wrong checksum');
+  t.equal(await codeOf(await chat(await restricted({ key: { isActive: false } }))), '401 inactive_api_key');
+  t.equal(
+    await codeOf(await chat(await restricted({ key: { expiresAt: Date.now() - 1 } }))),
+    '401 expired_api_key',
+  );
+  t.equal(
+    await codeOf(await chat(await restricted({ key: { activeHours: `${hour(2)}-${hour(3)}` } }))),
+    '403 outside_active_hours',
+  );
+  t.equal(
+    await codeOf(await chat(await restricted({ key: { allowedIps: ['10.0.0.0/8'] } }))),
+    '403 ip_not_allowed',
+  );
+  const blocked = await restricted({ key: { blockedCountries: ['US'] } });
+  t.equal(await codeOf(await chat(blocked, {}, { 'x-forwarded-for': '8.8.8.8' })), '403 country_blocked');
+  const origins = await restricted({ key: { allowedOrigins: ['https://app.example.com'] } });
+  t.equal(await codeOf(await chat(origins)), '403 origin_not_allowed', 'neither Origin nor Referer');
+  t.equal(
+    await codeOf(await chat(origins, {}, { origin: 'https://evil.example' })),
+    '403 origin_not_allowed',
+  );
+  const post = (body: string) =>
+    fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      body,
+      headers: { authorization: `Bearer ${open}` },
+    });
+  t.equal(await codeOf(await post('{')), '400 invalid_json');
+  t.equal(await codeOf(await post('[]')), '400 invalid_json');
+  t.equal(await codeOf(await post('{"model":"flat","model":"tokens","messages":[]}')), '400 invalid_json');
+  t.equal(await codeOf(await post('{"model":"flat","\\u006dodel":"tokens"}')), '400 invalid_json');
+  t.equal(await codeOf(await post('{"model":"flat","Model":"tokens"}')), '400 invalid_json');
+  t.equal(await codeOf(await post('{"messages":[]}')), '400 model_required');
+  t.equal(await codeOf(await chat(open, { model: 'no-such' })), '404 model_not_found');
+  t.equal(await codeOf(await chat(open, { model: 'picture' })), '400 endpoint_mismatch');
+  t.equal(await codeOf(await chat(open, { max_tokens: -1 })), '400 invalid_field');
+  t.equal(await codeOf(await chat(open, { n: 1.5 })), '400 invalid_field');
+  t.equal(
+    await codeOf(await chat(await restricted({ key: { allowedCategories: ['image'] } }))),
+    '403 category_not_allowed',
+  );
+  t.equal(
+    await codeOf(await chat(await restricted({ key: { allowedModels: ['tokens'] } }))),
+    '403 model_not_allowed',
+  );
+  t.equal(
+    await codeOf(await chat(await restricted({ key: { spendingLimit: micro(500_000) } }))),
+    '402 spending_limit_exceeded',
+  );
+  t.equal(await codeOf(await chat(await restricted({ credits: 0.5 }))), '402 insufficient_credits');
+  t.equal(provider.requests.length, 0);
+});
+
+test('a call that every restriction allows passes', async (t) => {
+  const { chat, account } = await startWorld(t);
+  const { key } = await account({
+    key: {
+      activeHours: '00:00-24:00',
+      allowedIps: ['8.8.8.0/24'],
+      blockedCountries: ['DE'],
+      allowedOrigins: ['https://*.example.com'],
+      allowedModels: ['flat'],
+      allowedCategories: ['text'],
+      spendingLimit: micro(2_000_000),
+      expiresAt: Date.now() + 60_000,
+    },
+  });
+  const headers = { 'x-forwarded-for': '8.8.8.8', origin: 'https://app.example.com' };
+  const response = await chat(key, {}, headers);
+  t.equal(response.status, 200);
+  t.equal(response.headers.get('x-tollgate-charge'), '1.000000');
+  t.equal(response.headers.get('access-control-allow-origin'), '*');
+  t.match(response.headers.get('x-request-id'), /^req_/);
+});
+
+test('x-forwarded-for is believed from trusted proxies only', async (t) => {
+  const { chat, account } = await startWorld(t, {
+    config: { server: { host: '127.0.0.1', port: 0, trustProxy: [], bodyLimitBytes: 1_000_000 } },
+  });
+  const { key } = await account({ key: { allowedIps: ['127.0.0.1'] } });
+  t.equal((await chat(key, {}, { 'x-forwarded-for': '8.8.8.8' })).status, 200);
+});
+
+test('a key in x-api-key works, and Authorization counts where both are sent', async (t) => {
+  const { url, account } = await startWorld(t);
+  const { key } = await account();
+  const body = JSON.stringify({ model: 'flat', messages: [] });
+  const post = (headers: Record<string, string>) =>
+    fetch(`${url}/v1/chat/completions`, { method: 'POST', body, headers });
+  t.equal((await post({ 'x-api-key': key })).status, 200);
+  t.equal((await post({ authorization: `bEaReR ${key}`, 'x-api-key': 'wrong' })).status, 200);
+  t.equal((await post({ authorization: 'Bearer wrong', 'x-api-key': key })).status, 401);
+});
+
+test('a refusal names what to do and is never 429 or retried', async (t) => {
+  const { chat, account } = await startWorld(t);
+  const { key } = await account({ key: { spendingLimit: micro(1_500_000), spendingPeriod: 'daily' } });
+  t.equal((await chat(key)).status, 200);
+  const refused = await chat(key);
+  t.equal(refused.status, 402);
+  const { error } = (await refused.json()) as { error: { message: string; type: string } };
+  t.equal(error.type, 'billing_error');
+  t.match(error.message, /daily spending limit of this key is 1\.500000 credits; 1\.000000 are spent/);
+  t.match(error.message, /ends at \d{4}-\d\d-\d\dT00:00:00\.000Z/);
+});
+
+test('unknown endpoints, other methods, and preflight', async (t) => {
+  const { url, account } = await startWorld(t);
+  const { key } = await account();
+  const headers = { authorization: `Bearer ${key}` };
+  t.equal(await codeOf(await fetch(`${url}/v1/fine_tuning/jobs`, { headers })), '404 unknown_endpoint');
+  t.equal(await codeOf(await fetch(`${url}/v1/chat/completions`, { headers })), '404 unknown_endpoint');
+  t.equal(
+    await codeOf(await fetch(`${url}/v1/chat/completions/..%2f..%2fx`, { headers, method: 'POST' })),
+    '404 unknown_endpoint',
+  );
+  const preflight = await fetch(`${url}/v1/chat/completions`, {
+    method: 'OPTIONS',
+    headers: {
+      origin: 'https://a.example',
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization,content-type',
+    },
+  });
+  t.equal(preflight.status, 204);
+  t.equal(preflight.headers.get('access-control-allow-origin'), '*');
+  t.match(preflight.headers.get('access-control-allow-headers'), /authorization/);
+});
+
+test('the catalog as the key may use it', async (t) => {
+  const { url, account } = await startWorld(t);
+  const { key } = await account({ key: { allowedModels: ['tokens'] } });
+  const headers = { authorization: `Bearer ${key}` };
+  const list = (await (await fetch(`${url}/v1/models`, { headers })).json()) as { data: { id: string }[] };
+  t.same(
+    list.data.map(({ id }) => id),
+    ['tokens'],
+  );
+  t.equal((await fetch(`${url}/v1/models/tokens`, { headers })).status, 200);
+  t.equal(await codeOf(await fetch(`${url}/v1/models/flat`, { headers })), '404 model_not_found');
+});

@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto';
+import type { Book, NewAccount, NewKey } from '../../src/book/book.ts';
+import { micro } from '../../src/domain/credits.ts';
+import type { AccountRecord, KeyRecord } from '../../src/domain/key.ts';
+import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
+
+/** 2026-11-18 (a Wednesday), 12:00 UTC. */
+export const NOW = Date.UTC(2026, 10, 18, 12);
+export const TODAY = Math.floor(NOW / 86_400_000);
+
+let serial = 0;
+
+export function newAccount(settings: Partial<NewAccount> = {}): NewAccount {
+  return {
+    email: `owner${++serial}@example.com`,
+    alertThreshold: micro(100_000_000),
+    webhookSecret: 'whsec_dGVzdA==',
+    ...settings,
+  };
+}
+
+export function newKey(settings: Partial<NewKey> = {}): NewKey {
+  return {
+    hash: randomBytes(32).toString('hex'),
+    prefix: 'sk-tg-abcd',
+    name: 'first',
+    description: '',
+    isActive: true,
+    canManage: true,
+    expiresAt: null,
+    allowedModels: [],
+    allowedCategories: [],
+    spendingLimit: null,
+    spendingPeriod: 'monthly',
+    activeHours: '',
+    allowedIps: [],
+    allowedOrigins: [],
+    blockedCountries: [],
+    webhookUrl: '',
+    ...settings,
+  };
+}
+
+/** An account with one key and no grant. */
+export async function stored(
+  book: Book,
+  settings: { account?: Partial<NewAccount>; key?: Partial<NewKey> } = {},
+): Promise<{ account: AccountRecord; key: KeyRecord }> {
+  return book.createAccount(newAccount(settings.account), newKey(settings.key), null, NOW);
+}
+
+/** A charge of one micro-credit at seq 1 of epoch 0, but for what is given. */
+export function entry(accountId: number, given: Partial<JournalEntry> = {}): JournalEntry {
+  return {
+    id: `entry-${++serial}`,
+    type: 'charge',
+    accountId,
+    keyId: null,
+    createdAt: NOW,
+    model: 'gpt-4o-mini',
+    category: 'text',
+    endpoint: '/v1/chat/completions',
+    status: 200,
+    outcome: 'complete',
+    usage: {},
+    estimated: false,
+    credits: micro(-1),
+    seq: 1,
+    epoch: 0,
+    balanceAfter: micro(0),
+    day: TODAY,
+    crossing: false,
+    ...given,
+  };
+}
