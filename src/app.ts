@@ -7,10 +7,10 @@ import { type KeysDeps, keysRoutes } from './api/keys-routes.ts';
 import { openapi } from './api/openapi.ts';
 import { type OpsDeps, opsRoutes } from './api/ops-routes.ts';
 import { GatewayError } from './domain/errors.ts';
+import { newRequestId } from './domain/request-id.ts';
 import { modelsRoute } from './gateway/models-route.ts';
 import { modelRoutes, type PipelineParts } from './gateway/pipeline.ts';
-import { refuse } from './gateway/refuse.ts';
-import { newRequestId } from './request-id.ts';
+import { refuse, refuseConnection } from './gateway/refuse.ts';
 
 /** Slower clients than this are cut: an open socket is not free (contract section 1 sets no value). */
 const HEADERS_TIMEOUT_MS = 30_000;
@@ -36,6 +36,10 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     keepAliveTimeout: KEEP_ALIVE_MS,
     http: { headersTimeout: HEADERS_TIMEOUT_MS },
     forceCloseConnections: 'idle',
+    // While stopping, connections that are open are served to their end, each told to close.
+    return503OnClosing: false,
+    frameworkErrors: refuse,
+    clientErrorHandler: refuseConnection,
     routerOptions: { ignoreTrailingSlash: true },
     // The client's address is read by the gatekeeper, which walks only through trusted CIDRs.
     trustProxy: false,

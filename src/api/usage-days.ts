@@ -19,7 +19,7 @@ export interface DayRange {
  */
 export function usageDays(query: Query, now: number): DayRange {
   const to = dayParam(query, 'to') ?? Math.floor(now / DAY_MS);
-  const from = dayParam(query, 'from') ?? to - DEFAULT_DAYS + 1;
+  const from = dayParam(query, 'from') ?? Math.max(0, to - DEFAULT_DAYS + 1);
   if (from > to) throw invalidField('from', 'from must not be later than to (default: today, UTC).');
   if (to - from >= MAX_DAYS) throw invalidField('from', `A report covers at most ${MAX_DAYS} days.`);
   return { from, to };

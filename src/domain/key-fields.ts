@@ -25,14 +25,14 @@ const UNPRINTABLE = /[^\P{Cc}\t\n\r]/u;
 
 export const readName: FieldReader<string> = (param, value) => {
   const name = typeof value === 'string' && isText(value) ? value.trim() : '';
-  if (name === '' || CONTROL.test(name) || charactersOf(name) > LONGEST_NAME) {
+  if (name === '' || CONTROL.test(name) || isLonger(name, LONGEST_NAME)) {
     throw invalidField(param, `${param} must be a line of 1 to ${LONGEST_NAME} characters.`);
   }
   return name;
 };
 
 export const readDescription: FieldReader<string> = (param, value) => {
-  if (!isText(value) || UNPRINTABLE.test(value) || charactersOf(value) > LONGEST_DESCRIPTION) {
+  if (!isText(value) || UNPRINTABLE.test(value) || isLonger(value, LONGEST_DESCRIPTION)) {
     throw invalidField(
       param,
       `${param} must be a text of at most ${LONGEST_DESCRIPTION} characters; "" for none.`,
@@ -156,8 +156,9 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed();
 }
 
-function charactersOf(text: string): number {
-  return Array.from(text).length;
+/** Whether a text has more than so many characters (code points, not UTF-16 units). */
+function isLonger(text: string, most: number): boolean {
+  return text.length > 2 * most || (text.length > most && Array.from(text).length > most);
 }
 
 /** A value short enough for an error message. */

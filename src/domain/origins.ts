@@ -92,7 +92,9 @@ const NOT_IN_A_HOST = /[\s\p{Cc}/\\?#@%*,<>^|]/u;
 function normaliseHost(text: string): string | undefined {
   if (text === '' || NOT_IN_A_HOST.test(text) || /:\d*$/.test(text)) return undefined;
   // The rules of http hosts, whatever the scheme: the URL parser leaves hosts of schemes it does not know as they are.
-  return URL.parse(`http://${text}`)?.hostname || undefined;
+  const host = URL.parse(`http://${text}`)?.hostname;
+  // Once more, as full-width letters have become plain ones.
+  return host && !NOT_IN_A_HOST.test(host) ? host : undefined;
 }
 
 function isAddress(host: string): boolean {

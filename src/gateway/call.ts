@@ -2,6 +2,7 @@ import type { Micro } from '../domain/credits.ts';
 import type { CompiledKey } from '../domain/rules.ts';
 import type { JsonBody } from './body.ts';
 import type { Endpoint } from './endpoints.ts';
+import type { UpstreamBody } from './upstream-body.ts';
 
 /** A model call on its way through the gateway; made when its key has been judged, filled in step by step. */
 export interface Call {
@@ -12,6 +13,8 @@ export interface Call {
   /** The record was read from Redis within this request: a refusal that it leads to needs no confirmation. */
   recordIsCurrent: boolean;
   body: JsonBody | undefined;
+  /** What goes upstream; made before the hold is taken, so that nothing can fail between the two. */
+  upstreamBody: UpstreamBody | undefined;
   hold: Micro;
   /** Epoch of the admission; undefined: nothing is held. */
   epoch: number | undefined;
@@ -24,9 +27,12 @@ declare module 'fastify' {
   }
 }
 
+/** A call whose body has been read. */
+export type ReadCall = Call & { body: JsonBody; upstreamBody: UpstreamBody };
+
 /** The call of a request behind which the pipeline stands. */
-export function callOf(request: { call: Call | null }): Call & { body: JsonBody } {
+export function callOf(request: { call: Call | null }): ReadCall {
   const { call } = request;
-  if (!call?.body) throw new Error('the pipeline has not read this call');
-  return call as Call & { body: JsonBody };
+  if (!call?.body || !call.upstreamBody) throw new Error('the pipeline has not read this call');
+  return call as ReadCall;
 }

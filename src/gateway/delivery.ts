@@ -3,7 +3,7 @@ import { creditsString, type Micro } from '../domain/credits.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { Outcome, Usage } from '../domain/ledger-entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { type Call, callOf } from './call.ts';
+import { callOf, type ReadCall } from './call.ts';
 import { clientHeaders } from './headers.ts';
 import { JsonRelay } from './json-relay.ts';
 import type { CountTokens } from './meter/estimate.ts';
@@ -34,7 +34,7 @@ class RequestTimeout extends Error {}
  * `settling` happens once, so a call is settled once, whatever comes together.
  */
 export class Delivery {
-  readonly call: Call & { body: NonNullable<Call['body']> };
+  readonly call: ReadCall;
   readonly exchange = new Exchange();
   readonly injectedUsage: boolean;
   readonly #request: FastifyRequest;

@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callOf } from './call.ts';
 import { Delivery, type DeliveryContext } from './delivery.ts';
 import { upstreamHeaders } from './headers.ts';
-import { upstreamBody } from './upstream-body.ts';
 import { EXCHANGE, type UpstreamAnswer } from './upstream-transport.ts';
 
 declare module 'fastify' {
@@ -42,7 +41,7 @@ export function forward(
 ): FastifyReply {
   const call = callOf(request);
   const { upstream } = call.body.model;
-  const { bytes, injectedUsage } = upstreamBody(call.body);
+  const { bytes, injectedUsage } = call.upstreamBody;
   const delivery = new Delivery(request, reply, injectedUsage, context);
   request.delivery = delivery;
   // Gone while it was being admitted: nothing is sent upstream.
@@ -63,7 +62,7 @@ export function forward(
 }
 
 /** `https://host:port` of an upstream's address; what follows it is the path prefix. */
-function originOf(url: string): string {
+export function originOf(url: string): string {
   const end = url.indexOf('/', url.indexOf('//') + 2);
   return end < 0 ? url : url.slice(0, end);
 }

@@ -8,9 +8,11 @@ import { readJsonBody } from './body.ts';
 import { callOf } from './call.ts';
 import type { DeliveryContext } from './delivery.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
-import { forward } from './forward.ts';
+import { forward, originOf } from './forward.ts';
 import type { Gatekeeper } from './gatekeeper.ts';
 import { chatHold } from './hold-bound.ts';
+import { settleCall } from './settle.ts';
+import { upstreamBody } from './upstream-body.ts';
 import type { UpstreamTransport } from './upstream-transport.ts';
 
 export interface PipelineParts {
@@ -44,6 +46,7 @@ function pipelineOf(parts: PipelineParts, endpoint: Endpoint) {
         compiled,
         recordIsCurrent: current,
         body: undefined,
+        upstreamBody: undefined,
         hold: micro(0),
         epoch: undefined,
       };
@@ -52,11 +55,23 @@ function pipelineOf(parts: PipelineParts, endpoint: Endpoint) {
       const call = request.call;
       if (!call) throw new Error('a call that did not enter');
       call.body = readJsonBody(request.body, parts.catalog(), endpoint);
+      call.upstreamBody = upstreamBody(call.body);
       call.hold = chatHold(call.body, parts.imageTokens);
       await admit(request, parts.ledger, parts.gatekeeper);
     },
+    /** Whatever fails between the hold and the forwarding, the hold does not stay behind. */
+    async failed(request: FastifyRequest): Promise<void> {
+      const { call, delivery } = request;
+      if (call?.epoch === undefined || delivery) return;
+      const ending = {
+        status: 500,
+        outcome: 'upstream_unreachable',
+        usage: undefined,
+        estimated: false,
+      } as const;
+      settleCall(parts.ledger, call, ending, () => {});
+    },
     forward(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-      callOf(request);
       return forward(request, reply, parts.delivery);
     },
   };
@@ -80,13 +95,16 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
       const steps = pipelineOf(parts, endpoint);
       await app.register(async (scope) => {
         scope.addHook('onRequest', steps.enter);
+        scope.addHook('onError', steps.failed);
         await scope.register(httpProxy, {
           upstream: '',
           routes: [endpoint.path],
           httpMethods: [endpoint.method],
           preHandler: steps.admit,
           handler: (request: FastifyRequest, reply: FastifyReply) => steps.forward(request, reply),
-          replyOptions: { getUpstream: (request: FastifyRequest) => callOf(request).body.model.upstream.url },
+          replyOptions: {
+            getUpstream: (request: FastifyRequest) => originOf(callOf(request).body.model.upstream.url),
+          },
           undici: parts.transport,
           // The bytes are judged before they go up; the plugin's own parser would stream them past bodyLimit.
           proxyPayloads: false,

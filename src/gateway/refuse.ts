@@ -1,6 +1,8 @@
+import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { BookUnavailable } from '../book/book.ts';
-import { ERRORS, GatewayError } from '../domain/errors.ts';
+import { GatewayError } from '../domain/errors.ts';
+import { newRequestId } from '../domain/request-id.ts';
 import { LedgerUnavailable } from '../ledger/ledger.ts';
 
 /** Anthropic's names for the types of errors that its clients know (its API reference, "Errors"). */
@@ -65,14 +67,34 @@ export function refuse(error: unknown, request: FastifyRequest, reply: FastifyRe
     .send(refusalText(refusal, request.url));
 }
 
+/** What HTTP parsing itself refuses: no request came of it, so the answer is written to the socket. */
+export function refuseConnection(error: Error & { code?: string }, socket: Socket): void {
+  // Gone, or already answered.
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [line, message] = PARSE_REFUSALS[error.code ?? ''] ?? [
+    '400 Bad Request',
+    'The request is not valid HTTP/1.1.',
+  ];
+  const body = JSON.stringify({
+    error: { message, type: 'invalid_request_error', param: null, code: 'invalid_request' },
+  });
+  socket.end(
+    `HTTP/1.1 ${line}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+      `x-request-id: ${newRequestId()}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+const PARSE_REFUSALS: Readonly<Record<string, readonly [line: string, message: string]>> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The request headers are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not arrive in time.'],
+};
+
 /** The body of a refusal, in the shape of the route that was asked. */
 export function refusalText(refusal: GatewayError, url: string): string {
   if (!url.startsWith('/v1/messages')) return JSON.stringify(refusal.body());
   const type = ANTHROPIC_TYPES[refusal.statusCode] ?? 'api_error';
   return JSON.stringify({ type: 'error', error: { type, message: refusal.message } });
-}
-
-/** Status of a code, for rows of the ledger that have no answer of their own. */
-export function statusOf(code: keyof typeof ERRORS): number {
-  return ERRORS[code][0];
 }

@@ -69,6 +69,8 @@ export interface Ledger {
   }): Promise<Micro>;
 
   account(accountId: number): Promise<LiveAccount>;
+  /** Waits, a quarter of a second at most, until the book has what the account was charged until now. Never rejects. */
+  flush(accountId: number): Promise<void>;
   /** Spent in the current period of each key named, in the order given. */
   spent(accountId: number, keys: readonly { id: number; period: SpendingPeriod }[]): Promise<Micro[]>;
   /** Held by calls of the key that are in flight. */

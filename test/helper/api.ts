@@ -1,39 +1,51 @@
 import type { World } from './world.ts';
 
-/** A JSON value whose members a test reads by name; reading past the end of one throws. */
-export interface Json {
-  readonly [name: string]: Json & string & number & boolean & null & Json[];
+export interface ApiError {
+  readonly message: string;
+  readonly type: string;
+  readonly param: string | null;
+  readonly code: string;
 }
 
-export interface Answer {
+/** An answer read as JSON: `body` where it is what was asked for, `error` where it is a refusal. */
+export interface Answer<Body> {
   readonly status: number;
   readonly headers: Headers;
-  readonly body: Json;
+  readonly body: Body;
+  readonly error: ApiError | undefined;
 }
 
 export interface Api {
-  get(path: string, headers?: Record<string, string>): Promise<Answer>;
-  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
-  patch(path: string, body?: unknown): Promise<Answer>;
-  delete(path: string): Promise<Answer>;
+  get<Body>(path: string): Promise<Answer<Body>>;
+  post<Body>(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer<Body>>;
+  patch<Body>(path: string, body?: unknown): Promise<Answer<Body>>;
+  delete<Body>(path: string): Promise<Answer<Body>>;
 }
 
-/** The API as the holder of one token (a key value or the operator's token) uses it. */
+/** The API as the holder of one token (a key value, or the operator's token) uses it. */
 export function apiOf(world: Pick<World, 'api'>, token: string): Api {
-  const call = async (
+  const call = async <Body>(
     method: string,
     path: string,
-    body?: unknown,
-    headers?: Record<string, string>,
-  ): Promise<Answer> => {
-    const response = await world.api(method, path, token, body, headers);
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, body: JSON.parse(text) as Json };
+    sent?: unknown,
+    more?: Record<string, string>,
+  ): Promise<Answer<Body>> => {
+    const response = await world.api(method, path, token, sent, more);
+    const body = (await response.json()) as Body & { error?: ApiError };
+    return { status: response.status, headers: response.headers, body, error: body.error };
   };
   return {
-    get: (path, headers) => call('GET', path, undefined, headers),
+    get: (path) => call('GET', path),
     post: (path, body, headers) => call('POST', path, body, headers),
     patch: (path, body) => call('PATCH', path, body),
     delete: (path) => call('DELETE', path),
   };
+}
+
+/** A refusal as tests compare it. */
+export function refusalOf({
+  status,
+  error,
+}: Answer<unknown>): [number, string | undefined, string | null | undefined] {
+  return [status, error?.code, error?.param];
 }

@@ -1,0 +1,170 @@
+import t from 'tap';
+import type { CreatedKeyView } from '../../src/domain/key-view.ts';
+import { apiOf, refusalOf } from '../helper/api.ts';
+import { startWorld } from '../helper/world.ts';
+
+const world = await startWorld(t, { behave: () => undefined });
+const owner = await world.account({ credits: 10 });
+const api = apiOf(world, owner.key);
+
+interface Explanation {
+  readonly allowed: boolean;
+  readonly code: string | null;
+  readonly checks: readonly { readonly check: string; readonly passed: boolean; readonly detail: string }[];
+}
+
+/** A key with these settings, and what is explained of it. */
+async function explained(settings: object, asked: object): Promise<Explanation> {
+  const { body: key } = await api.post<CreatedKeyView>('/api/keys/', { name: 'x', ...settings });
+  const { status, body } = await api.post<Explanation>(`/api/keys/${key.id}/explain/`, asked);
+  if (status !== 200) throw new Error(`explain answered ${status}`);
+  return body;
+}
+
+const failing = ({ checks }: Explanation) => checks.filter(({ passed }) => !passed).map(({ check }) => check);
+
+t.test('a call that would be let through', async (t) => {
+  const { allowed, code, checks } = await explained({}, { model: 'flat' });
+  t.same([allowed, code], [true, null]);
+  t.ok(checks.every(({ passed, detail }) => passed && detail.length > 0));
+});
+
+t.test('every check of section 3 is listed, in its order', async (t) => {
+  const { checks } = await explained({}, { model: 'flat' });
+  t.same(
+    checks.map(({ check }) => check),
+    [
+      'authorization',
+      'known_key',
+      'is_active',
+      'account_active',
+      'expires_at',
+      'active_hours',
+      'allowed_ips',
+      'blocked_countries',
+      'allowed_origins',
+      'request',
+      'allowed_categories',
+      'allowed_models',
+      'spending_limit',
+      'credits',
+    ],
+  );
+});
+
+const CASES: readonly (readonly [settings: object, asked: object, code: string | null, failing: string[]])[] =
+  [
+    [{ is_active: false }, {}, 'inactive_api_key', ['is_active']],
+    [{ expires_at: '2030-01-01T00:00:00Z' }, { at: '2029-12-31T23:59:59.999Z' }, null, []],
+    [
+      { expires_at: '2030-01-01T00:00:00Z' },
+      { at: '2030-01-01T00:00:00Z' },
+      'expired_api_key',
+      ['expires_at'],
+    ],
+    [{ active_hours: '22:00-02:00' }, { at: '2026-01-01T23:00:00+00:00' }, null, []],
+    [
+      { active_hours: '22:00-02:00' },
+      { at: '2026-01-01T23:00:00-05:00' },
+      'outside_active_hours',
+      ['active_hours'],
+    ],
+    [{ allowed_ips: ['203.0.113.0/24'] }, { ip: '203.0.113.9' }, null, []],
+    [{ allowed_ips: ['203.0.113.0/24'] }, { ip: '::ffff:203.0.113.9' }, null, []],
+    [{ allowed_ips: ['203.0.113.0/24'] }, { ip: '198.51.100.1' }, 'ip_not_allowed', ['allowed_ips']],
+    [{ allowed_ips: ['203.0.113.0/24'] }, {}, 'ip_not_allowed', ['allowed_ips']],
+    [{ allowed_ips: ['127.0.0.1'] }, {}, null, []],
+    [{ blocked_countries: ['DE'] }, { country: 'de' }, 'country_blocked', ['blocked_countries']],
+    [{ blocked_countries: ['DE'] }, { country: 'FR', ip: '8.8.8.8' }, null, []],
+    [{ blocked_countries: ['US'] }, { ip: '8.8.8.8' }, 'country_blocked', ['blocked_countries']],
+    [{ blocked_countries: ['US'] }, {}, null, []],
+    [{ allowed_origins: ['https://*.example.com'] }, { origin: 'https://a.example.com' }, null, []],
+    [
+      { allowed_origins: ['https://*.example.com'] },
+      { origin: 'https://example.com' },
+      'origin_not_allowed',
+      ['allowed_origins'],
+    ],
+    [{ allowed_origins: ['example.com'] }, {}, 'origin_not_allowed', ['allowed_origins']],
+    [{ allowed_categories: ['image'] }, {}, 'category_not_allowed', ['allowed_categories']],
+    [{ allowed_models: ['tokens'] }, {}, 'model_not_allowed', ['allowed_models']],
+    [{ spending_limit: 0.5 }, {}, 'spending_limit_exceeded', ['spending_limit']],
+    [{ spending_limit: 1 }, {}, null, []],
+    [
+      { spending_limit: 0, allowed_ips: ['192.0.2.1'], is_active: false },
+      {},
+      'inactive_api_key',
+      ['is_active', 'allowed_ips', 'spending_limit'],
+    ],
+    [{}, { endpoint: '/v1/chat/completions' }, null, []],
+    [
+      {},
+      { model: '' },
+      'model_required',
+      ['request', 'allowed_categories', 'allowed_models', 'spending_limit', 'credits'],
+    ],
+  ];
+for (const [settings, asked, code, names] of CASES) {
+  t.test(`${JSON.stringify(settings)} asked ${JSON.stringify(asked)}: ${code}`, async (t) => {
+    const explanation = await explained(settings, { model: 'flat', ...asked });
+    t.equal(explanation.code, code);
+    t.equal(explanation.allowed, code === null);
+    t.same(failing(explanation), names);
+  });
+}
+
+t.test('a model that is not in the catalog', async (t) => {
+  const explanation = await explained({}, { model: 'gpt-99' });
+  t.equal(explanation.code, 'model_not_found');
+  t.equal(explanation.allowed, false);
+});
+
+t.test('a model of another category than the endpoint', async (t) => {
+  const explanation = await explained({}, { model: 'picture', endpoint: '/v1/chat/completions' });
+  t.equal(explanation.code, 'endpoint_mismatch');
+});
+
+t.test('too few credits', async (t) => {
+  const poor = await world.account({ credits: 0.5 });
+  const { body } = await apiOf(world, poor.key).post<Explanation>(`/api/keys/${poor.keyId}/explain/`, {
+    model: 'flat',
+  });
+  t.equal(body.code, 'insufficient_credits');
+  t.match(body.checks.at(-1)?.detail, /0\.500000/);
+});
+
+t.test('what is spent already counts against the limit', async (t) => {
+  const { body: key } = await api.post<CreatedKeyView>('/api/keys/', { name: 'x', spending_limit: 1.5 });
+  await (await world.chat(key.key)).text();
+  await world.settled();
+  const { body } = await api.post<Explanation>(`/api/keys/${key.id}/explain/`, { model: 'flat' });
+  t.equal(body.code, 'spending_limit_exceeded');
+});
+
+t.test('explaining sends nothing and spends nothing', async (t) => {
+  const sent = world.provider.requests.length;
+  const before = (await api.get<{ credits_balance: number; credits_held: number }>('/api/account/')).body;
+  await explained({}, { model: 'flat' });
+  const after = (await api.get<{ credits_balance: number; credits_held: number }>('/api/account/')).body;
+  t.same([after.credits_balance, after.credits_held], [before.credits_balance, 0]);
+  t.equal(world.provider.requests.length, sent);
+});
+
+t.test('what is asked badly is refused by name', async (t) => {
+  const path = `/api/keys/${owner.keyId}/explain/`;
+  const bad = {
+    model: 5,
+    endpoint: '/v1/nothing',
+    ip: '10.0.0',
+    origin: 3,
+    country: 'ZZ',
+    at: '2026-01-01',
+    extra: 1,
+  };
+  for (const [field, value] of Object.entries(bad)) {
+    const answer = await api.post(path, { model: 'flat', [field]: value });
+    t.same(refusalOf(answer), [400, 'invalid_field', field], field);
+  }
+  t.same(refusalOf(await api.post(path, {})), [400, 'invalid_field', 'model']);
+  t.same(refusalOf(await api.post(path, [])), [400, 'invalid_json', null]);
+});

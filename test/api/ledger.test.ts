@@ -1,0 +1,129 @@
+import t from 'tap';
+import type { EntryView } from '../../src/api/entry-view.ts';
+import type { CreatedKeyView } from '../../src/domain/key-view.ts';
+import { apiOf, refusalOf } from '../helper/api.ts';
+import { startWorld } from '../helper/world.ts';
+
+const world = await startWorld(t);
+
+interface Page {
+  readonly entries: readonly EntryView[];
+  readonly next: string | null;
+}
+
+/** An account whose ledger holds its top-up and `calls` charges of 1 credit. */
+async function spender(calls: number) {
+  const owner = await world.account({ credits: 100 });
+  for (let call = 0; call < calls; call++) await (await world.chat(owner.key)).text();
+  await world.settled();
+  return { ...owner, api: apiOf(world, owner.key) };
+}
+
+t.test('a charge has every field of contract section 7', async (t) => {
+  const owner = await world.account({ credits: 100 });
+  const response = await world.chat(owner.key);
+  await response.text();
+  await world.settled();
+  const { status, body } = await apiOf(world, owner.key).get<Page>('/api/account/ledger/');
+  t.equal(status, 200);
+  const [entry] = body.entries;
+  t.match(entry?.created_at, /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);
+  t.ok((entry?.usage.input_tokens ?? 0) > 0);
+  t.same(entry, {
+    id: response.headers.get('x-request-id'),
+    type: 'charge',
+    created_at: entry?.created_at,
+    key_id: owner.keyId,
+    model: 'flat',
+    category: 'text',
+    endpoint: '/v1/chat/completions',
+    status: 200,
+    outcome: 'complete',
+    usage: entry?.usage,
+    estimated: false,
+    credits: '-1.000000',
+    balance_after: '99.000000',
+  });
+});
+
+t.test('a top-up has no call to speak of', async (t) => {
+  const { api } = await spender(0);
+  const { body } = await api.get<Page>('/api/account/ledger/');
+  t.match(body, {
+    entries: [
+      {
+        type: 'top_up',
+        key_id: null,
+        model: null,
+        category: null,
+        endpoint: null,
+        status: null,
+        outcome: null,
+        estimated: false,
+        credits: '100.000000',
+        balance_after: '100.000000',
+      },
+    ],
+    next: null,
+  });
+  t.same(body.entries[0]?.usage, {});
+});
+
+t.test('pages follow each other, newest first, without a gap or a repeat', async (t) => {
+  const { api } = await spender(4);
+  const balances: string[] = [];
+  let next: string | null = '';
+  let pages = 0;
+  while (next !== null) {
+    const before: string = next === '' ? '' : `&before=${next}`;
+    const { body } = await api.get<Page>(`/api/account/ledger/?limit=2${before}`);
+    balances.push(...body.entries.map((entry) => entry.balance_after));
+    next = body.next;
+    pages++;
+  }
+  t.same(balances, ['96.000000', '97.000000', '98.000000', '99.000000', '100.000000']);
+  t.equal(pages, 3);
+});
+
+t.test('a full last page is known as the last', async (t) => {
+  const { api } = await spender(1);
+  const { body } = await api.get<Page>('/api/account/ledger/?limit=2');
+  t.same([body.entries.length, body.next], [2, null]);
+});
+
+t.test('the ledger of one key', async (t) => {
+  const owner = await spender(1);
+  const { body: other } = await owner.api.post<CreatedKeyView>('/api/keys/', { name: 'other' });
+  await (await world.chat(other.key)).text();
+  await (await world.chat(other.key)).text();
+  await world.settled();
+  const { body } = await owner.api.get<Page>(`/api/account/ledger?key_id=${other.id}&limit=1`);
+  t.match(body.entries, [{ key_id: other.id, balance_after: '97.000000' }]);
+  const rest = await owner.api.get<Page>(`/api/account/ledger?key_id=${other.id}&before=${body.next}`);
+  t.match(rest.body, { entries: [{ key_id: other.id, balance_after: '98.000000' }], next: null });
+});
+
+t.test("another account's key has no entries here", async (t) => {
+  const { api } = await spender(0);
+  const stranger = await spender(1);
+  const { body } = await api.get<Page>(`/api/account/ledger/?key_id=${stranger.keyId}`);
+  t.same(body, { entries: [], next: null });
+});
+
+t.test('what is asked badly is refused by name', async (t) => {
+  const { api } = await spender(0);
+  const bad = {
+    limit: ['0', '1001', '-1', 'x', '1.5', '', '1e2'],
+    before: ['0', 'x', '-1', '', '99999999999999999999'],
+    key_id: ['0', 'x', '-1', '', '9007199254740993'],
+    format: ['xml', 'CSV', ''],
+  };
+  for (const [name, values] of Object.entries(bad)) {
+    for (const value of values) {
+      const answer = await api.get(`/api/account/ledger/?${name}=${value}`);
+      t.same(refusalOf(answer), [400, 'invalid_field', name], `${name}=${value}`);
+    }
+  }
+  t.same(refusalOf(await api.get('/api/account/ledger/?limit=1&limit=2')), [400, 'invalid_field', 'limit']);
+  t.equal((await api.get('/api/account/ledger/?limit=1000&unknown=1')).status, 200);
+});

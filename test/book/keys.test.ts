@@ -1,0 +1,115 @@
+import { micro } from '../../src/domain/credits.ts';
+import { NOW, newKey, stored } from '../helper/book-records.ts';
+import { eachBook, onPostgres } from '../helper/books.ts';
+
+const RESTRICTED = {
+  name: 'agent',
+  description: 'for "the agent" — 100 %',
+  isActive: false,
+  canManage: false,
+  expiresAt: NOW + 1,
+  allowedModels: ['gpt-4o-mini', 'claude'],
+  allowedCategories: ['text', 'stt'],
+  spendingLimit: micro(9_007_199_254_740_991),
+  spendingPeriod: 'weekly',
+  activeHours: '22:00-06:00',
+  allowedIps: ['10.0.0.0/8', '2001:db8::/32'],
+  allowedOrigins: ['https://*.example.com'],
+  blockedCountries: ['XK', 'DE'],
+  webhookUrl: 'https://example.com/hook?a=b',
+} as const;
+
+eachBook('every setting of a key comes back as it was stored', async (t, book) => {
+  const { account } = await stored(book);
+  const key = await book.createKey(account.id, newKey({ ...RESTRICTED, prefix: 'sk-tg-wxyz' }), NOW);
+  t.match(key, { ...RESTRICTED, accountId: account.id, prefix: 'sk-tg-wxyz', createdAt: NOW, version: 1 });
+  t.same(await book.key(account.id, key.id), key);
+});
+
+eachBook('every setting of a key can be changed', async (t, book) => {
+  const { account, key } = await stored(book);
+  const changed = await book.updateKey(account.id, key.id, RESTRICTED, NOW + 5);
+  t.same(changed, { ...key, ...RESTRICTED, version: 2 });
+  t.same(await book.key(account.id, key.id), changed);
+});
+
+eachBook('a change leaves the other settings as they were', async (t, book) => {
+  const { account, key } = await stored(book, { key: RESTRICTED });
+  t.same(await book.updateKey(account.id, key.id, { spendingLimit: null }, NOW), {
+    ...key,
+    spendingLimit: null,
+    version: 2,
+  });
+});
+
+eachBook('a change of nothing raises the version too', async (t, book) => {
+  const { account, key } = await stored(book);
+  t.same(await book.updateKey(account.id, key.id, {}, NOW), { ...key, version: 2 });
+});
+
+eachBook('a key is found by its hash', async (t, book) => {
+  const hash = 'ab'.repeat(32);
+  const { key } = await stored(book, { key: { hash } });
+  t.same(await book.keyByHash(hash), key);
+  t.equal(await book.keyByHash("' or 1=1 --"), undefined);
+});
+
+eachBook('the key of another account does not exist', async (t, book) => {
+  const { key } = await stored(book);
+  const { account: other } = await stored(book);
+  t.equal(await book.key(other.id, key.id), undefined);
+  t.equal(await book.updateKey(other.id, key.id, { isActive: false }, NOW), undefined);
+  t.equal((await book.key(key.accountId, key.id))?.isActive, true);
+});
+
+eachBook('the keys of an account are listed by id, inactive ones too', async (t, book) => {
+  const { account, key } = await stored(book);
+  await stored(book);
+  const second = await book.createKey(account.id, newKey({ isActive: false }), NOW);
+  t.same(await book.keys(account.id), [key, second]);
+});
+
+eachBook('a key for an unknown account is refused', async (t, book) => {
+  await t.rejects(book.createKey(99, newKey(), NOW));
+});
+
+eachBook('the id of a key is never given out twice', async (t, book, { run }) => {
+  const { account } = await stored(book);
+  const last = await book.createKey(account.id, newKey(), NOW);
+  await run(`delete from keys where id = ${last.id}`);
+  t.ok((await book.createKey(account.id, newKey(), NOW)).id > last.id);
+});
+
+eachBook('blocked countries count where an active key has some', async (t, book) => {
+  const { account, key } = await stored(book);
+  t.equal(await book.anyBlockedCountries(), false);
+  await book.updateKey(account.id, key.id, { blockedCountries: ['DE'] }, NOW);
+  t.equal(await book.anyBlockedCountries(), true);
+  await book.updateKey(account.id, key.id, { isActive: false }, NOW);
+  t.equal(await book.anyBlockedCountries(), false);
+});
+
+eachBook('concurrent changes of a key all count and none is lost', async (t, book) => {
+  const { account, key } = await stored(book);
+  const changes = [
+    { name: 'a' },
+    { description: 'b' },
+    { activeHours: '08:00-09:00' },
+    { webhookUrl: 'http://c' },
+  ];
+  await Promise.all(changes.map((change) => book.updateKey(account.id, key.id, change, NOW)));
+  t.match(await book.key(account.id, key.id), { ...Object.assign({}, ...changes), version: 5 });
+});
+
+onPostgres('changes of a key by two gateways at once all count', async (t, { open }) => {
+  const [one, two] = [await open(), await open()];
+  const { account, key } = await stored(one);
+  const changes = Array.from({ length: 40 }, (_, index) =>
+    (index % 2 ? one : two).updateKey(account.id, key.id, { name: `n${index}` }, NOW),
+  );
+  const versions = (await Promise.all(changes)).map((changed) => changed?.version ?? 0);
+  t.same(
+    versions.sort((a, b) => a - b),
+    Array.from({ length: 40 }, (_, index) => index + 2),
+  );
+});

@@ -1,0 +1,48 @@
+import { NOW, newKey, stored } from '../helper/book-records.ts';
+import { eachBook } from '../helper/books.ts';
+
+eachBook('new records are unpublished until they are noted', async (t, book) => {
+  const { account, key } = await stored(book);
+  t.same(await book.unpublished(10), { keys: [key], accounts: [account] });
+  await book.published({ keys: [{ id: key.id, version: 1 }] });
+  t.same(await book.unpublished(10), { keys: [], accounts: [account] });
+  await book.published({ accounts: [{ id: account.id, version: 1 }] });
+  t.same(await book.unpublished(10), { keys: [], accounts: [] });
+});
+
+eachBook('a change is unpublished again', async (t, book) => {
+  const { account, key } = await stored(book);
+  await book.published({ keys: [{ id: key.id, version: 1 }], accounts: [{ id: account.id, version: 1 }] });
+  const changed = await book.updateKey(account.id, key.id, { isActive: false }, NOW);
+  t.same(await book.unpublished(10), { keys: [changed], accounts: [] });
+});
+
+eachBook('a late note of an older version changes nothing', async (t, book) => {
+  const { account, key } = await stored(book);
+  await book.updateKey(account.id, key.id, {}, NOW);
+  await book.published({ keys: [{ id: key.id, version: 2 }] });
+  await book.published({ keys: [{ id: key.id, version: 1 }] });
+  t.same((await book.unpublished(10)).keys, []);
+});
+
+eachBook('of two versions in one note the higher counts', async (t, book) => {
+  const { account, key } = await stored(book);
+  await book.updateKey(account.id, key.id, {}, NOW);
+  const note = (version: number) => ({ id: key.id, version });
+  await book.published({ keys: [note(1), note(2), note(1)] });
+  t.same((await book.unpublished(10)).keys, []);
+});
+
+eachBook('many records are noted at once and listed up to a limit', async (t, book) => {
+  const { account, key } = await stored(book);
+  const keys = [key];
+  while (keys.length < 20) keys.push(await book.createKey(account.id, newKey(), NOW));
+  t.same((await book.unpublished(5)).keys, keys.slice(0, 5));
+  await book.published({ keys: keys.slice(1).map(({ id, version }) => ({ id, version })) });
+  t.same((await book.unpublished(5)).keys, [key]);
+});
+
+eachBook('a note of nothing is allowed', async (t, book) => {
+  await t.resolves(book.published({}));
+  await t.resolves(book.published({ keys: [], accounts: [] }));
+});

@@ -1,0 +1,134 @@
+import { test } from 'tap';
+import type { Price } from '../../src/domain/catalog.ts';
+import { MAX_CREDITS } from '../../src/domain/credits.ts';
+import type { Usage } from '../../src/domain/ledger-entry.ts';
+import { chargeFor, FREE_PRICE, isPriced, priceFromCredits } from '../../src/domain/price.ts';
+
+/** A price list in config numbers; what is not named costs nothing. */
+function priced(credits: Partial<Record<keyof Price, number>>): Price {
+  const price: { -readonly [U in keyof Price]: bigint } = { ...FREE_PRICE };
+  for (const [unit, perUnit] of Object.entries(credits)) {
+    const pico = priceFromCredits(unit as keyof Price, perUnit);
+    if (pico === undefined) throw new Error(`no price: ${perUnit}`);
+    price[unit as keyof Price] = pico;
+  }
+  return price;
+}
+
+const PRICES: readonly [unit: keyof Price, credits: number, pico: bigint | undefined][] = [
+  ['input', 0.15, 150_000n],
+  ['input', 0, 0n],
+  ['input', -0, 0n],
+  ['output', 0.000001, 1n],
+  ['output', 0.0000001, undefined],
+  ['cachedInput', 0.075, 75_000n],
+  ['cacheWrite', 3.75, 3_750_000n],
+  ['character', 15, 15_000_000n],
+  ['image', 0.04, 40_000_000_000n],
+  ['audioSecond', 0.0001, 100_000_000n],
+  ['videoSecond', 0.1, 100_000_000_000n],
+  ['request', 0.000001, 1_000_000n],
+  ['request', 1e-7, undefined],
+  ['input', MAX_CREDITS, 8_500_000_000_000_000n],
+  ['input', MAX_CREDITS + 1, undefined],
+  ['input', -0.01, undefined],
+  ['input', Number.NaN, undefined],
+  ['input', Number.POSITIVE_INFINITY, undefined],
+];
+
+for (const [unit, credits, pico] of PRICES) {
+  test(`a price of ${credits} for ${unit} is ${pico ?? 'not a price'}`, async (t) => {
+    t.equal(priceFromCredits(unit, credits), pico);
+  });
+}
+
+const MINI = priced({ input: 0.15, output: 0.6, cachedInput: 0.075 });
+
+const CHARGES: readonly [what: string, price: Price, usage: Usage, micros: number][] = [
+  ['nothing used', MINI, {}, 0],
+  ['nothing but what is free', MINI, { images: 1_000 }, 0],
+  ['a million input tokens', MINI, { input: 1_000_000 }, 150_000],
+  ['input and output', MINI, { input: 1_000, output: 500 }, 450],
+  ['one token, rounded up to a micro-credit', MINI, { input: 1 }, 1],
+  ['three parts of a micro-credit, rounded up once', MINI, { input: 1, output: 1, cachedInput: 1 }, 1],
+  ['exactly one micro-credit, not rounded', MINI, { input: 20, cachedInput: -0 }, 3],
+  ['cached input at its own price', MINI, { input: 0, cachedInput: 1_000_000 }, 75_000],
+  ['cache writes', priced({ cacheWrite: 3.75 }), { cacheWrite: 1_000 }, 3_750],
+  ['characters', priced({ character: 15 }), { characters: 11 }, 165],
+  ['images', priced({ image: 0.04 }), { images: 3 }, 120_000],
+  ['requests', priced({ request: 0.000001 }), { requests: 1 }, 1],
+  ['whole seconds of audio', priced({ audioSecond: 0.0001 }), { audioSeconds: 60 }, 6_000],
+  ['a part of a second', priced({ audioSecond: 0.0001 }), { audioSeconds: 2.5 }, 250],
+  ['seconds that binary fractions cannot hold', priced({ audioSecond: 1 }), { audioSeconds: 1.1 }, 1_100_000],
+  ['a part of a microsecond counts as a whole one', priced({ audioSecond: 1 }), { audioSeconds: 1e-9 }, 1],
+  ['a second in exponent form', priced({ audioSecond: 1 }), { audioSeconds: 1e-6 }, 1],
+  ['video', priced({ videoSecond: 0.1 }), { videoSeconds: 8 }, 800_000],
+  [
+    'every unit at once',
+    priced({
+      input: 1,
+      output: 1,
+      cachedInput: 1,
+      cacheWrite: 1,
+      character: 1,
+      image: 1,
+      audioSecond: 1,
+      videoSecond: 1,
+      request: 1,
+    }),
+    {
+      input: 1,
+      output: 1,
+      cachedInput: 1,
+      cacheWrite: 1,
+      characters: 1,
+      images: 1,
+      audioSeconds: 1,
+      videoSeconds: 1,
+      requests: 1,
+    },
+    4_000_005,
+  ],
+];
+
+for (const [what, price, usage, micros] of CHARGES) {
+  test(`charge: ${what}`, async (t) => {
+    t.equal(chargeFor(price, usage), micros);
+  });
+}
+
+test('a charge never is below the exact sum, nor a micro-credit or more above it', async (t) => {
+  for (let tokens = 0; tokens < 2_000; tokens += 7) {
+    const exactPico = BigInt(tokens) * MINI.input + BigInt(tokens * 3) * MINI.output;
+    const charged = BigInt(chargeFor(MINI, { input: tokens, output: tokens * 3 })) * 1_000_000n;
+    if (charged < exactPico || charged - exactPico >= 1_000_000n) t.fail(`${tokens} tokens: ${charged}`);
+  }
+  t.pass('all sums rounded up once');
+});
+
+const WRONG: readonly [what: string, usage: Usage][] = [
+  ['negative tokens', { input: -1 }],
+  ['a part of a token', { output: 1.5 }],
+  ['more tokens than can be counted', { input: 2 ** 53 }],
+  ['tokens that are no number', { input: Number.NaN }],
+  ['negative seconds', { audioSeconds: -0.1 }],
+  ['endless seconds', { videoSeconds: Number.POSITIVE_INFINITY }],
+  ['seconds that are no number', { audioSeconds: Number.NaN }],
+];
+
+for (const [what, usage] of WRONG) {
+  test(`${what} are a programming error`, async (t) => {
+    t.throws(() => chargeFor(FREE_PRICE, usage), RangeError);
+  });
+}
+
+test('a charge beyond the safe range is an error and no wrong number', async (t) => {
+  const price = priced({ videoSecond: MAX_CREDITS });
+  t.throws(() => chargeFor(price, { videoSeconds: 2 }), RangeError);
+  t.throws(() => chargeFor(price, { videoSeconds: 1e308 }), RangeError);
+});
+
+test('a price list is priced where one price is above zero', async (t) => {
+  t.equal(isPriced(FREE_PRICE), false);
+  for (const unit of Object.keys(FREE_PRICE)) t.equal(isPriced({ ...FREE_PRICE, [unit]: 1n }), true, unit);
+});

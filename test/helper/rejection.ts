@@ -1,0 +1,9 @@
+/** What a promise rejects with; undefined where it does not reject. */
+export async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}

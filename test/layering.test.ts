@@ -1,0 +1,73 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { layeringFaults } from './helper/layering.ts';
+
+const SRC = new URL('../src', import.meta.url).pathname;
+
+const faultsOf = (files: Record<string, string>) => layeringFaults(new Map(Object.entries(files)));
+
+test('imports in src go one way', async (t) => {
+  const paths = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    /\.(ts|mjs)$/.test(path),
+  );
+  t.ok(paths.includes('domain/credits.ts'), 'the files are found');
+  t.same(layeringFaults(new Map(paths.map((path) => [path, readFileSync(join(SRC, path), 'utf8')]))), []);
+});
+
+test('an import of a higher tier is found, however it is written', async (t) => {
+  for (const line of [
+    "import { admit } from '../ledger/admit.ts';",
+    "import type { Admit } from '../ledger/admit.ts';",
+    "import '../ledger/admit.ts';",
+    "export { admit } from '../ledger/admit.ts';",
+    "const { admit } = await import('../ledger/admit.ts');",
+    "import {\n  admit,\n} from '../ledger/admit.ts';",
+  ]) {
+    t.match(faultsOf({ 'domain/a.ts': line }), [/^domain\/a\.ts: must not import ledger\/admit\.ts/], line);
+  }
+});
+
+test('an import of a lower tier, or within a folder, is none', async (t) => {
+  t.same(
+    faultsOf({
+      'gateway/a.ts': "import { hold } from '../ledger/hold.ts';\nimport { b } from './meter/b.ts';",
+      'main.ts': "import { serve } from './serve.ts';",
+    }),
+    [],
+  );
+});
+
+test('neighbours do not import each other', async (t) => {
+  t.equal(faultsOf({ 'alerts/a.ts': "import { hold } from '../ledger/hold.ts';" }).length, 1);
+  t.equal(faultsOf({ 'app.ts': "import { startDemoProvider } from './demo/demo-provider.ts';" }).length, 1);
+});
+
+test('a program file is imported by program files only', async (t) => {
+  t.equal(faultsOf({ 'gateway/a.ts': "import { loadConfig } from '../load-config.ts';" }).length, 1);
+});
+
+test('a folder without a place is found', async (t) => {
+  t.match(faultsOf({ 'utils/a.ts': '' }), [/the folder utils/]);
+});
+
+test('dependency injection outside the container is found', async (t) => {
+  t.match(faultsOf({ 'app.ts': "import { container } from 'tsyringe';" }), [/only container\.ts/]);
+  t.same(faultsOf({ 'container.ts': "import { container } from 'tsyringe';" }), []);
+});
+
+test('I/O in the domain is found', async (t) => {
+  t.match(faultsOf({ 'domain/a.ts': "import { readFileSync } from 'node:fs';" }), [/no I\/O/]);
+  t.same(faultsOf({ 'domain/a.ts': "import { createHash } from 'node:crypto';" }), []);
+});
+
+test('a dependency of the bootstrap is found', async (t) => {
+  t.match(faultsOf({ 'bootstrap/a.mjs': "import yaml from 'yaml';" }), [/nothing is installed yet/]);
+  t.match(faultsOf({ 'bootstrap.mjs': "import { x } from './config.ts';" }), [/stands alone/]);
+});
+
+test('an import from outside src is found', async (t) => {
+  t.match(faultsOf({ 'gateway/a.ts': "import { world } from '../../test/helper/world.ts';" }), [
+    /outside src/,
+  ]);
+});
