@@ -49,8 +49,11 @@ test('the SDK sees typed errors, and retries none of our refusals', async (t) =>
   });
   const call = (model: string) => client.chat.completions.create({ model, messages: [] });
   await t.rejects(call('flat'), { status: 402, code: 'spending_limit_exceeded' });
-  await t.rejects(call('nothing'), OpenAI.NotFoundError);
-  await t.rejects(client.withOptions({ apiKey: 'sk-tg-wrong' }).models.list(), OpenAI.AuthenticationError);
+  await t.rejects(call('nothing'), { status: 404, code: 'model_not_found' });
+  await t.rejects(client.withOptions({ apiKey: 'sk-tg-wrong' }).models.list(), {
+    status: 401,
+    code: 'invalid_api_key',
+  });
   t.equal(sent, 3);
   t.equal(provider.requests.length, 0);
 });

@@ -1,0 +1,125 @@
+import type { Book } from '../../src/book/book.ts';
+import { micro } from '../../src/domain/credits.ts';
+import { entry, NOW, newKey, stored } from '../helper/book-records.ts';
+import { eachBook, onPostgres } from '../helper/books.ts';
+
+const HOOK = 'https://example.com/hook';
+
+/** An account whose one key has a webhook, and its queued alert. */
+async function crossed(book: Book) {
+  const { account, key } = await stored(book, { key: { webhookUrl: HOOK } });
+  await book.post([entry(account.id, { crossing: true, balanceAfter: micro(42) })]);
+  const [id = 0] = await book.queuedAlerts(1);
+  return { account, key, id };
+}
+
+eachBook('a claimed alert says what to send and where', async (t, book) => {
+  const { account, key, id } = await crossed(book);
+  const claimed = await book.claimAlert(id, NOW + 1);
+  t.match(claimed, {
+    id,
+    accountId: account.id,
+    email: account.email,
+    webhookSecret: account.webhookSecret,
+    creditsBalance: 42,
+    test: false,
+    createdAt: NOW,
+  });
+  t.match(claimed?.deliveries, [{ keyId: key.id, url: HOOK }]);
+  t.same(await book.queuedAlerts(10), []);
+});
+
+eachBook('deliveries are in the book as unknown before anything is sent', async (t, book) => {
+  const { account, key, id } = await crossed(book);
+  const claimed = await book.claimAlert(id, NOW + 1);
+  const unknown = { status: 'unknown', httpStatus: null, durationMs: null, attemptedAt: NOW + 1 };
+  t.same((await book.alerts(account.id, 10))[0]?.deliveries, [
+    { id: claimed?.deliveries[0]?.id, keyId: key.id, url: HOOK, ...unknown },
+  ]);
+});
+
+eachBook('the outcome of a delivery is kept', async (t, book) => {
+  const { account, id } = await crossed(book);
+  const claimed = await book.claimAlert(id, NOW);
+  const outcome = { status: 'failed', httpStatus: 503, durationMs: 12, attemptedAt: NOW + 3 } as const;
+  await book.finishDelivery(claimed?.deliveries[0]?.id ?? 0, outcome);
+  t.match((await book.alerts(account.id, 10))[0]?.deliveries, [outcome]);
+});
+
+eachBook('an alert goes to every usable key with a webhook', async (t, book) => {
+  const { account, key, id } = await crossed(book);
+  const more = [
+    { webhookUrl: HOOK, isActive: false },
+    { webhookUrl: '' },
+    { webhookUrl: HOOK, expiresAt: NOW },
+    { webhookUrl: `${HOOK}/2`, expiresAt: NOW + 1 },
+  ];
+  const made = [];
+  for (const settings of more) made.push(await book.createKey(account.id, newKey(settings), NOW));
+  await stored(book, { key: { webhookUrl: HOOK } });
+  const claimed = await book.claimAlert(id, NOW);
+  t.same(
+    claimed?.deliveries.map((delivery) => delivery.keyId),
+    [key.id, made[3]?.id],
+  );
+});
+
+eachBook('an alert that no key listens to is claimed without deliveries', async (t, book) => {
+  const { account } = await stored(book);
+  await book.post([entry(account.id, { crossing: true })]);
+  const [id = 0] = await book.queuedAlerts(1);
+  t.same((await book.claimAlert(id, NOW))?.deliveries, []);
+});
+
+eachBook('an alert is claimed once', async (t, book) => {
+  const { account, id } = await crossed(book);
+  const claims = await Promise.all(Array.from({ length: 20 }, () => book.claimAlert(id, NOW)));
+  t.equal(claims.filter((claim) => claim !== undefined).length, 1);
+  t.equal((await book.alerts(account.id, 10))[0]?.deliveries.length, 1);
+});
+
+onPostgres('of 20 claims by two gateways one wins', async (t, { open }) => {
+  const [one, two] = [await open(), await open()];
+  const { account, id } = await crossed(one);
+  const attempts = Array.from({ length: 20 }, (_, index) => (index % 2 ? one : two).claimAlert(id, NOW));
+  const claims = await Promise.all(attempts);
+  t.equal(claims.filter((claim) => claim !== undefined).length, 1);
+  t.equal((await one.alerts(account.id, 10))[0]?.deliveries.length, 1);
+});
+
+eachBook('an unknown alert cannot be claimed', async (t, book) => {
+  t.equal(await book.claimAlert(99, NOW), undefined);
+});
+
+eachBook('queued alerts are listed oldest first', async (t, book) => {
+  const { account } = await stored(book);
+  await book.post(
+    [1, 2, 3].map((seq) => entry(account.id, { seq, crossing: true, balanceAfter: micro(seq) })),
+  );
+  const ids = await book.queuedAlerts(2);
+  const balances = [];
+  for (const id of ids) balances.push((await book.claimAlert(id, NOW))?.creditsBalance);
+  t.same(balances, [1, 2]);
+  t.equal((await book.queuedAlerts(10)).length, 1);
+});
+
+eachBook('a test alert is queued and marked', async (t, book) => {
+  const { account } = await stored(book, { key: { webhookUrl: HOOK } });
+  const id = await book.createTestAlert(account.id, micro(7), NOW);
+  t.same(await book.queuedAlerts(10), [id]);
+  t.match(await book.claimAlert(id, NOW), { id, test: true, creditsBalance: 7, deliveries: [{ url: HOOK }] });
+  t.ok(await book.createTestAlert(account.id, micro(7), NOW), 'and another one may follow');
+});
+
+eachBook('alerts are listed newest first, each with its own deliveries', async (t, book) => {
+  const { account, id } = await crossed(book);
+  const second = await book.createTestAlert(account.id, micro(1), NOW + 1);
+  const { account: other } = await crossed(book);
+  await book.claimAlert(id, NOW);
+  t.match(await book.alerts(account.id, 10), [
+    { id: second, test: true, createdAt: NOW + 1, deliveries: [] },
+    { id, test: false, deliveries: [{ url: HOOK }] },
+  ]);
+  t.equal((await book.alerts(account.id, 1)).length, 1);
+  t.equal((await book.alerts(other.id, 10)).length, 1);
+});

@@ -1,0 +1,88 @@
+import { micro } from '../../src/domain/credits.ts';
+import { entry, NOW, newKey, stored, TODAY } from '../helper/book-records.ts';
+import { eachBook } from '../helper/books.ts';
+
+/** The week began in the month before. */
+const STARTS = { day: TODAY, week: TODAY - 2, month: TODAY - 1 };
+
+eachBook('a snapshot takes a new epoch each time', async (t, book) => {
+  const { account, key } = await stored(book);
+  t.same(await book.snapshot(account.id, STARTS), {
+    account,
+    balance: 0,
+    seq: 0,
+    epoch: 1,
+    keys: [{ key, daySpent: 0, weekSpent: 0, monthSpent: 0 }],
+  });
+  t.equal((await book.snapshot(account.id, STARTS))?.epoch, 2);
+});
+
+eachBook('concurrent snapshots take different epochs', async (t, book) => {
+  const { account } = await stored(book);
+  const taken = await Promise.all(Array.from({ length: 10 }, () => book.snapshot(account.id, STARTS)));
+  t.equal(new Set(taken.map((snapshot) => snapshot?.epoch)).size, 10);
+});
+
+eachBook('a snapshot sums what each key spent in each period', async (t, book) => {
+  const { account, key } = await stored(book);
+  const other = await book.createKey(account.id, newKey(), NOW);
+  const spends = [
+    [key.id, STARTS.day, 1],
+    [key.id, STARTS.month, 10],
+    [key.id, STARTS.week, 100],
+    [key.id, STARTS.week - 1, 1000],
+    [other.id, STARTS.day, 7],
+    [other.id, STARTS.day, 7],
+  ] as const;
+  await book.post(
+    spends.map(([keyId, day, spent], index) =>
+      entry(account.id, { seq: index + 1, keyId, day, model: `m${index}`, credits: micro(-spent) }),
+    ),
+  );
+  t.match((await book.snapshot(account.id, STARTS))?.keys, [
+    { key: { id: key.id }, daySpent: 1, monthSpent: 11, weekSpent: 111 },
+    { key: { id: other.id }, daySpent: 14, monthSpent: 14, weekSpent: 14 },
+  ]);
+});
+
+eachBook('a refund lowers what its key spent, a top-up does not', async (t, book) => {
+  const { account, key } = await stored(book);
+  await book.post([
+    entry(account.id, { seq: 1, keyId: key.id, credits: micro(-50) }),
+    entry(account.id, { seq: 2, keyId: key.id, credits: micro(20), type: 'refund' }),
+    entry(account.id, { seq: 3, credits: micro(1000), type: 'top_up' }),
+    entry(account.id, { seq: 4, credits: micro(-400), type: 'adjustment' }),
+  ]);
+  const snapshot = await book.snapshot(account.id, STARTS);
+  t.match(snapshot, { balance: 570, keys: [{ daySpent: 30 }] });
+});
+
+eachBook('inactive keys are part of a snapshot, those of other accounts are not', async (t, book) => {
+  const { account, key } = await stored(book, { key: { isActive: false } });
+  const { key: foreign } = await stored(book);
+  await book.post([entry(foreign.accountId, { keyId: foreign.id })]);
+  const snapshot = await book.snapshot(account.id, STARTS);
+  t.same(
+    snapshot?.keys.map((state) => state.key),
+    [key],
+  );
+});
+
+eachBook('an unknown account has no snapshot', async (t, book) => {
+  t.equal(await book.snapshot(99, STARTS), undefined);
+});
+
+eachBook('recent accounts are those with an entry since', async (t, book) => {
+  const { account: quiet } = await stored(book);
+  const { account: early } = await stored(book);
+  const { account: late } = await stored(book);
+  await book.post([
+    entry(early.id, { createdAt: NOW - 1 }),
+    entry(late.id, { createdAt: NOW }),
+    // Settled later, made earlier: the account stays recent.
+    entry(late.id, { createdAt: NOW - 5, seq: 2 }),
+  ]);
+  t.same(await book.recentAccounts(NOW), [{ id: late.id, seq: 2, epoch: 0 }]);
+  t.equal((await book.recentAccounts(0)).length, 2);
+  t.notOk((await book.recentAccounts(0)).some(({ id }) => id === quiet.id));
+});

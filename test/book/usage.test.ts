@@ -1,0 +1,91 @@
+import type { Book } from '../../src/book/book.ts';
+import { micro } from '../../src/domain/credits.ts';
+import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
+import { entry, NOW, newKey, stored, TODAY } from '../helper/book-records.ts';
+import { eachBook } from '../helper/books.ts';
+
+async function accountWith(book: Book, given: readonly Partial<JournalEntry>[]): Promise<number> {
+  const { account, key } = await stored(book);
+  await book.post(given.map((one, index) => entry(account.id, { seq: index + 1, keyId: key.id, ...one })));
+  return account.id;
+}
+
+eachBook('usage by day names the days and sums every unit', async (t, book) => {
+  const id = await accountWith(book, [
+    { credits: micro(-5), usage: { input: 10, output: 2, cachedInput: 3, cacheWrite: 4, requests: 1 } },
+    { credits: micro(-6), usage: { input: 1, audioSeconds: 0.25 }, model: 'other' },
+    { credits: micro(-1), usage: { images: 2, characters: 9, videoSeconds: 1.5 }, day: TODAY - 1 },
+  ]);
+  t.same(await book.usage(id, TODAY - 1, TODAY + 1, 'day'), [
+    { group: '2026-11-17', calls: 1, credits: 1, usage: { images: 2, characters: 9, videoSeconds: 1.5 } },
+    {
+      group: '2026-11-18',
+      calls: 2,
+      credits: 11,
+      usage: { input: 11, output: 2, cachedInput: 3, cacheWrite: 4, audioSeconds: 0.25 },
+    },
+  ]);
+});
+
+eachBook('the first day of a span counts and the last does not', async (t, book) => {
+  const id = await accountWith(book, [{ day: TODAY - 1 }, { day: TODAY }, { day: TODAY + 1 }]);
+  const days = await book.usage(id, TODAY, TODAY + 1, 'day');
+  t.same(
+    days.map(({ group }) => group),
+    ['2026-11-18'],
+  );
+});
+
+eachBook('usage by model is in the same order on either engine', async (t, book) => {
+  const models = ['b', 'B', 'a-b', 'ab', 'Ä', '_', null];
+  const id = await accountWith(
+    book,
+    models.map((model) => ({ model })),
+  );
+  const rows = await book.usage(id, TODAY, TODAY + 1, 'model');
+  t.same(
+    rows.map(({ group }) => group),
+    [null, 'B', '_', 'a-b', 'ab', 'b', 'Ä'],
+  );
+});
+
+eachBook('usage by key gives the ids, ascending', async (t, book) => {
+  const { account, key } = await stored(book);
+  const other = await book.createKey(account.id, newKey(), NOW);
+  const keyIds = [other.id, key.id, other.id];
+  await book.post(keyIds.map((keyId, index) => entry(account.id, { seq: index + 1, keyId })));
+  t.match(await book.usage(account.id, TODAY, TODAY + 1, 'key'), [
+    { group: key.id, calls: 1 },
+    { group: other.id, calls: 2 },
+  ]);
+});
+
+eachBook('calls of charge 0 and expired holds are calls', async (t, book) => {
+  const id = await accountWith(book, [
+    { credits: micro(0) },
+    { credits: micro(0), type: 'expired_hold', status: null, outcome: null },
+  ]);
+  t.match(await book.usage(id, TODAY, TODAY + 1, 'day'), [{ calls: 2, credits: 0 }]);
+});
+
+eachBook('a refund lowers the credits and is no call', async (t, book) => {
+  const usage = { videoSeconds: 8 };
+  const id = await accountWith(book, [
+    { credits: micro(-80), usage },
+    { credits: micro(80), usage, type: 'refund' },
+  ]);
+  t.same(await book.usage(id, TODAY, TODAY + 1, 'model'), [
+    { group: 'gpt-4o-mini', calls: 1, credits: 0, usage },
+  ]);
+});
+
+eachBook('sums over several batches add up', async (t, book) => {
+  const { account, key } = await stored(book);
+  for (let seq = 1; seq <= 3; seq++) {
+    const used = { input: 2 ** 50, audioSeconds: 0.5 };
+    await book.post([entry(account.id, { seq, keyId: key.id, credits: micro(-(2 ** 51)), usage: used })]);
+  }
+  t.same(await book.usage(account.id, TODAY, TODAY + 1, 'key'), [
+    { group: key.id, calls: 3, credits: 3 * 2 ** 51, usage: { input: 3 * 2 ** 50, audioSeconds: 1.5 } },
+  ]);
+});

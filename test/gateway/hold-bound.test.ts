@@ -1,0 +1,72 @@
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { test } from 'tap';
+import type { Catalog } from '../../src/domain/catalog.ts';
+import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
+import { readJsonBody } from '../../src/gateway/body.ts';
+import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
+import { chatHold } from '../../src/gateway/hold-bound.ts';
+import { testCatalog } from '../helper/world.ts';
+
+/** One credit a token, in or out, so that a hold in credits is a number of tokens. */
+function catalogOf(): Catalog {
+  const rate = priceFromCredits('input', 1_000_000) ?? 0n;
+  const model = testCatalog('http://127.0.0.1').get('tokens');
+  if (!model) throw new Error('no model');
+  return new Map([
+    ['m', { ...model, slug: 'm', price: { ...FREE_PRICE, input: rate, output: rate, cachedInput: rate } }],
+  ]);
+}
+
+function holdOf(body: Record<string, unknown>, imageTokens = 1_000): number {
+  const [endpoint] = ENDPOINTS;
+  if (!endpoint) throw new Error('no endpoint');
+  return chatHold(readJsonBody(Buffer.from(JSON.stringify(body)), catalogOf(), endpoint), imageTokens) / 1e6;
+}
+
+test('never less than the tokens of any text, and its output bound', (t) => {
+  const texts = [
+    'Hello, world.',
+    'Ünïcödé, 日本語のテキスト, 😀😀😀, العربية',
+    '\n\t"quotes" \\ and \u0001 control',
+    'a'.repeat(5_000),
+    '1234567890 '.repeat(500),
+    Array.from({ length: 300 }, (_, index) => String.fromCodePoint(0x4e00 + index * 37)).join(''),
+  ];
+  for (const content of texts) {
+    const tokens = countTokens(content) + 4 + 3;
+    t.ok(
+      holdOf({ model: 'm', max_tokens: 50, messages: [{ role: 'user', content }] }) >= tokens + 50,
+      content.slice(0, 20),
+    );
+  }
+  t.end();
+});
+
+test('the output bound: the larger maximum, times n, else the model’s', (t) => {
+  const base = { model: 'm', messages: [] };
+  const empty = holdOf({ ...base, max_tokens: 0 });
+  t.ok(holdOf({ ...base, max_tokens: 500 }) - empty >= 500);
+  t.ok(holdOf({ ...base, max_tokens: 100, max_completion_tokens: 900 }) - empty >= 900);
+  t.ok(holdOf({ ...base, max_tokens: 100, n: 7 }) - empty >= 700);
+  t.ok(holdOf(base) >= 1_000, 'maxOutputTokens of the model');
+  t.end();
+});
+
+test('media counts by its bound, not by the length of its base64; a link is text', (t) => {
+  const withPart = (part: unknown) =>
+    holdOf({ model: 'm', max_tokens: 0, messages: [{ role: 'user', content: [part] }] });
+  const small = withPart({ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } });
+  const large = withPart({
+    type: 'image_url',
+    image_url: { url: `data:image/png;base64,${'A'.repeat(500_000)}` },
+  });
+  t.equal(large, small);
+  t.ok(small > 1_000 && small < 1_400, String(small));
+  const audio = withPart({ type: 'input_audio', input_audio: { data: 'A'.repeat(100_000), format: 'wav' } });
+  t.ok(audio < 1_500, String(audio));
+  t.ok(
+    withPart({ type: 'image_url', image_url: { url: `https://example.com/${'a'.repeat(5_000)}` } }) > 6_000,
+  );
+  t.ok(withPart({ type: 'text', text: 'A'.repeat(5_000) }) > 5_000, 'text that looks like base64 is text');
+  t.end();
+});
