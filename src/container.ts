@@ -14,7 +14,7 @@ import type { Config } from './config.ts';
 import { compileRanges } from './domain/addresses.ts';
 import { CountryLookup } from './gateway/country.ts';
 import { Gatekeeper } from './gateway/gatekeeper.ts';
-import { boundOf } from './gateway/hold-bound.ts';
+import { boundOf } from './gateway/meter/chat-hold.ts';
 import { TokenCounter } from './gateway/meter/token-counter.ts';
 import type { PipelineParts } from './gateway/pipeline.ts';
 import { UpstreamTransport } from './gateway/upstream-transport.ts';
@@ -85,7 +85,7 @@ export function compose(opened: Opened): DependencyContainer {
       countTokens: (text: string) => c.resolve(TOKEN_COUNTER).count(text),
       requestTimeoutMs: config.limits.requestTimeoutMs,
     },
-    imageTokens: config.limits.imageTokens,
+    bounds: config.limits,
     bodyLimitBytes: config.server.bodyLimitBytes,
   }));
   once(APP_PARTS, (c) => {

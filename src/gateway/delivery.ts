@@ -6,7 +6,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { callOf, type ReadCall } from './call.ts';
 import { clientHeaders } from './headers.ts';
 import { JsonRelay } from './json-relay.ts';
-import type { CountTokens } from './meter/estimate.ts';
+import type { CountTokens } from './meter/meter.ts';
 import { refuse } from './refuse.ts';
 import { settleCall } from './settle.ts';
 import { StreamRelay } from './stream-relay.ts';

@@ -1,12 +1,10 @@
 import type { WireFormat } from '../domain/catalog.ts';
 import type { Category } from '../domain/key.ts';
+import { chat } from './meter/chat.ts';
+import type { Meter } from './meter/meter.ts';
 
 /** How the body of a call is read and judged. */
 export type BodyKind = 'json';
-/** Which fields of the answer hold what was used, and in which shape the stream comes. */
-export type UsageKind = 'chat';
-/** Which fields of the request bound what the call can cost. */
-export type BoundKind = 'chat';
 
 /** One forwarded endpoint of contract section 4. A new endpoint is a row in ENDPOINTS. */
 export interface Endpoint {
@@ -16,8 +14,10 @@ export interface Endpoint {
   /** Upstreams that speak this; also the shape of errors. */
   readonly format: WireFormat;
   readonly body: BodyKind;
-  readonly usage: UsageKind;
-  readonly bound: BoundKind;
+  /** What a call may cost, and what it used. */
+  readonly meter: Meter;
+  /** A stream reports usage only when asked: `stream_options.include_usage`. */
+  readonly asksForUsage: boolean;
 }
 
 export const ENDPOINTS: readonly Endpoint[] = [
@@ -27,7 +27,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     category: 'text',
     format: 'openai',
     body: 'json',
-    usage: 'chat',
-    bound: 'chat',
+    meter: chat,
+    asksForUsage: true,
   },
 ];

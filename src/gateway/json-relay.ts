@@ -1,6 +1,4 @@
 import type { Delivery, Reading } from './delivery.ts';
-import { chatUsage } from './meter/chat-usage.ts';
-import { estimateChat, writtenIn } from './meter/estimate.ts';
 import { lastMember } from './meter/last-member.ts';
 import type { AnswerSink, UpstreamAnswer } from './upstream-transport.ts';
 
@@ -93,19 +91,20 @@ export class JsonRelay implements AnswerSink {
 
   #read(): Reading {
     const { call, countTokens } = this.#delivery;
+    const { meter } = call.endpoint;
     if (this.#isPassing) {
       return {
-        usage: chatUsage({ usage: lastMember(this.#kept.toString('utf8'), 'usage') }),
+        usage: meter.usage({ usage: lastMember(this.#kept.toString('utf8'), 'usage') }),
         estimate: async () => ({
-          ...(await estimateChat(call.body, '', countTokens)),
+          ...(await meter.estimate(call.body, '', countTokens)),
           output: Math.ceil(this.#length / BYTES_PER_TOKEN),
         }),
       };
     }
     const answer = parse(Buffer.concat(this.#chunks));
     return {
-      usage: chatUsage(answer),
-      estimate: () => estimateChat(call.body, writtenIn(answer), countTokens),
+      usage: meter.usage(answer),
+      estimate: () => meter.estimate(call.body, meter.written(answer), countTokens),
     };
   }
 }

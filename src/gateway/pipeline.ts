@@ -10,7 +10,7 @@ import type { DeliveryContext } from './delivery.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { forward, originOf } from './forward.ts';
 import type { Gatekeeper } from './gatekeeper.ts';
-import { chatHold } from './hold-bound.ts';
+import type { Bounds } from './meter/meter.ts';
 import { settleCall } from './settle.ts';
 import { upstreamBody } from './upstream-body.ts';
 import type { UpstreamTransport } from './upstream-transport.ts';
@@ -21,7 +21,7 @@ export interface PipelineParts {
   readonly catalog: () => Catalog;
   readonly transport: UpstreamTransport;
   readonly delivery: DeliveryContext;
-  readonly imageTokens: number;
+  readonly bounds: Bounds;
   readonly bodyLimitBytes: number;
 }
 
@@ -55,8 +55,8 @@ function pipelineOf(parts: PipelineParts, endpoint: Endpoint) {
       const call = request.call;
       if (!call) throw new Error('a call that did not enter');
       call.body = readJsonBody(request.body, parts.catalog(), endpoint);
-      call.upstreamBody = upstreamBody(call.body);
-      call.hold = chatHold(call.body, parts.imageTokens);
+      call.upstreamBody = upstreamBody(call.body, endpoint.asksForUsage);
+      call.hold = endpoint.meter.hold(call.body, parts.bounds);
       await admit(request, parts.ledger, parts.gatekeeper);
     },
     /** Whatever fails between the hold and the forwarding, the hold does not stay behind. */

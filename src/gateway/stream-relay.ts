@@ -1,7 +1,6 @@
 import type { Delivery, Reading } from './delivery.ts';
-import { ChatStream } from './meter/chat-stream.ts';
-import { estimateChat } from './meter/estimate.ts';
 import { EventSplitter, type Events } from './meter/event-splitter.ts';
+import type { StreamMeter } from './meter/meter.ts';
 import type { AnswerSink, UpstreamAnswer } from './upstream-transport.ts';
 
 /**
@@ -12,7 +11,7 @@ export class StreamRelay implements AnswerSink {
   readonly #delivery: Delivery;
   readonly #status: number;
   readonly #splitter = new EventSplitter();
-  readonly #meter: ChatStream;
+  readonly #meter: StreamMeter;
   #received = false;
   #ending = false;
   #settled = false;
@@ -22,7 +21,7 @@ export class StreamRelay implements AnswerSink {
   constructor(delivery: Delivery, answer: UpstreamAnswer) {
     this.#delivery = delivery;
     this.#status = answer.statusCode;
-    this.#meter = new ChatStream(delivery.injectedUsage);
+    this.#meter = delivery.call.endpoint.meter.stream(delivery.injectedUsage);
     delivery.hijack();
     const { raw } = delivery;
     raw.writeHead(answer.statusCode, delivery.clientHeaders(answer));
@@ -36,7 +35,7 @@ export class StreamRelay implements AnswerSink {
     const { call, countTokens } = this.#delivery;
     return {
       usage: this.#meter.usage,
-      estimate: () => estimateChat(call.body, this.#meter.written(), countTokens),
+      estimate: () => call.endpoint.meter.estimate(call.body, this.#meter.written(), countTokens),
     };
   }
 

@@ -14,14 +14,14 @@ export interface UpstreamBody {
  * would not report its usage. Then those values are replaced in the text and nothing else is touched: big numbers,
  * key order and white space stay (contract section 4).
  */
-export function upstreamBody(body: JsonBody): UpstreamBody {
+export function upstreamBody(body: JsonBody, asksForUsage: boolean): UpstreamBody {
   const edits: { start: number; end: number; text: string }[] = [];
   const { model, spans } = body;
   const modelSpan = spans.get('model');
   if (model.upstreamModel !== model.slug && modelSpan) {
     edits.push({ ...modelSpan, text: JSON.stringify(model.upstreamModel) });
   }
-  const usageEdit = body.isStream ? includeUsage(body) : undefined;
+  const usageEdit = body.isStream && asksForUsage ? includeUsage(body) : undefined;
   if (usageEdit) edits.push(usageEdit);
   if (edits.length === 0) return { bytes: body.bytes, injectedUsage: false };
   edits.sort((a, b) => b.start - a.start);

@@ -43,19 +43,96 @@ async function charge({ accountId, keyId }: TestAccount, count: number): Promise
   await world.book.post(entries);
 }
 
-const leaving = new AbortController();
-const response = await fetch(`${world.url}/api/account/ledger/?format=csv`, {
-  headers: { authorization: `Bearer ${owner.key}` },
-  signal: leaving.signal,
+const exported = async (query: string) => world.api('GET', `/api/account/ledger/?${query}`, owner.key);
+
+t.skip('JSON lines: the whole ledger, one entry a line, newest first', async (t) => {
+  const response = await exported('format=jsonl');
+  t.equal(response.headers.get('content-type'), 'application/x-ndjson; charset=utf-8');
+  t.match(response.headers.get('content-disposition'), /ledger\.jsonl/);
+  const text = await response.text();
+  t.ok(text.endsWith('\n'));
+  const entries = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as EntryView);
+  t.equal(entries.length, CHARGES + 1);
+  t.match(entries[0], { id: `export-${CHARGES - 1}`, credits: '-0.000001', usage: { input_tokens: 10 } });
+  t.match(entries.at(-1), { type: 'top_up', credits: '10000.000000' });
+  t.equal(new Set(entries.map(({ id }) => id)).size, CHARGES + 1);
 });
-if (process.env.READ) await response.body?.getReader().read();
-leaving.abort();
-await new Promise((r) => setTimeout(r, 300));
-console.log((process as any)._getActiveHandles().filter((h: any) => h.constructor.name === 'Socket').map((h: any) => [h.localPort, h.remotePort, h.destroyed, h._httpMessage?.finished, h.writableEnded, h.server ? 'srv':'' ]));
-console.time('close');
-const timer = setTimeout(() => {
-console.log((process as any)._getActiveHandles().filter((h: any) => h.constructor.name === 'Socket').map((h: any) => [h.localPort, h.remotePort, h.destroyed, h._httpMessage?.finished, h.writableEnded, h.server ? 'srv':'' ]));
-}, 2000);
-await world.close();
-clearTimeout(timer);
-console.timeEnd('close');
+
+t.test('CSV: a header, then the whole ledger in lines that end in CRLF', async (t) => {
+  const response = await exported('format=csv');
+  t.equal(response.headers.get('content-type'), 'text/csv; charset=utf-8');
+  const lines = (await response.text()).split('\r\n');
+  t.equal(lines.length, CHARGES + 3);
+  t.equal(lines.at(-1), '');
+  t.equal(
+    lines[0],
+    'id,type,created_at,key_id,model,category,endpoint,status,outcome,estimated,credits,balance_after,' +
+      'input_tokens,output_tokens,cached_input_tokens,cache_write_tokens,characters,images,audio_seconds,video_seconds,requests',
+  );
+  const [first] = lines.slice(1);
+  t.match(
+    first,
+    new RegExp(`^export-${CHARGES - 1},charge,[^,]+,${owner.keyId},flat,text,/v1/chat/completions,200,`),
+  );
+  t.match(first, /,complete,true,-0\.000001,9999\.998766,10,2,,,,,,,$/);
+});
+
+t.test('an export is cut at limit, and filtered as the pages are', async (t) => {
+  const lines = async (query: string) =>
+    (await (await exported(`format=jsonl&${query}`)).text()).split('\n').length - 1;
+  t.equal(await lines('limit=7'), 7);
+  t.equal(await lines('limit=600'), 600);
+  t.equal(await lines('limit=500'), 500);
+  t.equal(await lines(`key_id=${owner.keyId}`), CHARGES);
+  t.equal(await lines('key_id=987654'), 0);
+  t.equal(await lines('before=11'), 10);
+});
+
+t.test('an empty export is a header alone', async (t) => {
+  t.equal(await (await exported('format=csv&key_id=987654')).text(), csvHeader());
+});
+
+t.test('an export is refused as JSON, like anything else', async (t) => {
+  const answer = await apiOf(world, owner.key).get('/api/account/ledger/?format=csv&limit=0');
+  t.same(refusalOf(answer), [400, 'invalid_field', 'limit']);
+});
+
+t.test('a client that leaves in the middle of an export does the gateway no harm', async (t) => {
+  const leaving = new AbortController();
+  const response = await fetch(`${world.url}/api/account/ledger/?format=csv`, {
+    headers: { authorization: `Bearer ${owner.key}` },
+    signal: leaving.signal,
+  });
+  await response.body?.getReader().read();
+  leaving.abort();
+  t.equal((await exported('format=csv&limit=1')).status, 200);
+});
+
+t.test('cells are quoted by RFC 4180, and none is a formula', async (t) => {
+  const entry: EntryView = {
+    id: 'a"b,c',
+    type: 'charge',
+    created_at: '2026-01-01T00:00:00.000Z',
+    key_id: 1,
+    model: '=HYPERLINK("http://x")',
+    category: 'text',
+    endpoint: '+1+1',
+    status: 499,
+    outcome: 'client_left',
+    usage: { audio_seconds: 1.5 },
+    estimated: true,
+    credits: '-0.000123',
+    balance_after: '-1.000000',
+  };
+  t.equal(
+    csvEntry(entry),
+    '"a""b,c",charge,2026-01-01T00:00:00.000Z,1,"\'=HYPERLINK(""http://x"")",text,\'+1+1,499,client_left,true,' +
+      '-0.000123,-1.000000,,,,,,,1.5,,\r\n',
+  );
+  for (const model of ['@x', '-x', '\tx', '\rx', '-1-1']) {
+    t.match(csvEntry({ ...entry, model }), `'${model}`, JSON.stringify(model));
+  }
+});

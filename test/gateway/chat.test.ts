@@ -234,7 +234,7 @@ test('an answer over 1 MiB passes through and is charged by its usage', async (t
   const { chat, account, book, settled } = await startWorld(t, {
     behave: () => ({ text: 'word '.repeat(400_000), usage: { prompt_tokens: 10, completion_tokens: 20 } }),
   });
-  const { key, accountId } = await account();
+  const { key, accountId } = await account({ credits: 10_000 });
   const response = await chat(key, { model: 'tokens', max_tokens: 1_000_000, n: 0 });
   t.ok((await response.text()).length > 2_000_000);
   await settled();

@@ -44,7 +44,7 @@ test('texts have the tokens that o200k_base gives them', async (t) => {
   const { counter } = startCounter(t);
   t.equal(await counter.count('hello world'), 2);
   t.equal(await counter.count('The quick brown fox jumps over the lazy dog.'), 10);
-  t.equal(await counter.count('{"role":"user","content":"12345678"}'), 13);
+  t.equal(await counter.count('{"role":"user","content":"12345678"}'), 11);
   t.equal(await counter.count('foo\r\n\n  bar    baz'), 6);
 });
 
@@ -72,7 +72,7 @@ test('the text of a special token is ordinary text', async (t) => {
 test('lone surrogates are counted as the replacement characters that they become', async (t) => {
   const { counter, warnings } = startCounter(t);
   t.equal(await counter.count('\ud800abc\udc00'), await counter.count('\ufffdabc\ufffd'));
-  t.equal(await counter.count('\udc00\ud800'.repeat(300)), await counter.count('\ufffd'.repeat(600)));
+  t.equal(await counter.count('\udc00'.repeat(600)), await counter.count('\ufffd'.repeat(600)));
   t.same(warnings, []);
 });
 

@@ -1,24 +1,21 @@
 import type { Usage } from '../../domain/ledger-entry.ts';
 import { chatUsage } from './chat-usage.ts';
+import type { StreamMeter, Verdict } from './meter.ts';
 
 /** Members of a delta that hold what the model wrote. */
 const WRITTEN = ['"content":"', '"arguments":"', '"reasoning_content":"', '"refusal":"'] as const;
 
 const NULL_USAGE = /,\s*"usage"\s*:\s*null|"usage"\s*:\s*null\s*,?/;
 
-/** What is to become of an event: passed on, changed, taken out, or held back because it ends the answer. */
-export type Verdict = 'pass' | 'drop' | 'end' | { readonly replacement: string };
-
 /**
  * Reads a chat stream as it passes, event by event. Events come as Latin-1 text (a byte a character), so that
  * looking at them costs little and positions are those of the bytes; only what is needed is decoded.
  */
-export class ChatStream {
+export class ChatStream implements StreamMeter {
   readonly #injectedUsage: boolean;
   /** Escaped JSON text, Latin-1; decoded only where usage must be estimated. */
   readonly #written: string[] = [];
   #usage: Usage | undefined;
-  #hasUpstreamError = false;
 
   /** `injectedUsage`: the gateway asked for the usage chunk, so the client must not see a trace of it. */
   constructor(injectedUsage: boolean) {
@@ -27,11 +24,6 @@ export class ChatStream {
 
   get usage(): Usage | undefined {
     return this.#usage;
-  }
-
-  /** The upstream reported an error within the stream. */
-  get hasUpstreamError(): boolean {
-    return this.#hasUpstreamError;
   }
 
   /** What the model wrote until now: text, tool arguments, reasoning. */
@@ -50,7 +42,6 @@ export class ChatStream {
   event(event: string): Verdict {
     if (event.includes('data: [DONE]') || event.includes('data:[DONE]')) return 'end';
     this.#collect(event);
-    if (event.includes('"error"') && /^data: ?\{\s*"error"/m.test(event)) this.#hasUpstreamError = true;
     const at = event.indexOf('"usage"');
     return at < 0 ? 'pass' : this.#usageEvent(event);
   }

@@ -1,8 +1,6 @@
 import type { Usage } from '../../domain/ledger-entry.ts';
 import type { JsonBody } from '../body.ts';
-
-/** Tokens of a text; may take a moment the first time. */
-export type CountTokens = (text: string) => Promise<number>;
+import type { CountTokens } from './meter.ts';
 
 /** Tokens by which the vendors' templates frame a message, about. */
 const MESSAGE_TOKENS = 4;

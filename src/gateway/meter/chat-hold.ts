@@ -1,7 +1,8 @@
-import type { Model } from '../domain/catalog.ts';
-import type { Micro } from '../domain/credits.ts';
-import { chargeFor } from '../domain/price.ts';
-import { countOf, type JsonBody } from './body.ts';
+import type { Model } from '../../domain/catalog.ts';
+import type { Micro } from '../../domain/credits.ts';
+import { chargeFor } from '../../domain/price.ts';
+import { countOf, type JsonBody } from '../body.ts';
+import type { Bounds } from './meter.ts';
 
 /** Tokens that a chat template adds around a message or tool, and around the whole; vendors document 3 to 10. */
 const MESSAGE_OVERHEAD = 16;
@@ -18,7 +19,7 @@ const REQUEST_OVERHEAD = 64;
  * the request names, times `n`. Where it names none, the model's `maxOutputTokens` stands in, and the bound is as true as
  * that entry of the catalog.
  */
-export function chatHold(body: JsonBody, imageTokens: number): Micro {
+export function chatHold(body: JsonBody, { imageTokens }: Bounds): Micro {
   const { messages, tools } = body.value;
   let input = body.bytes.length + REQUEST_OVERHEAD;
   if (Array.isArray(messages)) {

@@ -4,7 +4,7 @@ import type { Catalog } from '../../src/domain/catalog.ts';
 import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
 import { readJsonBody } from '../../src/gateway/body.ts';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
-import { chatHold } from '../../src/gateway/hold-bound.ts';
+import { chatHold } from '../../src/gateway/meter/chat-hold.ts';
 import { testCatalog } from '../helper/world.ts';
 
 /** One credit a token, in or out, so that a hold in credits is a number of tokens. */
@@ -20,7 +20,9 @@ function catalogOf(): Catalog {
 function holdOf(body: Record<string, unknown>, imageTokens = 1_000): number {
   const [endpoint] = ENDPOINTS;
   if (!endpoint) throw new Error('no endpoint');
-  return chatHold(readJsonBody(Buffer.from(JSON.stringify(body)), catalogOf(), endpoint), imageTokens) / 1e6;
+  return (
+    chatHold(readJsonBody(Buffer.from(JSON.stringify(body)), catalogOf(), endpoint), { imageTokens }) / 1e6
+  );
 }
 
 test('never less than the tokens of any text, and its output bound', (t) => {

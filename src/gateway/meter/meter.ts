@@ -1,0 +1,38 @@
+import type { Micro } from '../../domain/credits.ts';
+import type { Usage } from '../../domain/ledger-entry.ts';
+import type { JsonBody } from '../body.ts';
+
+/** Tokens of a text; may take a moment the first time. */
+export type CountTokens = (text: string) => Promise<number>;
+
+/** Configured bounds of what cannot be known before the call. */
+export interface Bounds {
+  /** Tokens of one image, audio or file part. */
+  readonly imageTokens: number;
+}
+
+/** What is to become of an event of a stream: passed on, taken out, changed, or held back because it ends the answer. */
+export type Verdict = 'pass' | 'drop' | 'end' | { readonly replacement: string };
+
+/** Reads one streamed answer as it passes. Events come as Latin-1 text, a byte a character. */
+export interface StreamMeter {
+  event(event: string): Verdict;
+  /** As reported until now; undefined: nothing usable was. */
+  readonly usage: Usage | undefined;
+  /** What the model wrote until now. */
+  written(): string;
+}
+
+/** How calls of an endpoint are metered: its columns in the endpoint table. */
+export interface Meter {
+  /** An upper bound of the charge (contract section 5, Admit). */
+  hold(body: JsonBody, bounds: Bounds): Micro;
+  /** Usage as a whole answer reports it; undefined where it is absent, negative or absurd. */
+  usage(answer: unknown): Usage | undefined;
+  /** What a whole answer says, for the estimate. */
+  written(answer: unknown): string;
+  /** `injectedUsage`: the gateway asked for usage, and the client must not see a trace of it. */
+  stream(injectedUsage: boolean): StreamMeter;
+  /** Usage where the upstream reported none: from what was sent and what was received. */
+  estimate(body: JsonBody, written: string, count: CountTokens): Promise<Usage>;
+}
