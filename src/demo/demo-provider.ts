@@ -13,7 +13,7 @@ export interface DemoProvider {
   readonly requests: readonly ReceivedRequest[];
   /** The n-th request (from 0) when it has come. Needs `record`. */
   request(n: number): Promise<ReceivedRequest>;
-  /** Ends every connection and frees the port. */
+  /** Ends every connection and frees the port. Safe to call twice. */
   close(): Promise<void>;
 }
 
@@ -61,6 +61,7 @@ export async function startDemoProvider(options: DemoOptions = {}): Promise<Demo
   server.listen(port, host);
   await once(server, 'listening');
   const address = server.address() as AddressInfo;
+  let closed: Promise<void> | undefined;
   return {
     url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`,
     requests,
@@ -71,11 +72,12 @@ export async function startDemoProvider(options: DemoOptions = {}): Promise<Demo
       waiting.set(n, wanted);
       return wanted.promise;
     },
-    async close() {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
+    close() {
+      closed ??= new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+      return closed;
     },
   };
 }

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Behaviour, Piece } from './behaviour.ts';
@@ -28,7 +27,7 @@ export async function sendAnswer(
     if (breakAfter === sent) return breakOff(response);
     if (stallAfter === sent) return response.flushHeaders();
     if (response.destroyed) return;
-    if (!response.write(piece)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    if (!response.write(piece)) await drained(response);
   }
   if (breakAfter !== undefined) return breakOff(response);
   if (stallAfter === undefined) response.end();
@@ -38,4 +37,15 @@ export async function sendAnswer(
 function breakOff(response: ServerResponse): void {
   if (response.headersSent) response.flushHeaders();
   response.socket?.destroySoon();
+}
+
+/** Resolves when the client takes more, or is gone. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
 }

@@ -90,11 +90,11 @@ const NOT_IN_A_HOST = /[\s\p{Cc}/\\?#@%*,<>^|]/u;
 
 /** A host as a browser writes it in an origin: lower case and punycode; undefined where it is not one. */
 function normaliseHost(text: string): string | undefined {
-  if (text === '' || NOT_IN_A_HOST.test(text) || /:\d*$/.test(text)) return undefined;
+  if (NOT_IN_A_HOST.test(text) || /:\d*$/.test(text)) return undefined;
   // The rules of http hosts, whatever the scheme: the URL parser leaves hosts of schemes it does not know as they are.
   const host = URL.parse(`http://${text}`)?.hostname;
-  // Once more, as full-width letters have become plain ones.
-  return host && !NOT_IN_A_HOST.test(host) ? host : undefined;
+  // Once more, as full-width letters have become plain ones. A browser has no page at a host with an empty label.
+  return host && !NOT_IN_A_HOST.test(host) && !/^\.|\.\./.test(host) ? host : undefined;
 }
 
 function isAddress(host: string): boolean {

@@ -43,7 +43,7 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** One check of contract section 3. `code` is what it mostly refuses with; the refusal's own code counts. */
+/** One check of contract section 3, named after the field that it reads, and the code that it refuses with. */
 export interface Check<On> {
   readonly name: string;
   readonly code: ErrorCode;

@@ -80,7 +80,12 @@ t.test('the total is the sum of the rows, however they are grouped', async (t) =
 t.test('from and to are both included', async (t) => {
   t.equal((await report(`?from=${DAY}&to=${DAY}`)).total.calls, 3);
   const before = await report(`?to=${daysBefore(DAY, 1)}`);
-  t.match(before, { from: daysBefore(DAY, 30), to: daysBefore(DAY, 1), rows: [], total: { calls: 0, credits: '0.000000' } });
+  t.match(before, {
+    from: daysBefore(DAY, 30),
+    to: daysBefore(DAY, 1),
+    rows: [],
+    total: { calls: 0, credits: '0.000000' },
+  });
   t.same(before.total.usage, {});
 });
 

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import OpenAI from 'openai';
 import { type Test, test } from 'tap';
 import { type DemoOptions, startDemoProvider } from '../../src/demo/demo-provider.ts';
@@ -170,6 +171,17 @@ test('a break after two pieces delivers those two', async (t) => {
   t.equal(got, 'one two ');
 });
 
+test('a slow reader gets all of a long answer, without a pile of listeners', async (t) => {
+  const warnings: Error[] = [];
+  const note = (warning: Error) => warnings.push(warning);
+  process.on('warning', note);
+  t.teardown(() => process.off('warning', note));
+  const { url } = await start(t, { behave: () => ({ body: Array(200).fill('x'.repeat(100_000)) }) });
+  t.equal((await (await fetch(url)).text()).length, 20_000_000);
+  await setImmediate();
+  t.same(warnings, []);
+});
+
 test('a stall sends nothing more, and sees the client leave', async (t) => {
   const provider = await start(t, { behave: () => ({ body: ['one ', 'two'], stallAfter: 1 }) });
   const leave = new AbortController();
@@ -203,9 +215,10 @@ test('a behaviour that throws breaks its request only', async (t) => {
   t.equal((await post(url, HELLO)).status, 200);
 });
 
-test('closing ends a stalled connection', async (t) => {
+test('closing ends a stalled connection, and can be repeated', async (t) => {
   const provider = await startDemoProvider({ behave: () => ({ stallAfter: 0 }) });
   const response = await fetch(provider.url);
+  await provider.close();
   await provider.close();
   await t.rejects(response.text());
 });

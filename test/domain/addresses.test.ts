@@ -117,7 +117,17 @@ for (const [text, compared] of ADDRESSES) {
   });
 }
 
-for (const text of ['', '%', '1.2.3.4%eth0', '10.0.0.0/8', '[::1]', '010.0.0.1', 'unknown', 'ü', '::1'.repeat(9_999)]) {
+for (const text of [
+  '',
+  '%',
+  '1.2.3.4%eth0',
+  '10.0.0.0/8',
+  '[::1]',
+  '010.0.0.1',
+  'unknown',
+  'ü',
+  '::1'.repeat(9_999),
+]) {
   test(`${JSON.stringify(text.slice(0, 40))} is no address`, async (t) => {
     t.equal(parseAddress(text), undefined);
   });

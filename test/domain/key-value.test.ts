@@ -43,7 +43,7 @@ test('each character of the alphabet is drawn about as often', async (t) => {
 });
 
 test('the checksum is as it ever was, so that keys handed out stay valid', async (t) => {
-  t.ok(isWellFormed('sk-tg-0123456789ABCDEFGHIJKLMNOPQRSTUVCHECKSUM'.replace('CHECKSUM', '@@'), PREFIX));
+  t.ok(isWellFormed('sk-tg-0123456789ABCDEFGHIJKLMNOPQRSTUV2Zcutq', PREFIX));
 });
 
 test('a key with any one character changed is not well-formed', async (t) => {

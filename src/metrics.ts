@@ -1,0 +1,135 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Book, DeliveryStatus } from './book/book.ts';
+import { MICRO_PER_CREDIT, type Micro } from './domain/credits.ts';
+import type { ErrorCode } from './domain/errors.ts';
+import type { EndCode, Meters } from './gateway/meters.ts';
+import type { OpenLedger } from './ledger/open-ledger.ts';
+
+const MS_PER_S = 1_000;
+/** Model calls take from milliseconds to half an hour. */
+const CALL_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800];
+const ADDED_BUCKETS_S = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
+
+/**
+ * The request path's metrics (contract section 7, "Operations"). Labels are bounded: paths of the endpoint table, codes of
+ * the error table; never a key, an account, a model or a URL.
+ */
+export class GatewayMeters implements Meters {
+  readonly #requests: Counter<'endpoint' | 'code'>;
+  readonly #upstream: Histogram;
+  readonly #firstByte: Histogram;
+  readonly #added: Histogram;
+  readonly #deliveries: Counter<'status'>;
+  /** Finding a labelled counter costs a microsecond, so each is found once. */
+  readonly #counters = new Map<string, Map<string, Counter.Internal>>();
+  /** Summed as integers; a decimal only when it is read. */
+  #chargedMicro = 0;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.#requests = new Counter({
+      name: 'tollgate_requests_total',
+      help: 'Model calls that ended, by endpoint and by what the caller got: ok, an error code, or how the answer broke off',
+      labelNames: ['endpoint', 'code'],
+      registers,
+    });
+    const histogram = (name: string, help: string, buckets: number[]) =>
+      new Histogram({ name, help, buckets, registers });
+    this.#upstream = histogram(
+      'tollgate_upstream_seconds',
+      'From sending a call upstream to the end of its answer',
+      CALL_BUCKETS_S,
+    );
+    this.#firstByte = histogram(
+      'tollgate_time_to_first_byte_seconds',
+      'From the request to the head of its answer; an answer that is not streamed is settled first',
+      CALL_BUCKETS_S,
+    );
+    this.#added = histogram(
+      'tollgate_added_seconds',
+      'What the gateway took of a call, beside the upstream: to judge, admit and settle it',
+      ADDED_BUCKETS_S,
+    );
+    this.#deliveries = new Counter({
+      name: 'tollgate_alert_deliveries_total',
+      help: 'Low-credits alerts by outcome: delivered, failed, timeout, blocked, or unknown (given up at a stop)',
+      labelNames: ['status'],
+      registers,
+    });
+    const charged = () => this.#chargedMicro / MICRO_PER_CREDIT;
+    new Counter({
+      name: 'tollgate_charged_credits_total',
+      help: 'Credits charged by this process',
+      registers,
+      collect() {
+        this.reset();
+        this.inc(charged());
+      },
+    });
+  }
+
+  refused(endpoint: string, code: ErrorCode): void {
+    this.#count(endpoint, code);
+  }
+
+  firstByte(afterMs: number): void {
+    this.#firstByte.observe(afterMs / MS_PER_S);
+  }
+
+  ended(endpoint: string, code: EndCode, upstreamMs: number, addedMs: number, charge: Micro): void {
+    this.#count(endpoint, code);
+    this.#upstream.observe(upstreamMs / MS_PER_S);
+    this.#added.observe(addedMs / MS_PER_S);
+    this.#chargedMicro += charge;
+  }
+
+  alertDelivered(status: DeliveryStatus): void {
+    this.#deliveries.inc({ status });
+  }
+
+  #count(endpoint: string, code: EndCode): void {
+    let byCode = this.#counters.get(endpoint);
+    if (!byCode) this.#counters.set(endpoint, (byCode = new Map()));
+    let counter = byCode.get(code);
+    if (!counter) byCode.set(code, (counter = this.#requests.labels(endpoint, code)));
+    counter.inc();
+  }
+}
+
+/** What is read when Prometheus asks: the process, and how far the ledger and the book are. */
+export function registerGauges(
+  registry: Registry,
+  parts: { readonly ledger: OpenLedger; readonly book: Pick<Book, 'ping'> },
+): void {
+  const { ledger, book } = parts;
+  const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        // A part that does not answer must not take the other metrics along.
+        this.set(
+          await Promise.resolve()
+            .then(read)
+            .catch(() => Number.NaN),
+        );
+      },
+    });
+  const isUp = (asked: Promise<unknown>) =>
+    asked.then(
+      () => 1,
+      () => 0,
+    );
+  collectDefaultMetrics({ register: registry });
+  gauge('tollgate_open_settlements', 'Charges that Redis has not confirmed yet', () =>
+    ledger.openSettlements(),
+  );
+  gauge(
+    'tollgate_journal_backlog',
+    'Ledger entries in Redis that are not in the book yet, of all gateways; NaN: Redis does not answer',
+    () => ledger.drain.backlog(),
+  );
+  gauge('tollgate_redis_up', '1: Redis answers', () => isUp(ledger.check()));
+  gauge('tollgate_book_up', '1: the book (database) answers', () => isUp(book.ping()));
+}

@@ -1,0 +1,53 @@
+import { CannotOpenBook } from '../../src/book/cannot-open.ts';
+import { migrations } from '../../src/book/migrations.ts';
+import { openBook } from '../../src/book/open-book.ts';
+import { NOW, stored } from '../helper/book-records.ts';
+import { eachBook, onPostgres } from '../helper/books.ts';
+import { rejection } from '../helper/rejection.ts';
+
+const FUTURE = `insert into kysely_migration (name, timestamp) values ('9999_future', '2030-01-01T00:00:00.000Z')`;
+
+eachBook('a database of a newer version is refused, in one clear line', async (t, book, { run, place }) => {
+  await run(FUTURE);
+  await book.close();
+  for (const readOnly of [false, true]) {
+    const error = await rejection(openBook(place, { readOnly }));
+    t.type(error, CannotOpenBook);
+    t.match(String(error), '9999_future');
+    t.notMatch(String(error), '\n');
+  }
+});
+
+eachBook('opening again migrates nothing and keeps the data', async (t, book, { run, open }) => {
+  const { account } = await stored(book);
+  const applied = await run('select * from kysely_migration');
+  await book.close();
+  const again = await open();
+  t.same(await again.account(account.id), account);
+  t.same(await run('select * from kysely_migration'), applied);
+  t.equal(applied.length, Object.keys(migrations('sqlite')).length);
+});
+
+eachBook(
+  'a database that an older version left cannot be read without its migration',
+  async (t, book, fixture) => {
+    await fixture.run('delete from kysely_migration');
+    await book.close();
+    t.type(await rejection(openBook(fixture.place, { readOnly: true })), CannotOpenBook);
+  },
+);
+
+eachBook('a read-only book changes nothing', async (t, book, { open }) => {
+  const { account, key } = await stored(book);
+  const reader = await open({ readOnly: true });
+  t.same(await reader.keys(account.id), [key]);
+  await t.rejects(reader.updateAccount(account.id, { isActive: false }, NOW));
+  await t.rejects(stored(reader));
+  t.same(await book.accounts(0, 10), [{ ...account, balance: 0 }]);
+});
+
+onPostgres('gateways that start together on an empty database all open it', async (t, { open }) => {
+  const books = await Promise.all([open(), open(), open(), open()]);
+  const made = await Promise.all(books.map((book) => stored(book)));
+  t.same(made.map(({ account }) => account.id).sort(), [1, 2, 3, 4]);
+});

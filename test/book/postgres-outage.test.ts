@@ -1,0 +1,139 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { inspect } from 'node:util';
+import pg from 'pg';
+import { type Test, test } from 'tap';
+import { BookUnavailable } from '../../src/book/book.ts';
+import { CannotOpenBook } from '../../src/book/cannot-open.ts';
+import { openBook } from '../../src/book/open-book.ts';
+import { entry, stored } from '../helper/book-records.ts';
+import { onPostgres } from '../helper/books.ts';
+import { rejection } from '../helper/rejection.ts';
+import { startSlowProxy } from '../helper/slow-proxy.ts';
+
+const SECRET = 'hunter2-very-secret';
+const dataDir = '/nonexistent';
+
+async function refusal(t: Test, databaseUrl: string, type: typeof BookUnavailable | typeof CannotOpenBook) {
+  const error = await rejection(openBook({ databaseUrl, dataDir }));
+  t.type(error, type);
+  t.notMatch(inspect(error, { depth: 9, showHidden: true }), SECRET, 'no password is shown');
+  t.notMatch(String(error), '\n');
+  return String(error);
+}
+
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+void test('a server that is not there is unavailable, and named without its password', async (t) => {
+  const port = await closedPort();
+  const message = await refusal(t, `postgres://ada:${SECRET}@127.0.0.1:${port}/credits`, BookUnavailable);
+  t.match(message, `127.0.0.1:${port}/credits`);
+  t.match(message, 'refused');
+});
+
+void test('a host that is not there is unavailable', async (t) => {
+  t.match(
+    await refusal(t, `postgres://ada:${SECRET}@no-such-host.invalid/x`, BookUnavailable),
+    'no-such-host.invalid',
+  );
+});
+
+void test('an address that is not one of PostgreSQL is refused', async (t) => {
+  for (const url of [
+    `mysql://ada:${SECRET}@db/x`,
+    `ada:${SECRET}@db/x`,
+    SECRET,
+    '',
+    `postgres://a:${SECRET}@h:port/x`,
+  ]) {
+    t.match(await refusal(t, url, CannotOpenBook), 'postgres://user:password@host:5432/database');
+  }
+});
+
+onPostgres('a wrong password is unavailable, and not shown', async (t, { place }) => {
+  const url = (place.databaseUrl ?? '').replace(/:[^:@/]+@/, `:${SECRET}@`);
+  t.match(await refusal(t, url, BookUnavailable), 'password authentication failed');
+});
+
+onPostgres('a database that does not exist is named', async (t, { place }) => {
+  t.match(await refusal(t, `${place.databaseUrl}_missing`, BookUnavailable), '_missing');
+});
+
+onPostgres(
+  'connections that the server ends are replaced, and the process lives',
+  async (t, { open, run }) => {
+    const book = await open();
+    const { account } = await stored(book);
+    await run(
+      'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()',
+    );
+    const first = await rejection(book.ping());
+    t.ok(
+      first === undefined || first instanceof BookUnavailable,
+      'one call may still meet the ended connection',
+    );
+    t.same(await book.account(account.id), account);
+  },
+);
+
+onPostgres(
+  'a transaction whose connection ends is unavailable and leaves nothing',
+  async (t, { place, open, run }) => {
+    const book = await open();
+    const { account } = await stored(book);
+    const blocker = new pg.Client({ connectionString: place.databaseUrl });
+    await blocker.connect();
+    await blocker.query('begin; lock table alerts in access exclusive mode');
+    const posting = rejection(book.post([entry(account.id, { id: 'lost', crossing: true })]));
+    await terminateWaiting(run);
+    t.type(await posting, BookUnavailable);
+    await blocker.end();
+    t.equal(await book.hasEntry('lost'), false);
+    t.same((await book.post([entry(account.id, { id: 'lost' })])).results, ['posted']);
+  },
+);
+
+/** Ends the one connection that waits for a lock, once there is one. */
+async function terminateWaiting(run: (sql: string) => Promise<unknown[]>): Promise<void> {
+  const ended = () =>
+    run(`select pg_terminate_backend(pid) from pg_stat_activity
+      where wait_event_type = 'Lock' and datname = current_database()`);
+  while ((await ended()).length === 0);
+}
+
+onPostgres(
+  'a row that stays locked is unavailable after 5 s, then works again',
+  async (t, { place, open }) => {
+    const book = await open();
+    const { account } = await stored(book);
+    const blocker = new pg.Client({ connectionString: place.databaseUrl });
+    await blocker.connect();
+    await blocker.query(`begin; select * from accounts where id = ${account.id} for update`);
+    const one = entry(account.id);
+    t.type(await rejection(book.post([one])), BookUnavailable);
+    await blocker.end();
+    t.same((await book.post([one])).results, ['posted']);
+  },
+);
+
+onPostgres('a network that swallows everything is unavailable, then works again', async (t, { place }) => {
+  const direct = new URL(place.databaseUrl ?? '');
+  const proxy = await startSlowProxy(t, Number(direct.port));
+  direct.port = String(proxy.port);
+  const book = await openBook({ databaseUrl: direct.href, dataDir });
+  t.teardown(() => book.close());
+  const { account } = await stored(book);
+  proxy.block();
+  // One meets the open connection, the other has to make a new one.
+  const errors = await Promise.all([rejection(book.ping()), rejection(stored(book))]);
+  for (const error of errors) t.type(error, BookUnavailable);
+  proxy.unblock();
+  t.same(await book.account(account.id), account, 'no call is queued behind the lost ones');
+});

@@ -1,0 +1,74 @@
+import { test } from 'tap';
+import { micro } from '../../src/domain/credits.ts';
+import { createdKeyView, keyView } from '../../src/domain/key-view.ts';
+import { keyRecord } from './key-record.ts';
+
+test('a key is shown as the seed has it, field by field in its order, and can_manage', async (t) => {
+  const view = keyView(
+    keyRecord({
+      description: 'nightly jobs',
+      canManage: false,
+      expiresAt: Date.UTC(2030, 0, 31, 12),
+      allowedModels: ['gpt-4o-mini'],
+      allowedCategories: ['text'],
+      spendingLimit: micro(25_500_000),
+      spendingPeriod: 'weekly',
+      activeHours: '22:00-06:00',
+      allowedIps: ['10.0.0.0/8'],
+      allowedOrigins: ['https://app.example'],
+      blockedCountries: ['FR'],
+      webhookUrl: 'https://hooks.example/',
+    }),
+    micro(12_345_678),
+  );
+  t.equal(
+    JSON.stringify(view),
+    JSON.stringify({
+      id: 7,
+      name: 'Build server',
+      description: 'nightly jobs',
+      prefix: 'sk-tg-AbCd',
+      is_active: true,
+      expires_at: '2030-01-31T12:00:00.000Z',
+      allowed_models: ['gpt-4o-mini'],
+      allowed_categories: ['text'],
+      spending_limit: 25.5,
+      spending_current: '12.345678',
+      spending_period: 'weekly',
+      active_hours: '22:00-06:00',
+      allowed_ips: ['10.0.0.0/8'],
+      allowed_origins: ['https://app.example'],
+      blocked_countries: ['FR'],
+      webhook_url: 'https://hooks.example/',
+      created_at: '2026-11-18T12:34:56.789Z',
+      can_manage: false,
+    }),
+  );
+});
+
+test('an unrestricted key shows null, empty lists and six decimals of nothing', async (t) => {
+  const view = keyView(keyRecord(), micro(0));
+  t.equal(view.expires_at, null);
+  t.equal(view.spending_limit, null);
+  t.same(view.allowed_models, []);
+  t.equal(view.spending_current, '0.000000');
+});
+
+test('a limit of zero is not no limit, and an expiry at the epoch not never', async (t) => {
+  const view = keyView(keyRecord({ spendingLimit: micro(0), expiresAt: 0 }), micro(0));
+  t.equal(view.spending_limit, 0);
+  t.equal(view.expires_at, '1970-01-01T00:00:00.000Z');
+});
+
+test('a created key is shown with its value and a note to save it, and nothing else', async (t) => {
+  const view = createdKeyView(keyRecord(), 'sk-tg-value');
+  t.same(Object.keys(view), ['id', 'name', 'prefix', 'key', 'created_at', '_service']);
+  t.match(view, {
+    id: 7,
+    name: 'Build server',
+    prefix: 'sk-tg-AbCd',
+    key: 'sk-tg-value',
+    created_at: '2026-11-18T12:34:56.789Z',
+  });
+  t.match(view._service.note, /save.*not.*shown again/i);
+});

@@ -1,0 +1,258 @@
+import { test } from 'tap';
+import { parseAddress } from '../../src/domain/addresses.ts';
+import type { KeyRecord } from '../../src/domain/key.ts';
+import {
+  CALLER_CHECKS,
+  type Caller,
+  type CompiledKey,
+  compileKey,
+  MODEL_CHECKS,
+  modelRefusalOf,
+  refusalOf,
+} from '../../src/domain/rules.ts';
+import { keyRecord } from './key-record.ts';
+
+function compiled(change: Partial<KeyRecord> = {}, accountActive = true): CompiledKey {
+  return compileKey({ key: keyRecord(change), accountVersion: 1, accountActive });
+}
+
+/** Wednesday noon, from a documentation address in Germany, without an origin. */
+function caller(change: Partial<Caller> = {}): Caller {
+  return {
+    nowMs: Date.parse('2026-11-18T12:00:00Z'),
+    address: parseAddress('203.0.113.7'),
+    country: 'DE',
+    origin: undefined,
+    allowMissingOrigin: false,
+    ...change,
+  };
+}
+
+const NOON = Date.parse('2026-11-18T12:00:00Z');
+
+const PASSING: readonly [what: string, key: Partial<KeyRecord>, caller: Partial<Caller>][] = [
+  ['an unrestricted key', {}, {}],
+  ['an unrestricted key from nowhere known', {}, { address: undefined, country: undefined }],
+  ['an unrestricted key from any origin', {}, { origin: 'null' }],
+  ['an instant before the expiry', { expiresAt: NOON + 1 }, {}],
+  ['within the hours', { activeHours: '12:00-13:00' }, {}],
+  ['an allowed address', { allowedIps: ['203.0.113.0/24'] }, {}],
+  [
+    'a mapped form of an allowed address',
+    { allowedIps: ['203.0.113.7'] },
+    { address: parseAddress('::ffff:203.0.113.7') },
+  ],
+  ['a country that is not blocked', { blockedCountries: ['FR'] }, {}],
+  ['an address without a known country', { blockedCountries: ['DE'] }, { country: undefined }],
+  ['an allowed origin', { allowedOrigins: ['https://*.example.com'] }, { origin: 'https://a.example.com' }],
+  ['no origin where that is allowed', { allowedOrigins: ['a.example'] }, { allowMissingOrigin: true }],
+];
+
+for (const [what, key, who] of PASSING) {
+  test(`passes: ${what}`, async (t) => {
+    t.equal(refusalOf(compiled(key), caller(who)), undefined);
+  });
+}
+
+const FAILING: readonly [
+  what: string,
+  key: Partial<KeyRecord>,
+  caller: Partial<Caller>,
+  code: string,
+  status: number,
+  message: RegExp,
+][] = [
+  ['an inactive key', { isActive: false }, {}, 'inactive_api_key', 401, /deactivated/],
+  [
+    'the instant of expiry',
+    { expiresAt: NOON },
+    {},
+    'expired_api_key',
+    401,
+    /expired at 2026-11-18T12:00:00\.000Z/,
+  ],
+  [
+    'outside the hours',
+    { activeHours: '22:00-06:00' },
+    {},
+    'outside_active_hours',
+    403,
+    /22:00-06:00 UTC only; it is 12:00 UTC now/,
+  ],
+  ['another address', { allowedIps: ['10.0.0.0/8'] }, {}, 'ip_not_allowed', 403, /203\.0\.113\.7/],
+  [
+    'an unknown address',
+    { allowedIps: ['0.0.0.0/0', '::/0'] },
+    { address: undefined },
+    'ip_not_allowed',
+    403,
+    /not known/,
+  ],
+  ['a blocked country', { blockedCountries: ['FR', 'DE'] }, {}, 'country_blocked', 403, /from DE/],
+  [
+    'another origin',
+    { allowedOrigins: ['https://a.example'] },
+    { origin: 'https://b.example' },
+    'origin_not_allowed',
+    403,
+    /"https:\/\/b\.example"/,
+  ],
+  [
+    'the origin null',
+    { allowedOrigins: ['https://a.example'] },
+    { origin: 'null' },
+    'origin_not_allowed',
+    403,
+    /"null"/,
+  ],
+  [
+    'the origin null, also where none is allowed to be missing',
+    { allowedOrigins: ['https://a.example'] },
+    { origin: 'null', allowMissingOrigin: true },
+    'origin_not_allowed',
+    403,
+    /"null"/,
+  ],
+  [
+    'no origin',
+    { allowedOrigins: ['https://a.example'] },
+    {},
+    'origin_not_allowed',
+    403,
+    /neither Origin nor Referer/,
+  ],
+];
+
+for (const [what, key, who, code, status, message] of FAILING) {
+  test(`refused: ${what}`, async (t) => {
+    const refusal = refusalOf(compiled(key), caller(who));
+    t.equal(refusal?.code, code);
+    t.equal(refusal?.statusCode, status);
+    t.match(refusal?.message, message);
+  });
+}
+
+test('refused: an inactive account', async (t) => {
+  const refusal = refusalOf(compiled({}, false), caller());
+  t.equal(refusal?.code, 'inactive_account');
+  t.equal(refusal?.statusCode, 403);
+});
+
+/** Fails every check; each entry mends the one that fails first. */
+const MENDING: readonly [code: string, mend: Partial<KeyRecord>][] = [
+  ['inactive_api_key', { isActive: true }],
+  ['expired_api_key', { expiresAt: null }],
+  ['outside_active_hours', { activeHours: '' }],
+  ['ip_not_allowed', { allowedIps: [] }],
+  ['country_blocked', { blockedCountries: [] }],
+  ['origin_not_allowed', { allowedOrigins: [] }],
+];
+
+test('the first check of the contract that fails is the one that answers', async (t) => {
+  let key: Partial<KeyRecord> = {
+    isActive: false,
+    expiresAt: 0,
+    activeHours: '00:00-01:00',
+    allowedIps: ['10.0.0.1'],
+    blockedCountries: ['DE'],
+    allowedOrigins: ['a.example'],
+  };
+  for (const [code, mend] of MENDING) {
+    t.equal(refusalOf(compiled(key), caller())?.code, code);
+    key = { ...key, ...mend };
+  }
+  t.equal(refusalOf(compiled(key), caller()), undefined);
+});
+
+test('an inactive key answers before its inactive account, and that before the expiry', async (t) => {
+  t.equal(refusalOf(compiled({ isActive: false }, false), caller())?.code, 'inactive_api_key');
+  t.equal(refusalOf(compiled({ expiresAt: 0 }, false), caller())?.code, 'inactive_account');
+});
+
+test('the checks stand in the order of contract section 3', async (t) => {
+  t.same(
+    [...CALLER_CHECKS, ...MODEL_CHECKS].map(({ code }) => code),
+    [
+      'inactive_api_key',
+      'inactive_account',
+      'expired_api_key',
+      'outside_active_hours',
+      'ip_not_allowed',
+      'country_blocked',
+      'origin_not_allowed',
+      'category_not_allowed',
+      'model_not_allowed',
+    ],
+  );
+});
+
+test('each check refuses with the code that it names', async (t) => {
+  const key = compiled(
+    {
+      isActive: false,
+      expiresAt: 0,
+      activeHours: '00:00-01:00',
+      allowedIps: ['10.0.0.1'],
+      blockedCountries: ['DE'],
+      allowedOrigins: ['a.example'],
+      allowedCategories: ['image'],
+      allowedModels: ['other'],
+    },
+    false,
+  );
+  for (const { name, code, check } of CALLER_CHECKS) t.equal(check(key, caller())?.code, code, name);
+  const target = { slug: 'gpt-4o-mini', category: 'text' } as const;
+  for (const { name, code, check } of MODEL_CHECKS) t.equal(check(key, target)?.code, code, name);
+});
+
+test('the country is needed only where countries are blocked', async (t) => {
+  t.equal(compiled().needsCountry, false);
+  t.equal(compiled({ blockedCountries: ['DE'] }).needsCountry, true);
+});
+
+test('a compiled key still is its subject', async (t) => {
+  const key = keyRecord();
+  t.match(compileKey({ key, accountVersion: 9, accountActive: true }), {
+    key,
+    accountVersion: 9,
+    accountActive: true,
+  });
+});
+
+test('a stored restriction that cannot be read is an error and not no restriction', async (t) => {
+  t.throws(() => compiled({ activeHours: 'always' }), RangeError);
+  t.throws(() => compiled({ allowedIps: ['everywhere'] }), RangeError);
+  t.equal(
+    refusalOf(compiled({ allowedOrigins: ['???'] }), caller({ origin: 'https://a.example' }))?.code,
+    'origin_not_allowed',
+  );
+});
+
+const CALLS: readonly [what: string, key: Partial<KeyRecord>, code: string | undefined, message?: RegExp][] =
+  [
+    ['an unrestricted key', {}, undefined],
+    ['an allowed category', { allowedCategories: ['image', 'text'] }, undefined],
+    ['an allowed model', { allowedModels: ['gpt-4o-mini'] }, undefined],
+    ['both allowed', { allowedCategories: ['text'], allowedModels: ['gpt-4o-mini'] }, undefined],
+    ['another category', { allowedCategories: ['image', 'tts'] }, 'category_not_allowed', /text.*image, tts/],
+    ['another model', { allowedModels: ['gpt-4o'] }, 'model_not_allowed', /"gpt-4o-mini".*allowed_models/],
+    ['a model of another spelling', { allowedModels: ['GPT-4o-mini'] }, 'model_not_allowed'],
+    ['neither', { allowedCategories: ['image'], allowedModels: ['gpt-4o'] }, 'category_not_allowed'],
+  ];
+
+for (const [what, key, code, message] of CALLS) {
+  test(`model call: ${what}`, async (t) => {
+    const refusal = modelRefusalOf(compiled(key), { slug: 'gpt-4o-mini', category: 'text' });
+    t.equal(refusal?.code, code);
+    if (message) t.match(refusal?.message, message);
+    if (refusal) t.equal(refusal.statusCode, 403);
+  });
+}
+
+test('a huge origin is cut short in the message', async (t) => {
+  const refusal = refusalOf(
+    compiled({ allowedOrigins: ['a.example'] }),
+    caller({ origin: `https://${'x'.repeat(1_000_000)}` }),
+  );
+  t.ok((refusal?.message.length ?? 0) < 300);
+});

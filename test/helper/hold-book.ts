@@ -1,0 +1,16 @@
+/** A process of its own that has the book of a data folder open: `node hold-book.ts <folder> [leave]`. */
+import { openBook } from '../../src/book/open-book.ts';
+import { micro } from '../../src/domain/credits.ts';
+import { NOW, newAccount, newKey } from './book-records.ts';
+
+const [, , dataDir = '', leave] = process.argv;
+const book = await openBook({ databaseUrl: undefined, dataDir });
+const { account } = await book.createAccount(
+  newAccount(),
+  newKey(),
+  { id: 'g', amount: micro(1), note: '' },
+  NOW,
+);
+process.stdout.write(`${account.id}\n`);
+// Left without closing, the book must not keep this process alive.
+if (!leave) process.stdin.resume();
