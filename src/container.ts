@@ -19,6 +19,7 @@ import { TokenCounter } from './gateway/meter/token-counter.ts';
 import type { PipelineParts } from './gateway/pipeline.ts';
 import { UpstreamTransport } from './gateway/upstream-transport.ts';
 import type { OpenLedger } from './ledger/open-ledger.ts';
+import { GatewayMeters, registerGauges } from './metrics.ts';
 import { readinessOf } from './readiness.ts';
 
 /** Most alert POSTs under way at once. */
@@ -45,6 +46,7 @@ export const TRANSPORT = token<UpstreamTransport>('UpstreamTransport');
 export const TOKEN_COUNTER = token<TokenCounter>('TokenCounter');
 export const METRICS = token<Registry>('Registry');
 export const APP_PARTS = token<AppParts>('AppParts');
+const METERS = token<GatewayMeters>('GatewayMeters');
 const GATEKEEPER = token<Gatekeeper>('Gatekeeper');
 const PIPELINE = token<PipelineParts>('PipelineParts');
 
@@ -57,13 +59,25 @@ export function compose(opened: Opened): DependencyContainer {
   const { config, logger, book } = opened;
   const { ledger } = opened.ledger;
 
-  once(METRICS, () => new Registry());
+  once(METRICS, () => {
+    const registry = new Registry();
+    registerGauges(registry, opened);
+    return registry;
+  });
+  once(METERS, (c) => new GatewayMeters(c.resolve(METRICS)));
   once(COUNTRIES, () => new CountryLookup({ log: logger }));
   once(TOKEN_COUNTER, () => new TokenCounter({ log: logger }));
   once(TRANSPORT, () => new UpstreamTransport(config.limits));
   once(
     ALERT_WORKER,
-    () => new AlertWorker({ book, log: logger, concurrency: ALERT_CONCURRENCY, ...config.alerts }),
+    (c) =>
+      new AlertWorker({
+        book,
+        log: logger,
+        concurrency: ALERT_CONCURRENCY,
+        ...config.alerts,
+        onOutcome: (status) => c.resolve(METERS).alertDelivered(status),
+      }),
   );
   once(GATEKEEPER, (c) => {
     const { trustProxy } = config.server;
@@ -84,6 +98,7 @@ export function compose(opened: Opened): DependencyContainer {
       ledger,
       countTokens: (text: string) => c.resolve(TOKEN_COUNTER).count(text),
       requestTimeoutMs: config.limits.requestTimeoutMs,
+      meters: c.resolve(METERS),
     },
     bounds: config.limits,
     bodyLimitBytes: config.server.bodyLimitBytes,

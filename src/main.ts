@@ -4,6 +4,9 @@ import { ensureDemoAccount } from './demo-account.ts';
 import { loadConfig } from './load-config.ts';
 import { type Served, serve } from './serve.ts';
 
+/** Within this, a signal is the same one, come by another way. */
+const REPEAT_MS = 1_000;
+
 async function start(): Promise<Served> {
   const config = loadConfig({ env: process.env });
   const logger = pino({ level: config.logLevel, base: null });
@@ -21,9 +24,13 @@ const signal = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
 try {
   const served = await start();
   await signal;
-  // A second signal means now.
-  process.once('SIGTERM', () => process.exit(1));
-  process.once('SIGINT', () => process.exit(1));
+  // A second signal means now; but a signal to the whole group arrives twice.
+  setTimeout(() => {
+    process.once('SIGTERM', () => process.exit(1));
+    process.once('SIGINT', () => process.exit(1));
+  }, REPEAT_MS).unref();
+  process.on('SIGTERM', () => {});
+  process.on('SIGINT', () => {});
   await served.close();
 } catch (error) {
   // One clear line (contract section 1, "Refusal to start").

@@ -89,9 +89,15 @@ export class GatewayMeters implements Meters {
 
   #count(endpoint: string, code: EndCode): void {
     let byCode = this.#counters.get(endpoint);
-    if (!byCode) this.#counters.set(endpoint, (byCode = new Map()));
+    if (!byCode) {
+      byCode = new Map();
+      this.#counters.set(endpoint, byCode);
+    }
     let counter = byCode.get(code);
-    if (!counter) byCode.set(code, (counter = this.#requests.labels(endpoint, code)));
+    if (!counter) {
+      counter = this.#requests.labels(endpoint, code);
+      byCode.set(code, counter);
+    }
     counter.inc();
   }
 }

@@ -1,4 +1,5 @@
-import type { Opened } from './container.ts';
+import type { Book } from './book/book.ts';
+import type { OpenLedger } from './ledger/open-ledger.ts';
 
 /** What `/readyz` says; each part is asked now, with the timeouts of its own client. */
 export interface Readiness {
@@ -7,9 +8,11 @@ export interface Readiness {
   readonly draining: boolean;
 }
 
-export async function readinessOf(
-  opened: Pick<Opened, 'book' | 'ledger' | 'isDraining'>,
-): Promise<Readiness> {
+export async function readinessOf(opened: {
+  readonly book: Pick<Book, 'ping'>;
+  readonly ledger: Pick<OpenLedger, 'check'>;
+  readonly isDraining: () => boolean;
+}): Promise<Readiness> {
   const [redis, book] = await Promise.all([
     opened.ledger.check().then(
       (faults) => ({

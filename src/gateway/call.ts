@@ -8,6 +8,7 @@ import type { UpstreamBody } from './upstream-body.ts';
 export interface Call {
   readonly requestId: string;
   readonly endpoint: Endpoint;
+  /** By `performance.now()`. */
   readonly startedAt: number;
   compiled: CompiledKey;
   /** The record was read from Redis within this request: a refusal that it leads to needs no confirmation. */

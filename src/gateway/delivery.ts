@@ -7,6 +7,7 @@ import { callOf, type ReadCall } from './call.ts';
 import { clientHeaders } from './headers.ts';
 import { JsonRelay } from './json-relay.ts';
 import type { CountTokens } from './meter/meter.ts';
+import type { EndCode, Meters } from './meters.ts';
 import { refuse } from './refuse.ts';
 import { settleCall } from './settle.ts';
 import { StreamRelay } from './stream-relay.ts';
@@ -24,6 +25,7 @@ export interface DeliveryContext {
   readonly ledger: Ledger;
   readonly countTokens: CountTokens;
   readonly requestTimeoutMs: number;
+  readonly meters: Meters;
 }
 
 class RequestTimeout extends Error {}
@@ -41,6 +43,7 @@ export class Delivery {
   readonly #reply: FastifyReply;
   readonly #context: DeliveryContext;
   readonly #timer: NodeJS.Timeout;
+  readonly #sentAt = performance.now();
   #state: 'waiting' | 'relaying' | 'settling' | 'ended' = 'waiting';
   #relay: JsonRelay | StreamRelay | undefined;
 
@@ -109,6 +112,7 @@ export class Delivery {
 
   /** Headers of the client's answer: the upstream's, less what must not pass, with the gateway's own. */
   clientHeaders(answer: UpstreamAnswer, own: Record<string, string | number> = {}) {
+    this.#context.meters.firstByte(performance.now() - this.call.startedAt);
     return clientHeaders(answer.headers, { ...this.#reply.getHeaders(), ...own });
   }
 
@@ -144,7 +148,8 @@ export class Delivery {
   }
 
   #fail(refusal: GatewayError, outcome: Outcome): void {
-    this.#settle(refusal.statusCode, outcome, undefined, () => refuse(refusal, this.#request, this.#reply));
+    const answer = () => refuse(refusal, this.#request, this.#reply);
+    this.#settle(refusal.statusCode, outcome, undefined, answer, refusal.code);
     this.exchange.cancel(refusal);
   }
 
@@ -162,15 +167,19 @@ export class Delivery {
     outcome: Outcome,
     reading: Reading | undefined,
     after: (charge: Micro) => void,
+    code: EndCode = outcome === 'complete' ? 'ok' : outcome,
   ): void {
     if (this.#state === 'settling' || this.#state === 'ended') return;
     this.#state = 'settling';
+    const upstreamMs = performance.now() - this.#sentAt;
     clearTimeout(this.#timer);
     const settle = (usage: Usage | undefined, estimated: boolean) => {
-      const { ledger } = this.#context;
+      const { ledger, meters } = this.#context;
       const charge = settleCall(ledger, this.call, { status, outcome, usage, estimated }, () => {
         this.#state = 'ended';
         after(charge);
+        const addedMs = performance.now() - this.call.startedAt - upstreamMs;
+        meters.ended(this.call.endpoint.path, code, upstreamMs, addedMs, charge);
       });
     };
     if (!reading) settle(undefined, false);

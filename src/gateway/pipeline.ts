@@ -11,6 +11,7 @@ import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { forward, originOf } from './forward.ts';
 import type { Gatekeeper } from './gatekeeper.ts';
 import type { Bounds } from './meter/meter.ts';
+import { refusalFrom } from './refuse.ts';
 import { settleCall } from './settle.ts';
 import { upstreamBody } from './upstream-body.ts';
 import type { UpstreamTransport } from './upstream-transport.ts';
@@ -38,11 +39,12 @@ export interface PipelineParts {
 function pipelineOf(parts: PipelineParts, endpoint: Endpoint) {
   return {
     async enter(request: FastifyRequest): Promise<void> {
+      const startedAt = performance.now();
       const { compiled, current } = await parts.gatekeeper.judge(request);
       request.call = {
         requestId: request.id,
         endpoint,
-        startedAt: Date.now(),
+        startedAt,
         compiled,
         recordIsCurrent: current,
         body: undefined,
@@ -60,9 +62,11 @@ function pipelineOf(parts: PipelineParts, endpoint: Endpoint) {
       await admit(request, parts.ledger, parts.gatekeeper);
     },
     /** Whatever fails between the hold and the forwarding, the hold does not stay behind. */
-    async failed(request: FastifyRequest): Promise<void> {
+    async failed(request: FastifyRequest, _reply: FastifyReply, error: Error): Promise<void> {
       const { call, delivery } = request;
-      if (call?.epoch === undefined || delivery) return;
+      if (delivery) return;
+      parts.delivery.meters.refused(endpoint.path, refusalFrom(error).code);
+      if (call?.epoch === undefined) return;
       const ending = {
         status: 500,
         outcome: 'upstream_unreachable',

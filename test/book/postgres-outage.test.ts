@@ -108,6 +108,24 @@ async function terminateWaiting(run: (sql: string) => Promise<unknown[]>): Promi
   while ((await ended()).length === 0);
 }
 
+onPostgres('a transaction that loses a deadlock is run again', async (t, { place, open, run }) => {
+  // The server looks for a deadlock once, this long after a wait began: the circle must be closed by then.
+  await run(
+    `alter database "${new URL(place.databaseUrl ?? '').pathname.slice(1)}" set deadlock_timeout = '3s'`,
+  );
+  const book = await open();
+  const { account } = await stored(book);
+  const rival = new pg.Client({ connectionString: place.databaseUrl });
+  await rival.connect();
+  await rival.query("set deadlock_timeout = '1min'; begin; lock table alerts in access exclusive mode");
+  const posting = book.post([entry(account.id, { crossing: true })]);
+  const waiting = () => run("select from pg_locks where not granted and relation = 'alerts'::regclass");
+  while ((await waiting()).length === 0);
+  await rival.query(`update accounts set updated_at = 0 where id = ${account.id}; commit`);
+  t.same(await posting, { results: ['posted'], gaps: [], alerts: 1 });
+  await rival.end();
+});
+
 onPostgres(
   'a row that stays locked is unavailable after 5 s, then works again',
   async (t, { place, open }) => {
