@@ -23,6 +23,10 @@ const verbs = {
     build(root);
     return runToEnd(root, node, ['dist/main.js', ...args], { TOLLGATE_DEMO: 'true' });
   },
+  async reconcile(node, args) {
+    build(root);
+    return runToEnd(root, node, ['dist/reconcile.js', ...args]);
+  },
   async build() {
     build(root);
     return 0;

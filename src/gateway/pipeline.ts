@@ -61,7 +61,7 @@ function pipelineOf(parts: PipelineParts, endpoint: Endpoint) {
       call.hold = endpoint.meter.hold(call.body, parts.bounds);
       await admit(request, parts.ledger, parts.gatekeeper);
     },
-    /** Whatever fails between the hold and the forwarding, the hold does not stay behind. */
+    /** A refusal is counted; and whatever fails between the hold and the forwarding, the hold does not stay behind. */
     async failed(request: FastifyRequest, _reply: FastifyReply, error: Error): Promise<void> {
       const { call, delivery } = request;
       if (delivery) return;

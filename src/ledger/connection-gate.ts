@@ -23,6 +23,7 @@ export class ConnectionGate {
   readonly #log: Log;
   readonly #rebuild: (accountId: number) => Promise<void>;
   readonly #republish: () => Promise<void>;
+  readonly #adjustClock: () => Promise<void>;
   #open = false;
   #generation = 0;
   #waiting: (() => void)[] = [];
@@ -34,12 +35,14 @@ export class ConnectionGate {
     rebuild: (accountId: number) => Promise<void>;
     /** Publishes what changed lately. */
     republish: () => Promise<void>;
+    adjustClock: () => Promise<void>;
   }) {
     this.#client = options.client;
     this.#book = options.book;
     this.#log = options.log;
     this.#rebuild = options.rebuild;
     this.#republish = options.republish;
+    this.#adjustClock = options.adjustClock;
     this.#client.on('ready', () => void this.#check());
     this.#client.on('close', () => {
       this.#open = false;
@@ -51,14 +54,14 @@ export class ConnectionGate {
     return this.#open;
   }
 
-  /** Resolves when open; rejects with LedgerUnavailable after PATIENCE_MS. */
-  opened(): Promise<void> {
+  /** Resolves when open; rejects with LedgerUnavailable after `patienceMs`. */
+  opened(patienceMs = PATIENCE_MS): Promise<void> {
     if (this.#open) return Promise.resolve();
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiting = this.#waiting.filter((waiter) => waiter !== passed);
         reject(new LedgerUnavailable('redis is not connected'));
-      }, PATIENCE_MS);
+      }, patienceMs);
       const passed = () => {
         clearTimeout(timer);
         resolve();
@@ -70,6 +73,7 @@ export class ConnectionGate {
   async #check(): Promise<void> {
     const generation = ++this.#generation;
     try {
+      await this.#adjustClock();
       await this.#verify();
     } catch (error) {
       // With the book out of reach calls go on (contract section 5); keys and balances in Redis are all there is.

@@ -1,11 +1,12 @@
 import type { Book } from '../book/book.ts';
 import type { Log } from '../log.ts';
-import { createRedis, type RedisAddress } from './connect-redis.ts';
+import { createRedis, nodesOf, type RedisAddress } from './connect-redis.ts';
 import { ConnectionGate } from './connection-gate.ts';
 import { durabilityFaults } from './durability.ts';
 import { JournalDrain } from './journal-drain.ts';
 import type { Ledger } from './ledger.ts';
 import { Rebuilder } from './rebuild.ts';
+import { RedisClock } from './redis-clock.ts';
 import { RedisLedger } from './redis-ledger.ts';
 import { Settler } from './settler.ts';
 import { Sweep } from './sweep.ts';
@@ -15,6 +16,8 @@ import { TickWriter } from './tick-writer.ts';
 const HOLD_MARGIN_MS = 60_000;
 
 const SETTLED_WITHIN_MS = 30_000;
+/** Comparing the accounts of a busy hour with the book takes longer than a call may wait. */
+const OPEN_WITHIN_MS = 30_000;
 
 export interface OpenLedger {
   readonly ledger: Ledger;
@@ -45,6 +48,7 @@ export async function openLedger(options: {
   // The journal is read over a connection of its own: a large reply must not stand in front of an admission.
   const background = createRedis(address, 'background', log);
   const writer = new TickWriter(client);
+  const clock = new RedisClock(() => nodesOf(background)[0]?.time() ?? Promise.reject(new Error('no node')));
   const rebuild = (accountId: number) => rebuilder.rebuild(accountId);
   const drain = new JournalDrain({ client: background, book, log, rebuild, onAlerts: options.onAlerts });
   const drainBucket = (bucket: number) => drain.drain(bucket);
@@ -54,6 +58,7 @@ export async function openLedger(options: {
     client: background,
     book,
     log,
+    clock,
     rebuild,
     drain: drainBucket,
     touch,
@@ -70,7 +75,14 @@ export async function openLedger(options: {
     drain: drainBucket,
     hasEntry: (id) => book.hasEntry(id),
   });
-  const gate = new ConnectionGate({ client, book, log, rebuild, republish: () => sweep.republish() });
+  const gate = new ConnectionGate({
+    client,
+    book,
+    log,
+    rebuild,
+    republish: () => sweep.republish(),
+    adjustClock: () => clock.adjust(),
+  });
   const holdTtlMs = options.requestTimeoutMs + HOLD_MARGIN_MS;
   const ledger = new RedisLedger({
     client,
@@ -81,6 +93,7 @@ export async function openLedger(options: {
     rebuilder,
     sweep,
     book,
+    clock,
     log,
     holdTtlMs,
   });
@@ -88,7 +101,7 @@ export async function openLedger(options: {
   try {
     await background.connect();
     await client.connect();
-    await gate.opened();
+    await gate.opened(OPEN_WITHIN_MS);
   } catch (error) {
     client.disconnect();
     background.disconnect();

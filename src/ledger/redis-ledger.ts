@@ -18,6 +18,7 @@ import {
 } from './ledger.ts';
 import { accountName, bucketOf, hashName, holdsName, journalName, keyName } from './names.ts';
 import type { Rebuilder } from './rebuild.ts';
+import type { RedisClock } from './redis-clock.ts';
 import { MARK_MS, type Settler } from './settler.ts';
 import type { Sweep } from './sweep.ts';
 import type { TickWriter } from './tick-writer.ts';
@@ -42,6 +43,7 @@ export interface RedisLedgerParts {
   readonly rebuilder: Rebuilder;
   readonly sweep: Sweep;
   readonly book: Book;
+  readonly clock: RedisClock;
   readonly log: Log;
   /** How long a hold outlives its admission before the sweep releases it: longer than the longest request. */
   readonly holdTtlMs: number;
@@ -58,8 +60,8 @@ export class RedisLedger implements Ledger {
   async admit(admission: Admission): Promise<Admitted> {
     const { client, writer, gate, sweep } = this.#parts;
     const { accountId, keyId } = admission;
-    const now = Date.now();
-    const starts = periodStarts(now);
+    const starts = periodStarts(Date.now());
+    const now = this.#parts.clock.now();
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
       if (!gate.isOpen) await gate.opened();
       writer.open();

@@ -7,6 +7,7 @@ import { draftText, parseHold } from './entry-text.ts';
 import type { Admission } from './ledger.ts';
 import { Loop } from './loop.ts';
 import { accountName, BUCKETS, bucketOf, holdsName, journalName, keyName } from './names.ts';
+import type { RedisClock } from './redis-clock.ts';
 
 /** Holds of lost admissions are released within 10 s (contract section 5). */
 const CANCEL_MS = 500;
@@ -24,6 +25,7 @@ export class Sweep {
   readonly #client: RedisClient;
   readonly #book: Book;
   readonly #log: Log;
+  readonly #clock: RedisClock;
   readonly #hooks: {
     rebuild: (accountId: number) => Promise<void>;
     drain: (bucket: number) => Promise<void>;
@@ -39,6 +41,7 @@ export class Sweep {
     client: RedisClient;
     book: Book;
     log: Log;
+    clock: RedisClock;
     rebuild: (accountId: number) => Promise<void>;
     drain: (bucket: number) => Promise<void>;
     touch: (bucket: number) => void;
@@ -49,10 +52,11 @@ export class Sweep {
     this.#client = options.client;
     this.#book = options.book;
     this.#log = options.log;
+    this.#clock = options.clock;
     this.#hooks = options;
     this.#loops = [
       new Loop('cancelling lost admissions', CANCEL_MS, () => this.cancelLost(), options.log),
-      new Loop('releasing expired holds', EXPIRE_MS, () => this.expireHolds(Date.now()), options.log),
+      new Loop('releasing expired holds', EXPIRE_MS, () => this.#expireDue(), options.log),
       new Loop('repairing publications and grants', REPAIR_MS, () => this.repair(), options.log),
     ];
   }
@@ -81,11 +85,16 @@ export class Sweep {
         keyName(accountId, keyId),
         holdsName(bucketOf(accountId)),
         requestId,
-        Date.now() + BAR_MS,
+        this.#clock.now() + BAR_MS,
       );
       if (reply === 'MISSING') await this.#hooks.rebuild(accountId);
       else this.#lost.delete(requestId);
     }
+  }
+
+  async #expireDue(): Promise<void> {
+    await this.#clock.adjust();
+    await this.expireHolds(this.#clock.now());
   }
 
   /** Releases holds whose deadline is before `now`, each with a ledger entry of charge 0, and forgets old marks. */

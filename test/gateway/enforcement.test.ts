@@ -61,6 +61,10 @@ test('the checks of section 3, each with its answer and nothing upstream', async
   t.equal(await codeOf(await chat(open, { model: 'no-such' })), '404 model_not_found');
   t.equal(await codeOf(await chat(open, { model: 'picture' })), '400 endpoint_mismatch');
   t.equal(await codeOf(await chat(open, { max_tokens: -1 })), '400 invalid_field');
+  t.equal(
+    await codeOf(await chat(open, { model: 'tokens', max_tokens: Number.MAX_SAFE_INTEGER, n: 1_000_000 })),
+    '402 insufficient_credits',
+  );
   t.equal(await codeOf(await chat(open, { n: 1.5 })), '400 invalid_field');
   t.equal(
     await codeOf(await chat(await restricted({ key: { allowedCategories: ['image'] } }))),

@@ -9,6 +9,9 @@ const MESSAGE_OVERHEAD = 16;
 const TOOL_OVERHEAD = 64;
 const REQUEST_OVERHEAD = 64;
 
+/** No account can pay for more; beyond it products would leave the range in which integers are exact. */
+const OUTPUT_MAX = 1_000_000_000;
+
 /**
  * An upper bound of what a chat call can cost (contract section 5, Admit).
  *
@@ -29,7 +32,7 @@ export function chatHold(body: JsonBody, { imageTokens }: Bounds): Micro {
   if (Array.isArray(tools)) input += tools.length * TOOL_OVERHEAD;
   const named = Math.max(countOf(body, 'max_tokens') ?? -1, countOf(body, 'max_completion_tokens') ?? -1);
   const output = (named >= 0 ? named : body.model.maxOutputTokens) * Math.max(1, countOf(body, 'n') ?? 1);
-  return boundOf(body.model, Math.max(0, input), output);
+  return boundOf(body.model, Math.max(0, input), Math.min(output, OUTPUT_MAX));
 }
 
 /** What `input` and `output` tokens cost at the most, whichever way the input is priced. */

@@ -1,0 +1,86 @@
+import type { Book } from '../book/book.ts';
+import { type Micro, micro } from '../domain/credits.ts';
+import { createRedis, type RedisAddress, type RedisClient } from './connect-redis.ts';
+import { parseJournalEntry } from './entry-text.ts';
+import { accountName, bucketOf, journalName } from './names.ts';
+
+/** A running gateway moves on between the looks at Redis and at the book: a difference counts where it stays this long. */
+const ATTEMPTS = 20;
+const PAUSE_MS = 100;
+
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
+
+export interface LiveBalance {
+  /** Balance in Redis. */
+  readonly live: Micro;
+  /** What it must be: the book's, and what is journalled but not in the book yet. */
+  readonly expected: Micro;
+}
+
+/** Compares live balances with the book, also beside gateways that go on charging. Changes nothing. */
+export class LiveBalances {
+  readonly #client: RedisClient;
+  readonly #book: Book;
+
+  private constructor(client: RedisClient, book: Book) {
+    this.#client = client;
+    this.#book = book;
+  }
+
+  /** Rejects where Redis cannot be reached. */
+  static async open(address: RedisAddress, book: Book): Promise<LiveBalances> {
+    const client = createRedis(address, 'reconcile', SILENT);
+    try {
+      await client.connect();
+    } catch (error) {
+      client.disconnect();
+      throw error;
+    }
+    return new LiveBalances(client, book);
+  }
+
+  close(): void {
+    this.#client.disconnect();
+  }
+
+  /** Undefined: Redis does not have the account, whose next use rebuilds it from the book. */
+  async check(accountId: number): Promise<LiveBalance | undefined> {
+    for (let attempt = 1; ; attempt++) {
+      const found = await this.#compare(accountId);
+      if (!found || found.live === found.expected || attempt === ATTEMPTS) return found;
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+  }
+
+  async #compare(accountId: number): Promise<LiveBalance | undefined> {
+    const [stored] = await this.#book.accounts(accountId - 1, 1);
+    if (stored?.id !== accountId) return undefined;
+    const quick = await this.#client.hget(accountName(accountId), 'bal');
+    if (quick === null) return undefined;
+    if (Number(quick) === stored.balance) return { live: stored.balance, expected: stored.balance };
+    return await this.#compareWithJournal(accountId);
+  }
+
+  async #compareWithJournal(accountId: number): Promise<LiveBalance | undefined> {
+    // One transaction: balance and journal are of the same moment.
+    const replies = await this.#client
+      .multi()
+      .hmget(accountName(accountId), 'bal', 'ep')
+      .xrange(journalName(bucketOf(accountId)), '-', '+')
+      .exec();
+    const [balance, epoch] = replies?.[0]?.[1] as [string | null, string | null];
+    const journal = replies?.[1]?.[1] as [string, [string, string]][];
+    if (balance === null) return undefined;
+    const [[stored], [last]] = await Promise.all([
+      this.#book.accounts(accountId - 1, 1),
+      this.#book.ledger({ accountId, limit: 1 }),
+    ]);
+    const waiting = journal
+      .map(([, [, text]]) => parseJournalEntry(text))
+      // One of an earlier epoch is not in this balance: it is applied again, and then journalled anew.
+      .filter((entry) => entry.accountId === accountId && String(entry.epoch) === epoch)
+      .filter((entry) => entry.seq > (last?.seq ?? 0));
+    const sum = waiting.reduce((total, { credits }) => total + credits, stored?.balance ?? 0);
+    return { live: micro(Number(balance)), expected: micro(sum) };
+  }
+}
