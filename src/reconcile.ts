@@ -65,7 +65,7 @@ async function report(book: Book, live: LiveBalances | undefined): Promise<boole
       compare('the live balance', found.live, 'the book with what is under way to it', found.expected);
   }
   if (!live) print('No gateway runs on this data folder: the book was checked, and no live balance.');
-  print(`${accounts} accounts checked, ${differences} differences`);
+  print(`accounts checked: ${accounts}, differences: ${differences}`);
   return differences === 0;
 }
 

@@ -133,6 +133,11 @@ export class BookUnavailable extends Error {}
  * milliseconds since the epoch, all amounts micro-credits.
  */
 export interface Book {
+  /**
+   * Random, made with the tables. Live state in Redis is named after it, so that a Redis that holds the state of
+   * another book (a fresh database beside an old Redis, two installations on one Redis) is never taken for this one's.
+   */
+  readonly id: string;
   ping(): Promise<void>;
   close(): Promise<void>;
 

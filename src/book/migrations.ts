@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Engine } from './schema.ts';
@@ -8,6 +9,7 @@ import type { Engine } from './schema.ts';
 export function migrations(engine: Engine): Record<string, Migration> {
   return {
     '0001_first': { up: (db) => first(db, engine) },
+    '0002_identity': { up: createIdentity },
   };
 }
 
@@ -18,6 +20,13 @@ async function first(db: Kysely<unknown>, engine: Engine): Promise<void> {
   await createLedger(db);
   await createSpendDays(db);
   await createAlerts(db, engine);
+}
+
+/** What tells this book from every other: see Book.id. */
+async function createIdentity(db: Kysely<unknown>): Promise<void> {
+  await db.schema.createTable('identity').addColumn('id', 'text', required).execute();
+  const id = randomBytes(6).toString('base64url');
+  await sql`insert into identity (id) values (${id})`.execute(db);
 }
 
 const required = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => column.notNull();

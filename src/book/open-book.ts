@@ -37,7 +37,7 @@ async function openInFolder(dataDir: string, readOnly: boolean): Promise<Book> {
   const db = new Kysely<BookSchema>({ dialect: await openSqlite(dataDir, readOnly) });
   return orDestroy(db, async () => {
     await (readOnly ? requireCurrentSchema(db, 'sqlite') : migrate(db, 'sqlite'));
-    return sqlBook(new Store(db, 'sqlite'));
+    return await sqlBook(new Store(db, 'sqlite'));
   });
 }
 
@@ -52,7 +52,7 @@ async function openOnServer(databaseUrl: string, readOnly: boolean): Promise<Boo
   const db = new Kysely<BookSchema>({ dialect });
   return orDestroy(db, async () => {
     if (readOnly) await requireCurrentSchema(db, 'postgres');
-    return sqlBook(new Store(db, 'postgres'));
+    return await sqlBook(new Store(db, 'postgres'));
   });
 }
 

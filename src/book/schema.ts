@@ -11,6 +11,7 @@ export type Engine = 'sqlite' | 'postgres';
  * milliseconds, yes/no is 1/0 and lists are JSON text, because those are what both engines hold without a difference.
  */
 export interface BookSchema {
+  identity: IdentityTable;
   accounts: AccountsTable;
   keys: KeysTable;
   grants: GrantsTable;
@@ -18,6 +19,11 @@ export interface BookSchema {
   spend_days: SpendDaysTable;
   alerts: AlertsTable;
   deliveries: DeliveriesTable;
+}
+
+/** One row. */
+export interface IdentityTable {
+  id: string;
 }
 
 export interface AccountsTable {

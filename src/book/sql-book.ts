@@ -13,8 +13,10 @@ import type { Store } from './store.ts';
 import { usageQueries } from './usage.ts';
 
 /** The book over a database whose schema is current. It owns the store from here on: `close` closes it. */
-export function sqlBook(store: Store): Book {
+export async function sqlBook(store: Store): Promise<Book> {
+  const { id } = await store.db.selectFrom('identity').select('id').executeTakeFirstOrThrow();
   return {
+    id,
     async ping() {
       await sql`select 1`.execute(store.db);
     },

@@ -62,13 +62,18 @@ export function parseRedisUrl(url: string): RedisAddress {
 
 export type RedisClient = (Redis | Cluster) & ScriptClient;
 
-/** A connection that is not open yet; call `connect()`. */
-export function createRedis(address: RedisAddress, name: string, log: Log): RedisClient {
-  const options = safeOptions(name);
+/** A connection that is not open yet; call `connect()`. `keyPrefix` is put before every name. */
+export function createRedis(
+  address: RedisAddress,
+  options: { name: string; keyPrefix: string; log: Log },
+): RedisClient {
+  const { name, keyPrefix, log } = options;
+  const safe = safeOptions(name);
   const client =
     address.kind === 'cluster'
       ? new Cluster([...address.nodes], {
-          redisOptions: { ...options, ...address.auth, lazyConnect: false },
+          redisOptions: { ...safe, ...address.auth, lazyConnect: false },
+          keyPrefix,
           enableOfflineQueue: false,
           lazyConnect: true,
           clusterRetryStrategy: reconnectDelayMs,
@@ -78,8 +83,8 @@ export function createRedis(address: RedisAddress, name: string, log: Log): Redi
           retryDelayOnClusterDown: 100,
         })
       : address.kind === 'socket'
-        ? new Redis({ ...options, ...SINGLE, path: address.path })
-        : new Redis(address.url, { ...options, ...SINGLE });
+        ? new Redis({ ...safe, ...SINGLE, keyPrefix, path: address.path })
+        : new Redis(address.url, { ...safe, ...SINGLE, keyPrefix });
   // Without a listener an 'error' event would end the process; every command rejects by itself anyway.
   let last = '';
   client.on('error', (error: Error) => {

@@ -2,7 +2,7 @@ import type { Book } from '../book/book.ts';
 import { type Micro, micro } from '../domain/credits.ts';
 import { createRedis, type RedisAddress, type RedisClient } from './connect-redis.ts';
 import { parseJournalEntry } from './entry-text.ts';
-import { accountName, bucketOf, journalName } from './names.ts';
+import { accountName, bucketOf, journalName, namePrefix } from './names.ts';
 
 /** A running gateway moves on between the looks at Redis and at the book: a difference counts where it stays this long. */
 const ATTEMPTS = 20;
@@ -29,7 +29,7 @@ export class LiveBalances {
 
   /** Rejects where Redis cannot be reached. */
   static async open(address: RedisAddress, book: Book): Promise<LiveBalances> {
-    const client = createRedis(address, 'reconcile', SILENT);
+    const client = createRedis(address, { name: 'reconcile', keyPrefix: namePrefix(book.id), log: SILENT });
     try {
       await client.connect();
     } catch (error) {
@@ -53,23 +53,17 @@ export class LiveBalances {
   }
 
   async #compare(accountId: number): Promise<LiveBalance | undefined> {
-    const [stored] = await this.#book.accounts(accountId - 1, 1);
-    if (stored?.id !== accountId) return undefined;
-    const quick = await this.#client.hget(accountName(accountId), 'bal');
-    if (quick === null) return undefined;
-    if (Number(quick) === stored.balance) return { live: stored.balance, expected: stored.balance };
-    return await this.#compareWithJournal(accountId);
-  }
-
-  async #compareWithJournal(accountId: number): Promise<LiveBalance | undefined> {
     // One transaction: balance and journal are of the same moment.
     const replies = await this.#client
       .multi()
       .hmget(accountName(accountId), 'bal', 'ep')
       .xrange(journalName(bucketOf(accountId)), '-', '+')
       .exec();
-    const [balance, epoch] = replies?.[0]?.[1] as [string | null, string | null];
-    const journal = replies?.[1]?.[1] as [string, [string, string]][];
+    const [account, journal] = (replies ?? []).map(([error, reply]) => {
+      if (error) throw error;
+      return reply;
+    }) as [[string | null, string | null], [string, [string, string]][]];
+    const [balance, epoch] = account;
     if (balance === null) return undefined;
     const [[stored], [last]] = await Promise.all([
       this.#book.accounts(accountId - 1, 1),

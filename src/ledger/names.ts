@@ -1,3 +1,8 @@
+/** What every Redis name of a book begins with: see Book.id. The clients put it before each name. */
+export function namePrefix(bookId: string): string {
+  return `${bookId}:`;
+}
+
 /**
  * Redis names. All that one script touches shares a hash tag (contract section 5): an account, its keys, their holds and
  * their journal lie in one of BUCKETS buckets, so that Redis Cluster spreads accounts and every script stays on one

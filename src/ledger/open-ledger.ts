@@ -5,6 +5,7 @@ import { ConnectionGate } from './connection-gate.ts';
 import { durabilityFaults } from './durability.ts';
 import { JournalDrain } from './journal-drain.ts';
 import type { Ledger } from './ledger.ts';
+import { namePrefix } from './names.ts';
 import { Rebuilder } from './rebuild.ts';
 import { RedisClock } from './redis-clock.ts';
 import { RedisLedger } from './redis-ledger.ts';
@@ -44,9 +45,10 @@ export async function openLedger(options: {
   onAlerts: () => void;
 }): Promise<OpenLedger> {
   const { address, book, log } = options;
-  const client = createRedis(address, 'calls', log);
+  const keyPrefix = namePrefix(book.id);
+  const client = createRedis(address, { name: 'calls', keyPrefix, log });
   // The journal is read over a connection of its own: a large reply must not stand in front of an admission.
-  const background = createRedis(address, 'background', log);
+  const background = createRedis(address, { name: 'background', keyPrefix, log });
   const writer = new TickWriter(client);
   const clock = new RedisClock(() => nodesOf(background)[0]?.time() ?? Promise.reject(new Error('no node')));
   const rebuild = (accountId: number) => rebuilder.rebuild(accountId);

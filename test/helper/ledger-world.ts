@@ -11,6 +11,7 @@ import type { AccountRecord, KeyRecord, KeySettings } from '../../src/domain/key
 import { newKeyValue } from '../../src/domain/key-value.ts';
 import type { EntryDraft } from '../../src/domain/ledger-entry.ts';
 import type { Admission } from '../../src/ledger/ledger.ts';
+import { namePrefix } from '../../src/ledger/names.ts';
 import { type OpenLedger, openLedger } from '../../src/ledger/open-ledger.ts';
 import { type PrivateRedis, startPrivateRedis } from '../../src/ledger/redis-server.ts';
 import { OPEN_KEY } from './open-key.ts';
@@ -50,7 +51,7 @@ export async function startLedgerWorld(t: Test): Promise<LedgerWorld> {
     });
   const open = await connect();
   const others: OpenLedger[] = [];
-  const raw = new Redis(redis.socketPath);
+  const raw = new Redis(redis.socketPath, { keyPrefix: namePrefix(book.id) });
   t.teardown(async () => {
     for (const other of others) await other.close(1_000);
     await open.close(5_000);

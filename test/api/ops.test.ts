@@ -1,0 +1,96 @@
+import Fastify from 'fastify';
+import { Counter, Registry } from 'prom-client';
+import t from 'tap';
+import { type OpsDeps, opsRoutes } from '../../src/api/ops-routes.ts';
+import { refuse } from '../../src/gateway/refuse.ts';
+import { ADMIN_TOKEN, startWorld, testConfig } from '../helper/world.ts';
+
+const READY = { redis: { ok: true, durable: true }, book: { ok: true }, draining: false };
+
+/** The operations routes by themselves: addresses and states that a whole gateway on loopback cannot be put in. */
+async function opsApp(
+  options: { adminToken?: string | undefined; readiness?: Awaited<ReturnType<OpsDeps['readiness']>> } = {},
+) {
+  const metrics = new Registry();
+  new Counter({ name: 'calls_total', help: 'Calls', registers: [metrics] }).inc(3);
+  const app = Fastify();
+  app.setErrorHandler(refuse);
+  await app.register(
+    opsRoutes({
+      config: testConfig('/nowhere', 'http://127.0.0.1', { adminToken: options.adminToken }),
+      metrics,
+      readiness: async () => options.readiness ?? READY,
+    }),
+  );
+  return app;
+}
+
+t.test('a gateway that runs is healthy and ready, and a durable Redis is said to be', async (t) => {
+  const world = await startWorld(t);
+  const health = await fetch(`${world.url}/healthz`);
+  t.same([health.status, await health.json()], [200, { status: 'ok' }]);
+  const ready = await fetch(`${world.url}/readyz`);
+  t.same([ready.status, await ready.json()], [200, { status: 'ok', redis: READY.redis, book: READY.book }]);
+  const metrics = await fetch(`${world.url}/metrics`);
+  t.equal(metrics.status, 200);
+});
+
+t.test('what does not answer is named, with 503', async (t) => {
+  const redis = { ok: false, durable: false, detail: 'Redis does not answer.' };
+  const app = await opsApp({ readiness: { ...READY, redis } });
+  const response = await app.inject('/readyz');
+  t.equal(response.statusCode, 503);
+  t.same(response.json(), { status: 'unavailable', redis, book: { ok: true } });
+  const book = { ok: false, detail: 'The book (database) does not answer.' };
+  const other = await (await opsApp({ readiness: { ...READY, book } })).inject('/readyz');
+  t.same([other.statusCode, other.json()], [503, { status: 'unavailable', redis: READY.redis, book }]);
+});
+
+t.test('a Redis that would lose credits is shown, and still ready', async (t) => {
+  const redis = { ok: true, durable: false, detail: 'appendonly is off' };
+  const response = await (await opsApp({ readiness: { ...READY, redis } })).inject('/readyz');
+  t.same([response.statusCode, response.json().redis], [200, redis]);
+});
+
+t.test('a gateway that is stopping wants no more traffic', async (t) => {
+  const response = await (await opsApp({ readiness: { ...READY, draining: true } })).inject('/readyz');
+  t.same([response.statusCode, response.json().status], [503, 'draining']);
+});
+
+t.test('metrics are open on loopback', async (t) => {
+  const app = await opsApp({ adminToken: ADMIN_TOKEN });
+  for (const remoteAddress of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1']) {
+    const response = await app.inject({ url: '/metrics', remoteAddress });
+    t.equal(response.statusCode, 200, remoteAddress);
+    t.match(response.headers['content-type'], 'text/plain');
+    t.match(response.body, 'calls_total 3');
+  }
+});
+
+t.test('metrics need the operator token from elsewhere, and behind a proxy', async (t) => {
+  const app = await opsApp({ adminToken: ADMIN_TOKEN });
+  const authorization = `Bearer ${ADMIN_TOKEN}`;
+  const places = [
+    { remoteAddress: '203.0.113.7', headers: {} },
+    { remoteAddress: '10.0.0.1', headers: {} },
+    { remoteAddress: '127.0.0.1', headers: { 'x-forwarded-for': '127.0.0.1' } },
+    { remoteAddress: '127.0.0.1', headers: { forwarded: 'for=127.0.0.1' } },
+    { remoteAddress: '127.0.0.1', headers: { 'x-real-ip': '127.0.0.1' } },
+  ];
+  for (const { remoteAddress, headers } of places) {
+    const refused = await app.inject({ url: '/metrics', remoteAddress, headers });
+    t.same([refused.statusCode, refused.json().error.code], [401, 'invalid_admin_token']);
+    const allowed = await app.inject({
+      url: '/metrics',
+      remoteAddress,
+      headers: { ...headers, authorization },
+    });
+    t.equal(allowed.statusCode, 200);
+  }
+});
+
+t.test('where there is no operator token, metrics are not there from elsewhere', async (t) => {
+  const app = await opsApp();
+  const response = await app.inject({ url: '/metrics', remoteAddress: '203.0.113.7' });
+  t.same([response.statusCode, response.json().error.code], [404, 'unknown_endpoint']);
+});

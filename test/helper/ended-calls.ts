@@ -1,0 +1,41 @@
+import { Agent, type IncomingMessage, request } from 'node:http';
+
+/** A chat call that reports the instant in which its answer has ended, which fetch does not. */
+export interface EndedCall {
+  /** `x-request-id`; undefined where no head came. */
+  readonly id: string | undefined;
+  /** Whether the answer came whole, its end included. */
+  readonly isWhole: boolean;
+}
+
+/** So many connections at once. */
+export function callAgent(connections: number): Agent {
+  return new Agent({ keepAlive: true, maxSockets: connections });
+}
+
+/** Sends one chat call. `onEnd` is called within the event that ends a whole answer. Never rejects. */
+export function call(
+  url: string,
+  key: string,
+  body: Record<string, unknown>,
+  options: { agent: Agent; onEnd?: () => void },
+): Promise<EndedCall> {
+  return new Promise((resolve) => {
+    let id: string | undefined;
+    const broken = () => resolve({ id, isWhole: false });
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const outgoing = request(`${url}/v1/chat/completions`, { method: 'POST', headers, agent: options.agent });
+    outgoing.on('error', broken);
+    outgoing.on('response', (response: IncomingMessage) => {
+      id = response.headers['x-request-id'] as string;
+      response.on('error', broken);
+      response.on('end', () => {
+        if (!response.complete) return broken();
+        options.onEnd?.();
+        resolve({ id, isWhole: true });
+      });
+      response.resume();
+    });
+    outgoing.end(JSON.stringify({ model: 'flat', messages: [{ role: 'user', content: 'Hello' }], ...body }));
+  });
+}

@@ -1,0 +1,168 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import type { Test } from 'tap';
+import { endLeftovers } from '../../src/ledger/redis-leftover.ts';
+import { socketPathFor } from '../../src/ledger/redis-socket.ts';
+import { log } from './ledger-world.ts';
+
+export const ADMIN_TOKEN = 'admin-token-for-tests';
+const SRC = fileURLToPath(new URL('../../src', import.meta.url));
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly output: string;
+  readonly errors: string;
+}
+
+/** A gateway in a process of its own. */
+export interface GatewayProcess {
+  readonly url: string;
+  readonly pid: number;
+  /** What it logged until now. */
+  output(): string;
+  ended: Promise<Ended>;
+  /** SIGTERM; resolves when it is gone. */
+  stop(): Promise<Ended>;
+  /** SIGKILL, at once; resolves when it is gone. */
+  kill(): Promise<Ended>;
+  api(
+    method: string,
+    path: string,
+    token: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Response>;
+  /** POST /v1/chat/completions: the model `flat` (1 credit a request), unless the body says another. */
+  chat(key: string, body?: Record<string, unknown>): Promise<Response>;
+}
+
+/** Where gateways keep their data and what they are told; removed with the test, leftover servers too. */
+export interface Place {
+  readonly dataDir: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/**
+ * A data folder, and a config file with the model `flat` (1 credit a request) and `tokens` (1 credit per 1,000 input and
+ * 2 per 1,000 output tokens) at the upstream. `more` are sections of the config file, as text.
+ */
+export function makePlace(t: Test, upstreamUrl: string, env: NodeJS.ProcessEnv = {}, more = ''): Place {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-process-'));
+  const dataDir = join(folder, 'data');
+  const config = join(folder, 'gateway.yaml');
+  const model = 'upstream: test, category: text, maxOutputTokens: 1000';
+  writeFileSync(
+    config,
+    `alerts: { allowPrivateNetworks: true }
+upstreams: { test: { url: "${upstreamUrl}", apiKey: secret, format: openai } }
+models:
+  flat: { ${model}, price: { request: 1 } }
+  tokens: { ${model}, price: { input: 1000, output: 2000 } }
+${more}`,
+  );
+  t.teardown(async () => {
+    if (existsSync(join(dataDir, 'redis'))) await endLeftovers(socketPathFor(join(dataDir, 'redis')), log);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return { dataDir, env: { TOLLGATE_CONFIG: config, TOLLGATE_DATA: dataDir, ...env } };
+}
+
+/** Runs a program of src with nothing of this process's environment but the PATH, until it ends. */
+export async function run(program: string, env: NodeJS.ProcessEnv): Promise<Ended> {
+  return await endOf(launch(program, env)).ended;
+}
+
+/** Starts a gateway and waits until it listens. Rejects, with what it wrote, where it ends instead. */
+export async function startGateway(t: Test, place: Place): Promise<GatewayProcess> {
+  const child = launch('main.ts', place.env);
+  const { ended, output } = endOf(child);
+  const end = () => child.kill('SIGKILL');
+  process.on('exit', end);
+  t.teardown(async () => {
+    end();
+    await ended;
+    process.off('exit', end);
+  });
+  const url = await Promise.race([
+    listening(child, output),
+    ended.then(({ code, errors }) => {
+      throw new Error(`the gateway ended with ${code}: ${errors}`);
+    }),
+  ]);
+  const signal = (name: NodeJS.Signals) => {
+    child.kill(name);
+    return ended;
+  };
+  return {
+    url,
+    pid: child.pid as number,
+    output,
+    ended,
+    stop: () => signal('SIGTERM'),
+    kill: () => signal('SIGKILL'),
+    ...actionsOn(url),
+  };
+}
+
+type Child = ChildProcessByStdio<null, Readable, Readable>;
+
+function launch(program: string, env: NodeJS.ProcessEnv): Child {
+  const defaults = { PATH: process.env.PATH, PORT: '0', ADMIN_TOKEN };
+  return spawn(process.execPath, [join(SRC, program)], {
+    env: { ...defaults, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+function endOf(child: Child): { ended: Promise<Ended>; output: () => string } {
+  let output = '';
+  let errors = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    output += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    errors += text;
+  });
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, output, errors }));
+  return { ended, output: () => output };
+}
+
+function listening(child: Child, output: () => string): Promise<string> {
+  return new Promise((resolve) => {
+    const look = () => {
+      const url = /^\{"msg":"listening","url":"([^"]+)"\}$/m.exec(output())?.[1];
+      if (!url) return;
+      child.stdout.off('data', look);
+      resolve(url);
+    };
+    child.stdout.on('data', look);
+  });
+}
+
+function actionsOn(url: string): Pick<GatewayProcess, 'api' | 'chat'> {
+  const api: GatewayProcess['api'] = (method, path, token, body, headers = {}) =>
+    fetch(`${url}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  return {
+    api,
+    chat: (key, body = {}) =>
+      api('POST', '/v1/chat/completions', key, {
+        model: 'flat',
+        messages: [{ role: 'user', content: 'Hello' }],
+        ...body,
+      }),
+  };
+}

@@ -1,0 +1,62 @@
+import { apiOf } from './api.ts';
+import { ADMIN_TOKEN, type GatewayProcess } from './gateway-process.ts';
+
+/** An account with one key, made through the operator's API. */
+export interface Owner {
+  readonly accountId: number;
+  readonly keyId: number;
+  /** The key value. */
+  readonly key: string;
+  readonly email: string;
+}
+
+export interface Entry {
+  readonly id: string;
+  readonly type: string;
+  readonly credits: string;
+  readonly balance_after: string;
+  readonly outcome: string | null;
+  readonly status: number | null;
+}
+
+let owners = 0;
+
+export async function makeOwner(gateway: GatewayProcess, credits: number, threshold = 0): Promise<Owner> {
+  const email = `owner${owners++}@example.com`;
+  const { body, status } = await apiOf(gateway, ADMIN_TOKEN).post<{
+    account: { id: number };
+    key: { id: number; key: string };
+  }>('/api/admin/accounts/', { email, credits, alert_threshold: threshold });
+  if (status !== 201) throw new Error(`no account was made: ${JSON.stringify(body)}`);
+  return { accountId: body.account.id, keyId: body.key.id, key: body.key.key, email };
+}
+
+/** Balance and holds, live, in credits. */
+export async function balanceOf(
+  gateway: GatewayProcess,
+  owner: Owner,
+): Promise<{ balance: number; held: number }> {
+  const { body } = await apiOf(gateway, owner.key).get<{ credits_balance: number; credits_held: number }>(
+    '/api/account/',
+  );
+  return { balance: body.credits_balance, held: body.credits_held };
+}
+
+/** The whole ledger, newest first. */
+export async function ledgerOf(gateway: GatewayProcess, owner: Owner): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  let before = '';
+  for (;;) {
+    const { body } = await apiOf(gateway, owner.key).get<{ entries: Entry[]; next: string | null }>(
+      `/api/account/ledger/?limit=1000${before}`,
+    );
+    entries.push(...body.entries);
+    if (body.next === null) return entries;
+    before = `&before=${body.next}`;
+  }
+}
+
+/** Σ of the ledger, in micro-credits. */
+export function sumOf(entries: readonly Entry[]): number {
+  return entries.reduce((sum, { credits }) => sum + Math.round(Number(credits) * 1_000_000), 0);
+}

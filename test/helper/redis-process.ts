@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import type { Test } from 'tap';
+import { findRedisServer } from '../../src/ledger/redis-binary.ts';
+import { until } from './until.ts';
+
+/** A real Redis on a loopback port, with append-only persistence, that gateways can share. */
+export interface RedisProcess {
+  readonly port: number;
+  readonly url: string;
+  /** SIGKILL; resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port and data; resolves when it answers. */
+  start(): Promise<void>;
+  /** A connection of the test's own. */
+  connect(): Redis;
+}
+
+/** Started, and ended with the test. `settings` as on its command line, without the dashes. */
+export async function startRedis(t: Test, settings: Record<string, string> = {}): Promise<RedisProcess> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-redis-'));
+  const port = await freePort();
+  let child: ChildProcess | undefined;
+  const connections: Redis[] = [];
+  const all = { port, bind: '127.0.0.1', dir: folder, appendonly: 'yes', save: '', ...settings };
+  const args = Object.entries(all).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const end = () => child?.kill('SIGKILL');
+  // Also where this process ends without its teardowns.
+  process.on('exit', end);
+
+  async function kill(): Promise<void> {
+    if (child?.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    end();
+    await gone;
+  }
+  async function start(): Promise<void> {
+    child = spawn(findRedisServer(), args, { stdio: 'ignore' });
+    const probe = new Redis(port, '127.0.0.1', { lazyConnect: true, retryStrategy: () => 20 });
+    probe.on('error', () => {});
+    await until('Redis to answer', () => probe.ping().catch(() => undefined));
+    probe.disconnect();
+  }
+  t.teardown(async () => {
+    for (const connection of connections) connection.disconnect();
+    await kill();
+    process.off('exit', end);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  await start();
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    kill,
+    start,
+    connect() {
+      const connection = new Redis(port, '127.0.0.1');
+      connection.on('error', () => {});
+      connections.push(connection);
+      return connection;
+    },
+  };
+}
+
+export async function freePort(): Promise<number> {
+  const probe = createServer();
+  probe.listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}

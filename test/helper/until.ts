@@ -1,0 +1,21 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const POLL_MS = 20;
+
+/**
+ * Asks again and again until the answer is neither undefined nor false, and gives it. Rejects after `deadlineMs`, naming
+ * what was waited for: for what happens in another process, which cannot be listened to.
+ */
+export async function until<T>(
+  what: string,
+  ask: () => T | Promise<T>,
+  deadlineMs = 15_000,
+): Promise<Exclude<T, undefined | false>> {
+  const deadline = Date.now() + deadlineMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined && answer !== false) return answer as Exclude<T, undefined | false>;
+    if (Date.now() > deadline) throw new Error(`waited ${deadlineMs} ms in vain for ${what}`);
+    await sleep(POLL_MS);
+  }
+}

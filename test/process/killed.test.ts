@@ -1,0 +1,96 @@
+import { pino } from 'pino';
+import { test } from 'tap';
+import { openBook } from '../../src/book/open-book.ts';
+import { startDemoProvider } from '../../src/demo/demo-provider.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { call, callAgent, type EndedCall } from '../helper/ended-calls.ts';
+import { makePlace, startGateway } from '../helper/gateway-process.ts';
+import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
+import { createDatabase } from '../helper/postgres.ts';
+import { startRedis } from '../helper/redis-process.ts';
+import { until } from '../helper/until.ts';
+
+const CLIENTS = 24;
+
+for (const stream of [false, true]) {
+  const kind = stream ? 'a stream' : 'an answer';
+  test(`a gateway killed in the instant after ${kind} ended has charged it, once`, async (t) => {
+    const provider = await startDemoProvider();
+    t.teardown(() => provider.close());
+    const place = makePlace(t, provider.url);
+    let gateway = await startGateway(t, place);
+    const owner = await makeOwner(gateway, 1_000_000);
+    const ended: EndedCall[] = [];
+    for (let round = 1; round <= 8; round++) {
+      const { url, pid } = gateway;
+      const agent = callAgent(CLIENTS);
+      // Another moment in each round: after the first answer, and amid many.
+      const killAt = ended.length + 1 + (round - 1) * 12;
+      let ends = ended.length;
+      const onEnd = () => {
+        if (++ends === killAt) process.kill(pid, 'SIGKILL');
+      };
+      const client = async () => {
+        for (;;) {
+          const done = await call(url, owner.key, { stream }, { agent, onEnd });
+          if (!done.isWhole) return;
+          ended.push(done);
+        }
+      };
+      await Promise.all(Array.from({ length: CLIENTS }, client));
+      agent.destroy();
+      await gateway.ended;
+      gateway = await startGateway(t, place);
+    }
+    t.ok(ended.length >= 300, `${ended.length} answers ended`);
+    const entries = await until('every journal to be drained', async () => {
+      const found = await ledgerOf(gateway, owner);
+      return found.filter(({ type }) => type === 'charge').length >= ended.length && found;
+    });
+    const charges = new Map(entries.map((entry) => [entry.id, entry.credits]));
+    const free = ended.filter(({ id = '' }) => charges.get(id) !== '-1.000000');
+    t.same(free, [], 'no ended answer is without its charge');
+    t.equal(charges.size, entries.length, 'none is charged twice');
+    t.equal(sumOf(entries), Math.round((await balanceOf(gateway, owner)).balance * 1_000_000));
+  });
+}
+
+test('holds of calls that were in flight outlive their gateway until they expire, each with an entry', async (t) => {
+  const [redis, databaseUrl, provider] = await Promise.all([
+    startRedis(t),
+    createDatabase(),
+    startDemoProvider({ behave: () => ({ stallAfter: 'nothing' }) }),
+  ]);
+  t.teardown(() => provider.close());
+  const place = makePlace(t, provider.url, { REDIS_URL: redis.url, DATABASE_URL: databaseUrl });
+  const killed = await startGateway(t, place);
+  const owner = await makeOwner(killed, 50);
+  const calls = Array.from({ length: 20 }, () => killed.chat(owner.key).catch(() => 'broken'));
+  await provider.request(19);
+  await killed.kill();
+  t.same(new Set(await Promise.all(calls)), new Set(['broken']));
+
+  const gateway = await startGateway(t, place);
+  t.same(await balanceOf(gateway, owner), { balance: 50, held: 20 });
+
+  const book = await openBook({ databaseUrl, dataDir: place.dataDir });
+  const open = await openLedger({
+    address: { kind: 'single', url: redis.url },
+    book,
+    log: pino({ level: 'silent' }),
+    requestTimeoutMs: 1,
+    onAlerts() {},
+  });
+  t.teardown(async () => {
+    await open.close(1_000);
+    await book.close();
+  });
+  await open.sweep.expireHolds(Date.now() + 3_600_000);
+  await open.settled();
+  t.same(await balanceOf(gateway, owner), { balance: 50, held: 0 });
+  const entries = await ledgerOf(gateway, owner);
+  const expired = entries.filter(({ type }) => type === 'expired_hold');
+  t.equal(expired.length, 20);
+  t.same(new Set(expired.map(({ credits }) => credits)), new Set(['0.000000']));
+  t.equal(sumOf(entries), 50_000_000);
+});
