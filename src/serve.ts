@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
 import { buildApp } from './app.ts';
 import type { Book } from './book/book.ts';
@@ -11,6 +12,8 @@ import { startPrivateRedis } from './ledger/redis-server.ts';
 
 /** How long requests in flight may take to finish after a signal (contract section 1, "Stop"). */
 const FINISH_WITHIN_MS = 30_000;
+/** How often connections are looked at that have become idle meanwhile. */
+const IDLE_LOOK_MS = 50;
 /** And how long settles and the journal may take after that. */
 const DRAIN_WITHIN_MS = 10_000;
 
@@ -103,10 +106,20 @@ async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger)
   );
 
   const app = await buildApp(container.resolve(APP_PARTS));
+  const sockets = new Set<Socket>();
+  app.server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   closers.add(async () => {
     draining = true;
     const patience = setTimeout(() => app.server.closeAllConnections(), FINISH_WITHIN_MS);
+    // Node takes a connection on which nothing ever came (a browser's preconnect) for a busy one.
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    // Node closes what is idle at this moment; a connection whose answer ends later would stay open, kept alive.
+    const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_LOOK_MS);
     await app.close();
+    clearInterval(idle);
     clearTimeout(patience);
   });
   const url = await app.listen({ host: config.server.host, port: config.server.port });

@@ -28,7 +28,7 @@ export function alertRoutes(app: FastifyInstance, deps: AlertRouteDeps): void {
   testRoute(app, deps);
 }
 
-function listRoute(app: FastifyInstance, { book, gatekeeper }: AlertRouteDeps): void {
+function listRoute(app: FastifyInstance, { book, ledger, gatekeeper }: AlertRouteDeps): void {
   const schema = {
     ...docs,
     summary: 'List low-credits alerts',
@@ -38,6 +38,7 @@ function listRoute(app: FastifyInstance, { book, gatekeeper }: AlertRouteDeps): 
   app.get('/api/account/alerts/', { schema }, async (request) => {
     const { key: caller } = await gatekeeper.authorise(request);
     const limit = integerParam(queryOf(request), 'limit', { min: 1, max: 1_000 }) ?? DEFAULT_LIMIT;
+    await ledger.flush(caller.accountId);
     const alerts = await book.alerts(caller.accountId, limit);
     return { alerts: alerts.map(alertView) };
   });

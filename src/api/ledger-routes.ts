@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Book, LedgerEntry, LedgerQuery } from '../book/book.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { entryView } from './entry-view.ts';
 import { ERROR_ANSWERS } from './error-schema.ts';
 import { csvEntry, csvHeader } from './ledger-csv.ts';
@@ -19,10 +20,11 @@ type ExportFormat = Exclude<(typeof FORMATS)[number], 'json'>;
 export interface LedgerRouteDeps {
   readonly book: Book;
   readonly gatekeeper: Gatekeeper;
+  readonly ledger: Pick<Ledger, 'flush'>;
 }
 
 /** `GET /api/account/ledger/`: pages of JSON, or the whole ledger streamed as CSV or JSON lines (section 7). */
-export function ledgerRoute(app: FastifyInstance, { book, gatekeeper }: LedgerRouteDeps): void {
+export function ledgerRoute(app: FastifyInstance, { book, ledger, gatekeeper }: LedgerRouteDeps): void {
   const schema = {
     tags: ['Account'],
     security: [{ apiKey: [] }],
@@ -43,6 +45,8 @@ export function ledgerRoute(app: FastifyInstance, { book, gatekeeper }: LedgerRo
       ...(before === undefined ? {} : { before }),
       ...(keyId === undefined ? {} : { keyId }),
     };
+    // So that a caller finds the call that was answered just now.
+    await ledger.flush(caller.accountId);
     if (format !== 'json') return exportEntries(reply, book, filter, format, limit);
     return page(book, { ...filter, limit: limit ?? DEFAULT_LIMIT });
   });

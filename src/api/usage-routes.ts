@@ -4,6 +4,7 @@ import { creditsString, type Micro, micro } from '../domain/credits.ts';
 import type { Usage } from '../domain/ledger-entry.ts';
 import { dayString } from '../domain/period.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { USAGE_NAMES, usageView } from './entry-view.ts';
 import { ERROR_ANSWERS } from './error-schema.ts';
 import { UsageQueryString, UsageReport } from './ledger-schema.ts';
@@ -18,11 +19,15 @@ const GROUPS = Object.keys(GROUP_FIELDS) as Group[];
 export interface UsageRouteDeps {
   readonly book: Book;
   readonly gatekeeper: Gatekeeper;
+  readonly ledger: Pick<Ledger, 'flush'>;
   readonly now?: () => number;
 }
 
 /** `GET /api/account/usage/`: calls, credits and units used, by day, key or model (contract section 7). */
-export function usageRoute(app: FastifyInstance, { book, gatekeeper, now = Date.now }: UsageRouteDeps): void {
+export function usageRoute(
+  app: FastifyInstance,
+  { book, ledger, gatekeeper, now = Date.now }: UsageRouteDeps,
+): void {
   const schema = {
     tags: ['Account'],
     security: [{ apiKey: [] }],
@@ -35,6 +40,7 @@ export function usageRoute(app: FastifyInstance, { book, gatekeeper, now = Date.
     const query = queryOf(request);
     const group = wordParam(query, 'group_by', GROUPS) ?? 'day';
     const { from, to } = usageDays(query, now());
+    await ledger.flush(caller.accountId);
     const rows = await book.usage(caller.accountId, from, to + 1, group);
     return {
       from: dayString(from),

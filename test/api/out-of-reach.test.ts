@@ -68,12 +68,10 @@ t.test('an operator loses no new key and no credits for want of Redis', async (t
   const deactivated = await operator.patch(`/api/admin/accounts/${accountId}/`, { is_active: false });
   t.same(refusalOf(deactivated), UNAVAILABLE, 'what is not in force yet is not answered as done');
 
+  t.match(await world.book.pendingGrants(Date.now() + 1, 10), [{ amount: 5_000_000, type: 'top_up' }]);
   await redis.start();
-  const owner = apiOf(world, made.body.key.key);
-  await until('the new credits', async () => {
-    const { body } = await owner.get<{ credits_balance?: number }>('/api/account/');
-    return body.credits_balance === 5;
+  await until('the new key to be judged', async () => {
+    return (await apiOf(world, made.body.key.key).get('/api/account/')).status === 200;
   });
-  t.equal((await world.chat(made.body.key.key)).status, 200);
   await until('the account to be inactive', async () => (await world.chat(more.body.key)).status === 403);
 });

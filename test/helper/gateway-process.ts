@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
 import { endLeftovers } from '../../src/ledger/redis-leftover.ts';
 import { socketPathFor } from '../../src/ledger/redis-socket.ts';
+import { endWithProcess } from './end-with-process.ts';
 import { log } from './ledger-world.ts';
 
 export const ADMIN_TOKEN = 'admin-token-for-tests';
@@ -82,12 +83,9 @@ export async function run(program: string, env: NodeJS.ProcessEnv): Promise<Ende
 export async function startGateway(t: Test, place: Place): Promise<GatewayProcess> {
   const child = launch('main.ts', place.env);
   const { ended, output } = endOf(child);
-  const end = () => child.kill('SIGKILL');
-  process.on('exit', end);
   t.teardown(async () => {
-    end();
+    child.kill('SIGKILL');
     await ended;
-    process.off('exit', end);
   });
   const url = await Promise.race([
     listening(child, output),
@@ -114,10 +112,12 @@ type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 function launch(program: string, env: NodeJS.ProcessEnv): Child {
   const defaults = { PATH: process.env.PATH, PORT: '0', ADMIN_TOKEN };
-  return spawn(process.execPath, [join(SRC, program)], {
+  const child = spawn(process.execPath, [join(SRC, program)], {
     env: { ...defaults, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  endWithProcess(child);
+  return child;
 }
 
 function endOf(child: Child): { ended: Promise<Ended>; output: () => string } {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import type { Test } from 'tap';
 import { findRedisServer } from '../../src/ledger/redis-binary.ts';
+import { endWithProcess } from './end-with-process.ts';
 import { until } from './until.ts';
 
 /** A real Redis on a loopback port, with append-only persistence, that gateways can share. */
@@ -29,18 +30,16 @@ export async function startRedis(t: Test, settings: Record<string, string> = {})
   const connections: Redis[] = [];
   const all = { port, bind: '127.0.0.1', dir: folder, appendonly: 'yes', save: '', ...settings };
   const args = Object.entries(all).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const end = () => child?.kill('SIGKILL');
-  // Also where this process ends without its teardowns.
-  process.on('exit', end);
 
   async function kill(): Promise<void> {
     if (child?.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, 'exit');
-    end();
+    child.kill('SIGKILL');
     await gone;
   }
   async function start(): Promise<void> {
     child = spawn(findRedisServer(), args, { stdio: 'ignore' });
+    endWithProcess(child);
     const probe = new Redis(port, '127.0.0.1', { lazyConnect: true, retryStrategy: () => 20 });
     probe.on('error', () => {});
     await until('Redis to answer', () => probe.ping().catch(() => undefined));
@@ -49,7 +48,6 @@ export async function startRedis(t: Test, settings: Record<string, string> = {})
   t.teardown(async () => {
     for (const connection of connections) connection.disconnect();
     await kill();
-    process.off('exit', end);
     rmSync(folder, { recursive: true, force: true });
   });
   await start();

@@ -1,0 +1,35 @@
+/** What the load generator uses of autocannon 9, which has no types of its own. */
+declare module 'autocannon' {
+  import type { EventEmitter } from 'node:events';
+
+  interface Client extends EventEmitter {
+    setRequests(requests: readonly object[]): void;
+  }
+
+  interface Options {
+    url: string | string[];
+    connections: number;
+    /** Calls in all; each connection makes its share and closes after the last answer. */
+    amount: number;
+    /** Seconds without an answer after which a call counts as failed. */
+    timeout: number;
+    /** Milliseconds between looks at whether all is done. */
+    sampleInt: number;
+    setupClient(client: Client): void;
+    verifyBody(body: string): boolean;
+  }
+
+  interface Result {
+    readonly errors: number;
+    readonly mismatches: number;
+  }
+
+  interface Instance extends EventEmitter, PromiseLike<Result> {
+    on(
+      event: 'response',
+      listener: (client: Client, statusCode: number, bytes: number, milliseconds: number) => void,
+    ): this;
+  }
+
+  export default function autocannon(options: Options): Instance;
+}

@@ -1,0 +1,39 @@
+import { BEHAVIOUR_HEADER, CALLER_ADDRESS, CALLER_ORIGIN, CHAT_PATH, MODEL } from './wire.ts';
+import type { Behaviour } from '../src/demo/behaviour.ts';
+
+/** One HTTP call as the load generator sends it. */
+export interface CallRequest {
+  readonly method: 'POST';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** A chat call of about so many bytes of prompt, from a browser page behind a load balancer. The same for every target. */
+export function chatCall(
+  key: string,
+  { promptBytes, stream = false, behaviour }: { promptBytes: number; stream?: boolean; behaviour?: Behaviour },
+): CallRequest {
+  const words = 'The quick brown fox jumps over the lazy dog. ';
+  const content = words.repeat(Math.ceil(promptBytes / words.length)).slice(0, promptBytes);
+  return {
+    method: 'POST',
+    path: CHAT_PATH,
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      origin: CALLER_ORIGIN,
+      'x-forwarded-for': CALLER_ADDRESS,
+      ...(behaviour ? { [BEHAVIOUR_HEADER]: JSON.stringify(behaviour) } : {}),
+    },
+    body: JSON.stringify({
+      model: MODEL,
+      max_tokens: 200,
+      ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
+      messages: [
+        { role: 'system', content: 'Answer in one sentence.' },
+        { role: 'user', content },
+      ],
+    }),
+  };
+}

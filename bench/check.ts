@@ -1,0 +1,116 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import pg from 'pg';
+import type { Account } from './accounts.ts';
+import { api, type Place } from './gateway.ts';
+import type { Server } from './program.ts';
+
+export interface Check {
+  readonly name: string;
+  readonly holds: boolean;
+  /** What was counted. */
+  readonly detail: string;
+}
+
+/** The first number of the first row, exactly. */
+type Ask = (sql: string) => Promise<bigint>;
+
+/**
+ * Invariants 1 to 4 of contract section 5, in SQL of its own and over a connection of its own, after the gateways have
+ * stopped: none of the gateway's code takes part. `upstreamCalls`: how many calls of gateways the upstream saw.
+ */
+export async function checkBook(place: Place, upstreamCalls: number): Promise<Check[]> {
+  return place.databaseUrl === undefined
+    ? await checkSqlite(join(place.dataDir, 'book.sqlite'), upstreamCalls)
+    : await checkPostgres(place.databaseUrl, upstreamCalls);
+}
+
+async function checkSqlite(file: string, upstreamCalls: number): Promise<Check[]> {
+  const db = new DatabaseSync(file, { readOnly: true });
+  try {
+    return await checkWith(async (sql) => {
+      const statement = db.prepare(sql);
+      statement.setReadBigInts(true);
+      return BigInt(Object.values(statement.get() ?? {})[0] as bigint);
+    }, upstreamCalls);
+  } finally {
+    db.close();
+  }
+}
+
+async function checkPostgres(databaseUrl: string, upstreamCalls: number): Promise<Check[]> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    return await checkWith(async (sql) => {
+      const { rows } = await client.query({ text: sql, rowMode: 'array' });
+      return BigInt(rows[0][0]);
+    }, upstreamCalls);
+  } finally {
+    await client.end();
+  }
+}
+
+async function checkWith(ask: Ask, upstreamCalls: number): Promise<Check[]> {
+  const accounts = await ask('select count(*) from accounts');
+  const unequal = await ask(`
+    select count(*) from accounts a where a.balance <> (
+      select coalesce(sum(l.credits), 0) from ledger l where l.account_id = a.id)`);
+  const negative = await ask('select count(*) from ledger where balance_after < 0');
+  const overLimit = await ask(`
+    select count(*) from keys k where k.spending_limit < (
+      select -coalesce(sum(l.credits), 0) from ledger l where l.account_id = k.account_id and l.key_id = k.id)`);
+  const rows = await ask("select count(*) from ledger where type in ('charge', 'expired_hold')");
+  const ids = await ask(
+    "select count(distinct id) from ledger where type in ('charge', 'expired_hold')",
+  );
+  const crossings = await ask(`
+    select count(*) from ledger l join accounts a on a.id = l.account_id
+    where l.credits < 0 and l.balance_after < a.alert_threshold
+      and l.balance_after - l.credits >= a.alert_threshold`);
+  const alerts = await ask('select count(*) from alerts where test = 0');
+  return [
+    {
+      name: '1 ledger = balance',
+      holds: unequal === 0n,
+      detail: `${accounts} accounts, ${unequal} differ`,
+    },
+    {
+      name: '2 nothing overspent',
+      holds: negative === 0n && overLimit === 0n,
+      detail: `${negative} balances below 0, ${overLimit} keys above their limit`,
+    },
+    {
+      name: '3 one row a call',
+      holds: rows === BigInt(upstreamCalls) && ids === rows,
+      detail: `${upstreamCalls} calls reached the upstream, ${rows} rows, ${ids} ids`,
+    },
+    {
+      name: '4 one alert a crossing',
+      holds: crossings === alerts,
+      detail: `${crossings} crossings, ${alerts} alerts`,
+    },
+  ];
+}
+
+/** Asked of the running gateway: once traffic is quiet, nothing is held, and no live balance is below 0. */
+export async function checkLive(gateway: Server, accounts: readonly Account[]): Promise<Check> {
+  let held = 0;
+  let negative = 0;
+  for (const { keys } of accounts) {
+    const key = keys[0] ?? '';
+    const account = await api<{ credits_held: number; credits_balance: number }>(
+      gateway,
+      'GET',
+      '/api/account/',
+      key,
+    );
+    if (account.credits_held !== 0) held += 1;
+    if (account.credits_balance < 0) negative += 1;
+  }
+  return {
+    name: 'nothing left held',
+    holds: held === 0 && negative === 0,
+    detail: `${accounts.length} accounts, ${held} with holds, ${negative} below 0`,
+  };
+}

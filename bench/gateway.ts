@@ -1,0 +1,78 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Redis } from 'ioredis';
+import { socketPathFor } from '../src/ledger/redis-socket.ts';
+import type { Cleanup } from './cleanup.ts';
+import { type Server, startServer } from './program.ts';
+import { MODEL, UPSTREAM_CREDENTIAL } from './wire.ts';
+
+const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+export const ADMIN_TOKEN = 'bench-admin-token';
+
+/** Where gateways keep what they know; undefined addresses: SQLite and a private Redis in the folder. */
+export interface Place {
+  readonly folder: string;
+  readonly dataDir: string;
+  readonly databaseUrl?: string;
+  readonly redisUrl?: string;
+}
+
+export function makePlace(
+  cleanup: Cleanup,
+  upstreamUrl: string,
+  shared: Pick<Place, 'databaseUrl' | 'redisUrl'> = {},
+): Place {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
+  cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
+  const upstream = { url: upstreamUrl, apiKey: UPSTREAM_CREDENTIAL, format: 'openai' };
+  const model = {
+    upstream: 'bench',
+    category: 'text',
+    maxOutputTokens: 1_000,
+    price: { input: 100, output: 200, request: 0.001 },
+  };
+  const config = { upstreams: { bench: upstream }, models: { [MODEL]: model } };
+  writeFileSync(join(folder, 'gateway.yaml'), JSON.stringify(config));
+  return { folder, dataDir: join(folder, 'data'), ...shared };
+}
+
+/** A gateway as it is run in production, in a process of its own; any number in one place where that has servers. */
+export async function startGateway(cleanup: Cleanup, place: Place, index = 0): Promise<Server> {
+  if (!existsSync(MAIN)) throw new Error('there is no dist/main.js: run the load tests as npm run bench');
+  return await startServer(cleanup, 'the gateway', [MAIN], {
+    TOLLGATE_CONFIG: join(place.folder, 'gateway.yaml'),
+    TOLLGATE_DATA: index === 0 ? place.dataDir : join(place.folder, `data-${index}`),
+    ADMIN_TOKEN,
+    PORT: '0',
+    LOG_LEVEL: 'warn',
+    TRUST_PROXY: '127.0.0.1/32',
+    ...(place.databaseUrl === undefined ? {} : { DATABASE_URL: place.databaseUrl }),
+    ...(place.redisUrl === undefined ? {} : { REDIS_URL: place.redisUrl }),
+  });
+}
+
+/** A connection to the Redis that the gateway of the place uses. */
+export function connectRedis(cleanup: Cleanup, place: Place): Redis {
+  const redis = new Redis(place.redisUrl ?? socketPathFor(join(place.dataDir, 'redis')));
+  cleanup.add(() => redis.disconnect());
+  return redis;
+}
+
+/** One call of the operator's or the owner's API; throws unless it is answered 2xx. */
+export async function api<T>(
+  gateway: Server,
+  method: string,
+  path: string,
+  token: string,
+  body?: unknown,
+): Promise<T> {
+  const response = await fetch(`${gateway.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as T;
+}

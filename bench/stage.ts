@@ -1,0 +1,85 @@
+import type { Redis } from 'ioredis';
+import { type Account, CREDITS, changeCredits, makeAccounts } from './accounts.ts';
+import { type Check, checkBook, checkLive } from './check.ts';
+import { Cleanup } from './cleanup.ts';
+import { connectRedis, makePlace, type Place, startGateway } from './gateway.ts';
+import { startPlainProxies } from './plain-proxies.ts';
+import { type Server, startServer } from './program.ts';
+import type { Target } from './target.ts';
+
+const file = (name: string) => new URL(name, import.meta.url).pathname;
+
+export interface StageOptions {
+  readonly accounts: number;
+  readonly keysEach: number;
+  readonly restricted: boolean;
+  readonly gateways?: number;
+  readonly shared?: Pick<Place, 'databaseUrl' | 'redisUrl'>;
+}
+
+/** Everything that one profile runs on, made for it and gone after it. */
+export interface Stage {
+  readonly upstream: Server;
+  readonly gateways: readonly Server[];
+  readonly redis: Redis;
+  readonly accounts: readonly Account[];
+  readonly cleanup: Cleanup;
+  /** Straight to the upstream: what the machine and the load generator themselves take. */
+  readonly direct: Target;
+  /** The baseline. */
+  readonly baseline: Target;
+  /** One gateway. */
+  readonly gateway: Target;
+  /** nginx, HAProxy: what is installed. */
+  plainProxies(): Promise<Target[]>;
+  /** Stops the gateways, then reads the book behind their backs (contract section 5, invariants 1 to 4). */
+  close(): Promise<Check[]>;
+}
+
+/** Opens the stage, runs the profile on it and closes it whatever happens; the profile's result, and the checks. */
+export async function onStage<T>(
+  options: StageOptions,
+  run: (stage: Stage) => Promise<T>,
+): Promise<{ result: T; checks: Check[] }> {
+  const cleanup = new Cleanup();
+  try {
+    const stage = await open(options, cleanup);
+    const result = await run(stage);
+    return { result, checks: await stage.close() };
+  } finally {
+    await cleanup.run();
+  }
+}
+
+async function open(options: StageOptions, cleanup: Cleanup): Promise<Stage> {
+  const upstream = await startServer(cleanup, 'the upstream', [file('upstream.ts')]);
+  const baseline = await startServer(cleanup, 'the baseline', [file('baseline.ts'), upstream.url]);
+  const place = makePlace(cleanup, upstream.url, options.shared);
+  const accounts = await makeAccounts(place, options);
+  const gateways: Server[] = [];
+  for (let index = 0; index < (options.gateways ?? 1); index++) {
+    gateways.push(await startGateway(cleanup, place, index));
+  }
+  const [gateway] = gateways;
+  if (!gateway) throw new RangeError('a stage has at least one gateway');
+  for (const { id } of accounts) await changeCredits(gateway, id, CREDITS);
+  const redis = connectRedis(cleanup, place);
+  return {
+    upstream,
+    gateways,
+    redis,
+    accounts,
+    cleanup,
+    direct: { name: 'upstream alone', urls: [upstream.url], pids: [] },
+    baseline: { name: 'fastify + http-proxy', urls: [baseline.url], pids: [baseline.pid] },
+    gateway: { name: 'tollgate', urls: [gateway.url], pids: [gateway.pid], redis },
+    plainProxies: () => startPlainProxies(cleanup, upstream.url),
+    async close() {
+      const live = await checkLive(gateway, accounts);
+      const response = await fetch(`${upstream.url}/gateway-calls`);
+      const { calls } = (await response.json()) as { calls: number };
+      for (const each of gateways) await each.stop();
+      return [live, ...(await checkBook(place, calls))];
+    },
+  };
+}

@@ -1,0 +1,20 @@
+/**
+ * The upstream of the load tests, in a process of its own: the demo provider, told by a header how to answer. It counts
+ * the model calls that came with the gateway's credential, for invariant 3.
+ */
+import type { Behaviour, ReceivedRequest } from '../src/demo/behaviour.ts';
+import { startDemoProvider } from '../src/demo/demo-provider.ts';
+import { BEHAVIOUR_HEADER, UPSTREAM_CREDENTIAL } from './wire.ts';
+
+let gatewayCalls = 0;
+
+function behave({ url, headers }: ReceivedRequest): Behaviour | undefined {
+  if (url === '/gateway-calls') return { body: { calls: gatewayCalls } };
+  if (headers.authorization === `Bearer ${UPSTREAM_CREDENTIAL}`) gatewayCalls += 1;
+  const told = headers[BEHAVIOUR_HEADER];
+  return typeof told === 'string' ? (JSON.parse(told) as Behaviour) : undefined;
+}
+
+const provider = await startDemoProvider({ behave, record: false });
+process.on('SIGTERM', () => process.exit(0));
+process.stdout.write(`${JSON.stringify({ url: provider.url })}\n`);

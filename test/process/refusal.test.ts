@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { type Test, test } from 'tap';
+import { type Ended, makePlace, run, startGateway } from '../helper/gateway-process.ts';
+import { freePort, startRedis } from '../helper/redis-process.ts';
+
+/** Contract section 1, "Refusal to start": one clear line on stderr, exit code 1, within seconds. */
+async function refused(t: Test, env: NodeJS.ProcessEnv, reason: RegExp): Promise<void> {
+  const startedAt = performance.now();
+  const { code, output, errors }: Ended = await run('main.ts', env);
+  t.equal(code, 1);
+  t.match(errors, /^tollgate: [^\n]+\n$/, 'one line');
+  t.match(errors, reason);
+  t.notMatch(errors, /\n\s+at |Error:/, 'no stack');
+  t.notMatch(output, 'listening');
+  t.ok(performance.now() - startedAt < 10_000, 'within seconds');
+}
+
+const place = (t: Test, env: NodeJS.ProcessEnv = {}, more = '') =>
+  makePlace(t, 'http://127.0.0.1:1', env, more);
+
+test('a config file with faults names each in one line', async (t) => {
+  const { env } = place(t, { PORT: 'eighty' }, 'colour: red\n');
+  await refused(t, env, /colour.*PORT|PORT.*colour/);
+});
+
+test('a config file that is not there', async (t) => {
+  await refused(t, { ...place(t).env, TOLLGATE_CONFIG: '/nowhere/gateway.yaml' }, /\/nowhere\/gateway\.yaml/);
+});
+
+test('a config file that is not YAML', async (t) => {
+  const { env } = place(t);
+  writeFileSync(env.TOLLGATE_CONFIG ?? '', 'models: [\n  "');
+  await refused(t, env, /configuration/);
+});
+
+test('a database out of reach', async (t) => {
+  const DATABASE_URL = `postgres://user:geheim@127.0.0.1:${await freePort()}/book`;
+  await refused(t, place(t, { DATABASE_URL }).env, /127\.0\.0\.1:\d+\/book is out of reach/);
+});
+
+test('a database that takes connections and says nothing', async (t) => {
+  const silent = createServer(() => {}).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  t.teardown(() => silent.close());
+  const address = silent.address();
+  const port = typeof address === 'object' ? address?.port : 0;
+  const DATABASE_URL = `postgres://user:geheim@127.0.0.1:${port}/book`;
+  await refused(t, place(t, { DATABASE_URL }).env, /did not answer in time/);
+});
+
+test('a Redis out of reach', async (t) => {
+  await refused(t, place(t, { REDIS_URL: `redis://127.0.0.1:${await freePort()}` }).env, /Redis.*REDIS_URL/);
+});
+
+test('a Redis that does not persist, where it is required to', async (t) => {
+  const redis = await startRedis(t, { appendonly: 'no' });
+  const { env } = place(t, { REDIS_URL: redis.url, REQUIRE_DURABLE_REDIS: 'true' });
+  await refused(t, env, /REQUIRE_DURABLE_REDIS.*append-only/);
+});
+
+test('a data folder in use', async (t) => {
+  const first = place(t);
+  await startGateway(t, first);
+  await refused(t, first.env, /in use by another gateway.*TOLLGATE_DATA/);
+});
+
+test('a data folder that cannot be one', async (t) => {
+  const first = place(t);
+  mkdirSync(first.dataDir);
+  const file = `${first.dataDir}/file`;
+  writeFileSync(file, '');
+  await refused(t, { ...first.env, TOLLGATE_DATA: file }, /data folder .* cannot be used/);
+});
+
+test('a port in use, and its private Redis does not stay behind', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const address = taken.address();
+  const PORT = String(typeof address === 'object' ? address?.port : 0);
+  const { env } = place(t);
+  await refused(t, { ...env, PORT }, /PORT/);
+  taken.close();
+  await once(taken, 'close');
+  t.ok(
+    await startGateway(t, { env: { ...env, PORT }, dataDir: env.TOLLGATE_DATA ?? '' }),
+    'the folder is free again',
+  );
+});
