@@ -1,5 +1,5 @@
-import { BEHAVIOUR_HEADER, CALLER_ADDRESS, CALLER_ORIGIN, CHAT_PATH, MODEL } from './wire.ts';
 import type { Behaviour } from '../src/demo/behaviour.ts';
+import { BEHAVIOUR_HEADER, CALLER_ADDRESS, CALLER_ORIGIN, CHAT_PATH, MODEL } from './wire.ts';
 
 /** One HTTP call as the load generator sends it. */
 export interface CallRequest {
@@ -12,7 +12,11 @@ export interface CallRequest {
 /** A chat call of about so many bytes of prompt, from a browser page behind a load balancer. The same for every target. */
 export function chatCall(
   key: string,
-  { promptBytes, stream = false, behaviour }: { promptBytes: number; stream?: boolean; behaviour?: Behaviour },
+  {
+    promptBytes,
+    stream = false,
+    behaviour,
+  }: { promptBytes: number; stream?: boolean; behaviour?: Behaviour },
 ): CallRequest {
   const words = 'The quick brown fox jumps over the lazy dog. ';
   const content = words.repeat(Math.ceil(promptBytes / words.length)).slice(0, promptBytes);

@@ -61,9 +61,7 @@ async function checkWith(ask: Ask, upstreamCalls: number): Promise<Check[]> {
     select count(*) from keys k where k.spending_limit < (
       select -coalesce(sum(l.credits), 0) from ledger l where l.account_id = k.account_id and l.key_id = k.id)`);
   const rows = await ask("select count(*) from ledger where type in ('charge', 'expired_hold')");
-  const ids = await ask(
-    "select count(distinct id) from ledger where type in ('charge', 'expired_hold')",
-  );
+  const ids = await ask("select count(distinct id) from ledger where type in ('charge', 'expired_hold')");
   const crossings = await ask(`
     select count(*) from ledger l join accounts a on a.id = l.account_id
     where l.credits < 0 and l.balance_after < a.alert_threshold

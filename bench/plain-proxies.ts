@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../test/helper/redis-process.ts';
 import type { Cleanup } from './cleanup.ts';
-import { freePort, startListener } from './program.ts';
+import { startListener } from './program.ts';
 import type { Target } from './target.ts';
 
 /** nginx and HAProxy as plain proxies on one core each, of which the machine has installed; else none of them. */

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cleanup } from './cleanup.ts';
 
@@ -42,16 +41,6 @@ export async function startListener(
   const { child, output, program } = launch(cleanup, command, command, args, {});
   await ready(command, child, output, () => accepts(port));
   return program;
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no free port');
-  return address.port;
 }
 
 function launch(

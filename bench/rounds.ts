@@ -37,7 +37,10 @@ export interface Measured {
  * Measures the targets in turn, A B C A B C …, so that whatever else the machine does meets all of them; after a warm-up
  * of each, which also tells how many calls make a round.
  */
-export async function measure(targets: readonly Target[], options: RoundOptions): Promise<Map<string, Measured>> {
+export async function measure(
+  targets: readonly Target[],
+  options: RoundOptions,
+): Promise<Map<string, Measured>> {
   const samples = new Map<string, Measured[]>();
   const amounts = new Map<string, number>();
   for (const target of targets) {

@@ -68,10 +68,7 @@ const upstream: Reader<UpstreamSettings> = (value, path, faults) => {
     if (read.format !== 'openai') return faults.add(`${path}.format`, 'must be openai for the demo provider');
     return { ...read, apiKey: read.apiKey ?? DEMO_URL };
   }
-  if (read.apiKey === undefined) {
-    return faults.add(`${path}.apiKey`, 'is missing; where the upstream asks for none, any word will do');
-  }
-  return { ...read, apiKey: read.apiKey };
+  return { ...read, apiKey: read.apiKey ?? '' };
 };
 
 function unitPrice(unit: keyof Price): { read: Reader<bigint>; orElse: () => undefined } {
@@ -133,10 +130,6 @@ const model: Reader<ModelSettings> = (value, path, faults) => {
   if (priced && read.free) return faults.add(`${path}.free`, 'must not stand beside a price');
   if (!priced && !read.free) {
     return faults.add(`${path}.price`, 'must name a price above 0, or the model must say free: true');
-  }
-  if (read.price?.output && read.maxOutputTokens === undefined) {
-    const why = 'is missing; it bounds what is held for a request that names no maximum';
-    return faults.add(`${path}.maxOutputTokens`, why);
   }
   return read;
 };

@@ -11,11 +11,15 @@ import { parseRedisUrl } from './ledger/connect-redis.ts';
 
 const MEBIBYTE = 1_048_576;
 
-/** Settings that cannot be honoured. Its message is for the operator: a line for each fault, the path of the field first. */
+/** Settings that cannot be honoured. Its message is one line for the operator, with every fault in it. */
 export class ConfigError extends Error {
+  /** Each begins with the path of the field that is wrong. */
+  readonly faults: readonly string[];
+
   constructor(origin: string, faults: readonly string[]) {
-    super(`The configuration (${origin}) cannot be used:\n${faults.map((line) => `  ${line}`).join('\n')}`);
+    super(`The configuration (${origin}) cannot be used: ${faults.join(' | ')}`);
     this.name = 'ConfigError';
+    this.faults = faults;
   }
 }
 
@@ -137,6 +141,9 @@ function acceptRedisUrl(value: string): string | undefined {
   }
 }
 
+/** Stands in for a missing maxOutputTokens, where output has a price. */
+const DEFAULT_OUTPUT_TOKENS = 16_384;
+
 /** What can be called now: upstreams whose credential is set, with their models; and a warning for each other one. */
 function available(
   settings: NonNullable<ReturnType<typeof configFile>>,
@@ -157,7 +164,13 @@ function available(
     }
     const used = { name, ...upstream };
     upstreams.set(name, used);
-    for (const [slug, model] of models) catalog.set(slug, catalogModel(slug, model, used));
+    for (const [slug, model] of models) {
+      catalog.set(slug, catalogModel(slug, model, used));
+      if (!model.price?.output || model.maxOutputTokens !== undefined) continue;
+      warnings.push(
+        `models.${slug}.maxOutputTokens is not set: ${DEFAULT_OUTPUT_TOKENS} is held for requests that name no maximum; longer answers can overdraw`,
+      );
+    }
   }
   return { upstreams, catalog, warnings };
 }
@@ -168,8 +181,7 @@ function catalogModel(slug: string, model: ModelSettings, upstream: Upstream): M
     upstream,
     upstreamModel: model.upstreamModel ?? slug,
     category: model.category,
-    // Only absent where output has no price, so that its bound is worth nothing.
-    maxOutputTokens: model.maxOutputTokens ?? 0,
+    maxOutputTokens: model.maxOutputTokens ?? (model.price?.output ? DEFAULT_OUTPUT_TOKENS : 0),
     price: model.price ?? FREE_PRICE,
   };
 }

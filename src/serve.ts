@@ -17,6 +17,13 @@ const IDLE_LOOK_MS = 50;
 /** And how long settles and the journal may take after that. */
 const DRAIN_WITHIN_MS = 10_000;
 
+const LISTEN_FAULTS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program has this port. Stop that one, or set PORT to another',
+  EACCES: 'this user may not use this port. Set PORT to one above 1023',
+  EADDRNOTAVAIL: 'this machine does not have this address. Set HOST to one that it has',
+  ENOTFOUND: 'there is no such host. Set HOST to an address of this machine',
+};
+
 /** What was opened, closed in reverse order; one that fails to close does not keep the others open. */
 class Closers {
   readonly #closers: (() => Promise<unknown> | unknown)[] = [];
@@ -122,6 +129,10 @@ async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger)
     clearInterval(idle);
     clearTimeout(patience);
   });
-  const url = await app.listen({ host: config.server.host, port: config.server.port });
+  const { host, port } = config.server;
+  const url = await app.listen({ host, port }).catch((cause: NodeJS.ErrnoException) => {
+    const reason = LISTEN_FAULTS[cause.code ?? ''] ?? cause.message;
+    throw new Error(`The gateway cannot listen on ${host}, port ${port}: ${reason}.`, { cause });
+  });
   return { url, config, book, ledger, close: () => closers.close() };
 }

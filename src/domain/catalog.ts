@@ -22,6 +22,7 @@ export interface Upstream {
   readonly name: string;
   /** Without a trailing slash; may hold a path prefix. */
   readonly url: string;
+  /** Empty: the upstream asks for none, and none is sent. */
   readonly apiKey: string;
   readonly format: WireFormat;
 }

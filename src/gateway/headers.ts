@@ -77,6 +77,7 @@ export function upstreamHeaders(
   }
   // Usage is read from the answer as it passes.
   out['accept-encoding'] = 'identity';
+  if (upstream.apiKey === '') return out;
   if (upstream.format === 'anthropic') out['x-api-key'] = upstream.apiKey;
   else out.authorization = `Bearer ${upstream.apiKey}`;
   return out;

@@ -1,29 +1,15 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
 import pg from 'pg';
 import { t } from 'tap';
+import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
-/** A real PostgreSQL of our own, on loopback. One a test process, started when it is first asked for. */
-export interface PostgresServer {
-  readonly port: number;
-  /** Its superuser's address of the named database. */
-  url(database: string): string;
-  stop(): Promise<void>;
-}
-
-const USER = 'tollgate';
-const PASSWORD = 'correct-horse%battery';
-
+/** One a test process, started when it is first asked for. */
 let server: Promise<PostgresServer> | undefined;
 let databases = 0;
 
 /** A fresh, empty database on this test process's PostgreSQL; its `postgres://` address. */
 export async function createDatabase(): Promise<string> {
-  server ??= startPostgres();
+  // Nothing is to outlive the test, so nothing need reach the disk.
+  server ??= startPostgres({ fsync: 'off' });
   const { url } = await server;
   const name = `book_${++databases}`;
   await execute(url('postgres'), `create database ${name}`);
@@ -42,132 +28,3 @@ export async function execute(databaseUrl: string, sql: string): Promise<unknown
 }
 
 t.teardown(async () => (await server)?.stop());
-
-async function startPostgres(): Promise<PostgresServer> {
-  const bin = findBinaries();
-  const owner = unprivilegedUser();
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-pg-'));
-  const passwordFile = join(folder, 'password');
-  writeFileSync(passwordFile, PASSWORD, { mode: 0o600 });
-  if (owner) for (const path of [folder, passwordFile]) chownSync(path, owner.uid, owner.gid);
-  const data = join(folder, 'data');
-  const init = [
-    '-D',
-    data,
-    '-U',
-    USER,
-    '--pwfile',
-    passwordFile,
-    '-A',
-    'scram-sha-256',
-    '-E',
-    'UTF8',
-    '--no-sync',
-  ];
-  execFileSync(join(bin, 'initdb'), init, { ...owner, cwd: folder, stdio: 'pipe' });
-  const port = await freePort();
-  const process = await serve(join(bin, 'postgres'), folder, port, owner);
-  return {
-    port,
-    url: (database) => `postgres://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`,
-    stop: async () => {
-      const exited = once(process, 'exit');
-      process.stdin?.end();
-      await exited;
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
-}
-
-/**
- * Ends the server and removes its folder when standard input closes, which it does when this process ends, however it
- * ends: a test that was killed leaves no server behind.
- */
-const WATCHED = `
-  folder=$1; shift
-  exec 3<&0
-  "$@" 3<&- </dev/null & server=$!
-  { read -r _ <&3; kill -INT "$server" 2>/dev/null; } &
-  wait "$server"; status=$?
-  rm -rf "$folder"
-  exit "$status"`;
-
-async function serve(
-  postgres: string,
-  folder: string,
-  port: number,
-  owner: Owner | undefined,
-): Promise<ChildProcess> {
-  const settings = {
-    fsync: 'off',
-    listen_addresses: '127.0.0.1',
-    lc_messages: 'C',
-    unix_socket_directories: '',
-  };
-  const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const command = [postgres, '-D', join(folder, 'data'), '-p', String(port), ...options];
-  const child = spawn('/bin/sh', ['-c', WATCHED, 'sh', folder, ...command], {
-    ...owner,
-    cwd: folder,
-    stdio: ['pipe', 'ignore', 'pipe'],
-  });
-  let log = '';
-  await new Promise<void>((resolve, reject) => {
-    child.once('exit', () => reject(new Error(`PostgreSQL did not start: ${log}`)));
-    child.stderr.on('data', (chunk) => {
-      log += chunk;
-      if (log.includes('ready to accept connections')) resolve();
-    });
-  });
-  child.stderr.removeAllListeners('data').resume();
-  return child;
-}
-
-function findBinaries(): string {
-  const debian = '/usr/lib/postgresql';
-  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
-  const folders = [
-    ...versions.map((version) => join(debian, version, 'bin')),
-    ...(process.env.PATH ?? '').split(delimiter),
-  ];
-  const found = folders.find(
-    (folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')),
-  );
-  if (found) return found;
-  throw new Error(
-    'These tests need PostgreSQL 15 or newer: install it (apt-get install postgresql, brew install postgresql).',
-  );
-}
-
-interface Owner {
-  readonly uid: number;
-  readonly gid: number;
-}
-
-/** PostgreSQL refuses to run as root. */
-function unprivilegedUser(): Owner | undefined {
-  if (process.getuid?.() !== 0) return undefined;
-  for (const name of ['postgres', 'nobody']) {
-    try {
-      const id = (flag: string) =>
-        Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: 'pipe' }));
-      return { uid: id('-u'), gid: id('-g') };
-    } catch {
-      // There is no such user: try the next name.
-    }
-  }
-  throw new Error(
-    'PostgreSQL does not run as root, and there is neither a user postgres nor nobody to run it as.',
-  );
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  probe.listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
-}

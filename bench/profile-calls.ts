@@ -1,0 +1,105 @@
+import { changeCredits } from './accounts.ts';
+import { chatCall } from './call-request.ts';
+import { load } from './load.ts';
+import type { Options } from './options.ts';
+import { callTable, type ProfileReport } from './report.ts';
+import { measure } from './rounds.ts';
+import { onStage, type Stage } from './stage.ts';
+
+/** A kilobyte of request and half a kilobyte of answer. */
+const PROMPT_BYTES = 750;
+/** A model writes a token every few milliseconds; this is a fast one. */
+const SSE = { chunks: 100, intervalMs: 4 };
+
+/** One account, whose one key has every restriction set, behind the gateway and behind every baseline. */
+async function againstBaselines(
+  options: Options,
+  profile: { name: string; about: string; connections: number; alone: boolean },
+  requestOf: (key: string) => ReturnType<typeof chatCall>,
+): Promise<ProfileReport> {
+  const { result, checks } = await onStage({ accounts: 1, keysEach: 1, restricted: true }, async (stage) => {
+    const targets = [stage.direct, stage.baseline, stage.gateway, ...(await stage.plainProxies())];
+    const requests = [requestOf(keysOf(stage)[0] ?? '')];
+    const measured = await measure(targets, { ...options, ...profile, requests });
+    return callTable(measured, stage.baseline.name, profile.alone ? stage.direct.name : undefined);
+  });
+  return { profile: profile.name, about: profile.about, ...result, checks, notes: [] };
+}
+
+export function json(options: Options): Promise<ProfileReport> {
+  const about = 'chat calls of 1 KB, by a key with every restriction set; 32 connections';
+  return againstBaselines(options, { name: 'json', about, connections: 32, alone: true }, (key) =>
+    chatCall(key, { promptBytes: PROMPT_BYTES }),
+  );
+}
+
+export function sse(options: Options): Promise<ProfileReport> {
+  const about = `streams of ${SSE.chunks} chunks, one every ${SSE.intervalMs} ms; 64 connections`;
+  return againstBaselines(options, { name: 'sse', about, connections: 64, alone: false }, (key) =>
+    chatCall(key, { promptBytes: PROMPT_BYTES, stream: true, behaviour: SSE }),
+  );
+}
+
+export function body(options: Options): Promise<ProfileReport> {
+  const about = 'chat calls of 1 MB, answers of 1 KB; 8 connections';
+  return againstBaselines(options, { name: 'body', about, connections: 8, alone: true }, (key) =>
+    chatCall(key, { promptBytes: 2 ** 20 }),
+  );
+}
+
+/** Ten thousand keys in turn against one of them. */
+export async function keys(options: Options): Promise<ProfileReport> {
+  const accounts = 100;
+  const about = `${options.keys} restricted keys of ${accounts} accounts in turn, against one of them; 32 connections`;
+  const keysEach = options.keys / accounts;
+  const { result, checks } = await onStage({ accounts, keysEach, restricted: true }, async (stage) => {
+    const all = keysOf(stage).map((key) => chatCall(key, { promptBytes: PROMPT_BYTES }));
+    const one = { ...stage.gateway, name: '1 key' };
+    const many = { ...stage.gateway, name: `${options.keys} keys`, requests: all };
+    const requests = all.slice(0, 1);
+    const measured = await measure([one, many], { ...options, requests, connections: 32, alone: false });
+    return callTable(measured, one.name);
+  });
+  return { profile: 'keys', about, ...result, checks, notes: [] };
+}
+
+/** Every call on one account against the same calls on many; then the account runs dry under the load. */
+export async function hot(options: Options): Promise<ProfileReport> {
+  const about = 'every call on one account, against 100 accounts; 100 connections; then it runs dry';
+  const shape = { accounts: 100, keysEach: 1, restricted: false };
+  const { result, checks } = await onStage(shape, async (stage) => {
+    const all = keysOf(stage).map((key) => chatCall(key, { promptBytes: PROMPT_BYTES }));
+    const requests = all.slice(0, 1);
+    const cold = { ...stage.gateway, name: '100 accounts', requests: all };
+    const one = { ...stage.gateway, name: '1 account' };
+    const measured = await measure([cold, one], { ...options, requests, connections: 100, alone: false });
+    return { ...callTable(measured, cold.name), notes: [await runDry(stage, requests)] };
+  });
+  return { profile: 'hot', about, ...result, checks };
+}
+
+/** Leaves the account credits for some of the calls that then come at once: some are served, and the others refused. */
+async function runDry({ accounts, gateway, gateways }: Stage, requests: ReturnType<typeof chatCall>[]) {
+  const [account, server] = [accounts[0], gateways[0]];
+  if (!account || !server) throw new RangeError('the stage has an account and a gateway');
+  // What is left pays for about a hundred calls.
+  const left = 5;
+  const balance = await changeCredits(server, account.id, left);
+  await changeCredits(server, account.id, Math.round(2 * left - balance));
+  const { statuses } = await load({
+    urls: gateway.urls,
+    connections: 100,
+    amount: 2_000,
+    requests,
+    accepts: [200, 402],
+  });
+  const [served, refused] = [statuses.get(200) ?? 0, statuses.get(402) ?? 0];
+  if (served === 0 || refused === 0) {
+    throw new Error(`an account was to run dry: ${served} calls were served, ${refused} refused`);
+  }
+  return `ran dry: ${served} calls were served, ${refused} refused with 402`;
+}
+
+function keysOf(stage: Stage): string[] {
+  return stage.accounts.flatMap(({ keys: values }) => values);
+}

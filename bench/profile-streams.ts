@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { chatCall } from './call-request.ts';
+import { openStreams } from './open-streams.ts';
+import type { Options } from './options.ts';
+import type { Column, ProfileReport, Row } from './report.ts';
+import { onStage } from './stage.ts';
+import type { Target } from './target.ts';
+import { redisCpuMicros, usageOf } from './usage.ts';
+
+/** Slow enough that all are open for seconds before the first of them ends. */
+const SLOW = { chunks: 16, intervalMs: 500 };
+const WARM_UP_STREAMS = 100;
+const QUIET_MS = 1_000;
+
+const COLUMNS: readonly Column[] = [
+  { key: 'openInMs', title: 'all open in ms', digits: 0 },
+  { key: 'kbEach', title: 'KB/stream', digits: 1 },
+  { key: 'ratio', title: 'memory ratio', digits: 2 },
+  { key: 'cpuMicros', title: 'CPU µs/stream', digits: 0 },
+  { key: 'redisMicros', title: 'Redis µs/stream', digits: 0 },
+  { key: 'rssMb', title: 'RSS MB', digits: 0 },
+];
+
+/** Many streams open at once: what each of them takes of memory. */
+export async function streams(options: Options): Promise<ProfileReport> {
+  const about = `${options.streams} streams open at once, a chunk every ${SLOW.intervalMs} ms each`;
+  const { result, checks } = await onStage({ accounts: 1, keysEach: 1, restricted: true }, async (stage) => {
+    const key = stage.accounts[0]?.keys[0] ?? '';
+    const rows: Row[] = [];
+    for (const target of [stage.baseline, stage.gateway, ...(await stage.plainProxies())]) {
+      rows.push({ target: target.name, values: await measureStreams(target, options.streams, key) });
+    }
+    const base = rows[0]?.values.kbEach;
+    return rows.map(({ target, values }) => ({
+      target,
+      values: { ...values, ratio: base && values.kbEach ? values.kbEach / base : null },
+    }));
+  });
+  return { profile: 'streams', about, columns: COLUMNS, rows: result, checks, notes: [] };
+}
+
+async function measureStreams(target: Target, count: number, key: string): Promise<Row['values']> {
+  const url = target.urls[0] ?? '';
+  const call = (behaviour: object) => chatCall(key, { promptBytes: 200, stream: true, behaviour });
+  const warm = openStreams(url, WARM_UP_STREAMS, call({ chunks: 50, intervalMs: 10 }));
+  await warm.allOpen;
+  await warm.allEnded;
+  await sleep(QUIET_MS);
+  const before = usageOf(target.pids);
+  const redisBefore = target.redis ? await redisCpuMicros(target.redis) : 0;
+  const startedAt = performance.now();
+  const { allOpen, allEnded } = openStreams(url, count, call(SLOW));
+  await allOpen;
+  const openInMs = performance.now() - startedAt;
+  await sleep(QUIET_MS);
+  const open = usageOf(target.pids);
+  await allEnded;
+  await sleep(QUIET_MS);
+  const redisAfter = target.redis ? await redisCpuMicros(target.redis) : 0;
+  return {
+    openInMs,
+    kbEach: (open.rssBytes - before.rssBytes) / 1024 / count,
+    cpuMicros: (usageOf(target.pids).cpuMicros - before.cpuMicros) / count,
+    redisMicros: target.redis ? (redisAfter - redisBefore) / count : null,
+    rssMb: open.rssBytes / 2 ** 20,
+  };
+}

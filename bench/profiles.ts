@@ -1,0 +1,19 @@
+import type { Options } from './options.ts';
+import { body, hot, json, keys, sse } from './profile-calls.ts';
+import { processes } from './profile-processes.ts';
+import { streams } from './profile-streams.ts';
+import type { ProfileReport, Skipped } from './report.ts';
+
+/** Contract section 9, in the order in which they run. */
+export const PROFILES: ReadonlyMap<string, (options: Options) => Promise<ProfileReport | Skipped>> = new Map<
+  string,
+  (options: Options) => Promise<ProfileReport | Skipped>
+>([
+  ['json', json],
+  ['sse', sse],
+  ['streams', streams],
+  ['keys', keys],
+  ['hot', hot],
+  ['body', body],
+  ['processes', processes],
+]);

@@ -1,0 +1,40 @@
+/** The load tests (contract section 9). README.md says how to read what they print. */
+import { type Options, readOptions, USAGE } from './options.ts';
+import { PROFILES } from './profiles.ts';
+import { type ProfileReport, printable, resultOf, type Skipped, store } from './report.ts';
+
+function optionsOrExit(): Options {
+  try {
+    return readOptions(process.argv.slice(2), [...PROFILES.keys()]);
+  } catch (error) {
+    process.stderr.write(`bench: ${(error as Error).message}\n\n${USAGE}\n`);
+    process.exit(1);
+  }
+}
+
+const options = optionsOrExit();
+// Ends this process with its 'exit' event, in which what it started is ended too.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
+const table = options.json ? process.stderr : process.stdout;
+const reports: (ProfileReport | Skipped)[] = [];
+for (const [name, run] of PROFILES) {
+  if (options.profiles.length > 0 && !options.profiles.includes(name)) continue;
+  process.stderr.write(`bench: ${name} …\n`);
+  const report = await run(options).catch((error: Error) => {
+    process.stderr.write(`bench: ${name} failed. ${error.message}\n`);
+    process.exit(1);
+  });
+  reports.push(report);
+  table.write(printable(report));
+}
+const result = resultOf(reports, options);
+const path = store(result);
+if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`);
+process.stderr.write(`bench: written to ${path}\n`);
+const broken = reports
+  .flatMap((report) => ('checks' in report ? report.checks : []))
+  .filter(({ holds }) => !holds);
+if (broken.length > 0) {
+  process.stderr.write(`bench: ${broken.length} invariants are broken, see above\n`);
+  process.exit(1);
+}

@@ -1,0 +1,63 @@
+import { test } from 'tap';
+import { startDemoProvider } from '../../src/demo/demo-provider.ts';
+import { apiOf } from '../helper/api.ts';
+import { ADMIN_TOKEN, makePlace, startGateway } from '../helper/gateway-process.ts';
+import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
+import { createDatabase, postgresServer } from '../helper/postgres.ts';
+import { startRedis } from '../helper/redis-process.ts';
+import { until } from '../helper/until.ts';
+
+test('without the book, model calls go on and management is 503; after its return nothing is lost', async (t) => {
+  const [redis, DATABASE_URL, provider] = await Promise.all([
+    startRedis(t),
+    createDatabase(),
+    startDemoProvider(),
+  ]);
+  t.teardown(() => provider.close());
+  const postgres = await postgresServer();
+  const gateway = await startGateway(t, makePlace(t, provider.url, { REDIS_URL: redis.url, DATABASE_URL }));
+  const owner = await makeOwner(gateway, 100);
+  const used = await gateway.chat(owner.key);
+  await used.text();
+
+  await postgres.halt();
+  const statuses = await Promise.all(
+    Array.from({ length: 30 }, async () => {
+      const response = await gateway.chat(owner.key);
+      await response.text();
+      return response.status;
+    }),
+  );
+  t.same(new Set(statuses), new Set([200]), 'model calls go on');
+  const managing = apiOf(gateway, owner.key);
+  for (const refused of [
+    await managing.get('/api/keys/'),
+    await managing.post('/api/keys/', { name: 'new' }),
+    await managing.patch(`/api/keys/${owner.keyId}/`, { name: 'changed' }),
+    await managing.delete(`/api/keys/${owner.keyId}/`),
+    await apiOf(gateway, ADMIN_TOKEN).post('/api/admin/accounts/', { email: 'new@example.com' }),
+  ]) {
+    t.equal(refused.status, 503);
+    t.equal(refused.error?.code, 'service_unavailable');
+    t.ok(refused.headers.get('retry-after'));
+  }
+  t.same((await balanceOf(gateway, owner)).balance, 69, 'the live balance is known');
+  const ready = await fetch(`${gateway.url}/readyz`);
+  t.equal(ready.status, 503);
+
+  await postgres.resume();
+  await until('management to answer again', async () => (await managing.get('/api/keys/')).status === 200);
+  const entries = await until(
+    'the ledger to catch up',
+    async () => {
+      const found = await ledgerOf(gateway, owner);
+      return found.length >= 32 && found;
+    },
+    20_000,
+  );
+  t.equal(entries.length, 32);
+  t.equal(sumOf(entries), 69_000_000);
+  t.same(await balanceOf(gateway, owner), { balance: 69, held: 0 });
+  const { body } = await managing.get<{ keys: { name: string; is_active: boolean }[] }>('/api/keys/');
+  t.match(body.keys, [{ is_active: true }], 'what was answered 503 was not done');
+});

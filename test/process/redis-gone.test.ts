@@ -1,0 +1,108 @@
+import { type Test, test } from 'tap';
+import { startDemoProvider } from '../../src/demo/demo-provider.ts';
+import { bucketOf, journalName } from '../../src/ledger/names.ts';
+import { type GatewayProcess, makePlace, startGateway } from '../helper/gateway-process.ts';
+import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
+import { startRedis } from '../helper/redis-process.ts';
+import { until } from '../helper/until.ts';
+
+/** A gateway on a Redis of the test's, and a provider whose answers to "wait" wait until they are let go. */
+async function startWorld(t: Test) {
+  const redis = await startRedis(t);
+  const gate = Promise.withResolvers<void>();
+  const provider = await startDemoProvider({
+    behave: async ({ body }) => {
+      if (body.includes('wait')) await gate.promise;
+      return undefined;
+    },
+  });
+  t.teardown(() => provider.close());
+  const gateway = await startGateway(t, makePlace(t, provider.url, { REDIS_URL: redis.url }));
+  const owner = await makeOwner(gateway, 100);
+  return { redis, provider, gateway, owner, letGo: gate.resolve };
+}
+
+const WAIT = { messages: [{ role: 'user', content: 'wait' }] };
+
+const passes = (gateway: GatewayProcess, key: string) =>
+  until('calls to pass again', async () => {
+    const response = await gateway.chat(key);
+    await response.text();
+    return response.status === 200;
+  });
+
+test('without Redis every call is 503 with Retry-After, soon, and none reaches the upstream', async (t) => {
+  const { redis, provider, gateway, owner } = await startWorld(t);
+  await (await gateway.chat(owner.key)).text();
+  const other = await makeOwner(gateway, 10);
+  await redis.kill();
+  const before = provider.requests.length;
+  // One key that the gateway has cached, one that it has never seen.
+  for (const key of [owner.key, other.key]) {
+    const startedAt = performance.now();
+    const responses = await Promise.all(Array.from({ length: 10 }, () => gateway.chat(key)));
+    const slowest = performance.now() - startedAt;
+    for (const response of responses) {
+      t.equal(response.status, 503);
+      t.match(response.headers.get('retry-after'), /^\d+$/);
+      t.match(await response.json(), { error: { code: 'service_unavailable' } });
+    }
+    t.ok(slowest < 1_500, `answered within ${Math.round(slowest)} ms`);
+  }
+  t.equal(provider.requests.length, before);
+  const ready = await fetch(`${gateway.url}/readyz`);
+  t.equal(ready.status, 503);
+  t.equal((await fetch(`${gateway.url}/healthz`)).status, 200, 'the process lives');
+});
+
+test('when Redis is back, calls go on without a restart of the gateway, and nothing is lost', async (t) => {
+  const { redis, gateway, owner } = await startWorld(t);
+  for (let calls = 0; calls < 5; calls++) await (await gateway.chat(owner.key)).text();
+  for (let round = 0; round < 3; round++) {
+    await redis.kill();
+    t.equal((await gateway.chat(owner.key)).status, 503);
+    await redis.start();
+    await passes(gateway, owner.key);
+  }
+  const entries = await until('the ledger to have every charge', async () => {
+    const found = await ledgerOf(gateway, owner);
+    return found.length === 9 && found;
+  });
+  t.equal(sumOf(entries), 92_000_000);
+  t.same(await balanceOf(gateway, owner), { balance: 92, held: 0 });
+});
+
+test('a call that ended while Redis was gone is charged once Redis is back, and once', async (t) => {
+  const { redis, provider, gateway, owner, letGo } = await startWorld(t);
+  const calls = Array.from({ length: 10 }, () => gateway.chat(owner.key, WAIT));
+  await provider.request(9);
+  await redis.kill();
+  letGo();
+  const answers = await Promise.all(calls);
+  t.same(new Set(answers.map(({ status }) => status)), new Set([200]), 'the client waits for nothing');
+  await redis.start();
+  const charges = await until('every call to be charged', async () => {
+    const found = (await ledgerOf(gateway, owner)).filter(({ type }) => type === 'charge');
+    return found.length >= 10 && found;
+  });
+  const ids = answers.map(({ headers }) => headers.get('x-request-id'));
+  t.same(new Set(charges.map(({ id }) => id)), new Set(ids));
+  t.equal(charges.length, 10);
+  t.same(await balanceOf(gateway, owner), { balance: 90, held: 0 });
+});
+
+test('a Redis that comes back empty costs nothing but the journal’s lag: balances come from the book', async (t) => {
+  const { redis, gateway, owner } = await startWorld(t);
+  for (let calls = 0; calls < 5; calls++) await (await gateway.chat(owner.key)).text();
+  await until('the book to have it all', async () => (await ledgerOf(gateway, owner)).length === 6);
+  const raw = redis.connect();
+  await until(
+    'the journal to be empty',
+    async () => (await raw.xlen(journalName(bucketOf(owner.accountId)))) === 0,
+  );
+  await raw.flushall();
+  await redis.kill();
+  await redis.start();
+  await passes(gateway, owner.key);
+  t.match(await balanceOf(gateway, owner), { balance: 94, held: 0 });
+});
