@@ -1,5 +1,5 @@
 import type { Behaviour } from '../src/demo/behaviour.ts';
-import { BEHAVIOUR_HEADER, CALLER_ADDRESS, CALLER_ORIGIN, CHAT_PATH, MODEL } from './wire.ts';
+import { BEHAVIOUR_HEADER, CALLER_HEADERS, CHAT_PATH, MODEL } from './wire.ts';
 
 /** One HTTP call as the load generator sends it. */
 export interface CallRequest {
@@ -24,10 +24,9 @@ export function chatCall(
     method: 'POST',
     path: CHAT_PATH,
     headers: {
+      ...CALLER_HEADERS,
       authorization: `Bearer ${key}`,
       'content-type': 'application/json',
-      origin: CALLER_ORIGIN,
-      'x-forwarded-for': CALLER_ADDRESS,
       ...(behaviour ? { [BEHAVIOUR_HEADER]: JSON.stringify(behaviour) } : {}),
     },
     body: JSON.stringify({

@@ -43,8 +43,8 @@ async function checkPostgres(databaseUrl: string, upstreamCalls: number): Promis
   await client.connect();
   try {
     return await checkWith(async (sql) => {
-      const { rows } = await client.query({ text: sql, rowMode: 'array' });
-      return BigInt(rows[0][0]);
+      const { rows } = await client.query<string[]>({ text: sql, rowMode: 'array' });
+      return BigInt(rows[0]?.[0] ?? '');
     }, upstreamCalls);
   } finally {
     await client.end();

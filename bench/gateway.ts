@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { socketPathFor } from '../src/ledger/redis-socket.ts';
 import type { Cleanup } from './cleanup.ts';
 import { type Server, startServer } from './program.ts';
-import { MODEL, UPSTREAM_CREDENTIAL } from './wire.ts';
+import { CALLER_HEADERS, MODEL, UPSTREAM_CREDENTIAL } from './wire.ts';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 export const ADMIN_TOKEN = 'bench-admin-token';
@@ -70,7 +70,7 @@ export async function api<T>(
 ): Promise<T> {
   const response = await fetch(`${gateway.url}${path}`, {
     method,
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    headers: { ...CALLER_HEADERS, authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../test/helper/redis-process.ts';
@@ -28,10 +28,7 @@ export async function startPlainProxies(cleanup: Cleanup, upstreamUrl: string): 
   await start(
     'nginx',
     (folder, port) => nginxConfig(folder, port, upstream),
-    (file, folder) => {
-      mkdirSync(join(folder, 'tmp'));
-      return ['-c', file, '-p', folder];
-    },
+    (file, folder) => ['-c', file, '-p', folder],
   );
   await start(
     'haproxy',
@@ -50,7 +47,7 @@ error_log stderr error;
 events { worker_connections 8192; }
 http {
   access_log off;
-  client_body_temp_path ${folder}/tmp;
+  ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${folder}/${kind};`).join('\n  ')}
   client_max_body_size 64m;
   client_body_buffer_size 2m;
   upstream bench { server ${upstream}; keepalive 256; }

@@ -9,7 +9,8 @@ import { redisCpuMicros, usageOf } from './usage.ts';
 
 /** Slow enough that all are open for seconds before the first of them ends. */
 const SLOW = { chunks: 16, intervalMs: 500 };
-const WARM_UP_STREAMS = 100;
+/** A few: more would leave freed memory behind, in which the measured streams would then find room. */
+const WARM_UP_STREAMS = 10;
 const QUIET_MS = 1_000;
 
 const COLUMNS: readonly Column[] = [

@@ -79,7 +79,7 @@ function launch(
     if (failure && failure !== 'ended with SIGTERM') throw new Error(`${name} ${failure}:\n${output}`);
   };
   cleanup.add(stop);
-  gone.then((failure) => {
+  void gone.then((failure) => {
     if (!stopping) process.stderr.write(`bench: ${name} ended on its own: ${failure ?? ''}\n${output}\n`);
   });
   return { child, output: () => output, program: { pid: child.pid ?? 0, stop } };

@@ -58,10 +58,12 @@ export async function measure(
 
 /** Until the code is compiled and keys are cached; how many calls take about `seconds`. */
 async function warmUp(target: Target, options: RoundOptions): Promise<number> {
-  let amount = options.connections * FIRST_CALLS_PER_CONNECTION;
-  for (const seconds of [options.seconds / 2, options.seconds]) {
-    const result = await loadOn(target, options, options.connections, amount);
-    amount = Math.max(options.connections, Math.round((amount / result.seconds) * seconds));
+  const { connections, seconds } = options;
+  let amount = connections * FIRST_CALLS_PER_CONNECTION;
+  for (let spent = 0; spent < seconds; ) {
+    const result = await loadOn(target, options, connections, amount);
+    spent += result.seconds;
+    amount = Math.max(connections, Math.round((amount / result.seconds) * seconds));
   }
   return amount;
 }

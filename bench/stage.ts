@@ -78,6 +78,7 @@ async function open(options: StageOptions, cleanup: Cleanup): Promise<Stage> {
       const live = await checkLive(gateway, accounts);
       const response = await fetch(`${upstream.url}/gateway-calls`);
       const { calls } = (await response.json()) as { calls: number };
+      redis.disconnect();
       for (const each of gateways) await each.stop();
       return [live, ...(await checkBook(place, calls))];
     },

@@ -5,5 +5,6 @@ export const BEHAVIOUR_HEADER = 'x-bench-behaviour';
 export const CHAT_PATH = '/v1/chat/completions';
 export const MODEL = 'bench-chat';
 /** Where the callers are: a public address behind a trusted proxy, in a country that is looked up. */
-export const CALLER_ADDRESS = '8.8.8.8';
+const CALLER_ADDRESS = '8.8.8.8';
 export const CALLER_ORIGIN = 'https://app.example.com';
+export const CALLER_HEADERS = { origin: CALLER_ORIGIN, 'x-forwarded-for': CALLER_ADDRESS };

@@ -13,8 +13,10 @@ import { modelRoutes, type PipelineParts } from './gateway/pipeline.ts';
 import { refuse, refuseConnection } from './gateway/refuse.ts';
 
 /** Slower clients than this are cut: an open socket is not free (contract section 1 sets no value). */
-const HEADERS_TIMEOUT_MS = 30_000;
+const HEADERS_TIMEOUT_MS = 15_000;
 const BODY_TIMEOUT_MS = 120_000;
+/** How often Node looks for connections that are past these. */
+const CHECK_EVERY_MS = 2_000;
 /** Above the 60 s of common load balancers, so that they close idle connections first. */
 const KEEP_ALIVE_MS = 72_000;
 
@@ -34,7 +36,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     bodyLimit: parts.pipeline.bodyLimitBytes,
     requestTimeout: BODY_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS },
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: CHECK_EVERY_MS },
     forceCloseConnections: 'idle',
     // While stopping, connections that are open are served to their end, each told to close.
     return503OnClosing: false,

@@ -27,14 +27,27 @@ const settings = {
 
 const prefix = Type.String({ description: 'Identifies a key without revealing it' });
 
-/** Seed, "Key (as returned by the list operation)", and `can_manage` of contract section 2. */
+/** Seed, "Key (as returned by the list operation)", in its order, and `can_manage` of contract section 2. */
 export const Key = Type.Object(
   {
     id: Type.Integer(),
+    name: settings.name,
+    description: settings.description,
     prefix,
-    ...settings,
+    is_active: settings.is_active,
+    expires_at: settings.expires_at,
+    allowed_models: settings.allowed_models,
+    allowed_categories: settings.allowed_categories,
+    spending_limit: settings.spending_limit,
     spending_current: Type.String({ description: 'Credits spent in the current period, six decimals' }),
+    spending_period: settings.spending_period,
+    active_hours: settings.active_hours,
+    allowed_ips: settings.allowed_ips,
+    allowed_origins: settings.allowed_origins,
+    blocked_countries: settings.blocked_countries,
+    webhook_url: settings.webhook_url,
     created_at: timestamp('Creation time'),
+    can_manage: settings.can_manage,
   },
   { description: 'The key' },
 );

@@ -175,6 +175,8 @@ export interface Book {
 
   /** Keys and accounts whose last change was not confirmed as published to Redis. */
   unpublished(limit: number): Promise<{ keys: KeyRecord[]; accounts: AccountRecord[] }>;
+  /** Keys and accounts changed at or after `since`, published or not. */
+  changedSince(since: number): Promise<{ keys: KeyRecord[]; accounts: AccountRecord[] }>;
   /** Notes that Redis holds these versions. Never lowers what is noted. */
   published(what: {
     keys?: readonly { id: number; version: number }[];

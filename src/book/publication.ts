@@ -12,7 +12,7 @@ interface Noted {
 }
 
 /** Which versions of keys and accounts Redis is known to hold. */
-export function publicationQueries(store: Store): Pick<Book, 'unpublished' | 'published'> {
+export function publicationQueries(store: Store): Pick<Book, 'unpublished' | 'changedSince' | 'published'> {
   const { db } = store;
   return {
     async unpublished(limit) {
@@ -30,6 +30,12 @@ export function publicationQueries(store: Store): Pick<Book, 'unpublished' | 'pu
         .orderBy('id')
         .limit(limit)
         .execute();
+      return { keys: keys.map(keyRecord), accounts: accounts.map(accountRecord) };
+    },
+
+    async changedSince(since) {
+      const keys = await db.selectFrom('keys').selectAll().where('updated_at', '>=', since).execute();
+      const accounts = await db.selectFrom('accounts').selectAll().where('updated_at', '>=', since).execute();
       return { keys: keys.map(keyRecord), accounts: accounts.map(accountRecord) };
     },
 

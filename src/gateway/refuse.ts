@@ -74,22 +74,33 @@ export function refuseConnection(error: Error & { code?: string }, socket: Socke
     socket.destroy();
     return;
   }
-  const [line, message] = PARSE_REFUSALS[error.code ?? ''] ?? [
-    '400 Bad Request',
-    'The request is not valid HTTP/1.1.',
-  ];
-  const body = JSON.stringify({
-    error: { message, type: 'invalid_request_error', param: null, code: 'invalid_request' },
-  });
+  const { line, refusal } = PARSE_REFUSALS[error.code ?? ''] ?? NOT_HTTP;
+  const body = JSON.stringify(refusal.body());
   socket.end(
     `HTTP/1.1 ${line}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
       `x-request-id: ${newRequestId()}\r\nConnection: close\r\n\r\n${body}`,
   );
 }
 
-const PARSE_REFUSALS: Readonly<Record<string, readonly [line: string, message: string]>> = {
-  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The request headers are too large.'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not arrive in time.'],
+interface ParseRefusal {
+  readonly line: string;
+  readonly refusal: GatewayError;
+}
+
+const NOT_HTTP: ParseRefusal = {
+  line: '400 Bad Request',
+  refusal: new GatewayError('invalid_request', 'The request is not valid HTTP/1.1.'),
+};
+
+const PARSE_REFUSALS: Readonly<Record<string, ParseRefusal>> = {
+  HPE_HEADER_OVERFLOW: {
+    line: '431 Request Header Fields Too Large',
+    refusal: new GatewayError('invalid_request', 'The request headers are too large.'),
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    line: '408 Request Timeout',
+    refusal: new GatewayError('request_timeout', 'The request did not arrive in time. Send it faster.'),
+  },
 };
 
 /** The body of a refusal, in the shape of the route that was asked. */

@@ -4,6 +4,11 @@ import { addScripts, type ScriptClient } from './scripts.ts';
 
 /** A reply that does not come within this is a lost one; the caller must assume nothing. Contract: 503 within 1.5 s. */
 const COMMAND_TIMEOUT_MS = 1_000;
+/**
+ * A connection on which nothing has come back for this long is given up for a new one. Without it, a network that
+ * dropped packets for a while would keep a gateway out for as long as TCP waits to send again: minutes.
+ */
+const SILENCE_MS = 1_500;
 
 /**
  * The settings that make a lost reply a rejection instead of a second debit or a hang: nothing waits in an offline
@@ -14,6 +19,7 @@ function safeOptions(name: string) {
     connectionName: `tollgate-${name}`,
     commandTimeout: COMMAND_TIMEOUT_MS,
     connectTimeout: 1_000,
+    socketTimeout: SILENCE_MS,
     maxRetriesPerRequest: 0,
     lazyConnect: true,
     noDelay: true,

@@ -8,6 +8,8 @@ import { accountName } from './names.ts';
 const PATIENCE_MS = 1_000;
 /** A Redis that comes back may lack its last seconds; accounts quiet for longer than this cannot be concerned. */
 const RECENT_MS = 3_600_000;
+/** Keys and accounts changed within this are published again: Redis may lack what it had noted as published. */
+const CHANGED_MS = 600_000;
 
 /**
  * Lets calls through to Redis only while it is connected and known to have lost nothing. States: closed → (connected)
@@ -19,10 +21,11 @@ const RECENT_MS = 3_600_000;
  */
 export class ConnectionGate {
   readonly #client: RedisClient;
+  readonly #background: RedisClient;
   readonly #book: Book;
   readonly #log: Log;
   readonly #rebuild: (accountId: number) => Promise<void>;
-  readonly #republish: () => Promise<void>;
+  readonly #republish: (changedSince: number) => Promise<void>;
   readonly #adjustClock: () => Promise<void>;
   #open = false;
   #generation = 0;
@@ -30,14 +33,17 @@ export class ConnectionGate {
 
   constructor(options: {
     client: RedisClient;
+    /** The connection that rebuilds and drains. */
+    background: RedisClient;
     book: Book;
     log: Log;
     rebuild: (accountId: number) => Promise<void>;
-    /** Publishes what changed lately. */
-    republish: () => Promise<void>;
+    /** Publishes what is unpublished, or was changed since. */
+    republish: (changedSince: number) => Promise<void>;
     adjustClock: () => Promise<void>;
   }) {
     this.#client = options.client;
+    this.#background = options.background;
     this.#book = options.book;
     this.#log = options.log;
     this.#rebuild = options.rebuild;
@@ -73,9 +79,13 @@ export class ConnectionGate {
   async #check(): Promise<void> {
     const generation = ++this.#generation;
     try {
-      await this.#adjustClock();
       await this.#verify();
     } catch (error) {
+      // Both connections end together and come back one after the other: without the second nothing can be rebuilt.
+      if (generation === this.#generation && this.#background.status !== 'ready') {
+        this.#background.once('ready', () => generation === this.#generation && void this.#check());
+        return;
+      }
       // With the book out of reach calls go on (contract section 5); keys and balances in Redis are all there is.
       this.#log.warn({ err: error }, 'redis could not be compared with the book');
     }
@@ -85,6 +95,7 @@ export class ConnectionGate {
   }
 
   async #verify(): Promise<void> {
+    await this.#adjustClock();
     const recent = await this.#book.recentAccounts(Date.now() - RECENT_MS);
     const live = await Promise.all(recent.map(({ id }) => this.#client.hmget(accountName(id), 'ep', 'seq')));
     const behind = recent.filter(({ seq, epoch }, index) => {
@@ -99,6 +110,6 @@ export class ConnectionGate {
       );
     }
     for (const { id } of behind) await this.#rebuild(id);
-    await this.#republish();
+    await this.#republish(Date.now() - CHANGED_MS);
   }
 }

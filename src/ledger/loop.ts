@@ -1,26 +1,36 @@
 import type { Log } from '../log.ts';
 
+const LONGEST_BACKOFF_MS = 30_000;
+
 /**
  * A background loop that can be trusted to stop. States: idle (timer armed) → running → idle; stopped is final.
  * Runs never overlap; `wake()` while running makes one more run follow; a run that throws is logged and tried again after
- * the interval, doubled with each failure up to 30 s.
+ * the interval, doubled with each failure up to `longestBackoffMs`.
  */
 export class Loop {
   readonly #name: string;
   readonly #intervalMs: number;
   readonly #run: () => Promise<void>;
   readonly #log: Log;
+  readonly #longestBackoffMs: number;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #again = false;
   #started = false;
   #failures = 0;
 
-  constructor(name: string, intervalMs: number, run: () => Promise<void>, log: Log) {
+  constructor(
+    name: string,
+    intervalMs: number,
+    run: () => Promise<void>,
+    log: Log,
+    longestBackoffMs = LONGEST_BACKOFF_MS,
+  ) {
     this.#name = name;
     this.#intervalMs = intervalMs;
     this.#run = run;
     this.#log = log;
+    this.#longestBackoffMs = longestBackoffMs;
   }
 
   start(): void {
@@ -46,7 +56,7 @@ export class Loop {
     clearTimeout(this.#timer);
     const delay = Math.min(
       this.#intervalMs * 2 ** Math.min(this.#failures, 10),
-      Math.max(30_000, this.#intervalMs),
+      Math.max(this.#longestBackoffMs, this.#intervalMs),
     );
     this.#timer = setTimeout(() => this.#begin(), delay);
     this.#timer.unref();

@@ -79,10 +79,14 @@ export async function openLedger(options: {
   });
   const gate = new ConnectionGate({
     client,
+    background,
     book,
     log,
     rebuild,
-    republish: () => sweep.republish(),
+    republish: async (changedSince) => {
+      await sweep.republishSince(changedSince);
+      await sweep.republish();
+    },
     adjustClock: () => clock.adjust(),
   });
   const holdTtlMs = options.requestTimeoutMs + HOLD_MARGIN_MS;

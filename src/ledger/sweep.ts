@@ -11,6 +11,8 @@ import type { RedisClock } from './redis-clock.ts';
 
 /** Holds of lost admissions are released within 10 s (contract section 5). */
 const CANCEL_MS = 500;
+/** So also when Redis comes back after a long outage. */
+const CANCEL_BACKOFF_MS = 2_000;
 const EXPIRE_MS = 15_000;
 const REPAIR_MS = 5_000;
 /** A bar outlives any admission still on its way: a TCP connection that is cut delivers nothing after this. */
@@ -55,7 +57,13 @@ export class Sweep {
     this.#clock = options.clock;
     this.#hooks = options;
     this.#loops = [
-      new Loop('cancelling lost admissions', CANCEL_MS, () => this.cancelLost(), options.log),
+      new Loop(
+        'cancelling lost admissions',
+        CANCEL_MS,
+        () => this.cancelLost(),
+        options.log,
+        CANCEL_BACKOFF_MS,
+      ),
       new Loop('releasing expired holds', EXPIRE_MS, () => this.#expireDue(), options.log),
       new Loop('repairing publications and grants', REPAIR_MS, () => this.repair(), options.log),
     ];
@@ -157,5 +165,12 @@ export class Sweep {
     const { keys, accounts } = await this.#book.unpublished(500);
     for (const account of accounts) await this.#hooks.publishAccount(account);
     for (const key of keys) await this.#hooks.publishKey(key);
+  }
+
+  /** Publishes again what was changed since, for a Redis that may have lost it. One that it has is left alone. */
+  async republishSince(changedSince: number): Promise<void> {
+    const { keys, accounts } = await this.#book.changedSince(changedSince);
+    await Promise.all(accounts.map(this.#hooks.publishAccount));
+    await Promise.all(keys.map(this.#hooks.publishKey));
   }
 }

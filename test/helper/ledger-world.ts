@@ -7,14 +7,14 @@ import type { Test } from 'tap';
 import type { Book } from '../../src/book/book.ts';
 import { openBook } from '../../src/book/open-book.ts';
 import { micro } from '../../src/domain/credits.ts';
-import type { AccountRecord, KeyRecord, KeySettings } from '../../src/domain/key.ts';
-import { newKeyValue } from '../../src/domain/key-value.ts';
+import type { AccountRecord, KeyRecord } from '../../src/domain/key.ts';
 import type { EntryDraft } from '../../src/domain/ledger-entry.ts';
+import type { RedisAddress } from '../../src/ledger/connect-redis.ts';
 import type { Admission } from '../../src/ledger/ledger.ts';
 import { namePrefix } from '../../src/ledger/names.ts';
 import { type OpenLedger, openLedger } from '../../src/ledger/open-ledger.ts';
 import { type PrivateRedis, startPrivateRedis } from '../../src/ledger/redis-server.ts';
-import { OPEN_KEY } from './open-key.ts';
+import { type AccountOptions, accountOn } from './ledger-account.ts';
 
 export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 
@@ -26,11 +26,7 @@ export interface LedgerWorld {
   readonly open: OpenLedger;
   /** How often the ledger said that alerts were queued. */
   readonly alerts: () => number;
-  account(options?: {
-    credits?: number;
-    threshold?: number;
-    key?: Partial<KeySettings>;
-  }): Promise<{ account: AccountRecord; key: KeyRecord; hash: string }>;
+  account(options?: AccountOptions): Promise<{ account: AccountRecord; key: KeyRecord; hash: string }>;
   /** Another gateway on the same Redis and book. */
   second(): Promise<OpenLedger>;
 }
@@ -71,26 +67,24 @@ export async function startLedgerWorld(t: Test): Promise<LedgerWorld> {
       others.push(other);
       return other;
     },
-    async account({ credits = 100, threshold = 0, key: settings = {} } = {}) {
-      const { hash, prefix } = newKeyValue('sk-tg-');
-      const amount = micro(Math.round(credits * 1e6));
-      const grant = { id: `grant_${hash}`, amount, note: '' };
-      const { account, key } = await book.createAccount(
-        {
-          email: `${hash}@example.com`,
-          alertThreshold: micro(Math.round(threshold * 1e6)),
-          webhookSecret: 'whsec_x',
-        },
-        { ...OPEN_KEY, ...settings, hash, prefix },
-        amount > 0 ? grant : null,
-        Date.now(),
-      );
-      await open.ledger.publishKey(key, hash);
-      if (amount > 0)
-        await open.ledger.grant({ ...grant, accountId: account.id, type: 'top_up', createdAt: Date.now() });
-      return { account, key, hash };
-    },
+    account: (options) => accountOn(book, open.ledger, options),
   };
+}
+
+/** A ledger on a Redis that is there already, with a SQLite book of its own; closed at the test's end. */
+export async function openLedgerOn(
+  t: Test,
+  address: RedisAddress,
+): Promise<{ book: Book; open: OpenLedger }> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'));
+  const book = await openBook({ databaseUrl: undefined, dataDir });
+  const open = await openLedger({ address, book, log, requestTimeoutMs: 60_000, onAlerts() {} });
+  t.teardown(async () => {
+    await open.close(1_000);
+    await book.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  return { book, open };
 }
 
 let requests = 0;

@@ -10,6 +10,11 @@ export interface PostgresServer {
   readonly port: number;
   /** Its superuser's address of the named database. */
   url(database: string): string;
+  /** Stops it and keeps its data; open connections are ended. */
+  halt(): Promise<void>;
+  /** Starts it again on the same port. */
+  resume(): Promise<void>;
+  /** Stops it and removes its data. */
   stop(): Promise<void>;
 }
 
@@ -45,10 +50,19 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
   ];
   execFileSync(join(bin, 'initdb'), init, { ...owner, cwd: folder, stdio: 'pipe' });
   const port = await freePort();
-  const process = await serve(join(bin, 'postgres'), folder, port, owner, settings);
+  const start = () => serve(join(bin, 'postgres'), folder, port, owner, settings);
+  let process = await start();
   return {
     port,
     url: (database) => `postgres://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`,
+    halt: async () => {
+      const exited = once(process, 'exit');
+      process.stdin?.end('halt\n');
+      await exited;
+    },
+    resume: async () => {
+      process = await start();
+    },
     stop: async () => {
       const exited = once(process, 'exit');
       process.stdin?.end();
@@ -60,15 +74,15 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
 
 /**
  * Ends the server and removes its folder when standard input closes, which it does when this process ends, however it
- * ends: a test that was killed leaves no server behind.
+ * ends: a test that was killed leaves no server behind. A line on standard input ends the server only.
  */
 const WATCHED = `
   folder=$1; shift
   exec 3<&0
   "$@" 3<&- </dev/null & server=$!
-  { read -r _ <&3; kill -INT "$server" 2>/dev/null; } &
+  { read -r _ <&3 && touch "$folder/halted"; kill -INT "$server" 2>/dev/null; } &
   wait "$server"; status=$?
-  rm -rf "$folder"
+  rm "$folder/halted" 2>/dev/null || rm -rf "$folder"
   exit "$status"`;
 
 async function serve(

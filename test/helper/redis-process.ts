@@ -14,12 +14,14 @@ import { until } from './until.ts';
 export interface RedisProcess {
   readonly port: number;
   readonly url: string;
+  /** Where it keeps its data. */
+  readonly folder: string;
   /** SIGKILL; resolves when it is gone. */
   kill(): Promise<void>;
   /** Starts it again on the same port and data; resolves when it answers. */
   start(): Promise<void>;
-  /** A connection of the test's own. */
-  connect(): Redis;
+  /** A connection of the test's own, on which names are those of src/ledger/names.ts. A book must have written some. */
+  connect(): Promise<Redis>;
 }
 
 /** Started, and ended with the test. `settings` as on its command line, without the dashes. */
@@ -54,13 +56,18 @@ export async function startRedis(t: Test, settings: Record<string, string> = {})
   return {
     port,
     url: `redis://127.0.0.1:${port}`,
+    folder,
     kill,
     start,
-    connect() {
-      const connection = new Redis(port, '127.0.0.1');
-      connection.on('error', () => {});
-      connections.push(connection);
-      return connection;
+    async connect() {
+      const open = (keyPrefix: string) => {
+        const connection = new Redis(port, '127.0.0.1', { keyPrefix });
+        connection.on('error', () => {});
+        connections.push(connection);
+        return connection;
+      };
+      const [name = ''] = await open('').keys('*tg:*');
+      return open(name.slice(0, name.indexOf('tg:')));
     },
   };
 }

@@ -95,7 +95,7 @@ test('a Redis that comes back empty costs nothing but the journal’s lag: balan
   const { redis, gateway, owner } = await startWorld(t);
   for (let calls = 0; calls < 5; calls++) await (await gateway.chat(owner.key)).text();
   await until('the book to have it all', async () => (await ledgerOf(gateway, owner)).length === 6);
-  const raw = redis.connect();
+  const raw = await redis.connect();
   await until(
     'the journal to be empty',
     async () => (await raw.xlen(journalName(bucketOf(owner.accountId)))) === 0,

@@ -66,7 +66,7 @@ test('after a stop nothing is left in the journal', async (t) => {
   const statuses = await Promise.all(calls.map(async (call) => (await call).status));
   t.same(new Set(statuses), new Set([200]));
   t.match(await ended, { code: 0 });
-  const raw = redis.connect();
+  const raw = await redis.connect();
   const lengths = await Promise.all(Array.from({ length: 64 }, (_, bucket) => raw.xlen(journalName(bucket))));
   t.equal(Math.max(...lengths), 0);
 });

@@ -1,0 +1,41 @@
+import type { Book } from '../../src/book/book.ts';
+import { micro } from '../../src/domain/credits.ts';
+import type { AccountRecord, KeyRecord, KeySettings } from '../../src/domain/key.ts';
+import { newKeyValue } from '../../src/domain/key-value.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { OPEN_KEY } from './open-key.ts';
+
+/** Amounts in credits. */
+export interface AccountOptions {
+  /** Default 100. */
+  readonly credits?: number;
+  /** Default 0. */
+  readonly threshold?: number;
+  readonly key?: Partial<KeySettings>;
+}
+
+/** A new account with one key, in the book and live. */
+export async function accountOn(
+  book: Book,
+  ledger: Ledger,
+  options: AccountOptions = {},
+): Promise<{ account: AccountRecord; key: KeyRecord; hash: string }> {
+  const { credits = 100, threshold = 0, key: settings = {} } = options;
+  const { hash, prefix } = newKeyValue('sk-tg-');
+  const amount = micro(Math.round(credits * 1e6));
+  const grant = { id: `grant_${hash}`, amount, note: '' };
+  const { account, key } = await book.createAccount(
+    {
+      email: `${hash}@example.com`,
+      alertThreshold: micro(Math.round(threshold * 1e6)),
+      webhookSecret: 'whsec_x',
+    },
+    { ...OPEN_KEY, ...settings, hash, prefix },
+    amount > 0 ? grant : null,
+    Date.now(),
+  );
+  await ledger.publishKey(key, hash);
+  if (amount > 0)
+    await ledger.grant({ ...grant, accountId: account.id, type: 'top_up', createdAt: Date.now() });
+  return { account, key, hash };
+}

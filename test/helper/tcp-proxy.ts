@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import type { Test } from 'tap';
+
+/** A way to a server on loopback that can lose what the server answers. */
+export interface TcpProxy {
+  readonly port: number;
+  /** From now on nothing comes back on the connections that are open; what is sent still arrives. */
+  loseReplies(): void;
+  /** Ends every open connection. New ones work as ever. */
+  cut(): void;
+}
+
+export async function startTcpProxy(t: Test, targetPort: number): Promise<TcpProxy> {
+  const pairs = new Set<{ near: Socket; far: Socket; isDeaf: boolean }>();
+  const server = createServer((near) => {
+    const far = connect(targetPort, '127.0.0.1');
+    const pair = { near, far, isDeaf: false };
+    pairs.add(pair);
+    const end = () => {
+      near.destroy();
+      far.destroy();
+      pairs.delete(pair);
+    };
+    for (const socket of [near, far]) socket.on('error', end).on('close', end);
+    near.on('data', (bytes) => far.write(bytes));
+    far.on('data', (bytes) => {
+      if (!pair.isDeaf) near.write(bytes);
+    });
+  });
+  const cut = () => {
+    for (const { near, far } of pairs) {
+      near.destroy();
+      far.destroy();
+    }
+  };
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(async () => {
+    server.close();
+    cut();
+    await once(server, 'close');
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return {
+    port: address.port,
+    loseReplies() {
+      for (const pair of pairs) pair.isDeaf = true;
+    },
+    cut,
+  };
+}

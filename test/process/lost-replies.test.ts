@@ -1,0 +1,117 @@
+import { type Test, test } from 'tap';
+import { startDemoProvider } from '../../src/demo/demo-provider.ts';
+import { accountName, bucketOf, holdsName } from '../../src/ledger/names.ts';
+import { makePlace, startGateway } from '../helper/gateway-process.ts';
+import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
+import { startRedis } from '../helper/redis-process.ts';
+import { startTcpProxy } from '../helper/tcp-proxy.ts';
+import { until } from '../helper/until.ts';
+
+const WAIT = { messages: [{ role: 'user', content: 'wait' }] };
+
+/** A gateway whose way to Redis can lose replies, and a connection that sees what Redis really has. */
+async function startWorld(t: Test) {
+  const redis = await startRedis(t);
+  const proxy = await startTcpProxy(t, redis.port);
+  const gate = Promise.withResolvers<void>();
+  const provider = await startDemoProvider({
+    behave: async ({ body }) => {
+      if (body.includes('wait')) await gate.promise;
+      return undefined;
+    },
+  });
+  t.teardown(() => provider.close());
+  const place = makePlace(t, provider.url, { REDIS_URL: `redis://127.0.0.1:${proxy.port}` });
+  const gateway = await startGateway(t, place);
+  const owner = await makeOwner(gateway, 100);
+  await (await gateway.chat(owner.key)).text();
+  const raw = await redis.connect();
+  const live = async () => {
+    const [balance, held] = await raw.hmget(accountName(owner.accountId), 'bal', 'held');
+    return { balance: Number(balance) / 1e6, held: Number(held) / 1e6 };
+  };
+  const holds = () => raw.hlen(holdsName(bucketOf(owner.accountId)));
+  return { proxy, provider, place, gateway, owner, live, holds, letGo: gate.resolve };
+}
+
+test('a settle whose reply is lost charges once', async (t) => {
+  const { proxy, provider, place, gateway, owner, live, letGo } = await startWorld(t);
+  const calls = Array.from({ length: 20 }, () => gateway.chat(owner.key, WAIT));
+  await provider.request(20);
+  await until('the holds', async () => (await live()).held === 20);
+  proxy.loseReplies();
+  letGo();
+  t.same(new Set((await Promise.all(calls)).map(({ status }) => status)), new Set([200]));
+  await until('the settles to be in Redis', async () => (await live()).balance === 79);
+  proxy.cut();
+  // A stop waits for every settle's answer, and so for those that are sent again.
+  t.match(await gateway.stop(), { code: 0 });
+  t.same(await live(), { balance: 79, held: 0 });
+
+  const again = await startGateway(t, place);
+  const entries = await ledgerOf(again, owner);
+  t.equal(entries.length, 22);
+  t.equal(sumOf(entries), 79_000_000);
+  t.same(await balanceOf(again, owner), { balance: 79, held: 0 });
+});
+
+test('an admission whose reply is lost is 503, never sent upstream, and holds nothing for long', async (t) => {
+  const { proxy, provider, gateway, owner, live } = await startWorld(t);
+  proxy.loseReplies();
+  const before = provider.requests.length;
+  const startedAt = performance.now();
+  const response = await gateway.chat(owner.key);
+  t.ok(performance.now() - startedAt < 1_500);
+  t.equal(response.status, 503);
+  t.ok(response.headers.get('retry-after'));
+  proxy.cut();
+  await until('its hold to be released', async () => (await live()).held === 0, 10_000);
+  t.equal(provider.requests.length, before);
+  t.equal((await gateway.chat(owner.key)).status, 200);
+  const entries = await until('the ledger', async () => {
+    const found = await ledgerOf(gateway, owner);
+    return found.length >= 3 && found;
+  });
+  t.equal(entries.length, 3, 'the call that was refused has no entry');
+});
+
+test('a connection on which nothing comes back is given up for a new one', async (t) => {
+  const { proxy, gateway, owner, live } = await startWorld(t);
+  proxy.loseReplies();
+  t.equal((await gateway.chat(owner.key)).status, 503);
+  // Nobody cuts it, as in a network that drops packets.
+  await until(
+    'calls to pass on a new connection',
+    async () => (await gateway.chat(owner.key)).status === 200,
+  );
+  await until('every hold of a lost admission to be released', async () => (await live()).held === 0, 10_000);
+});
+
+test('connections cut in the middle of traffic lose no charge and make none twice', async (t) => {
+  const { proxy, gateway, owner, live, holds } = await startWorld(t);
+  let answered = 1;
+  const clients = Array.from({ length: 8 }, async () => {
+    for (let calls = 0; calls < 40; calls++) {
+      const { status } = await gateway.chat(owner.key);
+      if (status === 200) answered++;
+      else if (status === 402) return;
+    }
+  });
+  const cutter = (async () => {
+    for (let cuts = 0; cuts < 6; cuts++) {
+      const { balance } = await live();
+      await until('traffic', async () => (await live()).balance <= balance - 5 || answered === 100);
+      proxy.loseReplies();
+      proxy.cut();
+    }
+  })();
+  await Promise.all([...clients, cutter]);
+  await until('every hold to be settled or released', async () => (await live()).held === 0, 10_000);
+  const entries = await until('the ledger to be whole', async () => {
+    const found = await ledgerOf(gateway, owner);
+    return sumOf(found) === Math.round((await live()).balance * 1e6) && found;
+  });
+  t.equal(entries.filter(({ type }) => type === 'charge').length, answered);
+  t.same(await live(), { balance: 100 - answered, held: 0 });
+  t.ok((await holds()) >= 0);
+});
