@@ -42,6 +42,7 @@ test('a minimal file gets the defaults of the contract', async (t) => {
     headersTimeoutMs: 300_000,
     idleTimeoutMs: 120_000,
     imageTokens: 20_000,
+    contextTokens: 1_000_000,
   });
   t.match(config, { keyPrefix: 'sk-tg-', logLevel: 'info', requireDurableRedis: false, warnings: [] });
   t.equal(config.adminToken, undefined);

@@ -14,9 +14,30 @@ const JUDGED: ReadonlySet<string> = new Set([
   'max_output_tokens',
   'stream',
   'stream_options',
+  'prompt',
+  'best_of',
+  'echo',
+  'input',
+  'instructions',
+  'tools',
+  'system',
+  'thinking',
+  'max_tool_calls',
+  'mcp_servers',
+  'background',
+  'previous_response_id',
+  'conversation',
+  'container',
 ]);
 
-const COUNTS = ['n', 'max_tokens', 'max_completion_tokens', 'max_output_tokens'] as const;
+const COUNTS = [
+  'n',
+  'best_of',
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'max_tool_calls',
+] as const;
 
 /** A JSON request as judged, and the means to change single values of it. */
 export interface JsonBody {
