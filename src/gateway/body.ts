@@ -28,6 +28,8 @@ const JUDGED: ReadonlySet<string> = new Set([
   'previous_response_id',
   'conversation',
   'container',
+  'fallbacks',
+  'context_management',
 ]);
 
 const COUNTS = [

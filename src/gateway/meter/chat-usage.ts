@@ -1,4 +1,5 @@
 import type { Usage } from '../../domain/ledger-entry.ts';
+import { inputUsage } from './input-usage.ts';
 import { reportedCount } from './reported-count.ts';
 
 /**
@@ -13,7 +14,5 @@ export function chatUsage(answer: unknown): Usage | undefined {
   // Absent on answers that write nothing.
   const completion = reportedCount(usage.completion_tokens ?? 0);
   if (prompt === undefined || completion === undefined) return undefined;
-  const details = usage.prompt_tokens_details as { cached_tokens?: unknown } | null | undefined;
-  const cached = Math.min(reportedCount(details?.cached_tokens) ?? 0, prompt);
-  return { input: prompt - cached, cachedInput: cached, output: completion };
+  return { ...inputUsage(prompt, usage.prompt_tokens_details), output: completion };
 }

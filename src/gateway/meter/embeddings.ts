@@ -17,7 +17,8 @@ export const embeddings: Meter = {
   },
   usage(answer): Usage | undefined {
     const usage = chatUsage(answer);
-    return usage && { input: usage.input ?? 0, cachedInput: usage.cachedInput ?? 0 };
+    if (usage) delete usage.output;
+    return usage;
   },
   written: () => '',
   stream: () => new ChatStream(false, []),

@@ -1,3 +1,4 @@
+import { invalidField } from '../../domain/errors.ts';
 import type { Usage } from '../../domain/ledger-entry.ts';
 import { countOf, type JsonBody } from '../body.ts';
 import { boundOf } from './chat-hold.ts';
@@ -6,12 +7,25 @@ import type { Bounds, CountTokens } from './meter.ts';
 import { asText, isObject, partsOf, readable } from './parts.ts';
 
 /** Tools of Anthropic's that the client runs, by the start of their type. One without a type is the client's own. */
-const CLIENT_TOOLS = /^(custom|bash_|text_editor_|computer_|memory_)/;
+const CLIENT_TOOLS = /^(custom|bash_|text_editor_|computer_|memory_|browser_)/;
 /** What Anthropic adds to a prompt that has tools: it documents up to 804 tokens, and up to 735 for a tool of its own. */
 const TOOL_PROMPT = 1_024;
 const TURN_TOKENS = 4;
 
-/** An upper bound of what a message can cost. Thinking is inside `max_tokens`, but a budget beyond it adds to it. */
+/** A provider that answers with another model than the one that was judged would be paid at the wrong price. */
+export function checkMessage(body: JsonBody): void {
+  const { fallbacks } = body.value;
+  if (fallbacks === undefined || fallbacks === null) return;
+  throw invalidField(
+    'fallbacks',
+    'fallbacks is not served here, because another model than the one named would answer. Leave it out.',
+  );
+}
+
+/**
+ * An upper bound of what a message can cost. Compacting a conversation is a call of its own, over at most a whole
+ * context. Thinking is inside `max_tokens`, but a budget beyond it adds to it.
+ */
 export function messagesHold(body: JsonBody, bounds: Bounds) {
   const { messages, thinking } = body.value;
   const tools = toolsOf(body);
@@ -21,7 +35,9 @@ export function messagesHold(body: JsonBody, bounds: Bounds) {
   const named = countOf(body, 'max_tokens') ?? body.model.maxOutputTokens;
   const budget = isObject(thinking) ? thinking.budget_tokens : undefined;
   const beyond = typeof budget === 'number' && budget > named && Number.isSafeInteger(budget) ? budget : 0;
-  return boundOf(body.model, input, named + beyond);
+  const output = named + beyond;
+  if (!body.value.context_management) return boundOf(body.model, input, output);
+  return boundOf(body.model, input + bounds.contextTokens, output + body.model.maxOutputTokens);
 }
 
 /** Passes of the model over what the provider's own tools found. */

@@ -1,5 +1,11 @@
 import type { Usage } from '../../domain/ledger-entry.ts';
-import { messagesMade, messagesUsage, messagesUsagePart } from './messages-usage.ts';
+import {
+  addUsage,
+  compactionUsage,
+  messagesMade,
+  messagesUsage,
+  messagesUsagePart,
+} from './messages-usage.ts';
 import type { StreamMeter, Verdict } from './meter.ts';
 import { isObject } from './parts.ts';
 import { eventData, eventName } from './sse-event.ts';
@@ -14,6 +20,7 @@ import { WrittenText } from './written-text.ts';
 export class MessagesStream implements StreamMeter {
   readonly #written = new WrittenText(['text', 'partial_json', 'thinking']);
   #reported: Usage = {};
+  #compaction: Usage = {};
   #stopped = false;
   #failed = false;
   #made: readonly string[] = [];
@@ -21,7 +28,7 @@ export class MessagesStream implements StreamMeter {
   get usage(): Usage | undefined {
     const { input, output } = this.#reported;
     if (!this.#stopped || input === undefined || output === undefined) return undefined;
-    return { cachedInput: 0, cacheWrite: 0, ...this.#reported };
+    return addUsage({ cachedInput: 0, cacheWrite: 0, ...this.#reported }, this.#compaction);
   }
 
   get partial(): Usage | undefined {
@@ -85,6 +92,7 @@ export class MessagesStream implements StreamMeter {
     const part = messagesUsagePart(usage);
     if (!part) return false;
     this.#reported = { ...this.#reported, ...part };
+    if (isObject(usage) && usage.iterations) this.#compaction = compactionUsage(usage);
     return part.output !== undefined;
   }
 }

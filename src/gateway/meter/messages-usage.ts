@@ -27,11 +27,34 @@ export function messagesUsagePart(usage: unknown): Usage | undefined {
   return part;
 }
 
+/**
+ * What compacting a conversation cost, which is a call of the model of its own: Anthropic reports it among the
+ * `iterations` (of type `compaction`) and not in the fields of the whole.
+ */
+export function compactionUsage(usage: unknown): Usage {
+  const sum: Usage = {};
+  const iterations = isObject(usage) && Array.isArray(usage.iterations) ? usage.iterations : [];
+  for (const iteration of iterations) {
+    if (isObject(iteration) && iteration.type === 'compaction')
+      addUsage(sum, messagesUsagePart(iteration) ?? {});
+  }
+  return sum;
+}
+
+/** Adds token counts to `sum`. */
+export function addUsage(sum: Usage, more: Usage): Usage {
+  for (const [, name] of FIELDS) {
+    if (more[name] !== undefined) sum[name] = (sum[name] ?? 0) + more[name];
+  }
+  return sum;
+}
+
 /** Usage of a whole message; undefined where input or output is not reported, or any of it is not to be believed. */
 export function messagesUsage(message: unknown): Usage | undefined {
-  const part = messagesUsagePart(isObject(message) ? message.usage : undefined);
+  const usage = isObject(message) ? message.usage : undefined;
+  const part = messagesUsagePart(usage);
   if (part?.input === undefined || part.output === undefined) return undefined;
-  return { cachedInput: 0, cacheWrite: 0, ...part };
+  return addUsage({ cachedInput: 0, cacheWrite: 0, ...part }, compactionUsage(usage));
 }
 
 /** What a whole message says: text, thinking, and what tools are called with. */

@@ -1,4 +1,5 @@
 import type { Usage } from '../../domain/ledger-entry.ts';
+import { inputUsage } from './input-usage.ts';
 import { asText, isObject } from './parts.ts';
 import { reportedCount } from './reported-count.ts';
 
@@ -13,9 +14,7 @@ export function responsesUsage(response: unknown): Usage | undefined {
   const input = reportedCount(usage.input_tokens);
   const output = reportedCount(usage.output_tokens);
   if (input === undefined || output === undefined) return undefined;
-  const details = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
-  const cached = Math.min(reportedCount(details.cached_tokens) ?? 0, input);
-  return { input: input - cached, cachedInput: cached, output };
+  return { ...inputUsage(input, usage.input_tokens_details), output };
 }
 
 /** What a whole response says: texts, refusals, reasoning, and the arguments of the tools that it calls. */
