@@ -68,6 +68,13 @@ export function readJsonBody(bytes: unknown, catalog: Catalog, endpoint: Endpoin
       scan.repeated,
     );
   }
+  // An upstream that reads names without regard to case would do what was not judged.
+  if (scan.otherCase) {
+    throw invalidJson(
+      `The body has the field ${JSON.stringify(scan.otherCase)}. Write it in lower case.`,
+      scan.otherCase.toLowerCase(),
+    );
+  }
   if (!Object.hasOwn(value, 'model') || value.model === '' || value.model === null) {
     throw new GatewayError('model_required', 'Name the model to call in the field "model".', 'model');
   }

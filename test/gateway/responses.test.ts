@@ -158,3 +158,35 @@ test('what is not stored is not remembered', async (t) => {
   const { id } = (await (await post(world, key, { store: false })).json()) as { id: string };
   t.equal((await post(world, key, { previous_response_id: id })).status, 404);
 });
+
+test('a name in another case does not slip past', async (t) => {
+  const world = await startWorld(t, { behave: () => undefined });
+  const { key } = await world.account();
+  const response = await post(world, key, { Previous_Response_Id: 'resp_1' });
+  t.equal(response.status, 400);
+  t.match(await response.json(), { error: { code: 'invalid_json', param: 'previous_response_id' } });
+  t.equal(world.provider.requests.length, 0);
+});
+
+test('a response over 1 MiB is charged by its usage, and can be gone on with', async (t) => {
+  const world = await startWorld(t, { behave: () => ({ text: 'word '.repeat(400_000), usage: USAGE }) });
+  const { key, accountId } = await world.account();
+  const large = (await (await post(world, key, { max_output_tokens: 490_000 })).json()) as { id: string };
+  t.match(await lastCharge(world, accountId), { credits: -110_000, estimated: false });
+  const next = await post(world, key, { previous_response_id: large.id });
+  t.equal(next.status, 200);
+  await next.text();
+});
+
+test('a book that is away withholds no answer, and lets nothing of others be named', async (t) => {
+  const world = await startWorld(t, { behave: () => undefined });
+  const { key } = await world.account();
+  await (await post(world, key)).text();
+  await world.settled();
+  await world.book.close();
+  const answer = (await (await post(world, key)).json()) as { id: string };
+  t.match(answer.id, /^resp_/);
+  const next = await post(world, key, { previous_response_id: answer.id });
+  t.ok(next.status >= 500, String(next.status));
+  t.equal(world.provider.requests.length, 2);
+});
