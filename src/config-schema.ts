@@ -65,7 +65,6 @@ const upstream: Reader<UpstreamSettings> = (value, path, faults) => {
   const read = upstreamSection(value, path, faults);
   if (!read) return undefined;
   if (read.url === DEMO_URL) {
-    if (read.format !== 'openai') return faults.add(`${path}.format`, 'must be openai for the demo provider');
     return { ...read, apiKey: read.apiKey ?? DEMO_URL };
   }
   return { ...read, apiKey: read.apiKey ?? '' };
@@ -150,6 +149,7 @@ const limitsSection = section({
   headersTimeoutMs: optional(number(1, DAY_MS), 300_000),
   idleTimeoutMs: optional(number(1, DAY_MS), 120_000),
   imageTokens: optional(number(1, 10_000_000), 20_000),
+  contextTokens: optional(number(1, 100_000_000), 1_000_000),
 });
 
 /** A section whose every field has a default may itself be left out: it is then read as if it were empty. */

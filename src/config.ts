@@ -23,6 +23,8 @@ export interface Config {
     readonly idleTimeoutMs: number;
     /** Bound of one image or file part in tokens, for holds. */
     readonly imageTokens: number;
+    /** Tokens that a model can read in one pass: bounds input that is not in the request. */
+    readonly contextTokens: number;
   };
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly catalog: Catalog;

@@ -16,6 +16,7 @@ import { CountryLookup } from './gateway/country.ts';
 import { Gatekeeper } from './gateway/gatekeeper.ts';
 import { boundOf } from './gateway/meter/chat-hold.ts';
 import { TokenCounter } from './gateway/meter/token-counter.ts';
+import { Objects } from './gateway/objects.ts';
 import type { PipelineParts } from './gateway/pipeline.ts';
 import { UpstreamTransport } from './gateway/upstream-transport.ts';
 import type { OpenLedger } from './ledger/open-ledger.ts';
@@ -48,6 +49,7 @@ export const METRICS = token<Registry>('Registry');
 export const APP_PARTS = token<AppParts>('AppParts');
 const METERS = token<GatewayMeters>('GatewayMeters');
 const GATEKEEPER = token<Gatekeeper>('Gatekeeper');
+const OBJECTS = token<Objects>('Objects');
 const PIPELINE = token<PipelineParts>('PipelineParts');
 
 /** Every part made from what was opened, each once. The only file that knows tsyringe. */
@@ -89,13 +91,16 @@ export function compose(opened: Opened): DependencyContainer {
       allowMissingOrigin: config.origins.allowMissing,
     });
   });
+  once(OBJECTS, () => new Objects({ book, log: logger, contextTokens: config.limits.contextTokens }));
   once(PIPELINE, (c) => ({
     gatekeeper: c.resolve(GATEKEEPER),
     ledger,
     catalog: () => config.catalog,
     transport: c.resolve(TRANSPORT),
+    objects: c.resolve(OBJECTS),
     delivery: {
       ledger,
+      objects: c.resolve(OBJECTS),
       countTokens: (text: string) => c.resolve(TOKEN_COUNTER).count(text),
       requestTimeoutMs: config.limits.requestTimeoutMs,
       meters: c.resolve(METERS),

@@ -38,6 +38,7 @@ test('a minimal file gets the defaults of the contract', async (t) => {
     headersTimeoutMs: 300_000,
     idleTimeoutMs: 120_000,
     imageTokens: 20_000,
+    contextTokens: 1_000_000,
   });
   t.match(config, { keyPrefix: 'sk-tg-', logLevel: 'info', requireDurableRedis: false, warnings: [] });
   t.equal(config.adminToken, undefined);
@@ -73,8 +74,13 @@ test('cached input and cache writes cost what input costs unless priced', async 
 
 test('the shipped file loads without any key, and warns once for each upstream left out', async (t) => {
   const config = loadConfig({ env: {}, file: 'config/gateway.yaml' });
-  t.same([...config.upstreams.keys()], ['demo']);
-  t.same([...config.catalog.keys()], ['demo-chat']);
+  t.same([...config.upstreams.keys()], ['demo', 'demo-anthropic']);
+  t.same([...config.catalog.keys()].sort(), [
+    'demo-chat',
+    'demo-claude',
+    'demo-embedding',
+    'demo-moderation',
+  ]);
   t.equal(config.warnings.length, 2);
   t.match(config.warnings[0], /upstream openai .*OPENAI_API_KEY.*: gpt-4o-mini, gpt-4o/);
 });
@@ -276,4 +282,5 @@ test('the configuration is frozen', async (t) => {
 test('the demo upstream needs no key', async (t) => {
   const config = loadConfig({ env: {}, file: 'config/gateway.yaml' });
   t.match(config.upstreams.get('demo'), { url: 'demo', format: 'openai' });
+  t.match(config.upstreams.get('demo-anthropic'), { url: 'demo', format: 'anthropic' });
 });

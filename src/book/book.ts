@@ -120,6 +120,21 @@ export interface ClaimedAlert {
   readonly deliveries: readonly { readonly id: number; readonly keyId: number; readonly url: string }[];
 }
 
+/** What an upstream keeps of a call: it belongs to the account that made the call (contract section 4). */
+export interface StoredObject {
+  readonly accountId: number;
+  /** Name of the upstream in the configuration; ids are only unique within one. */
+  readonly upstream: string;
+  readonly id: string;
+  /** The endpoint's word for it, as `response`. */
+  readonly kind: string;
+  readonly keyId: number;
+  readonly model: string;
+  /** Tokens that a call which names it reads besides its own, where that is known. */
+  readonly tokens: number | null;
+  readonly createdAt: number;
+}
+
 /** Thrown where an e-mail address belongs to another account already. */
 export class EmailTaken extends Error {}
 /** Thrown where an Idempotency-Key was used before with another amount or note. */
@@ -230,6 +245,11 @@ export interface Book {
   createTestAlert(accountId: number, creditsBalance: Micro, now: number): Promise<number>;
   /** Newest first. */
   alerts(accountId: number, limit: number): Promise<Alert[]>;
+
+  /** Durable when it resolves. What is remembered already stays as it was. */
+  rememberObjects(objects: readonly StoredObject[]): Promise<void>;
+  /** Those of the ids that belong to the account at that upstream, in no order; others are left out, as if unknown. */
+  objects(accountId: number, upstream: string, ids: readonly string[]): Promise<StoredObject[]>;
 
   /** For each account: stored balance, Σ of its ledger, and the last entry's balance_after (null: no entry). */
   reconcile(): AsyncIterable<{

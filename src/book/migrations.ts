@@ -10,6 +10,7 @@ export function migrations(engine: Engine): Record<string, Migration> {
   return {
     '0001_first': { up: (db) => first(db, engine) },
     '0002_identity': { up: createIdentity },
+    '0003_objects': { up: createObjects },
   };
 }
 
@@ -199,4 +200,20 @@ async function createAlerts(db: Kysely<unknown>, engine: Engine): Promise<void> 
     .addColumn('attempted_at', 'bigint', required)
     .execute();
   await db.schema.createIndex('deliveries_alert').on('deliveries').column('alert_id').execute();
+}
+
+/** The account comes first in the key: two upstreams, or one that counts from 1, may use the same id twice. */
+async function createObjects(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('objects')
+    .addColumn('account_id', 'bigint', ofAccount)
+    .addColumn('upstream', 'text', required)
+    .addColumn('id', 'text', required)
+    .addColumn('kind', 'text', required)
+    .addColumn('key_id', 'bigint', required)
+    .addColumn('model', 'text', required)
+    .addColumn('tokens', 'bigint')
+    .addColumn('created_at', 'bigint', required)
+    .addPrimaryKeyConstraint('objects_place', ['account_id', 'upstream', 'id'])
+    .execute();
 }

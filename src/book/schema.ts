@@ -19,6 +19,7 @@ export interface BookSchema {
   spend_days: SpendDaysTable;
   alerts: AlertsTable;
   deliveries: DeliveriesTable;
+  objects: ObjectsTable;
 }
 
 /** One row. */
@@ -142,6 +143,18 @@ export interface DeliveriesTable {
   http_status: number | null;
   duration_ms: number | null;
   attempted_at: number;
+}
+
+/** What upstreams keep, and which account it was made for. */
+export interface ObjectsTable {
+  account_id: number;
+  upstream: string;
+  id: string;
+  kind: string;
+  key_id: number;
+  model: string;
+  tokens: number | null;
+  created_at: number;
 }
 
 export type AccountRow = Selectable<AccountsTable>;

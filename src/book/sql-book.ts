@@ -4,6 +4,7 @@ import { alertQueries } from './alerts.ts';
 import type { Book } from './book.ts';
 import { grantQueries } from './grants.ts';
 import { keyQueries } from './keys.ts';
+import { objectQueries } from './objects.ts';
 import { postQueries } from './post.ts';
 import { publicationQueries } from './publication.ts';
 import { ledgerQueries } from './read-ledger.ts';
@@ -30,6 +31,7 @@ export async function sqlBook(store: Store): Promise<Book> {
     ...ledgerQueries(store),
     ...usageQueries(store),
     ...alertQueries(store),
+    ...objectQueries(store),
     ...reconcileQueries(store),
   };
 }

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { Behaviour } from './behaviour.ts';
-import { type ChatRequest, firstTokens, tokensIn } from './chat-request.ts';
+import { type ChatRequest, tokensIn } from './chat-request.ts';
+import { CREATED_S, cut, idOf, say, TOOL_ARGUMENTS } from './say.ts';
 
 /** An answer before it is put into JSON or a stream. The same for every choice. */
 export interface ChatAnswer {
@@ -15,24 +15,17 @@ export interface ChatAnswer {
   readonly usage: false | Readonly<Record<string, unknown>>;
 }
 
-/** Seconds since the epoch. It never changes, so that the same request gets the same bytes. */
-const CREATED_S = 1_735_689_600;
-const TOOL_ARGUMENTS = '{}';
-
 /** The same request and behaviour give the same answer, byte for byte. */
 export function answerChat(request: ChatRequest, body: Buffer, behaviour: Behaviour): ChatAnswer {
-  const whole =
-    behaviour.text ??
-    `This is Tollgate's built-in demo model, with no AI behind it. You said: ${request.question.slice(0, 1_000)}`;
-  const text = request.maxTokens === undefined ? whole : firstTokens(whole, request.maxTokens);
+  const { text, isCut } = say(request.question, request.maxTokens, behaviour);
   const completionTokens = tokensIn(request.tool === undefined ? text : TOOL_ARGUMENTS) * request.choices;
   return {
-    id: `chatcmpl-${createHash('sha256').update(body).digest('hex').slice(0, 24)}`,
+    id: idOf('chatcmpl-', body),
     model: request.model,
     choices: request.choices,
     text: request.tool === undefined ? text : null,
     tool: request.tool,
-    finishReason: request.tool === undefined ? (text === whole ? 'stop' : 'length') : 'tool_calls',
+    finishReason: request.tool === undefined ? (isCut ? 'length' : 'stop') : 'tool_calls',
     usage: behaviour.usage ?? {
       prompt_tokens: request.promptTokens,
       completion_tokens: completionTokens,
@@ -94,14 +87,4 @@ export function completionEvents(answer: ChatAnswer, includeUsage: boolean, chun
 
 function toolCall(name: string): Record<string, unknown> {
   return { id: `call_${name}`, type: 'function', function: { name, arguments: TOOL_ARGUMENTS } };
-}
-
-/** So many parts of nearly the same length (in characters), or one a word. Together they are the text. */
-function cut(text: string, parts?: number): string[] {
-  if (parts === undefined) return text.match(/\s*\S+|\s+$/g) ?? [];
-  const characters = [...text];
-  return Array.from({ length: parts }, (_, part) => {
-    const start = Math.floor((part * characters.length) / parts);
-    return characters.slice(start, Math.floor(((part + 1) * characters.length) / parts)).join('');
-  });
 }

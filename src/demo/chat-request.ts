@@ -54,7 +54,7 @@ export function readChatRequest(body: Buffer): ChatRequest | undefined {
   };
 }
 
-function readContent(content: unknown): { text: string; tokens: number } {
+export function readContent(content: unknown): { text: string; tokens: number } {
   if (typeof content === 'string') return { text: content, tokens: tokensIn(content) };
   if (!Array.isArray(content)) return { text: '', tokens: 0 };
   const texts = content.filter(isObject).flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
@@ -71,11 +71,11 @@ function demandedTool(tools: readonly unknown[], choice: unknown): string | unde
   return typeof name === 'string' && names.includes(name) ? name : undefined;
 }
 
-function count(value: unknown): number | undefined {
+export function count(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined;
 }
 
-function parseObject(body: Buffer): Record<string, unknown> | undefined {
+export function parseObject(body: Buffer): Record<string, unknown> | undefined {
   try {
     const json: unknown = JSON.parse(body.toString());
     return isObject(json) ? json : undefined;
@@ -84,6 +84,6 @@ function parseObject(body: Buffer): Record<string, unknown> | undefined {
   }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,7 +3,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Behave, Behaviour, Piece, ReceivedRequest } from './behaviour.ts';
 import { answerChat, completionBody, completionEvents } from './chat-answer.ts';
-import { readChatRequest } from './chat-request.ts';
+import { parseObject, readChatRequest } from './chat-request.ts';
+import { completionsRoute } from './completions-route.ts';
+import { messagesRoute } from './messages-route.ts';
+import { countTokensRoute, embeddingsRoute, moderationsRoute } from './plain-routes.ts';
+import { responsesRoute } from './responses-route.ts';
+import type { DemoRoute } from './route.ts';
 import { type Answer, sendAnswer } from './send-answer.ts';
 
 export interface DemoProvider {
@@ -30,9 +35,9 @@ export interface DemoOptions {
 const MODEL = { id: 'demo-chat', object: 'model', created: 0, owned_by: 'tollgate' };
 
 /**
- * A provider in OpenAI's format with no AI behind it: what `npm start` shows without a provider key, and the upstream of
- * the tests and load tests. Answers and their usage follow from the request alone. It serves `POST /v1/chat/completions`
- * and `GET /v1/models`; `behave` can make it answer anything anywhere.
+ * A provider in OpenAI's and Anthropic's format with no AI behind it: what `npm start` shows without a provider key, and
+ * the upstream of the tests and load tests. Answers and their usage follow from the request alone: a token is four bytes.
+ * It serves the paths in ROUTES and `GET /v1/models`; `behave` can make it answer anything anywhere.
  */
 export async function startDemoProvider(options: DemoOptions = {}): Promise<DemoProvider> {
   const { host = '127.0.0.1', port = 0, behave, record = behave !== undefined } = options;
@@ -111,19 +116,36 @@ function answerTo(request: ReceivedRequest, behaviour: Behaviour): Answer {
 function builtInAnswer(request: ReceivedRequest, behaviour: Behaviour): Answer {
   const path = request.url.split('?', 1)[0];
   if (request.method === 'GET' && path === '/v1/models') return json(200, { object: 'list', data: [MODEL] });
-  if (request.method !== 'POST' || path !== '/v1/chat/completions') {
-    return failure(404, `The demo provider has no ${request.method} ${path}.`);
-  }
-  const chat = readChatRequest(request.body);
-  if (!chat) return failure(400, 'The demo provider needs a JSON object with model and messages.');
-  const answer = answerChat(chat, request.body, behaviour);
-  if (!chat.stream) return json(200, completionBody(answer));
+  const route = request.method === 'POST' ? ROUTES.get(path ?? '') : undefined;
+  if (!route) return failure(404, `The demo provider has no ${request.method} ${path}.`);
+  const body = parseObject(request.body);
+  const answer = typeof body?.model === 'string' ? route(body, request.body, behaviour) : undefined;
+  if (!answer)
+    return failure(400, 'The demo provider needs a JSON object with model and what the path asks for.');
+  if (!Array.isArray(answer)) return json(200, answer);
   return {
     status: 200,
     headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' },
-    pieces: completionEvents(answer, chat.includeUsage, behaviour.chunks),
+    pieces: answer,
   };
 }
+
+const chatRoute: DemoRoute = (_json, body, behaviour) => {
+  const chat = readChatRequest(body);
+  if (!chat) return undefined;
+  const answer = answerChat(chat, body, behaviour);
+  return chat.stream ? completionEvents(answer, chat.includeUsage, behaviour.chunks) : completionBody(answer);
+};
+
+const ROUTES: ReadonlyMap<string, DemoRoute> = new Map([
+  ['/v1/chat/completions', chatRoute],
+  ['/v1/completions', completionsRoute],
+  ['/v1/responses', responsesRoute],
+  ['/v1/embeddings', embeddingsRoute],
+  ['/v1/moderations', moderationsRoute],
+  ['/v1/messages', messagesRoute],
+  ['/v1/messages/count_tokens', countTokensRoute],
+]);
 
 function givenAnswer(body: NonNullable<Behaviour['body']>): Answer {
   if (typeof body === 'string' || Buffer.isBuffer(body)) return { status: 200, headers: {}, pieces: [body] };

@@ -14,9 +14,32 @@ const JUDGED: ReadonlySet<string> = new Set([
   'max_output_tokens',
   'stream',
   'stream_options',
+  'prompt',
+  'best_of',
+  'echo',
+  'input',
+  'instructions',
+  'tools',
+  'system',
+  'thinking',
+  'max_tool_calls',
+  'mcp_servers',
+  'background',
+  'previous_response_id',
+  'conversation',
+  'container',
+  'fallbacks',
+  'context_management',
 ]);
 
-const COUNTS = ['n', 'max_tokens', 'max_completion_tokens', 'max_output_tokens'] as const;
+const COUNTS = [
+  'n',
+  'best_of',
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'max_tool_calls',
+] as const;
 
 /** A JSON request as judged, and the means to change single values of it. */
 export interface JsonBody {
@@ -43,6 +66,13 @@ export function readJsonBody(bytes: unknown, catalog: Catalog, endpoint: Endpoin
     throw invalidJson(
       `The body has the field "${scan.repeated}" more than once. Send it once.`,
       scan.repeated,
+    );
+  }
+  // An upstream that reads names without regard to case would do what was not judged.
+  if (scan.otherCase) {
+    throw invalidJson(
+      `The body has the field ${JSON.stringify(scan.otherCase)}. Write it in lower case.`,
+      scan.otherCase.toLowerCase(),
     );
   }
   if (!Object.hasOwn(value, 'model') || value.model === '' || value.model === null) {

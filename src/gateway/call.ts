@@ -17,6 +17,8 @@ export interface Call {
   /** What goes upstream; made before the hold is taken, so that nothing can fail between the two. */
   upstreamBody: UpstreamBody | undefined;
   hold: Micro;
+  /** Tokens behind the stored answers that the request names. */
+  storedTokens: number;
   /** Epoch of the admission; undefined: nothing is held. */
   epoch: number | undefined;
 }

@@ -8,6 +8,7 @@ import { clientHeaders } from './headers.ts';
 import { JsonRelay } from './json-relay.ts';
 import type { CountTokens } from './meter/meter.ts';
 import type { EndCode, Meters } from './meters.ts';
+import type { Objects } from './objects.ts';
 import { refuse } from './refuse.ts';
 import { settleCall } from './settle.ts';
 import { StreamRelay } from './stream-relay.ts';
@@ -19,10 +20,15 @@ export interface Reading {
   readonly usage: Usage | undefined;
   /** Estimates the usage from what was sent and received until now. */
   estimate(): Promise<Usage>;
+  /** The answer itself says that the call failed. */
+  readonly failed?: boolean;
+  /** Ids of what the upstream keeps of the answer. */
+  readonly made?: readonly string[];
 }
 
 export interface DeliveryContext {
   readonly ledger: Ledger;
+  readonly objects: Objects;
   readonly countTokens: CountTokens;
   readonly requestTimeoutMs: number;
   readonly meters: Meters;
@@ -123,15 +129,20 @@ export class Delivery {
 
   /**
    * The upstream's answer has ended as it should. `finish` gets the charge and writes what is left of the answer,
-   * once the settle is on the wire.
+   * once the settle is on the wire and what the upstream keeps is in the book. `reading` undefined: nothing is charged.
    */
-  complete(status: number, reading: Reading, finish: (charge: string) => void): void {
+  complete(status: number, reading: Reading | undefined, finish: (charge: string) => void): void {
+    const isError = status >= 400;
+    const isFailure = isError || !reading || reading.failed === true;
+    const made = isFailure ? undefined : reading.made;
+    const noted = made?.length ? this.#context.objects.remember(this.call, made, reading?.usage) : undefined;
     this.#settle(
       status,
-      status >= 400 ? 'upstream_error' : 'complete',
-      status >= 400 ? undefined : reading,
+      isFailure ? 'upstream_error' : 'complete',
+      isError ? undefined : reading,
       (charge) => {
-        finish(creditsString(charge));
+        if (!noted) finish(creditsString(charge));
+        else void noted.then(() => finish(creditsString(charge)));
       },
     );
   }

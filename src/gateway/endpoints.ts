@@ -1,7 +1,12 @@
 import type { WireFormat } from '../domain/catalog.ts';
 import type { Category } from '../domain/key.ts';
 import { chat } from './meter/chat.ts';
+import { completions } from './meter/completions.ts';
+import { embeddings } from './meter/embeddings.ts';
+import { messages } from './meter/messages.ts';
 import type { Meter } from './meter/meter.ts';
+import { perRequest } from './meter/per-request.ts';
+import { responses } from './meter/responses.ts';
 
 /** How the body of a call is read and judged. */
 export type BodyKind = 'json';
@@ -20,14 +25,15 @@ export interface Endpoint {
   readonly asksForUsage: boolean;
 }
 
+const OPENAI = { method: 'POST', category: 'text', format: 'openai', body: 'json' } as const;
+const ANTHROPIC = { ...OPENAI, format: 'anthropic', asksForUsage: false } as const;
+
 export const ENDPOINTS: readonly Endpoint[] = [
-  {
-    method: 'POST',
-    path: '/v1/chat/completions',
-    category: 'text',
-    format: 'openai',
-    body: 'json',
-    meter: chat,
-    asksForUsage: true,
-  },
+  { ...OPENAI, path: '/v1/chat/completions', meter: chat, asksForUsage: true },
+  { ...OPENAI, path: '/v1/completions', meter: completions, asksForUsage: true },
+  { ...OPENAI, path: '/v1/responses', meter: responses, asksForUsage: false },
+  { ...OPENAI, path: '/v1/embeddings', meter: embeddings, asksForUsage: false },
+  { ...OPENAI, path: '/v1/moderations', meter: perRequest, asksForUsage: false },
+  { ...ANTHROPIC, path: '/v1/messages', meter: messages },
+  { ...ANTHROPIC, path: '/v1/messages/count_tokens', meter: perRequest },
 ];

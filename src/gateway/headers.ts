@@ -62,6 +62,7 @@ const DROPPED_FROM_RESPONSE: ReadonlySet<string> = new Set([
   'strict-transport-security',
   'openai-organization',
   'openai-project',
+  'anthropic-organization-id',
   'content-length',
   'x-tollgate-charge',
 ]);

@@ -6,6 +6,9 @@ import type { AnswerSink, UpstreamAnswer } from './upstream-transport.ts';
 const HELD_MAX_BYTES = 1024 * 1024;
 /** Of larger ones, the end is kept, where usage stands. */
 const KEPT_BYTES = 64 * 1024;
+/** And the beginning, where its id stands. */
+const HEAD_BYTES = 4 * 1024;
+const FIRST_ID = /"id"\s*:\s*"([^"\\]*)"/;
 /** Bytes of text that make a token, about; only for a larger answer that reports nothing. */
 const BYTES_PER_TOKEN = 4;
 
@@ -19,6 +22,7 @@ export class JsonRelay implements AnswerSink {
   #isPassing = false;
   #isWhole = false;
   #kept = Buffer.alloc(0);
+  #head = '';
 
   constructor(delivery: Delivery, answer: UpstreamAnswer) {
     this.#delivery = delivery;
@@ -46,7 +50,7 @@ export class JsonRelay implements AnswerSink {
     const { raw } = this.#delivery;
     const body = Buffer.concat(this.#chunks);
     this.#chunks = [body];
-    const reading = this.#read();
+    const reading = this.#readWhole();
     this.#delivery.complete(this.#status, reading, (charge) => {
       if (this.#isPassing) {
         raw.end(body);
@@ -68,6 +72,7 @@ export class JsonRelay implements AnswerSink {
 
   #startPassing(): boolean {
     this.#isPassing = true;
+    this.#head = Buffer.concat(this.#chunks).toString('latin1', 0, HEAD_BYTES);
     const { raw, exchange } = this.#delivery;
     this.#delivery.hijack();
     const length = this.#answer.headers['content-length'];
@@ -89,22 +94,37 @@ export class JsonRelay implements AnswerSink {
     return previous ? this.#delivery.raw.write(previous) : true;
   }
 
+  /** Undefined for an answer that says that the call failed before the model wrote anything: it costs nothing. */
+  #readWhole(): Reading | undefined {
+    const reading = this.#read();
+    if (!reading.failed || reading.usage) return reading;
+    const written = this.#delivery.call.endpoint.meter.written(parse(Buffer.concat(this.#chunks)));
+    return written === '' ? undefined : reading;
+  }
+
   #read(): Reading {
     const { call, countTokens } = this.#delivery;
     const { meter } = call.endpoint;
     if (this.#isPassing) {
+      const made = meter.made?.({ id: FIRST_ID.exec(this.#head)?.[1] });
       return {
+        ...(made ? { made } : {}),
         usage: meter.usage({ usage: lastMember(this.#kept.toString('utf8'), 'usage') }),
-        estimate: async () => ({
-          ...(await meter.estimate(call.body, '', countTokens)),
-          output: Math.ceil(this.#length / BYTES_PER_TOKEN),
-        }),
+        estimate: async () => {
+          const usage = await meter.estimate(call.body, '', countTokens, call.storedTokens);
+          const output = Math.ceil(this.#length / BYTES_PER_TOKEN);
+          return usage.output === undefined ? usage : { ...usage, output };
+        },
       };
     }
     const answer = parse(Buffer.concat(this.#chunks));
+    const failed = meter.failed?.(answer);
+    const made = meter.made?.(answer);
     return {
       usage: meter.usage(answer),
-      estimate: () => meter.estimate(call.body, meter.written(answer), countTokens),
+      estimate: () => meter.estimate(call.body, meter.written(answer), countTokens, call.storedTokens),
+      ...(failed ? { failed } : {}),
+      ...(made ? { made } : {}),
     };
   }
 }

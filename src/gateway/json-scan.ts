@@ -9,14 +9,15 @@ export interface Span {
  * replaced while every other byte stays as it came (contract section 4).
  *
  * `names` are looked for exactly, but counted without regard to case, because some upstreams read `Model` as `model`.
- * `repeated` is the first of them that stands there twice.
+ * `repeated` is the first of them that stands there twice, `otherCase` one that is spelled in another case.
  */
 export function scanMembers(
   text: string,
   names: ReadonlySet<string>,
-): { spans: Map<string, Span>; openAt: number; isEmpty: boolean; repeated?: string } {
+): { spans: Map<string, Span>; openAt: number; isEmpty: boolean; repeated?: string; otherCase?: string } {
   const spans = new Map<string, Span>();
   const seen = new Set<string>();
+  let otherCase: string | undefined;
   const openAt = skipSpace(text, 0);
   let at = skipSpace(text, openAt + 1);
   const isEmpty = text[at] === '}';
@@ -31,11 +32,12 @@ export function scanMembers(
       if (seen.has(folded)) return { spans, openAt, isEmpty, repeated: folded };
       seen.add(folded);
       if (key === folded) spans.set(key, { start, end });
+      else otherCase = key;
     }
     at = skipSpace(text, end);
     if (text[at] === ',') at = skipSpace(text, at + 1);
   }
-  return { spans, openAt, isEmpty };
+  return { spans, openAt, isEmpty, ...(otherCase === undefined ? {} : { otherCase }) };
 }
 
 function skipSpace(text: string, from: number): number {

@@ -11,6 +11,7 @@ import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { forward, originOf } from './forward.ts';
 import type { Gatekeeper } from './gatekeeper.ts';
 import type { Bounds } from './meter/meter.ts';
+import type { Objects } from './objects.ts';
 import { refusalFrom } from './refuse.ts';
 import { settleCall } from './settle.ts';
 import { upstreamBody } from './upstream-body.ts';
@@ -20,6 +21,7 @@ export interface PipelineParts {
   readonly gatekeeper: Gatekeeper;
   readonly ledger: Ledger;
   readonly catalog: () => Catalog;
+  readonly objects: Objects;
   readonly transport: UpstreamTransport;
   readonly delivery: DeliveryContext;
   readonly bounds: Bounds;
@@ -50,15 +52,24 @@ function pipelineOf(parts: PipelineParts, endpoint: Endpoint) {
         body: undefined,
         upstreamBody: undefined,
         hold: micro(0),
+        storedTokens: 0,
         epoch: undefined,
       };
     },
     async admit(request: FastifyRequest): Promise<void> {
-      const call = request.call;
+      const { call } = request;
       if (!call) throw new Error('a call that did not enter');
       call.body = readJsonBody(request.body, parts.catalog(), endpoint);
       call.upstreamBody = upstreamBody(call.body, endpoint.asksForUsage);
-      call.hold = endpoint.meter.hold(call.body, parts.bounds);
+      endpoint.meter.check?.(call.body);
+      const named = endpoint.meter.references?.(call.body);
+      if (named?.length)
+        call.storedTokens = await parts.objects.tokensBehind(named, call.body, call.compiled.key);
+      const { storedTokens } = call;
+      call.hold = endpoint.meter.hold(
+        call.body,
+        storedTokens ? { ...parts.bounds, storedTokens } : parts.bounds,
+      );
       await admit(request, parts.ledger, parts.gatekeeper);
     },
     /** A refusal is counted; and whatever fails between the hold and the forwarding, the hold does not stay behind. */

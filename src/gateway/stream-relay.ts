@@ -33,9 +33,18 @@ export class StreamRelay implements AnswerSink {
   reading(): Reading | undefined {
     if (!this.#received) return undefined;
     const { call, countTokens } = this.#delivery;
+    const { usage, partial, failed, made } = this.#meter;
     return {
-      usage: this.#meter.usage,
-      estimate: () => call.endpoint.meter.estimate(call.body, this.#meter.written(), countTokens),
+      usage,
+      ...(failed ? { failed } : {}),
+      ...(made ? { made } : {}),
+      estimate: async () => {
+        const { meter } = call.endpoint;
+        const written = this.#meter.written();
+        const estimate = await meter.estimate(call.body, written, countTokens, call.storedTokens);
+        const output = Math.max(estimate.output ?? 0, partial?.output ?? 0);
+        return { ...estimate, ...partial, ...(estimate.output === undefined ? {} : { output }) };
+      },
     };
   }
 
@@ -96,7 +105,10 @@ export class StreamRelay implements AnswerSink {
     if (this.#ending) return;
     this.#ending = true;
     const { raw } = this.#delivery;
-    this.#delivery.complete(this.#status, this.reading() ?? NOTHING, () => {
+    const reading = this.reading() ?? NOTHING;
+    const isCharged = !reading.failed || reading.usage || this.#meter.written() !== '';
+    // A stream that failed before the model wrote anything is an upstream's error like one of status 500.
+    this.#delivery.complete(this.#status, isCharged ? reading : undefined, () => {
       this.#settled = true;
       const tail = Buffer.concat(this.#tail);
       this.#tail = [];

@@ -115,7 +115,7 @@ test('stream and plain answer say and cost the same', async (t) => {
 test('a body that is no chat request is refused, as is an unknown path', async (t) => {
   const { url } = await start(t);
   t.equal((await post(url, [])).status, 400);
-  t.equal((await fetch(`${url}/v1/embeddings`, { method: 'POST' })).status, 404);
+  t.equal((await fetch(`${url}/v1/nothing`, { method: 'POST' })).status, 404);
   t.match(await (await fetch(`${url}/v1/models`)).json(), { data: [{ id: 'demo-chat' }] });
 });
 

@@ -21,7 +21,10 @@ function holdOf(body: Record<string, unknown>, imageTokens = 1_000): number {
   const [endpoint] = ENDPOINTS;
   if (!endpoint) throw new Error('no endpoint');
   return (
-    chatHold(readJsonBody(Buffer.from(JSON.stringify(body)), catalogOf(), endpoint), { imageTokens }) / 1e6
+    chatHold(readJsonBody(Buffer.from(JSON.stringify(body)), catalogOf(), endpoint), {
+      imageTokens,
+      contextTokens: 1,
+    }) / 1e6
   );
 }
 

@@ -199,7 +199,13 @@ test('an upstream that does not answer in time is 504', async (t) => {
   const { chat, account, book, settled } = await startWorld(t, {
     behave: () => ({ stallAfter: 'nothing' }),
     config: {
-      limits: { requestTimeoutMs: 300, headersTimeoutMs: 30_000, idleTimeoutMs: 30_000, imageTokens: 1 },
+      limits: {
+        requestTimeoutMs: 300,
+        headersTimeoutMs: 30_000,
+        idleTimeoutMs: 30_000,
+        imageTokens: 1,
+        contextTokens: 1,
+      },
     },
   });
   const { key, accountId } = await account({ credits: 5 });

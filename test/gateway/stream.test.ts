@@ -135,7 +135,13 @@ test('an upstream that stalls mid-stream is cut off at the idle timeout and char
   const { chat, account, book, settled } = await startWorld(t, {
     behave: () => ({ text: 'word '.repeat(100), chunks: 100, stallAfter: 10 }),
     config: {
-      limits: { requestTimeoutMs: 60_000, headersTimeoutMs: 30_000, idleTimeoutMs: 500, imageTokens: 1 },
+      limits: {
+        requestTimeoutMs: 60_000,
+        headersTimeoutMs: 30_000,
+        idleTimeoutMs: 500,
+        imageTokens: 1,
+        contextTokens: 1,
+      },
     },
   });
   const { key, accountId } = await account();

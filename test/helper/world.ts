@@ -46,7 +46,8 @@ export interface World extends Served {
   settled(): Promise<void>;
 }
 
-/** Models at the provider: `flat` costs 1 credit a request; `tokens` 1 credit per 1,000 input and 2 per 1,000 output tokens. */
+/** Models at the provider: `flat` costs 1 credit a request; `tokens` 1 credit per 1,000 input and 2 per 1,000 output tokens;
+ * `claude` the same, in Anthropic's format, with 0.1 and 1.25 for 1,000 tokens read from and written to a cache. */
 export function testCatalog(url: string): Config['catalog'] {
   const upstream = { name: 'test', url, apiKey: 'upstream-secret', format: 'openai' } as const;
   const model = (
@@ -65,6 +66,7 @@ export function testCatalog(url: string): Config['catalog'] {
       ...more,
     },
   ];
+  const anthropic = { ...upstream, name: 'test-anthropic', format: 'anthropic' } as const;
   const credits = (unit: keyof Model['price'], amount: number) => priceFromCredits(unit, amount) ?? 0n;
   return new Map([
     model('flat', { request: credits('request', 1) }),
@@ -74,6 +76,17 @@ export function testCatalog(url: string): Config['catalog'] {
       output: credits('output', 2_000),
     }),
     model('renamed', { request: credits('request', 1) }, { upstreamModel: 'upstream-name' }),
+    model(
+      'claude',
+      {
+        input: credits('input', 1_000),
+        cachedInput: credits('cachedInput', 100),
+        cacheWrite: credits('cacheWrite', 1_250),
+        output: credits('output', 2_000),
+      },
+      { upstream: anthropic },
+    ),
+    model('claude-flat', { request: credits('request', 1) }, { upstream: anthropic }),
     model('picture', { image: credits('image', 1) }, { category: 'image' }),
   ]);
 }
@@ -84,7 +97,13 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
     server: { host: '127.0.0.1', port: 0, trustProxy: ['127.0.0.1/32'], bodyLimitBytes: 50 * 1024 * 1024 },
     alerts: { timeoutMs: 10_000, allowPrivateNetworks: true },
     origins: { allowMissing: false },
-    limits: { requestTimeoutMs: 60_000, headersTimeoutMs: 30_000, idleTimeoutMs: 10_000, imageTokens: 1_000 },
+    limits: {
+      requestTimeoutMs: 60_000,
+      headersTimeoutMs: 30_000,
+      idleTimeoutMs: 10_000,
+      imageTokens: 1_000,
+      contextTokens: 10_000,
+    },
     upstreams: new Map([...catalog.values()].map(({ upstream }) => [upstream.name, upstream])),
     catalog,
     adminToken: ADMIN_TOKEN,

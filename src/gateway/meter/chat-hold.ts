@@ -2,6 +2,7 @@ import type { Model } from '../../domain/catalog.ts';
 import type { Micro } from '../../domain/credits.ts';
 import { chargeFor } from '../../domain/price.ts';
 import { countOf, type JsonBody } from '../body.ts';
+import { base64Length } from './inline-data.ts';
 import type { Bounds } from './meter.ts';
 
 /** Tokens that a chat template adds around a message or tool, and around the whole; vendors document 3 to 10. */
@@ -55,11 +56,4 @@ function mediaTokens(message: unknown, imageTokens: number): number {
     if (typeof data === 'string') tokens -= base64Length(data);
   }
   return tokens;
-}
-
-/** Length of inline data; a link or a file id is text and counts as such. */
-function base64Length(data: string): number {
-  const comma = data.startsWith('data:') ? data.indexOf(',') : -1;
-  const payload = comma >= 0 ? data.slice(comma + 1) : data;
-  return /^[A-Za-z0-9+/_-]*={0,2}$/.test(payload) ? payload.length : 0;
 }

@@ -9,6 +9,10 @@ export type CountTokens = (text: string) => Promise<number>;
 export interface Bounds {
   /** Tokens of one image, audio or file part. */
   readonly imageTokens: number;
+  /** Tokens that a model can read in one pass. */
+  readonly contextTokens: number;
+  /** Tokens behind the stored answers that the request names, beyond what it says itself. Default 0. */
+  readonly storedTokens?: number;
 }
 
 /** What is to become of an event of a stream: passed on, taken out, changed, or held back because it ends the answer. */
@@ -19,6 +23,12 @@ export interface StreamMeter {
   event(event: string): Verdict;
   /** As reported until now; undefined: nothing usable was. */
   readonly usage: Usage | undefined;
+  /** What was reported until now where it is not the whole yet; laid over the estimate. */
+  readonly partial?: Usage | undefined;
+  /** The stream said that the call failed. */
+  readonly failed?: boolean;
+  /** Ids of what the upstream keeps of this answer, complete once it has ended. */
+  readonly made?: readonly string[];
   /** What the model wrote until now. */
   written(): string;
 }
@@ -31,8 +41,19 @@ export interface Meter {
   usage(answer: unknown): Usage | undefined;
   /** What a whole answer says, for the estimate. */
   written(answer: unknown): string;
+  /** Whether a whole answer, its status 200 notwithstanding, says that the call failed. */
+  failed?(answer: unknown): boolean;
   /** `injectedUsage`: the gateway asked for usage, and the client must not see a trace of it. */
   stream(injectedUsage: boolean): StreamMeter;
-  /** Usage where the upstream reported none: from what was sent and what was received. */
-  estimate(body: JsonBody, written: string, count: CountTokens): Promise<Usage>;
+  /**
+   * Usage where the upstream reported none: from what was sent and what was received. `storedTokens`: those behind the
+   * stored answers that the request names. No `output` in it: answers of this endpoint have none.
+   */
+  estimate(body: JsonBody, written: string, count: CountTokens, storedTokens: number): Promise<Usage>;
+  /** Refuses what this endpoint cannot meter, with a GatewayError. */
+  check?(body: JsonBody): void;
+  /** Ids that the request names of what an upstream made or keeps: they must be the account's own (contract section 4). */
+  references?(body: JsonBody): readonly string[];
+  /** Ids of what the upstream keeps of a whole answer. */
+  made?(answer: unknown): readonly string[];
 }

@@ -1,0 +1,54 @@
+import { count, isObject, tokensIn } from './chat-request.ts';
+import type { DemoRoute } from './route.ts';
+import { CREATED_S, cut, idOf, say } from './say.ts';
+
+/**
+ * `POST /v1/completions`. Prompts: a text, a list of them, the numbers of tokens, or a list of those lists; each is
+ * answered `n` times. Usage: every prompt once, every answer; a number is a token.
+ */
+export const completionsRoute: DemoRoute = (json, body, behaviour) => {
+  const prompts = promptsOf(json.prompt);
+  const choices = prompts.flatMap(({ text: prompt }) => {
+    const { text, isCut } = say(prompt, count(json.max_tokens), behaviour);
+    const said = json.echo === true ? prompt + text : text;
+    const choice = { text: said, logprobs: null, finish_reason: isCut ? 'length' : 'stop' };
+    return Array.from({ length: count(json.n) ?? 1 }, () => ({ ...choice, tokens: tokensIn(text) }));
+  });
+  const promptTokens = prompts.reduce((sum, { tokens }) => sum + tokens, 0);
+  const completionTokens = choices.reduce((sum, { tokens }) => sum + tokens, 0);
+  const usage = behaviour.usage ?? {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+  };
+  const head = { id: idOf('cmpl-', body), object: 'text_completion', created: CREATED_S, model: json.model };
+  if (json.stream !== true) {
+    const shown = choices.map(({ tokens: _, ...choice }, index) => ({ index, ...choice }));
+    return { ...head, choices: shown, ...(usage ? { usage } : {}) };
+  }
+  const asked = isObject(json.stream_options) && json.stream_options.include_usage === true;
+  const event = (parts: unknown[], reported: unknown) =>
+    `data: ${JSON.stringify({ ...head, choices: parts, ...(asked ? { usage: reported } : {}) })}\n\n`;
+  return [
+    ...choices.flatMap(({ text, finish_reason }, index) => [
+      ...cut(text, behaviour.chunks).map((piece) =>
+        event([{ index, text: piece, logprobs: null, finish_reason: null }], null),
+      ),
+      event([{ index, text: '', logprobs: null, finish_reason }], null),
+    ]),
+    ...(asked && usage ? [event([], usage)] : []),
+    'data: [DONE]\n\n',
+  ];
+};
+
+/** The texts of a `prompt` or an `input`, and their tokens. */
+export function promptsOf(value: unknown): { text: string; tokens: number }[] {
+  if (typeof value === 'string') return [{ text: value, tokens: tokensIn(value) }];
+  if (!Array.isArray(value) || value.length === 0) return [{ text: '', tokens: 0 }];
+  if (typeof value[0] === 'number') return [{ text: '', tokens: value.length }];
+  return value.map((prompt: unknown) =>
+    typeof prompt === 'string'
+      ? { text: prompt, tokens: tokensIn(prompt) }
+      : { text: '', tokens: Array.isArray(prompt) ? prompt.length : 0 },
+  );
+}

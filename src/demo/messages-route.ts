@@ -1,0 +1,96 @@
+import type { Behaviour } from './behaviour.ts';
+import { count, isObject, readContent, tokensIn } from './chat-request.ts';
+import { namedEvent } from './named-event.ts';
+import type { DemoRoute } from './route.ts';
+import { cut, idOf, say, TOOL_ARGUMENTS } from './say.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * `POST /v1/messages` in Anthropic's format. A tool is called where `tool_choice` demands one. Usage: system, messages
+ * and tools, none of it cached; in a stream, all of it and one output token at the start, the whole output at the end.
+ */
+export const messagesRoute: DemoRoute = (json, body, behaviour) => {
+  const tokens = messageTokens(json);
+  if (tokens === undefined) return undefined;
+  const { text, isCut } = say(questionOf(json), count(json.max_tokens), behaviour);
+  const tool = demandedTool(json);
+  const block =
+    tool === undefined
+      ? { type: 'text', text }
+      : { type: 'tool_use', id: `toolu_${tool}`, name: tool, input: {} };
+  const usage = behaviour.usage ?? {
+    input_tokens: tokens,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 0,
+    output_tokens: tokensIn(tool === undefined ? text : TOOL_ARGUMENTS),
+  };
+  const message = {
+    id: idOf('msg_', body),
+    type: 'message',
+    role: 'assistant',
+    model: json.model,
+    content: [block],
+    stop_reason: tool === undefined ? (isCut ? 'max_tokens' : 'end_turn') : 'tool_use',
+    stop_sequence: null,
+    ...(usage ? { usage } : {}),
+  };
+  return json.stream === true ? events(message, block, behaviour) : message;
+};
+
+/** Input tokens of a request; undefined where it has no messages. */
+export function messageTokens({ messages, system, tools }: Json): number | undefined {
+  if (!Array.isArray(messages)) return undefined;
+  const tokensOf = (content: unknown) => readContent(content).tokens;
+  const toolTokens = Array.isArray(tools) && tools.length > 0 ? tokensIn(JSON.stringify(tools)) : 0;
+  return messages
+    .filter(isObject)
+    .reduce((sum, { content }) => sum + tokensOf(content), tokensOf(system) + toolTokens);
+}
+
+function events(
+  message: Json & { usage?: Json },
+  block: { type: string; text?: string },
+  { chunks }: Behaviour,
+): string[] {
+  const { usage, stop_reason } = message;
+  const start = {
+    ...message,
+    content: [],
+    stop_reason: null,
+    ...(usage ? { usage: { ...usage, output_tokens: 1 } } : {}),
+  };
+  const deltas =
+    block.text === undefined
+      ? [{ type: 'input_json_delta', partial_json: TOOL_ARGUMENTS }]
+      : cut(block.text, chunks).map((text) => ({ type: 'text_delta', text }));
+  return [
+    namedEvent({ type: 'message_start', message: start }),
+    namedEvent({
+      type: 'content_block_start',
+      index: 0,
+      content_block: block.text === undefined ? block : { type: 'text', text: '' },
+    }),
+    namedEvent({ type: 'ping' }),
+    ...deltas.map((delta) => namedEvent({ type: 'content_block_delta', index: 0, delta })),
+    namedEvent({ type: 'content_block_stop', index: 0 }),
+    namedEvent({
+      type: 'message_delta',
+      delta: { stop_reason, stop_sequence: null },
+      ...(usage ? { usage: { output_tokens: usage.output_tokens } } : {}),
+    }),
+    namedEvent({ type: 'message_stop' }),
+  ];
+}
+
+function questionOf({ messages }: Json): string {
+  if (!Array.isArray(messages)) return '';
+  return readContent(messages.filter(isObject).findLast(({ role }) => role === 'user')?.content).text;
+}
+
+function demandedTool({ tools, tool_choice: choice }: Json): string | undefined {
+  if (!Array.isArray(tools) || !isObject(choice)) return undefined;
+  const names = tools.filter(isObject).map(({ name }) => name);
+  const name = choice.type === 'any' ? names[0] : choice.type === 'tool' ? choice.name : undefined;
+  return typeof name === 'string' && names.includes(name) ? name : undefined;
+}

@@ -1,0 +1,106 @@
+import type { Behaviour } from './behaviour.ts';
+import { count, isObject, readContent, tokensIn } from './chat-request.ts';
+import { namedEvent } from './named-event.ts';
+import type { DemoRoute } from './route.ts';
+import { CREATED_S, cut, idOf, say, TOOL_ARGUMENTS } from './say.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * `POST /v1/responses`. A tool is called where `tool_choice` demands one. Usage: instructions, input and tools; what
+ * `previous_response_id` names is not kept, so that it adds nothing.
+ */
+export const responsesRoute: DemoRoute = (json, body, behaviour) => {
+  const { question, tokens } = readInput(json);
+  const { text, isCut } = say(question, count(json.max_output_tokens), behaviour);
+  const tool = demandedTool(json);
+  const output = tool === undefined ? message(text, body) : call(tool, body);
+  const outputTokens = tokensIn(tool === undefined ? text : TOOL_ARGUMENTS);
+  const usage = behaviour.usage ?? {
+    input_tokens: tokens,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: outputTokens,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: tokens + outputTokens,
+  };
+  const isShort = tool === undefined && isCut;
+  const response = {
+    id: idOf('resp_', body),
+    object: 'response',
+    created_at: CREATED_S,
+    status: isShort ? 'incomplete' : 'completed',
+    error: null,
+    incomplete_details: isShort ? { reason: 'max_output_tokens' } : null,
+    model: json.model,
+    output: [output],
+    previous_response_id: json.previous_response_id ?? null,
+    store: json.store !== false,
+    usage: usage || null,
+  };
+  return json.stream === true ? events(response, output, text, behaviour) : response;
+};
+
+function events(response: Json, item: Json, text: string, { chunks }: Behaviour): string[] {
+  const begun = { ...response, status: 'in_progress', incomplete_details: null, output: [], usage: null };
+  const at = { item_id: item.id, output_index: 0 };
+  const place = { ...at, content_index: 0 };
+  const part = { type: 'output_text', text, annotations: [] };
+  const said =
+    item.type === 'message'
+      ? [
+          { type: 'response.content_part.added', ...place, part: { ...part, text: '' } },
+          ...cut(text, chunks).map((delta) => ({ type: 'response.output_text.delta', ...place, delta })),
+          { type: 'response.output_text.done', ...place, text },
+          { type: 'response.content_part.done', ...place, part },
+        ]
+      : [
+          { type: 'response.function_call_arguments.delta', ...at, delta: TOOL_ARGUMENTS },
+          { type: 'response.function_call_arguments.done', ...at, arguments: TOOL_ARGUMENTS },
+        ];
+  const empty = item.type === 'message' ? { content: [] } : { arguments: '' };
+  const started = { ...item, ...empty, status: 'in_progress' };
+  return [
+    { type: 'response.created', response: begun },
+    { type: 'response.in_progress', response: begun },
+    { type: 'response.output_item.added', output_index: 0, item: started },
+    ...said,
+    { type: 'response.output_item.done', output_index: 0, item },
+    { type: `response.${response.status}`, response },
+  ].map((event, index) => namedEvent({ ...event, sequence_number: index }));
+}
+
+function message(text: string, body: Buffer): Json {
+  const content = [{ type: 'output_text', text, annotations: [] }];
+  return { type: 'message', id: idOf('msg_', body), status: 'completed', role: 'assistant', content };
+}
+
+function call(name: string, body: Buffer): Json {
+  return {
+    type: 'function_call',
+    id: idOf('fc_', body),
+    call_id: `call_${name}`,
+    name,
+    arguments: TOOL_ARGUMENTS,
+    status: 'completed',
+  };
+}
+
+function readInput({ input, instructions, tools }: Json): { question: string; tokens: number } {
+  const fixed =
+    (typeof instructions === 'string' ? tokensIn(instructions) : 0) +
+    (Array.isArray(tools) && tools.length > 0 ? tokensIn(JSON.stringify(tools)) : 0);
+  if (typeof input === 'string') return { question: input, tokens: tokensIn(input) + fixed };
+  const items = Array.isArray(input) ? input.filter(isObject) : [];
+  const contents = items.map((item) => ({ role: item.role, ...readContent(item.content ?? item.output) }));
+  return {
+    question: contents.findLast(({ role }) => role === 'user')?.text ?? '',
+    tokens: contents.reduce((sum, { tokens }) => sum + tokens, fixed),
+  };
+}
+
+function demandedTool({ tools, tool_choice: choice }: Json): string | undefined {
+  if (!Array.isArray(tools)) return undefined;
+  const names = tools.filter(isObject).map(({ name }) => name);
+  const name = choice === 'required' ? names[0] : isObject(choice) ? choice.name : undefined;
+  return typeof name === 'string' && names.includes(name) ? name : undefined;
+}

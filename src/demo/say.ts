@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import type { Behaviour } from './behaviour.ts';
+import { firstTokens } from './chat-request.ts';
+
+/** Seconds since the epoch. It never changes, so that the same request gets the same bytes. */
+export const CREATED_S = 1_735_689_600;
+/** What the demo calls every tool with. */
+export const TOOL_ARGUMENTS = '{}';
+
+/** What a demo model answers to a question, cut off after so many tokens. */
+export function say(
+  question: string,
+  maxTokens: number | undefined,
+  behaviour: Behaviour,
+): { text: string; isCut: boolean } {
+  const whole =
+    behaviour.text ??
+    `This is Tollgate's built-in demo model, with no AI behind it. You said: ${question.slice(0, 1_000)}`;
+  const text = maxTokens === undefined ? whole : firstTokens(whole, maxTokens);
+  return { text, isCut: text !== whole };
+}
+
+/** An id that follows from the request, so that the same request gets the same bytes. */
+export function idOf(prefix: string, body: Buffer): string {
+  return prefix + createHash('sha256').update(body).digest('hex').slice(0, 24);
+}
+
+/** So many parts of nearly the same length (in characters), or one a word. Together they are the text. */
+export function cut(text: string, parts?: number): string[] {
+  if (parts === undefined) return text.match(/\s*\S+|\s+$/g) ?? [];
+  const characters = [...text];
+  return Array.from({ length: parts }, (_, part) => {
+    const start = Math.floor((part * characters.length) / parts);
+    return characters.slice(start, Math.floor(((part + 1) * characters.length) / parts)).join('');
+  });
+}

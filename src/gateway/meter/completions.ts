@@ -1,0 +1,49 @@
+import type { Usage } from '../../domain/ledger-entry.ts';
+import { countOf, type JsonBody } from '../body.ts';
+import { boundOf } from './chat-hold.ts';
+import { ChatStream } from './chat-stream.ts';
+import { chatUsage } from './chat-usage.ts';
+import type { Bounds, CountTokens, Meter } from './meter.ts';
+import { asText } from './parts.ts';
+import { countPrompts, readPrompts } from './prompts.ts';
+
+const REQUEST_OVERHEAD = 64;
+
+/**
+ * An upper bound of what a text completion can cost. Input: a token is at least a byte of the body, and a token that is
+ * sent as its number is at least a digit and a comma. Output: the maximum for each prompt and each completion that is
+ * made for it, of which `best_of` makes more than it shows; with `echo`, the prompt comes once more with each.
+ */
+function hold(body: JsonBody, _bounds: Bounds) {
+  const input = body.bytes.length + REQUEST_OVERHEAD;
+  const completions =
+    Math.max(1, countOf(body, 'n') ?? 1, countOf(body, 'best_of') ?? 1) * countPrompts(body.value.prompt);
+  const written = countOf(body, 'max_tokens') ?? body.model.maxOutputTokens;
+  const echoed = body.value.echo ? input : 0;
+  return boundOf(body.model, input, (written + echoed) * completions);
+}
+
+async function estimate(body: JsonBody, written: string, count: CountTokens): Promise<Usage> {
+  const { text, tokens } = readPrompts(body.value.prompt);
+  const [input, suffix, output] = await Promise.all([
+    count(text),
+    count(asText(body.value.suffix)),
+    count(written),
+  ]);
+  return { input: tokens + input + suffix, output };
+}
+
+function writtenIn(answer: unknown): string {
+  const { choices } = (answer ?? {}) as { choices?: unknown };
+  if (!Array.isArray(choices)) return '';
+  return choices.map((choice: { text?: unknown } | null) => asText(choice?.text)).join('');
+}
+
+/** `/v1/completions`: usage is named as in chat. */
+export const completions: Meter = {
+  hold,
+  usage: chatUsage,
+  written: writtenIn,
+  stream: (injectedUsage) => new ChatStream(injectedUsage, ['text']),
+  estimate,
+};

@@ -1,0 +1,98 @@
+import type { Usage } from '../../domain/ledger-entry.ts';
+import {
+  addUsage,
+  compactionUsage,
+  messagesMade,
+  messagesUsage,
+  messagesUsagePart,
+} from './messages-usage.ts';
+import type { StreamMeter, Verdict } from './meter.ts';
+import { isObject } from './parts.ts';
+import { eventData, eventName } from './sse-event.ts';
+import { WrittenText } from './written-text.ts';
+
+/**
+ * Reads a stream of `/v1/messages` as it passes. Usage is spread over `message_start` and the `message_delta`s, whose
+ * counts are cumulative: of each field the last value counts. It is the whole usage once a delta has named the reason
+ * why the message stopped. A stream that ends before that has only reported the output of its start (a token or so), so
+ * what was written is counted, and the larger of the two is charged, as an estimate.
+ */
+export class MessagesStream implements StreamMeter {
+  readonly #written = new WrittenText(['text', 'partial_json', 'thinking']);
+  #reported: Usage = {};
+  #compaction: Usage = {};
+  #stopped = false;
+  #failed = false;
+  #made: readonly string[] = [];
+
+  get usage(): Usage | undefined {
+    const { input, output } = this.#reported;
+    if (!this.#stopped || input === undefined || output === undefined) return undefined;
+    return addUsage({ cachedInput: 0, cacheWrite: 0, ...this.#reported }, this.#compaction);
+  }
+
+  get partial(): Usage | undefined {
+    return this.#reported;
+  }
+
+  get failed(): boolean {
+    return this.#failed;
+  }
+
+  get made(): readonly string[] {
+    return this.#made;
+  }
+
+  /** Text, thinking, and the input of tools. */
+  written(): string {
+    return this.#written.toString();
+  }
+
+  event(event: string): Verdict {
+    switch (eventName(event)) {
+      case 'content_block_delta':
+        this.#written.collect(event);
+        return 'pass';
+      case 'message_start':
+        this.#start(eventData(event));
+        return 'pass';
+      case 'message_delta':
+        this.#delta(eventData(event));
+        return 'pass';
+      case 'message_stop':
+        return 'end';
+      case 'error':
+        // Held back like the end: clients leave as soon as they have read it.
+        this.#failed = true;
+        return 'end';
+      default:
+        return 'pass';
+    }
+  }
+
+  #start(data: unknown): void {
+    const message = isObject(data) ? data.message : undefined;
+    // The start has all of the input, or is not believed.
+    if (isObject(message) && messagesUsage(message)) this.#take(message);
+    this.#made = messagesMade(message);
+  }
+
+  #delta(data: unknown): void {
+    if (!isObject(data)) return;
+    const isTaken = this.#take(data);
+    const { delta } = data;
+    if (!isObject(delta)) return;
+    if (isTaken && typeof delta.stop_reason === 'string') this.#stopped = true;
+    const made = messagesMade(delta);
+    if (made.length > 0) this.#made = made;
+  }
+
+  /** False where the event reports no output, or what is not to be believed. */
+  #take({ usage }: { usage?: unknown }): boolean {
+    const part = messagesUsagePart(usage);
+    if (!part) return false;
+    this.#reported = { ...this.#reported, ...part };
+    if (isObject(usage) && usage.iterations) this.#compaction = compactionUsage(usage);
+    return part.output !== undefined;
+  }
+}

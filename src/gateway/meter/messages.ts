@@ -1,0 +1,16 @@
+import { checkMessage, estimateMessage, messageReferences, messagesHold } from './messages-request.ts';
+import { MessagesStream } from './messages-stream.ts';
+import { messagesMade, messagesUsage, messagesWritten } from './messages-usage.ts';
+import type { Meter } from './meter.ts';
+
+/** `/v1/messages`. */
+export const messages: Meter = {
+  check: checkMessage,
+  references: messageReferences,
+  hold: messagesHold,
+  usage: messagesUsage,
+  written: messagesWritten,
+  made: messagesMade,
+  stream: () => new MessagesStream(),
+  estimate: estimateMessage,
+};

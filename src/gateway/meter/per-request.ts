@@ -1,0 +1,16 @@
+import { boundOf } from './chat-hold.ts';
+import type { Meter, StreamMeter } from './meter.ts';
+
+const PASSES: StreamMeter = { event: () => 'pass', usage: {}, written: () => '' };
+
+/**
+ * Endpoints whose tokens are not charged, `/v1/moderations` and `/v1/messages/count_tokens`: the price per request is
+ * the hold and the charge (contract section 5), whatever is sent and whatever the answer reports.
+ */
+export const perRequest: Meter = {
+  hold: ({ model }) => boundOf(model, 0, 0),
+  usage: () => ({}),
+  written: () => '',
+  stream: () => PASSES,
+  estimate: async () => ({}),
+};

@@ -1,0 +1,88 @@
+import { invalidField } from '../../domain/errors.ts';
+import type { Usage } from '../../domain/ledger-entry.ts';
+import { countOf, type JsonBody } from '../body.ts';
+import { boundOf } from './chat-hold.ts';
+import { inputBound, TOOL_ROUNDS } from './input-bound.ts';
+import type { Bounds, CountTokens } from './meter.ts';
+import { asText, isObject, type Part, partsOf, readable } from './parts.ts';
+
+/** Tools that the client runs; all others run at the provider, and what they find is read as input. */
+const CLIENT_TOOLS: ReadonlySet<unknown> = new Set([
+  'function',
+  'custom',
+  'local_shell',
+  'apply_patch',
+  'computer_use_preview',
+  'computer',
+]);
+const TURN_TOKENS = 4;
+
+/** A response that is made in the background ends after its call: nobody would be there to charge it. */
+export function checkResponse(body: JsonBody): void {
+  if (body.value.background) {
+    throw invalidField(
+      'background',
+      'background is not served here, because the answer to this call would not carry the usage. Leave it out.',
+    );
+  }
+}
+
+/** An upper bound of what a response can cost. */
+export function responsesHold(body: JsonBody, bounds: Bounds) {
+  const output = countOf(body, 'max_output_tokens') ?? body.model.maxOutputTokens;
+  const rounds = toolsOf(body).some(({ type }) => !CLIENT_TOOLS.has(type))
+    ? (countOf(body, 'max_tool_calls') ?? TOOL_ROUNDS)
+    : 0;
+  return boundOf(body.model, inputBound(body, body.value.input, bounds, rounds), output);
+}
+
+export async function estimateResponse(
+  body: JsonBody,
+  written: string,
+  count: CountTokens,
+  storedTokens: number,
+): Promise<Usage> {
+  const { input, instructions, tools } = body.value;
+  const { text, mediaTokens } = readable(partsOf(input));
+  const said = [typeof input === 'string' ? input : text, asText(instructions), asText(tools)];
+  const [inputTokens, output] = await Promise.all([count(said.join('\n')), count(written)]);
+  const turns = Array.isArray(input) ? input.length : 1;
+  return { input: inputTokens + turns * TURN_TOKENS + mediaTokens + storedTokens, output };
+}
+
+/**
+ * Every id by which a request names something that the provider keeps: the response or conversation that it goes on
+ * with, single items of one, prompts, files, stores of vectors, and containers in which code runs.
+ */
+export function responseReferences(body: JsonBody): string[] {
+  const { input, previous_response_id, conversation, prompt } = body.value;
+  const ids: unknown[] = [previous_response_id, isObject(conversation) ? conversation.id : conversation];
+  if (isObject(prompt)) {
+    ids.push(prompt.id);
+    if (isObject(prompt.variables)) {
+      for (const part of Object.values(prompt.variables)) if (isObject(part)) ids.push(part.file_id);
+    }
+  }
+  for (const part of partsOf(input)) {
+    if (isReference(part)) ids.push(part.id);
+    ids.push(part.file_id);
+  }
+  for (const tool of toolsOf(body)) {
+    const { container } = tool;
+    ids.push(isObject(container) ? container.id : container);
+    if (isObject(container) && Array.isArray(container.file_ids)) ids.push(...container.file_ids);
+    if (Array.isArray(tool.vector_store_ids)) ids.push(...tool.vector_store_ids);
+  }
+  return [...new Set(ids.filter((id): id is string => typeof id === 'string'))];
+}
+
+/** An item by its id alone, also without its type, is one that is stored; so is reasoning that is not sent along. */
+function isReference(part: Part): boolean {
+  if (part.type === 'reasoning') return typeof part.encrypted_content !== 'string';
+  return part.type === 'item_reference' || (part.type === undefined && part.content === undefined);
+}
+
+function toolsOf(body: JsonBody): Record<string, unknown>[] {
+  const { tools } = body.value;
+  return Array.isArray(tools) ? tools.filter(isObject) : [];
+}

@@ -1,0 +1,18 @@
+import type { Meter } from './meter.ts';
+import { isObject } from './parts.ts';
+import { checkResponse, estimateResponse, responseReferences, responsesHold } from './responses-request.ts';
+import { ResponsesStream } from './responses-stream.ts';
+import { responsesMade, responsesUsage, responsesWritten } from './responses-usage.ts';
+
+/** `/v1/responses`. */
+export const responses: Meter = {
+  check: checkResponse,
+  references: responseReferences,
+  hold: responsesHold,
+  usage: responsesUsage,
+  written: responsesWritten,
+  failed: (answer) => isObject(answer) && answer.status === 'failed',
+  made: responsesMade,
+  stream: () => new ResponsesStream(),
+  estimate: estimateResponse,
+};

@@ -1,0 +1,94 @@
+import type { Book, StoredObject } from '../book/book.ts';
+import { GatewayError } from '../domain/errors.ts';
+import type { KeyRecord } from '../domain/key.ts';
+import type { Usage } from '../domain/ledger-entry.ts';
+import type { Log } from '../log.ts';
+import type { JsonBody } from './body.ts';
+import type { Call } from './call.ts';
+
+/** An answer waits no longer than this for the book to note what was made. */
+const REMEMBER_WITHIN_MS = 2_000;
+/** More ids than a request can name in earnest. */
+const MAX_NAMED = 10_000;
+
+/** Which account what upstreams keep belongs to (contract section 4): for any other account it does not exist. */
+export class Objects {
+  readonly #book: Book;
+  readonly #log: Log;
+  readonly #contextTokens: number;
+
+  constructor(options: { book: Book; log: Log; contextTokens: number }) {
+    this.#book = options.book;
+    this.#log = options.log;
+    this.#contextTokens = options.contextTokens;
+  }
+
+  /**
+   * Tokens that stand behind the ids that a request names. Throws 404 `object_not_found` where one of them is not the
+   * account's own at the upstream of the model, whoever's it is; BookUnavailable where that cannot be found out.
+   */
+  async tokensBehind(
+    ids: readonly string[],
+    body: JsonBody,
+    { accountId }: Pick<KeyRecord, 'accountId'>,
+  ): Promise<number> {
+    if (ids.length > MAX_NAMED)
+      throw new GatewayError('invalid_request', 'The request names too many objects.');
+    const found = await this.#book.objects(accountId, body.model.upstream.name, ids);
+    const byId = new Map(found.map((object) => [object.id, object]));
+    let tokens = 0;
+    for (const id of ids) {
+      const object = byId.get(id);
+      if (!object) {
+        throw new GatewayError(
+          'object_not_found',
+          `There is no ${JSON.stringify(id.slice(0, 100))} of this account. Only what was made with this account, at the ` +
+            'provider of the same model, can be named.',
+        );
+      }
+      tokens += object.tokens ?? this.#contextTokens;
+    }
+    return tokens;
+  }
+
+  /**
+   * Notes what the upstream keeps of an answer; resolves when that is durable, and never rejects: an answer is not
+   * withheld because the book is away. What could not be noted is then nobody's, and naming it answers 404.
+   * `usage` undefined: not reported.
+   */
+  async remember(call: Call, ids: readonly string[], usage: Usage | undefined): Promise<void> {
+    const { body, compiled, endpoint } = call;
+    if (!body) return;
+    const kind = endpoint.path.slice(endpoint.path.lastIndexOf('/') + 1);
+    const [first] = ids;
+    const objects = ids.map(
+      (id): StoredObject => ({
+        accountId: compiled.key.accountId,
+        upstream: body.model.upstream.name,
+        id,
+        kind,
+        keyId: compiled.key.id,
+        model: body.model.slug,
+        // The whole conversation stands behind the answer itself; behind a part of it, no more than was written.
+        tokens: usage ? (id === first ? total(usage) : (usage.output ?? 0)) : null,
+        createdAt: Date.now(),
+      }),
+    );
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(
+      () => late.reject(new Error('the book did not answer in time')),
+      REMEMBER_WITHIN_MS,
+    );
+    try {
+      await Promise.race([this.#book.rememberObjects(objects), late.promise]);
+    } catch (error) {
+      this.#log.warn({ err: error, requestId: call.requestId }, 'what an upstream keeps could not be noted');
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function total({ input = 0, cachedInput = 0, cacheWrite = 0, output = 0 }: Usage): number {
+  return input + cachedInput + cacheWrite + output;
+}

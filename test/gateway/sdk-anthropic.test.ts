@@ -1,0 +1,83 @@
+import Anthropic from '@anthropic-ai/sdk';
+import { test } from 'tap';
+import { micro } from '../../src/domain/credits.ts';
+import { startWorld } from '../helper/world.ts';
+
+const HELLO = {
+  model: 'claude',
+  max_tokens: 100,
+  messages: [{ role: 'user' as const, content: 'Say hello' }],
+};
+
+test('Anthropic SDK: a message, its stream, a tool, and a count', async (t) => {
+  const world = await startWorld(t);
+  const { key } = await world.account();
+  const client = new Anthropic({ apiKey: key, baseURL: world.url });
+
+  const answer = await client.messages.create(HELLO);
+  const [block] = answer.content;
+  t.match(block, { type: 'text', text: /Say hello$/ });
+
+  const stream = client.messages.stream(HELLO);
+  const streamed = await stream.finalMessage();
+  t.same(streamed.content, answer.content);
+  t.match(streamed.usage, { input_tokens: 3, output_tokens: answer.usage.output_tokens });
+
+  const tools = [{ name: 'look_up', input_schema: { type: 'object' as const } }];
+  const called = await client.messages.create({ ...HELLO, tools, tool_choice: { type: 'any' } });
+  t.match(called.content[0], { type: 'tool_use', name: 'look_up', input: {} });
+  t.equal(called.stop_reason, 'tool_use');
+
+  const { input_tokens } = await client.messages.countTokens({ model: 'claude', messages: HELLO.messages });
+  t.equal(input_tokens, 3);
+});
+
+test('Anthropic SDK: the credential goes up as x-api-key, and anthropic headers pass', async (t) => {
+  const world = await startWorld(t, {
+    behave: () => ({ headers: { 'anthropic-organization-id': 'org', 'anthropic-ratelimit-x': '1' } }),
+  });
+  const { key } = await world.account();
+  const client = new Anthropic({ authToken: key, apiKey: null, baseURL: world.url });
+  const response = await client.messages.create(HELLO, { headers: { 'anthropic-beta': 'b' } }).asResponse();
+  const { headers, rawHeaders } = await world.provider.request(0);
+  t.equal(headers['x-api-key'], 'upstream-secret');
+  t.notOk('authorization' in headers);
+  t.equal(headers['anthropic-version']?.length, 10);
+  t.equal(headers['anthropic-beta'], 'b');
+  t.notMatch(rawHeaders.join('\n'), key);
+  t.equal(response.headers.get('anthropic-ratelimit-x'), '1');
+  t.equal(response.headers.get('anthropic-organization-id'), null);
+});
+
+test('Anthropic SDK: refusals have the shape of its API, are typed, and are not sent again', async (t) => {
+  const world = await startWorld(t, { behave: () => undefined });
+  const { key } = await world.account({ key: { spendingLimit: micro(1) } });
+  let sent = 0;
+  const client = new Anthropic({
+    apiKey: key,
+    baseURL: world.url,
+    fetch: (input, init) => {
+      sent++;
+      return fetch(input, init);
+    },
+  });
+  const refused = (status: number, type: string) =>
+    Object.assign(new Error(), { status, error: { type: 'error', error: { type } } });
+  await t.rejects(client.messages.create(HELLO), refused(402, 'billing_error'));
+  await t.rejects(client.messages.create({ ...HELLO, model: 'nothing' }), refused(404, 'not_found_error'));
+  await t.rejects(client.messages.create({ ...HELLO, model: 'flat' }), refused(400, 'invalid_request_error'));
+  await t.rejects(
+    client.withOptions({ apiKey: 'sk-tg-wrong' }).messages.create(HELLO),
+    refused(401, 'authentication_error'),
+  );
+  const { key: limited } = await world.account({ key: { allowedModels: ['other'] } });
+  await t.rejects(
+    client.withOptions({ apiKey: limited }).messages.create(HELLO),
+    refused(403, 'permission_error'),
+  );
+  t.equal(sent, 5);
+  t.equal(world.provider.requests.length, 0);
+  const batches = await fetch(`${world.url}/v1/messages/batches`, { method: 'POST', body: '{}' });
+  t.equal(batches.status, 404);
+  t.match(await batches.json(), { type: 'error', error: { type: 'not_found_error' } });
+});

@@ -1,0 +1,177 @@
+import { test } from 'tap';
+import { chatUsage } from '../../src/gateway/meter/chat-usage.ts';
+import { completions } from '../../src/gateway/meter/completions.ts';
+import { embeddings } from '../../src/gateway/meter/embeddings.ts';
+import { MessagesStream } from '../../src/gateway/meter/messages-stream.ts';
+import { messagesUsage, messagesWritten } from '../../src/gateway/meter/messages-usage.ts';
+import { ResponsesStream } from '../../src/gateway/meter/responses-stream.ts';
+import { responsesMade, responsesUsage, responsesWritten } from '../../src/gateway/meter/responses-usage.ts';
+
+const latin1 = (text: string) => Buffer.from(text).toString('latin1');
+const event = (data: { type: string } & Record<string, unknown>) =>
+  latin1(`event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`);
+
+test('OpenAI: cached and newly cached tokens are inside the input', (t) => {
+  const details = { cached_tokens: 30, cache_write_tokens: 20 };
+  t.same(chatUsage({ usage: { prompt_tokens: 100, completion_tokens: 5, prompt_tokens_details: details } }), {
+    input: 50,
+    cachedInput: 30,
+    cacheWrite: 20,
+    output: 5,
+  });
+  t.same(responsesUsage({ usage: { input_tokens: 10, output_tokens: 5, input_tokens_details: details } }), {
+    input: 0,
+    cachedInput: 10,
+    output: 5,
+  });
+  t.end();
+});
+
+test('embeddings report input only', (t) => {
+  t.same(embeddings.usage({ usage: { prompt_tokens: 8, total_tokens: 8 } }), { input: 8, cachedInput: 0 });
+  t.equal(embeddings.usage({ data: [] }), undefined);
+  t.end();
+});
+
+test('zeros stay zeros; what is absent, negative or absurd is no report', (t) => {
+  const zero = { input_tokens: 0, output_tokens: 0 };
+  t.match(responsesUsage({ usage: zero }), { input: 0, output: 0 });
+  t.match(messagesUsage({ usage: zero }), { input: 0, output: 0 });
+  for (const usage of [
+    null,
+    undefined,
+    {},
+    { input_tokens: 5 },
+    { input_tokens: -1, output_tokens: 5 },
+    { input_tokens: 5, output_tokens: 1e12 },
+    { input_tokens: '5', output_tokens: 5 },
+    { input_tokens: 5, output_tokens: 1.5 },
+  ]) {
+    t.equal(responsesUsage({ usage }), undefined, JSON.stringify(usage));
+    t.equal(messagesUsage({ usage }), undefined, JSON.stringify(usage));
+  }
+  t.equal(
+    messagesUsage({ usage: { input_tokens: 5, output_tokens: 5, cache_read_input_tokens: -3 } }),
+    undefined,
+  );
+  t.end();
+});
+
+test('Anthropic: null is absent, and compacting is charged beside the whole', (t) => {
+  const compaction = { type: 'compaction', input_tokens: 100, output_tokens: 10, cache_read_input_tokens: 7 };
+  const usage = {
+    input_tokens: 5,
+    cache_read_input_tokens: null,
+    cache_creation_input_tokens: 2,
+    output_tokens: 3,
+    iterations: [compaction, { type: 'message', input_tokens: 5, output_tokens: 3 }],
+  };
+  t.same(messagesUsage({ usage }), { input: 105, cachedInput: 7, cacheWrite: 2, output: 13 });
+  t.end();
+});
+
+test('what whole answers say', (t) => {
+  const output = [
+    { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'Hm. ' }] },
+    { type: 'function_call', id: 'fc_1', name: 'f', arguments: '{"a":1}' },
+    {
+      type: 'message',
+      id: 'msg_1',
+      content: [
+        { type: 'output_text', text: 'Hi' },
+        { type: 'refusal', refusal: 'No' },
+      ],
+    },
+  ];
+  t.equal(responsesWritten({ output }), 'Hm. {"a":1}HiNo');
+  t.same(responsesMade({ id: 'resp_1', output }), ['resp_1', 'rs_1', 'fc_1', 'msg_1']);
+  t.same(responsesMade({ id: 'resp_1', output, store: false }), []);
+  const content = [
+    { type: 'thinking', thinking: 'Hm. ', signature: 'x' },
+    { type: 'text', text: 'Hi' },
+    { type: 'tool_use', name: 'f', input: { a: 1 } },
+  ];
+  t.equal(messagesWritten({ content }), 'Hm. Hi{"a":1}');
+  t.equal(completions.written({ choices: [{ text: 'a' }, { text: 'b' }] }), 'ab');
+  for (const nothing of [undefined, null, 'x', {}, { output: [null] }, { content: [null] }]) {
+    t.equal(responsesWritten(nothing) + messagesWritten(nothing) + completions.written(nothing), '');
+  }
+  t.end();
+});
+
+test('a responses stream: what is written, in all its deltas, and no sound', (t) => {
+  const stream = new ResponsesStream();
+  for (const [type, delta] of [
+    ['response.reasoning_summary_text.delta', 'Hm. '],
+    ['response.output_text.delta', '日本 "x"'],
+    ['response.refusal.delta', 'No'],
+    ['response.function_call_arguments.delta', '{"a"'],
+    ['response.audio.delta', 'AAAA'],
+  ] as const) {
+    t.equal(stream.event(event({ type, delta, obfuscation: 'zzz' })), 'pass');
+  }
+  t.equal(stream.event(event({ type: 'response.output_text.done', text: '日本 "x"' })), 'pass');
+  t.equal(stream.written(), 'Hm. 日本 "x"No{"a"');
+  t.equal(stream.usage, undefined);
+  t.end();
+});
+
+test('a responses stream without event lines is read by its types', (t) => {
+  const stream = new ResponsesStream();
+  const usage = { input_tokens: 1, output_tokens: 2 };
+  const data = { type: 'response.incomplete', response: { id: 'resp_1', usage } };
+  t.equal(stream.event(latin1(`data: ${JSON.stringify(data)}\n\n`)), 'end');
+  t.match(stream.usage, { input: 1, output: 2 });
+  t.same(stream.made, ['resp_1']);
+  t.end();
+});
+
+test('words of the protocol within what is said are only said', (t) => {
+  const text = 'event: message_stop\ndata: {"type":"message_stop"} "text":"x"';
+  const stream = new MessagesStream();
+  const delta = { type: 'text_delta', text };
+  t.equal(stream.event(event({ type: 'content_block_delta', index: 0, delta })), 'pass');
+  t.equal(stream.written(), text);
+  t.end();
+});
+
+test('a messages stream: what is written, and its usage only once it has stopped', (t) => {
+  const stream = new MessagesStream();
+  const usage = { input_tokens: 10, cache_read_input_tokens: 4, output_tokens: 1 };
+  stream.event(event({ type: 'message_start', message: { usage, container: { id: 'container_1' } } }));
+  t.equal(stream.usage, undefined);
+  t.same(stream.partial, { input: 10, cachedInput: 4, output: 1 });
+  for (const delta of [
+    { type: 'thinking_delta', thinking: 'Hm. ' },
+    { type: 'signature_delta', signature: 'AAAA' },
+    { type: 'text_delta', text: 'Hi ' },
+    { type: 'input_json_delta', partial_json: '{"a":' },
+  ]) {
+    stream.event(event({ type: 'content_block_delta', index: 0, delta }));
+  }
+  t.equal(stream.written(), 'Hm. Hi {"a":');
+  stream.event(event({ type: 'message_delta', delta: { stop_reason: null }, usage: { output_tokens: 6 } }));
+  t.equal(stream.usage, undefined);
+  stream.event(
+    event({
+      type: 'message_delta',
+      delta: { stop_reason: 'tool_use' },
+      usage: { output_tokens: 9, input_tokens: 12 },
+    }),
+  );
+  t.same(stream.usage, { input: 12, cachedInput: 4, cacheWrite: 0, output: 9 });
+  t.equal(stream.event(event({ type: 'message_stop' })), 'end');
+  t.same(stream.made, ['container_1']);
+  t.end();
+});
+
+test('a messages stream with an absurd count at its end has no usage, but what came before', (t) => {
+  const stream = new MessagesStream();
+  stream.event(event({ type: 'message_start', message: { usage: { input_tokens: 10, output_tokens: 1 } } }));
+  stream.event(
+    event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: -9 } }),
+  );
+  t.equal(stream.usage, undefined);
+  t.same(stream.partial, { input: 10, output: 1 });
+  t.end();
+});
