@@ -3,6 +3,7 @@ import { creditsString, type Micro } from '../domain/credits.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { Outcome, Usage } from '../domain/ledger-entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { BytesRelay } from './bytes-relay.ts';
 import { callOf, type ReadCall } from './call.ts';
 import { clientHeaders } from './headers.ts';
 import { JsonRelay } from './json-relay.ts';
@@ -42,7 +43,7 @@ export class Delivery {
   readonly #context: DeliveryContext;
   readonly #timer: NodeJS.Timeout;
   #state: 'waiting' | 'relaying' | 'settling' | 'ended' = 'waiting';
-  #relay: JsonRelay | StreamRelay | undefined;
+  #relay: BytesRelay | JsonRelay | StreamRelay | undefined;
 
   constructor(
     request: FastifyRequest,
@@ -97,7 +98,9 @@ export class Delivery {
     this.#state = 'relaying';
     const isStream =
       statusCode < 300 && String(answer.headers['content-type']).startsWith('text/event-stream');
-    this.#relay = isStream ? new StreamRelay(this, answer) : new JsonRelay(this, answer);
+    if (isStream) this.#relay = new StreamRelay(this, answer);
+    else if (statusCode < 300 && this.call.endpoint.answersBytes) this.#relay = new BytesRelay(this, answer);
+    else this.#relay = new JsonRelay(this, answer);
     answer.body.pipe(this.#relay);
   }
 

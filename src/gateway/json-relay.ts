@@ -1,11 +1,9 @@
 import type { Delivery, Reading } from './delivery.ts';
-import { lastMember } from './meter/last-member.ts';
+import { MemberScanner } from './meter/member-scanner.ts';
 import type { AnswerSink, UpstreamAnswer } from './upstream-transport.ts';
 
 /** Answers up to this size are held until they are settled, and carry `x-tollgate-charge` (contract section 3). */
 const HELD_MAX_BYTES = 1024 * 1024;
-/** Of larger ones, the end is kept, where usage stands. */
-const KEPT_BYTES = 64 * 1024;
 /** Bytes of text that make a token, about; only for a larger answer that reports nothing. */
 const BYTES_PER_TOKEN = 4;
 
@@ -18,7 +16,8 @@ export class JsonRelay implements AnswerSink {
   #length = 0;
   #isPassing = false;
   #isWhole = false;
-  #kept = Buffer.alloc(0);
+  /** Of a larger answer nothing is kept but its usage and how many members `data` has. */
+  readonly #scanner = new MemberScanner(['usage'], 'data');
 
   constructor(delivery: Delivery, answer: UpstreamAnswer) {
     this.#delivery = delivery;
@@ -83,7 +82,7 @@ export class JsonRelay implements AnswerSink {
 
   /** Writes the chunk before this one: the last is held back until the settle is on the wire. */
   #passOn(chunk: Buffer): boolean {
-    this.#kept = Buffer.concat([this.#kept, chunk.subarray(-KEPT_BYTES)]).subarray(-KEPT_BYTES);
+    this.#scanner.push(chunk);
     const previous = this.#chunks.pop();
     this.#chunks.push(chunk);
     return previous ? this.#delivery.raw.write(previous) : true;
@@ -93,17 +92,19 @@ export class JsonRelay implements AnswerSink {
     const { call, countTokens } = this.#delivery;
     const { meter } = call.endpoint;
     if (this.#isPassing) {
+      const passed = { usage: this.#scanner.value('usage'), data: new Array(this.#scanner.count) };
       return {
-        usage: meter.usage({ usage: lastMember(this.#kept.toString('utf8'), 'usage') }),
+        usage: meter.usage(passed, call.body),
         estimate: async () => ({
           ...(await meter.estimate(call.body, '', countTokens)),
-          output: Math.ceil(this.#length / BYTES_PER_TOKEN),
+          // Of a text model, all that came counts as written; pictures are not text.
+          ...(call.endpoint.category === 'text' ? { output: Math.ceil(this.#length / BYTES_PER_TOKEN) } : {}),
         }),
       };
     }
     const answer = parse(Buffer.concat(this.#chunks));
     return {
-      usage: meter.usage(answer),
+      usage: meter.usage(answer, call.body),
       estimate: () => meter.estimate(call.body, meter.written(answer), countTokens),
     };
   }

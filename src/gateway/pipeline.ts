@@ -4,13 +4,13 @@ import type { Catalog } from '../domain/catalog.ts';
 import { micro } from '../domain/credits.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { admit } from './admit.ts';
-import { readJsonBody } from './body.ts';
 import { callOf } from './call.ts';
 import type { DeliveryContext } from './delivery.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { forward, originOf } from './forward.ts';
 import type { Gatekeeper } from './gatekeeper.ts';
 import type { Bounds } from './meter/meter.ts';
+import { readBody } from './read-body.ts';
 import { settleCall } from './settle.ts';
 import { upstreamBody } from './upstream-body.ts';
 import type { UpstreamTransport } from './upstream-transport.ts';
@@ -30,7 +30,7 @@ export interface PipelineParts {
  * nothing has then reached the upstream.
  *
  *  1 who calls, and may they from here and now   checks 1–8: before the body is read, so strangers cost no memory
- *  2 what do they ask for                        check 9: one parse, one scan, no copy
+ *  2 what do they ask for                        check 9: one parse, one scan, no copy (forms: read-body.ts)
  *  3 what may it cost                            the hold, an upper bound
  *  4 may the key, can the account                checks 10–12: one Redis round trip
  *  5 forward, relay, settle                      sections 4 and 5
@@ -54,7 +54,9 @@ function pipelineOf(parts: PipelineParts, endpoint: Endpoint) {
     async admit(request: FastifyRequest): Promise<void> {
       const call = request.call;
       if (!call) throw new Error('a call that did not enter');
-      call.body = readJsonBody(request.body, parts.catalog(), endpoint);
+      call.body = await readBody(request, parts.catalog(), endpoint);
+      // What goes upstream stands in the call; the upload as it came need not stay beside it.
+      request.body = undefined;
       call.upstreamBody = upstreamBody(call.body, endpoint.asksForUsage);
       call.hold = endpoint.meter.hold(call.body, parts.bounds);
       await admit(request, parts.ledger, parts.gatekeeper);
