@@ -1,10 +1,15 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { failure, json } from './answer.ts';
 import type { Behave, Behaviour, Piece, ReceivedRequest } from './behaviour.ts';
 import { answerChat, completionBody, completionEvents } from './chat-answer.ts';
 import { readChatRequest } from './chat-request.ts';
+import { fieldsOf } from './fields.ts';
+import { answerImages } from './image-answer.ts';
 import { type Answer, sendAnswer } from './send-answer.ts';
+import { answerSpeech } from './speech-answer.ts';
+import { answerTranscript } from './transcript-answer.ts';
 
 export interface DemoProvider {
   /** `http://host:port`, without a slash at its end. */
@@ -27,12 +32,17 @@ export interface DemoOptions {
   readonly record?: boolean;
 }
 
-const MODEL = { id: 'demo-chat', object: 'model', created: 0, owned_by: 'tollgate' };
+const MODELS = ['demo-chat', 'demo-image', 'demo-tts', 'demo-stt'].map((id) => ({
+  id,
+  object: 'model',
+  created: 0,
+  owned_by: 'tollgate',
+}));
 
 /**
  * A provider in OpenAI's format with no AI behind it: what `npm start` shows without a provider key, and the upstream of
- * the tests and load tests. Answers and their usage follow from the request alone. It serves `POST /v1/chat/completions`
- * and `GET /v1/models`; `behave` can make it answer anything anywhere.
+ * the tests and load tests. Answers and their usage follow from the request alone. It serves `POST /v1/chat/completions`,
+ * `/v1/images/…`, `/v1/audio/…` and `GET /v1/models`; `behave` can make it answer anything anywhere.
  */
 export async function startDemoProvider(options: DemoOptions = {}): Promise<DemoProvider> {
   const { host = '127.0.0.1', port = 0, behave, record = behave !== undefined } = options;
@@ -47,7 +57,7 @@ export async function startDemoProvider(options: DemoOptions = {}): Promise<Demo
       requests.push(request);
     }
     const behaviour = (await behave?.(request)) ?? {};
-    await sendAnswer(response, answerTo(request, behaviour), behaviour);
+    await sendAnswer(response, await answerTo(request, behaviour), behaviour);
   }
 
   const server = createServer((message, response) => {
@@ -98,9 +108,9 @@ async function receive(message: IncomingMessage, response: ServerResponse): Prom
   };
 }
 
-function answerTo(request: ReceivedRequest, behaviour: Behaviour): Answer {
+async function answerTo(request: ReceivedRequest, behaviour: Behaviour): Promise<Answer> {
   const builtIn =
-    behaviour.body === undefined ? builtInAnswer(request, behaviour) : givenAnswer(behaviour.body);
+    behaviour.body === undefined ? await builtInAnswer(request, behaviour) : givenAnswer(behaviour.body);
   return {
     status: behaviour.status ?? builtIn.status,
     headers: { ...builtIn.headers, ...behaviour.headers },
@@ -108,12 +118,17 @@ function answerTo(request: ReceivedRequest, behaviour: Behaviour): Answer {
   };
 }
 
-function builtInAnswer(request: ReceivedRequest, behaviour: Behaviour): Answer {
-  const path = request.url.split('?', 1)[0];
-  if (request.method === 'GET' && path === '/v1/models') return json(200, { object: 'list', data: [MODEL] });
-  if (request.method !== 'POST' || path !== '/v1/chat/completions') {
-    return failure(404, `The demo provider has no ${request.method} ${path}.`);
-  }
+function builtInAnswer(request: ReceivedRequest, behaviour: Behaviour): Answer | Promise<Answer> {
+  const path = request.url.split('?', 1)[0] ?? '';
+  if (request.method === 'GET' && path === '/v1/models') return json(200, { object: 'list', data: MODELS });
+  if (request.method === 'POST' && path === '/v1/chat/completions') return chatAnswer(request, behaviour);
+  const answer = request.method === 'POST' ? MEDIA[path] : undefined;
+  return answer
+    ? mediaAnswer(request, behaviour, answer)
+    : failure(404, `The demo provider has no ${request.method} ${path}.`);
+}
+
+function chatAnswer(request: ReceivedRequest, behaviour: Behaviour): Answer {
   const chat = readChatRequest(request.body);
   if (!chat) return failure(400, 'The demo provider needs a JSON object with model and messages.');
   const answer = answerChat(chat, request.body, behaviour);
@@ -125,6 +140,29 @@ function builtInAnswer(request: ReceivedRequest, behaviour: Behaviour): Answer {
   };
 }
 
+type MediaAnswer = (fields: Record<string, unknown>, behaviour: Behaviour) => Answer;
+
+const MEDIA: Readonly<Record<string, MediaAnswer>> = {
+  '/v1/images/generations': (fields, behaviour) => answerImages(fields, 'image_generation', behaviour),
+  '/v1/images/edits': (fields, behaviour) => answerImages(fields, 'image_edit', behaviour),
+  '/v1/images/variations': (fields, behaviour) => answerImages(fields, 'image_edit', behaviour),
+  '/v1/audio/speech': answerSpeech,
+  '/v1/audio/transcriptions': answerTranscript,
+  '/v1/audio/translations': answerTranscript,
+};
+
+async function mediaAnswer(
+  request: ReceivedRequest,
+  behaviour: Behaviour,
+  answer: MediaAnswer,
+): Promise<Answer> {
+  const fields = await fieldsOf(request);
+  if (typeof fields?.model !== 'string') {
+    return failure(400, 'The demo provider needs a JSON object or a form with a model.');
+  }
+  return answer(fields, behaviour);
+}
+
 function givenAnswer(body: NonNullable<Behaviour['body']>): Answer {
   if (typeof body === 'string' || Buffer.isBuffer(body)) return { status: 200, headers: {}, pieces: [body] };
   return isPieces(body) ? { status: 200, headers: {}, pieces: body } : json(200, body);
@@ -132,17 +170,4 @@ function givenAnswer(body: NonNullable<Behaviour['body']>): Answer {
 
 function isPieces(body: object): body is readonly Piece[] {
   return Array.isArray(body);
-}
-
-function json(status: number, value: Readonly<Record<string, unknown>>): Answer {
-  const text = JSON.stringify(value);
-  return {
-    status,
-    headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) },
-    pieces: [text],
-  };
-}
-
-function failure(status: number, message: string): Answer {
-  return json(status, { error: { message, type: 'invalid_request_error', param: null, code: null } });
 }
