@@ -3,7 +3,7 @@ import type { ReceivedRequest } from './behaviour.ts';
 /** Members of a JSON body, or fields of a form: text, or the bytes of a file. Undefined where it is neither. */
 export async function fieldsOf(request: ReceivedRequest): Promise<Record<string, unknown> | undefined> {
   const type = request.headers['content-type'] ?? '';
-  if (type.startsWith('multipart/form-data')) return await formFields(request.body, type);
+  if (type.toLowerCase().startsWith('multipart/form-data')) return await formFields(request.body, type);
   try {
     const value: unknown = JSON.parse(request.body.toString());
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;

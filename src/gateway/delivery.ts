@@ -137,9 +137,10 @@ export class Delivery {
 
   /** The upstream broke off within its answer; the client must see that, if it has seen anything. */
   broken(error: Error, status: number, reading: Reading | undefined): void {
+    // Cancelling because the client left ends here too.
+    if (this.#state === 'settling' || this.#state === 'ended') return;
     const outcome = isTimeout(error) ? 'timeout' : 'upstream_broke';
-    if (!reading) {
-      this.#state = 'waiting';
+    if (!reading && !this.raw.headersSent) {
       this.#fail(failureOf(error)[0], outcome);
       return;
     }
