@@ -1,6 +1,9 @@
 import OpenAI, { toFile } from 'openai';
 import { test } from 'tap';
+import { EventSplitter } from '../../src/gateway/meter/event-splitter.ts';
+import { ImageStream } from '../../src/gateway/meter/image-stream.ts';
 import { type MediaWorld, startMediaWorld } from '../helper/media-world.ts';
+import { testCatalog } from '../helper/world.ts';
 
 const clientOf = ({ url }: MediaWorld, apiKey: string) =>
   new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 });
@@ -209,4 +212,20 @@ test('a price by token bounds an edit by its pictures', async (t) => {
     error: { code: 'insufficient_credits', message: /may cost 3\.07/ },
   });
   t.equal((await world.post(key, '/v1/images/edits', form(1))).status, 200);
+});
+
+test('streamed events are told apart, however the pieces of large ones are cut', async (t) => {
+  const model = testCatalog('http://127.0.0.1').get('picture');
+  if (!model) return t.fail('no model');
+  const event = `data: ${JSON.stringify({ type: 'image_edit.completed', b64_json: 'C'.repeat(1_048_600), usage: { input_tokens: 1, output_tokens: 2 } })}\n\n`;
+  const bytes = Buffer.from(event + event);
+  // The first part ends before, between and after the line breaks that end the first event.
+  for (const cut of [event.length - 3, event.length - 2, event.length - 1, event.length, event.length + 1]) {
+    const stream = new ImageStream(model, 3);
+    const splitter = new EventSplitter();
+    for (const part of [bytes.subarray(0, cut), bytes.subarray(cut)]) {
+      for (const text of splitter.push(part)?.texts ?? []) stream.event(text);
+    }
+    t.match(stream.usage, { images: 2, input: 2, output: 4 }, `cut at ${cut - event.length}`);
+  }
 });

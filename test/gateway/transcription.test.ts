@@ -148,6 +148,13 @@ test('the hold is the measured length, else a bound from the size', async (t) =>
   t.equal(response.status, 200);
 });
 
+test('a report in whole seconds does not exceed the hold', async (t) => {
+  const world = await startMediaWorld(t);
+  const account = await world.account({ credits: 0.03 });
+  t.equal((await world.post(account.key, PATH, formOf('ears', silentWav(2.1)))).status, 200);
+  t.match(await world.charged(account), { credits: -30_000, usage: { audioSeconds: 3 }, balanceAfter: 0 });
+});
+
 test('an MP3 is as long as its frames, whatever it says of itself', async (t) => {
   const world = await startMediaWorld(t, () => ({ usage: false }));
   const account = await world.account();

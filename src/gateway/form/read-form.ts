@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { Busboy } from '@fastify/busboy';
 import { invalidJson } from '../body.ts';
 import { type Part, partsOf } from './parts.ts';
@@ -19,7 +20,8 @@ export interface Form {
 export async function readForm(body: Buffer, contentType: string, boundary: string): Promise<Form> {
   const parts = partsOf(body, boundary);
   const parsed = await parse(body, contentType);
-  const same = parts.length === parsed.length && parts.every((part, index) => agree(part, parsed[index]));
+  const same =
+    parts.length === parsed.length && parts.every((part, index) => agree(body, part, parsed[index]));
   if (!same) throw unreadable();
   const fields = parts.flatMap((part, index) => {
     const text = parsed[index]?.text;
@@ -34,10 +36,13 @@ interface Parsed {
   readonly text: string | undefined;
 }
 
-function agree(part: Part, parsed: Parsed | undefined): boolean {
+function agree(body: Buffer, part: Part, parsed: Parsed | undefined): boolean {
   if (!parsed || parsed.name !== part.name) return false;
   // A part of type application/octet-stream is a file to some servers also without a file name.
-  return part.isFile ? parsed.text === undefined : true;
+  if (parsed.text === undefined) return true;
+  // Text is UTF-8, whatever charset the part claims, since few servers look at that.
+  const content = body.subarray(part.start, part.end);
+  return !part.isFile && isUtf8(content) && content.toString('utf8') === parsed.text;
 }
 
 function parse(body: Buffer, contentType: string): Promise<Parsed[]> {

@@ -44,8 +44,8 @@ export class ImageStream implements StreamMeter {
       this.#scanner = new MemberScanner(['type', 'usage']);
       this.#scanner.push(Buffer.from(event.slice(data.index + data[0].length), 'latin1'));
     }
-    // JSON holds no blank line, so this is the end of the event and not of a piece of it.
-    return /(?:\n\n|\r\r|\r\n\r\n)$/.test(event) ? this.#eventEnded(this.#scanner) : 'pass';
+    // JSON holds no bare line break, so this is the end of the event and not of a piece of it.
+    return /[\r\n]$/.test(event) ? this.#eventEnded(this.#scanner) : 'pass';
   }
 
   #eventEnded(scanner: MemberScanner): Verdict {

@@ -123,7 +123,7 @@ export class MemberScanner {
   }
 
   #beginElement(): void {
-    if (!this.#expectsElement || this.#depth !== 2) return;
+    if (!this.#isCounting || !this.#expectsElement || this.#depth !== 2) return;
     this.#expectsElement = false;
     this.#count++;
   }

@@ -21,7 +21,8 @@ function boundSeconds({ audio }: CallBody): number {
 /** `/v1/audio/transcriptions` and `/v1/audio/translations`. */
 export const transcription: Meter = {
   hold(body) {
-    const audioSeconds = boundSeconds(body);
+    // Providers report whole seconds, rounded up.
+    const audioSeconds = Math.ceil(boundSeconds(body));
     return boundFor(body.model, {
       audioSeconds,
       input: body.textBytes + Math.ceil(audioSeconds * TOKENS_PER_SECOND),
