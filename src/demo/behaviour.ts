@@ -24,11 +24,11 @@ export interface Behaviour {
   readonly headers?: OutgoingHttpHeaders;
   /** Instead of the built-in answer: text or bytes; a list of them, written one by one; or an object, sent as JSON. */
   readonly body?: Piece | readonly Piece[] | Readonly<Record<string, unknown>>;
-  /** What a text answer says, instead of the built-in text. */
+  /** What a text answer or transcript says, instead of the built-in text. */
   readonly text?: string;
   /** Into how many content chunks a streamed text answer is cut. Default: one a word. */
   readonly chunks?: number;
-  /** False: the text answer reports none, though asked. An object: reported as it stands. */
+  /** False: the answer reports none, though asked. An object: reported as it stands. */
   readonly usage?: false | Readonly<Record<string, unknown>>;
   /** Pause before every piece but the first, in milliseconds. */
   readonly intervalMs?: number;

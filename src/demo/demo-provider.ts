@@ -1,15 +1,20 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { failure, json } from './answer.ts';
 import type { Behave, Behaviour, Piece, ReceivedRequest } from './behaviour.ts';
 import { answerChat, completionBody, completionEvents } from './chat-answer.ts';
 import { parseObject, readChatRequest } from './chat-request.ts';
 import { completionsRoute } from './completions-route.ts';
+import { fieldsOf } from './fields.ts';
+import { answerImages } from './image-answer.ts';
 import { messagesRoute } from './messages-route.ts';
 import { countTokensRoute, embeddingsRoute, moderationsRoute } from './plain-routes.ts';
 import { responsesRoute } from './responses-route.ts';
 import type { DemoRoute } from './route.ts';
 import { type Answer, sendAnswer } from './send-answer.ts';
+import { answerSpeech } from './speech-answer.ts';
+import { answerTranscript } from './transcript-answer.ts';
 
 export interface DemoProvider {
   /** `http://host:port`, without a slash at its end. */
@@ -32,12 +37,17 @@ export interface DemoOptions {
   readonly record?: boolean;
 }
 
-const MODEL = { id: 'demo-chat', object: 'model', created: 0, owned_by: 'tollgate' };
+const MODELS = ['demo-chat', 'demo-image', 'demo-tts', 'demo-stt'].map((id) => ({
+  id,
+  object: 'model',
+  created: 0,
+  owned_by: 'tollgate',
+}));
 
 /**
  * A provider in OpenAI's and Anthropic's format with no AI behind it: what `npm start` shows without a provider key, and
  * the upstream of the tests and load tests. Answers and their usage follow from the request alone: a token is four bytes.
- * It serves the paths in ROUTES and `GET /v1/models`; `behave` can make it answer anything anywhere.
+ * It serves the paths in ROUTES and MEDIA, and `GET /v1/models`; `behave` can make it answer anything anywhere.
  */
 export async function startDemoProvider(options: DemoOptions = {}): Promise<DemoProvider> {
   const { host = '127.0.0.1', port = 0, behave, record = behave !== undefined } = options;
@@ -52,7 +62,7 @@ export async function startDemoProvider(options: DemoOptions = {}): Promise<Demo
       requests.push(request);
     }
     const behaviour = (await behave?.(request)) ?? {};
-    await sendAnswer(response, answerTo(request, behaviour), behaviour);
+    await sendAnswer(response, await answerTo(request, behaviour), behaviour);
   }
 
   const server = createServer((message, response) => {
@@ -103,9 +113,9 @@ async function receive(message: IncomingMessage, response: ServerResponse): Prom
   };
 }
 
-function answerTo(request: ReceivedRequest, behaviour: Behaviour): Answer {
+async function answerTo(request: ReceivedRequest, behaviour: Behaviour): Promise<Answer> {
   const builtIn =
-    behaviour.body === undefined ? builtInAnswer(request, behaviour) : givenAnswer(behaviour.body);
+    behaviour.body === undefined ? await builtInAnswer(request, behaviour) : givenAnswer(behaviour.body);
   return {
     status: behaviour.status ?? builtIn.status,
     headers: { ...builtIn.headers, ...behaviour.headers },
@@ -113,10 +123,12 @@ function answerTo(request: ReceivedRequest, behaviour: Behaviour): Answer {
   };
 }
 
-function builtInAnswer(request: ReceivedRequest, behaviour: Behaviour): Answer {
-  const path = request.url.split('?', 1)[0];
-  if (request.method === 'GET' && path === '/v1/models') return json(200, { object: 'list', data: [MODEL] });
-  const route = request.method === 'POST' ? ROUTES.get(path ?? '') : undefined;
+function builtInAnswer(request: ReceivedRequest, behaviour: Behaviour): Answer | Promise<Answer> {
+  const path = request.url.split('?', 1)[0] ?? '';
+  if (request.method === 'GET' && path === '/v1/models') return json(200, { object: 'list', data: MODELS });
+  const media = request.method === 'POST' ? MEDIA[path] : undefined;
+  if (media) return mediaAnswer(request, behaviour, media);
+  const route = request.method === 'POST' ? ROUTES.get(path) : undefined;
   if (!route) return failure(404, `The demo provider has no ${request.method} ${path}.`);
   const body = parseObject(request.body);
   const answer = typeof body?.model === 'string' ? route(body, request.body, behaviour) : undefined;
@@ -146,6 +158,28 @@ const ROUTES: ReadonlyMap<string, DemoRoute> = new Map([
   ['/v1/messages', messagesRoute],
   ['/v1/messages/count_tokens', countTokensRoute],
 ]);
+type MediaAnswer = (fields: Record<string, unknown>, behaviour: Behaviour) => Answer;
+
+const MEDIA: Readonly<Record<string, MediaAnswer>> = {
+  '/v1/images/generations': (fields, behaviour) => answerImages(fields, 'image_generation', behaviour),
+  '/v1/images/edits': (fields, behaviour) => answerImages(fields, 'image_edit', behaviour),
+  '/v1/images/variations': (fields, behaviour) => answerImages(fields, 'image_edit', behaviour),
+  '/v1/audio/speech': answerSpeech,
+  '/v1/audio/transcriptions': answerTranscript,
+  '/v1/audio/translations': answerTranscript,
+};
+
+async function mediaAnswer(
+  request: ReceivedRequest,
+  behaviour: Behaviour,
+  answer: MediaAnswer,
+): Promise<Answer> {
+  const fields = await fieldsOf(request);
+  if (typeof fields?.model !== 'string') {
+    return failure(400, 'The demo provider needs a JSON object or a form with a model.');
+  }
+  return answer(fields, behaviour);
+}
 
 function givenAnswer(body: NonNullable<Behaviour['body']>): Answer {
   if (typeof body === 'string' || Buffer.isBuffer(body)) return { status: 200, headers: {}, pieces: [body] };
@@ -154,17 +188,4 @@ function givenAnswer(body: NonNullable<Behaviour['body']>): Answer {
 
 function isPieces(body: object): body is readonly Piece[] {
   return Array.isArray(body);
-}
-
-function json(status: number, value: Readonly<Record<string, unknown>>): Answer {
-  const text = JSON.stringify(value);
-  return {
-    status,
-    headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) },
-    pieces: [text],
-  };
-}
-
-function failure(status: number, message: string): Answer {
-  return json(status, { error: { message, type: 'invalid_request_error', param: null, code: null } });
 }

@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import type { Catalog, Model } from '../domain/catalog.ts';
 import { GatewayError, invalidField } from '../domain/errors.ts';
+import type { CallBody } from './call-body.ts';
 import type { Endpoint } from './endpoints.ts';
 import { type Span, scanMembers } from './json-scan.ts';
 
-/** The members of a request that the gateway judges by; a second one of any could be read otherwise upstream. */
-const JUDGED: ReadonlySet<string> = new Set([
+/** What the gateway judges a request by; a second one of any could be read otherwise upstream. */
+export const JUDGED: ReadonlySet<string> = new Set([
   'model',
   'messages',
   'n',
@@ -32,7 +33,7 @@ const JUDGED: ReadonlySet<string> = new Set([
   'context_management',
 ]);
 
-const COUNTS = [
+export const COUNTS = [
   'n',
   'best_of',
   'max_tokens',
@@ -42,12 +43,8 @@ const COUNTS = [
 ] as const;
 
 /** A JSON request as judged, and the means to change single values of it. */
-export interface JsonBody {
-  readonly model: Model;
-  readonly value: Readonly<Record<string, unknown>>;
-  readonly isStream: boolean;
-  /** The bytes that came. */
-  readonly bytes: Buffer;
+export interface JsonBody extends CallBody {
+  readonly kind: 'json';
   readonly text: string;
   readonly spans: ReadonlyMap<string, Span>;
   readonly openAt: number;
@@ -75,24 +72,40 @@ export function readJsonBody(bytes: unknown, catalog: Catalog, endpoint: Endpoin
       scan.otherCase.toLowerCase(),
     );
   }
-  if (!Object.hasOwn(value, 'model') || value.model === '' || value.model === null) {
+  const model = modelNamed(Object.hasOwn(value, 'model') ? value.model : undefined, catalog, endpoint);
+  for (const name of COUNTS) checkCount(name, value[name]);
+  const stream = value.stream ?? false;
+  if (typeof stream !== 'boolean') throw invalidField('stream', 'stream must be true or false.');
+  return {
+    kind: 'json',
+    model,
+    value,
+    isStream: stream,
+    bytes,
+    textBytes: bytes.length,
+    files: 0,
+    audio: undefined,
+    text,
+    ...scan,
+  };
+}
+
+/** The model that a request names, fit for the endpoint. Throws the GatewayError of check 9 that fails. */
+export function modelNamed(name: unknown, catalog: Catalog, endpoint: Endpoint): Model {
+  if (name === undefined || name === '' || name === null) {
     throw new GatewayError('model_required', 'Name the model to call in the field "model".', 'model');
   }
-  if (typeof value.model !== 'string')
-    throw invalidField('model', 'model must be a string, the name of a model.');
-  const model = catalog.get(value.model);
+  if (typeof name !== 'string') throw invalidField('model', 'model must be a string, the name of a model.');
+  const model = catalog.get(name);
   if (!model) {
     throw new GatewayError(
       'model_not_found',
-      `The model ${JSON.stringify(value.model.slice(0, 200))} does not exist here. GET /v1/models lists those that do.`,
+      `The model ${JSON.stringify(name.slice(0, 200))} does not exist here. GET /v1/models lists those that do.`,
       'model',
     );
   }
   checkFit(model, endpoint);
-  for (const name of COUNTS) checkCount(name, value[name]);
-  const stream = value.stream ?? false;
-  if (typeof stream !== 'boolean') throw invalidField('stream', 'stream must be true or false.');
-  return { model, value, isStream: stream, bytes, text, ...scan };
+  return model;
 }
 
 function parseObject(text: string): Record<string, unknown> {
@@ -125,19 +138,21 @@ function checkFit(model: Model, endpoint: Endpoint): void {
   }
 }
 
-function checkCount(name: string, value: unknown): void {
+/** Throws 400 `invalid_field` unless the value is absent or a non-negative safe integer. */
+export function checkCount(name: string, value: unknown): void {
   if (value === undefined || value === null) return;
   if (!Number.isSafeInteger(value) || (value as number) < 0) {
     throw invalidField(name, `${name} must be a whole number, 0 or more.`);
   }
 }
 
-function invalidJson(message: string, param: string | null = null): GatewayError {
+/** 400 `invalid_json`: a body that cannot be read, or could be read in two ways. */
+export function invalidJson(message: string, param: string | null = null): GatewayError {
   return new GatewayError('invalid_json', message, param);
 }
 
 /** A number that a request names as a bound; undefined where it names none. */
-export function countOf(body: JsonBody, name: (typeof COUNTS)[number]): number | undefined {
+export function countOf(body: Pick<CallBody, 'value'>, name: (typeof COUNTS)[number]): number | undefined {
   const value = body.value[name];
   return typeof value === 'number' ? value : undefined;
 }

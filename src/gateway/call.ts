@@ -1,6 +1,6 @@
 import type { Micro } from '../domain/credits.ts';
 import type { CompiledKey } from '../domain/rules.ts';
-import type { JsonBody } from './body.ts';
+import type { CallBody } from './call-body.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { UpstreamBody } from './upstream-body.ts';
 
@@ -13,7 +13,7 @@ export interface Call {
   compiled: CompiledKey;
   /** The record was read from Redis within this request: a refusal that it leads to needs no confirmation. */
   recordIsCurrent: boolean;
-  body: JsonBody | undefined;
+  body: CallBody | undefined;
   /** What goes upstream; made before the hold is taken, so that nothing can fail between the two. */
   upstreamBody: UpstreamBody | undefined;
   hold: Micro;
@@ -31,7 +31,7 @@ declare module 'fastify' {
 }
 
 /** A call whose body has been read. */
-export type ReadCall = Call & { body: JsonBody; upstreamBody: UpstreamBody };
+export type ReadCall = Call & { body: CallBody; upstreamBody: UpstreamBody };
 
 /** The call of a request behind which the pipeline stands. */
 export function callOf(request: { call: Call | null }): ReadCall {

@@ -3,6 +3,7 @@ import { creditsString, type Micro } from '../domain/credits.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { Outcome, Usage } from '../domain/ledger-entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { BytesRelay } from './bytes-relay.ts';
 import { callOf, type ReadCall } from './call.ts';
 import { clientHeaders } from './headers.ts';
 import { JsonRelay } from './json-relay.ts';
@@ -51,7 +52,7 @@ export class Delivery {
   readonly #timer: NodeJS.Timeout;
   readonly #sentAt = performance.now();
   #state: 'waiting' | 'relaying' | 'settling' | 'ended' = 'waiting';
-  #relay: JsonRelay | StreamRelay | undefined;
+  #relay: BytesRelay | JsonRelay | StreamRelay | undefined;
 
   constructor(
     request: FastifyRequest,
@@ -106,7 +107,9 @@ export class Delivery {
     this.#state = 'relaying';
     const isStream =
       statusCode < 300 && String(answer.headers['content-type']).startsWith('text/event-stream');
-    this.#relay = isStream ? new StreamRelay(this, answer) : new JsonRelay(this, answer);
+    if (isStream) this.#relay = new StreamRelay(this, answer);
+    else if (statusCode < 300 && this.call.endpoint.answersBytes) this.#relay = new BytesRelay(this, answer);
+    else this.#relay = new JsonRelay(this, answer);
     answer.body.pipe(this.#relay);
   }
 
@@ -149,9 +152,10 @@ export class Delivery {
 
   /** The upstream broke off within its answer; the client must see that, if it has seen anything. */
   broken(error: Error, status: number, reading: Reading | undefined): void {
+    // Cancelling because the client left ends here too.
+    if (this.#state === 'settling' || this.#state === 'ended') return;
     const outcome = isTimeout(error) ? 'timeout' : 'upstream_broke';
-    if (!reading) {
-      this.#state = 'waiting';
+    if (!reading && !this.raw.headersSent) {
       this.#fail(failureOf(error)[0], outcome);
       return;
     }

@@ -3,13 +3,16 @@ import type { Category } from '../domain/key.ts';
 import { chat } from './meter/chat.ts';
 import { completions } from './meter/completions.ts';
 import { embeddings } from './meter/embeddings.ts';
+import { images } from './meter/images.ts';
 import { messages } from './meter/messages.ts';
 import type { Meter } from './meter/meter.ts';
 import { perRequest } from './meter/per-request.ts';
 import { responses } from './meter/responses.ts';
+import { speech } from './meter/speech.ts';
+import { transcription } from './meter/transcription.ts';
 
-/** How the body of a call is read and judged. */
-export type BodyKind = 'json';
+/** How the body of a call is read and judged; `audio`: a form with one file, whose length is measured. */
+export type BodyKind = 'json' | 'form' | 'audio';
 
 /** One forwarded endpoint of contract section 4. A new endpoint is a row in ENDPOINTS. */
 export interface Endpoint {
@@ -23,9 +26,19 @@ export interface Endpoint {
   readonly meter: Meter;
   /** A stream reports usage only when asked: `stream_options.include_usage`. */
   readonly asksForUsage: boolean;
+  /** A good answer is bytes that are not looked at: they pass as they come. */
+  readonly answersBytes?: true;
 }
 
 const OPENAI = { method: 'POST', category: 'text', format: 'openai', body: 'json' } as const;
+const IMAGE = { ...OPENAI, category: 'image', meter: images, asksForUsage: false } as const;
+const AUDIO = {
+  ...OPENAI,
+  category: 'stt',
+  body: 'audio',
+  meter: transcription,
+  asksForUsage: false,
+} as const;
 const ANTHROPIC = { ...OPENAI, format: 'anthropic', asksForUsage: false } as const;
 
 export const ENDPOINTS: readonly Endpoint[] = [
@@ -36,4 +49,17 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { ...OPENAI, path: '/v1/moderations', meter: perRequest, asksForUsage: false },
   { ...ANTHROPIC, path: '/v1/messages', meter: messages },
   { ...ANTHROPIC, path: '/v1/messages/count_tokens', meter: perRequest },
+  { ...IMAGE, path: '/v1/images/generations', body: 'json' },
+  { ...IMAGE, path: '/v1/images/edits', body: 'form' },
+  { ...IMAGE, path: '/v1/images/variations', body: 'form' },
+  {
+    ...OPENAI,
+    path: '/v1/audio/speech',
+    category: 'tts',
+    meter: speech,
+    asksForUsage: false,
+    answersBytes: true,
+  },
+  { ...AUDIO, path: '/v1/audio/transcriptions' },
+  { ...AUDIO, path: '/v1/audio/translations' },
 ];

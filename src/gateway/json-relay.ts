@@ -1,12 +1,10 @@
 import type { Delivery, Reading } from './delivery.ts';
-import { lastMember } from './meter/last-member.ts';
+import { MemberScanner } from './meter/member-scanner.ts';
 import type { AnswerSink, UpstreamAnswer } from './upstream-transport.ts';
 
 /** Answers up to this size are held until they are settled, and carry `x-tollgate-charge` (contract section 3). */
 const HELD_MAX_BYTES = 1024 * 1024;
-/** Of larger ones, the end is kept, where usage stands. */
-const KEPT_BYTES = 64 * 1024;
-/** And the beginning, where its id stands. */
+/** Of larger ones the beginning is kept, where the id stands. */
 const HEAD_BYTES = 4 * 1024;
 const FIRST_ID = /"id"\s*:\s*"([^"\\]*)"/;
 /** Bytes of text that make a token, about; only for a larger answer that reports nothing. */
@@ -21,8 +19,9 @@ export class JsonRelay implements AnswerSink {
   #length = 0;
   #isPassing = false;
   #isWhole = false;
-  #kept = Buffer.alloc(0);
   #head = '';
+  /** Of a larger answer nothing is kept but its usage and how many members `data` has. */
+  readonly #scanner = new MemberScanner(['usage'], 'data');
 
   constructor(delivery: Delivery, answer: UpstreamAnswer) {
     this.#delivery = delivery;
@@ -88,7 +87,7 @@ export class JsonRelay implements AnswerSink {
 
   /** Writes the chunk before this one: the last is held back until the settle is on the wire. */
   #passOn(chunk: Buffer): boolean {
-    this.#kept = Buffer.concat([this.#kept, chunk.subarray(-KEPT_BYTES)]).subarray(-KEPT_BYTES);
+    this.#scanner.push(chunk);
     const previous = this.#chunks.pop();
     this.#chunks.push(chunk);
     return previous ? this.#delivery.raw.write(previous) : true;
@@ -107,13 +106,15 @@ export class JsonRelay implements AnswerSink {
     const { meter } = call.endpoint;
     if (this.#isPassing) {
       const made = meter.made?.({ id: FIRST_ID.exec(this.#head)?.[1] });
+      const passed = { usage: this.#scanner.value('usage'), data: new Array(this.#scanner.count) };
       return {
         ...(made ? { made } : {}),
-        usage: meter.usage({ usage: lastMember(this.#kept.toString('utf8'), 'usage') }),
+        usage: meter.usage(passed, call.body),
         estimate: async () => {
           const usage = await meter.estimate(call.body, '', countTokens, call.storedTokens);
-          const output = Math.ceil(this.#length / BYTES_PER_TOKEN);
-          return usage.output === undefined ? usage : { ...usage, output };
+          // Of a text model, all that came counts as written; pictures are not text.
+          const isText = call.endpoint.category === 'text' && usage.output !== undefined;
+          return isText ? { ...usage, output: Math.ceil(this.#length / BYTES_PER_TOKEN) } : usage;
         },
       };
     }
@@ -121,7 +122,7 @@ export class JsonRelay implements AnswerSink {
     const failed = meter.failed?.(answer);
     const made = meter.made?.(answer);
     return {
-      usage: meter.usage(answer),
+      usage: meter.usage(answer, call.body),
       estimate: () => meter.estimate(call.body, meter.written(answer), countTokens, call.storedTokens),
       ...(failed ? { failed } : {}),
       ...(made ? { made } : {}),

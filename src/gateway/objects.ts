@@ -3,8 +3,8 @@ import { GatewayError } from '../domain/errors.ts';
 import type { KeyRecord } from '../domain/key.ts';
 import type { Usage } from '../domain/ledger-entry.ts';
 import type { Log } from '../log.ts';
-import type { JsonBody } from './body.ts';
 import type { Call } from './call.ts';
+import type { CallBody } from './call-body.ts';
 
 /** An answer waits no longer than this for the book to note what was made. */
 const REMEMBER_WITHIN_MS = 2_000;
@@ -29,7 +29,7 @@ export class Objects {
    */
   async tokensBehind(
     ids: readonly string[],
-    body: JsonBody,
+    body: CallBody,
     { accountId }: Pick<KeyRecord, 'accountId'>,
   ): Promise<number> {
     if (ids.length > MAX_NAMED)

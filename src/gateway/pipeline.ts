@@ -4,7 +4,6 @@ import type { Catalog } from '../domain/catalog.ts';
 import { micro } from '../domain/credits.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { admit } from './admit.ts';
-import { readJsonBody } from './body.ts';
 import { callOf } from './call.ts';
 import type { DeliveryContext } from './delivery.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
@@ -12,6 +11,7 @@ import { forward, originOf } from './forward.ts';
 import type { Gatekeeper } from './gatekeeper.ts';
 import type { Bounds } from './meter/meter.ts';
 import type { Objects } from './objects.ts';
+import { readBody } from './read-body.ts';
 import { refusalFrom } from './refuse.ts';
 import { settleCall } from './settle.ts';
 import { upstreamBody } from './upstream-body.ts';
@@ -33,7 +33,7 @@ export interface PipelineParts {
  * nothing has then reached the upstream.
  *
  *  1 who calls, and may they from here and now   checks 1–8: before the body is read, so strangers cost no memory
- *  2 what do they ask for                        check 9: one parse, one scan, no copy
+ *  2 what do they ask for                        check 9: one parse, one scan, no copy (forms: read-body.ts)
  *  3 what may it cost                            the hold, an upper bound
  *  4 may the key, can the account                checks 10–12: one Redis round trip
  *  5 forward, relay, settle                      sections 4 and 5
@@ -59,7 +59,9 @@ function pipelineOf(parts: PipelineParts, endpoint: Endpoint) {
     async admit(request: FastifyRequest): Promise<void> {
       const { call } = request;
       if (!call) throw new Error('a call that did not enter');
-      call.body = readJsonBody(request.body, parts.catalog(), endpoint);
+      call.body = await readBody(request, parts.catalog(), endpoint);
+      // What goes upstream stands in the call; the upload as it came need not stay beside it.
+      request.body = undefined;
       call.upstreamBody = upstreamBody(call.body, endpoint.asksForUsage);
       endpoint.meter.check?.(call.body);
       const named = endpoint.meter.references?.(call.body);

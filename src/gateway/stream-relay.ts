@@ -21,7 +21,7 @@ export class StreamRelay implements AnswerSink {
   constructor(delivery: Delivery, answer: UpstreamAnswer) {
     this.#delivery = delivery;
     this.#status = answer.statusCode;
-    this.#meter = delivery.call.endpoint.meter.stream(delivery.injectedUsage);
+    this.#meter = delivery.call.endpoint.meter.stream(delivery.injectedUsage, delivery.call.body);
     delivery.hijack();
     const { raw } = delivery;
     raw.writeHead(answer.statusCode, delivery.clientHeaders(answer));
@@ -118,4 +118,5 @@ export class StreamRelay implements AnswerSink {
   }
 }
 
-const NOTHING: Reading = { usage: {}, estimate: async () => ({}) };
+/** What is known of an answer of which nothing came. */
+export const NOTHING: Reading = { usage: {}, estimate: async () => ({}) };

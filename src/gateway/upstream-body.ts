@@ -1,4 +1,5 @@
 import type { JsonBody } from './body.ts';
+import type { CallBody } from './call-body.ts';
 import { scanMembers } from './json-scan.ts';
 
 const INCLUDE_USAGE: ReadonlySet<string> = new Set(['include_usage']);
@@ -14,7 +15,16 @@ export interface UpstreamBody {
  * would not report its usage. Then those values are replaced in the text and nothing else is touched: big numbers,
  * key order and white space stay (contract section 4).
  */
-export function upstreamBody(body: JsonBody, asksForUsage: boolean): UpstreamBody {
+export function upstreamBody(body: CallBody, asksForUsage: boolean): UpstreamBody {
+  // A form was given its upstream name as it was read, so that it is not kept twice.
+  return isJson(body) ? upstreamJson(body, asksForUsage) : { bytes: body.bytes, injectedUsage: false };
+}
+
+function isJson(body: CallBody): body is JsonBody {
+  return body.kind === 'json';
+}
+
+function upstreamJson(body: JsonBody, asksForUsage: boolean): UpstreamBody {
   const edits: { start: number; end: number; text: string }[] = [];
   const { model, spans } = body;
   const modelSpan = spans.get('model');

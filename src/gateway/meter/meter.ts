@@ -1,6 +1,6 @@
 import type { Micro } from '../../domain/credits.ts';
 import type { Usage } from '../../domain/ledger-entry.ts';
-import type { JsonBody } from '../body.ts';
+import type { CallBody } from '../call-body.ts';
 
 /** Tokens of a text; may take a moment the first time. */
 export type CountTokens = (text: string) => Promise<number>;
@@ -36,24 +36,28 @@ export interface StreamMeter {
 /** How calls of an endpoint are metered: its columns in the endpoint table. */
 export interface Meter {
   /** An upper bound of the charge (contract section 5, Admit). */
-  hold(body: JsonBody, bounds: Bounds): Micro;
-  /** Usage as a whole answer reports it; undefined where it is absent, negative or absurd. */
-  usage(answer: unknown): Usage | undefined;
+  hold(body: CallBody, bounds: Bounds): Micro;
+  /**
+   * Usage as a whole answer reports it, or as it is known without a report; undefined where it is absent, negative or
+   * absurd. `answer` is undefined where it is no JSON. Of an answer too large to be held, it has the reported `usage`, and
+   * `data` with the true number of members, all empty.
+   */
+  usage(answer: unknown, body: CallBody): Usage | undefined;
   /** What a whole answer says, for the estimate. */
   written(answer: unknown): string;
   /** Whether a whole answer, its status 200 notwithstanding, says that the call failed. */
   failed?(answer: unknown): boolean;
   /** `injectedUsage`: the gateway asked for usage, and the client must not see a trace of it. */
-  stream(injectedUsage: boolean): StreamMeter;
+  stream(injectedUsage: boolean, body: CallBody): StreamMeter;
   /**
    * Usage where the upstream reported none: from what was sent and what was received. `storedTokens`: those behind the
    * stored answers that the request names. No `output` in it: answers of this endpoint have none.
    */
-  estimate(body: JsonBody, written: string, count: CountTokens, storedTokens: number): Promise<Usage>;
+  estimate(body: CallBody, written: string, count: CountTokens, storedTokens: number): Promise<Usage>;
   /** Refuses what this endpoint cannot meter, with a GatewayError. */
-  check?(body: JsonBody): void;
+  check?(body: CallBody): void;
   /** Ids that the request names of what an upstream made or keeps: they must be the account's own (contract section 4). */
-  references?(body: JsonBody): readonly string[];
+  references?(body: CallBody): readonly string[];
   /** Ids of what the upstream keeps of a whole answer. */
   made?(answer: unknown): readonly string[];
 }

@@ -1,0 +1,24 @@
+import type { Model } from '../domain/catalog.ts';
+
+/** The audio that a call uploads. */
+export interface Audio {
+  readonly bytes: number;
+  /** As measured from the audio itself; undefined: it could not be. */
+  readonly seconds: number | undefined;
+}
+
+/** The body of a call as judged: what meters see of it, whether it came as JSON or as a form. */
+export interface CallBody {
+  readonly kind: 'json' | 'form';
+  readonly model: Model;
+  /** Members or fields by name. Of a form: text, but counts are numbers here too. */
+  readonly value: Readonly<Record<string, unknown>>;
+  readonly isStream: boolean;
+  /** JSON: the bytes that came. Form: the bytes that go upstream. */
+  readonly bytes: Buffer;
+  /** UTF-8 bytes of all text in it: never less than its tokens. */
+  readonly textBytes: number;
+  /** Uploaded files; 0 of JSON. */
+  readonly files: number;
+  readonly audio: Audio | undefined;
+}

@@ -1,0 +1,82 @@
+import type { Catalog } from '../../domain/catalog.ts';
+import { invalidField } from '../../domain/errors.ts';
+import { audioSeconds } from '../audio/audio-seconds.ts';
+import { COUNTS, checkCount, invalidJson, JUDGED, modelNamed } from '../body.ts';
+import type { Audio, CallBody } from '../call-body.ts';
+import type { Endpoint } from '../endpoints.ts';
+import { boundaryOf } from './boundary.ts';
+import type { Part } from './parts.ts';
+import { type Form, readForm } from './read-form.ts';
+
+const TRUE: ReadonlySet<string> = new Set(['true', '1', 'on', 'yes']);
+
+/**
+ * Check 9 of contract section 3 for an upload. Fields may come in any order, so `model` may follow the file. The bytes go
+ * upstream as they came; where the upstream knows the model by another name, only that value is another. Throws
+ * GatewayError.
+ */
+export async function readFormBody(
+  bytes: unknown,
+  contentType: string | undefined,
+  catalog: Catalog,
+  endpoint: Endpoint,
+): Promise<CallBody> {
+  const boundary = boundaryOf(contentType);
+  if (!Buffer.isBuffer(bytes) || bytes.length === 0)
+    throw invalidJson('The request has no body. Send a form.');
+  const form = await readForm(bytes, contentType ?? '', boundary);
+  refuseRepeated(form);
+  const value: Record<string, unknown> = Object.create(null);
+  for (const { name, text } of form.fields) value[name] = text;
+  const model = modelNamed(value.model, catalog, endpoint);
+  for (const name of COUNTS) {
+    const text = value[name];
+    if (text === undefined) continue;
+    value[name] = typeof text === 'string' && /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+    checkCount(name, value[name]);
+  }
+  const modelPart = form.fields.find(({ name }) => name === 'model')?.part;
+  const isRenamed = model.upstreamModel !== model.slug && modelPart !== undefined;
+  return {
+    kind: 'form',
+    model,
+    value,
+    isStream: typeof value.stream === 'string' && TRUE.has(value.stream.toLowerCase()),
+    bytes: isRenamed ? replaced(bytes, modelPart, model.upstreamModel) : bytes,
+    textBytes: form.fields.reduce((sum, { part }) => sum + part.end - part.start, 0),
+    files: form.files.length,
+    audio: endpoint.body === 'audio' ? await audioIn(form, bytes) : undefined,
+  };
+}
+
+/** What the gateway judges by must stand there once, in any spelling that an upstream could take for it. */
+function refuseRepeated({ fields, files }: Form): void {
+  const seen = new Set<string>();
+  for (const { name } of [...fields, ...files]) {
+    const folded = name
+      .trim()
+      .toLowerCase()
+      .replace(/\[\d*\]$/, '');
+    if (!JUDGED.has(folded)) continue;
+    if (seen.has(folded)) {
+      throw invalidJson(`The form has the field "${folded}" more than once. Send it once.`, folded);
+    }
+    seen.add(folded);
+  }
+  const asFile = files.find(({ name }) => JUDGED.has(name));
+  if (asFile) throw invalidJson(`Send the field "${asFile.name}" as text, not as a file.`, asFile.name);
+}
+
+/** Throws unless there is exactly one file, in the field `file`: what is not measured must not be transcribed. */
+async function audioIn(form: Form, bytes: Buffer): Promise<Audio> {
+  const [file, ...others] = form.files;
+  if (file?.name !== 'file' || others.length > 0 || form.fields.some(({ name }) => name === 'file')) {
+    throw invalidField('file', 'Send the audio as one file in the field "file".');
+  }
+  const audio = bytes.subarray(file.start, file.end);
+  return { bytes: audio.length, seconds: await audioSeconds(audio) };
+}
+
+function replaced(bytes: Buffer, part: Part, text: string): Buffer {
+  return Buffer.concat([bytes.subarray(0, part.start), Buffer.from(text), bytes.subarray(part.end)]);
+}

@@ -1,0 +1,71 @@
+import type { Model } from '../../domain/catalog.ts';
+import type { Usage } from '../../domain/ledger-entry.ts';
+import { isPricedByToken } from './media-bound.ts';
+import { MemberScanner } from './member-scanner.ts';
+import type { StreamMeter, Verdict } from './meter.ts';
+import { reportedTokens } from './reported-tokens.ts';
+
+const COMPLETED = /^image_(generation|edit)\.completed$/;
+const PARTIAL = /^image_(generation|edit)\.partial_image$/;
+
+/**
+ * Reads a stream of pictures: events `image_generation.partial_image` and `image_generation.completed` (`image_edit.…`), the
+ * latter with `usage`. An event can be megabytes long and then comes in pieces; only its `type` and `usage` are kept.
+ */
+export class ImageStream implements StreamMeter {
+  readonly #model: Model;
+  readonly #asked: number;
+  #completed = 0;
+  /** A picture was begun that is not completed. */
+  #isBegun = false;
+  #tokens: Usage | undefined;
+  #scanner: MemberScanner | undefined;
+
+  constructor(model: Model, asked: number) {
+    this.#model = model;
+    this.#asked = asked;
+  }
+
+  /** Pictures that came, and the one whose first sketches came: the provider makes and bills it all the same. */
+  get usage(): Usage | undefined {
+    if (!this.#tokens && isPricedByToken(this.#model)) return undefined;
+    return { images: this.#completed + (this.#isBegun ? 1 : 0), ...this.#tokens };
+  }
+
+  written(): string {
+    return '';
+  }
+
+  event(event: string): Verdict {
+    if (this.#scanner) this.#scanner.push(Buffer.from(event, 'latin1'));
+    else {
+      const data = /(?:^|[\r\n])data:/.exec(event);
+      if (!data) return 'pass';
+      this.#scanner = new MemberScanner(['type', 'usage']);
+      this.#scanner.push(Buffer.from(event.slice(data.index + data[0].length), 'latin1'));
+    }
+    // JSON holds no bare line break, so this is the end of the event and not of a piece of it.
+    return /[\r\n]$/.test(event) ? this.#eventEnded(this.#scanner) : 'pass';
+  }
+
+  #eventEnded(scanner: MemberScanner): Verdict {
+    this.#scanner = undefined;
+    const type = String(scanner.value('type'));
+    if (PARTIAL.test(type)) this.#isBegun = true;
+    if (!COMPLETED.test(type)) return 'pass';
+    this.#completed++;
+    this.#isBegun = false;
+    this.#add(reportedTokens(scanner.value('usage')));
+    return this.#completed >= this.#asked ? 'end' : 'pass';
+  }
+
+  #add(tokens: Usage | undefined): void {
+    if (!tokens) return;
+    const before = this.#tokens ?? {};
+    this.#tokens = {
+      input: (before.input ?? 0) + (tokens.input ?? 0),
+      cachedInput: (before.cachedInput ?? 0) + (tokens.cachedInput ?? 0),
+      output: (before.output ?? 0) + (tokens.output ?? 0),
+    };
+  }
+}

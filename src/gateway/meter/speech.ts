@@ -1,0 +1,72 @@
+import { invalidField } from '../../domain/errors.ts';
+import type { Usage } from '../../domain/ledger-entry.ts';
+import type { CallBody } from '../call-body.ts';
+import { eventData } from './event-data.ts';
+import { boundFor, isPricedByToken } from './media-bound.ts';
+import type { Meter, StreamMeter, Verdict } from './meter.ts';
+import { reportedTokens } from './reported-tokens.ts';
+
+/** A surrogate pair is one character; half a pair, too. */
+const PAIRS = /[\ud800-\udbff][\udc00-\udfff]/g;
+
+/** Unicode code points of `input` (contract section 5). Throws 400 `invalid_field` where it is no text. */
+function charactersOf(body: CallBody): number {
+  const { input } = body.value;
+  if (typeof input !== 'string') throw invalidField('input', 'input must be a string, the text to speak.');
+  return input.length - (input.match(PAIRS)?.length ?? 0);
+}
+
+/** What is known without a report: all, unless tokens have a price. */
+function knownUsage(body: CallBody): Usage | undefined {
+  return isPricedByToken(body.model) ? undefined : { characters: charactersOf(body) };
+}
+
+/**
+ * `/v1/audio/speech`. The answer says nothing of usage, unless it is a stream of events, so the hold is the charge. It is
+ * the whole charge too where the client leaves or the upstream breaks off after the first byte: all of the text went to the
+ * provider, which bills it so.
+ */
+export const speech: Meter = {
+  hold: (body) =>
+    boundFor(body.model, {
+      characters: charactersOf(body),
+      input: body.textBytes,
+      output: body.model.maxOutputTokens,
+    }),
+  usage: (_answer, body) => knownUsage(body),
+  written: () => '',
+  stream: (_injectedUsage, body) => new SpeechStream(body),
+  /** Tokens that nobody reported: those of the text are counted, those of the sound taken for the most there can be. */
+  async estimate(body, _written, count) {
+    const input = await count(String(body.value.input));
+    return { characters: charactersOf(body), input, output: body.model.maxOutputTokens };
+  },
+};
+
+/** Events `speech.audio.delta`, then `speech.audio.done` with `usage` in tokens. */
+class SpeechStream implements StreamMeter {
+  readonly #body: CallBody;
+  #usage: Usage | undefined;
+
+  constructor(body: CallBody) {
+    this.#body = body;
+    this.#usage = knownUsage(body);
+  }
+
+  get usage(): Usage | undefined {
+    return this.#usage;
+  }
+
+  written(): string {
+    return '';
+  }
+
+  event(event: string): Verdict {
+    if (!event.includes('speech.audio.done')) return 'pass';
+    const data = eventData(event);
+    if (data?.type !== 'speech.audio.done') return 'pass';
+    const tokens = reportedTokens(data.usage);
+    if (tokens) this.#usage = { characters: charactersOf(this.#body), ...tokens };
+    return 'end';
+  }
+}

@@ -1,0 +1,58 @@
+import OpenAI, { toFile } from 'openai';
+import { type Test, test } from 'tap';
+import { startDemoProvider } from '../../src/demo/demo-provider.ts';
+import { toneWav, wavSeconds } from '../../src/demo/wav.ts';
+
+async function clientOf(t: Test): Promise<OpenAI> {
+  const provider = await startDemoProvider();
+  t.teardown(() => provider.close());
+  return new OpenAI({ apiKey: 'none', baseURL: `${provider.url}/v1` });
+}
+
+test('pictures are PNG files', async (t) => {
+  const client = await clientOf(t);
+  const { data = [] } = await client.images.generate({ model: 'demo-image', prompt: 'A cat', n: 2 });
+  t.equal(data.length, 2);
+  for (const { b64_json = '' } of data) {
+    t.equal(Buffer.from(b64_json, 'base64').toString('latin1', 1, 4), 'PNG');
+  }
+});
+
+test('speech is a WAV file as long as the text, and can be transcribed', async (t) => {
+  const client = await clientOf(t);
+  const speech = await client.audio.speech.create({
+    model: 'demo-tts',
+    voice: 'alloy',
+    input: 'x'.repeat(40),
+  });
+  const wav = Buffer.from(await speech.arrayBuffer());
+  t.equal(wavSeconds(wav), 2);
+  const file = await toFile(wav, 'speech.wav');
+  const transcript = await client.audio.transcriptions.create({ model: 'demo-stt', file });
+  t.match(transcript, { text: /2 s of audio/, usage: { type: 'duration', seconds: 2 } });
+});
+
+test('a tone is a tone', async (t) => {
+  const wav = toneWav(0.5);
+  t.equal(wav.length, 44 + 8_000);
+  t.equal(wavSeconds(wav), 0.5);
+  t.ok(wav.subarray(44).some((byte) => byte !== 0));
+  t.equal(wavSeconds(Buffer.from('not a wav')), undefined);
+});
+
+test('requests that are no JSON and no form, or name no model, are refused', async (t) => {
+  const provider = await startDemoProvider();
+  t.teardown(() => provider.close());
+  for (const [body, type] of [
+    ['{', 'application/json'],
+    ['{}', 'application/json'],
+    ['x', 'multipart/form-data; boundary=y'],
+  ] as const) {
+    const response = await fetch(`${provider.url}/v1/audio/transcriptions`, {
+      method: 'POST',
+      headers: { 'content-type': type },
+      body,
+    });
+    t.equal(response.status, 400);
+  }
+});

@@ -1,0 +1,231 @@
+import OpenAI, { toFile } from 'openai';
+import { test } from 'tap';
+import { EventSplitter } from '../../src/gateway/meter/event-splitter.ts';
+import { ImageStream } from '../../src/gateway/meter/image-stream.ts';
+import { type MediaWorld, startMediaWorld } from '../helper/media-world.ts';
+import { testCatalog } from '../helper/world.ts';
+
+const clientOf = ({ url }: MediaWorld, apiKey: string) =>
+  new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 });
+const PATH = '/v1/images/generations';
+
+test('the official SDK makes pictures, each at the price of a picture', async (t) => {
+  const world = await startMediaWorld(t);
+  const account = await world.account({ credits: 10 });
+  const client = clientOf(world, account.key);
+  const { data, response } = await client.images
+    .generate({ model: 'picture', prompt: 'A cat', n: 3 })
+    .withResponse();
+  t.equal(data.data?.length, 3);
+  t.ok(Buffer.from(data.data?.[0]?.b64_json ?? '', 'base64').includes('PNG'));
+  t.equal(response.headers.get('x-tollgate-charge'), '3.000000');
+  t.match(await world.charged(account), {
+    credits: -3_000_000,
+    usage: { images: 3, requests: 1 },
+    estimated: false,
+    endpoint: PATH,
+    category: 'image',
+    outcome: 'complete',
+  });
+  t.match(await world.held(account), { balance: 7_000_000, held: 0 });
+});
+
+test('the hold is n × the price, exactly', async (t) => {
+  const world = await startMediaWorld(t);
+  const { key } = await world.account({ credits: 3 });
+  const ask = (n: number) => world.post(key, PATH, JSON.stringify({ model: 'picture', prompt: 'x', n }));
+  t.match(await (await ask(4)).json(), {
+    error: { code: 'insufficient_credits', message: /may cost 4/ },
+  });
+  t.equal((await ask(3)).status, 200);
+  t.equal(world.provider.requests.length, 1);
+});
+
+test('fewer pictures than asked for cost as many as came', async (t) => {
+  const world = await startMediaWorld(t, () => ({ body: { data: [{ url: 'https://example.com/1.png' }] } }));
+  const account = await world.account({ credits: 10 });
+  await (await world.post(account.key, PATH, JSON.stringify({ model: 'picture', prompt: 'x', n: 5 }))).text();
+  t.match(await world.charged(account), { credits: -1_000_000, usage: { images: 1 } });
+  t.match(await world.held(account), { held: 0 });
+});
+
+test('a model priced by token is charged by the usage that is reported', async (t) => {
+  const world = await startMediaWorld(t, () => ({
+    usage: { input_tokens: 10, output_tokens: 100, input_tokens_details: { text_tokens: 10 } },
+  }));
+  const account = await world.account({ credits: 10 });
+  await (await world.post(account.key, PATH, JSON.stringify({ model: 'painter', prompt: 'x', n: 2 }))).text();
+  t.match(await world.charged(account), {
+    credits: -210_000,
+    usage: { images: 2, input: 10, output: 100 },
+    estimated: false,
+  });
+});
+
+test('a model priced by token that reports nothing is charged an estimate within its hold', async (t) => {
+  const world = await startMediaWorld(t, () => ({ usage: false }));
+  const account = await world.account({ credits: 10 });
+  await (
+    await world.post(account.key, PATH, JSON.stringify({ model: 'painter', prompt: 'A cat', n: 2 }))
+  ).text();
+  const entry = await world.charged(account);
+  t.match(entry, { estimated: true, usage: { images: 2, output: 1_000 } });
+  t.ok(entry.credits <= -2_000_000 && entry.credits > -2_010_000, `credits ${entry.credits}`);
+});
+
+for (const usageFirst of [true, false]) {
+  test(`pictures in an answer of megabytes are counted exactly, usage ${usageFirst ? 'first' : 'last'}`, async (t) => {
+    const picture = { b64_json: 'A'.repeat(900_000), revised_prompt: '"data":[{},{}] \\" usage' };
+    const usage = { usage: { input_tokens: 1, output_tokens: 2 } };
+    const answer = JSON.stringify({
+      created: 1,
+      ...(usageFirst ? usage : {}),
+      data: [picture, picture, picture, picture],
+      ...(usageFirst ? {} : usage),
+    });
+    const world = await startMediaWorld(t, () => ({
+      headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(answer) },
+      body: answer.match(/[\s\S]{1,50000}/g) ?? [],
+    }));
+    const account = await world.account({ credits: 10 });
+    const response = await world.post(
+      account.key,
+      PATH,
+      JSON.stringify({ model: 'picture', prompt: 'x', n: 4 }),
+    );
+    t.equal(await response.text(), answer);
+    t.match(await world.charged(account), {
+      credits: -4_000_000,
+      usage: { images: 4, input: 1, output: 2 },
+      estimated: false,
+    });
+  });
+}
+
+test('the SDK streams pictures: sketches, and each finished one is charged', async (t) => {
+  const world = await startMediaWorld(t);
+  const account = await world.account({ credits: 10 });
+  const stream = await clientOf(world, account.key).images.generate({
+    model: 'picture',
+    prompt: 'A cat',
+    stream: true,
+    partial_images: 2,
+  });
+  const types: string[] = [];
+  for await (const event of stream) types.push(event.type);
+  t.same(types, [
+    'image_generation.partial_image',
+    'image_generation.partial_image',
+    'image_generation.completed',
+  ]);
+  t.match(await world.charged(account), {
+    credits: -1_000_000,
+    usage: { images: 1, input: 2, output: 100 },
+    outcome: 'complete',
+  });
+});
+
+test('a streamed picture of megabytes passes byte for byte, and its usage is read', async (t) => {
+  const event = {
+    b64_json: 'B'.repeat(3_000_000),
+    usage: { input_tokens: 10, output_tokens: 40 },
+    type: 'image_generation.completed',
+  };
+  const text = `event: image_generation.completed\r\ndata: ${JSON.stringify(event)}\r\n\r\n`;
+  const world = await startMediaWorld(t, () => ({
+    headers: { 'content-type': 'text/event-stream' },
+    body: text.match(/[\s\S]{1,70001}/g) ?? [],
+  }));
+  const account = await world.account({ credits: 10 });
+  const body = JSON.stringify({ model: 'painter', prompt: 'x', stream: true });
+  t.ok((await (await world.post(account.key, PATH, body)).text()) === text);
+  t.match(await world.charged(account), {
+    credits: -90_000,
+    usage: { images: 1, input: 10, output: 40 },
+    estimated: false,
+  });
+});
+
+test('a stream that breaks off after a sketch: the picture that was begun is charged', async (t) => {
+  const world = await startMediaWorld(t, () => ({ breakAfter: 1 }));
+  const account = await world.account({ credits: 10 });
+  const body = JSON.stringify({ model: 'picture', prompt: 'x', n: 2, stream: true, partial_images: 2 });
+  const response = await world.post(account.key, PATH, body);
+  await t.rejects(response.text(), 'never a clean end');
+  t.match(await world.charged(account), {
+    credits: -1_000_000,
+    usage: { images: 1 },
+    outcome: 'upstream_broke',
+  });
+  t.match(await world.held(account), { held: 0 });
+});
+
+test('the SDK edits pictures: the upload arrives byte for byte', async (t) => {
+  const world = await startMediaWorld(t);
+  const account = await world.account({ credits: 10 });
+  let sent = Buffer.alloc(0);
+  const client = new OpenAI({
+    apiKey: account.key,
+    baseURL: `${world.url}/v1`,
+    fetch: async (input, init) => {
+      const request = new Request(input as string, init as RequestInit);
+      sent = Buffer.from(await request.clone().arrayBuffer());
+      return await fetch(request);
+    },
+  });
+  const image = await toFile(Buffer.alloc(200_000, '--\r\n-x"'), 'ä "cat".png', { type: 'image/png' });
+  const edited = await client.images.edit({ model: 'picture', image, prompt: 'Grüße, "you"', n: 2 });
+  t.equal(edited.data?.length, 2);
+  t.ok(sent.equals((await world.provider.request(0)).body));
+  t.match(await world.charged(account), { credits: -2_000_000, endpoint: '/v1/images/edits' });
+  const varied = await client.images.createVariation({ model: 'picture', image, n: 1 });
+  t.equal(varied.data?.length, 1);
+});
+
+test('an upload to a model with another name upstream is changed there and nowhere else', async (t) => {
+  const world = await startMediaWorld(t);
+  const { key } = await world.account();
+  const form = (model: string) =>
+    [
+      '--edge\r\nContent-Disposition: form-data; name="image"; filename="a.png"\r\nContent-Type: image/png\r\n\r\n',
+      'picture-renamed\r\n--edg\r\n\0\x01\r\n--edge\r\nContent-Disposition: form-data; name=model\r\n\r\n',
+      `${model}\r\n--edge\r\ncontent-disposition: form-data; name="prompt"\r\n\r\nx\r\n--edge--\r\n`,
+    ].join('');
+  const headers = { 'content-type': 'multipart/form-data; boundary=edge' };
+  const response = await world.post(key, '/v1/images/edits', form('picture-renamed'), headers);
+  t.equal(response.status, 200);
+  t.equal((await world.provider.request(0)).body.toString('latin1'), form('p'));
+});
+
+test('a price by token bounds an edit by its pictures', async (t) => {
+  const world = await startMediaWorld(t);
+  const { key } = await world.account({ credits: 3 });
+  const form = (files: number) => {
+    const data = new FormData();
+    for (let file = 0; file < files; file++) data.append('image[]', new Blob(['x']), 'a.png');
+    data.append('model', 'painter');
+    data.append('prompt', 'x');
+    return data;
+  };
+  // 1,000 tokens a picture (the test's imageTokens), 500 of output at 2, and a few bytes of text.
+  t.match(await (await world.post(key, '/v1/images/edits', form(2))).json(), {
+    error: { code: 'insufficient_credits', message: /may cost 3\.07/ },
+  });
+  t.equal((await world.post(key, '/v1/images/edits', form(1))).status, 200);
+});
+
+test('streamed events are told apart, however the pieces of large ones are cut', async (t) => {
+  const model = testCatalog('http://127.0.0.1').get('picture');
+  if (!model) return t.fail('no model');
+  const event = `data: ${JSON.stringify({ type: 'image_edit.completed', b64_json: 'C'.repeat(1_048_600), usage: { input_tokens: 1, output_tokens: 2 } })}\n\n`;
+  const bytes = Buffer.from(event + event);
+  // The first part ends before, between and after the line breaks that end the first event.
+  for (const cut of [event.length - 3, event.length - 2, event.length - 1, event.length, event.length + 1]) {
+    const stream = new ImageStream(model, 3);
+    const splitter = new EventSplitter();
+    for (const part of [bytes.subarray(0, cut), bytes.subarray(cut)]) {
+      for (const text of splitter.push(part)?.texts ?? []) stream.event(text);
+    }
+    t.match(stream.usage, { images: 2, input: 2, output: 4 }, `cut at ${cut - event.length}`);
+  }
+});

@@ -1,0 +1,215 @@
+import OpenAI, { toFile } from 'openai';
+import { test } from 'tap';
+import { type MediaWorld, mp3Frames, silentWav, startMediaWorld } from '../helper/media-world.ts';
+
+const PATH = '/v1/audio/transcriptions';
+
+const clientOf = ({ url }: MediaWorld, apiKey: string) =>
+  new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 });
+
+function formOf(model: string, audio: Buffer<ArrayBuffer>, fields: Record<string, string> = {}): FormData {
+  const form = new FormData();
+  // The file first: `model` may come after it.
+  form.append('file', new Blob([audio]), 'speech.wav');
+  for (const [name, value] of Object.entries({ model, ...fields })) form.append(name, value);
+  return form;
+}
+
+test('the official SDK transcribes, in every format', async (t) => {
+  const world = await startMediaWorld(t);
+  const client = clientOf(world, (await world.account()).key);
+  const ask = async () => ({ model: 'ears', file: await toFile(silentWav(2.5), 'speech.wav') });
+  t.match((await client.audio.transcriptions.create(await ask())).text, /You sent 3 s/);
+  const verbose = await client.audio.transcriptions.create({
+    ...(await ask()),
+    response_format: 'verbose_json',
+  });
+  t.equal(verbose.duration, 2.5);
+  for (const [response_format, expected] of [
+    ['text', /You sent 3 s of audio\.\n$/],
+    ['srt', /^1\n00:00:00,000 --> 00:00:03,000\n/],
+    ['vtt', /^WEBVTT\n/],
+  ] as const) {
+    t.match(await client.audio.transcriptions.create({ ...(await ask()), response_format }), expected);
+  }
+  t.match((await client.audio.translations.create(await ask())).text, /You sent 3 s/);
+});
+
+test('the SDK streams a transcript, which is charged by its last event', async (t) => {
+  const world = await startMediaWorld(t, () => ({ usage: { type: 'duration', seconds: 7 } }));
+  const account = await world.account();
+  const stream = await clientOf(world, account.key).audio.transcriptions.create({
+    model: 'ears',
+    file: await toFile(silentWav(2), 'speech.wav'),
+    stream: true,
+  });
+  let text = '';
+  const types = new Set<string>();
+  for await (const event of stream) {
+    types.add(event.type);
+    if (event.type === 'transcript.text.delta') text += event.delta;
+  }
+  t.match(text, /^This is .* audio\.$/);
+  t.same([...types], ['transcript.text.delta', 'transcript.text.done']);
+  t.match(await world.charged(account), {
+    credits: -70_000,
+    usage: { audioSeconds: 7 },
+    outcome: 'complete',
+  });
+});
+
+for (const [what, behaviour, fields, usage, credits] of [
+  [
+    'the seconds that are reported',
+    { usage: { type: 'duration', seconds: 4 } },
+    {},
+    { audioSeconds: 4 },
+    -40_000,
+  ],
+  [
+    'the duration of a verbose answer',
+    { usage: false },
+    { response_format: 'verbose_json' },
+    { audioSeconds: 2.5 },
+    -25_000,
+  ],
+  ['the measured length', { usage: false }, {}, { audioSeconds: 2.5 }, -25_000],
+  ['the measured length, of text', {}, { response_format: 'text' }, { audioSeconds: 2.5 }, -25_000],
+  [
+    'the measured length, of text that looks like a report',
+    { text: '{"usage":{"type":"duration","seconds":0}}' },
+    { response_format: 'text' },
+    { audioSeconds: 2.5 },
+    -25_000,
+  ],
+  [
+    'the measured length, where the report is absurd',
+    { usage: { seconds: -1 } },
+    {},
+    { audioSeconds: 2.5 },
+    -25_000,
+  ],
+] as const) {
+  test(`a transcript is charged by ${what}`, async (t) => {
+    const world = await startMediaWorld(t, () => behaviour);
+    const account = await world.account({ credits: 10 });
+    const response = await world.post(account.key, PATH, formOf('ears', silentWav(2.5), fields));
+    t.equal(response.status, 200);
+    t.equal(response.headers.get('x-tollgate-charge'), `0.0${-credits / 1_000}000`);
+    await response.text();
+    t.match(await world.charged(account), {
+      credits,
+      usage,
+      estimated: false,
+      category: 'stt',
+      endpoint: PATH,
+      outcome: 'complete',
+    });
+    t.match(await world.held(account), { held: 0 });
+  });
+}
+
+test('tokens that are reported are charged where tokens have a price', async (t) => {
+  const usage = { type: 'tokens', input_tokens: 14, output_tokens: 45, total_tokens: 59 };
+  const world = await startMediaWorld(t, () => ({ usage }));
+  const account = await world.account();
+  await (await world.post(account.key, PATH, formOf('scribe', silentWav(1)))).text();
+  t.match(await world.charged(account), {
+    credits: -104_000,
+    usage: { input: 14, output: 45 },
+    estimated: false,
+  });
+});
+
+test('audio that cannot be measured, and is not reported, is charged by its size, as an estimate', async (t) => {
+  const world = await startMediaWorld(t, () => ({ usage: false }));
+  const account = await world.account();
+  await (await world.post(account.key, PATH, formOf('ears', Buffer.alloc(7_500, 1)))).text();
+  t.match(await world.charged(account), {
+    credits: -100_000,
+    usage: { audioSeconds: 10 },
+    estimated: true,
+  });
+});
+
+test('the hold is the measured length, else a bound from the size', async (t) => {
+  const world = await startMediaWorld(t);
+  const { key } = await world.account({ credits: 0.5 });
+  const ask = (audio: Buffer<ArrayBuffer>) => world.post(key, PATH, formOf('ears', audio));
+  t.match(await (await ask(silentWav(51))).json(), {
+    error: { code: 'insufficient_credits', message: /may cost 0\.51/ },
+  });
+  // 750 bytes a second.
+  t.match(await (await ask(Buffer.alloc(51 * 750, 1))).json(), {
+    error: { code: 'insufficient_credits', message: /may cost 0\.51/ },
+  });
+  t.equal(world.provider.requests.length, 0);
+  const response = await ask(silentWav(50));
+  t.equal(response.status, 200);
+});
+
+test('a report in whole seconds does not exceed the hold', async (t) => {
+  const world = await startMediaWorld(t);
+  const account = await world.account({ credits: 0.03 });
+  t.equal((await world.post(account.key, PATH, formOf('ears', silentWav(2.1)))).status, 200);
+  t.match(await world.charged(account), { credits: -30_000, usage: { audioSeconds: 3 }, balanceAfter: 0 });
+});
+
+test('an MP3 is as long as its frames, whatever it says of itself', async (t) => {
+  const world = await startMediaWorld(t, () => ({ usage: false }));
+  const account = await world.account();
+  const honest = mp3Frames(1_000);
+  // A Xing header in the first frame that states ten frames.
+  const lying = Buffer.from(honest);
+  lying.write('Xing', 36, 'latin1');
+  lying.writeUInt32BE(3, 40);
+  lying.writeUInt32BE(10, 44);
+  lying.writeUInt32BE(4_170, 48);
+  await (await world.post(account.key, PATH, formOf('ears', lying))).text();
+  // 1,000 × 1,152 samples at 44.1 kHz
+  t.match(await world.charged(account), { usage: { audioSeconds: 26.122449 }, estimated: false });
+});
+
+test('a client that leaves mid-transcript has had all of its audio heard', async (t) => {
+  const world = await startMediaWorld(t, () => ({ stallAfter: 3 }));
+  const account = await world.account();
+  const abort = new AbortController();
+  const response = await fetch(`${world.url}${PATH}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${account.key}` },
+    body: formOf('ears', silentWav(3), { stream: 'true' }),
+    signal: abort.signal,
+  });
+  await response.body?.getReader().read();
+  abort.abort();
+  t.match(await world.charged(account), {
+    credits: -30_000,
+    outcome: 'client_left',
+    status: 499,
+    usage: { audioSeconds: 3 },
+  });
+  t.match(await world.held(account), { held: 0 });
+});
+
+test('a transcript that breaks off is seen to be broken', async (t) => {
+  const world = await startMediaWorld(t, () => ({ breakAfter: 2 }));
+  const account = await world.account();
+  const response = await world.post(account.key, PATH, formOf('ears', silentWav(3), { stream: 'true' }));
+  await t.rejects(response.text());
+  t.match(await world.charged(account), { credits: -30_000, outcome: 'upstream_broke' });
+});
+
+test('the model behind the file gets its longer upstream name, and its length is right', async (t) => {
+  const world = await startMediaWorld(t);
+  const account = await world.account();
+  const response = await world.post(account.key, PATH, formOf('ears-renamed', silentWav(1)));
+  t.equal(response.status, 200);
+  const { body, headers } = await world.provider.request(0);
+  t.equal(headers['content-length'], String(body.length));
+  const received = await new Response(new Uint8Array(body), {
+    headers: { 'content-type': headers['content-type'] ?? '' },
+  }).formData();
+  t.equal(received.get('model'), 'upstream-ears-with-a-longer-name');
+  const file = received.get('file') as File;
+  t.ok(Buffer.from(await file.arrayBuffer()).equals(silentWav(1)));
+});

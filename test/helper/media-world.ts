@@ -1,0 +1,112 @@
+import type { Test } from 'tap';
+import type { Behaviour, ReceivedRequest } from '../../src/demo/behaviour.ts';
+import { startDemoProvider } from '../../src/demo/demo-provider.ts';
+import type { Model, Price } from '../../src/domain/catalog.ts';
+import type { Category } from '../../src/domain/key.ts';
+import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
+import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
+import { startWorld, type TestAccount, testCatalog, type World } from './world.ts';
+
+export interface MediaWorld extends World {
+  post(
+    key: string,
+    path: string,
+    body: string | FormData | Uint8Array<ArrayBuffer>,
+    headers?: Record<string, string>,
+  ): Promise<Response>;
+  /** The newest entry of the account once it is a charge. */
+  charged(account: TestAccount): Promise<Omit<JournalEntry, 'seq' | 'epoch' | 'day' | 'crossing'>>;
+  /** The newest entry when everything is settled, and what is held and left. */
+  held(account: TestAccount): Promise<{ balance: number; held: number }>;
+}
+
+/**
+ * A world with models for pictures, speech and transcripts. Prices in credits: `picture` 1 an image, `painter` 1 per
+ * 1,000 input and 2 per 1,000 output tokens, `voice` 0.001 a character, `talker` as `painter`, `ears` 0.01 a second,
+ * `scribe` as `painter`; `ears-renamed` is `upstream-ears-with-a-longer-name` upstream, and so with the pictures.
+ */
+export async function startMediaWorld(
+  t: Test,
+  behave: (request: ReceivedRequest) => Behaviour | undefined = () => undefined,
+): Promise<MediaWorld> {
+  const provider = await startDemoProvider({ behave });
+  t.teardown(() => provider.close());
+  const catalog = new Map(testCatalog(provider.url));
+  const upstream = catalog.get('flat')?.upstream;
+  if (!upstream) throw new Error('no upstream');
+  const add = (
+    slug: string,
+    category: Category,
+    credits: Partial<Record<keyof Price, number>>,
+    name = slug,
+  ) => {
+    const price = Object.fromEntries(
+      Object.entries(credits).map(([unit, amount]) => [unit, priceFromCredits(unit as keyof Price, amount)]),
+    );
+    const model: Model = {
+      slug,
+      upstream,
+      upstreamModel: name,
+      category,
+      maxOutputTokens: 500,
+      price: { ...FREE_PRICE, ...price },
+    };
+    catalog.set(slug, model);
+  };
+  const tokens = { input: 1_000, cachedInput: 1_000, output: 2_000 };
+  add('painter', 'image', tokens);
+  add('picture-renamed', 'image', { image: 1 }, 'p');
+  add('voice', 'tts', { character: 1_000 });
+  add('talker', 'tts', tokens);
+  add('ears', 'stt', { audioSecond: 0.01 });
+  add('ears-renamed', 'stt', { audioSecond: 0.01 }, 'upstream-ears-with-a-longer-name');
+  add('scribe', 'stt', tokens);
+  const world = await startWorld(t, { provider, config: { catalog } });
+  const newest = async ({ accountId }: TestAccount) => (await world.book.ledger({ accountId, limit: 1 }))[0];
+  return {
+    ...world,
+    post: (key, path, body, headers = {}) =>
+      fetch(`${world.url}${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, ...headers },
+        body,
+      }),
+    async charged(account) {
+      for (;;) {
+        await world.settled();
+        const entry = await newest(account);
+        if (entry?.type === 'charge') return entry;
+      }
+    },
+    async held({ accountId }) {
+      await world.settled();
+      return await world.ledger.ledger.account(accountId);
+    },
+  };
+}
+
+/** Silence of that length as a WAV file: one channel, 16 bit, 8 kHz. */
+export function silentWav(seconds: number): Buffer<ArrayBuffer> {
+  const bytes = Math.round(seconds * 8_000) * 2;
+  const wav = Buffer.alloc(44 + bytes);
+  wav.write('RIFF', 0);
+  wav.writeUInt32LE(36 + bytes, 4);
+  wav.write('WAVEfmt ', 8);
+  wav.writeUInt32LE(16, 16);
+  wav.writeUInt16LE(1, 20);
+  wav.writeUInt16LE(1, 22);
+  wav.writeUInt32LE(8_000, 24);
+  wav.writeUInt32LE(16_000, 28);
+  wav.writeUInt16LE(2, 32);
+  wav.writeUInt16LE(16, 34);
+  wav.write('data', 36);
+  wav.writeUInt32LE(bytes, 40);
+  return wav;
+}
+
+/** MPEG 1 layer III frames of 128 kbit/s at 44.1 kHz: 1,152 samples each. */
+export function mp3Frames(frames: number): Buffer<ArrayBuffer> {
+  const frame = Buffer.alloc(417);
+  frame.set([0xff, 0xfb, 0x90, 0xc0]);
+  return Buffer.concat(Array.from({ length: frames }, () => frame));
+}
