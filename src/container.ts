@@ -14,7 +14,7 @@ import type { Config } from './config.ts';
 import { compileRanges } from './domain/addresses.ts';
 import { CountryLookup } from './gateway/country.ts';
 import { Gatekeeper } from './gateway/gatekeeper.ts';
-import { boundOf } from './gateway/meter/chat-hold.ts';
+import { leastHold } from './gateway/least-hold.ts';
 import { TokenCounter } from './gateway/meter/token-counter.ts';
 import { Objects } from './gateway/objects.ts';
 import type { PipelineParts } from './gateway/pipeline.ts';
@@ -120,7 +120,7 @@ export function compose(opened: Opened): DependencyContainer {
       config,
       alerts: c.resolve(ALERT_WORKER),
       countryOf: (address: string) => countries.lookup(address),
-      minimalHold: (model) => boundOf(model, 1, 0),
+      minimalHold: leastHold,
       metrics: c.resolve(METRICS),
       readiness: () => readinessOf(opened),
     } satisfies AppParts;
