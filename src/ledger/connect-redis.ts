@@ -78,7 +78,7 @@ export function createRedis(
   const client =
     address.kind === 'cluster'
       ? new Cluster([...address.nodes], {
-          redisOptions: { ...safe, ...address.auth, lazyConnect: false },
+          redisOptions: { ...safe, ...address.auth },
           keyPrefix,
           enableOfflineQueue: false,
           lazyConnect: true,
@@ -101,6 +101,26 @@ export function createRedis(
     last = '';
   });
   return addScripts(client);
+}
+
+/**
+ * Opens the connection, to every master of a cluster, and resolves when commands can be sent. Rejects where Redis cannot
+ * be reached, or not within the time; the client goes on trying until it is disconnected.
+ */
+export async function connectRedis(client: RedisClient, withinMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('redis is not ready in time')), withinMs);
+  });
+  // A cluster's connect() never settles where its first ready check fails, though a later one passes.
+  const ready = new Promise((resolve) => client.once('ready', resolve));
+  try {
+    await Promise.race([client.connect(), ready, patience]);
+    // A cluster connects to each node at its first command, and refuses the next ones until that is done.
+    if (client instanceof Cluster) await Promise.all(nodesOf(client).map((node) => node.ping()));
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** The connections below a client, one for a single server. */

@@ -1,6 +1,7 @@
-import type { Book } from '../book/book.ts';
+import { Cluster } from 'ioredis';
+import { type Book, BookUnavailable } from '../book/book.ts';
 import type { Log } from '../log.ts';
-import type { RedisClient } from './connect-redis.ts';
+import { nodesOf, type RedisClient } from './connect-redis.ts';
 import { LedgerUnavailable } from './ledger.ts';
 import { accountName } from './names.ts';
 
@@ -10,6 +11,9 @@ const PATIENCE_MS = 1_000;
 const RECENT_MS = 3_600_000;
 /** Keys and accounts changed within this are published again: Redis may lack what it had noted as published. */
 const CHANGED_MS = 600_000;
+const VERIFY_AGAIN_MS = 50;
+/** A cluster may lack a node for long: the accounts of the others are let through after this. */
+const VERIFY_WITHIN_MS = 5_000;
 
 /**
  * Lets calls through to Redis only while it is connected and known to have lost nothing. States: closed → (connected)
@@ -29,6 +33,7 @@ export class ConnectionGate {
   readonly #adjustClock: () => Promise<void>;
   #open = false;
   #generation = 0;
+  #giveUpAt = 0;
   #waiting: (() => void)[] = [];
 
   constructor(options: {
@@ -49,11 +54,15 @@ export class ConnectionGate {
     this.#rebuild = options.rebuild;
     this.#republish = options.republish;
     this.#adjustClock = options.adjustClock;
-    this.#client.on('ready', () => void this.#check());
+    this.#client.on('ready', () => {
+      this.#giveUpAt = Date.now() + VERIFY_WITHIN_MS;
+      void this.#check();
+    });
     this.#client.on('close', () => {
       this.#open = false;
       this.#generation++;
     });
+    if (this.#client instanceof Cluster) this.#watchNodes(this.#client);
   }
 
   get isOpen(): boolean {
@@ -76,18 +85,46 @@ export class ConnectionGate {
     });
   }
 
+  #watchNodes(cluster: Cluster): void {
+    // Emitted before the first command goes to the node.
+    cluster.on('+node', () => this.#nodesChanged());
+    let masters = '';
+    cluster.on('refresh', () => {
+      const before = masters;
+      masters = nodesOf(cluster)
+        .map(({ options }) => `${options.host}:${options.port}`)
+        .sort()
+        .join();
+      // A replica that was connected before has taken over.
+      if (before !== masters) this.#nodesChanged();
+    });
+  }
+
+  /** Of a cluster: another node answers for some accounts now, or the same one after a restart. */
+  #nodesChanged(): void {
+    // Not ready as a whole: that it is follows, and is checked.
+    if (this.#client.status !== 'ready') return;
+    if (this.#open) this.#giveUpAt = Date.now() + VERIFY_WITHIN_MS;
+    this.#open = false;
+    void this.#check();
+  }
+
   async #check(): Promise<void> {
     const generation = ++this.#generation;
-    try {
-      await this.#verify();
-    } catch (error) {
-      // Both connections end together and come back one after the other: without the second nothing can be rebuilt.
-      if (generation === this.#generation && this.#background.status !== 'ready') {
-        this.#background.once('ready', () => generation === this.#generation && void this.#check());
-        return;
+    while (generation === this.#generation) {
+      try {
+        await this.#verify();
+        break;
+      } catch (error) {
+        // The connections come back one after the other: without the second one nothing can be rebuilt.
+        const mayPass = this.#background.status === 'ready' && Date.now() > this.#giveUpAt;
+        if (mayPass || error instanceof BookUnavailable) {
+          // With the book out of reach calls go on (contract section 5); keys and balances in Redis are all there is.
+          this.#log.warn({ err: error }, 'redis could not be compared with the book');
+          break;
+        }
+        await new Promise((resolve) => setTimeout(resolve, VERIFY_AGAIN_MS));
       }
-      // With the book out of reach calls go on (contract section 5); keys and balances in Redis are all there is.
-      this.#log.warn({ err: error }, 'redis could not be compared with the book');
     }
     if (generation !== this.#generation) return;
     this.#open = true;

@@ -1,12 +1,13 @@
 import type { Book } from '../book/book.ts';
 import { type Micro, micro } from '../domain/credits.ts';
-import { createRedis, type RedisAddress, type RedisClient } from './connect-redis.ts';
+import { connectRedis, createRedis, type RedisAddress, type RedisClient } from './connect-redis.ts';
 import { parseJournalEntry } from './entry-text.ts';
 import { accountName, bucketOf, journalName, namePrefix } from './names.ts';
 
 /** A running gateway moves on between the looks at Redis and at the book: a difference counts where it stays this long. */
 const ATTEMPTS = 20;
 const PAUSE_MS = 100;
+const CONNECT_WITHIN_MS = 5_000;
 
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -31,7 +32,7 @@ export class LiveBalances {
   static async open(address: RedisAddress, book: Book): Promise<LiveBalances> {
     const client = createRedis(address, { name: 'reconcile', keyPrefix: namePrefix(book.id), log: SILENT });
     try {
-      await client.connect();
+      await connectRedis(client, CONNECT_WITHIN_MS);
     } catch (error) {
       client.disconnect();
       throw error;

@@ -1,6 +1,6 @@
 import type { Book } from '../book/book.ts';
 import type { Log } from '../log.ts';
-import { createRedis, nodesOf, type RedisAddress } from './connect-redis.ts';
+import { connectRedis, createRedis, nodesOf, type RedisAddress } from './connect-redis.ts';
 import { ConnectionGate } from './connection-gate.ts';
 import { durabilityFaults } from './durability.ts';
 import { JournalDrain } from './journal-drain.ts';
@@ -17,6 +17,7 @@ import { TickWriter } from './tick-writer.ts';
 const HOLD_MARGIN_MS = 60_000;
 
 const SETTLED_WITHIN_MS = 30_000;
+const CONNECT_WITHIN_MS = 10_000;
 /** Comparing the accounts of a busy hour with the book takes longer than a call may wait. */
 const OPEN_WITHIN_MS = 30_000;
 
@@ -105,8 +106,8 @@ export async function openLedger(options: {
   });
 
   try {
-    await background.connect();
-    await client.connect();
+    await connectRedis(background, CONNECT_WITHIN_MS);
+    await connectRedis(client, CONNECT_WITHIN_MS);
     await gate.opened(OPEN_WITHIN_MS);
   } catch (error) {
     client.disconnect();

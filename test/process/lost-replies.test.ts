@@ -60,7 +60,9 @@ test('an admission whose reply is lost is 503, never sent upstream, and holds no
   proxy.loseReplies();
   const before = provider.requests.length;
   const startedAt = performance.now();
-  const response = await gateway.chat(owner.key);
+  const calling = gateway.chat(owner.key);
+  await until('the admission to be in Redis', async () => (await live()).held === 1);
+  const response = await calling;
   t.ok(performance.now() - startedAt < 1_500);
   t.equal(response.status, 503);
   t.ok(response.headers.get('retry-after'));

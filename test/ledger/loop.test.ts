@@ -1,0 +1,62 @@
+import { EventEmitter, once } from 'node:events';
+import { test } from 'tap';
+import { Loop } from '../../src/ledger/loop.ts';
+import { log } from '../helper/ledger-world.ts';
+
+test('a run that fails is tried again, at intervals that grow no further than the longest', async (t) => {
+  const runs = new EventEmitter();
+  let count = 0;
+  const loop = new Loop(
+    'failing',
+    5,
+    async () => {
+      if (++count === 20) runs.emit('twentieth');
+      throw new Error('still out of reach');
+    },
+    log,
+    10,
+  );
+  const twentieth = once(runs, 'twentieth');
+  loop.start();
+  // Its timers are unref'ed: something must keep this process waiting.
+  const alive = setInterval(() => {}, 1_000);
+  t.teardown(() => clearInterval(alive));
+  const startedAt = performance.now();
+  await twentieth;
+  await loop.stop();
+  // Doubled without a bound, the twentieth would come after 5 ms × 2^19, and at the default bound after minutes.
+  t.ok(performance.now() - startedAt < 5_000);
+});
+
+test('runs never overlap, a wake during one makes one more follow, and none comes after a stop', async (t) => {
+  let running = 0;
+  let most = 0;
+  let count = 0;
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const begun = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const loop = new Loop(
+    'counting',
+    60_000,
+    async () => {
+      const mine = count++;
+      most = Math.max(most, ++running);
+      begun[mine]?.resolve();
+      await gates[mine]?.promise;
+      running--;
+    },
+    log,
+  );
+  loop.start();
+  loop.wake();
+  await begun[0]?.promise;
+  loop.wake();
+  loop.wake();
+  gates[0]?.resolve();
+  await begun[1]?.promise;
+  const stopped = loop.stop();
+  gates[1]?.resolve();
+  await stopped;
+  loop.wake();
+  t.equal(count, 2);
+  t.equal(most, 1);
+});
