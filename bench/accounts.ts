@@ -2,6 +2,7 @@ import { newWebhookSecret } from '../src/alerts/sign.ts';
 import { openBook } from '../src/book/open-book.ts';
 import { micro } from '../src/domain/credits.ts';
 import type { KeySettings } from '../src/domain/key.ts';
+import { DEFAULT_SETTINGS } from '../src/domain/key-settings.ts';
 import { newKeyValue } from '../src/domain/key-value.ts';
 import { ADMIN_TOKEN, api, type Place } from './gateway.ts';
 import type { Server } from './program.ts';
@@ -21,19 +22,8 @@ export interface Account {
 
 const OPEN: KeySettings = {
   name: 'bench',
-  description: '',
-  isActive: true,
+  ...DEFAULT_SETTINGS,
   canManage: true,
-  expiresAt: null,
-  allowedModels: [],
-  allowedCategories: [],
-  spendingLimit: null,
-  spendingPeriod: 'monthly',
-  activeHours: '',
-  allowedIps: [],
-  allowedOrigins: [],
-  blockedCountries: [],
-  webhookUrl: '',
 };
 
 /** Every restriction that a key can have, each of which the load's calls pass. */

@@ -4,6 +4,7 @@ import { newWebhookSecret } from './alerts/sign.ts';
 import type { Book } from './book/book.ts';
 import type { Config } from './config.ts';
 import { micro } from './domain/credits.ts';
+import { DEFAULT_SETTINGS } from './domain/key-settings.ts';
 import { hashKey, newKeyValue } from './domain/key-value.ts';
 import type { Ledger } from './ledger/ledger.ts';
 
@@ -59,19 +60,9 @@ async function createDemoAccount(book: Book, ledger: Ledger, config: Config, val
       hash,
       prefix: value.slice(0, config.keyPrefix.length + 4),
       name: 'demo',
+      ...DEFAULT_SETTINGS,
       description: 'Made by npm start',
-      isActive: true,
       canManage: true,
-      expiresAt: null,
-      allowedModels: [],
-      allowedCategories: [],
-      spendingLimit: null,
-      spendingPeriod: 'monthly',
-      activeHours: '',
-      allowedIps: [],
-      allowedOrigins: [],
-      blockedCountries: [],
-      webhookUrl: '',
     },
     { id: 'grant_demo', amount: CREDITS, note: 'Demo credits' },
     Date.now(),

@@ -43,7 +43,8 @@ const FIELD_BY_WIRE_NAME: ReadonlyMap<string, Field> = new Map(
   (Object.keys(FIELDS) as Field[]).map((field) => [FIELDS[field][0], field]),
 );
 
-const DEFAULTS: Omit<KeySettings, 'name' | 'canManage'> = Object.freeze({
+/** What a key has unless its creation says otherwise (contract section 2, "Defaults"). */
+export const DEFAULT_SETTINGS: Omit<KeySettings, 'name' | 'canManage'> = Object.freeze({
   description: '',
   isActive: true,
   expiresAt: null,
@@ -85,7 +86,7 @@ export interface NewKeySettings {
 export function parseNewKey(input: unknown): NewKeySettings {
   const { canManage, name, ...rest } = parseKeyPatch(input);
   if (name === undefined) throw invalidField('name', 'name is required: a line of 1 to 100 characters.');
-  return { settings: { ...DEFAULTS, ...rest, name }, canManage };
+  return { settings: { ...DEFAULT_SETTINGS, ...rest, name }, canManage };
 }
 
 /** What restricts a key, in the sense of "Who may manage" (contract section 2). */

@@ -7,6 +7,7 @@ import { newWebhookSecret } from '../../src/alerts/sign.ts';
 import type { Alert, Book, NewKey } from '../../src/book/book.ts';
 import { openBook } from '../../src/book/open-book.ts';
 import { micro } from '../../src/domain/credits.ts';
+import { DEFAULT_SETTINGS } from '../../src/domain/key-settings.ts';
 import { periodStarts } from '../../src/domain/period.ts';
 
 export const EMAIL = 'owner@example.com';
@@ -84,18 +85,8 @@ function newKey(webhookUrl: string): NewKey {
     hash: randomUUID(),
     prefix: 'sk-tg-test',
     name: 'test',
-    description: '',
-    isActive: true,
+    ...DEFAULT_SETTINGS,
     canManage: true,
-    expiresAt: null,
-    allowedModels: [],
-    allowedCategories: [],
-    spendingLimit: null,
-    spendingPeriod: 'monthly',
-    activeHours: '',
-    allowedIps: [],
-    allowedOrigins: [],
-    blockedCountries: [],
     webhookUrl,
   };
 }

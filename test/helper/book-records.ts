@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Book, NewAccount, NewKey } from '../../src/book/book.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { AccountRecord, KeyRecord } from '../../src/domain/key.ts';
+import { DEFAULT_SETTINGS } from '../../src/domain/key-settings.ts';
 import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
 
 /** 2026-11-18 (a Wednesday), 12:00 UTC. */
@@ -24,19 +25,8 @@ export function newKey(settings: Partial<NewKey> = {}): NewKey {
     hash: randomBytes(32).toString('hex'),
     prefix: 'sk-tg-abcd',
     name: 'first',
-    description: '',
-    isActive: true,
+    ...DEFAULT_SETTINGS,
     canManage: true,
-    expiresAt: null,
-    allowedModels: [],
-    allowedCategories: [],
-    spendingLimit: null,
-    spendingPeriod: 'monthly',
-    activeHours: '',
-    allowedIps: [],
-    allowedOrigins: [],
-    blockedCountries: [],
-    webhookUrl: '',
     ...settings,
   };
 }

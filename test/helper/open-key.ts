@@ -1,19 +1,9 @@
 import type { KeySettings } from '../../src/domain/key.ts';
+import { DEFAULT_SETTINGS } from '../../src/domain/key-settings.ts';
 
 /** Settings of a key without any restriction. */
 export const OPEN_KEY: KeySettings = {
   name: 'test',
-  description: '',
-  isActive: true,
+  ...DEFAULT_SETTINGS,
   canManage: true,
-  expiresAt: null,
-  allowedModels: [],
-  allowedCategories: [],
-  spendingLimit: null,
-  spendingPeriod: 'monthly',
-  activeHours: '',
-  allowedIps: [],
-  allowedOrigins: [],
-  blockedCountries: [],
-  webhookUrl: '',
 };
