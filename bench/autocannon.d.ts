@@ -15,6 +15,8 @@ declare module 'autocannon' {
     timeout: number;
     /** Milliseconds between looks at whether all is done. */
     sampleInt: number;
+    /** Ends the run at so many failures. */
+    bailout: number;
     setupClient(client: Client): void;
     verifyBody(body: string): boolean;
   }

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { endLeftovers } from '../src/ledger/redis-leftover.ts';
 import { socketPathFor } from '../src/ledger/redis-socket.ts';
 import type { Cleanup } from './cleanup.ts';
 import { type Server, startServer } from './program.ts';
@@ -25,7 +27,13 @@ export function makePlace(
   shared: Pick<Place, 'databaseUrl' | 'redisUrl'> = {},
 ): Place {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
-  cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
+  const dataDir = join(folder, 'data');
+  cleanup.add(async () => {
+    // A gateway that was killed leaves its Redis running.
+    const redis = join(dataDir, 'redis');
+    if (existsSync(redis)) await endLeftovers(socketPathFor(redis), pino({ level: 'silent' }));
+    rmSync(folder, { recursive: true, force: true });
+  });
   const upstream = { url: upstreamUrl, apiKey: UPSTREAM_CREDENTIAL, format: 'openai' };
   const model = {
     upstream: 'bench',
@@ -35,7 +43,7 @@ export function makePlace(
   };
   const config = { upstreams: { bench: upstream }, models: { [MODEL]: model } };
   writeFileSync(join(folder, 'gateway.yaml'), JSON.stringify(config));
-  return { folder, dataDir: join(folder, 'data'), ...shared };
+  return { folder, dataDir, ...shared };
 }
 
 /** A gateway as it is run in production, in a process of its own; any number in one place where that has servers. */

@@ -40,6 +40,8 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
     amount,
     timeout: TIMEOUT_S,
     sampleInt: 20,
+    // Else it would connect anew for ever where a server is gone.
+    bailout: 1,
     setupClient(client) {
       const share = requests.filter((_, index) => index % connections === clients % connections);
       client.setRequests(share.length > 0 ? share : requests);

@@ -8,6 +8,18 @@ const STOPPED_WITHIN_MS = 60_000;
 /** How much of what a program writes is kept, to be shown where it fails. */
 const KEPT_OUTPUT = 8_192;
 
+const running = new Set<ChildProcess>();
+let isInterrupted = false;
+
+/** Tells every program to end: what waits for one then fails, and whoever started it cleans up. */
+export function interruptPrograms(): void {
+  isInterrupted = true;
+  // SIGTERM, for a gateway takes its Redis along only where it may end by itself.
+  for (const child of running) child.kill('SIGTERM');
+}
+
+process.on('exit', interruptPrograms);
+
 export interface Program {
   readonly pid: number;
   /** SIGTERM; rejects where the program then fails or does not end. Safe to call twice. */
@@ -61,9 +73,7 @@ function launch(
       output = (output + text).slice(-KEPT_OUTPUT);
     });
   }
-  // SIGTERM, for a gateway takes its Redis along only where it may end by itself.
-  const abandon = () => child.kill('SIGTERM');
-  process.on('exit', abandon);
+  running.add(child);
   const gone = new Promise<string | undefined>((resolve) => {
     child.on('error', (error) => resolve(error.message));
     child.on('close', (code, signal) => resolve(code === 0 ? undefined : `ended with ${code ?? signal}`));
@@ -75,12 +85,13 @@ function launch(
     const impatient = setTimeout(() => child.kill('SIGKILL'), STOPPED_WITHIN_MS);
     const failure = await gone;
     clearTimeout(impatient);
-    process.off('exit', abandon);
     if (failure && failure !== 'ended with SIGTERM') throw new Error(`${name} ${failure}:\n${output}`);
   };
   cleanup.add(stop);
   void gone.then((failure) => {
-    if (!stopping) process.stderr.write(`bench: ${name} ended on its own: ${failure ?? ''}\n${output}\n`);
+    running.delete(child);
+    if (!stopping && !isInterrupted)
+      process.stderr.write(`bench: ${name} ended on its own: ${failure ?? ''}\n${output}\n`);
   });
   return { child, output: () => output, program: { pid: child.pid ?? 0, stop } };
 }

@@ -4,6 +4,9 @@ import { load } from './load.ts';
 import type { Target } from './target.ts';
 import { redisCpuMicros, usageOf } from './usage.ts';
 
+/** Calls sent through each target so far. */
+const sent = new WeakMap<Target, number>();
+
 /** What a call leaves to be done counts as its cost: the journal is in the book within this. */
 const SETTLE_MS = 300;
 const FIRST_CALLS_PER_CONNECTION = 4;
@@ -56,11 +59,12 @@ export async function measure(
   return new Map([...samples].map(([name, all]) => [name, medians(all)]));
 }
 
-/** Until the code is compiled and keys are cached; how many calls take about `seconds`. */
+/** Until the code is compiled and every key was seen once; how many calls take about `seconds`. */
 async function warmUp(target: Target, options: RoundOptions): Promise<number> {
   const { connections, seconds } = options;
   let amount = connections * FIRST_CALLS_PER_CONNECTION;
-  for (let spent = 0; spent < seconds; ) {
+  const requests = target.requests ?? options.requests;
+  for (let spent = 0; spent < seconds || (sent.get(target) ?? 0) < requests.length; ) {
     const result = await loadOn(target, options, connections, amount);
     spent += result.seconds;
     amount = Math.max(connections, Math.round((amount / result.seconds) * seconds));
@@ -103,7 +107,11 @@ async function measureAlone(
 }
 
 function loadOn(target: Target, options: RoundOptions, connections: number, amount: number) {
-  const requests = target.requests ?? options.requests;
+  const all = target.requests ?? options.requests;
+  // Goes on where the last load ended, or a short one would only ever see the first of many requests.
+  const from = (sent.get(target) ?? 0) % all.length;
+  sent.set(target, from + amount);
+  const requests = [...all.slice(from), ...all.slice(0, from)];
   return load({ urls: target.urls, connections, amount, requests, accepts: [200] }).catch((cause: Error) => {
     throw new Error(`${target.name}: ${cause.message}`, { cause });
   });

@@ -1,6 +1,7 @@
 /** The load tests (contract section 9). README.md says how to read what they print. */
 import { type Options, readOptions, USAGE } from './options.ts';
 import { PROFILES } from './profiles.ts';
+import { interruptPrograms } from './program.ts';
 import { type ProfileReport, printable, resultOf, type Skipped, store } from './report.ts';
 
 function optionsOrExit(): Options {
@@ -13,8 +14,13 @@ function optionsOrExit(): Options {
 }
 
 const options = optionsOrExit();
-// Ends this process with its 'exit' event, in which what it started is ended too.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    interruptPrograms();
+    // A second one means now.
+    process.once(signal, () => process.exit(130));
+  });
+}
 const table = options.json ? process.stderr : process.stdout;
 const reports: (ProfileReport | Skipped)[] = [];
 for (const [name, run] of PROFILES) {

@@ -79,7 +79,10 @@ test('the shipped file loads without any key, and warns once for each upstream l
     'demo-chat',
     'demo-claude',
     'demo-embedding',
+    'demo-image',
     'demo-moderation',
+    'demo-stt',
+    'demo-tts',
   ]);
   t.equal(config.warnings.length, 2);
   t.match(config.warnings[0], /upstream openai .*OPENAI_API_KEY.*: gpt-4o-mini, gpt-4o/);

@@ -100,7 +100,8 @@ export class Gatekeeper {
 
   async #refusal(request: FastifyRequest, compiled: CompiledKey): Promise<GatewayError | undefined> {
     const { headers } = request;
-    const address = this.addressOf(request);
+    // Reading an address costs more than most checks: only for keys that ask where a call comes from.
+    const address = compiled.addresses || compiled.needsCountry ? this.addressOf(request) : '';
     let country: string | null | undefined;
     if (compiled.needsCountry) {
       country = this.#countries.cached(address);
@@ -118,7 +119,7 @@ export class Gatekeeper {
     }
     const caller: Caller = {
       nowMs: Date.now(),
-      address: parseAddress(address),
+      address: compiled.addresses ? parseAddress(address) : undefined,
       country: country ?? undefined,
       origin: requestOrigin(headers.origin, headers.referer),
       allowMissingOrigin: this.#allowMissingOrigin,
