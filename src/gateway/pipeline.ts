@@ -4,7 +4,7 @@ import type { Catalog } from '../domain/catalog.ts';
 import { micro } from '../domain/credits.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { admit } from './admit.ts';
-import { callOf } from './call.ts';
+import { type Call, callOf } from './call.ts';
 import type { DeliveryContext } from './delivery.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { forward, originOf } from './forward.ts';
@@ -56,9 +56,8 @@ function pipelineOf(parts: PipelineParts, endpoint: Endpoint) {
         epoch: undefined,
       };
     },
-    async admit(request: FastifyRequest): Promise<void> {
-      const { call } = request;
-      if (!call) throw new Error('a call that did not enter');
+    /** Check 9, and the bound of what the call can cost. */
+    async read(request: FastifyRequest, call: Call): Promise<void> {
       call.body = await readBody(request, parts.catalog(), endpoint);
       // What goes upstream stands in the call; the upload as it came need not stay beside it.
       request.body = undefined;
@@ -72,6 +71,17 @@ function pipelineOf(parts: PipelineParts, endpoint: Endpoint) {
         call.body,
         storedTokens ? { ...parts.bounds, storedTokens } : parts.bounds,
       );
+    },
+    async admit(request: FastifyRequest): Promise<void> {
+      const { call } = request;
+      if (!call) throw new Error('a call that did not enter');
+      try {
+        await this.read(request, call);
+      } catch (refusal) {
+        // Checks 1 to 8 come first, by the record as it is now: a key that was just deleted is refused as that.
+        if (!call.recordIsCurrent) await parts.gatekeeper.authorise(request);
+        throw refusal;
+      }
       await admit(request, parts.ledger, parts.gatekeeper);
     },
     /** A refusal is counted; and whatever fails between the hold and the forwarding, the hold does not stay behind. */
@@ -117,7 +127,7 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
           upstream: '',
           routes: [endpoint.path],
           httpMethods: [endpoint.method],
-          preHandler: steps.admit,
+          preHandler: (request: FastifyRequest) => steps.admit(request),
           handler: (request: FastifyRequest, reply: FastifyReply) => steps.forward(request, reply),
           replyOptions: {
             getUpstream: (request: FastifyRequest) => originOf(callOf(request).body.model.upstream.url),

@@ -170,3 +170,23 @@ test('the catalog as the key may use it', async (t) => {
   t.equal((await fetch(`${url}/v1/models/tokens`, { headers })).status, 200);
   t.equal(await codeOf(await fetch(`${url}/v1/models/flat`, { headers })), '404 model_not_found');
 });
+
+test('a key that was just deleted is refused as that, whatever else is wrong with the call', async (t) => {
+  const { url, account, api } = await startWorld(t);
+  const { key } = await account();
+  const other = (await (await api('POST', '/api/keys/', key, { name: 'other' })).json()) as {
+    id: number;
+    key: string;
+  };
+  const call = (body: string) =>
+    fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${other.key}` },
+      body,
+    });
+  t.equal((await call('{"model":"flat","messages":[]}')).status, 200, 'its record is cached now');
+  t.equal((await api('DELETE', `/api/keys/${other.id}/`, key)).status, 200);
+  for (const body of ['{}', '{', '{"model":"no-such"}', '{"model":"picture"}', '{"model":"flat","n":-1}']) {
+    t.equal(await codeOf(await call(body)), '401 inactive_api_key', body);
+  }
+});
