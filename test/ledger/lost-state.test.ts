@@ -1,6 +1,7 @@
 import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
-import { holdsName } from '../../src/ledger/names.ts';
+import { parseJournalEntry } from '../../src/ledger/entry-text.ts';
+import { holdsName, journalName } from '../../src/ledger/names.ts';
 import { admissionOf, chargeOf, entriesOf, spend, startLedgerWorld } from '../helper/ledger-world.ts';
 
 test('an emptied Redis is rebuilt from the book: balance, spend, versions', async (t) => {
@@ -119,4 +120,24 @@ test('a change that was committed but never published is published by the sweep'
   await book.updateKey(key.accountId, key.id, { isActive: false }, Date.now());
   await open.sweep.repair();
   t.same(await open.ledger.admit(admissionOf(key, 1)), { verdict: 'stale' });
+});
+
+test('a gateway that dies between the book’s commit and the deletion from the journal charges nothing twice', async (t) => {
+  const { open, account, book, raw } = await startLedgerWorld(t);
+  const { key } = await account({ credits: 10 });
+  await open.settled();
+  open.drain.abandon();
+  t.equal(await spend(open, admissionOf(key, 2), 2), 'held');
+  // What the dying gateway had done: committed, not deleted.
+  let journal: [string, string[]][] = [];
+  while (journal.length === 0) journal = await raw.xrange(journalName(key.accountId % 64), '-', '+');
+  const entries = journal.map(([, fields]) => parseJournalEntry(fields[1] as string));
+  t.same((await book.post(entries)).results, ['posted']);
+  await open.drain.drainAll();
+  t.equal(await raw.xlen(journalName(key.accountId % 64)), 0);
+  t.same(
+    (await entriesOf(book, key.accountId)).map(({ credits }) => credits),
+    [10_000_000, -2_000_000],
+  );
+  t.match(await open.ledger.account(key.accountId), { balance: 8_000_000, held: 0 });
 });
