@@ -102,29 +102,37 @@ export class Gatekeeper {
     const { headers } = request;
     // Reading an address costs more than most checks: only for keys that ask where a call comes from.
     const address = compiled.addresses || compiled.needsCountry ? this.addressOf(request) : '';
-    let country: string | null | undefined;
-    if (compiled.needsCountry) {
-      country = this.#countries.cached(address);
-      if (country === undefined) {
-        country = await this.#countries.lookup(address).catch((cause: unknown) => {
-          throw new GatewayError(
-            'service_unavailable',
-            'The country of your address could not be looked up. Try again shortly.',
-            null,
-            1,
-            { cause },
-          );
-        });
-      }
-    }
     const caller: Caller = {
       nowMs: Date.now(),
       address: compiled.addresses ? parseAddress(address) : undefined,
-      country: country ?? undefined,
+      country: undefined,
       origin: requestOrigin(headers.origin, headers.referer),
       allowMissingOrigin: this.#allowMissingOrigin,
     };
-    return refusalOf(compiled, caller);
+    if (!compiled.needsCountry) return refusalOf(compiled, caller);
+    let country = this.#countries.cached(address);
+    if (country === undefined) {
+      // Checks 3 to 6 come before the country's: what they refuse needs no lookup, nor its failing.
+      const earlier = refusalOf(compiled, caller);
+      if (earlier && earlier.code !== 'origin_not_allowed') return earlier;
+      country = await this.#lookUp(address);
+    }
+    return refusalOf(compiled, { ...caller, country: country ?? undefined });
+  }
+
+  /** Throws 503: an address whose country cannot be told is not let past a key that blocks some. */
+  async #lookUp(address: string): Promise<string | null> {
+    try {
+      return await this.#countries.lookup(address);
+    } catch (cause) {
+      throw new GatewayError(
+        'service_unavailable',
+        'The country of your address could not be looked up. Try again shortly.',
+        null,
+        1,
+        { cause },
+      );
+    }
   }
 }
 
