@@ -3,6 +3,27 @@ import type { JournalEntry } from '../domain/ledger-entry.ts';
 import type { LedgerEntry } from './book.ts';
 import type { LedgerRow } from './schema.ts';
 
+export const LEDGER_COLUMNS = [
+  'account_id',
+  'seq',
+  'id',
+  'epoch',
+  'type',
+  'created_at',
+  'day',
+  'key_id',
+  'model',
+  'category',
+  'endpoint',
+  'status',
+  'outcome',
+  'usage',
+  'estimated',
+  'credits',
+  'balance_after',
+  'note',
+] as const satisfies readonly (keyof LedgerRow)[];
+
 export function entryRow(entry: JournalEntry): LedgerRow {
   return {
     account_id: entry.accountId,

@@ -1,10 +1,11 @@
 import { micro } from '../domain/credits.ts';
 import type { JournalEntry } from '../domain/ledger-entry.ts';
-import type { Book, PostResult } from './book.ts';
-import { entryRow } from './ledger-row.ts';
+import type { Book, Posting, PostResult } from './book.ts';
+import { entryRow, LEDGER_COLUMNS } from './ledger-row.ts';
+import { insertRows, updateRows } from './many-rows.ts';
 import { addSpendDays } from './spend-days.ts';
 import type { Store, Trx } from './store.ts';
-import { chunks, valueRows } from './value-rows.ts';
+import { chunks } from './value-rows.ts';
 
 /** Where an account's ledger stands, as the entries of a batch move it on. */
 interface Place {
@@ -20,6 +21,9 @@ interface Plan {
   readonly posted: JournalEntry[];
 }
 
+/** The id of an entry that looked new is in the ledger. */
+class IdTaken extends Error {}
+
 /**
  * Journal → ledger. The rows of the accounts are locked first, by id ascending, which is the fixed lock order of the
  * book: two gateways that offer the same batch come one after the other, and the second finds every entry written.
@@ -28,13 +32,12 @@ export function postQueries(store: Store): Pick<Book, 'post' | 'hasEntry'> {
   return {
     async post(entries) {
       if (entries.length === 0) return { results: [], gaps: [], alerts: 0 };
-      return store.transaction(async (trx) => {
-        const places = await lockAccounts(store, trx, entries);
-        const plan = judge(entries, places, await writtenBefore(trx, entries));
-        await write(trx, plan.posted, places);
-        const alerts = plan.posted.filter((entry) => entry.crossing).length;
-        return { results: plan.results, gaps: [...plan.gaps], alerts };
-      });
+      try {
+        return await post(store, entries, false);
+      } catch (error) {
+        if (!(error instanceof IdTaken)) throw error;
+        return await post(store, entries, true);
+      }
     },
 
     async hasEntry(id) {
@@ -42,6 +45,23 @@ export function postQueries(store: Store): Pick<Book, 'post' | 'hasEntry'> {
       return row !== undefined;
     },
   };
+}
+
+/**
+ * An entry whose place is free is taken to be new, which saves looking every id up; where that is wrong, the ledger's
+ * unique id says so, nothing is written, and the batch is judged again with its ids looked up (`careful`).
+ */
+async function post(store: Store, entries: readonly JournalEntry[], careful: boolean): Promise<Posting> {
+  return store.transaction(async (trx) => {
+    const places = await lockAccounts(store, trx, entries);
+    const doubtful = careful
+      ? entries
+      : entries.filter((entry) => !isNext(entry, places.get(entry.accountId)));
+    const plan = judge(entries, places, await writtenBefore(trx, doubtful));
+    await write(store, trx, plan.posted, places);
+    const alerts = plan.posted.filter((entry) => entry.crossing).length;
+    return { results: plan.results, gaps: [...plan.gaps], alerts };
+  });
 }
 
 async function lockAccounts(
@@ -99,45 +119,39 @@ function judge(
 /** An entry of an account that the book does not know (it was restored from a backup) has no place in it either. */
 function verdict(entry: JournalEntry, place: Place | undefined, written: ReadonlySet<string>): PostResult {
   if (written.has(entry.id)) return 'duplicate';
-  if (!place || entry.epoch !== place.epoch || entry.seq <= place.seq) return 'superseded';
-  return 'posted';
+  return isNext(entry, place) ? 'posted' : 'superseded';
+}
+
+function isNext(entry: JournalEntry, place: Place | undefined): boolean {
+  return place !== undefined && entry.epoch === place.epoch && entry.seq > place.seq;
 }
 
 async function write(
+  store: Store,
   trx: Trx,
   posted: readonly JournalEntry[],
   places: ReadonlyMap<number, Place>,
 ): Promise<void> {
-  for (const chunk of chunks(posted)) await trx.insertInto('ledger').values(chunk.map(entryRow)).execute();
-  await moveAccounts(trx, posted, places);
-  await addSpendDays(trx, posted);
+  const rows = posted.map(entryRow);
+  const written = await insertRows(store, trx, 'ledger', LEDGER_COLUMNS, rows, 'on conflict (id) do nothing');
+  if (written !== posted.length) throw new IdTaken();
+  await moveAccounts(store, trx, posted, places);
+  await addSpendDays(store, trx, posted);
   await queueAlerts(trx, posted);
-  await finishGrants(trx, posted);
+  await finishGrants(store, trx, posted);
 }
 
 async function moveAccounts(
+  store: Store,
   trx: Trx,
   posted: readonly JournalEntry[],
   places: ReadonlyMap<number, Place>,
 ): Promise<void> {
   const moved = new Set(posted.map((entry) => entry.accountId));
-  const rows = [...places].filter(([id]) => moved.has(id));
-  for (const chunk of chunks(rows)) {
-    const values = chunk.map(([id, place]) => [id, place.seq, place.balance, place.lastEntryAt]);
-    await trx
-      .with('moved(id, seq, balance, last_entry_at)', () =>
-        valueRows<{ id: number; seq: number; balance: number; last_entry_at: number }>(values),
-      )
-      .updateTable('accounts')
-      .from('moved')
-      .set((eb) => ({
-        seq: eb.ref('moved.seq'),
-        balance: eb.ref('moved.balance'),
-        last_entry_at: eb.ref('moved.last_entry_at'),
-      }))
-      .whereRef('accounts.id', '=', 'moved.id')
-      .execute();
-  }
+  const rows = [...places]
+    .filter(([id]) => moved.has(id))
+    .map(([id, { seq, balance, lastEntryAt }]) => ({ id, seq, balance, last_entry_at: lastEntryAt }));
+  await updateRows(store, trx, 'accounts', 'id', ['seq', 'balance', 'last_entry_at'], rows);
 }
 
 async function queueAlerts(trx: Trx, posted: readonly JournalEntry[]): Promise<void> {
@@ -155,16 +169,9 @@ async function queueAlerts(trx: Trx, posted: readonly JournalEntry[]): Promise<v
   }
 }
 
-async function finishGrants(trx: Trx, posted: readonly JournalEntry[]): Promise<void> {
-  const applied = posted.filter((entry) => entry.type === 'top_up' || entry.type === 'adjustment');
-  for (const chunk of chunks(applied)) {
-    const values = chunk.map((entry) => [entry.id, entry.balanceAfter]);
-    await trx
-      .with('applied(id, balance_after)', () => valueRows<{ id: string; balance_after: number }>(values))
-      .updateTable('grants')
-      .from('applied')
-      .set((eb) => ({ state: 'posted', balance_after: eb.ref('applied.balance_after') }))
-      .whereRef('grants.id', '=', 'applied.id')
-      .execute();
-  }
+async function finishGrants(store: Store, trx: Trx, posted: readonly JournalEntry[]): Promise<void> {
+  const rows = posted
+    .filter((entry) => entry.type === 'top_up' || entry.type === 'adjustment')
+    .map((entry) => ({ id: entry.id, state: 'posted', balance_after: entry.balanceAfter }));
+  await updateRows(store, trx, 'grants', 'id', ['state', 'balance_after'], rows);
 }

@@ -1,7 +1,7 @@
 import type { JournalEntry, Usage } from '../domain/ledger-entry.ts';
+import { insertRows } from './many-rows.ts';
 import type { BookSchema, SpendDayRow } from './schema.ts';
-import type { Trx } from './store.ts';
-import { chunks } from './value-rows.ts';
+import type { Store, Trx } from './store.ts';
 
 /** What is summed per day, and which field of a call's usage it comes from. `calls` and `credits` come from the entry. */
 export const USAGE_COLUMNS = {
@@ -16,12 +16,17 @@ export const USAGE_COLUMNS = {
 } as const satisfies Partial<Record<keyof BookSchema['spend_days'], keyof Usage>>;
 
 const SUMS = ['calls', 'credits', ...keysOf(USAGE_COLUMNS)] as const;
+const PLACE = ['account_id', 'key_id', 'model', 'day'] as const;
+const COLUMNS = [...PLACE, ...SUMS];
+const ADD_UP = `on conflict (${PLACE.join(', ')}) do update set ${SUMS.map(
+  (column) => `${column} = spend_days.${column} + excluded.${column}`,
+).join(', ')}`;
 
 /**
  * Adds the entries of keys to the sums that spending limits are rebuilt from and usage is reported from, so that
  * neither reads the ledger. Top-ups and adjustments belong to no key and are not spending.
  */
-export async function addSpendDays(trx: Trx, posted: readonly JournalEntry[]): Promise<void> {
+export async function addSpendDays(store: Store, trx: Trx, posted: readonly JournalEntry[]): Promise<void> {
   const days = new Map<string, SpendDayRow>();
   for (const entry of posted) {
     const row = spendDay(entry);
@@ -31,21 +36,7 @@ export async function addSpendDays(trx: Trx, posted: readonly JournalEntry[]): P
     if (!sum) days.set(place, row);
     else for (const column of SUMS) sum[column] += row[column];
   }
-  for (const chunk of chunks([...days.values()])) {
-    await trx
-      .insertInto('spend_days')
-      .values(chunk)
-      .onConflict((conflict) =>
-        conflict
-          .columns(['account_id', 'key_id', 'model', 'day'])
-          .doUpdateSet((eb) =>
-            Object.fromEntries(
-              SUMS.map((column) => [column, eb(`spend_days.${column}`, '+', eb.ref(`excluded.${column}`))]),
-            ),
-          ),
-      )
-      .execute();
-  }
+  await insertRows(store, trx, 'spend_days', COLUMNS, [...days.values()], ADD_UP);
 }
 
 /** A refund lowers what was spent; the call that it refunds stays counted. */

@@ -58,12 +58,21 @@ export class SqliteThread {
 
   /** Rejects with SqliteError, or BookUnavailable where the files cannot be used now. */
   query(sql: string, parameters: readonly unknown[]): Promise<SqliteRows> {
+    return this.#ask((id) => ({ id, sql, parameters }));
+  }
+
+  /** Runs a statement once with each row of a JSON array of rows. Rejects like `query`. */
+  runEach(sql: string, rows: string): Promise<SqliteRows> {
+    return this.#ask((id) => ({ id, sql, rows }));
+  }
+
+  #ask(requestOf: (id: number) => SqliteRequest): Promise<SqliteRows> {
     if (this.#closed) return Promise.reject(new BookUnavailable('The book is closed.'));
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
       if (this.#waiting.size === 0) this.#worker.ref();
       this.#waiting.set(id, { resolve, reject });
-      this.#post({ id, sql, parameters });
+      this.#post(requestOf(id));
     });
   }
 

@@ -1,4 +1,4 @@
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 
 /**
@@ -13,6 +13,8 @@ export interface SqliteFiles {
 
 export type SqliteRequest =
   | { readonly id: number; readonly sql: string; readonly parameters: readonly unknown[] }
+  /** `rows`: a JSON array of rows, with each of which the statement is run. */
+  | { readonly id: number; readonly sql: string; readonly rows: string }
   | { readonly id: number; readonly close: true };
 
 export type SqliteReply =
@@ -65,13 +67,34 @@ function openBook(path: string, readOnly: boolean): DatabaseSync {
   return db;
 }
 
+/** Statements kept prepared: more than the gateway has, so that only texts of varying length fall out again. */
+const KEPT_STATEMENTS = 200;
+const statements = new Map<string, StatementSync>();
+
+function prepared(db: DatabaseSync, sql: string): StatementSync {
+  let statement = statements.get(sql);
+  if (!statement) {
+    statement = db.prepare(sql);
+    if (statements.size >= KEPT_STATEMENTS) statements.delete(statements.keys().next().value ?? '');
+    statements.set(sql, statement);
+  }
+  return statement;
+}
+
 function run(db: DatabaseSync, sql: string, parameters: readonly unknown[]): SqliteResult {
   // A full disk makes SQLite roll back by itself; the rollback that follows must not hide why.
   if (sql === 'rollback' && !db.isTransaction) return { rows: [], changes: 0 };
-  const statement = db.prepare(sql);
+  const statement = prepared(db, sql);
   if (statement.columns().length > 0)
     return { rows: statement.all(...(parameters as Parameter[])), changes: 0 };
   return { rows: [], changes: statement.run(...(parameters as Parameter[])).changes };
+}
+
+function runEach(db: DatabaseSync, sql: string, rows: string): SqliteResult {
+  const statement = prepared(db, sql);
+  let changes = 0;
+  for (const row of JSON.parse(rows) as Parameter[][]) changes += Number(statement.run(...row).changes);
+  return { rows: [], changes };
 }
 
 interface Opened {
@@ -103,7 +126,9 @@ function answer({ db, lock }: Opened, port: MessagePort, request: SqliteRequest)
   }
   let reply: SqliteReply;
   try {
-    reply = { id: request.id, ...run(db, request.sql, request.parameters) };
+    const { id, sql } = request;
+    const result = 'rows' in request ? runEach(db, sql, request.rows) : run(db, sql, request.parameters);
+    reply = { id, ...result };
   } catch (error) {
     reply = { id: request.id, failure: failure(error) };
   }

@@ -11,6 +11,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import { CannotOpenBook, DataFolderInUse } from './cannot-open.ts';
+import { EachRow } from './many-rows.ts';
 import { LockFailed, SqliteThread } from './sqlite-thread.ts';
 
 /**
@@ -115,7 +116,11 @@ class ThreadConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const { rows, changes } = await this.#thread.query(query.sql, query.parameters);
+    const [first] = query.parameters;
+    const { rows, changes } =
+      first instanceof EachRow
+        ? await this.#thread.runEach(query.sql, first.json)
+        : await this.#thread.query(query.sql, query.parameters);
     return { rows: rows as R[], numAffectedRows: changes };
   }
 

@@ -1,0 +1,72 @@
+import { CompiledQuery } from 'kysely';
+import type { BookSchema } from './schema.ts';
+import type { Store, Trx } from './store.ts';
+
+/**
+ * Statements over many rows whose text does not depend on how many. Listing the rows as parameters cost 117 µs an entry,
+ * most of it in building the text and in preparing it anew for each batch; so PostgreSQL gets them as one JSON parameter,
+ * and SQLite runs one prepared statement for each, all in one message to its thread.
+ */
+
+/** Rows for a statement that is run once with each; made into JSON, which crosses to the thread faster than arrays do. */
+export class EachRow {
+  readonly json: string;
+
+  constructor(rows: readonly (readonly unknown[])[]) {
+    this.json = JSON.stringify(rows);
+  }
+}
+
+type Table = keyof BookSchema;
+type Column<T extends Table> = keyof BookSchema[T] & string;
+type Rows<T extends Table> = readonly Readonly<Partial<Record<Column<T>, number | string | null>>>[];
+
+/** Inserts the columns of the rows; `onConflict` is the clause for rows that are there already. How many were written. */
+export async function insertRows<T extends Table>(
+  store: Store,
+  trx: Trx,
+  table: T,
+  columns: readonly Column<T>[],
+  rows: Rows<T>,
+  onConflict: string,
+): Promise<number> {
+  if (rows.length === 0) return 0;
+  const into = `insert into ${table} (${columns.join(', ')})`;
+  if (store.engine === 'postgres') {
+    const from = `select ${columns.join(', ')} from json_populate_recordset(null::${table}, $1)`;
+    return await run(trx, `${into} ${from} ${onConflict}`, JSON.stringify(rows));
+  }
+  const values = `values (${columns.map(() => '?').join(', ')})`;
+  return await run(trx, `${into} ${values} ${onConflict}`, new EachRow(cellsOf(rows, columns)));
+}
+
+/** Sets the columns of the rows with these keys. */
+export async function updateRows<T extends Table>(
+  store: Store,
+  trx: Trx,
+  table: T,
+  key: Column<T>,
+  columns: readonly Column<T>[],
+  rows: Rows<T>,
+): Promise<void> {
+  if (rows.length === 0) return;
+  if (store.engine === 'postgres') {
+    const set = columns.map((column) => `${column} = moved.${column}`).join(', ');
+    const from = `json_populate_recordset(null::${table}, $1) as moved`;
+    const where = `${table}.${key} = moved.${key}`;
+    await run(trx, `update ${table} set ${set} from ${from} where ${where}`, JSON.stringify(rows));
+    return;
+  }
+  const set = columns.map((column) => `${column} = ?`).join(', ');
+  const cells = cellsOf(rows, [...columns, key]);
+  await run(trx, `update ${table} set ${set} where ${key} = ?`, new EachRow(cells));
+}
+
+async function run(trx: Trx, sql: string, rows: string | EachRow): Promise<number> {
+  const { numAffectedRows } = await trx.executeQuery(CompiledQuery.raw(sql, [rows]));
+  return Number(numAffectedRows ?? 0);
+}
+
+function cellsOf<T extends Table>(rows: Rows<T>, columns: readonly Column<T>[]): unknown[][] {
+  return rows.map((row) => columns.map((column) => row[column] ?? null));
+}
