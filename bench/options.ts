@@ -10,6 +10,20 @@ export interface Options {
   readonly keys: number;
   /** The result as JSON on stdout, the table on stderr. */
   readonly json: boolean;
+  /** 0: any that is free. */
+  readonly upstreamPort: number;
+  /** Another gateway, started by whoever runs this, that passes calls to the upstream. */
+  readonly peer: Peer | undefined;
+}
+
+export interface Peer {
+  readonly url: string;
+  /** Sent instead of Tollgate's key. Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Undefined: the same name as for the others. */
+  readonly model: string | undefined;
+  /** Undefined: its CPU and memory are not measured. */
+  readonly pid: number | undefined;
 }
 
 export const USAGE = `npm run bench -- [options]
@@ -17,7 +31,15 @@ export const USAGE = `npm run bench -- [options]
   --profile NAME   one profile only; may be repeated
   --seconds N      length of one measured round (default 2)
   --quick          one round of a second, 300 streams, 1,000 keys: a smoke test, not a measurement
-  --json           the result as JSON on stdout`;
+  --json           the result as JSON on stdout
+
+To put another gateway beside this one, on the same upstream (profiles json, sse, streams and body):
+
+  --upstream-port N             where the upstream shall listen, in OpenAI's format: start the peer with that address
+  --peer URL                    the peer's address; it must serve POST /v1/chat/completions
+  --peer-header 'name: value'   what its calls carry, such as its key; may be repeated
+  --peer-model NAME             what it calls the model (default bench-chat)
+  --peer-pid N                  its process, to measure CPU and memory`;
 
 /** Throws Error with a line for the user where the arguments cannot be read. */
 export function readOptions(args: readonly string[], known: readonly string[]): Options {
@@ -28,6 +50,11 @@ export function readOptions(args: readonly string[], known: readonly string[]): 
       seconds: { type: 'string' },
       quick: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
+      'upstream-port': { type: 'string', default: '0' },
+      peer: { type: 'string' },
+      'peer-header': { type: 'string', multiple: true, default: [] },
+      'peer-model': { type: 'string' },
+      'peer-pid': { type: 'string' },
     },
   });
   const unknown = values.profile.find((name) => !known.includes(name));
@@ -41,5 +68,47 @@ export function readOptions(args: readonly string[], known: readonly string[]): 
     streams: values.quick ? 300 : 1_000,
     keys: values.quick ? 1_000 : 10_000,
     json: values.json,
+    upstreamPort: wholeNumber('--upstream-port', values['upstream-port'], 65_535),
+    peer: peerOf(values),
   };
+}
+
+function peerOf(values: {
+  peer?: string;
+  'peer-header': readonly string[];
+  'peer-model'?: string;
+  'peer-pid'?: string;
+  'upstream-port': string;
+}): Peer | undefined {
+  const { peer: url, 'peer-header': headers, 'peer-model': model, 'peer-pid': pid } = values;
+  if (url === undefined) {
+    if (headers.length > 0 || model !== undefined || pid !== undefined)
+      throw new Error(
+        '--peer-header, --peer-model and --peer-pid say something of a peer: name it with --peer',
+      );
+    return undefined;
+  }
+  if (!/^https?:/.test(url) || !URL.canParse(url)) throw new Error('--peer must be a URL, http://host:port');
+  if (values['upstream-port'] === '0') {
+    throw new Error('--peer needs --upstream-port, and a peer that was started with that upstream');
+  }
+  return {
+    url: url.replace(/\/$/, ''),
+    headers: Object.fromEntries(headers.map(headerOf)),
+    model,
+    pid: pid === undefined ? undefined : wholeNumber('--peer-pid', pid, 2 ** 22),
+  };
+}
+
+function headerOf(text: string): [string, string] {
+  const colon = text.indexOf(':');
+  if (colon < 1) throw new Error("--peer-header must be 'name: value'");
+  return [text.slice(0, colon).trim().toLowerCase(), text.slice(colon + 1).trim()];
+}
+
+function wholeNumber(option: string, text: string, max: number): number {
+  const value = Number(text);
+  if (text === '' || !Number.isInteger(value) || value < 0 || value > max)
+    throw new Error(`${option} must be a whole number, ${max} at most`);
+  return value;
 }

@@ -2,6 +2,7 @@ import { changeCredits } from './accounts.ts';
 import { chatCall } from './call-request.ts';
 import { load } from './load.ts';
 import type { Options } from './options.ts';
+import { peerTarget } from './peer.ts';
 import { callTable, type ProfileReport } from './report.ts';
 import { measure } from './rounds.ts';
 import { onStage, type Stage } from './stage.ts';
@@ -17,9 +18,12 @@ async function againstBaselines(
   profile: { name: string; about: string; connections: number; alone: boolean },
   requestOf: (key: string) => ReturnType<typeof chatCall>,
 ): Promise<ProfileReport> {
-  const { result, checks } = await onStage({ accounts: 1, keysEach: 1, restricted: true }, async (stage) => {
-    const targets = [stage.direct, stage.baseline, stage.gateway, ...(await stage.plainProxies())];
+  const { peer, upstreamPort } = options;
+  const shape = { accounts: 1, keysEach: 1, restricted: true, upstreamPort };
+  const { result, checks } = await onStage(shape, async (stage) => {
     const requests = [requestOf(keysOf(stage)[0] ?? '')];
+    const others = peer ? [peerTarget(peer, requests)] : [];
+    const targets = [stage.direct, stage.baseline, stage.gateway, ...others, ...(await stage.plainProxies())];
     const measured = await measure(targets, { ...options, ...profile, requests });
     return callTable(measured, stage.baseline.name, profile.alone ? stage.direct.name : undefined);
   });

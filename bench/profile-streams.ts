@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chatCall } from './call-request.ts';
+import { type CallRequest, chatCall } from './call-request.ts';
 import { openStreams } from './open-streams.ts';
 import type { Options } from './options.ts';
+import { peerRequest, peerTarget } from './peer.ts';
 import type { Column, ProfileReport, Row } from './report.ts';
 import { onStage } from './stage.ts';
 import type { Target } from './target.ts';
@@ -25,11 +26,20 @@ const COLUMNS: readonly Column[] = [
 /** Many streams open at once: what each of them takes of memory. */
 export async function streams(options: Options): Promise<ProfileReport> {
   const about = `${options.streams} streams open at once, a chunk every ${SLOW.intervalMs} ms each`;
-  const { result, checks } = await onStage({ accounts: 1, keysEach: 1, restricted: true }, async (stage) => {
+  const { peer, upstreamPort, streams: count } = options;
+  const shape = { accounts: 1, keysEach: 1, restricted: true, upstreamPort };
+  const { result, checks } = await onStage(shape, async (stage) => {
     const key = stage.accounts[0]?.keys[0] ?? '';
+    const others = peer ? [peerTarget(peer, [])] : [];
     const rows: Row[] = [];
-    for (const target of [stage.baseline, stage.gateway, ...(await stage.plainProxies())]) {
-      rows.push({ target: target.name, values: await measureStreams(target, options.streams, key) });
+    for (const target of [stage.baseline, stage.gateway, ...others, ...(await stage.plainProxies())]) {
+      const requestOf = (behaviour: object) => {
+        const call = chatCall(key, { promptBytes: 200, stream: true, behaviour });
+        return peer && others.includes(target) ? peerRequest(peer, call) : call;
+      };
+      // What a process takes cannot be seen from outside.
+      if (target.pids.length === 0) continue;
+      rows.push({ target: target.name, values: await measureStreams(target, count, requestOf) });
     }
     const base = rows[0]?.values.kbEach;
     return rows.map(({ target, values }) => ({
@@ -40,9 +50,12 @@ export async function streams(options: Options): Promise<ProfileReport> {
   return { profile: 'streams', about, columns: COLUMNS, rows: result, checks, notes: [] };
 }
 
-async function measureStreams(target: Target, count: number, key: string): Promise<Row['values']> {
+async function measureStreams(
+  target: Target,
+  count: number,
+  call: (behaviour: object) => CallRequest,
+): Promise<Row['values']> {
   const url = target.urls[0] ?? '';
-  const call = (behaviour: object) => chatCall(key, { promptBytes: 200, stream: true, behaviour });
   const warm = openStreams(url, WARM_UP_STREAMS, call({ chunks: 50, intervalMs: 10 }));
   await warm.allOpen;
   await warm.allEnded;

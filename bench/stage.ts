@@ -15,6 +15,8 @@ export interface StageOptions {
   readonly restricted: boolean;
   readonly gateways?: number;
   readonly shared?: Pick<Place, 'databaseUrl' | 'redisUrl'>;
+  /** Default: any that is free. */
+  readonly upstreamPort?: number;
 }
 
 /** Everything that one profile runs on, made for it and gone after it. */
@@ -52,7 +54,10 @@ export async function onStage<T>(
 }
 
 async function open(options: StageOptions, cleanup: Cleanup): Promise<Stage> {
-  const upstream = await startServer(cleanup, 'the upstream', [file('upstream.ts')]);
+  const upstream = await startServer(cleanup, 'the upstream', [
+    file('upstream.ts'),
+    String(options.upstreamPort ?? 0),
+  ]);
   const baseline = await startServer(cleanup, 'the baseline', [file('baseline.ts'), upstream.url]);
   const place = makePlace(cleanup, upstream.url, options.shared);
   const accounts = await makeAccounts(place, options);

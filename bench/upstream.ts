@@ -15,6 +15,6 @@ function behave({ url, headers }: ReceivedRequest): Behaviour | undefined {
   return typeof told === 'string' ? (JSON.parse(told) as Behaviour) : undefined;
 }
 
-const provider = await startDemoProvider({ behave, record: false });
+const provider = await startDemoProvider({ behave, record: false, port: Number(process.argv[2]) });
 process.on('SIGTERM', () => process.exit(0));
 process.stdout.write(`${JSON.stringify({ url: provider.url })}\n`);

@@ -33,6 +33,8 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     // One line a request would cost more than the forwarding; metrics and the ledger tell what happened.
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: newRequestId,
+    // A child logger for each request would cost more than judging it; what is logged of one names its id.
+    childLoggerFactory: (logger) => logger,
     bodyLimit: parts.pipeline.bodyLimitBytes,
     requestTimeout: BODY_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -50,8 +52,9 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.setNotFoundHandler((request) => {
     throw new GatewayError('unknown_endpoint', `There is no ${request.method} ${pathOf(request.url)} here.`);
   });
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
+    done();
   });
   await app.register(cors, {
     origin: '*',

@@ -80,19 +80,23 @@ export function isPriced(price: Price): boolean {
  */
 export function chargeFor(price: Price, usage: Usage): Micro {
   let atto = 0n;
-  for (const [used, unit] of COUNTED) atto += wholeUnits(used, usage[used]) * MILLIONTHS * price[unit];
-  for (const [used, unit] of TIMED) atto += microseconds(used, usage[used]) * price[unit];
+  for (const [used, unit] of COUNTED) {
+    const count = usage[used];
+    if (count !== undefined) atto += wholeUnits(used, count) * MILLIONTHS * price[unit];
+  }
+  for (const [used, unit] of TIMED) {
+    const seconds = usage[used];
+    if (seconds !== undefined) atto += microseconds(used, seconds) * price[unit];
+  }
   return micro(Number((atto + ATTO_PER_MICRO - 1n) / ATTO_PER_MICRO));
 }
 
-function wholeUnits(name: string, count: number | undefined): bigint {
-  if (count === undefined) return 0n;
+function wholeUnits(name: string, count: number): bigint {
   if (!Number.isSafeInteger(count) || count < 0) throw new RangeError(`not a count of ${name}: ${count}`);
   return BigInt(count);
 }
 
-function microseconds(name: string, seconds: number | undefined): bigint {
-  if (seconds === undefined) return 0n;
+function microseconds(name: string, seconds: number): bigint {
   const shifted = seconds >= 0 ? shiftDecimal(seconds, 6) : undefined;
   if (!shifted) throw new RangeError(`not a number of ${name}: ${seconds}`);
   return shifted.exact ? shifted.whole : shifted.whole + 1n;

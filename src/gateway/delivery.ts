@@ -204,7 +204,7 @@ export class Delivery {
         (usage) => settle(usage, true),
         (error: unknown) => {
           this.#request.log.error(
-            { err: error },
+            { reqId: this.call.requestId, err: error },
             'usage could not be estimated; the price per request is charged',
           );
           settle({}, true);

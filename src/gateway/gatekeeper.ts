@@ -44,13 +44,31 @@ export class Gatekeeper {
     this.#allowMissingOrigin = options.allowMissingOrigin;
   }
 
-  /** Judges by the cached record where there is one; admission must follow. Throws the first check that fails. */
-  async judge(request: FastifyRequest): Promise<Judged> {
+  /**
+   * Judges by the cached record where there is one, at once unless something must be looked up; admission must follow.
+   * Throws, or rejects with, the first check that fails.
+   */
+  judge(request: FastifyRequest): Judged | Promise<Judged> {
     const hash = this.#hashOf(request);
     const cached = this.#cache.get(hash);
-    if (!cached) return { compiled: await this.#judgeCurrent(request, hash, undefined), current: true };
-    const refusal = await this.#refusal(request, cached);
-    if (!refusal) return { compiled: cached, current: false };
+    if (!cached) return this.#judgeAnew(request, hash, undefined);
+    const refusal = this.#refusal(request, cached);
+    if (refusal instanceof Promise) return this.#judgeLater(request, hash, cached, refusal);
+    return refusal ? this.#judgeAnew(request, hash, cached) : { compiled: cached, current: false };
+  }
+
+  async #judgeLater(
+    request: FastifyRequest,
+    hash: string,
+    cached: CompiledKey,
+    looked: Promise<GatewayError | undefined>,
+  ): Promise<Judged> {
+    return (await looked)
+      ? await this.#judgeAnew(request, hash, cached)
+      : { compiled: cached, current: false };
+  }
+
+  async #judgeAnew(request: FastifyRequest, hash: string, cached: CompiledKey | undefined): Promise<Judged> {
     return { compiled: await this.#judgeCurrent(request, hash, cached), current: true };
   }
 
@@ -98,7 +116,10 @@ export class Gatekeeper {
     return compiled;
   }
 
-  async #refusal(request: FastifyRequest, compiled: CompiledKey): Promise<GatewayError | undefined> {
+  #refusal(
+    request: FastifyRequest,
+    compiled: CompiledKey,
+  ): GatewayError | undefined | Promise<GatewayError | undefined> {
     const { headers } = request;
     // Reading an address costs more than most checks: only for keys that ask where a call comes from.
     const address = compiled.addresses || compiled.needsCountry ? this.addressOf(request) : '';
@@ -110,14 +131,14 @@ export class Gatekeeper {
       allowMissingOrigin: this.#allowMissingOrigin,
     };
     if (!compiled.needsCountry) return refusalOf(compiled, caller);
-    let country = this.#countries.cached(address);
-    if (country === undefined) {
-      // Checks 3 to 6 come before the country's: what they refuse needs no lookup, nor its failing.
-      const earlier = refusalOf(compiled, caller);
-      if (earlier && earlier.code !== 'origin_not_allowed') return earlier;
-      country = await this.#lookUp(address);
-    }
-    return refusalOf(compiled, { ...caller, country: country ?? undefined });
+    const country = this.#countries.cached(address);
+    if (country !== undefined) return refusalOf(compiled, { ...caller, country: country ?? undefined });
+    // Checks 3 to 6 come before the country's: what they refuse needs no lookup, nor its failing.
+    const earlier = refusalOf(compiled, caller);
+    if (earlier && earlier.code !== 'origin_not_allowed') return earlier;
+    return this.#lookUp(address).then((found) =>
+      refusalOf(compiled, { ...caller, country: found ?? undefined }),
+    );
   }
 
   /** Throws 503: an address whose country cannot be told is not let past a key that blocks some. */

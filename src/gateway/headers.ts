@@ -68,40 +68,42 @@ const DROPPED_FROM_RESPONSE: ReadonlySet<string> = new Set([
 ]);
 
 /** The headers of the upstream call: the client's, less the dropped ones, with the provider's credential. */
-export function upstreamHeaders(
-  headers: IncomingHttpHeaders,
-  upstream: Upstream,
-): Record<string | symbol, unknown> {
-  const out: Record<string | symbol, unknown> = {};
-  for (const name in headers) {
-    if (!DROPPED_FROM_REQUEST.has(name) && !name.startsWith('x-forwarded-')) out[name] = headers[name];
-  }
+export function upstreamHeaders(headers: IncomingHttpHeaders, upstream: Upstream): string[] {
+  const listed = connectionNames(headers.connection);
   // Usage is read from the answer as it passes.
-  out['accept-encoding'] = 'identity';
+  const out = ['accept-encoding', 'identity'];
+  for (const name in headers) {
+    if (DROPPED_FROM_REQUEST.has(name) || name.startsWith('x-forwarded-') || listed?.includes(name)) continue;
+    const value = headers[name];
+    if (typeof value === 'string') out.push(name, value);
+    else if (value) for (const each of value) out.push(name, each);
+  }
   if (upstream.apiKey === '') return out;
-  if (upstream.format === 'anthropic') out['x-api-key'] = upstream.apiKey;
-  else out.authorization = `Bearer ${upstream.apiKey}`;
+  if (upstream.format === 'anthropic') out.push('x-api-key', upstream.apiKey);
+  else out.push('authorization', `Bearer ${upstream.apiKey}`);
   return out;
 }
 
-/** The headers of the answer: `own` (the gateway's) win over the upstream's. */
+/** The headers of the answer, name and value in turn: `own` (the gateway's) win over the upstream's. */
 export function clientHeaders(
   upstream: Record<string, string | string[] | undefined>,
   own: Record<string, number | string | string[] | undefined>,
-): Record<string, number | string | string[]> {
-  const out: Record<string, number | string | string[]> = {};
+): string[] {
+  const out: string[] = [];
   const listed = connectionNames(upstream.connection);
   for (const name in upstream) {
     const value = upstream[name];
-    if (value === undefined || DROPPED_FROM_RESPONSE.has(name) || name.startsWith('access-control-'))
-      continue;
-    if (!listed?.includes(name)) out[name] = value;
+    if (DROPPED_FROM_RESPONSE.has(name) || name.startsWith('access-control-')) continue;
+    if (own[name] === undefined && !listed?.includes(name)) add(out, name, value);
   }
-  for (const name in own) {
-    const value = own[name];
-    if (value !== undefined) out[name] = value;
-  }
+  for (const name in own) add(out, name, own[name]);
   return out;
+}
+
+function add(out: string[], name: string, value: number | string | string[] | undefined): void {
+  if (typeof value === 'string') out.push(name, value);
+  else if (typeof value === 'number') out.push(name, String(value));
+  else if (value) for (const each of value) out.push(name, each);
 }
 
 function connectionNames(value: string | string[] | undefined): string[] | undefined {

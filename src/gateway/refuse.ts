@@ -54,9 +54,10 @@ export function refusalFrom(error: unknown): GatewayError {
 /** The error handler of the whole app (contract section 3: error shapes, WWW-Authenticate, Retry-After). */
 export function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const refusal = refusalFrom(error);
-  if (refusal.code === 'internal_error') request.log.error({ err: refusal.cause }, 'request failed');
+  if (refusal.code === 'internal_error')
+    request.log.error({ reqId: request.id, err: refusal.cause }, 'request failed');
   if (refusal.code === 'service_unavailable')
-    request.log.warn({ err: refusal.cause }, 'request refused with 503');
+    request.log.warn({ reqId: request.id, err: refusal.cause }, 'request refused with 503');
   if (refusal.statusCode === 401) reply.header('www-authenticate', 'Bearer');
   if (refusal.retryAfterS !== undefined) reply.header('retry-after', String(refusal.retryAfterS));
   // The unread rest of a body must not be taken for the next request.

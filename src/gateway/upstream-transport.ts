@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher } from 'undici';
 
-/** Marks the request headers with what the transport must know of the call; never sent. */
+/** Marks the request headers with the call that they stand for; never sent. */
 export const EXCHANGE: unique symbol = Symbol('exchange');
 
 /** Where the parts of an upstream's answer go. Called in order: parts, then one of end and error. */
@@ -13,6 +13,8 @@ export interface AnswerSink {
 
 /** One call to an upstream, from before it is sent until its answer has ended. */
 export class Exchange implements Dispatcher.DispatchHandler {
+  /** What is sent: name, value, name, value … */
+  headers: string[] = [];
   #controller: Dispatcher.DispatchController | undefined;
   #sink: AnswerSink | undefined;
   #cancelled: Error | undefined;
@@ -116,7 +118,7 @@ export class UpstreamTransport {
         origin: options.origin,
         path: options.path,
         method: options.method,
-        headers: options.headers,
+        headers: exchange.headers,
         body: options.body,
       } as Dispatcher.DispatchOptions,
       exchange,

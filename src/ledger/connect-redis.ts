@@ -3,7 +3,7 @@ import type { Log } from '../log.ts';
 import { addScripts, type ScriptClient } from './scripts.ts';
 
 /** A reply that does not come within this is a lost one; the caller must assume nothing. Contract: 503 within 1.5 s. */
-const COMMAND_TIMEOUT_MS = 1_000;
+export const COMMAND_TIMEOUT_MS = 1_000;
 /**
  * A connection on which nothing has come back for this long is given up for a new one. Without it, a network that
  * dropped packets for a while would keep a gateway out for as long as TCP waits to send again: minutes.

@@ -9,8 +9,8 @@ import { accountName, BUCKETS, bucketOf, journalName, keyName } from './names.ts
 
 /** Entries that one bucket gives to a batch. */
 const BATCH = 500;
-/** How long fresh entries wait for company: one book transaction (one fsync) serves all. Lag stays far below 250 ms. */
-const GATHER_MS = 50;
+/** How long fresh entries wait for company: one book transaction (one fsync) serves all. Lag stays below 250 ms. */
+const GATHER_MS = 100;
 /** How often buckets that other gateways left behind are looked at. */
 const STRAY_MS = 2_000;
 

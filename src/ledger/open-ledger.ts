@@ -9,6 +9,7 @@ import { namePrefix } from './names.ts';
 import { Rebuilder } from './rebuild.ts';
 import { RedisClock } from './redis-clock.ts';
 import { RedisLedger } from './redis-ledger.ts';
+import { ScriptSender } from './script-sender.ts';
 import { Settler } from './settler.ts';
 import { Sweep } from './sweep.ts';
 import { TickWriter } from './tick-writer.ts';
@@ -51,6 +52,7 @@ export async function openLedger(options: {
   // The journal is read over a connection of its own: a large reply must not stand in front of an admission.
   const background = createRedis(address, { name: 'background', keyPrefix, log });
   const writer = new TickWriter(client);
+  const scripts = new ScriptSender(client, writer);
   const clock = new RedisClock(() => nodesOf(background)[0]?.time() ?? Promise.reject(new Error('no node')));
   const rebuild = (accountId: number) => rebuilder.rebuild(accountId);
   const drain = new JournalDrain({ client: background, book, log, rebuild, onAlerts: options.onAlerts });
@@ -72,6 +74,7 @@ export async function openLedger(options: {
   const settler = new Settler({
     client,
     writer,
+    scripts,
     log,
     settled: touch,
     rebuild,
@@ -94,6 +97,7 @@ export async function openLedger(options: {
   const ledger = new RedisLedger({
     client,
     writer,
+    scripts,
     gate,
     settler,
     drain,

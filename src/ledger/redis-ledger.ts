@@ -2,7 +2,7 @@ import type { Book } from '../book/book.ts';
 import { type Micro, micro } from '../domain/credits.ts';
 import type { AccountRecord, KeyRecord, SpendingPeriod } from '../domain/key.ts';
 import type { EntryDraft } from '../domain/ledger-entry.ts';
-import { periodStart, periodStarts } from '../domain/period.ts';
+import { type PeriodStarts, periodStart, periodStarts } from '../domain/period.ts';
 import type { Log } from '../log.ts';
 import type { RedisClient } from './connect-redis.ts';
 import type { ConnectionGate } from './connection-gate.ts';
@@ -19,6 +19,7 @@ import {
 import { accountName, bucketOf, hashName, holdsName, journalName, keyName } from './names.ts';
 import type { Rebuilder } from './rebuild.ts';
 import type { RedisClock } from './redis-clock.ts';
+import type { ScriptSender } from './script-sender.ts';
 import { MARK_MS, type Settler } from './settler.ts';
 import type { Sweep } from './sweep.ts';
 import type { TickWriter } from './tick-writer.ts';
@@ -37,6 +38,7 @@ const REBUILDS = 3;
 export interface RedisLedgerParts {
   readonly client: RedisClient;
   readonly writer: TickWriter;
+  readonly scripts: ScriptSender;
   readonly gate: ConnectionGate;
   readonly settler: Settler;
   readonly drain: JournalDrain;
@@ -58,31 +60,15 @@ export class RedisLedger implements Ledger {
   }
 
   async admit(admission: Admission): Promise<Admitted> {
-    const { client, writer, gate, sweep } = this.#parts;
-    const { accountId, keyId } = admission;
+    const { gate, sweep } = this.#parts;
     const starts = periodStarts(Date.now());
     const now = this.#parts.clock.now();
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
       if (!gate.isOpen) await gate.opened();
-      writer.open();
-      const reply = await client
-        .admit(
-          accountName(accountId),
-          keyName(accountId, keyId),
-          holdsName(bucketOf(accountId)),
-          admission.requestId,
-          admission.keyVersion,
-          admission.accountVersion,
-          admission.hold,
-          admission.spendingLimit ?? '',
-          PERIOD_FIELDS[admission.spendingPeriod],
-          periodStart(starts, admission.spendingPeriod),
-          holdText(admission, now, now + this.#parts.holdTtlMs),
-        )
-        .catch((error: unknown) => {
-          sweep.cancel(admission);
-          throw new LedgerUnavailable('no answer to an admission', { cause: error });
-        });
+      const reply = await this.#admitOnce(admission, starts, now).catch((error: unknown) => {
+        sweep.cancel(admission);
+        throw new LedgerUnavailable('no answer to an admission', { cause: error });
+      });
       switch (reply[0]) {
         case 'HELD':
           return { verdict: 'held', epoch: Number(reply[1]) };
@@ -93,13 +79,34 @@ export class RedisLedger implements Ledger {
         case 'FUNDS':
           return { verdict: 'insufficient', balance: micro(Number(reply[1])), held: micro(Number(reply[2])) };
         case 'MISSING':
-          await this.#rebuild(accountId);
+          await this.#rebuild(admission.accountId);
           break;
         default:
           throw new LedgerUnavailable('the admission was cancelled');
       }
     }
     throw new LedgerUnavailable('the live state is lost again and again');
+  }
+
+  #admitOnce(admission: Admission, starts: PeriodStarts, now: number): Promise<string[]> {
+    const { accountId, keyId } = admission;
+    const keys = [accountName(accountId), keyName(accountId, keyId), holdsName(bucketOf(accountId))];
+    const args = [
+      admission.requestId,
+      admission.keyVersion,
+      admission.accountVersion,
+      admission.hold,
+      admission.spendingLimit ?? '',
+      PERIOD_FIELDS[admission.spendingPeriod],
+      periodStart(starts, admission.spendingPeriod),
+      holdText(admission, now, now + this.#parts.holdTtlMs),
+    ];
+    return new Promise((resolve, reject) => {
+      this.#parts.scripts.send('admit', keys, args, (error, reply) => {
+        if (error) reject(error);
+        else resolve((reply as { toString(): string }[]).map(String));
+      });
+    });
   }
 
   settle(epoch: number, draft: EntryDraft, onWire: () => void): void {

@@ -4,6 +4,7 @@ import type { Log } from '../log.ts';
 import type { RedisClient } from './connect-redis.ts';
 import { draftText } from './entry-text.ts';
 import { accountName, bucketOf, holdsName, journalName, keyName } from './names.ts';
+import type { ScriptSender } from './script-sender.ts';
 import type { TickWriter } from './tick-writer.ts';
 
 const RETRY_MS = 200;
@@ -27,6 +28,7 @@ interface Settlement {
 export class Settler {
   readonly #client: RedisClient;
   readonly #writer: TickWriter;
+  readonly #scripts: ScriptSender;
   readonly #log: Log;
   readonly #hooks: {
     settled: (bucket: number) => void;
@@ -35,7 +37,7 @@ export class Settler {
     hasEntry: (id: string) => Promise<boolean>;
   };
   readonly #failed = new Map<string, Settlement>();
-  readonly #sent = new Set<Promise<void>>();
+  #sent = 0;
   #timer: NodeJS.Timeout | undefined;
   #idle: (() => void)[] = [];
   #stopped = false;
@@ -43,6 +45,7 @@ export class Settler {
   constructor(options: {
     client: RedisClient;
     writer: TickWriter;
+    scripts: ScriptSender;
     log: Log;
     /** A bucket's journal has a new entry. */
     settled: (bucket: number) => void;
@@ -52,13 +55,14 @@ export class Settler {
   }) {
     this.#client = options.client;
     this.#writer = options.writer;
+    this.#scripts = options.scripts;
     this.#log = options.log;
     this.#hooks = options;
   }
 
   /** Settlements without an answer from Redis yet. */
   get open(): number {
-    return this.#sent.size + this.#failed.size;
+    return this.#sent + this.#failed.size;
   }
 
   settle(epoch: number, draft: EntryDraft, onWire: () => void): void {
@@ -86,47 +90,58 @@ export class Settler {
   }
 
   #send(settlement: Settlement): void {
-    this.#writer.open();
-    const attempt = (settlement.lost ? this.#applyLost(settlement) : this.#settle(settlement))
+    this.#sent++;
+    if (settlement.lost) this.#follow(settlement, this.#applyLost(settlement));
+    else this.#settle(settlement);
+  }
+
+  #settle(settlement: Settlement): void {
+    const { epoch, draft } = settlement;
+    const { accountId } = draft;
+    const bucket = bucketOf(accountId);
+    const starts = periodStarts(draft.createdAt);
+    const keys = [
+      accountName(accountId),
+      keyName(accountId, draft.keyId ?? 0),
+      holdsName(bucket),
+      journalName(bucket),
+    ];
+    const args = [draft.id, epoch, draft.credits, starts.day, starts.week, starts.month, draftText(draft)];
+    this.#scripts.send('settle', keys, args, (error, reply) => {
+      if (error) this.#follow(settlement, Promise.reject(error));
+      else if (String(reply) === 'SETTLED') {
+        this.#hooks.settled(bucket);
+        this.#answered();
+      } else this.#follow(settlement, this.#goOn(settlement, String(reply)));
+    });
+  }
+
+  /** A settle that found no hold: settled before, or the live state was lost. */
+  async #goOn(settlement: Settlement, reply: string): Promise<void> {
+    if (reply === 'MISSING') {
+      await this.#hooks.rebuild(settlement.draft.accountId);
+      this.#send(settlement);
+      return;
+    }
+    if (reply !== 'LOST') return;
+    settlement.lost = true;
+    await this.#applyLost(settlement);
+  }
+
+  #follow(settlement: Settlement, attempt: Promise<void>): void {
+    void attempt
       .catch((error: unknown) => {
         if (this.#failed.size === 0)
           this.#log.warn({ err: error }, 'a settle was not answered; it is kept and retried');
         this.#failed.set(settlement.draft.id, settlement);
       })
-      .then(() => {
-        this.#sent.delete(attempt);
-        if (this.#failed.size > 0) this.#arm();
-        else if (this.#sent.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
-      });
-    this.#sent.add(attempt);
+      .then(() => this.#answered());
   }
 
-  async #settle(settlement: Settlement): Promise<void> {
-    const { epoch, draft } = settlement;
-    const { accountId } = draft;
-    const bucket = bucketOf(accountId);
-    const starts = periodStarts(draft.createdAt);
-    const reply = await this.#client.settle(
-      accountName(accountId),
-      keyName(accountId, draft.keyId ?? 0),
-      holdsName(bucket),
-      journalName(bucket),
-      draft.id,
-      epoch,
-      draft.credits,
-      starts.day,
-      starts.week,
-      starts.month,
-      draftText(draft),
-    );
-    if (reply === 'SETTLED') this.#hooks.settled(bucket);
-    else if (reply === 'MISSING') {
-      await this.#hooks.rebuild(accountId);
-      await this.#settle(settlement);
-    } else if (reply === 'LOST') {
-      settlement.lost = true;
-      await this.#applyLost(settlement);
-    }
+  #answered(): void {
+    this.#sent--;
+    if (this.#failed.size > 0) this.#arm();
+    else if (this.#sent === 0 && this.#idle.length > 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 
   async #applyLost({ draft }: Settlement): Promise<void> {

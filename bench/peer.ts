@@ -1,0 +1,21 @@
+import type { CallRequest } from './call-request.ts';
+import type { Peer } from './options.ts';
+import type { Target } from './target.ts';
+import { MODEL } from './wire.ts';
+
+/** The other gateway as a target: the calls that all get, with its own headers and its name of the model. */
+export function peerTarget(peer: Peer, requests: readonly CallRequest[]): Target {
+  return {
+    name: `peer ${new URL(peer.url).host}`,
+    urls: [peer.url],
+    pids: peer.pid === undefined ? [] : [peer.pid],
+    requests: requests.map((request) => peerRequest(peer, request)),
+  };
+}
+
+/** Without Tollgate's key, which is no business of another program. */
+export function peerRequest({ headers, model }: Peer, request: CallRequest): CallRequest {
+  const { authorization: _key, ...others } = request.headers;
+  const body = model === undefined ? request.body : request.body.replace(MODEL, () => model);
+  return { ...request, headers: { ...others, ...headers }, body };
+}
