@@ -121,7 +121,7 @@ const shapes = fc.record({
   size: fc.constantFrom('small', 'small', 'small', 'large', 'large and not ASCII'),
 });
 
-test('what the gateway has no reason to change arrives as it was sent', { timeout: 110_000 }, async (t) => {
+test('what the gateway has no reason to change arrives as it was sent', async (t) => {
   const provider = await startDemoProvider({ behave: () => ({ body: { ok: true } }) });
   t.teardown(() => provider.close());
   const catalog = new Map(testCatalog(provider.url));
@@ -191,8 +191,8 @@ test('what the gateway has no reason to change arrives as it was sent', { timeou
       if (size !== 'small') tally.spooled++;
       if (received !== expected) throw new Error(`received ${received?.slice(0, 2_000)}`);
     }),
-    { numRuns: 400 },
+    { numRuns: 200 },
   );
   t.comment(JSON.stringify(tally));
-  t.ok(tally.changed > 50 && tally.unchanged > 50 && tally.spooled > 50);
+  t.ok(tally.changed > 20 && tally.unchanged > 20 && tally.spooled > 20);
 });
