@@ -5,8 +5,8 @@ import { GatewayError } from '../../domain/errors.ts';
 import type { ByteSource } from './byte-source.ts';
 
 /**
- * The body of one call in a file that has no name any more: the system frees it when it is closed, or when the process
- * ends in whatever way. Written to its end first, then read; closed once, by whoever the call ends with.
+ * The body of one call in a file that has no name any more before anything is written to it: the system frees it when it
+ * is closed, or when the process ends in whatever way. Written to its end first, then read; closed once, by whoever the call ends with.
  */
 export class Spool implements ByteSource {
   readonly #file: FileHandle;
