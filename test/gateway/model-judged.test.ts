@@ -65,7 +65,7 @@ test('the model that was judged is the one that JSON names upstream', async (t) 
         const list = honest === '' ? all : [...all.slice(1), honest];
         const text = `${gap}{${gap}${list.join(`${gap},`)}${gap}}${gap}`.replaceAll(
           'LONG',
-          isLarge ? '\\",\\"model\\":\\"tokens\\" '.repeat(40_000) : 'long',
+          isLarge ? '\\",\\"model\\":\\"tokens\\" '.repeat(60_000) : 'long',
         );
         const n = world.provider.requests.length;
         const response = await world.post(key, '/v1/chat/completions', text);
@@ -163,7 +163,7 @@ test('the model that was judged is the one that a form names upstream', async (t
       fc.boolean(),
       async ([parts, honest, odd], contentType, fileAt, isLarge) => {
         const all = [...parts, honest, odd].filter((one) => one !== '');
-        all.splice(fileAt, 0, FILE.replace('SOUND', isLarge ? 's'.repeat(1_100_000) : 's'));
+        all.splice(fileAt, 0, FILE.replace('SOUND', isLarge ? 's'.repeat(1_400_000) : 's'));
         const body = `${all.join('')}--edge--\r\n`;
         const n = world.provider.requests.length;
         const response = await world.post(key, '/v1/audio/transcriptions', body, {

@@ -11,7 +11,7 @@ import { lastCharge } from '../helper/last-charge.ts';
 import { startMediaWorld } from '../helper/media-world.ts';
 import { startWorld, testCatalog } from '../helper/world.ts';
 
-const LARGE = 'x'.repeat(1_200_000);
+const LARGE = 'x'.repeat(1_500_000);
 const chatBody = (more: object) => JSON.stringify({ model: 'flat', messages: [], ...more });
 
 test('a body that cannot be kept is refused with 503, in both shapes, and costs nothing', async (t) => {
