@@ -2,6 +2,7 @@ import type { Options } from './options.ts';
 import { body, hot, json, keys, sse } from './profile-calls.ts';
 import { processes } from './profile-processes.ts';
 import { streams } from './profile-streams.ts';
+import { uploads } from './profile-uploads.ts';
 import type { ProfileReport, Skipped } from './report.ts';
 
 /** Contract section 9, in the order in which they run. */
@@ -15,5 +16,6 @@ export const PROFILES: ReadonlyMap<string, (options: Options) => Promise<Profile
   ['keys', keys],
   ['hot', hot],
   ['body', body],
+  ['uploads', uploads],
   ['processes', processes],
 ]);

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { join } from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import { Registry } from 'prom-client';
 import {
@@ -18,6 +19,7 @@ import { leastHold } from './gateway/least-hold.ts';
 import { TokenCounter } from './gateway/meter/token-counter.ts';
 import { Objects } from './gateway/objects.ts';
 import type { PipelineParts } from './gateway/pipeline.ts';
+import { SpoolFolder } from './gateway/upload/spool.ts';
 import { UpstreamTransport } from './gateway/upstream-transport.ts';
 import type { OpenLedger } from './ledger/open-ledger.ts';
 import { GatewayMeters, registerGauges } from './metrics.ts';
@@ -107,6 +109,7 @@ export function compose(opened: Opened): DependencyContainer {
     },
     bounds: config.limits,
     bodyLimitBytes: config.server.bodyLimitBytes,
+    spools: new SpoolFolder(join(config.dataDir, 'uploads')),
   }));
   once(APP_PARTS, (c) => {
     const gatekeeper = c.resolve(GATEKEEPER);

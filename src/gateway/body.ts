@@ -3,6 +3,7 @@ import type { Catalog, Model } from '../domain/catalog.ts';
 import { GatewayError, invalidField } from '../domain/errors.ts';
 import type { CallBody } from './call-body.ts';
 import type { Endpoint } from './endpoints.ts';
+import type { Condensed } from './json/condense.ts';
 import { type Span, scanMembers } from './json-scan.ts';
 
 /** What the gateway judges a request by; a second one of any could be read otherwise upstream. */
@@ -45,7 +46,10 @@ export const COUNTS = [
 /** A JSON request as judged, and the means to change single values of it. */
 export interface JsonBody extends CallBody {
   readonly kind: 'json';
+  /** What `spans` and `openAt` point into. */
   readonly text: string;
+  /** Where the body is kept in a file, and `text` is it without its long strings. */
+  readonly condensed: Condensed | undefined;
   readonly spans: ReadonlyMap<string, Span>;
   readonly openAt: number;
   readonly isEmpty: boolean;
@@ -56,7 +60,18 @@ export function readJsonBody(bytes: unknown, catalog: Catalog, endpoint: Endpoin
   if (!Buffer.isBuffer(bytes) || bytes.length === 0)
     throw invalidJson('The request has no body. Send a JSON object.');
   if (!isUtf8(bytes)) throw invalidJson('The body is not valid UTF-8.');
-  const text = bytes.toString('utf8');
+  return judgeJson(bytes, bytes.length, bytes.toString('utf8'), undefined, catalog, endpoint);
+}
+
+/** Judges JSON text, of which `condensed` says where it is not the whole body. Throws GatewayError. */
+export function judgeJson(
+  bytes: JsonBody['bytes'],
+  size: number,
+  text: string,
+  condensed: Condensed | undefined,
+  catalog: Catalog,
+  endpoint: Endpoint,
+): JsonBody {
   const value = parseObject(text);
   const scan = scanMembers(text, JUDGED);
   if (scan.repeated) {
@@ -82,10 +97,12 @@ export function readJsonBody(bytes: unknown, catalog: Catalog, endpoint: Endpoin
     value,
     isStream: stream,
     bytes,
-    textBytes: bytes.length,
+    textBytes: size,
     files: 0,
     audio: undefined,
+    longTexts: condensed?.longTexts,
     text,
+    condensed,
     ...scan,
   };
 }

@@ -1,4 +1,6 @@
 import type { Model } from '../domain/catalog.ts';
+import type { LongTexts } from './json/long-texts.ts';
+import type { Upload } from './upload/upload.ts';
 
 /** The audio that a call uploads. */
 export interface Audio {
@@ -14,11 +16,13 @@ export interface CallBody {
   /** Members or fields by name. Of a form: text, but counts are numbers here too. */
   readonly value: Readonly<Record<string, unknown>>;
   readonly isStream: boolean;
-  /** JSON: the bytes that came. Form: the bytes that go upstream. */
-  readonly bytes: Buffer;
-  /** UTF-8 bytes of all text in it: never less than its tokens. */
+  /** JSON: the bytes that came. Form: the bytes that go upstream. A large body is kept in a file. */
+  readonly bytes: Buffer | Upload;
+  /** UTF-8 bytes of all text in it: never less than its tokens. Of JSON: all of its bytes. */
   readonly textBytes: number;
   /** Uploaded files; 0 of JSON. */
   readonly files: number;
   readonly audio: Audio | undefined;
+  /** The strings of a large body that are too long to stand in `value` themselves. */
+  readonly longTexts: LongTexts | undefined;
 }

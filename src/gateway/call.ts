@@ -2,18 +2,21 @@ import type { Micro } from '../domain/credits.ts';
 import type { CompiledKey } from '../domain/rules.ts';
 import type { CallBody } from './call-body.ts';
 import type { Endpoint } from './endpoints.ts';
+import type { Spool } from './upload/spool.ts';
 import type { UpstreamBody } from './upstream-body.ts';
 
 /** A model call on its way through the gateway; made when its key has been judged, filled in step by step. */
 export interface Call {
   readonly requestId: string;
-  readonly endpoint: Endpoint;
+  endpoint: Endpoint;
   /** By `performance.now()`. */
   readonly startedAt: number;
   compiled: CompiledKey;
   /** The record was read from Redis within this request: a refusal that it leads to needs no confirmation. */
   recordIsCurrent: boolean;
   body: CallBody | undefined;
+  /** The file of a large body, from when it has come until the call is settled. */
+  spool: Spool | undefined;
   /** What goes upstream; made before the hold is taken, so that nothing can fail between the two. */
   upstreamBody: UpstreamBody | undefined;
   hold: Micro;

@@ -190,6 +190,8 @@ export class Delivery {
     clearTimeout(this.#timer);
     const settle = (usage: Usage | undefined, estimated: boolean) => {
       const { ledger, meters } = this.#context;
+      // Nothing more is sent of it, nor estimated from it.
+      void this.call.spool?.close();
       const charge = settleCall(ledger, this.call, { status, outcome, usage, estimated }, () => {
         this.#state = 'ended';
         after(charge);

@@ -10,6 +10,9 @@ declare module 'fastify' {
   }
 }
 
+/** Stands in for a body that the transport has already. */
+const NOTHING = Buffer.alloc(0);
+
 /** Options of reply.from() that are the same for every call. */
 const FROM_OPTIONS = {
   getUpstream: (request: FastifyRequest) => originOf(callOf(request).body.model.upstream.url),
@@ -40,6 +43,8 @@ export function forward(request: FastifyRequest, reply: FastifyReply, context: D
   const { upstream } = call.body.model;
   const { bytes, injectedUsage } = call.upstreamBody;
   const delivery = new Delivery(request, reply, injectedUsage, context);
+  const isInMemory = Buffer.isBuffer(bytes);
+  if (!isInMemory) delivery.exchange.upload = bytes;
   request.delivery = delivery;
   // Gone while it was being admitted: nothing is sent upstream.
   if (reply.raw.destroyed) {
@@ -50,7 +55,7 @@ export function forward(request: FastifyRequest, reply: FastifyReply, context: D
     // Not returned: Fastify would watch a reply that it is given as a promise.
     reply.from(`${upstream.url.slice(originOf(upstream.url).length)}${call.endpoint.path}`, {
       ...FROM_OPTIONS,
-      body: bytes,
+      body: isInMemory ? bytes : NOTHING,
       contentType: request.headers['content-type'] ?? 'application/json',
     } as unknown as Parameters<FastifyReply['from']>[1]);
   } catch (error) {

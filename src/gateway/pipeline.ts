@@ -5,16 +5,21 @@ import { micro } from '../domain/credits.ts';
 import type { CompiledKey } from '../domain/rules.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { admit } from './admit.ts';
+import type { JsonBody } from './body.ts';
 import { type Call, callOf } from './call.ts';
 import type { DeliveryContext } from './delivery.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { forward, originOf } from './forward.ts';
 import type { Gatekeeper, Judged } from './gatekeeper.ts';
+import { foldedJson, rereadingMeter } from './json/spooled-json.ts';
 import type { Bounds } from './meter/meter.ts';
 import type { Objects } from './objects.ts';
 import { readBody } from './read-body.ts';
 import { refusalFrom } from './refuse.ts';
 import { settleCall } from './settle.ts';
+import { bodyReceiver, closeWithReply } from './upload/receive-body.ts';
+import { Spool, type SpoolFolder } from './upload/spool.ts';
+import { Turns } from './upload/turns.ts';
 import { upstreamBody } from './upstream-body.ts';
 import type { UpstreamTransport } from './upstream-transport.ts';
 
@@ -27,7 +32,15 @@ export interface PipelineParts {
   readonly delivery: DeliveryContext;
   readonly bounds: Bounds;
   readonly bodyLimitBytes: number;
+  /** Where large bodies are kept while their calls last. */
+  readonly spools: SpoolFolder;
 }
+
+/**
+ * Bytes of large bodies that are judged at once: judging JSON takes memory, mostly far less than its size, at worst a few
+ * times it. It takes about 20 ms of CPU for 5 MB, so more at once would not be faster.
+ */
+const JUDGED_AT_ONCE_BYTES = 16 * 1024 * 1024;
 
 /**
  * The request path: contract section 3 from top to bottom. Each step may throw a GatewayError, which is the answer;
@@ -39,7 +52,7 @@ export interface PipelineParts {
  *  4 may the key, can the account                checks 10–12: one Redis round trip
  *  5 forward, relay, settle                      sections 4 and 5
  */
-function pipelineOf(parts: PipelineParts, endpoint: Endpoint) {
+function pipelineOf(parts: PipelineParts, endpoint: Endpoint, turns: Turns) {
   const newCall = (
     request: FastifyRequest,
     startedAt: number,
@@ -52,6 +65,7 @@ function pipelineOf(parts: PipelineParts, endpoint: Endpoint) {
     compiled,
     recordIsCurrent,
     body: undefined,
+    spool: undefined,
     upstreamBody: undefined,
     hold: micro(0),
     storedTokens: 0,
@@ -92,11 +106,26 @@ function pipelineOf(parts: PipelineParts, endpoint: Endpoint) {
         storedTokens ? { ...parts.bounds, storedTokens } : parts.bounds,
       );
     },
-    async admit(request: FastifyRequest): Promise<void> {
-      const { call } = request;
-      if (!call) throw new Error('a call that did not enter');
+    /** The same for a body in a file, of which nothing large stays in memory. */
+    async readSpooled(request: FastifyRequest, reply: FastifyReply, call: Call, spool: Spool): Promise<void> {
+      call.spool = spool;
+      closeWithReply(spool, request, reply);
+      const endTurn = await turns.take(spool.size);
       try {
         await this.read(request, call);
+        if (endpoint.body !== 'json') return;
+        call.body = foldedJson(call.body as JsonBody);
+        call.endpoint = { ...endpoint, meter: rereadingMeter(endpoint, spool, turns) };
+      } finally {
+        endTurn();
+      }
+    },
+    async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+      const { call, body } = request;
+      if (!call) throw new Error('a call that did not enter');
+      try {
+        if (body instanceof Spool) await this.readSpooled(request, reply, call, body);
+        else await this.read(request, call);
       } catch (refusal) {
         // Checks 1 to 8 come first, by the record as it is now: a key that was just deleted is refused as that.
         if (!call.recordIsCurrent) await parts.gatekeeper.authorise(request);
@@ -133,13 +162,16 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
     // Whatever the content type says, the body is judged as what the endpoint takes.
     app.addContentTypeParser(
       '*',
-      { parseAs: 'buffer', bodyLimit: parts.bodyLimitBytes },
-      (_request, body, done) => {
-        done(null, body);
-      },
+      bodyReceiver({
+        ...parts,
+        async confirm(request) {
+          if (!request.call?.recordIsCurrent) await parts.gatekeeper.authorise(request);
+        },
+      }),
     );
+    const turns = new Turns(JUDGED_AT_ONCE_BYTES);
     for (const endpoint of ENDPOINTS) {
-      const steps = pipelineOf(parts, endpoint);
+      const steps = pipelineOf(parts, endpoint, turns);
       await app.register(async (scope) => {
         scope.addHook('onRequest', steps.enter);
         scope.addHook('onError', steps.failed);
@@ -147,8 +179,8 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
           upstream: '',
           routes: [endpoint.path],
           httpMethods: [endpoint.method],
-          preHandler: (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void) => {
-            steps.admit(request).then(() => done(), done);
+          preHandler: (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
+            steps.admit(request, reply).then(() => done(), done);
           },
           handler: (request: FastifyRequest, reply: FastifyReply) => steps.forward(request, reply),
           replyOptions: {

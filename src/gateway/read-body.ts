@@ -4,19 +4,24 @@ import { readJsonBody } from './body.ts';
 import type { CallBody } from './call-body.ts';
 import type { Endpoint } from './endpoints.ts';
 import { readFormBody } from './form/form-body.ts';
+import { readSpooledJson } from './json/spooled-json.ts';
+import { Spool } from './upload/spool.ts';
 
 /**
  * Check 9 of contract section 3, by the kind of body that the endpoint takes, whatever the request calls it. Throws
  * GatewayError.
  *
- * An upload is in memory once, up to `bodyLimitMb`, because it is judged whole before any of it goes upstream; it may be
- * spooled to disk one day. It is there twice only for the instant in which a form is given another model name.
+ * A small body is in memory, a large one in a file of which only a window is. Either way it is judged whole before any
+ * of it goes upstream.
  */
 export function readBody(
   request: FastifyRequest,
   catalog: Catalog,
   endpoint: Endpoint,
 ): CallBody | Promise<CallBody> {
-  if (endpoint.body === 'json') return readJsonBody(request.body, catalog, endpoint);
-  return readFormBody(request.body, request.headers['content-type'], catalog, endpoint);
+  const { body } = request;
+  if (endpoint.body !== 'json') return readFormBody(body, request.headers['content-type'], catalog, endpoint);
+  return body instanceof Spool
+    ? readSpooledJson(body, catalog, endpoint)
+    : readJsonBody(body, catalog, endpoint);
 }

@@ -16,6 +16,9 @@ const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
   504: 'timeout_error',
 };
 
+/** How long a client whose request was not HTTP, or too slow, may take to read that, while it may go on sending. */
+const LINGER_MS = 1_000;
+
 const UNAVAILABLE = 'The service cannot decide about this call at the moment. Try again shortly.';
 
 /** Any error as the refusal that the client sees; nothing of an unexpected one leaks. */
@@ -81,6 +84,8 @@ export function refuseConnection(error: Error & { code?: string }, socket: Socke
     `HTTP/1.1 ${line}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
       `x-request-id: ${newRequestId()}\r\nConnection: close\r\n\r\n${body}`,
   );
+  // Half a connection is left: on it a slow upload would go on. One that is cut at once may lose the answer.
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
 interface ParseRefusal {

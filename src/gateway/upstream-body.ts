@@ -1,11 +1,12 @@
 import type { JsonBody } from './body.ts';
 import type { CallBody } from './call-body.ts';
 import { scanMembers } from './json-scan.ts';
+import type { Edit, Upload } from './upload/upload.ts';
 
 const INCLUDE_USAGE: ReadonlySet<string> = new Set(['include_usage']);
 
 export interface UpstreamBody {
-  readonly bytes: Buffer;
+  readonly bytes: Buffer | Upload;
   /** The stream was made to report usage although the client did not ask; what comes of it is taken out again. */
   readonly injectedUsage: boolean;
 }
@@ -25,7 +26,7 @@ function isJson(body: CallBody): body is JsonBody {
 }
 
 function upstreamJson(body: JsonBody, asksForUsage: boolean): UpstreamBody {
-  const edits: { start: number; end: number; text: string }[] = [];
+  const edits: Edit[] = [];
   const { model, spans } = body;
   const modelSpan = spans.get('model');
   if (model.upstreamModel !== model.slug && modelSpan) {
@@ -34,13 +35,22 @@ function upstreamJson(body: JsonBody, asksForUsage: boolean): UpstreamBody {
   const usageEdit = body.isStream && asksForUsage ? includeUsage(body) : undefined;
   if (usageEdit) edits.push(usageEdit);
   if (edits.length === 0) return { bytes: body.bytes, injectedUsage: false };
+  const { bytes, condensed } = body;
+  if (condensed && !Buffer.isBuffer(bytes)) {
+    const placed = edits.map(({ start, end, text }) => ({
+      start: condensed.offsetOf(start),
+      end: condensed.offsetOf(end),
+      text,
+    }));
+    return { bytes: bytes.edited(placed), injectedUsage: usageEdit !== undefined };
+  }
   edits.sort((a, b) => b.start - a.start);
   let text = body.text;
   for (const edit of edits) text = text.slice(0, edit.start) + edit.text + text.slice(edit.end);
   return { bytes: Buffer.from(text), injectedUsage: usageEdit !== undefined };
 }
 
-function includeUsage(body: JsonBody): { start: number; end: number; text: string } | undefined {
+function includeUsage(body: JsonBody): Edit | undefined {
   const span = body.spans.get('stream_options');
   const options = body.value.stream_options;
   if (!span) {

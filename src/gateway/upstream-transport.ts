@@ -1,4 +1,5 @@
 import { Agent, type Dispatcher } from 'undici';
+import type { Upload } from './upload/upload.ts';
 
 /** Marks the request headers with the call that they stand for; never sent. */
 export const EXCHANGE: unique symbol = Symbol('exchange');
@@ -19,6 +20,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #sink: AnswerSink | undefined;
   #cancelled: Error | undefined;
   #answered: ((error: Error | null, answer?: UpstreamAnswer) => void) | undefined;
+  /** A body that is kept in a file; reply-from takes none that is read piece by piece. */
+  upload: Upload | undefined;
 
   /** Set by the transport: called once, with the head of the answer or the reason why there is none. */
   set answered(callback: (error: Error | null, answer?: UpstreamAnswer) => void) {
@@ -113,13 +116,15 @@ export class UpstreamTransport {
   request(options: TransportRequest, callback: (error: Error | null, answer?: UpstreamAnswer) => void): void {
     const exchange = options.headers[EXCHANGE] as Exchange;
     exchange.answered = callback;
+    const { upload } = exchange;
+    if (upload) exchange.headers.push('content-length', String(upload.size));
     this.#agent.dispatch(
       {
         origin: options.origin,
         path: options.path,
         method: options.method,
         headers: exchange.headers,
-        body: options.body,
+        body: upload ?? options.body,
       } as Dispatcher.DispatchOptions,
       exchange,
     );

@@ -1,6 +1,9 @@
 import { test } from 'tap';
-import { audioSeconds } from '../../src/gateway/audio/audio-seconds.ts';
+import { audioSeconds as secondsOf } from '../../src/gateway/audio/audio-seconds.ts';
+import { inMemory } from '../../src/gateway/upload/byte-source.ts';
 import { mp3Frames, silentWav } from '../helper/media-world.ts';
+
+const audioSeconds = (audio: Buffer) => secondsOf(inMemory(audio));
 
 test('a length is measured from the audio, and where it cannot be, there is none', async (t) => {
   const tag = Buffer.from('ID3\x04\x00\x00\x00\x00\x00\x05hello', 'latin1');

@@ -1,3 +1,5 @@
+import { type ByteSource, WINDOW_BYTES } from '../upload/byte-source.ts';
+
 /** ISO 11172-3 and 13818-3: kbit/s by bitrate index, for MPEG 1 layers I, II, III and MPEG 2 layers I, II and III. */
 const BITRATES = {
   one: [
@@ -15,6 +17,8 @@ const SAMPLE_RATES = [44_100, 48_000, 32_000] as const;
 
 /** Junk that begins like a frame; more of it is no honest file, and looking at it takes time. */
 const MAX_FALSE_FRAMES = 100_000;
+/** Tags that stand one after the other; an honest file has one or two. */
+const MAX_TAGS = 16;
 
 interface Frame {
   readonly bytes: number;
@@ -46,45 +50,55 @@ function frameAt(audio: Buffer, at: number): Frame | undefined {
   return { bytes, seconds: samples / rate };
 }
 
-/** After the ID3v2 tags that may stand in front. */
-function tagsEnd(audio: Buffer): number {
+/** Where the frames begin: after the ID3v2 tags that may stand in front. */
+async function tagsEnd(audio: ByteSource): Promise<number> {
   let at = 0;
-  while (at + 10 <= audio.length && audio.toString('latin1', at, at + 3) === 'ID3') {
-    const [a = 0, b = 0, c = 0, d = 0] = audio.subarray(at + 6, at + 10);
-    const hasFooter = ((audio[at + 5] as number) & 0x10) !== 0;
+  for (let tags = 0; tags < MAX_TAGS; tags++) {
+    const head = await audio.read(at, at + 10);
+    if (head.length < 10 || head.toString('latin1', 0, 3) !== 'ID3') break;
+    const [a = 0, b = 0, c = 0, d = 0] = head.subarray(6);
+    const hasFooter = ((head[5] as number) & 0x10) !== 0;
     at +=
       10 + (((a & 0x7f) << 21) | ((b & 0x7f) << 14) | ((c & 0x7f) << 7) | (d & 0x7f)) + (hasFooter ? 10 : 0);
   }
   return at;
 }
 
-/** Whether it is a stream of MPEG audio (MP3): it begins, after tags, with two frames. */
-export function isMpegAudio(audio: Buffer): boolean {
-  const start = tagsEnd(audio);
-  const first = frameAt(audio, start);
-  if (!first) return false;
+/** Where the frames of a stream of MPEG audio (MP3) begin; undefined: it is none, as two frames must stand there. */
+export async function mpegStart(audio: ByteSource): Promise<number | undefined> {
+  const start = await tagsEnd(audio);
+  const first = frameAt(await audio.read(start, start + 4), 0);
+  if (!first) return undefined;
   const next = start + first.bytes;
-  return next >= audio.length || frameAt(audio, next) !== undefined;
+  const isOne = next >= audio.size || frameAt(await audio.read(next, next + 4), 0) !== undefined;
+  return isOne ? start : undefined;
 }
 
 /**
- * Seconds of MPEG audio: the sum of its frames, whatever a header says of their number (a frame of headers counts as
- * sound, 26 ms too much). Between frames that do not touch, the next sync is looked for, as decoders do.
+ * Seconds of MPEG audio: the sum of its frames from `start` on, whatever a header says of their number (a frame of
+ * headers counts as sound, 26 ms too much). Between frames that do not touch, the next sync is looked for, as decoders do.
  * Undefined where there is too much else between them.
  */
-export function mpegSeconds(audio: Buffer): number | undefined {
+export async function mpegSeconds(audio: ByteSource, start: number): Promise<number | undefined> {
   let seconds = 0;
   let falseFrames = 0;
-  let at = tagsEnd(audio);
-  while (at >= 0 && at < audio.length) {
-    const frame = frameAt(audio, at);
-    if (frame) {
-      seconds += frame.seconds;
-      at += frame.bytes;
-    } else {
-      if (++falseFrames > MAX_FALSE_FRAMES) return undefined;
-      at = audio.indexOf(0xff, at + 1);
+  for (let from = start; from < audio.size; ) {
+    const window = await audio.read(from, from + WINDOW_BYTES);
+    // A header that the window cuts is looked at with the next one.
+    const end = from + window.length < audio.size ? window.length - 3 : window.length;
+    let at = 0;
+    while (at < end) {
+      const frame = frameAt(window, at);
+      if (frame) {
+        seconds += frame.seconds;
+        at += frame.bytes;
+      } else {
+        if (++falseFrames > MAX_FALSE_FRAMES) return undefined;
+        const sync = window.indexOf(0xff, at + 1);
+        at = sync < 0 || sync > end ? end : sync;
+      }
     }
+    from += at;
   }
   return Math.round(seconds * 1e6) / 1e6;
 }

@@ -4,8 +4,10 @@ import { audioSeconds } from '../audio/audio-seconds.ts';
 import { COUNTS, checkCount, invalidJson, JUDGED, modelNamed } from '../body.ts';
 import type { Audio, CallBody } from '../call-body.ts';
 import type { Endpoint } from '../endpoints.ts';
+import { type ByteSource, inMemory, rangeOf } from '../upload/byte-source.ts';
+import { Spool } from '../upload/spool.ts';
+import { type Edit, Upload } from '../upload/upload.ts';
 import { boundaryOf } from './boundary.ts';
-import type { Part } from './parts.ts';
 import { type Form, readForm } from './read-form.ts';
 
 const TRUE: ReadonlySet<string> = new Set(['true', '1', 'on', 'yes']);
@@ -16,15 +18,14 @@ const TRUE: ReadonlySet<string> = new Set(['true', '1', 'on', 'yes']);
  * GatewayError.
  */
 export async function readFormBody(
-  bytes: unknown,
+  sent: unknown,
   contentType: string | undefined,
   catalog: Catalog,
   endpoint: Endpoint,
 ): Promise<CallBody> {
   const boundary = boundaryOf(contentType);
-  if (!Buffer.isBuffer(bytes) || bytes.length === 0)
-    throw invalidJson('The request has no body. Send a form.');
-  const form = await readForm(bytes, contentType ?? '', boundary);
+  const source = sourceOf(sent);
+  const form = await readForm(source, contentType ?? '', boundary);
   refuseRepeated(form);
   const value: Record<string, unknown> = Object.create(null);
   for (const { name, text } of form.fields) value[name] = text;
@@ -42,10 +43,11 @@ export async function readFormBody(
     model,
     value,
     isStream: typeof value.stream === 'string' && TRUE.has(value.stream.toLowerCase()),
-    bytes: isRenamed ? replaced(bytes, modelPart, model.upstreamModel) : bytes,
+    bytes: upstreamBytes(sent, source, isRenamed ? [{ ...modelPart, text: model.upstreamModel }] : []),
     textBytes: form.fields.reduce((sum, { part }) => sum + part.end - part.start, 0),
     files: form.files.length,
-    audio: endpoint.body === 'audio' ? await audioIn(form, bytes) : undefined,
+    audio: endpoint.body === 'audio' ? await audioIn(form, source) : undefined,
+    longTexts: undefined,
   };
 }
 
@@ -68,15 +70,26 @@ function refuseRepeated({ fields, files }: Form): void {
 }
 
 /** Throws unless there is exactly one file, in the field `file`: what is not measured must not be transcribed. */
-async function audioIn(form: Form, bytes: Buffer): Promise<Audio> {
+async function audioIn(form: Form, body: ByteSource): Promise<Audio> {
   const [file, ...others] = form.files;
   if (file?.name !== 'file' || others.length > 0 || form.fields.some(({ name }) => name === 'file')) {
     throw invalidField('file', 'Send the audio as one file in the field "file".');
   }
-  const audio = bytes.subarray(file.start, file.end);
-  return { bytes: audio.length, seconds: await audioSeconds(audio) };
+  const audio = rangeOf(body, file.start, file.end);
+  return { bytes: audio.size, seconds: await audioSeconds(audio) };
 }
 
-function replaced(bytes: Buffer, part: Part, text: string): Buffer {
-  return Buffer.concat([bytes.subarray(0, part.start), Buffer.from(text), bytes.subarray(part.end)]);
+function sourceOf(sent: unknown): ByteSource {
+  if (sent instanceof Spool) return sent;
+  if (!Buffer.isBuffer(sent) || sent.length === 0) throw invalidJson('The request has no body. Send a form.');
+  return inMemory(sent);
+}
+
+function upstreamBytes(sent: unknown, source: ByteSource, edits: readonly Edit[]): Buffer | Upload {
+  if (!Buffer.isBuffer(sent)) return new Upload(source, edits);
+  return edits.reduce<Buffer>(
+    (bytes, { start, end, text }) =>
+      Buffer.concat([bytes.subarray(0, start), Buffer.from(text), bytes.subarray(end)]),
+    sent,
+  );
 }

@@ -1,4 +1,5 @@
 import { invalidJson } from '../body.ts';
+import { type ByteSource, indexOf } from '../upload/byte-source.ts';
 
 /** One part of a form: its name, and where its content stands in the body. */
 export interface Part {
@@ -26,42 +27,41 @@ const PLAIN_ENCODINGS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary'])
  * the gateway and another to the provider (contract section 4: what the gateway judged is what the upstream gets). What
  * common clients send is plain. Throws 400 `invalid_json`.
  */
-export function partsOf(body: Buffer, boundary: string): Part[] {
-  const delimiter = `--${boundary}`;
-  if (body.indexOf(delimiter) !== 0) throw malformed('does not begin with its boundary');
+export async function partsOf(body: ByteSource, boundary: string): Promise<Part[]> {
+  const delimiter = Buffer.from(`--${boundary}`);
+  const text = async (from: number, end: number) => (await body.read(from, end)).toString('latin1');
+  if ((await text(0, delimiter.length)) !== `--${boundary}`)
+    throw malformed('does not begin with its boundary');
   const parts: Part[] = [];
   let at = delimiter.length;
-  while (body.toString('latin1', at, at + 2) === CRLF) {
+  while ((await text(at, at + 2)) === CRLF) {
     if (parts.length === MAX_PARTS) throw malformed(`has more than ${MAX_PARTS} parts`);
-    const next = body.indexOf(delimiter, at);
-    if (next < 0 || body.toString('latin1', next - 2, next) !== CRLF) throw malformed('is cut off');
-    parts.push(partBetween(body, at, next - 2));
+    const next = await indexOf(body, delimiter, at);
+    if (next < 0 || (await text(next - 2, next)) !== CRLF) throw malformed('is cut off');
+    // The line break that ends the delimiter, the head, and the empty line after it.
+    const end = Math.min(next - 2, at + MAX_HEADER_BYTES + 4);
+    parts.push(partFrom(await text(at, end), at, next - 2));
     at = next + delimiter.length;
   }
-  const rest = body.toString('latin1', at, at + 5);
-  if ((rest !== '--' && rest !== `--${CRLF}`) || at + rest.length !== body.length) {
+  const rest = await text(at, at + 5);
+  if ((rest !== '--' && rest !== `--${CRLF}`) || at + rest.length !== body.size) {
     throw malformed('does not end with its boundary');
   }
   return parts;
 }
 
-/** `from` is before the line break that ends the delimiter. */
-function partBetween(body: Buffer, from: number, end: number): Part {
-  const headEnd = body.indexOf(`${CRLF}${CRLF}`, from);
-  if (headEnd < 0 || headEnd + 4 > end || headEnd - from > MAX_HEADER_BYTES) {
-    throw malformed('has a part without a proper head');
-  }
-  const lines = body
-    .toString('latin1', from + 2, headEnd)
-    .split(CRLF)
-    .map(headerOf);
+/** `start`: what stands at `from`, before the line break that ends the delimiter; with the whole head at least. */
+function partFrom(start: string, from: number, end: number): Part {
+  const headEnd = start.indexOf(`${CRLF}${CRLF}`);
+  if (headEnd < 0) throw malformed('has a part without a proper head');
+  const lines = start.slice(2, Math.max(2, headEnd)).split(CRLF).map(headerOf);
   const disposition = single(lines, 'content-disposition');
   const encoding = single(lines, 'content-transfer-encoding');
   single(lines, 'content-type');
   if (encoding !== undefined && !PLAIN_ENCODINGS.has(encoding.toLowerCase())) {
     throw malformed('has a part with a Content-Transfer-Encoding');
   }
-  return { ...nameIn(disposition), start: headEnd + 4, end };
+  return { ...nameIn(disposition), start: from + headEnd + 4, end };
 }
 
 function headerOf(line: string): readonly [name: string, value: string] {

@@ -2,6 +2,7 @@ import type { Model } from '../../domain/catalog.ts';
 import type { Micro } from '../../domain/credits.ts';
 import { chargeFor } from '../../domain/price.ts';
 import { countOf, type JsonBody } from '../body.ts';
+import type { LongTexts } from '../json/long-texts.ts';
 import { base64Length } from './inline-data.ts';
 import type { Bounds } from './meter.ts';
 
@@ -25,10 +26,10 @@ const OUTPUT_MAX = 1_000_000_000;
  */
 export function chatHold(body: JsonBody, { imageTokens }: Bounds): Micro {
   const { messages, tools } = body.value;
-  let input = body.bytes.length + REQUEST_OVERHEAD;
+  let input = body.textBytes + REQUEST_OVERHEAD;
   if (Array.isArray(messages)) {
     input += messages.length * MESSAGE_OVERHEAD;
-    for (const message of messages) input += mediaTokens(message, imageTokens);
+    for (const message of messages) input += mediaTokens(message, imageTokens, body.longTexts);
   }
   if (Array.isArray(tools)) input += tools.length * TOOL_OVERHEAD;
   const named = Math.max(countOf(body, 'max_tokens') ?? -1, countOf(body, 'max_completion_tokens') ?? -1);
@@ -44,7 +45,7 @@ export function boundOf(model: Model, input: number, output: number): Micro {
 }
 
 /** Bound of the media parts of a message, less the base64 text by which they stand in the body. */
-function mediaTokens(message: unknown, imageTokens: number): number {
+function mediaTokens(message: unknown, imageTokens: number, longTexts: LongTexts | undefined): number {
   const content = (message as { content?: unknown } | null)?.content;
   if (!Array.isArray(content)) return 0;
   let tokens = 0;
@@ -53,7 +54,7 @@ function mediaTokens(message: unknown, imageTokens: number): number {
     if (type === 'text' || type === 'refusal' || type === undefined) continue;
     tokens += imageTokens;
     const data: unknown = part.image_url?.url ?? part.input_audio?.data ?? part.file?.file_data;
-    if (typeof data === 'string') tokens -= base64Length(data);
+    if (typeof data === 'string') tokens -= base64Length(data, longTexts);
   }
   return tokens;
 }

@@ -15,7 +15,7 @@ const REQUEST_OVERHEAD = 64;
  * made for it, of which `best_of` makes more than it shows; with `echo`, the prompt comes once more with each.
  */
 function hold(body: JsonBody, _bounds: Bounds) {
-  const input = body.bytes.length + REQUEST_OVERHEAD;
+  const input = body.textBytes + REQUEST_OVERHEAD;
   const completions =
     Math.max(1, countOf(body, 'n') ?? 1, countOf(body, 'best_of') ?? 1) * countPrompts(body.value.prompt);
   const written = countOf(body, 'max_tokens') ?? body.model.maxOutputTokens;

@@ -12,8 +12,8 @@ const TEXT_OVERHEAD = 4;
 
 /** `/v1/embeddings`: input only. A token is at least a byte of the body, also where it is sent as its number. */
 export const embeddings: Meter = {
-  hold({ bytes, model, value }) {
-    return boundOf(model, bytes.length + REQUEST_OVERHEAD + countPrompts(value.input) * TEXT_OVERHEAD, 0);
+  hold({ textBytes, model, value }) {
+    return boundOf(model, textBytes + REQUEST_OVERHEAD + countPrompts(value.input) * TEXT_OVERHEAD, 0);
   },
   usage(answer): Usage | undefined {
     const usage = chatUsage(answer);

@@ -16,11 +16,11 @@ export function inputBound(body: JsonBody, turns: unknown, bounds: Bounds, readB
   const { tools } = body.value;
   const turnCount = Array.isArray(turns) ? turns.length : 1;
   const said =
-    body.bytes.length +
+    body.textBytes +
     REQUEST_OVERHEAD +
     turnCount * TURN_OVERHEAD +
     (Array.isArray(tools) ? tools.length * TOOL_OVERHEAD : 0) +
-    mediaBound(partsOf(turns), bounds.imageTokens);
+    mediaBound(partsOf(turns), bounds.imageTokens, body.longTexts);
   return Math.max(0, said) + (bounds.storedTokens ?? 0) + readByProvider * bounds.contextTokens;
 }
 

@@ -1,3 +1,4 @@
+import type { LongTexts } from '../json/long-texts.ts';
 import { base64Length } from './inline-data.ts';
 
 export type Part = Readonly<Record<string, unknown>>;
@@ -67,13 +68,17 @@ export function partsOf(root: unknown): Part[] {
 }
 
 /** Bound of the media among the parts, less the base64 by which they stand in the body. */
-export function mediaBound(parts: readonly Part[], mediumTokens: number): number {
+export function mediaBound(
+  parts: readonly Part[],
+  mediumTokens: number,
+  longTexts: LongTexts | undefined,
+): number {
   let tokens = 0;
   for (const part of parts) {
     if (!isMedium(part)) continue;
     tokens += mediumTokens;
     const data = inlineData(part);
-    if (typeof data === 'string') tokens -= base64Length(data);
+    if (typeof data === 'string') tokens -= base64Length(data, longTexts);
   }
   return tokens;
 }

@@ -13,6 +13,8 @@ const PAIRS = /[\ud800-\udbff][\udc00-\udfff]/g;
 function charactersOf(body: CallBody): number {
   const { input } = body.value;
   if (typeof input !== 'string') throw invalidField('input', 'input must be a string, the text to speak.');
+  const long = body.longTexts?.get(input);
+  if (long) return long.characters;
   return input.length - (input.match(PAIRS)?.length ?? 0);
 }
 

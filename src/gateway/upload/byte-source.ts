@@ -1,0 +1,44 @@
+/** Bytes that can be read in pieces, wherever they are kept. */
+export interface ByteSource {
+  readonly size: number;
+  /** The bytes of [start, end), cut off at the size; a view or a copy. */
+  read(start: number, end: number): Promise<Buffer>;
+}
+
+/** How much is looked at in one piece: large enough for native searches, small beside what hundreds of calls may hold. */
+export const WINDOW_BYTES = 256 * 1024;
+
+/** A body in memory as a source. */
+export function inMemory(bytes: Buffer): ByteSource {
+  return { size: bytes.length, read: async (start, end) => bytes.subarray(start, end) };
+}
+
+/** A part of a source as a source of its own. */
+export function rangeOf(source: ByteSource, start: number, end: number): ByteSource {
+  const size = Math.max(0, Math.min(end, source.size) - start);
+  return { size, read: (from, to) => source.read(start + from, start + Math.min(to, size)) };
+}
+
+/** The bytes of [start, end) in order, in pieces of at most `pieceBytes`. */
+export async function* piecesOf(
+  source: ByteSource,
+  start = 0,
+  end = source.size,
+  pieceBytes = WINDOW_BYTES,
+): AsyncGenerator<Buffer, void, undefined> {
+  for (let at = start; at < end; ) {
+    const piece = await source.read(at, Math.min(end, at + pieceBytes));
+    at += piece.length;
+    yield piece;
+  }
+}
+
+/** Where `needle` first stands at or after `from`; -1: nowhere. */
+export async function indexOf(source: ByteSource, needle: Buffer, from: number): Promise<number> {
+  const overlap = needle.length - 1;
+  for (let at = from; at + overlap < source.size; at += WINDOW_BYTES) {
+    const found = (await source.read(at, at + WINDOW_BYTES + overlap)).indexOf(needle);
+    if (found >= 0) return at + found;
+  }
+  return -1;
+}

@@ -1,0 +1,46 @@
+import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import { type GatewayProcess, makePlace, type Place, startGateway } from './gateway-process.ts';
+import { startHashingUpstream } from './hashing-upstream.ts';
+import { makeOwner } from './owner.ts';
+
+const MODELS = `  ears: { upstream: test, category: stt, price: { request: 0.001 } }
+  ears-renamed: { upstream: test, upstreamModel: other-ears, category: stt, price: { request: 0.001 } }
+  sees: { upstream: test, category: text, maxOutputTokens: 10, price: { request: 0.001 } }
+  renamed: { upstream: test, upstreamModel: other, category: text, maxOutputTokens: 10, price: { request: 0.001 } }
+`;
+
+/** A gateway in a process of its own, whose memory and files can be looked at (on Linux), before a hashing upstream. */
+export async function startUploadWorld(t: Test, more = '') {
+  const upstream = await startHashingUpstream(t);
+  const place = makePlace(t, upstream.url, {}, MODELS + more);
+  const gateway = await startGateway(t, place);
+  const { key } = await makeOwner(gateway, 1_000);
+  return { upstream, place, gateway, key };
+}
+
+/** Megabytes of memory: the most there were since they were last asked for, or those there are. */
+export function megabytes({ pid }: GatewayProcess, which: 'VmHWM' | 'VmRSS'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const kilobytes = Number(new RegExp(`^${which}:\\s+(\\d+)`, 'm').exec(status)?.[1]);
+  // 5: the peak is now.
+  if (which === 'VmHWM') writeFileSync(`/proc/${pid}/clear_refs`, '5');
+  return kilobytes / 1024;
+}
+
+/** Files of uploads that the gateway has open, and those that can be seen in its folder. */
+export function uploadsOf({ pid }: GatewayProcess, { dataDir }: Place): { open: number; seen: number } {
+  const folder = join(dataDir, 'uploads');
+  const fds = readdirSync(`/proc/${pid}/fd`).map((fd) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${fd}`);
+    } catch {
+      return '';
+    }
+  });
+  return {
+    open: fds.filter((path) => path.startsWith(folder)).length,
+    seen: existsSync(folder) ? readdirSync(folder).length : 0,
+  };
+}
