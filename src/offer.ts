@@ -61,3 +61,23 @@ function isUnbounded([, model]: [string, ModelSettings]): boolean {
 function assumedBound(slug: string): string {
   return `models.${slug}.maxOutputTokens is not set: ${DEFAULT_OUTPUT_TOKENS} is held for requests that name no maximum; longer answers can overdraw`;
 }
+
+/** Models that are live, and those that wait: lines of the log, with their facts. */
+export function describeOffer(offer: Pick<Config, 'catalog' | 'waiting'>): { facts: object; text: string }[] {
+  const byUpstream = Map.groupBy(offer.catalog.values(), ({ upstream }) => upstream.name);
+  const live = [...byUpstream].map(([name, models]) => [name, models.map(({ slug }) => slug)] as const);
+  const counts = live.map(([name, slugs]) => `${name} ${slugs.length}`).join(', ') || 'none';
+  const lines = [
+    { facts: { live: Object.fromEntries(live) }, text: `${offer.catalog.size} models are live: ${counts}` },
+  ];
+  const text = waitingText(offer);
+  return text ? [...lines, { facts: {}, text: `models wait for a credential: ${text}` }] : lines;
+}
+
+/** What waits for which variable, as `OPENAI_API_KEY (openai: 33 models)`; empty where nothing waits. */
+export function waitingText({ waiting }: Pick<Config, 'waiting'>): string {
+  return waiting
+    .filter(({ models }) => models.length > 0)
+    .map((left) => `${left.variables.join(' and ')} (${left.upstream}: ${left.models.length} models)`)
+    .join(', ');
+}
