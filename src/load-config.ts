@@ -14,11 +14,14 @@ const MEBIBYTE = 1_048_576;
 export class ConfigError extends Error {
   /** Each begins with the path of the field that is wrong. */
   readonly faults: readonly string[];
+  /** The file, as it was named. */
+  readonly origin: string;
 
   constructor(origin: string, faults: readonly string[]) {
     super(`The configuration (${origin}) cannot be used: ${faults.join(' | ')}`);
     this.name = 'ConfigError';
     this.faults = faults;
+    this.origin = origin;
   }
 }
 
