@@ -81,7 +81,8 @@ async function goThrough(book: Book, live: LiveBalances | undefined, listener: L
     const found = await live?.check(accountId);
     if (found)
       compare('the live balance', found.live, 'the book with what is under way to it', found.expected);
-    listener.checked?.(++accounts);
+    accounts++;
+    listener.checked?.(accounts);
   }
   return { accounts, differences, live: live !== undefined };
 }
