@@ -46,7 +46,8 @@ async function reload(gateway: GatewayProcess): Promise<Line[]> {
   process.kill(gateway.pid, 'SIGHUP');
   return await until('the reload to be logged', () => {
     const lines = linesOf(gateway).slice(before);
-    return lines.some(({ msg }) => /configuration/.test(msg)) && lines;
+    const told = lines.filter(({ msg }) => /configuration|need a restart/.test(msg));
+    return told.some(({ msg }) => /configuration/.test(msg)) && told;
   });
 }
 
