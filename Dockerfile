@@ -23,6 +23,8 @@ RUN apt-get update \
   && install -d -o node -g node /data
 WORKDIR /app
 COPY package.json LICENSE ./
+COPY bin ./bin
+RUN ln -s /app/bin/tollgate.mjs /usr/local/bin/tollgate
 COPY config ./config
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist

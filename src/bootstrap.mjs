@@ -8,6 +8,7 @@
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from './bootstrap/build.mjs';
+import { linkCommand } from './bootstrap/command.mjs';
 import { installDependencies } from './bootstrap/dependencies.mjs';
 import { ensurePostgres, ensureRedis } from './bootstrap/programs.mjs';
 import { runToEnd } from './bootstrap/run-to-end.mjs';
@@ -22,6 +23,12 @@ const verbs = {
     if (!process.env.REDIS_URL) ensureRedis();
     build(root);
     return runToEnd(root, node, ['dist/main.js', ...args], { TOLLGATE_DEMO: 'true' });
+  },
+  /** The command line, which bin/tollgate.mjs is for: it may be asked for secrets on stdin. */
+  async tollgate(node, args) {
+    if (args[0] === 'start' && !process.env.REDIS_URL && !asksForHelp(args)) ensureRedis();
+    build(root);
+    return runToEnd(root, node, ['dist/cli.js', ...args], { INIT_CWD: process.cwd() }, 'inherit');
   },
   async reconcile(node, args) {
     build(root);
@@ -47,12 +54,17 @@ const verbs = {
   format: (_node, args) => runToEnd(root, 'biome', ['check', '--write', ...args, '.']),
 };
 
+function asksForHelp(args) {
+  return args.includes('--help') || args.includes('-h');
+}
+
 const [verb = '', ...args] = process.argv.slice(2);
 try {
   if (!Object.hasOwn(verbs, verb)) {
     throw new Stop(`"${verb}" is not known; choose one of ${Object.keys(verbs).join(', ')}`);
   }
   const node = installDependencies(root);
+  linkCommand(root);
   process.exitCode = await verbs[verb](node, args);
 } catch (error) {
   if (!(error instanceof Stop)) throw error;

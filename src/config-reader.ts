@@ -1,7 +1,11 @@
 /**
  * Reads untyped settings into typed ones. A reader never throws: it notes what is wrong under the path of the value
- * and gives undefined, so that one pass over a file finds every fault in it.
+ * and gives undefined, so that one pass over a file finds every fault in it. Each carries the JSON Schema of what it
+ * accepts, from which config/gateway.schema.json is made: an editor and the gateway cannot disagree on what is known.
  */
+
+/** JSON Schema, draft 7, as editors understand it. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /** What is wrong so far, one line a fault: `path: what would be right`. Values are never quoted; they may be secrets. */
 export class Faults {
@@ -13,30 +17,48 @@ export class Faults {
   }
 }
 
-export type Reader<T> = (value: unknown, path: string, faults: Faults) => T | undefined;
+export type Read<T> = (value: unknown, path: string, faults: Faults) => T | undefined;
 
-interface Field<T> {
+export interface Reader<T> extends Read<T> {
+  readonly schema: JsonSchema;
+}
+
+/** A reader from its two halves: the schema is an editor's advice, the reader decides. */
+export function reader<T>(schema: JsonSchema, read: Read<T>): Reader<T> {
+  return Object.assign((...given: Parameters<Read<T>>) => read(...given), { schema });
+}
+
+/** A value that the environment may give as well: `${NAME}` is replaced before it is read. */
+function orReference(schema: JsonSchema): JsonSchema {
+  return { anyOf: [schema, { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}' }] };
+}
+
+export interface Field<T> {
   readonly read: Reader<T>;
+  /** For whoever edits the file. */
+  readonly description: string;
   /** Taken where the value is absent; without one the field is required. */
   readonly orElse?: () => T;
+  /** The default as it would stand in the file, where there is one. */
+  readonly shownDefault?: unknown;
 }
 
 /** A field that must be there. */
-export function required<T>(read: Reader<T>): Field<T> {
-  return { read };
+export function required<T>(read: Reader<T>, description: string): Field<T> {
+  return { read, description };
 }
 
 /** A field with a default, which is not read again: it is of the final type. */
-export function optional<T, D>(read: Reader<T>, fallback: D): Field<T | D> {
-  return { read, orElse: () => fallback };
+export function optional<T, D>(read: Reader<T>, fallback: D, description: string): Field<T | D> {
+  return { read, description, orElse: () => fallback, shownDefault: fallback };
 }
 
 type Shape = Readonly<Record<string, Field<unknown>>>;
-type Read<S extends Shape> = { readonly [K in keyof S]: S[K] extends Field<infer T> ? T : never };
+type Settings<S extends Shape> = { readonly [K in keyof S]: S[K] extends Field<infer T> ? T : never };
 
 /** A map with exactly these keys, unknown ones being faults; undefined where any of it is wrong. */
-export function section<S extends Shape>(shape: S): Reader<Read<S>> {
-  return (value, path, faults) => {
+export function section<S extends Shape>(shape: S): Reader<Settings<S>> {
+  return reader(sectionSchema(shape), (value, path, faults) => {
     if (!(value instanceof Map)) return faults.add(path || 'the file', 'must be a map of settings');
     const before = faults.lines.length;
     const known = Object.keys(shape);
@@ -52,64 +74,89 @@ export function section<S extends Shape>(shape: S): Reader<Read<S>> {
       else if (field.orElse) result[key] = field.orElse();
       else faults.add(join(path, key), 'is missing');
     }
-    return faults.lines.length === before ? (result as Read<S>) : undefined;
+    return faults.lines.length === before ? (result as Settings<S>) : undefined;
+  });
+}
+
+function sectionSchema(shape: Shape): JsonSchema {
+  const properties = Object.entries(shape).map(([key, { read, description, shownDefault }]) => [
+    key,
+    { description, ...read.schema, ...(shownDefault === undefined ? {} : { default: shownDefault }) },
+  ]);
+  const needed = Object.keys(shape).filter((key) => shape[key]?.orElse === undefined);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    ...(needed.length > 0 ? { required: needed } : {}),
+    additionalProperties: false,
   };
 }
 
+const NAME = '^[\\x21-\\x7e]{1,200}$';
+
 /** A map with names of the user's own, in file order; entries that are wrong are left out, and noted. */
 export function entries<T>(read: Reader<T>): Reader<Map<string, T>> {
-  return (value, path, faults) => {
+  const schema = { type: 'object', propertyNames: { pattern: NAME }, additionalProperties: read.schema };
+  return reader(schema, (value, path, faults) => {
     if (!(value instanceof Map)) return faults.add(path, 'must be a map from names to settings');
     const result = new Map<string, T>();
     for (const [key, item] of value) {
       const name = String(key);
-      if (!/^[\x21-\x7e]{1,200}$/.test(name)) {
+      if (!new RegExp(NAME).test(name)) {
         faults.add(join(path, name), 'must have a name of 1 to 200 visible ASCII characters');
       }
       const entry = read(item, join(path, name), faults);
       if (entry !== undefined) result.set(name, entry);
     }
     return result;
-  };
+  });
 }
 
 export function list<T>(read: Reader<T>): Reader<T[]> {
-  return (value, path, faults) => {
+  return reader({ type: 'array', items: read.schema }, (value, path, faults) => {
     if (!Array.isArray(value)) return faults.add(path, 'must be a list');
     const items = value.map((item: unknown, index) => read(item, `${path}[${index}]`, faults));
     return items.filter((item) => item !== undefined);
-  };
+  });
 }
 
 /** A number in [min, max], from a number or (as the environment has no other kind) its decimal text. */
 export function number(min: number, max: number, kind: 'whole' | 'decimal' = 'whole'): Reader<number> {
   const right = `must be a ${kind === 'whole' ? 'whole ' : ''}number from ${min} to ${max}`;
-  return (value, path, faults) => {
+  const schema = { type: kind === 'whole' ? 'integer' : 'number', minimum: min, maximum: max };
+  return reader(orReference(schema), (value, path, faults) => {
     const read = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value;
     const fits = typeof read === 'number' && read >= min && read <= max;
     return fits && (kind === 'decimal' || Number.isInteger(read)) ? read : faults.add(path, right);
-  };
+  });
 }
 
-export const boolean: Reader<boolean> = (value, path, faults) => {
+export const boolean: Reader<boolean> = reader(orReference({ type: 'boolean' }), (value, path, faults) => {
   if (value === true || value === 'true' || value === '1') return true;
   if (value === false || value === 'false' || value === '0') return false;
   return faults.add(path, 'must be true or false');
-};
+});
 
 export function oneOf<const T extends string>(...values: T[]): Reader<T> {
-  return (value, path, faults) =>
-    values.find((known) => known === value) ?? faults.add(path, `must be one of ${values.join(', ')}`);
+  return reader(
+    orReference({ type: 'string', enum: values }),
+    (value, path, faults) =>
+      values.find((known) => known === value) ?? faults.add(path, `must be one of ${values.join(', ')}`),
+  );
 }
 
 /** Text that `accept` returns in the form to keep; undefined from it is a fault. */
 export function text(right: string, accept: (text: string) => string | undefined): Reader<string> {
-  return (value, path, faults) =>
-    (typeof value === 'string' ? accept(value) : undefined) ?? faults.add(path, right);
+  return reader(
+    { type: 'string' },
+    (value, path, faults) =>
+      (typeof value === 'string' ? accept(value) : undefined) ?? faults.add(path, right),
+  );
 }
 
 export function matching(pattern: RegExp, right: string): Reader<string> {
-  return text(right, (value) => (pattern.test(value) ? value : undefined));
+  const read = text(right, (value) => (pattern.test(value) ? value : undefined));
+  return pattern.flags === '' ? reader(orReference({ type: 'string', pattern: pattern.source }), read) : read;
 }
 
 function join(path: string, key: unknown): string {

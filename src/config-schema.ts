@@ -3,18 +3,22 @@ import {
   boolean,
   entries,
   Faults,
+  type Field,
+  type JsonSchema,
   list,
   matching,
   number,
   oneOf,
   optional,
   type Reader,
+  reader,
   required,
   section,
   text,
 } from './config-reader.ts';
 import { normaliseRange } from './domain/addresses.ts';
 import type { Price, WireFormat } from './domain/catalog.ts';
+import { MAX_CREDITS } from './domain/credits.ts';
 import { CATEGORIES } from './domain/key.ts';
 import { isPriced, priceFromCredits } from './domain/price.ts';
 
@@ -56,41 +60,60 @@ export interface UpstreamSettings {
 }
 
 const upstreamSection = section({
-  url: required(upstreamUrl),
-  apiKey: optional(credential, undefined),
-  format: required(oneOf('openai', 'anthropic')),
+  url: required(
+    upstreamUrl,
+    `Where it runs, without /v1 at its end: the path of the call is appended. "${DEMO_URL}" is the built-in provider`,
+  ),
+  apiKey: optional(
+    credential,
+    undefined,
+    "The provider's credential, best by the name of an environment variable; absent: none is sent",
+  ),
+  format: required(
+    oneOf('openai', 'anthropic'),
+    'Whose API it speaks: how the credential is sent, and how usage is read',
+  ),
 });
 
-const upstream: Reader<UpstreamSettings> = (value, path, faults) => {
+const upstream: Reader<UpstreamSettings> = reader(upstreamSection.schema, (value, path, faults) => {
   const read = upstreamSection(value, path, faults);
   if (!read) return undefined;
   if (read.url === DEMO_URL) {
     return { ...read, apiKey: read.apiKey ?? DEMO_URL };
   }
   return { ...read, apiKey: read.apiKey ?? '' };
-};
+});
 
-function unitPrice(unit: keyof Price): { read: Reader<bigint>; orElse: () => undefined } {
-  const read: Reader<bigint> = (value, path, faults) =>
-    (typeof value === 'number' ? priceFromCredits(unit, value) : undefined) ??
-    faults.add(path, 'must be a number of credits, 0 or more, with at most six decimals');
-  return { read, orElse: () => undefined };
+function unitPrice(unit: keyof Price, description: string): Field<bigint | undefined> {
+  const read: Reader<bigint> = reader(
+    { type: 'number', minimum: 0, maximum: MAX_CREDITS },
+    (value, path, faults) =>
+      (typeof value === 'number' ? priceFromCredits(unit, value) : undefined) ??
+      faults.add(path, 'must be a number of credits, 0 or more, with at most six decimals'),
+  );
+  return optional(read, undefined, description);
 }
 
 const priceSection = section({
-  input: unitPrice('input'),
-  output: unitPrice('output'),
-  cachedInput: unitPrice('cachedInput'),
-  cacheWrite: unitPrice('cacheWrite'),
-  character: unitPrice('character'),
-  image: unitPrice('image'),
-  audioSecond: unitPrice('audioSecond'),
-  videoSecond: unitPrice('videoSecond'),
-  request: unitPrice('request'),
+  input: unitPrice('input', 'Credits per 1,000,000 tokens read'),
+  output: unitPrice('output', 'Credits per 1,000,000 tokens written'),
+  cachedInput: unitPrice(
+    'cachedInput',
+    'Credits per 1,000,000 tokens read from a prompt cache; default: as input',
+  ),
+  cacheWrite: unitPrice(
+    'cacheWrite',
+    'Credits per 1,000,000 tokens written to a prompt cache; default: as input',
+  ),
+  character: unitPrice('character', 'Credits per 1,000,000 characters of speech'),
+  image: unitPrice('image', 'Credits per image'),
+  audioSecond: unitPrice('audioSecond', 'Credits per second of audio'),
+  videoSecond: unitPrice('videoSecond', 'Credits per second of video'),
+  request: unitPrice('request', 'Credits per request'),
 });
 
 /** Absent = 0, but tokens in and out of a cache cost what input costs, unless priced (contract section 1). */
-const price: Reader<Price> = (value, path, faults) => {
+const price: Reader<Price> = reader({ ...priceSection.schema, minProperties: 1 }, (value, path, faults) => {
   const read = priceSection(value, path, faults);
   if (!read) return undefined;
   const input = read.input ?? 0n;
@@ -105,67 +128,144 @@ const price: Reader<Price> = (value, path, faults) => {
     videoSecond: read.videoSecond ?? 0n,
     request: read.request ?? 0n,
   };
-};
+});
 
 const modelSection = section({
-  upstream: required(matching(/./, 'must be the name of an upstream')),
+  upstream: required(
+    matching(/./, 'must be the name of an upstream'),
+    'Where it runs: the name of an entry of upstreams',
+  ),
   upstreamModel: optional(
     matching(/^\S+$/, 'must be the name that the upstream knows the model by'),
     undefined,
+    "What the upstream calls it; default: the entry's own name",
   ),
-  category: required(oneOf(...CATEGORIES)),
-  maxOutputTokens: optional(number(1, 100_000_000), undefined),
-  price: optional(price, undefined),
-  free: optional(boolean, false),
+  category: required(oneOf(...CATEGORIES), 'What it makes, and so the routes that it can be called at'),
+  maxOutputTokens: optional(
+    number(1, 100_000_000),
+    undefined,
+    'Longest answer in tokens (of an image model priced by token: of one picture), held for a request that sets no maximum. Default 16384, with a warning where output has a price',
+  ),
+  price: optional(
+    price,
+    undefined,
+    'Credits by unit, at most six decimals; a unit that is absent costs nothing',
+  ),
+  free: optional(boolean, false, 'true instead of a price: the model costs nothing'),
 });
 
 export type ModelSettings = NonNullable<ReturnType<typeof modelSection>>;
 
+/** A price, or in so many words none: one of the two. */
+const PRICED_OR_FREE = [
+  { required: ['price'], properties: { free: { const: false } } },
+  { required: ['free'], properties: { free: { const: true }, price: false } },
+];
+
 /** Nothing is given away by a typing slip: a model has a price, or says in so many words that it is free. */
-const model: Reader<ModelSettings> = (value, path, faults) => {
-  const read = modelSection(value, path, faults);
-  if (!read) return undefined;
-  const priced = read.price !== undefined && isPriced(read.price);
-  if (priced && read.free) return faults.add(`${path}.free`, 'must not stand beside a price');
-  if (!priced && !read.free) {
-    return faults.add(`${path}.price`, 'must name a price above 0, or the model must say free: true');
-  }
-  return read;
-};
+const model: Reader<ModelSettings> = reader(
+  { ...modelSection.schema, anyOf: PRICED_OR_FREE },
+  (value, path, faults) => {
+    const read = modelSection(value, path, faults);
+    if (!read) return undefined;
+    const priced = read.price !== undefined && isPriced(read.price);
+    if (priced && read.free) return faults.add(`${path}.free`, 'must not stand beside a price');
+    if (!priced && !read.free) {
+      return faults.add(`${path}.price`, 'must name a price above 0, or the model must say free: true');
+    }
+    return read;
+  },
+);
+
+const NO_PROXIES: string[] = [];
 
 const serverSection = section({
-  host: optional(host, '127.0.0.1'),
-  port: optional(port, 8080),
-  trustProxy: optional(list(trustedProxy), []),
-  bodyLimitMb: optional(number(0.001, MAX_BODY_MB, 'decimal'), 50),
+  host: optional(host, '127.0.0.1', 'Address to listen on; 0.0.0.0 for all. HOST wins over it'),
+  port: optional(port, 8080, 'Port to listen on; 0 picks a free one. PORT wins over it'),
+  trustProxy: optional(
+    list(trustedProxy),
+    NO_PROXIES,
+    'IP addresses or CIDR ranges of your own proxies, from which X-Forwarded-For is believed. TRUST_PROXY wins over it',
+  ),
+  bodyLimitMb: optional(
+    number(0.001, MAX_BODY_MB, 'decimal'),
+    50,
+    'Largest request body of a model call, in MiB',
+  ),
 });
 const alertsSection = section({
-  timeoutMs: optional(number(1, 60_000), 10_000),
-  allowPrivateNetworks: optional(boolean, false),
+  timeoutMs: optional(
+    number(1, 60_000),
+    10_000,
+    'For one webhook delivery in all (DNS, connect, answer), in milliseconds',
+  ),
+  allowPrivateNetworks: optional(
+    boolean,
+    false,
+    'Whether webhooks may go to addresses that are not public; for development and tests only',
+  ),
 });
-const originsSection = section({ allowMissing: optional(boolean, false) });
+const originsSection = section({
+  allowMissing: optional(
+    boolean,
+    false,
+    'Whether a key with allowed_origins may be used by requests without Origin and Referer',
+  ),
+});
 const limitsSection = section({
-  requestTimeoutMs: optional(number(1, DAY_MS), 1_800_000),
-  headersTimeoutMs: optional(number(1, DAY_MS), 300_000),
-  idleTimeoutMs: optional(number(1, DAY_MS), 120_000),
-  imageTokens: optional(number(1, 10_000_000), 20_000),
-  contextTokens: optional(number(1, 100_000_000), 1_000_000),
+  requestTimeoutMs: optional(
+    number(1, DAY_MS),
+    1_800_000,
+    'Longest model call, from its first byte to its last, in milliseconds',
+  ),
+  headersTimeoutMs: optional(
+    number(1, DAY_MS),
+    300_000,
+    'Longest wait until an upstream begins to answer, in milliseconds',
+  ),
+  idleTimeoutMs: optional(
+    number(1, DAY_MS),
+    120_000,
+    'Longest silence of an upstream within an answer, in milliseconds',
+  ),
+  imageTokens: optional(
+    number(1, 10_000_000),
+    20_000,
+    'Most tokens that one image or file in a request can cost; held until the call ends',
+  ),
+  contextTokens: optional(
+    number(1, 100_000_000),
+    1_000_000,
+    'Most tokens that a model reads in one pass; held where input is not all in the request',
+  ),
 });
 
 /** A section whose every field has a default may itself be left out: it is then read as if it were empty. */
-function optionalSection<T>(read: Reader<T>): { read: Reader<T>; orElse: () => T } {
-  return {
-    read,
-    orElse: () => read(new Map(), '', new Faults()) as T,
-  };
+function optionalSection<T>(read: Reader<T>, description: string): Field<T> {
+  return { read, description, orElse: () => read(new Map(), '', new Faults()) as T };
 }
 
 /** The whole config file (contract section 1). config/gateway.yaml explains every key. */
 export const configFile = section({
-  server: optionalSection(serverSection),
-  alerts: optionalSection(alertsSection),
-  origins: optionalSection(originsSection),
-  limits: optionalSection(limitsSection),
-  upstreams: required(entries(upstream)),
-  models: required(entries(model)),
+  server: optionalSection(serverSection, 'Where the gateway listens'),
+  alerts: optionalSection(alertsSection, 'Delivery of low-credits alerts'),
+  origins: optionalSection(originsSection, 'The check of browser origins'),
+  limits: optionalSection(limitsSection, 'Bounds of model calls'),
+  upstreams: required(entries(upstream), 'Where models run, by a name of your own'),
+  models: required(
+    entries(model),
+    'What clients may call, by the name that they send as model and that allowed_models lists',
+  ),
 });
+
+/** The JSON Schema of the config file, for editors. */
+export const CONFIG_FILE_SCHEMA: JsonSchema = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  title: 'Configuration of Tollgate',
+  ...configFile.schema,
+};
+
+/** What config/gateway.schema.json holds: `tollgate config schema` prints it. */
+export function configSchemaText(): string {
+  return `${JSON.stringify(CONFIG_FILE_SCHEMA, null, 2)}\n`;
+}

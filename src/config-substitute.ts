@@ -1,4 +1,8 @@
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+/** What stands for a variable that is not set: right as a part of a URL and as a credential. */
+const STAND_IN = 'unset';
+/** And where it is the whole value of a field of an upstream that not every word is right for. */
+const WHOLE_STAND_INS: Readonly<Record<string, string>> = { url: 'http://unset', format: 'openai' };
 
 /** A `${NAME}` without a value: where it stands, as keys and indices from the top, and the variable. */
 export interface Unset {
@@ -8,8 +12,8 @@ export interface Unset {
 
 /**
  * The tree with every `${NAME}` in a text value replaced by that environment variable (contract section 1). One that is
- * unset or empty is reported, and stands in the tree as a word that is valid in a URL and as a credential, so that the
- * rest of its section can be checked. Keys are left alone.
+ * unset or empty is reported, and something valid stands in the tree for it, so that the rest of its section can be
+ * checked. Keys are left alone.
  */
 export function substitute(tree: unknown, env: NodeJS.ProcessEnv): { tree: unknown; unset: Unset[] } {
   const unset: Unset[] = [];
@@ -19,9 +23,10 @@ export function substitute(tree: unknown, env: NodeJS.ProcessEnv): { tree: unkno
     }
     if (Array.isArray(value)) return value.map((item, index) => walk(item, [...at, String(index)]));
     if (typeof value !== 'string') return value;
-    return value.replace(REFERENCE, (_, name: string) => {
-      if (!env[name]) unset.push({ at, name });
-      return env[name] || 'unset';
+    return value.replace(REFERENCE, (reference, name: string) => {
+      if (env[name]) return env[name];
+      unset.push({ at, name });
+      return (reference === value && WHOLE_STAND_INS[at.at(-1) ?? '']) || STAND_IN;
     });
   }
   return { tree: walk(tree, []), unset };

@@ -1,7 +1,15 @@
-import type { Catalog, Upstream } from './domain/catalog.ts';
+import type { Catalog, Model, Upstream } from './domain/catalog.ts';
 
 /** The `url` of an upstream that is the demo provider, which the gateway itself starts. */
 export const DEMO_URL = 'demo';
+
+/** An upstream that is left out because environment variables that it names are not set, with its models. */
+export interface Waiting {
+  readonly upstream: string;
+  readonly variables: readonly string[];
+  /** Their upstream has a credential or an address in it that is none: for showing only. */
+  readonly models: readonly Model[];
+}
 
 /** Everything that can be set, checked, defaulted and frozen (contract section 1). Times in milliseconds. */
 export interface Config {
@@ -28,6 +36,7 @@ export interface Config {
   };
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly catalog: Catalog;
+  readonly waiting: readonly Waiting[];
   readonly adminToken: string | undefined;
   readonly keyPrefix: string;
   readonly logLevel: string;

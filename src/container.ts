@@ -13,6 +13,7 @@ import type { AppParts } from './app.ts';
 import type { Book } from './book/book.ts';
 import type { Config } from './config.ts';
 import { compileRanges } from './domain/addresses.ts';
+import type { Catalog } from './domain/catalog.ts';
 import { CountryLookup } from './gateway/country.ts';
 import { Gatekeeper } from './gateway/gatekeeper.ts';
 import { leastHold } from './gateway/least-hold.ts';
@@ -31,6 +32,8 @@ const ALERT_CONCURRENCY = 32;
 /** What is opened before anything else, and closed after it. */
 export interface Opened {
   readonly config: Config;
+  /** The models that can be called now. Asked once for each call: a reload replaces it whole. */
+  readonly catalog: () => Catalog;
   readonly logger: FastifyBaseLogger;
   readonly book: Book;
   readonly ledger: OpenLedger;
@@ -97,7 +100,7 @@ export function compose(opened: Opened): DependencyContainer {
   once(PIPELINE, (c) => ({
     gatekeeper: c.resolve(GATEKEEPER),
     ledger,
-    catalog: () => config.catalog,
+    catalog: opened.catalog,
     transport: c.resolve(TRANSPORT),
     objects: c.resolve(OBJECTS),
     delivery: {
@@ -121,6 +124,7 @@ export function compose(opened: Opened): DependencyContainer {
       ledger,
       gatekeeper,
       config,
+      catalog: opened.catalog,
       alerts: c.resolve(ALERT_WORKER),
       countryOf: (address: string) => countries.lookup(address),
       minimalHold: leastHold,

@@ -2,12 +2,11 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import type { Config } from './config.ts';
-import { boolean, Faults, matching, oneOf, type Reader, text } from './config-reader.ts';
-import { configFile, credential, host, type ModelSettings, port, trustedProxy } from './config-schema.ts';
+import { boolean, Faults, matching, oneOf, type Read, text } from './config-reader.ts';
+import { configFile, credential, host, port, trustedProxy } from './config-schema.ts';
 import { substitute } from './config-substitute.ts';
-import type { Model, Upstream } from './domain/catalog.ts';
-import { FREE_PRICE } from './domain/price.ts';
 import { parseRedisUrl } from './ledger/connect-redis.ts';
+import { offerOf } from './offer.ts';
 
 const MEBIBYTE = 1_048_576;
 
@@ -15,11 +14,14 @@ const MEBIBYTE = 1_048_576;
 export class ConfigError extends Error {
   /** Each begins with the path of the field that is wrong. */
   readonly faults: readonly string[];
+  /** The file, as it was named. */
+  readonly origin: string;
 
   constructor(origin: string, faults: readonly string[]) {
     super(`The configuration (${origin}) cannot be used: ${faults.join(' | ')}`);
     this.name = 'ConfigError';
     this.faults = faults;
+    this.origin = origin;
   }
 }
 
@@ -41,7 +43,7 @@ export function loadConfig({ env, file }: { env: NodeJS.ProcessEnv; file?: strin
   checkUpstreamNames(tree, faults);
   if (!settings || faults.lines.length > 0) throw new ConfigError(path, faults.lines);
 
-  const { upstreams, catalog, warnings } = available(settings, unset);
+  const { upstreams, catalog, waiting, warnings } = offerOf(settings, unset);
   return deepFreeze({
     server: {
       host: given.host ?? settings.server.host,
@@ -54,6 +56,7 @@ export function loadConfig({ env, file }: { env: NodeJS.ProcessEnv; file?: strin
     limits: settings.limits,
     upstreams,
     catalog,
+    waiting,
     adminToken: given.adminToken,
     keyPrefix: given.keyPrefix ?? 'sk-tg-',
     logLevel: given.logLevel ?? 'info',
@@ -99,7 +102,7 @@ function checkUpstreamNames(tree: unknown, faults: Faults): void {
 
 /** Undefined where a variable is absent or empty, as `NAME=` in an env file means none. */
 function readEnvironment(env: NodeJS.ProcessEnv, faults: Faults) {
-  function read<T>(name: string, reader: Reader<T>): T | undefined {
+  function read<T>(name: string, reader: Read<T>): T | undefined {
     const value = env[name];
     return value ? reader(value, name, faults) : undefined;
   }
@@ -139,51 +142,6 @@ function acceptRedisUrl(value: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Stands in for a missing maxOutputTokens, where output has a price. */
-const DEFAULT_OUTPUT_TOKENS = 16_384;
-
-/** What can be called now: upstreams whose credential is set, with their models; and a warning for each other one. */
-function available(
-  settings: NonNullable<ReturnType<typeof configFile>>,
-  unset: ReturnType<typeof substitute>['unset'],
-) {
-  const upstreams = new Map<string, Upstream>();
-  const catalog = new Map<string, Model>();
-  const warnings: string[] = [];
-  for (const [name, upstream] of settings.upstreams) {
-    const models = [...settings.models].filter(([, model]) => model.upstream === name);
-    const missing = unset.find(({ at }) => at[0] === 'upstreams' && at[1] === name);
-    if (missing) {
-      const slugs = models.map(([slug]) => slug).join(', ') || 'none';
-      warnings.push(
-        `upstream ${name} is left out: ${missing.name} is not set; models left out with it: ${slugs}`,
-      );
-      continue;
-    }
-    const used = { name, ...upstream };
-    upstreams.set(name, used);
-    for (const [slug, model] of models) {
-      catalog.set(slug, catalogModel(slug, model, used));
-      if (!model.price?.output || model.maxOutputTokens !== undefined) continue;
-      warnings.push(
-        `models.${slug}.maxOutputTokens is not set: ${DEFAULT_OUTPUT_TOKENS} is held for requests that name no maximum; longer answers can overdraw`,
-      );
-    }
-  }
-  return { upstreams, catalog, warnings };
-}
-
-function catalogModel(slug: string, model: ModelSettings, upstream: Upstream): Model {
-  return {
-    slug,
-    upstream,
-    upstreamModel: model.upstreamModel ?? slug,
-    category: model.category,
-    maxOutputTokens: model.maxOutputTokens ?? (model.price?.output ? DEFAULT_OUTPUT_TOKENS : 0),
-    price: model.price ?? FREE_PRICE,
-  };
 }
 
 /** Objects, lists, and what maps hold; the maps themselves are read-only by their type. */

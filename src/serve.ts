@@ -5,10 +5,12 @@ import type { Book } from './book/book.ts';
 import { openBook } from './book/open-book.ts';
 import type { Config } from './config.ts';
 import { ALERT_WORKER, APP_PARTS, COUNTRIES, compose, TOKEN_COUNTER, TRANSPORT } from './container.ts';
-import { startDemoUpstreams } from './demo/demo-upstreams.ts';
+import { DemoUpstreams } from './demo/demo-upstreams.ts';
 import { parseRedisUrl } from './ledger/connect-redis.ts';
 import { type OpenLedger, openLedger } from './ledger/open-ledger.ts';
 import { startPrivateRedis } from './ledger/redis-server.ts';
+import { describeOffer } from './offer.ts';
+import type { ReplaceCatalog } from './reload.ts';
 
 /** How long requests in flight may take to finish after a signal (contract section 1, "Stop"). */
 const FINISH_WITHIN_MS = 30_000;
@@ -49,6 +51,7 @@ export interface Served {
   readonly config: Config;
   readonly book: Book;
   readonly ledger: OpenLedger;
+  readonly replaceCatalog: ReplaceCatalog;
   /** Contract section 1, "Stop": finish, settle, drain, close. */
   close(): Promise<void>;
 }
@@ -66,10 +69,12 @@ export async function serve(config: Config, logger: FastifyBaseLogger): Promise<
 
 async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger): Promise<Served> {
   for (const warning of loaded.warnings) logger.warn(warning);
+  for (const { facts, text } of describeOffer(loaded)) logger.info(facts, text);
 
-  const demo = await startDemoUpstreams(loaded);
+  const demo = new DemoUpstreams();
   closers.add(() => demo.close());
-  const { config } = demo;
+  const config = await demo.bind(loaded);
+  let { catalog } = config;
 
   const book = await openBook({ databaseUrl: config.databaseUrl, dataDir: config.dataDir });
   closers.add(() => book.close());
@@ -99,7 +104,15 @@ async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger)
   }
 
   let draining = false;
-  const container = compose({ config, logger, book, ledger, redisFaults, isDraining: () => draining });
+  const container = compose({
+    config,
+    catalog: () => catalog,
+    logger,
+    book,
+    ledger,
+    redisFaults,
+    isDraining: () => draining,
+  });
   closers.add(() => container.resolve(COUNTRIES).close());
   closers.add(() => container.resolve(TOKEN_COUNTER).close());
   closers.add(() => container.resolve(TRANSPORT).close());
@@ -134,5 +147,8 @@ async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger)
     const reason = LISTEN_FAULTS[cause.code ?? ''] ?? cause.message;
     throw new Error(`The gateway cannot listen on ${host}, port ${port}: ${reason}.`, { cause });
   });
-  return { url, config, book, ledger, close: () => closers.close() };
+  const replaceCatalog = async (next: Config) => {
+    ({ catalog } = await demo.bind(next));
+  };
+  return { url, config, book, ledger, replaceCatalog, close: () => closers.close() };
 }

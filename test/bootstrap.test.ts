@@ -2,7 +2,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { type Test, test } from 'tap';
@@ -26,6 +26,7 @@ import { appendFileSync, cpSync, mkdirSync } from 'node:fs';
 appendFileSync('compiled.log', 'x');
 mkdirSync('dist', { recursive: true });
 cpSync('src/main.ts', 'dist/main.js');
+cpSync('src/main.ts', 'dist/cli.js');
 `;
 
 /** A clone in which nothing is installed or built, with a compiler that needs no registry and the main program given. */
@@ -48,6 +49,7 @@ function clone(t: Test, main: string): string {
   });
   cpSync(join(SOURCE, 'bootstrap.mjs'), join(root, 'src/bootstrap.mjs'));
   cpSync(join(SOURCE, 'bootstrap'), join(root, 'src/bootstrap'), { recursive: true });
+  cpSync(join(SOURCE, '../bin'), join(root, 'bin'), { recursive: true });
   return root;
 }
 
@@ -59,7 +61,7 @@ function bootstrap(root: string, verb: string, env: NodeJS.ProcessEnv = {}) {
   });
 }
 
-async function finish(child: ChildProcessByStdio<null, Readable, Readable>) {
+async function finish(child: ChildProcessByStdio<Writable | null, Readable, Readable>) {
   const [output, errors, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
@@ -148,7 +150,7 @@ test('a signal reaches the gateway once, and its end is waited for', async (t) =
 
 test('without Redis, and without a way to install it, one line says what to type', async (t) => {
   const root = clone(t, PRINT_DEMO);
-  const tools = join(root, 'bin');
+  const tools = join(root, 'on-the-path');
   mkdirSync(tools);
   symlinkSync(process.execPath, join(tools, 'node'));
   const npm = (process.env.PATH ?? '').split(':').find((folder) => existsSync(join(folder, 'npm'))) ?? '';
@@ -162,6 +164,36 @@ test('without Redis, and without a way to install it, one line says what to type
 
   const elsewhere = await finish(bootstrap(root, 'start', { PATH: tools, REDIS_URL: 'redis://elsewhere' }));
   t.equal(elsewhere.code, 0, elsewhere.errors);
+});
+
+test('the command tollgate installs and builds what is missing, and passes arguments, stdin and exit code on', async (t) => {
+  const main = `
+    let input = '';
+    for await (const chunk of process.stdin) input += chunk;
+    console.log(JSON.stringify([process.argv.slice(2), input, process.env.INIT_CWD]));
+    process.exitCode = 2;
+  `;
+  const root = clone(t, main);
+  const command = (file: string) => {
+    const child = spawn(process.execPath, [file, 'key', 'list', '--key', '-'], { cwd: join(root, 'bin') });
+    child.stdin.end('secret');
+    return finish(child);
+  };
+  const first = await command(join(root, 'bin/tollgate.mjs'));
+  t.same(
+    [first.code, JSON.parse(first.output)],
+    [2, [['key', 'list', '--key', '-'], 'secret', join(root, 'bin')]],
+  );
+  t.match(first.errors, /installing the locked dependencies[\s\S]*building/);
+  t.equal(
+    (await command(join(root, 'node_modules/.bin/tollgate'))).errors,
+    '',
+    'it is where npx looks first',
+  );
+
+  rmSync(join(root, 'src'), { recursive: true });
+  const { output } = await command(join(root, 'bin/tollgate.mjs'));
+  t.same(JSON.parse(output).slice(0, 2), [['key', 'list', '--key', '-'], 'secret'], 'without sources');
 });
 
 test('an unknown verb is refused with those that are known', async (t) => {

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
 import { type Test, test } from 'tap';
+import { CATEGORIES } from '../src/domain/key.ts';
+import { isPriced } from '../src/domain/price.ts';
 import { ConfigError, loadConfig } from '../src/load-config.ts';
 
 const SMALL = `
@@ -84,8 +86,41 @@ test('the shipped file loads without any key, and warns once for each upstream l
     'demo-stt',
     'demo-tts',
   ]);
-  t.equal(config.warnings.length, 2);
-  t.match(config.warnings[0], /upstream openai .*OPENAI_API_KEY.*: gpt-4o-mini, gpt-4o/);
+  t.equal(config.warnings.length, 3);
+  t.match(config.warnings[0], /^upstream openai .*OPENAI_API_KEY is not set.*: gpt-6-astra, .*whisper-1/);
+  t.match(
+    config.warnings[2],
+    /^upstream videos .*VIDEOS_URL and VIDEOS_API_KEY are not set.*: sora-2, sora-2-pro$/,
+  );
+});
+
+test('the shipped file has real models of every modality, priced or free, each waiting for a variable by name', async (t) => {
+  const { waiting } = loadConfig({ env: {}, file: 'config/gateway.yaml' });
+  t.match(waiting, [
+    { upstream: 'openai', variables: ['OPENAI_API_KEY'] },
+    { upstream: 'anthropic', variables: ['ANTHROPIC_API_KEY'] },
+    { upstream: 'videos', variables: ['VIDEOS_URL', 'VIDEOS_API_KEY'] },
+  ]);
+  const models = waiting.flatMap((one) => one.models);
+  t.same(new Set(models.map(({ category }) => category)), new Set(CATEGORIES));
+  const free = models.filter(({ price }) => !isPriced(price)).map(({ slug }) => slug);
+  t.same(free, ['omni-moderation-latest']);
+});
+
+test('every shipped model whose output has a price says how long it can be', async (t) => {
+  const env = { ...KEY, ANTHROPIC_API_KEY: 'b', VIDEOS_URL: 'https://videos.example', VIDEOS_API_KEY: 'c' };
+  t.same(loadConfig({ env, file: 'config/gateway.yaml' }).warnings, []);
+});
+
+test('an upstream whose address comes from a variable that is not set is left out', async (t) => {
+  const file = SMALL.replace('https://api.openai.com/', `\${OPENAI_URL}`);
+  const { warnings, catalog } = load(t, file, KEY);
+  t.match(warnings, [/^upstream openai is left out: OPENAI_URL is not set; .*: gpt$/]);
+  t.equal(catalog.size, 0);
+  t.equal(
+    load(t, file, { ...KEY, OPENAI_URL: 'http://a.example/' }).upstreams.get('openai')?.url,
+    'http://a.example',
+  );
 });
 
 test('the shipped file states the defaults', async (t) => {
@@ -101,8 +136,8 @@ test('the shipped file has the models of both providers when their keys are set'
   const env = { ...KEY, ANTHROPIC_API_KEY: 'sk-ant' };
   const config = loadConfig({ env, file: 'config/gateway.yaml' });
   t.equal(config.catalog.get('gpt-4o-mini')?.price.cachedInput, 75_000n);
-  t.equal(config.catalog.get('claude-sonnet-4-5')?.upstream.format, 'anthropic');
-  t.same(config.warnings, []);
+  t.equal(config.catalog.get('claude-sonnet-5-5')?.upstream.format, 'anthropic');
+  t.match(config.waiting, [{ upstream: 'videos' }]);
 });
 
 test('an empty variable is an unset one', async (t) => {

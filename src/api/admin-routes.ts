@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { adminAccountRoutes } from './admin-account-routes.ts';
 import { adminCreditsRoute } from './admin-credits-route.ts';
-import { adminKeyRoute } from './admin-key-route.ts';
+import { adminKeyRoutes } from './admin-key-routes.ts';
 import { adminTokenCheck, invalidAdminToken, noSuchRoute } from './admin-token.ts';
 import { speakJson } from './json-scope.ts';
 import { newAccountRoute } from './new-account-route.ts';
@@ -31,6 +31,6 @@ export function adminRoutes(deps: AdminDeps): FastifyPluginAsync {
     newAccountRoute(app, deps);
     adminAccountRoutes(app, deps);
     adminCreditsRoute(app, deps);
-    adminKeyRoute(app, deps);
+    adminKeyRoutes(app, deps);
   };
 }

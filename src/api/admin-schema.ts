@@ -47,7 +47,9 @@ export const AdminAccountPatch = Type.Object(
   { additionalProperties: false },
 );
 
-export const AccountPath = Type.Object({ account_id: Type.Integer({ minimum: 1 }) });
+const account_id = Type.Integer({ minimum: 1 });
+export const AccountPath = Type.Object({ account_id });
+export const AccountKeyPath = Type.Object({ account_id, key_id: Type.Integer({ minimum: 1 }) });
 
 export const CreditsBody = Type.Object(
   {

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import type { Book } from '../book/book.ts';
 import type { Config } from '../config.ts';
 import { type ParsedAddress, parseAddress } from '../domain/addresses.ts';
-import type { Model } from '../domain/catalog.ts';
+import type { Catalog, Model } from '../domain/catalog.ts';
 import { type Micro, micro } from '../domain/credits.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { requestOrigin } from '../domain/origins.ts';
@@ -23,6 +23,7 @@ export interface ExplainDeps {
   readonly ledger: Ledger;
   readonly gatekeeper: Gatekeeper;
   readonly config: Config;
+  readonly catalog: () => Catalog;
   /** ISO 3166-1 alpha-2 of an address, null: none is known. May reject. */
   readonly countryOf: (address: string) => Promise<string | null>;
   /** The least that a call of this model holds. */
@@ -53,7 +54,7 @@ export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
       return explain({
         compiled: compileKey(subject),
         caller: await callerOf(deps, request, asked, subject),
-        catalog: deps.config.catalog,
+        catalog: deps.catalog(),
         model: asked.model,
         endpoint: asked.endpoint,
         minimalHold: deps.minimalHold,

@@ -4,7 +4,7 @@ import { pathId } from './query.ts';
 
 /** The answer for an unknown id and for a key of another account alike (contract section 2). */
 export function keyNotFound(): GatewayError {
-  return new GatewayError('key_not_found', 'There is no key with this id in your account.');
+  return new GatewayError('key_not_found', 'There is no key with this id in the account.');
 }
 
 /** The `key_id` of the path. Throws `key_not_found` for anything that cannot be an id. */

@@ -1,17 +1,16 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import type { Book } from '../book/book.ts';
 import type { Config } from '../config.ts';
-import { micro } from '../domain/credits.ts';
-import type { KeyRecord, KeySettings } from '../domain/key.ts';
 import { parseKeyPatch, parseNewKey } from '../domain/key-settings.ts';
-import { type KeyView, keyView } from '../domain/key-view.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { changeKey } from './change-key.ts';
 import { createKey } from './create-key.ts';
 import { ERROR_ANSWERS } from './error-schema.ts';
 import { speakJson } from './json-scope.ts';
-import { keyIdOf, keyNotFound } from './key-path.ts';
+import { keyIdOf } from './key-path.ts';
 import { CreatedKey, DeletedKey, Key, KeyList, KeyPatch, KeyPath, NewKeyBody } from './key-schema.ts';
+import { keyViews } from './key-views.ts';
 import { managesAfterPatch, managesOnCreation, managingCaller } from './may-manage.ts';
 
 export interface KeysDeps {
@@ -23,7 +22,6 @@ export interface KeysDeps {
   readonly now?: () => number;
 }
 
-const NOTHING = micro(0);
 const docs = { tags: ['Keys'], security: [{ apiKey: [] }] };
 
 /**
@@ -100,28 +98,4 @@ function deleteRoute(app: FastifyInstance, deps: KeysDeps): void {
     await changeKey(deps, caller.accountId, keyIdOf(request), { isActive: false });
     return { deleted: true };
   });
-}
-
-/**
- * Book first, then Redis, then the answer: so what was answered is what the next request is judged by. Throws
- * `key_not_found`, and LedgerUnavailable where the change is in the book but not published yet; sending the
- * request again is harmless.
- */
-async function changeKey(
-  { book, ledger, now = Date.now }: KeysDeps,
-  accountId: number,
-  keyId: number,
-  change: Partial<KeySettings>,
-): Promise<KeyRecord> {
-  const key = await book.updateKey(accountId, keyId, change, now());
-  if (key === undefined) throw keyNotFound();
-  await ledger.publishKey(key);
-  return key;
-}
-
-/** Key objects with what each key has spent in its current period. */
-async function keyViews(ledger: Ledger, accountId: number, keys: readonly KeyRecord[]): Promise<KeyView[]> {
-  const periods = keys.map((key) => ({ id: key.id, period: key.spendingPeriod }));
-  const spent = await ledger.spent(accountId, periods);
-  return keys.map((key, index) => keyView(key, spent[index] ?? NOTHING));
 }

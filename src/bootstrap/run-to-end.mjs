@@ -14,11 +14,11 @@ export function toolEnvironment(root, more = {}) {
  * Runs the command in the foreground and gives its exit code when it has ended, by itself or by a signal, which it is
  * sent like this process. So whoever stops npm waits for the gateway to drain.
  */
-export function runToEnd(root, command, args, environment = {}) {
+export function runToEnd(root, command, args, environment = {}, stdin = 'ignore') {
   const child = spawn(command, args, {
     cwd: root,
     env: toolEnvironment(root, environment),
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: [stdin, 'inherit', 'inherit'],
   });
   let passedAt = Number.NEGATIVE_INFINITY;
   const passOn = (signal) => {

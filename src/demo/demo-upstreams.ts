@@ -1,27 +1,33 @@
 import { type Config, DEMO_URL } from '../config.ts';
 import type { Model, Upstream } from '../domain/catalog.ts';
-import { startDemoProvider } from './demo-provider.ts';
+import { type DemoProvider, startDemoProvider } from './demo-provider.ts';
 
 /**
- * Starts the demo provider on loopback where the configuration has an upstream for it, and gives the configuration with
- * the provider's address in that upstream. Close the provider after the gateway.
+ * The demo provider as an upstream: it runs on loopback from the first configuration that has an upstream for it until
+ * it is closed, which is to be after the gateway.
  */
-export async function startDemoUpstreams(
-  config: Config,
-): Promise<{ readonly config: Config; close(): Promise<void> }> {
-  const isDemo = (upstream: Upstream) => upstream.url === DEMO_URL;
-  if (![...config.upstreams.values()].some(isDemo)) return { config, close: async () => {} };
-  const provider = await startDemoProvider();
-  const upstreams = new Map<string, Upstream>();
-  for (const [name, upstream] of config.upstreams) {
-    upstreams.set(name, isDemo(upstream) ? Object.freeze({ ...upstream, url: provider.url }) : upstream);
+export class DemoUpstreams {
+  #provider: Promise<DemoProvider> | undefined;
+
+  /** The configuration with the provider's address in the upstreams that are it; without one it is given back as it is. */
+  async bind(config: Config): Promise<Config> {
+    const isDemo = (upstream: Upstream) => upstream.url === DEMO_URL;
+    if (![...config.upstreams.values()].some(isDemo)) return config;
+    this.#provider ??= startDemoProvider();
+    const { url } = await this.#provider;
+    const upstreams = new Map<string, Upstream>();
+    for (const [name, upstream] of config.upstreams) {
+      upstreams.set(name, isDemo(upstream) ? Object.freeze({ ...upstream, url }) : upstream);
+    }
+    const catalog = new Map<string, Model>();
+    for (const [slug, model] of config.catalog) {
+      const upstream = upstreams.get(model.upstream.name) ?? model.upstream;
+      catalog.set(slug, Object.freeze({ ...model, upstream }));
+    }
+    return Object.freeze({ ...config, upstreams, catalog });
   }
-  const catalog = new Map<string, Model>();
-  for (const [slug, model] of config.catalog) {
-    catalog.set(
-      slug,
-      Object.freeze({ ...model, upstream: upstreams.get(model.upstream.name) ?? model.upstream }),
-    );
+
+  async close(): Promise<void> {
+    await (await this.#provider)?.close();
   }
-  return { config: Object.freeze({ ...config, upstreams, catalog }), close: () => provider.close() };
 }

@@ -1,5 +1,5 @@
 import type { Price } from './catalog.ts';
-import { MAX_CREDITS, type Micro, micro, microFromCredits } from './credits.ts';
+import { creditsString, MAX_CREDITS, type Micro, micro, microFromCredits } from './credits.ts';
 import { shiftDecimal } from './decimal.ts';
 import type { Usage } from './ledger-entry.ts';
 
@@ -66,6 +66,11 @@ export function priceFromCredits(unit: Unit, credits: number): bigint | undefine
   if (amount === undefined) return undefined;
   // Micro-credits per 1,000,000 units and pico-credits per unit are the same number.
   return PRICED_PER_MILLION.has(unit) ? BigInt(amount) : BigInt(amount) * PICO_PER_MICRO;
+}
+
+/** The price as it stands in a config file, with six decimals: the inverse of `priceFromCredits`. */
+export function priceInCredits(unit: Unit, price: bigint): string {
+  return creditsString(micro(Number(PRICED_PER_MILLION.has(unit) ? price : price / PICO_PER_MICRO)));
 }
 
 /** Whether anything at all is charged at this price. */

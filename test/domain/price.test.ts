@@ -2,7 +2,7 @@ import { test } from 'tap';
 import type { Price } from '../../src/domain/catalog.ts';
 import { MAX_CREDITS } from '../../src/domain/credits.ts';
 import type { Usage } from '../../src/domain/ledger-entry.ts';
-import { chargeFor, FREE_PRICE, isPriced, priceFromCredits } from '../../src/domain/price.ts';
+import { chargeFor, FREE_PRICE, isPriced, priceFromCredits, priceInCredits } from '../../src/domain/price.ts';
 
 /** A price list in config numbers; what is not named costs nothing. */
 function priced(credits: Partial<Record<keyof Price, number>>): Price {
@@ -131,4 +131,12 @@ test('a charge beyond the safe range is an error and no wrong number', async (t)
 test('a price list is priced where one price is above zero', async (t) => {
   t.equal(isPriced(FREE_PRICE), false);
   for (const unit of Object.keys(FREE_PRICE)) t.equal(isPriced({ ...FREE_PRICE, [unit]: 1n }), true, unit);
+});
+
+test('a price is shown as it was configured, to the last decimal', async (t) => {
+  for (const [unit, credits, pico] of PRICES) {
+    if (pico !== undefined) t.equal(Number(priceInCredits(unit, pico)), credits + 0, `${unit} ${credits}`);
+  }
+  t.equal(priceInCredits('input', 150_000n), '0.150000');
+  t.equal(priceInCredits('audioSecond', 100_000_000n), '0.000100');
 });

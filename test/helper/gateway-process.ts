@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
 import { endLeftovers } from '../../src/ledger/redis-leftover.ts';
@@ -75,8 +75,15 @@ ${more}`,
 }
 
 /** Runs a program of src with nothing of this process's environment but the PATH, until it ends. */
-export async function run(program: string, env: NodeJS.ProcessEnv): Promise<Ended> {
-  return await endOf(launch(program, env)).ended;
+export async function run(
+  program: string,
+  env: NodeJS.ProcessEnv,
+  args: readonly string[] = [],
+  input = '',
+): Promise<Ended> {
+  const child = launch(program, env, args);
+  child.stdin.end(input);
+  return await endOf(child).ended;
 }
 
 /** Starts a gateway and waits until it listens. Rejects, with what it wrote, where it ends instead. */
@@ -108,13 +115,13 @@ export async function startGateway(t: Test, place: Place): Promise<GatewayProces
   };
 }
 
-type Child = ChildProcessByStdio<null, Readable, Readable>;
+type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
-function launch(program: string, env: NodeJS.ProcessEnv): Child {
+function launch(program: string, env: NodeJS.ProcessEnv, args: readonly string[] = []): Child {
   const defaults = { PATH: process.env.PATH, PORT: '0', ADMIN_TOKEN };
-  const child = spawn(process.execPath, [join(SRC, program)], {
+  const child = spawn(process.execPath, [join(SRC, program), ...args], {
     env: { ...defaults, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
   endWithProcess(child);
   return child;

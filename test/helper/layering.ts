@@ -16,6 +16,8 @@ const TIERS: readonly (readonly string[])[] = [
   ['container.ts'],
 ];
 const PROGRAM = TIERS.length;
+/** The program too: what the commands of the command line do. */
+const COMMANDS = 'cli';
 /** Runs before there are any dependencies, so that it has none; nothing imports it. */
 const BOOTSTRAP = 'bootstrap';
 /** Dependency injection stays in one file. */
@@ -78,5 +80,5 @@ function tierOf(path: string): number | undefined {
   const unit = unitOf(path);
   const tier = TIERS.findIndex((units) => units.includes(unit));
   if (tier !== -1) return tier;
-  return unit === path ? PROGRAM : undefined;
+  return unit === path || unit === COMMANDS ? PROGRAM : undefined;
 }

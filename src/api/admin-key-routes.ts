@@ -1,0 +1,68 @@
+import type { FastifyInstance } from 'fastify';
+import { parseNewKey } from '../domain/key-settings.ts';
+import { accountOf } from './admin-account.ts';
+import type { AdminDeps } from './admin-routes.ts';
+import { AccountKeyPath, AccountPath } from './admin-schema.ts';
+import { changeKey } from './change-key.ts';
+import { createKey } from './create-key.ts';
+import { ERROR_ANSWERS } from './error-schema.ts';
+import { keyIdOf } from './key-path.ts';
+import { CreatedKey, DeletedKey, KeyList, NewKeyBody } from './key-schema.ts';
+import { keyViews } from './key-views.ts';
+
+const docs = { tags: ['Operator'], security: [{ adminToken: [] }] };
+const PATH = '/api/admin/accounts/:account_id/keys/';
+
+/**
+ * The keys of an account, for its operator. The contract names the creation alone; to list and to revoke are what an
+ * operator needs when an owner reports a leaked key and cannot act.
+ */
+export function adminKeyRoutes(app: FastifyInstance, deps: AdminDeps): void {
+  listRoute(app, deps);
+  createRoute(app, deps);
+  deleteRoute(app, deps);
+}
+
+function listRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
+  const schema = {
+    ...docs,
+    summary: 'List the keys of an account',
+    params: AccountPath,
+    response: { 200: KeyList, ...ERROR_ANSWERS },
+  };
+  app.get(PATH, { schema }, async (request) => {
+    const { id } = await accountOf(book, request);
+    return { keys: await keyViews(ledger, id, await book.keys(id)) };
+  });
+}
+
+/** A key for an owner who has lost theirs, so it may manage, restricted or not, unless the request says otherwise. */
+function createRoute(app: FastifyInstance, deps: AdminDeps): void {
+  const schema = {
+    ...docs,
+    summary: 'Create a key for an account',
+    params: AccountPath,
+    body: NewKeyBody,
+    response: { 201: CreatedKey, ...ERROR_ANSWERS },
+  };
+  app.post(PATH, { schema }, async (request, reply) => {
+    const { settings, canManage = true } = parseNewKey(request.body);
+    const account = await accountOf(deps.book, request);
+    return reply.code(201).send(await createKey(deps, account.id, { ...settings, canManage }));
+  });
+}
+
+function deleteRoute(app: FastifyInstance, deps: AdminDeps): void {
+  const schema = {
+    ...docs,
+    summary: 'Delete a key of an account',
+    description: 'Marks the key inactive; it is refused at every gateway once answered.',
+    params: AccountKeyPath,
+    response: { 200: DeletedKey, ...ERROR_ANSWERS },
+  };
+  app.delete(`${PATH}:key_id/`, { schema }, async (request) => {
+    const { id } = await accountOf(deps.book, request);
+    await changeKey(deps, id, keyIdOf(request), { isActive: false });
+    return { deleted: true };
+  });
+}

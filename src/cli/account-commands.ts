@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import type { Command } from 'commander';
+import { credits, id, type RemoteOptions, remote } from './arguments.ts';
+import { Failure } from './failure.ts';
+import { operatorApi } from './gateway-api.ts';
+import { showNewKey } from './key-commands.ts';
+import { exactCredits, print, printJson, printTable } from './print.ts';
+
+interface Account {
+  readonly id: number;
+  readonly email: string;
+  readonly is_active: boolean;
+  readonly credits_balance: number;
+  readonly credits_held: number;
+  readonly alert_threshold: number;
+  readonly created_at: string;
+}
+
+const ACCOUNTS = '/api/admin/accounts/';
+const PAGE = 1_000;
+
+/** `tollgate account …`: the operator's routes of a running gateway. */
+export function accountCommands(program: Command): void {
+  const account = program.command('account').description('accounts of a running gateway, for its operator');
+  remote(account.command('create'))
+    .description('create an account and its first key')
+    .argument('<email>', 'e-mail address of the owner')
+    .option('--credits <credits>', 'credits to begin with', credits)
+    .option(
+      '--threshold <credits>',
+      'balance below which the low-credits alert is sent (default: 100)',
+      credits,
+    )
+    .action(create);
+  remote(account.command('list')).description('list all accounts with their balances').action(list);
+  remote(account.command('credit'))
+    .description('top up an account; a negative amount is an adjustment')
+    .argument('<id>', 'id of the account', id)
+    .argument('<amount>', 'credits, at most six decimals', credits)
+    .option('--note <text>', 'note in the ledger')
+    .option('--idempotency-key <key>', 'makes a repeat harmless: the same key changes the balance once')
+    .action(credit);
+}
+
+async function create(email: string, options: RemoteOptions & { credits?: number; threshold?: number }) {
+  const answer = await operatorApi(options).call<{ account: Account; key: { id: number; key: string } }>(
+    'POST',
+    ACCOUNTS,
+    {
+      email,
+      ...(options.credits === undefined ? {} : { credits: options.credits }),
+      ...(options.threshold === undefined ? {} : { alert_threshold: options.threshold }),
+    },
+  );
+  if (options.json) return printJson(answer);
+  const { account, key } = answer;
+  print(`Account ${account.id} (${account.email}) has ${exactCredits(account.credits_balance)} credits.`);
+  showNewKey(key);
+}
+
+async function list(options: RemoteOptions) {
+  const api = operatorApi(options);
+  const accounts: Account[] = [];
+  for (let after: string | null = ''; after !== null; ) {
+    const query = `?limit=${PAGE}${after ? `&after=${encodeURIComponent(after)}` : ''}`;
+    const page: { accounts: Account[]; next: string | null } = await api.call('GET', `${ACCOUNTS}${query}`);
+    accounts.push(...page.accounts);
+    after = page.next;
+  }
+  if (options.json) return printJson({ accounts });
+  printTable(
+    ['ID', 'E-MAIL', 'ACTIVE', 'BALANCE', 'HELD', 'ALERT BELOW', 'CREATED'],
+    accounts.map((one) => [
+      String(one.id),
+      one.email,
+      one.is_active ? 'yes' : 'no',
+      exactCredits(one.credits_balance),
+      exactCredits(one.credits_held),
+      exactCredits(one.alert_threshold),
+      one.created_at,
+    ]),
+  );
+}
+
+/** Sent under a key of its own in any case: when the answer is lost, the repeat that is advised changes nothing twice. */
+async function credit(
+  accountId: number,
+  amount: number,
+  options: RemoteOptions & { note?: string; idempotencyKey?: string },
+) {
+  const key = options.idempotencyKey ?? randomUUID();
+  const body = { amount, ...(options.note === undefined ? {} : { note: options.note }) };
+  const answer = await operatorApi(options)
+    .call<{ credits_balance: number }>('POST', `${ACCOUNTS}${accountId}/credits/`, body, {
+      'idempotency-key': key,
+    })
+    .catch((cause: Error) => {
+      throw new Failure(`${cause.message} To repeat it safely, add: --idempotency-key ${key}`, { cause });
+    });
+  if (options.json) return printJson({ account_id: accountId, ...answer, idempotency_key: key });
+  print(`Account ${accountId} has ${exactCredits(answer.credits_balance)} credits.`);
+}

@@ -1,0 +1,119 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { Config } from '../config.ts';
+import { configSchemaText } from '../config-schema.ts';
+import type { Model, Price } from '../domain/catalog.ts';
+import { isPriced, priceInCredits } from '../domain/price.ts';
+import { ConfigError, loadConfig } from '../load-config.ts';
+import { Failure } from './failure.ts';
+import { print, printJson, printTable } from './print.ts';
+
+/** `tollgate config …`: the file, without a gateway. */
+export function configCommands(program: Command): void {
+  const config = program.command('config').description('the configuration file');
+  config
+    .command('check')
+    .description(
+      'name every fault of the file and the environment, what waits for a variable, and every price',
+    )
+    .argument('[file]', 'file to check (default: TOLLGATE_CONFIG, else config/gateway.yaml)')
+    .option('--json', 'print JSON')
+    .action(check);
+  config
+    .command('schema')
+    .description('print the JSON Schema of the file, for editors')
+    .action(() => {
+      process.stdout.write(configSchemaText());
+    });
+}
+
+function check(file: string | undefined, { json }: { json?: true }): void {
+  try {
+    const config = loadConfig({
+      env: process.env,
+      ...(file === undefined ? {} : { file: fromCaller(file) }),
+    });
+    if (json) printJson({ ok: true, faults: [], ...facts(config) });
+    else show(config);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    if (json) printJson({ ok: false, faults: error.faults.map(parted) });
+    else for (const fault of error.faults) print(fault);
+    const count = error.faults.length;
+    throw new Failure(`${error.origin} cannot be used: ${count} ${count === 1 ? 'fault' : 'faults'}`);
+  }
+}
+
+/** npm runs commands in the folder of the package; this is the folder that the user is in. */
+function fromCaller(file: string): string {
+  return resolve(process.env.INIT_CWD ?? '.', file);
+}
+
+/** `path: what would be right`, in its two parts. */
+function parted(fault: string): { path: string; message: string } {
+  const colon = fault.indexOf(': ');
+  return { path: fault.slice(0, Math.max(0, colon)), message: fault.slice(colon < 0 ? 0 : colon + 2) };
+}
+
+interface Row {
+  readonly model: Model;
+  /** Variables that it waits for; none: it is live. */
+  readonly waitsFor: readonly string[];
+}
+
+function rowsOf({ catalog, waiting }: Config): Row[] {
+  return [
+    ...[...catalog.values()].map((model) => ({ model, waitsFor: [] })),
+    ...waiting.flatMap(({ models, variables }) => models.map((model) => ({ model, waitsFor: variables }))),
+  ];
+}
+
+/** Units that cost something. What a cache costs is named where it is not what input costs. */
+function priceOf(price: Price): Record<string, string> {
+  const units = Object.keys(price) as (keyof Price)[];
+  const told = units.filter((unit) =>
+    unit === 'cachedInput' || unit === 'cacheWrite' ? price[unit] !== price.input : price[unit] > 0n,
+  );
+  return Object.fromEntries(told.map((unit) => [unit, priceInCredits(unit, price[unit])]));
+}
+
+function facts(config: Config) {
+  return {
+    models: rowsOf(config).map(({ model, waitsFor }) => ({
+      model: model.slug,
+      category: model.category,
+      upstream: model.upstream.name,
+      live: waitsFor.length === 0,
+      waits_for: waitsFor,
+      free: !isPriced(model.price),
+      price: priceOf(model.price),
+    })),
+    unset: config.waiting.map(({ upstream, variables }) => ({ upstream, variables })),
+    warnings: config.warnings,
+  };
+}
+
+function show(config: Config): void {
+  const rows = rowsOf(config);
+  printTable(
+    ['MODEL', 'CATEGORY', 'UPSTREAM', 'STATE', 'PRICE IN CREDITS'],
+    rows.map(({ model, waitsFor }) => [
+      model.slug,
+      model.category,
+      model.upstream.name,
+      waitsFor.length > 0 ? `waits for ${waitsFor.join(', ')}` : 'live',
+      priceText(model.price),
+    ]),
+  );
+  print('');
+  for (const warning of config.warnings) print(`Warning: ${warning}`);
+  const priced = rows.filter(({ model }) => isPriced(model.price)).length;
+  print(
+    `No faults. Models: ${rows.length}, of which ${config.catalog.size} live, ${priced} priced, ${rows.length - priced} free.`,
+  );
+}
+
+function priceText(price: Price): string {
+  const units = Object.entries(priceOf(price)).map(([unit, credits]) => `${unit} ${credits}`);
+  return units.join(', ') || 'free';
+}

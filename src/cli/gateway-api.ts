@@ -1,0 +1,61 @@
+import { type RemoteOptions, secret } from './arguments.ts';
+import { Failure } from './failure.ts';
+
+/** Longer than any answer of these routes takes, a book that is away included. */
+const ANSWER_WITHIN_MS = 30_000;
+
+interface ErrorBody {
+  readonly error?: { readonly message?: unknown; readonly code?: unknown };
+}
+
+/** A running gateway as the holder of one token uses it. What it refuses is a Failure with its own words. */
+export class GatewayApi {
+  readonly #url: string;
+  readonly #token: string;
+
+  constructor(url: string, token: string) {
+    this.#url = url;
+    this.#token = token;
+  }
+
+  async call<Answer>(
+    method: string,
+    path: string,
+    body?: object,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const response = await fetch(`${this.#url}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.#token}`,
+        ...(body ? { 'content-type': 'application/json' } : {}),
+        ...headers,
+      },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+      redirect: 'error',
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    }).catch((cause: unknown) => {
+      throw new Failure(`No gateway answers at ${this.#url}. Start it, or name its address with --url.`, {
+        cause,
+      });
+    });
+    const answer: unknown = await response.json().catch(() => undefined);
+    if (response.ok && typeof answer === 'object' && answer !== null) return answer as Answer;
+    throw new Failure(this.#refusal(response.status, answer));
+  }
+
+  #refusal(status: number, answer: unknown): string {
+    const { message, code } = (answer as ErrorBody | undefined)?.error ?? {};
+    if (code === 'unknown_endpoint')
+      return `The gateway at ${this.#url} has no such route. The operator's need ADMIN_TOKEN to be set where it runs.`;
+    if (typeof message === 'string') return `${message} (${String(code)})`;
+    return `What answers at ${this.#url} is no gateway (status ${status}). Name its address with --url.`;
+  }
+}
+
+/** The gateway as its operator uses it. */
+export function operatorApi({ url, adminToken }: RemoteOptions): GatewayApi {
+  const missing =
+    'The operator token is missing. Set ADMIN_TOKEN to that of the gateway, or use --admin-token -.';
+  return new GatewayApi(url, secret(adminToken, missing));
+}

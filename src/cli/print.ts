@@ -1,0 +1,32 @@
+import { creditsString, microFromCredits } from '../domain/credits.ts';
+
+/** Lines for people, on stdout. */
+export function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** One JSON document for programs, on stdout. */
+export function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** A table with its columns aligned; cells hold no line breaks. */
+export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)),
+  );
+  for (const row of [head, ...rows]) {
+    print(
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    );
+  }
+}
+
+/** Credits of the API, a JSON number, with all their six decimals. */
+export function exactCredits(credits: number): string {
+  const amount = microFromCredits(credits);
+  return amount === undefined ? String(credits) : creditsString(amount);
+}

@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Book } from '../book/book.ts';
+import { openBook } from '../book/open-book.ts';
+import type { Config } from '../config.ts';
+import { creditsString, type Micro, micro } from '../domain/credits.ts';
+import { parseRedisUrl, type RedisAddress } from '../ledger/connect-redis.ts';
+import { LiveBalances } from '../ledger/live-balance.ts';
+import { askRedis, socketPathFor } from '../ledger/redis-socket.ts';
+
+/** Two sums of one account that ought to be one. */
+export interface Difference {
+  readonly accountId: number;
+  readonly email: string;
+  readonly what: string;
+  readonly found: Micro;
+  readonly rule: string;
+  readonly expected: Micro;
+}
+
+/** What is told while the accounts are gone through. */
+export interface Listener {
+  difference(found: Difference): void;
+  /** After each account. */
+  checked?(accounts: number): void;
+}
+
+export interface Summary {
+  readonly accounts: number;
+  readonly differences: number;
+  /** False: no gateway runs on the data folder, so there was no live balance to check. */
+  readonly live: boolean;
+}
+
+/**
+ * Proves for every account that its ledger, its stored balance and its live balance in Redis agree (contract section 7),
+ * also beside a running gateway. Rejects where it cannot be told.
+ */
+export async function reconcileAccounts(config: Config, listener: Listener): Promise<Summary> {
+  const book = await openBook(config, { readOnly: true });
+  try {
+    const live = await openLive(config, book);
+    try {
+      return await goThrough(book, live, listener);
+    } finally {
+      live?.close();
+    }
+  } finally {
+    await book.close();
+  }
+}
+
+async function openLive(config: Config, book: Book): Promise<LiveBalances | undefined> {
+  const address = await redisAddress(config);
+  if (!address) return undefined;
+  return await LiveBalances.open(address, book).catch((cause: unknown) => {
+    throw new Error('Redis cannot be reached. Check REDIS_URL, and that the server is running.', { cause });
+  });
+}
+
+/** Undefined: the private Redis of the data folder, if it has one, is not running. */
+async function redisAddress(config: Config): Promise<RedisAddress | undefined> {
+  if (config.redisUrl !== undefined) return parseRedisUrl(config.redisUrl);
+  const folder = join(config.dataDir, 'redis');
+  if (!existsSync(folder)) return undefined;
+  const path = socketPathFor(folder);
+  return (await askRedis(path, 'PING')) === '+PONG' ? { kind: 'socket', path } : undefined;
+}
+
+async function goThrough(book: Book, live: LiveBalances | undefined, listener: Listener): Promise<Summary> {
+  let accounts = 0;
+  let differences = 0;
+  for await (const { accountId, email, balance, ledgerSum, lastBalanceAfter } of book.reconcile()) {
+    const compare = (what: string, found: Micro, rule: string, expected: Micro) => {
+      if (found === expected) return;
+      differences++;
+      listener.difference({ accountId, email, what, found, rule, expected });
+    };
+    compare('the stored balance', balance, 'the sum of its ledger', ledgerSum);
+    compare('the balance after its last ledger entry', lastBalanceAfter ?? micro(0), 'the sum', ledgerSum);
+    const found = await live?.check(accountId);
+    if (found)
+      compare('the live balance', found.live, 'the book with what is under way to it', found.expected);
+    accounts++;
+    listener.checked?.(accounts);
+  }
+  return { accounts, differences, live: live !== undefined };
+}
+
+/** A difference in one line, in credits. */
+export function differenceText({ accountId, email, what, found, rule, expected }: Difference): string {
+  const by = creditsString(micro(found - expected));
+  return `account ${accountId} (${email}): ${what} is ${creditsString(found)} credits, but ${rule} is ${creditsString(expected)}: difference ${by}`;
+}

@@ -1,0 +1,36 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+
+interface StartOptions {
+  readonly config?: string;
+  readonly data?: string;
+  readonly host?: string;
+  readonly port?: string;
+  readonly demo?: true;
+}
+
+/** `tollgate start`: the gateway itself, as `node dist/main.js` runs it. Options stand for their variables. */
+export function startCommand(program: Command): void {
+  program
+    .command('start')
+    .description('start the gateway; it takes its settings from the environment and the configuration file')
+    .option('--config <file>', 'configuration file, as TOLLGATE_CONFIG')
+    .option('--data <folder>', 'data folder, as TOLLGATE_DATA')
+    .option('--host <address>', 'address to listen on, as HOST')
+    .option('--port <port>', 'port to listen on, as PORT; 0 picks a free one')
+    .option('--demo', 'make a demo account on the first start and print its key, as npm start does')
+    .action(start);
+}
+
+async function start({ config, data, host, port, demo }: StartOptions): Promise<void> {
+  const caller = process.env.INIT_CWD ?? '.';
+  const given = {
+    TOLLGATE_CONFIG: config && resolve(caller, config),
+    TOLLGATE_DATA: data && resolve(caller, data),
+    HOST: host,
+    PORT: port,
+    TOLLGATE_DEMO: demo && 'true',
+  };
+  for (const [name, value] of Object.entries(given)) if (value !== undefined) process.env[name] = value;
+  await import('../main.ts');
+}

@@ -1,0 +1,56 @@
+import t from 'tap';
+import type { CreatedKeyView, KeyView } from '../../src/domain/key-view.ts';
+import { apiOf, refusalOf } from '../helper/api.ts';
+import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
+
+const world = await startWorld(t);
+const operator = apiOf(world, ADMIN_TOKEN);
+const keysOf = (accountId: number) => `/api/admin/accounts/${accountId}/keys/`;
+
+t.test('an operator sees the keys of an account as its owner does, and no value', async (t) => {
+  const account = await world.account({ key: { spendingLimit: null, name: 'first' } });
+  const { body: made } = await operator.post<CreatedKeyView>(keysOf(account.accountId), { name: 'second' });
+  await (await world.chat(account.key)).text();
+  const listed = await operator.get<{ keys: KeyView[] }>(keysOf(account.accountId));
+  t.equal(listed.status, 200);
+  t.match(listed.body.keys, [
+    { id: account.keyId, name: 'first', spending_current: '1.000000' },
+    { id: made.id, name: 'second', spending_current: '0.000000' },
+  ]);
+  t.same(listed.body, (await apiOf(world, account.key).get('/api/keys/')).body);
+  t.notMatch(JSON.stringify(listed.body), made.key);
+});
+
+t.test(
+  'a key that an operator deletes is refused with the next call, and deleting it again is harmless',
+  async (t) => {
+    const { accountId, keyId, key } = await world.account();
+    t.equal((await world.chat(key)).status, 200);
+    const path = `${keysOf(accountId)}${keyId}/`;
+    t.same((await operator.delete(path)).body, { deleted: true });
+    t.equal((await world.chat(key)).status, 401);
+    t.same((await operator.delete(path)).body, { deleted: true });
+  },
+);
+
+t.test('a key of another account is not there', async (t) => {
+  const [one, other] = [await world.account(), await world.account()];
+  const missing = [404, 'key_not_found', null];
+  t.same(refusalOf(await operator.delete(`${keysOf(one.accountId)}${other.keyId}/`)), missing);
+  t.same(refusalOf(await operator.delete(`${keysOf(one.accountId)}987654321/`)), missing);
+  t.equal((await world.chat(other.key)).status, 200);
+});
+
+t.test('an account that is not there has no keys', async (t) => {
+  const missing = [404, 'account_not_found', null];
+  t.same(refusalOf(await operator.get(keysOf(987654321))), missing);
+  t.same(refusalOf(await operator.delete(`${keysOf(987654321)}1/`)), missing);
+});
+
+t.test('an owner is no operator', async (t) => {
+  const { accountId, keyId, key } = await world.account();
+  const owner = apiOf(world, key);
+  const refused = [401, 'invalid_admin_token', null];
+  t.same(refusalOf(await owner.get(keysOf(accountId))), refused);
+  t.same(refusalOf(await owner.delete(`${keysOf(accountId)}${keyId}/`)), refused);
+});

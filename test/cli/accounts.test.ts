@@ -1,0 +1,117 @@
+import t from 'tap';
+import { apiOf } from '../helper/api.ts';
+import { startCommandWorld, tollgate } from '../helper/command.ts';
+
+const { gateway, env, operator, json } = await startCommandWorld(t);
+
+interface Created {
+  readonly account: { readonly id: number; readonly credits_balance: number };
+  readonly key: { readonly key: string };
+}
+
+let emails = 0;
+const newEmail = () => `owner${emails++}@example.com`;
+const create = (...more: string[]) => json<Created>('account', 'create', newEmail(), ...more);
+
+t.test('an account is created, and the key that is printed works', async (t) => {
+  const email = newEmail();
+  const { code, output, errors } = await operator('account', 'create', email, '--credits', '0.000003');
+  t.same([code, errors], [0, '']);
+  t.match(output, new RegExp(`^Account \\d+ \\(${email}\\) has 0\\.000003 credits\\.\n`));
+  const [, key = ''] = /^ {2}(sk-tg-\w+)$/m.exec(output) ?? [];
+  const { status, body } = await apiOf(gateway, key).get<{ credits_balance: number }>('/api/account/');
+  t.equal(status, 200);
+  t.equal(body.credits_balance, 0.000003);
+});
+
+t.test('with --json it prints the answer of the API', async (t) => {
+  const { account, key } = await create('--credits', '12.5', '--threshold', '7');
+  t.match(account, { credits_balance: 12.5, alert_threshold: 7 });
+  t.match(key.key, /^sk-tg-/);
+});
+
+t.test('all accounts are listed, with balances to the last decimal', async (t) => {
+  const { account } = await create('--credits', '8499999999.999999');
+  const { output } = await operator('account', 'list');
+  t.match(output.split('\n')[0], /^ID +E-MAIL +ACTIVE +BALANCE +HELD +ALERT BELOW +CREATED$/);
+  t.match(
+    output.split('\n').find((line) => line.startsWith(`${account.id} `)),
+    / yes +8499999999\.999999 +0\.000000 +100\.000000 +\d{4}-/,
+  );
+  const { accounts } = await json<{ accounts: { id: number }[] }>('account', 'list');
+  t.ok(accounts.some(({ id }) => id === account.id));
+});
+
+t.test('a balance is topped up, and adjusted by a negative amount', async (t) => {
+  const { account } = await create('--credits', '10');
+  const id = String(account.id);
+  const { output } = await operator('account', 'credit', id, '0.1', '--note', 'Invoice 7');
+  t.equal(output, `Account ${id} has 10.100000 credits.\n`);
+  t.match(await json('account', 'credit', id, '-0.2'), { account_id: account.id, credits_balance: 9.9 });
+});
+
+t.test('a repeat under the same idempotency key changes the balance once', async (t) => {
+  const { account } = await create();
+  const again = ['account', 'credit', String(account.id), '5', '--idempotency-key', 'invoice-7'];
+  t.match(await json(...again), { credits_balance: 5, idempotency_key: 'invoice-7' });
+  t.match(await json(...again), { credits_balance: 5 });
+});
+
+t.test('the token can come from stdin', async (t) => {
+  const { PORT, ADMIN_TOKEN } = env;
+  const args = ['account', 'list', '--admin-token', '-'];
+  t.equal((await tollgate(args, { PORT, ADMIN_TOKEN: '' }, `${ADMIN_TOKEN}\n`)).code, 0);
+});
+
+t.test('--url names another gateway than the one at PORT', async (t) => {
+  const { ADMIN_TOKEN } = env;
+  t.equal(
+    (await tollgate(['account', 'list', '--url', `${gateway.url}/`], { ADMIN_TOKEN, PORT: '1' })).code,
+    0,
+  );
+});
+
+t.test('what the gateway refuses is told in its words, with exit code 1', async (t) => {
+  const unknown = await operator('account', 'credit', '987654321', '1');
+  t.same([unknown.code, unknown.output], [1, '']);
+  t.match(
+    unknown.errors,
+    /^tollgate: There is no account with this id\. \(account_not_found\) .*--idempotency-key \S+\n$/,
+  );
+
+  const email = newEmail();
+  await operator('account', 'create', email);
+  const taken = await operator('account', 'create', email);
+  t.match([taken.code, taken.errors], [1, /^tollgate: .*\(email_taken\)\n$/]);
+});
+
+t.test('a wrong token, and a gateway that is not there, say so in one line', async (t) => {
+  const wrong = await tollgate(['account', 'list'], { ...env, ADMIN_TOKEN: 'wrong' });
+  t.match([wrong.code, wrong.errors], [1, /^tollgate: .*\(invalid_admin_token\)\n$/]);
+  const absent = await tollgate(['account', 'list'], { ...env, PORT: '1' });
+  t.match(
+    [absent.code, absent.errors],
+    [1, /^tollgate: No gateway answers at http:\/\/127\.0\.0\.1:1\. .*--url\.\n$/],
+  );
+});
+
+for (const [what, args] of [
+  ['no token', ['account', 'list']],
+  ['an amount with seven decimals', ['account', 'credit', '1', '0.0000001']],
+  ['an amount that is no number', ['account', 'credit', '1', '1e3']],
+  ['an amount beyond all balances', ['account', 'credit', '1', '8500000001']],
+  ['an id that is none', ['account', 'credit', 'me', '1']],
+  ['a missing argument', ['account', 'create']],
+  ['an unknown option', ['account', 'list', '--colour']],
+  ['an unknown command', ['account', 'drop']],
+  ['no command', ['account']],
+] as const) {
+  t.test(`${what} is a fault of usage: exit code 2, and nothing on stdout`, async (t) => {
+    const { code, output, errors } = await tollgate(args, {
+      ADMIN_TOKEN: what === 'no token' ? '' : 'x',
+      PORT: '1',
+    });
+    t.same([code, output], [2, '']);
+    t.ok(errors.length > 0);
+  });
+}

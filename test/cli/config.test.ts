@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { type Test, test } from 'tap';
+import { tollgate } from '../helper/command.ts';
+
+const GOOD = `
+upstreams:
+  here: { url: "http://127.0.0.1:1", format: openai }
+  there: { url: "https://api.example.com", apiKey: "\${THERE_KEY}", format: openai }
+models:
+  cheap: { upstream: here, category: text, maxOutputTokens: 10, price: { input: 0.15, cachedInput: 0.075, output: 0.6 } }
+  gift: { upstream: here, category: image, free: true }
+  far: { upstream: there, category: video, price: { videoSecond: 0.1 } }
+`;
+
+function check(t: Test, yaml: string, args: string[] = [], env: NodeJS.ProcessEnv = {}) {
+  const folder = t.testdir({ 'gateway.yaml': yaml });
+  return tollgate(['config', 'check', ...args], { TOLLGATE_CONFIG: `${folder}/gateway.yaml`, ...env });
+}
+
+test('a right file: every model with its price and state, and the variable that is not set', async (t) => {
+  const { code, output, errors } = await check(t, GOOD);
+  t.same([code, errors], [0, '']);
+  t.match(output, /^cheap +text +here +live +input 0\.150000, output 0\.600000, cachedInput 0\.075000$/m);
+  t.match(output, /^gift +image +here +live +free$/m);
+  t.match(output, /^far +video +there +waits for THERE_KEY +videoSecond 0\.100000$/m);
+  t.match(
+    output,
+    /^Warning: upstream there is left out: THERE_KEY is not set; models left out with it: far$/m,
+  );
+  t.match(output, /^No faults\. Models: 3, of which 2 live, 2 priced, 1 free\.$/m);
+});
+
+test('the same as JSON', async (t) => {
+  const { output } = await check(t, GOOD, ['--json']);
+  t.match(JSON.parse(output), {
+    ok: true,
+    faults: [],
+    unset: [{ upstream: 'there', variables: ['THERE_KEY'] }],
+    models: [
+      { model: 'cheap', live: true, free: false, price: { input: '0.150000', cachedInput: '0.075000' } },
+      { model: 'gift', live: true, free: true, price: {} },
+      { model: 'far', live: false, waits_for: ['THERE_KEY'] },
+    ],
+  });
+});
+
+const BAD = GOOD.replace(', free: true', '').replace('category: video', 'category: song');
+
+test('every fault is printed with its path, also those of the environment, and the exit code is 1', async (t) => {
+  const { code, output, errors } = await check(t, BAD, [], { PORT: 'eighty' });
+  t.equal(code, 1);
+  t.same(
+    output
+      .trim()
+      .split('\n')
+      .map((line) => line.split(': ')[0])
+      .sort(),
+    ['PORT', 'models.far.category', 'models.gift.price'],
+  );
+  t.match(errors, /^tollgate: \S+gateway\.yaml cannot be used: 3 faults\n$/);
+});
+
+test('the faults as JSON', async (t) => {
+  const { code, output } = await check(t, BAD, ['--json']);
+  t.equal(code, 1);
+  t.match(JSON.parse(output), {
+    ok: false,
+    faults: [{ path: 'models.gift.price', message: /free: true/ }, { path: 'models.far.category' }],
+  });
+});
+
+test('a file that is named wins over TOLLGATE_CONFIG, and one that is not there is a fault', async (t) => {
+  t.equal((await check(t, BAD, ['config/gateway.yaml'])).code, 0);
+  const { code, output } = await check(t, GOOD, ['nowhere.yaml']);
+  t.match([code, output], [1, /does not exist/]);
+});
+
+test('the schema that is printed is the one beside the shipped file', async (t) => {
+  const { output } = await tollgate(['config', 'schema']);
+  t.equal(output, readFileSync('config/gateway.schema.json', 'utf8'));
+});

@@ -1,0 +1,52 @@
+import { test } from 'tap';
+import { tollgate } from '../helper/command.ts';
+
+const COMMANDS = [
+  '',
+  'start',
+  'account',
+  'account create',
+  'account list',
+  'account credit',
+  'key',
+  'key create',
+  'key list',
+  'key revoke',
+  'reconcile',
+  'config',
+  'config check',
+  'config schema',
+];
+
+for (const command of COMMANDS) {
+  test(`tollgate ${command} --help says how it is used, on stdout`, async (t) => {
+    const words = command.split(' ').filter((word) => word !== '');
+    const { code, output, errors } = await tollgate([...words, '--help']);
+    t.same([code, errors], [0, '']);
+    t.match(output, new RegExp(`^Usage: tollgate ${command}`));
+  });
+}
+
+test('no help shows a secret of the environment', async (t) => {
+  const secrets = { ADMIN_TOKEN: 'hunter2', TOLLGATE_KEY: 'hunter3' };
+  for (const words of [
+    ['account', 'list'],
+    ['key', 'list'],
+  ]) {
+    const { output } = await tollgate([...words, '--help'], secrets);
+    t.match(output, /ADMIN_TOKEN/);
+    t.notMatch(output, /hunter/);
+  }
+});
+
+test('without a command, or with an unknown one, the exit code is 2 and stdout stays empty', async (t) => {
+  for (const args of [[], ['accounts'], ['--colour']]) {
+    const { code, output, errors } = await tollgate(args);
+    t.same([code, output], [2, '']);
+    t.match(errors, /Usage: tollgate|--help/);
+  }
+});
+
+test('the version is that of the package', async (t) => {
+  t.match(await tollgate(['--version']), { code: 0, output: /^\d+\.\d+\.\d+\n$/ });
+});

@@ -1,0 +1,79 @@
+import t from 'tap';
+import { startCommandWorld, tollgate } from '../helper/command.ts';
+import { makeOwner } from '../helper/owner.ts';
+
+const { gateway, env, json } = await startCommandWorld(t);
+
+interface Key {
+  readonly id: number;
+  readonly key: string;
+}
+
+t.test('an owner creates, lists and revokes keys with a managing key', async (t) => {
+  const owner = await makeOwner(gateway, 100);
+  const asOwner = { PORT: env.PORT, TOLLGATE_KEY: owner.key };
+  const created = await tollgate(
+    ['key', 'create', 'web app', '--limit', '0.5', '--period', 'daily'],
+    asOwner,
+  );
+  t.equal(created.code, 0, created.errors);
+  const [, id = '', value = ''] = /^Key (\d+), .*\n\n {2}(\S+)\n/.exec(created.output) ?? [];
+
+  const listed = await tollgate(['key', 'list'], asOwner);
+  t.match(
+    listed.output.split('\n').find((line) => line.startsWith(`${id} `)),
+    / web app +sk-tg-\w{4} +yes +no +0\.000000 +0\.500000 +daily +never$/,
+  );
+  t.notMatch(listed.output, value);
+
+  t.equal((await gateway.chat(value)).status, 402);
+  t.equal((await tollgate(['key', 'revoke', id], asOwner)).output, `Key ${id} is revoked.\n`);
+  t.equal((await gateway.chat(value)).status, 401);
+});
+
+t.test('the operator does the same for any account', async (t) => {
+  const owner = await makeOwner(gateway, 100);
+  const account = ['--account', String(owner.accountId)];
+  const made = await json<Key>('key', 'create', 'rescue', ...account);
+  t.equal((await gateway.chat(made.key)).status, 200);
+  const { keys } = await json<{ keys: Key[] }>('key', 'list', ...account);
+  t.same(
+    keys.map(({ id }) => id),
+    [owner.keyId, made.id],
+  );
+  t.same(await json('key', 'revoke', String(owner.keyId), ...account), { id: owner.keyId, deleted: true });
+  t.equal((await gateway.chat(owner.key)).status, 401);
+});
+
+t.test('restrictions are passed on', async (t) => {
+  const owner = await makeOwner(gateway, 100);
+  const account = ['--account', String(owner.accountId)];
+  await json(
+    ...['key', 'create', 'narrow', '--models', 'flat, tokens', '--categories', 'text', '--ips', '10.0.0.0/8'],
+    ...['--expires', '2031-01-01T00:00:00Z', '--description', 'for one team', ...account],
+  );
+  const { keys } = await json<{ keys: object[] }>('key', 'list', ...account);
+  t.match(keys.at(-1), {
+    description: 'for one team',
+    allowed_models: ['flat', 'tokens'],
+    allowed_categories: ['text'],
+    allowed_ips: ['10.0.0.0/8'],
+    expires_at: '2031-01-01T00:00:00.000Z',
+  });
+});
+
+t.test('the key can come from stdin', async (t) => {
+  const owner = await makeOwner(gateway, 1);
+  const { code } = await tollgate(['key', 'list', '--key', '-'], { PORT: env.PORT }, `${owner.key}\n`);
+  t.equal(code, 0);
+});
+
+t.test('a key that may not manage is told so, and what to set when none was given', async (t) => {
+  const owner = await makeOwner(gateway, 1);
+  const narrow = await json<Key>('key', 'create', 'x', '--account', String(owner.accountId));
+  await gateway.api('PATCH', `/api/keys/${narrow.id}/`, owner.key, { can_manage: false });
+  const refused = await tollgate(['key', 'create', 'y'], { PORT: env.PORT, TOLLGATE_KEY: narrow.key });
+  t.match([refused.code, refused.errors], [1, /\(management_not_allowed\)\n$/]);
+  const none = await tollgate(['key', 'list'], { PORT: env.PORT });
+  t.match([none.code, none.errors], [2, /TOLLGATE_KEY.*--account/]);
+});

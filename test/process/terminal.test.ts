@@ -1,0 +1,58 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Test, test } from 'tap';
+import { serversOn } from '../../src/ledger/redis-leftover.ts';
+import { socketPathFor } from '../../src/ledger/redis-socket.ts';
+import { endWithProcess } from '../helper/end-with-process.ts';
+import { makePlace, type Place } from '../helper/gateway-process.ts';
+import { until } from '../helper/until.ts';
+
+/** util-linux' `script` gives a command a terminal; that of other systems has other options. */
+const HAS_SCRIPT = /util-linux/.test(spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? '');
+const options = HAS_SCRIPT ? {} : { skip: 'no script of util-linux here' };
+
+/** A gateway in a terminal of its own: the terminal, the id of the gateway's process, and what it wrote. */
+async function startInTerminal(t: Test, { env, dataDir }: Place) {
+  const pidFile = join(dataDir, '..', 'pid');
+  const command = `echo $$ > '${pidFile}'; exec '${process.execPath}' src/main.ts`;
+  const terminal: ChildProcess = spawn('script', ['-qfc', command, '/dev/null'], {
+    env: { PATH: process.env.PATH, PORT: '0', ...env },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  endWithProcess(terminal);
+  t.teardown(() => terminal.kill('SIGKILL'));
+  let output = '';
+  terminal.stdout?.setEncoding('utf8').on('data', (text) => {
+    output += text;
+  });
+  await until('the gateway to listen', () => output.includes('"msg":"listening"'));
+  return { terminal, pid: Number(readFileSync(pidFile, 'utf8')), output: () => output };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+test(
+  'a gateway whose terminal is gone stops as at SIGTERM, and leaves no Redis behind',
+  options,
+  async (t) => {
+    const place = makePlace(t, 'http://127.0.0.1:1');
+    const { terminal, pid } = await startInTerminal(t, place);
+    terminal.kill('SIGKILL');
+    await until('the gateway to be gone', () => !isAlive(pid));
+    t.same(await serversOn(socketPathFor(join(place.dataDir, 'redis'))), []);
+  },
+);
+
+test('SIGHUP reloads also in a terminal that is there', options, async (t) => {
+  const { pid, output } = await startInTerminal(t, makePlace(t, 'http://127.0.0.1:1'));
+  process.kill(pid, 'SIGHUP');
+  await until('the reload to be logged', () => output().includes('configuration reloaded'));
+  t.ok(isAlive(pid));
+});
