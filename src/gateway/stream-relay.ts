@@ -114,7 +114,8 @@ export class StreamRelay implements AnswerSink {
     this.#ending = true;
     const { raw } = this.#delivery;
     const reading = this.reading() ?? NOTHING;
-    const isCharged = !reading.failed || reading.usage || this.#meter.written() !== '';
+    const isCharged =
+      !reading.failed || reading.usage || this.#meter.hasOutput || this.#meter.written() !== '';
     // A stream that failed before the model wrote anything is an upstream's error like one of status 500.
     this.#delivery.complete(this.#status, isCharged ? reading : undefined, () => {
       this.#settled = true;

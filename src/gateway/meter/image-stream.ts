@@ -41,6 +41,10 @@ export class ImageStream implements StreamMeter {
     return { ...estimate, images, output: this.#model.maxOutputTokens * images };
   }
 
+  get hasOutput(): boolean {
+    return this.#images > 0;
+  }
+
   get failed(): boolean {
     return this.#failed;
   }

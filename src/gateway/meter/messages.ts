@@ -2,7 +2,7 @@ import { checkMessage, estimateMessage, messageReferences, messagesHold } from '
 import { MessagesStream } from './messages-stream.ts';
 import { messagesMade, messagesUsage, messagesWritten } from './messages-usage.ts';
 import type { Meter } from './meter.ts';
-import { isObject } from './parts.ts';
+import { saysError } from './says-error.ts';
 
 /** `/v1/messages`. */
 export const messages: Meter = {
@@ -11,7 +11,7 @@ export const messages: Meter = {
   hold: messagesHold,
   usage: messagesUsage,
   written: messagesWritten,
-  failed: (answer) => isObject(answer) && answer.type === 'error',
+  failed: saysError,
   made: messagesMade,
   stream: () => new MessagesStream(),
   estimate: estimateMessage,

@@ -31,6 +31,8 @@ export interface StreamMeter {
   readonly failed?: boolean;
   /** Ids of what the upstream keeps of this answer, complete once it has ended. */
   readonly made?: readonly string[];
+  /** Pictures or sound came, which `written` does not tell: a call that fails after that is charged all the same. */
+  readonly hasOutput?: boolean;
   /** What the model wrote until now. */
   written(): string;
 }

@@ -62,6 +62,10 @@ class SpeechStream implements StreamMeter {
     return this.#failed && !this.#isSpeaking ? undefined : this.#usage;
   }
 
+  get hasOutput(): boolean {
+    return this.#isSpeaking;
+  }
+
   get failed(): boolean {
     return this.#failed;
   }
