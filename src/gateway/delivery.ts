@@ -122,9 +122,11 @@ export class Delivery {
     this.#state = 'relaying';
     const isEncoded = typeof decoder === 'object';
     const answer = isEncoded ? decodedHead(encoded) : encoded;
-    const isStream = statusCode < 300 && /^text\/event-stream/i.test(String(answer.headers['content-type']));
-    if (isStream) this.#relay = new StreamRelay(this, answer);
-    else if (statusCode < 300 && this.call.endpoint.answersBytes) this.#relay = new BytesRelay(this, answer);
+    const type = statusCode < 300 ? String(answer.headers['content-type']) : '';
+    if (/^text\/event-stream/i.test(type)) this.#relay = new StreamRelay(this, answer);
+    // JSON in place of bytes may be an error, so it is read.
+    else if (statusCode < 300 && this.call.endpoint.answersBytes && !/\bjson\b/i.test(type))
+      this.#relay = new BytesRelay(this, answer);
     else this.#relay = new JsonRelay(this, answer);
     answer.body.pipe(isEncoded ? new DecodingSink(decoder, this.#relay, this) : this.#relay);
   }

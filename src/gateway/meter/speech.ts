@@ -4,6 +4,7 @@ import type { CallBody } from '../call-body.ts';
 import { boundFor, isPricedByToken } from './media-bound.ts';
 import type { Meter, StreamMeter, Verdict } from './meter.ts';
 import { reportedTokens } from './reported-tokens.ts';
+import { saysError } from './says-error.ts';
 import { eventData, saysDone, saysFailed } from './sse-event.ts';
 
 /** A surrogate pair is one character; half a pair, too. */
@@ -33,7 +34,8 @@ export const speech: Meter = {
       input: body.textBytes,
       output: body.model.maxOutputTokens,
     }),
-  usage: (_answer, body) => knownUsage(body),
+  usage: (answer, body) => (saysError(answer) ? undefined : knownUsage(body)),
+  failed: saysError,
   written: () => '',
   stream: (_injectedUsage, body) => new SpeechStream(body),
   /** Tokens that nobody reported: those of the text are counted, those of the sound taken for the most there can be. */

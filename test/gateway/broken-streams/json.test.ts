@@ -27,6 +27,7 @@ const CALLS: readonly Call[] = [
   json('/v1/messages', { model: 'claude', messages: MESSAGES, max_tokens: 9 }),
   json('/v1/messages/count_tokens', { model: 'claude-flat', messages: MESSAGES }),
   json('/v1/images/generations', { model: 'picture', prompt: 'A cat' }),
+  json('/v1/audio/speech', { model: 'voice', voice: 'alloy', input: 'Hi' }),
   form('/v1/images/edits', { model: 'picture', prompt: 'A cat' }, 'image'),
   form('/v1/images/variations', { model: 'picture' }, 'image'),
   form('/v1/audio/transcriptions', { model: 'ears' }, 'file'),
