@@ -5,6 +5,7 @@ import type { Outcome, Usage } from '../domain/ledger-entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { BytesRelay } from './bytes-relay.ts';
 import { callOf, type ReadCall } from './call.ts';
+import { DecodingSink, decodedHead, decoderOf } from './decode.ts';
 import { clientHeaders } from './headers.ts';
 import { JsonRelay } from './json-relay.ts';
 import type { CountTokens } from './meter/meter.ts';
@@ -36,6 +37,9 @@ export interface DeliveryContext {
 }
 
 class RequestTimeout extends Error {}
+
+/** One for all, because each call's connection is closed some time, mostly long after its answer. */
+const CLIENT_LEFT = new Error('the client left');
 
 /**
  * The answer to one admitted call. States: waiting (for the upstream's head) → relaying → settling → ended; from each of
@@ -81,9 +85,9 @@ export class Delivery {
   }
 
   /** The head of the upstream's answer came. */
-  head(answer: UpstreamAnswer): void {
+  head(encoded: UpstreamAnswer): void {
     if (this.#state !== 'waiting') return;
-    const { statusCode } = answer;
+    const { statusCode } = encoded;
     if (statusCode === 401 || statusCode === 403) {
       this.#fail(
         new GatewayError(
@@ -104,13 +108,27 @@ export class Delivery {
       );
       return;
     }
+    const decoder = decoderOf(encoded);
+    if (!decoder && statusCode < 300) {
+      this.#fail(
+        new GatewayError(
+          'upstream_unavailable',
+          'The model provider answered in an encoding that was not asked for and cannot be read.',
+        ),
+        'upstream_error',
+      );
+      return;
+    }
     this.#state = 'relaying';
-    const isStream =
-      statusCode < 300 && String(answer.headers['content-type']).startsWith('text/event-stream');
-    if (isStream) this.#relay = new StreamRelay(this, answer);
-    else if (statusCode < 300 && this.call.endpoint.answersBytes) this.#relay = new BytesRelay(this, answer);
+    const isEncoded = typeof decoder === 'object';
+    const answer = isEncoded ? decodedHead(encoded) : encoded;
+    const type = statusCode < 300 ? String(answer.headers['content-type']) : '';
+    if (/^text\/event-stream/i.test(type)) this.#relay = new StreamRelay(this, answer);
+    // JSON in place of bytes may be an error, so it is read.
+    else if (statusCode < 300 && this.call.endpoint.answersBytes && !/\bjson\b/i.test(type))
+      this.#relay = new BytesRelay(this, answer);
     else this.#relay = new JsonRelay(this, answer);
-    answer.body.pipe(this.#relay);
+    answer.body.pipe(isEncoded ? new DecodingSink(decoder, this.#relay, this) : this.#relay);
   }
 
   /** No head will come: refused, reset, timed out, or cancelled because the client left. */
@@ -168,13 +186,16 @@ export class Delivery {
     this.exchange.cancel(refusal);
   }
 
-  /** The client's connection is gone; does nothing once the call is being settled. */
+  /** The client's connection is gone. The upstream may still be sending after what ended the answer. */
   clientLeft(): void {
-    if (this.#state === 'settling' || this.#state === 'ended') return;
+    if (this.#state === 'settling' || this.#state === 'ended') {
+      this.exchange.cancel(CLIENT_LEFT);
+      return;
+    }
     if (!this.#reply.sent) this.#reply.hijack();
     // Before the cancelling, whose error would otherwise be taken for the upstream's.
     this.#settle(499, 'client_left', this.#relay?.reading(), () => {});
-    this.exchange.cancel(new Error('the client left'));
+    this.exchange.cancel(CLIENT_LEFT);
   }
 
   #settle(
@@ -200,19 +221,29 @@ export class Delivery {
       });
     };
     if (!reading) settle(undefined, false);
-    else if (reading.usage) settle(reading.usage, false);
-    else {
-      reading.estimate().then(
-        (usage) => settle(usage, true),
-        (error: unknown) => {
+    else if (!reading.usage || !isSettled(() => settle(reading.usage, false))) {
+      reading
+        .estimate()
+        .then((usage) => settle(usage, true))
+        .catch((error: unknown) => {
           this.#request.log.error(
             { reqId: this.call.requestId, err: error },
             'usage could not be estimated; the price per request is charged',
           );
           settle({}, true);
-        },
-      );
+        });
     }
+  }
+}
+
+/** False: the charge would be more than any account can hold, so the report is absurd and is none. */
+function isSettled(settle: () => void): boolean {
+  try {
+    settle();
+    return true;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
   }
 }
 

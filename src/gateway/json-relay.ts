@@ -22,6 +22,8 @@ export class JsonRelay implements AnswerSink {
   #isPassing = false;
   #isWhole = false;
   #head = '';
+  /** A whole answer that was held; undefined where it is no JSON. */
+  #json: unknown;
   /** Of a larger answer nothing is kept but its usage and how many members `data` has. */
   readonly #scanner = new MemberScanner(['usage'], 'data');
 
@@ -51,6 +53,12 @@ export class JsonRelay implements AnswerSink {
     const { raw } = this.#delivery;
     const body = Buffer.concat(this.#chunks);
     this.#chunks = [body];
+    if (!this.#isPassing) this.#json = parse(body);
+    if (this.#isCutOff()) {
+      this.#isWhole = false;
+      this.#delivery.broken(new Error('the answer is not whole'), this.#status, this.reading());
+      return;
+    }
     const reading = this.#readWhole();
     this.#delivery.complete(this.#status, reading, (charge) => {
       if (this.#isPassing) {
@@ -71,6 +79,12 @@ export class JsonRelay implements AnswerSink {
 
   error(error: Error): void {
     this.#delivery.broken(error, this.#status, this.#isPassing ? this.#read() : undefined);
+  }
+
+  /** A connection that ends the answer by its own end breaks off just so; JSON that is not whole tells. */
+  #isCutOff(): boolean {
+    if (this.#status >= 300 || !/\bjson\b/i.test(String(this.#answer.headers['content-type']))) return false;
+    return this.#isPassing ? !this.#scanner.isWhole : this.#json === undefined;
   }
 
   #startPassing(): boolean {
@@ -101,7 +115,7 @@ export class JsonRelay implements AnswerSink {
   #readWhole(): Reading | undefined {
     const reading = this.#read();
     if (!reading.failed || reading.usage) return reading;
-    const written = this.#delivery.call.endpoint.meter.written(parse(Buffer.concat(this.#chunks)));
+    const written = this.#delivery.call.endpoint.meter.written(this.#json);
     return written === '' ? undefined : reading;
   }
 
@@ -122,7 +136,7 @@ export class JsonRelay implements AnswerSink {
         },
       };
     }
-    const answer = parse(Buffer.concat(this.#chunks));
+    const answer = this.#json;
     const failed = meter.failed?.(answer);
     const made = meter.made?.(answer);
     return {

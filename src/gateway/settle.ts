@@ -13,12 +13,15 @@ export interface Ending {
   readonly estimated: boolean;
 }
 
-/** Turns the hold of a call into its charge, once; `onWire` is called when the end of the answer may follow. */
+/**
+ * Turns the hold of a call into its charge, once; `onWire` is called when the end of the answer may follow. Throws
+ * RangeError, and leaves the hold as it is, where the usage costs more than a safe integer of micro-credits.
+ */
 export function settleCall(ledger: Ledger, call: Call, ending: Ending, onWire: () => void): Micro {
   const { epoch, body, compiled } = call;
   if (epoch === undefined || !body) throw new Error('settling a call that was not admitted');
-  call.epoch = undefined;
   const charge = ending.usage ? chargeOf(call, ending.usage) : micro(0);
+  call.epoch = undefined;
   const draft: EntryDraft = {
     id: call.requestId,
     type: 'charge',

@@ -33,7 +33,7 @@ export class StreamRelay implements AnswerSink {
   reading(): Reading | undefined {
     if (!this.#received) return undefined;
     const { call, countTokens } = this.#delivery;
-    const { usage, partial, failed, made } = this.#meter;
+    const { usage, failed, made } = this.#meter;
     return {
       usage,
       ...(failed ? { failed } : {}),
@@ -42,8 +42,7 @@ export class StreamRelay implements AnswerSink {
         const { meter } = call.endpoint;
         const written = this.#meter.written();
         const estimate = await meter.estimate(call.body, written, countTokens, call.storedTokens);
-        const output = Math.max(estimate.output ?? 0, partial?.output ?? 0);
-        return { ...estimate, ...partial, ...(estimate.output === undefined ? {} : { output }) };
+        return this.#meter.corrected?.(estimate) ?? estimate;
       },
     };
   }
@@ -62,9 +61,18 @@ export class StreamRelay implements AnswerSink {
   end(): void {
     this.#upstreamEnded = true;
     const rest = this.#splitter.rest();
-    if (rest) this.#tail.push(rest);
+    if (rest && this.#ending) this.#tail.push(rest);
+    // The last event may lack its blank line.
+    else if (rest) this.#pass({ bytes: rest, texts: [rest.toString('latin1')] });
     if (this.#settled) this.#delivery.raw.end(Buffer.concat(this.#tail));
-    else this.#finish();
+    else if (this.#ending || this.#meter.isWhole !== false) this.#finish();
+    // A connection that ends the answer by its own end breaks off just so.
+    else
+      this.#delivery.broken(
+        new Error('the stream ended before its last event'),
+        this.#status,
+        this.reading(),
+      );
   }
 
   error(error: Error): void {
@@ -106,7 +114,8 @@ export class StreamRelay implements AnswerSink {
     this.#ending = true;
     const { raw } = this.#delivery;
     const reading = this.reading() ?? NOTHING;
-    const isCharged = !reading.failed || reading.usage || this.#meter.written() !== '';
+    const isCharged =
+      !reading.failed || reading.usage || this.#meter.hasOutput || this.#meter.written() !== '';
     // A stream that failed before the model wrote anything is an upstream's error like one of status 500.
     this.#delivery.complete(this.#status, isCharged ? reading : undefined, () => {
       this.#settled = true;

@@ -170,35 +170,6 @@ test('an MP3 is as long as its frames, whatever it says of itself', async (t) =>
   t.match(await world.charged(account), { usage: { audioSeconds: 26.122449 }, estimated: false });
 });
 
-test('a client that leaves mid-transcript has had all of its audio heard', async (t) => {
-  const world = await startMediaWorld(t, () => ({ stallAfter: 3 }));
-  const account = await world.account();
-  const abort = new AbortController();
-  const response = await fetch(`${world.url}${PATH}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${account.key}` },
-    body: formOf('ears', silentWav(3), { stream: 'true' }),
-    signal: abort.signal,
-  });
-  await response.body?.getReader().read();
-  abort.abort();
-  t.match(await world.charged(account), {
-    credits: -30_000,
-    outcome: 'client_left',
-    status: 499,
-    usage: { audioSeconds: 3 },
-  });
-  t.match(await world.held(account), { held: 0 });
-});
-
-test('a transcript that breaks off is seen to be broken', async (t) => {
-  const world = await startMediaWorld(t, () => ({ breakAfter: 2 }));
-  const account = await world.account();
-  const response = await world.post(account.key, PATH, formOf('ears', silentWav(3), { stream: 'true' }));
-  await t.rejects(response.text());
-  t.match(await world.charged(account), { credits: -30_000, outcome: 'upstream_broke' });
-});
-
 test('the model behind the file gets its longer upstream name, and its length is right', async (t) => {
   const world = await startMediaWorld(t);
   const account = await world.account();

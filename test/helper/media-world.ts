@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import type { Config } from '../../src/config.ts';
 import type { Behaviour, ReceivedRequest } from '../../src/demo/behaviour.ts';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import type { Model, Price } from '../../src/domain/catalog.ts';
@@ -28,6 +29,7 @@ export interface MediaWorld extends World {
 export async function startMediaWorld(
   t: Test,
   behave: (request: ReceivedRequest) => Behaviour | undefined = () => undefined,
+  config: Partial<Config> = {},
 ): Promise<MediaWorld> {
   const provider = await startDemoProvider({ behave });
   t.teardown(() => provider.close());
@@ -61,7 +63,7 @@ export async function startMediaWorld(
   add('ears', 'stt', { audioSecond: 0.01 });
   add('ears-renamed', 'stt', { audioSecond: 0.01 }, 'upstream-ears-with-a-longer-name');
   add('scribe', 'stt', tokens);
-  const world = await startWorld(t, { provider, config: { catalog } });
+  const world = await startWorld(t, { provider, config: { ...config, catalog } });
   const newest = async ({ accountId }: TestAccount) => (await world.book.ledger({ accountId, limit: 1 }))[0];
   return {
     ...world,

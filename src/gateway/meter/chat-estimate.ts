@@ -1,6 +1,7 @@
 import type { Usage } from '../../domain/ledger-entry.ts';
 import type { JsonBody } from '../body.ts';
 import type { CountTokens } from './meter.ts';
+import { asText, isObject } from './parts.ts';
 
 /** Tokens by which the vendors' templates frame a message, about. */
 const MESSAGE_TOKENS = 4;
@@ -12,7 +13,10 @@ export async function estimateChat(body: JsonBody, written: string, count: Count
   let framing = 0;
   if (Array.isArray(messages)) {
     framing = messages.length * MESSAGE_TOKENS;
-    for (const message of messages) collectText(message, texts);
+    for (const message of messages) {
+      collectText(message, texts);
+      collectCalls(message, texts);
+    }
   }
   if (tools !== undefined) texts.push(JSON.stringify(tools));
   const [input, output] = await Promise.all([count(texts.join('\n')), written === '' ? 0 : count(written)]);
@@ -28,10 +32,21 @@ export function writtenIn(answer: unknown): string {
     const message = (choice as { message?: Record<string, unknown> } | null)?.message;
     if (!message) continue;
     collectText(message, texts);
-    if (message.tool_calls) texts.push(JSON.stringify(message.tool_calls));
-    if (typeof message.reasoning_content === 'string') texts.push(message.reasoning_content);
+    collectCalls(message, texts);
+    const { refusal, audio, reasoning_content, reasoning } = message;
+    texts.push(asText(refusal), asText(isObject(audio) ? audio.transcript : undefined));
+    texts.push(asText(reasoning_content ?? reasoning));
   }
   return texts.join('');
+}
+
+/** What tools are called, and what they are called with. */
+function collectCalls(message: unknown, texts: string[]): void {
+  const { tool_calls: calls, function_call: call } = (message ?? {}) as Record<string, unknown>;
+  for (const one of [...(Array.isArray(calls) ? calls : []), { function: call }]) {
+    const called = isObject(one) ? (one.function ?? one.custom) : undefined;
+    if (isObject(called)) texts.push(asText(called.name), asText(called.arguments ?? called.input));
+  }
 }
 
 function collectText(message: unknown, texts: string[]): void {

@@ -1,16 +1,35 @@
 import type { Usage } from '../../domain/ledger-entry.ts';
 import { chatUsage } from './chat-usage.ts';
+import { correctedBy } from './corrected-by.ts';
 import type { StreamMeter, Verdict } from './meter.ts';
-import { eventData } from './sse-event.ts';
+import { eventData, saysDone, saysFailed } from './sse-event.ts';
 import { WrittenText } from './written-text.ts';
 
-/** Members of a chat chunk's delta that hold what the model wrote. */
-export const CHAT_DELTAS = ['content', 'arguments', 'reasoning_content', 'refusal'] as const;
+/**
+ * Members of a chat chunk's delta that hold what the model wrote: text, what tools are called and called with, refusals,
+ * the words of sound, and reasoning, which providers of OpenAI's format name in two ways.
+ */
+const CHAT_DELTAS = [
+  'content',
+  'name',
+  'arguments',
+  'refusal',
+  'transcript',
+  ['reasoning_content', 'reasoning'],
+] as const;
 
 const NULL_USAGE = /,\s*"usage"\s*:\s*null|"usage"\s*:\s*null\s*,?/;
-const DONE = /^data: ?\[DONE\]/m;
-/** How OpenAI's format says within a stream that the call failed. */
-const FAILED = /^data: ?\{\s*"error"\s*:\s*\{/m;
+const FINISHED = /"finish_reason"\s*:\s*"/;
+const INDEX = /"index"\s*:\s*(\d+)/;
+
+export interface ChatStreamOptions {
+  /** The gateway asked for the usage chunk, so the client must not see a trace of it. */
+  readonly injectedUsage: boolean;
+  /** Several answers come interleaved, told apart by their `index`. */
+  readonly isInterleaved: boolean;
+  /** As in WrittenText. */
+  readonly deltas?: readonly (string | readonly string[])[];
+}
 
 /**
  * Reads a stream of chat or text completion chunks as it passes, event by event. Events come as Latin-1 text (a byte a
@@ -18,22 +37,37 @@ const FAILED = /^data: ?\{\s*"error"\s*:\s*\{/m;
  */
 export class ChatStream implements StreamMeter {
   readonly #injectedUsage: boolean;
+  readonly #isInterleaved: boolean;
   readonly #written: WrittenText;
-  #usage: Usage | undefined;
+  #reported: Usage | undefined;
+  /** How many pieces had been written when usage was last reported. */
+  #reportedAt = 0;
+  #isDone = false;
   #failed = false;
+  #lastChunk = '';
 
-  /** `injectedUsage`: the gateway asked for the usage chunk, so the client must not see a trace of it. */
-  constructor(injectedUsage: boolean, deltas: readonly string[] = CHAT_DELTAS) {
+  constructor({ injectedUsage, isInterleaved, deltas = CHAT_DELTAS }: ChatStreamOptions) {
     this.#injectedUsage = injectedUsage;
+    this.#isInterleaved = isInterleaved;
     this.#written = new WrittenText(deltas);
   }
 
+  /** As last reported, unless the model has written more since: some providers report as they go, or only at first. */
   get usage(): Usage | undefined {
-    return this.#usage;
+    return this.#isDone || this.#reportedAt === this.#written.pieces ? this.#reported : undefined;
+  }
+
+  corrected(estimate: Usage): Usage {
+    return correctedBy(estimate, this.#reported);
   }
 
   get failed(): boolean {
     return this.#failed;
+  }
+
+  /** Some providers end without `[DONE]`; usage, or a reason why the model finished, says that all has come. */
+  get isWhole(): boolean {
+    return this.#isDone || this.usage !== undefined || FINISHED.test(this.#lastChunk);
   }
 
   /** What the model wrote until now: text, tool arguments, reasoning. */
@@ -42,21 +76,27 @@ export class ChatStream implements StreamMeter {
   }
 
   event(event: string): Verdict {
-    if (event.includes('[DONE]') && DONE.test(event)) return 'end';
+    if (saysDone(event)) {
+      this.#isDone = true;
+      return 'end';
+    }
     // Held back like the end: clients leave as soon as they have read it.
-    if (event.includes('"error"') && FAILED.test(event)) {
+    if (saysFailed(event)) {
       this.#failed = true;
       return 'end';
     }
-    this.#written.collect(event);
-    const at = event.indexOf('"usage"');
-    return at < 0 ? 'pass' : this.#usageEvent(event);
+    this.#written.collect(event, this.#isInterleaved ? Number(INDEX.exec(event)?.[1] ?? 0) : 0);
+    if (event.startsWith('data')) this.#lastChunk = event;
+    return event.includes('"usage"') ? this.#usageEvent(event) : 'pass';
   }
 
   #usageEvent(event: string): Verdict {
-    const chunk = eventData(event) as { usage?: unknown; choices?: unknown } | undefined;
+    const chunk = eventData(event);
     const usage = chatUsage(chunk);
-    if (usage) this.#usage = usage;
+    if (usage) {
+      this.#reported = usage;
+      this.#reportedAt = this.#written.pieces;
+    }
     if (!this.#injectedUsage || !chunk) return 'pass';
     if (chunk.usage && Array.isArray(chunk.choices) && chunk.choices.length === 0) return 'drop';
     // Asked for usage, providers put "usage": null into every other chunk as well.

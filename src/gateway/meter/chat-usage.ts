@@ -11,8 +11,7 @@ export function chatUsage(answer: unknown): Usage | undefined {
   const usage = (answer as { usage?: Record<string, unknown> } | null)?.usage;
   if (typeof usage !== 'object' || usage === null) return undefined;
   const prompt = reportedCount(usage.prompt_tokens);
-  // Absent on answers that write nothing.
-  const completion = reportedCount(usage.completion_tokens ?? 0);
+  const completion = reportedCount(usage.completion_tokens);
   if (prompt === undefined || completion === undefined) return undefined;
   return { ...inputUsage(prompt, usage.prompt_tokens_details), output: completion };
 }

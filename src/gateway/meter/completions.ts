@@ -6,6 +6,7 @@ import { chatUsage } from './chat-usage.ts';
 import type { Bounds, CountTokens, Meter } from './meter.ts';
 import { asText } from './parts.ts';
 import { countPrompts, readPrompts } from './prompts.ts';
+import { saysError } from './says-error.ts';
 
 const REQUEST_OVERHEAD = 64;
 
@@ -44,6 +45,11 @@ export const completions: Meter = {
   hold,
   usage: chatUsage,
   written: writtenIn,
-  stream: (injectedUsage) => new ChatStream(injectedUsage, ['text']),
+  failed: saysError,
+  stream: (injectedUsage, { value }) => {
+    // Several prompts, or several completions of one.
+    const isInterleaved = value.n !== undefined || Array.isArray(value.prompt);
+    return new ChatStream({ injectedUsage, isInterleaved, deltas: ['text'] });
+  },
   estimate,
 };

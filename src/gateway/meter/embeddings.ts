@@ -2,9 +2,12 @@ import type { Usage } from '../../domain/ledger-entry.ts';
 import type { JsonBody } from '../body.ts';
 import { boundOf } from './chat-hold.ts';
 import { ChatStream } from './chat-stream.ts';
-import { chatUsage } from './chat-usage.ts';
+import { inputUsage } from './input-usage.ts';
 import type { Meter } from './meter.ts';
+import { isObject } from './parts.ts';
 import { countPrompts, readPrompts } from './prompts.ts';
+import { reportedCount } from './reported-count.ts';
+import { saysError } from './says-error.ts';
 
 const REQUEST_OVERHEAD = 64;
 /** Tokens that mark the start and the end of a text. */
@@ -16,12 +19,13 @@ export const embeddings: Meter = {
     return boundOf(model, textBytes + REQUEST_OVERHEAD + countPrompts(value.input) * TEXT_OVERHEAD, 0);
   },
   usage(answer): Usage | undefined {
-    const usage = chatUsage(answer);
-    if (usage) delete usage.output;
-    return usage;
+    const usage = isObject(answer) ? answer.usage : undefined;
+    const input = isObject(usage) ? reportedCount(usage.prompt_tokens) : undefined;
+    return input === undefined ? undefined : inputUsage(input, undefined);
   },
   written: () => '',
-  stream: () => new ChatStream(false, []),
+  stream: () => new ChatStream({ injectedUsage: false, isInterleaved: false, deltas: [] }),
+  failed: saysError,
   async estimate({ value }: JsonBody, _written, count): Promise<Usage> {
     const { text, tokens } = readPrompts(value.input);
     return { input: tokens + (await count(text)) };

@@ -4,6 +4,7 @@ import { isPricedByToken } from './media-bound.ts';
 import { MemberScanner } from './member-scanner.ts';
 import type { StreamMeter, Verdict } from './meter.ts';
 import { reportedTokens } from './reported-tokens.ts';
+import { saysDone } from './sse-event.ts';
 
 const COMPLETED = /^image_(generation|edit)\.completed$/;
 const PARTIAL = /^image_(generation|edit)\.partial_image$/;
@@ -19,6 +20,7 @@ export class ImageStream implements StreamMeter {
   /** A picture was begun that is not completed. */
   #isBegun = false;
   #tokens: Usage | undefined;
+  #failed = false;
   #scanner: MemberScanner | undefined;
 
   constructor(model: Model, asked: number) {
@@ -28,8 +30,27 @@ export class ImageStream implements StreamMeter {
 
   /** Pictures that came, and the one whose first sketches came: the provider makes and bills it all the same. */
   get usage(): Usage | undefined {
+    if (this.#failed && this.#images === 0) return undefined;
     if (!this.#tokens && isPricedByToken(this.#model)) return undefined;
-    return { images: this.#completed + (this.#isBegun ? 1 : 0), ...this.#tokens };
+    return { images: this.#images, ...this.#tokens };
+  }
+
+  /** Only the pictures that came, of all that were asked for. */
+  corrected(estimate: Usage): Usage {
+    const images = this.#images;
+    return { ...estimate, images, output: this.#model.maxOutputTokens * images };
+  }
+
+  get hasOutput(): boolean {
+    return this.#images > 0;
+  }
+
+  get failed(): boolean {
+    return this.#failed;
+  }
+
+  get isWhole(): boolean {
+    return this.#completed > 0 && !this.#isBegun;
   }
 
   written(): string {
@@ -39,9 +60,10 @@ export class ImageStream implements StreamMeter {
   event(event: string): Verdict {
     if (this.#scanner) this.#scanner.push(Buffer.from(event, 'latin1'));
     else {
+      if (saysDone(event)) return 'end';
       const data = /(?:^|[\r\n])data:/.exec(event);
       if (!data) return 'pass';
-      this.#scanner = new MemberScanner(['type', 'usage']);
+      this.#scanner = new MemberScanner(['type', 'usage', 'error']);
       this.#scanner.push(Buffer.from(event.slice(data.index + data[0].length), 'latin1'));
     }
     // JSON holds no bare line break, so this is the end of the event and not of a piece of it.
@@ -51,12 +73,20 @@ export class ImageStream implements StreamMeter {
   #eventEnded(scanner: MemberScanner): Verdict {
     this.#scanner = undefined;
     const type = String(scanner.value('type'));
+    if (type === 'error' || scanner.value('error')) {
+      this.#failed = true;
+      return 'end';
+    }
     if (PARTIAL.test(type)) this.#isBegun = true;
     if (!COMPLETED.test(type)) return 'pass';
     this.#completed++;
     this.#isBegun = false;
     this.#add(reportedTokens(scanner.value('usage')));
     return this.#completed >= this.#asked ? 'end' : 'pass';
+  }
+
+  get #images(): number {
+    return this.#completed + (this.#isBegun ? 1 : 0);
   }
 
   #add(tokens: Usage | undefined): void {

@@ -5,6 +5,7 @@ import { ImageStream } from './image-stream.ts';
 import { boundFor, isPricedByToken } from './media-bound.ts';
 import type { Bounds, Meter } from './meter.ts';
 import { reportedTokens } from './reported-tokens.ts';
+import { saysError } from './says-error.ts';
 
 /** Tokens that frame a prompt, about. */
 const REQUEST_OVERHEAD = 64;
@@ -35,6 +36,7 @@ export const images: Meter = {
     return { images: data.length, ...tokens };
   },
   written: () => '',
+  failed: saysError,
   stream: (_injectedUsage, body) => new ImageStream(body.model, imagesAsked(body)),
   /** Tokens that nobody reported: the prompt's are counted, a picture's taken for the most that it can have. */
   async estimate(body, _written, count) {

@@ -42,6 +42,11 @@ export class MemberScanner {
     return this.#count;
   }
 
+  /** The outermost object or array has ended. */
+  get isWhole(): boolean {
+    return this.#depth === 0;
+  }
+
   /** The value of a kept member once it has ended; undefined where there is none, it is too long, or is no JSON. */
   value(name: string): unknown {
     const text = this.#values.get(name);

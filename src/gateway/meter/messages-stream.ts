@@ -1,4 +1,5 @@
 import type { Usage } from '../../domain/ledger-entry.ts';
+import { correctedBy } from './corrected-by.ts';
 import {
   addUsage,
   compactionUsage,
@@ -22,17 +23,23 @@ export class MessagesStream implements StreamMeter {
   #reported: Usage = {};
   #compaction: Usage = {};
   #stopped = false;
+  /** The delta that named the reason reported its output, and nothing absurd. */
+  #isBelieved = false;
   #failed = false;
   #made: readonly string[] = [];
 
   get usage(): Usage | undefined {
     const { input, output } = this.#reported;
-    if (!this.#stopped || input === undefined || output === undefined) return undefined;
+    if (!this.#stopped || !this.#isBelieved || input === undefined || output === undefined) return undefined;
     return addUsage({ cachedInput: 0, cacheWrite: 0, ...this.#reported }, this.#compaction);
   }
 
-  get partial(): Usage | undefined {
-    return this.#reported;
+  corrected(estimate: Usage): Usage {
+    return correctedBy(estimate, this.#reported);
+  }
+
+  get isWhole(): boolean {
+    return this.#stopped;
   }
 
   get failed(): boolean {
@@ -82,7 +89,10 @@ export class MessagesStream implements StreamMeter {
     const isTaken = this.#take(data);
     const { delta } = data;
     if (!isObject(delta)) return;
-    if (isTaken && typeof delta.stop_reason === 'string') this.#stopped = true;
+    if (typeof delta.stop_reason === 'string') {
+      this.#stopped = true;
+      this.#isBelieved = isTaken;
+    }
     const made = messagesMade(delta);
     if (made.length > 0) this.#made = made;
   }

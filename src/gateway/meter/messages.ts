@@ -2,6 +2,7 @@ import { checkMessage, estimateMessage, messageReferences, messagesHold } from '
 import { MessagesStream } from './messages-stream.ts';
 import { messagesMade, messagesUsage, messagesWritten } from './messages-usage.ts';
 import type { Meter } from './meter.ts';
+import { saysError } from './says-error.ts';
 
 /** `/v1/messages`. */
 export const messages: Meter = {
@@ -10,6 +11,7 @@ export const messages: Meter = {
   hold: messagesHold,
   usage: messagesUsage,
   written: messagesWritten,
+  failed: saysError,
   made: messagesMade,
   stream: () => new MessagesStream(),
   estimate: estimateMessage,

@@ -23,12 +23,16 @@ export interface StreamMeter {
   event(event: string): Verdict;
   /** As reported until now; undefined: nothing usable was. */
   readonly usage: Usage | undefined;
-  /** What was reported until now where it is not the whole yet; laid over the estimate. */
-  readonly partial?: Usage | undefined;
+  /** The estimate, with all that is known better: what was reported until now where it is not the whole yet. */
+  corrected?(estimate: Usage): Usage;
+  /** False: what ends an answer of this format has not come, so an end of the stream now is a break. Absent: unknown. */
+  readonly isWhole?: boolean;
   /** The stream said that the call failed. */
   readonly failed?: boolean;
   /** Ids of what the upstream keeps of this answer, complete once it has ended. */
   readonly made?: readonly string[];
+  /** Pictures or sound came, which `written` does not tell: a call that fails after that is charged all the same. */
+  readonly hasOutput?: boolean;
   /** What the model wrote until now. */
   written(): string;
 }

@@ -1,5 +1,6 @@
 import { boundOf } from './chat-hold.ts';
 import type { Meter, StreamMeter } from './meter.ts';
+import { saysError } from './says-error.ts';
 
 const PASSES: StreamMeter = { event: () => 'pass', usage: {}, written: () => '' };
 
@@ -9,7 +10,8 @@ const PASSES: StreamMeter = { event: () => 'pass', usage: {}, written: () => '' 
  */
 export const perRequest: Meter = {
   hold: ({ model }) => boundOf(model, 0, 0),
-  usage: () => ({}),
+  usage: (answer) => (saysError(answer) ? undefined : {}),
+  failed: saysError,
   written: () => '',
   stream: () => PASSES,
   estimate: async () => ({}),

@@ -2,7 +2,7 @@ import type { Usage } from '../../domain/ledger-entry.ts';
 import type { StreamMeter, Verdict } from './meter.ts';
 import { isObject } from './parts.ts';
 import { responsesMade, responsesUsage } from './responses-usage.ts';
-import { eventData, eventName } from './sse-event.ts';
+import { eventData, eventName, saysFailed } from './sse-event.ts';
 import { WrittenText } from './written-text.ts';
 
 /** The events that end a stream; the response within carries the usage. */
@@ -29,6 +29,9 @@ export class ResponsesStream implements StreamMeter {
     return this.#failed;
   }
 
+  /** Read only before the end: its event has ended the answer. */
+  readonly isWhole = false;
+
   get made(): readonly string[] {
     return this.#made;
   }
@@ -44,7 +47,7 @@ export class ResponsesStream implements StreamMeter {
       if (name !== AUDIO) this.#written.collect(event);
       return 'pass';
     }
-    if (name === 'error') {
+    if (saysFailed(event)) {
       this.#failed = true;
       return 'end';
     }

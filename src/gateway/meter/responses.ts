@@ -3,6 +3,7 @@ import { isObject } from './parts.ts';
 import { checkResponse, estimateResponse, responseReferences, responsesHold } from './responses-request.ts';
 import { ResponsesStream } from './responses-stream.ts';
 import { responsesMade, responsesUsage, responsesWritten } from './responses-usage.ts';
+import { saysError } from './says-error.ts';
 
 /** `/v1/responses`. */
 export const responses: Meter = {
@@ -11,7 +12,7 @@ export const responses: Meter = {
   hold: responsesHold,
   usage: responsesUsage,
   written: responsesWritten,
-  failed: (answer) => isObject(answer) && answer.status === 'failed',
+  failed: (answer) => saysError(answer) || (isObject(answer) && answer.status === 'failed'),
   made: responsesMade,
   stream: () => new ResponsesStream(),
   estimate: estimateResponse,

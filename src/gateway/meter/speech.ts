@@ -1,10 +1,11 @@
 import { invalidField } from '../../domain/errors.ts';
 import type { Usage } from '../../domain/ledger-entry.ts';
 import type { CallBody } from '../call-body.ts';
-import { eventData } from './event-data.ts';
 import { boundFor, isPricedByToken } from './media-bound.ts';
 import type { Meter, StreamMeter, Verdict } from './meter.ts';
 import { reportedTokens } from './reported-tokens.ts';
+import { saysError } from './says-error.ts';
+import { eventData, saysDone, saysFailed } from './sse-event.ts';
 
 /** A surrogate pair is one character; half a pair, too. */
 const PAIRS = /[\ud800-\udbff][\udc00-\udfff]/g;
@@ -35,7 +36,8 @@ export const speech: Meter = {
       input: body.textBytes,
       output: body.model.maxOutputTokens,
     }),
-  usage: (_answer, body) => knownUsage(body),
+  usage: (answer, body) => (saysError(answer) ? undefined : knownUsage(body)),
+  failed: saysError,
   written: () => '',
   stream: (_injectedUsage, body) => new SpeechStream(body),
   /** Tokens that nobody reported: those of the text are counted, those of the sound taken for the most there can be. */
@@ -49,14 +51,27 @@ export const speech: Meter = {
 class SpeechStream implements StreamMeter {
   readonly #body: CallBody;
   #usage: Usage | undefined;
+  #isSpeaking = false;
+  #failed = false;
+  /** Read only before the end: its event has ended the answer. */
+  readonly isWhole = false;
 
   constructor(body: CallBody) {
     this.#body = body;
     this.#usage = knownUsage(body);
   }
 
+  /** Nothing where the provider failed before it spoke. */
   get usage(): Usage | undefined {
-    return this.#usage;
+    return this.#failed && !this.#isSpeaking ? undefined : this.#usage;
+  }
+
+  get hasOutput(): boolean {
+    return this.#isSpeaking;
+  }
+
+  get failed(): boolean {
+    return this.#failed;
   }
 
   written(): string {
@@ -64,7 +79,15 @@ class SpeechStream implements StreamMeter {
   }
 
   event(event: string): Verdict {
-    if (!event.includes('speech.audio.done')) return 'pass';
+    if (saysDone(event)) return 'end';
+    if (saysFailed(event)) {
+      this.#failed = true;
+      return 'end';
+    }
+    if (!event.includes('speech.audio.done')) {
+      if (event.includes('speech.audio.delta')) this.#isSpeaking = true;
+      return 'pass';
+    }
     const data = eventData(event);
     if (data?.type !== 'speech.audio.done') return 'pass';
     const tokens = reportedTokens(data.usage);

@@ -1,13 +1,16 @@
+const DONE = /^data: ?\[DONE\]/m;
+const NAMED_ERROR = /(?:^|[\r\n])event: ?error[\r\n]/;
+
 /** Name of an SSE event that came as Latin-1 text: its `event:` line, else the `type` in its data. */
 export function eventName(event: string): string {
   const named = /(?:^|[\r\n])event: ?([^\r\n]*)/.exec(event);
   if (named) return named[1] as string;
-  const type = (eventData(event) as { type?: unknown } | undefined)?.type;
+  const type = eventData(event)?.type;
   return typeof type === 'string' ? type : '';
 }
 
-/** The data of an SSE event that came as Latin-1 text, read as JSON in UTF-8; undefined where it is none. */
-export function eventData(event: string): unknown {
+/** The JSON object that an SSE event carries, given as Latin-1 text; undefined where it carries none. */
+export function eventData(event: string): Record<string, unknown> | undefined {
   const data = Buffer.from(event, 'latin1')
     .toString('utf8')
     .split(/\r\n|\r|\n/)
@@ -15,8 +18,26 @@ export function eventData(event: string): unknown {
     .map((line) => line.slice(5))
     .join('\n');
   try {
-    return JSON.parse(data);
+    const value: unknown = JSON.parse(data);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** OpenAI's format ends most streams with `data: [DONE]`. */
+export function saysDone(event: string): boolean {
+  return event.includes('[DONE]') && DONE.test(event);
+}
+
+/**
+ * Whether an event of OpenAI's format says that the call failed: one that is named `error`, or whose data has an
+ * `error`, be it alone or beside a last chunk. What a model says has its quotes escaped, so it is never taken for that.
+ */
+export function saysFailed(event: string): boolean {
+  if (!event.includes('error')) return false;
+  if (NAMED_ERROR.test(event)) return true;
+  if (!event.includes('"error"')) return false;
+  const data = eventData(event);
+  return data?.type === 'error' || Boolean(data?.error);
 }

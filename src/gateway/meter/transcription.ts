@@ -1,6 +1,7 @@
 import type { CallBody } from '../call-body.ts';
 import { boundFor, isPricedByToken } from './media-bound.ts';
 import type { Meter } from './meter.ts';
+import { saysError } from './says-error.ts';
 import { TranscriptionStream } from './transcription-stream.ts';
 import { transcriptionUsage } from './transcription-usage.ts';
 
@@ -30,7 +31,10 @@ export const transcription: Meter = {
     });
   },
   usage: (answer, body) =>
-    transcriptionUsage(TEXT_FORMATS.has(body.value.response_format) ? undefined : answer, body),
+    saysError(answer)
+      ? undefined
+      : transcriptionUsage(TEXT_FORMATS.has(body.value.response_format) ? undefined : answer, body),
+  failed: saysError,
   written: (answer) => String((answer as { text?: unknown } | null | undefined)?.text ?? ''),
   stream: (_injectedUsage, body) => new TranscriptionStream(body),
   async estimate(body, written, count) {

@@ -5,42 +5,68 @@ const SPACE = /\s/;
  * estimated: most streams report theirs, and then looking for a few names is all that this costs.
  */
 export class WrittenText {
-  readonly #markers: readonly string[];
-  /** Escaped JSON text, Latin-1. */
-  readonly #raw: string[] = [];
+  readonly #markers: readonly (readonly string[])[];
+  /** Escaped JSON text, Latin-1, by the answer that it belongs to. */
+  readonly #lanes = new Map<number, string[]>();
+  #pieces = 0;
 
-  /** `members`: names of the string members that hold what was written. */
-  constructor(members: readonly string[]) {
-    this.#markers = members.map((name) => `"${name}"`);
+  /**
+   * `members`: names of the string members that hold what was written. A list of names: providers call it by one of
+   * them, or say the same twice, and then the first counts.
+   */
+  constructor(members: readonly (string | readonly string[])[]) {
+    this.#markers = members.map((names) => [names].flat().map((name) => `"${name}"`));
   }
 
-  /** Takes what an event (Latin-1) adds. */
-  collect(event: string): void {
-    for (const marker of this.#markers) {
-      let from = event.indexOf(marker);
-      while (from >= 0) {
-        const start = valueStart(event, from + marker.length);
-        const end = start < 0 ? from + marker.length : closingQuote(event, start);
-        if (start >= 0 && end > start) this.#raw.push(event.slice(start, end));
-        from = event.indexOf(marker, end);
-      }
+  /**
+   * Takes what an event (Latin-1) adds. `lane`: which of several answers it belongs to, where they come interleaved; read
+   * across, their halves of words would make other tokens.
+   */
+  collect(event: string, lane = 0): void {
+    // What was written stands in the delta, where there is one; what is before it need not be searched.
+    const from = Math.max(0, event.indexOf('"delta"'));
+    for (const names of this.#markers) {
+      for (const marker of names) if (this.#take(event, marker, from, lane)) break;
     }
   }
 
-  get isEmpty(): boolean {
-    return this.#raw.length === 0;
+  /** How many pieces that are not empty have come. */
+  get pieces(): number {
+    return this.#pieces;
   }
 
   toString(): string {
-    return this.#raw
-      .map((raw) => {
-        try {
-          return JSON.parse(`"${Buffer.from(raw, 'latin1').toString('utf8')}"`) as string;
-        } catch {
-          return raw;
-        }
-      })
-      .join('');
+    return [...this.#lanes.values()].flat().map(decoded).join('');
+  }
+
+  #take(event: string, marker: string, first: number, lane: number): boolean {
+    let isFound = false;
+    let from = event.indexOf(marker, first);
+    while (from >= 0) {
+      const start = valueStart(event, from + marker.length);
+      const end = start < 0 ? from + marker.length : closingQuote(event, start);
+      if (start >= 0 && end > start) {
+        this.#add(event.slice(start, end), lane);
+        isFound = true;
+      }
+      from = event.indexOf(marker, end);
+    }
+    return isFound;
+  }
+
+  #add(raw: string, lane: number): void {
+    this.#pieces++;
+    const pieces = this.#lanes.get(lane);
+    if (pieces) pieces.push(raw);
+    else this.#lanes.set(lane, [raw]);
+  }
+}
+
+function decoded(raw: string): string {
+  try {
+    return JSON.parse(`"${Buffer.from(raw, 'latin1').toString('utf8')}"`) as string;
+  } catch {
+    return raw;
   }
 }
 

@@ -1,0 +1,144 @@
+import { type Test, test } from 'tap';
+import type { Behaviour } from '../../../src/demo/behaviour.ts';
+import { type BreakingWorld, type Case, checkRow, startBreakingWorld } from '../../helper/broken-stream.ts';
+import { silentWav } from '../../helper/media-world.ts';
+
+interface Call {
+  readonly path: string;
+  readonly body: string | FormData;
+}
+
+const json = (path: string, body: object): Call => ({ path, body: JSON.stringify(body) });
+
+function form(path: string, fields: Record<string, string>, file: string): Call {
+  const body = new FormData();
+  for (const [name, value] of Object.entries(fields)) body.append(name, value);
+  body.append(file, new Blob([silentWav(1)]), 'upload');
+  return { path, body };
+}
+
+const MESSAGES = [{ role: 'user', content: 'Hi' }];
+const CALLS: readonly Call[] = [
+  json('/v1/chat/completions', { model: 'tokens', messages: MESSAGES }),
+  json('/v1/completions', { model: 'tokens', prompt: 'Hi' }),
+  json('/v1/responses', { model: 'tokens', input: 'Hi' }),
+  json('/v1/embeddings', { model: 'tokens', input: 'Hi' }),
+  json('/v1/moderations', { model: 'flat', input: 'Hi' }),
+  json('/v1/messages', { model: 'claude', messages: MESSAGES, max_tokens: 9 }),
+  json('/v1/messages/count_tokens', { model: 'claude-flat', messages: MESSAGES }),
+  json('/v1/images/generations', { model: 'picture', prompt: 'A cat' }),
+  json('/v1/audio/speech', { model: 'voice', voice: 'alloy', input: 'Hi' }),
+  form('/v1/images/edits', { model: 'picture', prompt: 'A cat' }, 'image'),
+  form('/v1/images/variations', { model: 'picture' }, 'image'),
+  form('/v1/audio/transcriptions', { model: 'ears' }, 'file'),
+  form('/v1/audio/translations', { model: 'scribe' }, 'file'),
+];
+
+interface Cell {
+  readonly event: string;
+  readonly behaviour: Behaviour;
+  readonly leave?: Case['leave'];
+  readonly answered: number | undefined;
+  readonly row: { readonly status: number; readonly outcome: string };
+}
+
+const HEADERS = { 'content-type': 'application/json' };
+/** Usage stands in what came: what the client did not get is not charged all the same. */
+const PARTS = ['{"id":"x_1","usage":{"input_tokens":9,"output_tokens":9},', '"data":[{}],', '"text":""}'];
+const HALF: Behaviour = { headers: HEADERS, body: PARTS };
+const LEFT = { status: 499, outcome: 'client_left' };
+const BROKE = { status: 502, outcome: 'upstream_broke' };
+const FAILED = { error: { message: 'It failed.', type: 'server_error', code: 502 } };
+
+const BREAKS: readonly Cell[] = [
+  {
+    event: 'left before the head',
+    behaviour: { stallAfter: 'nothing' },
+    leave: 'sent',
+    answered: undefined,
+    row: LEFT,
+  },
+  {
+    event: 'left within the body',
+    behaviour: { ...HALF, stallAfter: 2 },
+    leave: 'sent',
+    answered: undefined,
+    row: LEFT,
+  },
+  { event: 'reset before the head', behaviour: { breakAfter: 'nothing' }, answered: 502, row: BROKE },
+  { event: 'reset after the head', behaviour: { ...HALF, breakAfter: 0 }, answered: 502, row: BROKE },
+  { event: 'reset within the body', behaviour: { ...HALF, breakAfter: 2 }, answered: 502, row: BROKE },
+  {
+    event: 'ended cleanly within the body',
+    behaviour: { headers: HEADERS, body: PARTS.slice(0, 2) },
+    answered: 502,
+    row: BROKE,
+  },
+  {
+    event: 'failed with status 200',
+    behaviour: { body: FAILED },
+    answered: 200,
+    row: { status: 200, outcome: 'upstream_error' },
+  },
+];
+const TIMEOUT = { status: 504, outcome: 'timeout' };
+const STALLS: readonly Cell[] = [
+  { event: 'stalled before the head', behaviour: { stallAfter: 'nothing' }, answered: 504, row: TIMEOUT },
+  { event: 'stalled within the body', behaviour: { ...HALF, stallAfter: 2 }, answered: 504, row: TIMEOUT },
+];
+
+async function check(t: Test, world: BreakingWorld, call: Call, cell: Cell): Promise<void> {
+  const { behaviour, leave, answered, row } = cell;
+  const ended = await world.end({ ...call, behaviour, ...(leave ? { leave } : {}) });
+  t.equal(ended.heard.status, answered);
+  t.equal(ended.heard.isWhole, answered !== undefined);
+  if (answered === 200) t.same(JSON.parse(ended.heard.text), FAILED, 'as the upstream said it');
+  else if (answered !== undefined) t.match(JSON.parse(ended.heard.text), { error: { message: String } });
+  if (leave) {
+    t.equal(ended.upstream, 'broken', 'the upstream is cancelled');
+    t.ok(ended.upstreamEndedMs < 1_000, `after ${ended.upstreamEndedMs} ms`);
+  }
+  await checkRow(t, world, ended, row, 'nothing');
+}
+
+test('answers that are not streamed and do not come whole cost nothing', async (t) => {
+  const world = await startBreakingWorld(t);
+  for (const call of CALLS) {
+    for (const cell of BREAKS) {
+      await t.test(`${call.path}: ${cell.event}`, (st) => check(st, world, call, cell));
+    }
+  }
+});
+
+test('answers that are not streamed and stall cost nothing', async (t) => {
+  const world = await startBreakingWorld(t, true);
+  // All at once, because each takes as long as the gateway waits.
+  t.jobs = 100;
+  await Promise.all(
+    CALLS.flatMap((call) =>
+      STALLS.map((cell) => t.test(`${call.path}: ${cell.event}`, (st) => check(st, world, call, cell))),
+    ),
+  );
+});
+
+test('an answer over 1 MiB that breaks off is charged for what came', async (t) => {
+  const world = await startBreakingWorld(t);
+  const head = '{"id":"chatcmpl-1","choices":[{"index":0,"message":{"role":"assistant","content":"';
+  const body = [head, 'word '.repeat(250_000), 'word '.repeat(250_000), '"}}]}'];
+  const call = json('/v1/chat/completions', { model: 'tokens', messages: MESSAGES, max_tokens: 400_000 });
+  for (const behaviour of [
+    { headers: HEADERS, body, breakAfter: 3 },
+    { headers: HEADERS, body: body.slice(0, 3) },
+  ]) {
+    const ended = await world.end({ ...call, behaviour });
+    t.match(ended.heard, { status: 200, isWhole: false });
+    await checkRow(
+      t,
+      world,
+      ended,
+      { status: 200, outcome: 'upstream_broke' },
+      // Of what is not held, a token is taken for four bytes.
+      { estimated: true, usage: { output: Math.ceil((head.length + 2_500_000) / 4) } },
+    );
+  }
+});

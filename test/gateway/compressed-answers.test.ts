@@ -1,0 +1,150 @@
+import {
+  brotliCompressSync,
+  constants,
+  createGzip,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+} from 'node:zlib';
+import { test } from 'tap';
+import { lastCharge } from '../helper/last-charge.ts';
+import { startWorld } from '../helper/world.ts';
+
+const ANSWER = JSON.stringify({
+  choices: [{ message: { role: 'assistant', content: 'Grüße' } }],
+  usage: { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 },
+});
+const ENCODERS = {
+  gzip: gzipSync,
+  'X-Gzip': gzipSync,
+  deflate: deflateSync,
+  br: brotliCompressSync,
+  zstd: zstdCompressSync,
+};
+
+/** Each part compressed so far that what came until then can be read, as servers of streams do. */
+async function gzipParts(parts: readonly string[]): Promise<Buffer[]> {
+  const gzip = createGzip();
+  const out: Buffer[] = [];
+  for (const part of parts) {
+    gzip.write(part);
+    await new Promise<void>((resolve) => gzip.flush(constants.Z_SYNC_FLUSH, resolve));
+    out.push(gzip.read() as Buffer);
+  }
+  return out;
+}
+
+for (const [encoding, encode] of Object.entries(ENCODERS)) {
+  test(`an answer compressed with ${encoding}, unasked, is charged by its usage and passed on decoded`, async (t) => {
+    const world = await startWorld(t, {
+      behave: () => ({
+        headers: { 'content-type': 'application/json', 'content-encoding': encoding },
+        body: encode(ANSWER),
+      }),
+    });
+    const { key, accountId } = await world.account();
+    const response = await world.chat(key, { model: 'tokens' });
+    t.equal(response.headers.get('content-encoding'), null);
+    t.equal(response.headers.get('x-tollgate-charge'), '0.120000');
+    t.equal(await response.text(), ANSWER);
+    t.match(await lastCharge(world, accountId), { credits: -120_000, estimated: false, outcome: 'complete' });
+    t.equal((await world.provider.request(0)).headers['accept-encoding'], 'identity');
+  });
+}
+
+const EVENTS = [
+  'data: {"choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":null}],"usage":null}\n\n',
+  'data: {"choices":[{"index":0,"delta":{"content":" there"},"finish_reason":"stop"}],"usage":null}\n\n',
+  'data: {"choices":[],"usage":{"prompt_tokens":100,"completion_tokens":10}}\n\n',
+  'data: [DONE]\n\n',
+];
+const SSE = { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' };
+const STREAM = { model: 'tokens', stream: true };
+
+test('a compressed stream passes event by event, and shows no trace of the usage that was not asked for', async (t) => {
+  const body = await gzipParts(EVENTS);
+  const world = await startWorld(t, {
+    behave: () => ({ headers: SSE, body, intervalMs: 20 }),
+  });
+  const { key, accountId } = await world.account();
+  const response = await world.chat(key, STREAM);
+  let text = '';
+  for await (const part of response.body ?? []) {
+    text += Buffer.from(part).toString();
+  }
+  t.notMatch(text, 'usage');
+  t.match(text, /Hello[\s\S]* there[\s\S]*data: \[DONE\]\n\n$/);
+  t.match(await lastCharge(world, accountId), { credits: -120_000, estimated: false, outcome: 'complete' });
+});
+
+test('a compressed stream that breaks off is broken for the client, and what came is charged', async (t) => {
+  const body = await gzipParts(EVENTS);
+  for (const behaviour of [
+    { headers: SSE, body, breakAfter: 1 },
+    // The compressed data ends in the middle, though the connection ends cleanly.
+    { headers: SSE, body: body.slice(0, 1) },
+  ]) {
+    const world = await startWorld(t, { behave: () => behaviour });
+    const { key, accountId } = await world.account();
+    await t.rejects((await world.chat(key, STREAM)).text());
+    const entry = await lastCharge(world, accountId);
+    t.match(entry, { outcome: 'upstream_broke', estimated: true, status: 200, usage: { output: 1 } });
+    t.equal((await world.ledger.ledger.account(accountId)).held, 0);
+  }
+});
+
+test('what does not decode is a broken answer: 502, and nothing is charged', async (t) => {
+  const world = await startWorld(t, {
+    behave: () => ({
+      headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+      body: ANSWER,
+    }),
+  });
+  const { key, accountId } = await world.account();
+  t.equal((await world.chat(key, { model: 'tokens' })).status, 502);
+  t.match(await lastCharge(world, accountId), { outcome: 'upstream_broke', credits: 0 });
+});
+
+test('an encoding that nobody here can read is 502, but an error passes as it came', async (t) => {
+  for (const [status, answered, code] of [
+    [200, 502, 'upstream_unavailable'],
+    [429, 429, undefined],
+  ] as const) {
+    const world = await startWorld(t, {
+      behave: () => ({
+        status,
+        headers: { 'content-type': 'application/json', 'content-encoding': 'x-own' },
+        body: '{"error":{}}',
+      }),
+    });
+    const { key, accountId } = await world.account();
+    const response = await world.chat(key, { model: 'tokens' });
+    t.equal(response.status, answered);
+    t.equal(response.headers.get('content-encoding'), code ? null : 'x-own');
+    t.equal(((await response.json()) as { error: { code?: string } }).error.code, code);
+    t.match(await lastCharge(world, accountId), { outcome: 'upstream_error', credits: 0 });
+  }
+});
+
+test('a small answer that unfolds to a large one passes with back-pressure, and is held in memory nowhere', async (t) => {
+  const text = ' '.repeat(200_000_000);
+  const world = await startWorld(t, {
+    behave: () => ({
+      headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+      body: bomb,
+    }),
+  });
+  const bomb = gzipSync(text + ANSWER);
+  const { key, accountId } = await world.account();
+  const before = process.memoryUsage().rss;
+  const response = await world.chat(key, { model: 'tokens' });
+  let bytes = 0;
+  let most = 0;
+  for await (const part of response.body ?? []) {
+    bytes += (part as Uint8Array).length;
+    most = Math.max(most, process.memoryUsage().rss - before);
+  }
+  t.equal(bytes, text.length + Buffer.byteLength(ANSWER));
+  t.ok(most < 150_000_000, `${most} bytes more`);
+  t.match(await lastCharge(world, accountId), { credits: -120_000, estimated: false });
+});

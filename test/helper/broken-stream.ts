@@ -1,0 +1,187 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import type { Test } from 'tap';
+import type { Behaviour, ReceivedRequest } from '../../src/demo/behaviour.ts';
+import type { Usage } from '../../src/domain/ledger-entry.ts';
+import { type MediaWorld, startMediaWorld } from './media-world.ts';
+import type { TestAccount } from './world.ts';
+
+/** A part of an answer as the upstream sends it, and the words of the model in it. */
+export interface Piece {
+  readonly sent: string | Buffer;
+  readonly says?: string;
+  /** Which of several answers says it. */
+  readonly lane?: number;
+}
+
+/** What a call should have used: exactly, or by tokens that may be a few off. */
+export interface Expected {
+  readonly usage?: Usage;
+  /** Input and output tokens by the tokenizer, as far as they are not known exactly. */
+  readonly tokens?: { readonly input?: number; readonly output?: number };
+  readonly estimated: boolean;
+}
+
+/** Prices in micro-credits a unit, as media-world.ts and world.ts set them. */
+const PRICES: Readonly<Record<string, Usage>> = {
+  tokens: { input: 1_000, cachedInput: 500, output: 2_000 },
+  claude: { input: 1_000, cachedInput: 100, cacheWrite: 1_250, output: 2_000 },
+  picture: { images: 1_000_000 },
+  painter: { input: 1_000, cachedInput: 1_000, output: 2_000 },
+  voice: { characters: 1_000 },
+  talker: { input: 1_000, cachedInput: 1_000, output: 2_000 },
+  ears: { audioSeconds: 10_000 },
+  scribe: { input: 1_000, cachedInput: 1_000, output: 2_000 },
+};
+
+const START = 1_000_000_000;
+/** How far a count of tokens may be from the tokenizer's: what frames a message, and seams between texts. */
+const TOKENS_OFF = 8;
+
+export interface Heard {
+  readonly status: number | undefined;
+  readonly text: string;
+  /** The answer came to a clean end. */
+  readonly isWhole: boolean;
+}
+
+/** One call: how the upstream answers it, and when the client leaves it. */
+export interface Case {
+  readonly behaviour: Behaviour;
+  readonly path: string;
+  readonly body: string | FormData;
+  /** `sent`: when the upstream has the request; `head`: when the client has the head; a number: so many bytes or events. */
+  readonly leave?: 'sent' | 'head' | ((text: string) => boolean);
+}
+
+export interface Ended {
+  readonly heard: Heard;
+  readonly account: TestAccount;
+  /** How the exchange with the upstream ended, and how long after the client left; 0 where it stayed. */
+  readonly upstream: 'answered' | 'broken';
+  readonly upstreamEndedMs: number;
+}
+
+export interface BreakingWorld extends MediaWorld {
+  end(call: Case): Promise<Ended>;
+}
+
+const PATIENT = { requestTimeoutMs: 60_000, headersTimeoutMs: 30_000, idleTimeoutMs: 30_000 };
+/** Long enough for a machine on which much else runs to send what it sends before it stalls. */
+const IMPATIENT = { requestTimeoutMs: 60_000, headersTimeoutMs: 2_000, idleTimeoutMs: 2_000 };
+
+/** A gateway whose upstream answers each call as its case says. `isImpatient`: it waits 2 s for a head or the next part. */
+export async function startBreakingWorld(t: Test, isImpatient = false): Promise<BreakingWorld> {
+  const cases = new Map<string, { behaviour: Behaviour; received: (request: ReceivedRequest) => void }>();
+  const limits = { ...(isImpatient ? IMPATIENT : PATIENT), imageTokens: 1_000, contextTokens: 10_000 };
+  const world = await startMediaWorld(
+    t,
+    (request) => {
+      const named = cases.get(String(request.headers['x-case']));
+      named?.received(request);
+      return named?.behaviour;
+    },
+    { limits },
+  );
+  return {
+    ...world,
+    async end(call) {
+      const id = String(cases.size);
+      const { promise, resolve } = Promise.withResolvers<ReceivedRequest>();
+      cases.set(id, { behaviour: call.behaviour, received: resolve });
+      const account = await world.account();
+      const { heard, left } = await listen(`${world.url}${call.path}`, call, promise, {
+        authorization: `Bearer ${account.key}`,
+        'x-case': id,
+      });
+      const upstream = await (await promise).ended;
+      return { heard, account, upstream, upstreamEndedMs: left === 0 ? 0 : performance.now() - left };
+    },
+  };
+}
+
+/** Sends the call and hears what comes of it, to its end or until it is time to leave. */
+async function listen(
+  url: string,
+  { body, leave }: Case,
+  received: Promise<unknown>,
+  headers: Record<string, string>,
+): Promise<{ heard: Heard; left: number }> {
+  const encoded = new Response(body);
+  const bytes = Buffer.from(await encoded.arrayBuffer());
+  return await new Promise((resolve) => {
+    let text = '';
+    let status: number | undefined;
+    let left = 0;
+    const end = (isWhole: boolean) => resolve({ heard: { status, text, isWhole }, left });
+    const outgoing = httpRequest(url, {
+      method: 'POST',
+      agent: false,
+      headers: { ...headers, 'content-type': encoded.headers.get('content-type') ?? 'application/json' },
+    });
+    const go = () => {
+      if (left === 0) left = performance.now();
+      outgoing.destroy();
+    };
+    outgoing.on('error', () => end(false));
+    outgoing.on('response', (response: IncomingMessage) => {
+      status = response.statusCode;
+      response.on('error', () => end(false));
+      response.on('data', (part: Buffer) => {
+        text += part.toString('latin1');
+        if (typeof leave === 'function' && leave(text)) go();
+      });
+      response.on('end', () => end(response.complete));
+      if (leave === 'head') go();
+    });
+    if (leave === 'sent') void received.then(go);
+    outgoing.end(bytes);
+  });
+}
+
+/** Tokens of what the pieces say, each answer by itself. */
+export function tokensOf(pieces: readonly Piece[]): number {
+  const lanes = new Map<number, string>();
+  for (const { says = '', lane = 0 } of pieces) lanes.set(lane, (lanes.get(lane) ?? '') + says);
+  return [...lanes.values()].reduce((sum, text) => sum + countTokens(text), 0);
+}
+
+/** The ledger row, the balance and the holds of a call that has ended. */
+export async function checkRow(
+  t: Test,
+  world: BreakingWorld,
+  { account }: Ended,
+  row: { status: number; outcome: string },
+  expected: Expected | 'nothing',
+): Promise<void> {
+  const entry = await world.charged(account);
+  t.match(entry, row);
+  if (expected === 'nothing') t.match(entry, { credits: 0, usage: {}, estimated: false });
+  else {
+    t.match(entry, { usage: { ...expected.usage, requests: 1 }, estimated: expected.estimated });
+    for (const unit of ['input', 'output'] as const) {
+      const tokens = expected.tokens?.[unit];
+      if (tokens === undefined) continue;
+      const charged = entry.usage[unit] ?? Number.NaN;
+      t.ok(
+        Math.abs(charged - tokens) <= TOKENS_OFF,
+        `${unit}: ${charged} charged, ${tokens} by the tokenizer`,
+      );
+    }
+    const prices = PRICES[entry.model ?? ''] ?? {};
+    const sum = Object.entries(prices).reduce(
+      (micros, [unit, price]) => micros + (entry.usage[unit as keyof Usage] ?? 0) * price,
+      0,
+    );
+    t.equal(-entry.credits, sum);
+  }
+  t.same(await world.held(account).then(({ balance, held }) => ({ balance, held })), {
+    balance: START + entry.credits,
+    held: 0,
+  });
+  const rows = await world.book.ledger({ accountId: account.accountId, limit: 10 });
+  t.same(
+    rows.map(({ type }) => type),
+    ['charge', 'top_up'],
+  );
+}

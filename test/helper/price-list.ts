@@ -1,0 +1,49 @@
+import type { UsageView } from '../../src/api/entry-view.ts';
+
+/** Prices as the config file has them, in credits, as text so that no float comes near them. */
+export type PriceList = Readonly<Partial<Record<PriceUnit, string>>>;
+export type PriceUnit =
+  | 'input'
+  | 'output'
+  | 'cachedInput'
+  | 'cacheWrite'
+  | 'character'
+  | 'image'
+  | 'audioSecond'
+  | 'request';
+
+/** For each unit of usage its price, and of how many units that is the price. */
+const UNITS: Readonly<Record<keyof UsageView, readonly [PriceUnit | 'videoSecond', bigint]>> = {
+  input_tokens: ['input', 1_000_000n],
+  output_tokens: ['output', 1_000_000n],
+  cached_input_tokens: ['cachedInput', 1_000_000n],
+  cache_write_tokens: ['cacheWrite', 1_000_000n],
+  characters: ['character', 1_000_000n],
+  images: ['image', 1n],
+  audio_seconds: ['audioSecond', 1n],
+  video_seconds: ['videoSecond', 1n],
+  requests: ['request', 1n],
+};
+
+/** `text × 10^12`, a decimal of at most twelve places. */
+function scaled(text: string): bigint {
+  const [whole = '0', fraction = ''] = text.split('.');
+  return BigInt(whole + fraction.padEnd(12, '0'));
+}
+
+/**
+ * What an owner who has a ledger row and the price list makes of it: the charge in credits, six decimals, rounded up
+ * once. Written from contract section 1 alone, and not from the code that charges.
+ */
+export function recomputed(usage: UsageView, prices: PriceList): string {
+  const one = 10n ** 12n;
+  let sum = 0n;
+  for (const [unit, amount] of Object.entries(usage)) {
+    const [price, per] = UNITS[unit as keyof UsageView];
+    const each = price === 'videoSecond' ? undefined : prices[price];
+    // One 10^12 for the amount, one for the price.
+    sum += (scaled(String(amount)) * scaled(each ?? '0')) / per;
+  }
+  const micro = (sum * 1_000_000n + one * one - 1n) / (one * one);
+  return `-${micro / 1_000_000n}.${String(micro % 1_000_000n).padStart(6, '0')}`;
+}
