@@ -37,6 +37,8 @@ export interface Config {
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly catalog: Catalog;
   readonly waiting: readonly Waiting[];
+  /** Gateway processes that share the port. */
+  readonly workers: number;
   readonly adminToken: string | undefined;
   readonly keyPrefix: string;
   readonly logLevel: string;

@@ -25,6 +25,7 @@ import { UpstreamTransport } from './gateway/upstream-transport.ts';
 import type { OpenLedger } from './ledger/open-ledger.ts';
 import { GatewayMeters, registerGauges } from './metrics.ts';
 import { readinessOf } from './readiness.ts';
+import { summedMetrics } from './workers-metrics.ts';
 
 /** Most alert POSTs under way at once. */
 const ALERT_CONCURRENCY = 32;
@@ -128,7 +129,7 @@ export function compose(opened: Opened): DependencyContainer {
       alerts: c.resolve(ALERT_WORKER),
       countryOf: (address: string) => countries.lookup(address),
       minimalHold: leastHold,
-      metrics: c.resolve(METRICS),
+      metrics: summedMetrics(c.resolve(METRICS)),
       readiness: () => readinessOf(opened),
     } satisfies AppParts;
   });

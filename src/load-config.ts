@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import type { Config } from './config.ts';
@@ -8,6 +9,7 @@ import { substitute } from './config-substitute.ts';
 import { parseRedisUrl } from './ledger/connect-redis.ts';
 import { offerOf } from './offer.ts';
 
+const MOST_WORKERS = 256;
 const MEBIBYTE = 1_048_576;
 
 /** Settings that cannot be honoured. Its message is one line for the operator, with every fault in it. */
@@ -57,6 +59,7 @@ export function loadConfig({ env, file }: { env: NodeJS.ProcessEnv; file?: strin
     upstreams,
     catalog,
     waiting,
+    workers: workersFor(given.workers ?? 1, given.databaseUrl),
     adminToken: given.adminToken,
     keyPrefix: given.keyPrefix ?? 'sk-tg-',
     logLevel: given.logLevel ?? 'info',
@@ -123,7 +126,7 @@ function readEnvironment(env: NodeJS.ProcessEnv, faults: Faults) {
     logLevel: read('LOG_LEVEL', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent')),
     redisUrl: read(
       'REDIS_URL',
-      text('must be redis://…, rediss://… or redis+cluster://host:port,host:port', acceptRedisUrl),
+      text('must be redis://…, rediss://…, unix:///… or redis+cluster://host:port,host:port', acceptRedisUrl),
     ),
     databaseUrl: read(
       'DATABASE_URL',
@@ -132,7 +135,25 @@ function readEnvironment(env: NodeJS.ProcessEnv, faults: Faults) {
       ),
     ),
     requireDurableRedis: read('REQUIRE_DURABLE_REDIS', boolean),
+    workers: read('WORKERS', (value, path, all) => {
+      const isCount = /^[1-9]\d{0,2}$/.test(String(value)) && Number(value) <= MOST_WORKERS;
+      if (!isCount && value !== 'auto') {
+        all.add(path, `must be auto, or a number of processes from 1 to ${MOST_WORKERS}`);
+        return undefined;
+      }
+      if (isCount && Number(value) > 1 && !env.DATABASE_URL) {
+        all.add(path, 'must be 1 without DATABASE_URL: an SQLite book serves one process');
+        return undefined;
+      }
+      return isCount ? Number(value) : ('auto' as const);
+    }),
   };
+}
+
+/** `auto`: a process for each core; one where the book is SQLite. */
+function workersFor(workers: number | 'auto', databaseUrl: string | undefined): number {
+  if (workers !== 'auto') return workers;
+  return databaseUrl === undefined ? 1 : Math.min(availableParallelism(), MOST_WORKERS);
 }
 
 function acceptRedisUrl(value: string): string | undefined {

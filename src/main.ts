@@ -1,35 +1,54 @@
+import cluster from 'node:cluster';
 import { once } from 'node:events';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
+import type { Config } from './config.ts';
 import { ensureDemoAccount } from './demo-account.ts';
 import { HangUps } from './hang-ups.ts';
 import { loadConfig } from './load-config.ts';
 import { Reloader } from './reload.ts';
-import { type Served, serve } from './serve.ts';
+import { serve } from './serve.ts';
+import { type Serving, Workers } from './workers.ts';
+
+const load = () => loadConfig({ env: process.env });
 
 /** Within this, a signal is the same one, come by another way. */
 const REPEAT_MS = 1_000;
 
-async function start(): Promise<Served> {
-  const load = () => loadConfig({ env: process.env });
+interface Running {
+  readonly url: string;
+  reload(): void;
+  close(): Promise<void>;
+}
+
+async function start(): Promise<Running> {
   const config = load();
   const logger = pino({ level: config.logLevel, base: null });
+  const isSupervisor = cluster.isPrimary && config.workers > 1;
+  const running = isSupervisor ? await Workers.start(config, logger) : await startOne(config, logger);
+  hangUps.onReload = () => running.reload();
+  const { url } = running;
+  // Written past the logger: whoever started the gateway waits for this line at any LOG_LEVEL.
+  if (cluster.isPrimary) process.stdout.write(`${JSON.stringify({ msg: 'listening', url })}\n`);
+  else process.send?.({ serving: url } satisfies Serving);
+  return running;
+}
+
+/** The gateway in this process. */
+async function startOne(config: Config, logger: Logger): Promise<Running> {
   const served = await serve(config, logger);
   if (process.env.TOLLGATE_DEMO === 'true') {
     const { book, ledger, url } = served;
     await ensureDemoAccount({ book, ledger: ledger.ledger, config: served.config, url });
   }
-  const { replaceCatalog } = served;
+  const { url, replaceCatalog } = served;
   const reloader = new Reloader({ running: config, load, replaceCatalog, log: logger });
-  hangUps.onReload = () => void reloader.reload();
-  // Written past the logger: a supervisor waits for this line at any LOG_LEVEL.
-  process.stdout.write(`${JSON.stringify({ msg: 'listening', url: served.url })}\n`);
-  return served;
+  return { url, reload: () => void reloader.reload(), close: () => served.close() };
 }
 
 const hangUps = new HangUps();
 const signal = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT'), hangUps.terminalGone]);
 try {
-  const served = await start();
+  const running = await start();
   await signal;
   hangUps.onReload = () => {};
   // A second signal means now; but a signal to the whole group arrives twice.
@@ -39,7 +58,7 @@ try {
   }, REPEAT_MS).unref();
   process.on('SIGTERM', () => {});
   process.on('SIGINT', () => {});
-  await served.close();
+  await running.close();
 } catch (error) {
   // One clear line (contract section 1, "Refusal to start").
   process.stderr.write(`tollgate: ${(error as Error).message}\n`);

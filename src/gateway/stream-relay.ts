@@ -1,6 +1,7 @@
 import type { Delivery, Reading } from './delivery.ts';
-import { EventSplitter, type Events } from './meter/event-splitter.ts';
+import { EventSplitter } from './meter/event-splitter.ts';
 import type { StreamMeter } from './meter/meter.ts';
+import { PartWriter } from './part-writer.ts';
 import type { AnswerSink, UpstreamAnswer } from './upstream-transport.ts';
 
 /**
@@ -16,7 +17,9 @@ export class StreamRelay implements AnswerSink {
   #ending = false;
   #settled = false;
   #upstreamEnded = false;
-  #tail: Buffer[] = [];
+  readonly #parts: PartWriter;
+  /** From the event that ends the answer on: held back. Latin-1. */
+  #tail = '';
 
   constructor(delivery: Delivery, answer: UpstreamAnswer) {
     this.#delivery = delivery;
@@ -26,7 +29,7 @@ export class StreamRelay implements AnswerSink {
     const { raw } = delivery;
     raw.writeHead(answer.statusCode, delivery.clientHeaders(answer));
     raw.flushHeaders();
-    raw.on('drain', () => delivery.exchange.resume());
+    this.#parts = new PartWriter(raw, () => delivery.exchange.resume());
   }
 
   /** Undefined before the first byte: a call of which nothing came is not charged. */
@@ -49,23 +52,23 @@ export class StreamRelay implements AnswerSink {
 
   data(chunk: Buffer): boolean {
     this.#received = true;
-    const events = this.#splitter.push(chunk);
-    if (!events) return true;
-    if (this.#ending) {
-      this.#tail.push(events.bytes);
-      return true;
+    this.#splitter.push(chunk);
+    let passed = '';
+    for (let event = this.#splitter.next(); event !== undefined; event = this.#splitter.next()) {
+      passed += this.#passed(event);
     }
-    return this.#pass(events);
+    const flowing = this.#parts.write(passed);
+    if (this.#tail !== '') this.#finish();
+    return flowing;
   }
 
   end(): void {
     this.#upstreamEnded = true;
     const rest = this.#splitter.rest();
-    if (rest && this.#ending) this.#tail.push(rest);
     // The last event may lack its blank line.
-    else if (rest) this.#pass({ bytes: rest, texts: [rest.toString('latin1')] });
-    if (this.#settled) this.#delivery.raw.end(Buffer.concat(this.#tail));
-    else if (this.#ending || this.#meter.isWhole !== false) this.#finish();
+    if (rest !== '') this.#parts.write(this.#passed(rest));
+    if (this.#settled) this.#parts.end(this.#tail);
+    else if (this.#tail !== '' || this.#meter.isWhole !== false) this.#finish();
     // A connection that ends the answer by its own end breaks off just so.
     else
       this.#delivery.broken(
@@ -81,48 +84,35 @@ export class StreamRelay implements AnswerSink {
     else this.#delivery.broken(error, this.#status, this.reading());
   }
 
-  #pass(events: Events): boolean {
-    const { raw } = this.#delivery;
-    let from = 0;
-    let at = 0;
-    let flowing = true;
-    const flush = (to: number) => {
-      if (to > from) flowing = raw.write(events.bytes.subarray(from, to));
-    };
-    for (const text of events.texts) {
-      const verdict = this.#meter.event(text);
-      if (verdict === 'end') {
-        flush(at);
-        this.#tail.push(events.bytes.subarray(at));
-        this.#finish();
-        return flowing;
-      }
-      const next = at + text.length;
-      if (verdict !== 'pass') {
-        flush(at);
-        if (verdict !== 'drop') flowing = raw.write(Buffer.from(verdict.replacement, 'latin1'));
-        from = next;
-      }
-      at = next;
+  /** What the client gets of an event now. */
+  #passed(event: string): string {
+    if (this.#tail !== '' || this.#settled) {
+      this.#tail += event;
+      return '';
     }
-    flush(at);
-    return flowing;
+    const verdict = this.#meter.event(event);
+    if (verdict === 'pass') return event;
+    if (verdict === 'drop') return '';
+    if (verdict !== 'end') return verdict.replacement;
+    this.#tail = event;
+    return '';
   }
 
   #finish(): void {
     if (this.#ending) return;
     this.#ending = true;
-    const { raw } = this.#delivery;
     const reading = this.reading() ?? NOTHING;
     const isCharged =
       !reading.failed || reading.usage || this.#meter.hasOutput || this.#meter.written() !== '';
     // A stream that failed before the model wrote anything is an upstream's error like one of status 500.
     this.#delivery.complete(this.#status, isCharged ? reading : undefined, () => {
       this.#settled = true;
-      const tail = Buffer.concat(this.#tail);
-      this.#tail = [];
-      if (this.#upstreamEnded) raw.end(tail);
-      else raw.write(tail);
+      if (this.#upstreamEnded) {
+        this.#parts.end(this.#tail);
+        return;
+      }
+      this.#parts.write(this.#tail);
+      this.#tail = '';
     });
   }
 }

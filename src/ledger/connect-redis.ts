@@ -42,15 +42,18 @@ export type RedisAddress =
       readonly auth: { username?: string; password?: string };
     };
 
-/** Reads `redis://`, `rediss://` or `redis+cluster://[user:password@]host:port,host:port`. Throws Error with what is wrong. */
+/** Reads `redis://`, `rediss://`, `unix:///path` or `redis+cluster://[user:password@]host:port,host:port`. Throws Error with what is wrong. */
 export function parseRedisUrl(url: string): RedisAddress {
   if (/^rediss?:\/\//.test(url)) {
     if (!URL.canParse(url)) throw new Error('REDIS_URL is not a valid redis:// URL');
     return { kind: 'single', url };
   }
+  if (url.startsWith('unix:///')) return { kind: 'socket', path: url.slice('unix://'.length) };
   const match = /^redis\+cluster:\/\/(?:([^@]*)@)?([^/?]+)\/?$/.exec(url);
   if (!match) {
-    throw new Error('REDIS_URL must be redis://…, rediss://… or redis+cluster://host:port,host:port');
+    throw new Error(
+      'REDIS_URL must be redis://…, rediss://…, unix:///… or redis+cluster://host:port,host:port',
+    );
   }
   const [, credentials = '', hosts = ''] = match;
   const nodes = hosts.split(',').map((text) => {

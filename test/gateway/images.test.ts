@@ -210,7 +210,8 @@ test('streamed events are told apart, however the pieces of large ones are cut',
     const stream = new ImageStream(model, 3);
     const splitter = new EventSplitter();
     for (const part of [bytes.subarray(0, cut), bytes.subarray(cut)]) {
-      for (const text of splitter.push(part)?.texts ?? []) stream.event(text);
+      splitter.push(part);
+      for (let text = splitter.next(); text !== undefined; text = splitter.next()) stream.event(text);
     }
     t.match(stream.usage, { images: 2, input: 2, output: 4 }, `cut at ${cut - event.length}`);
   }

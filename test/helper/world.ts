@@ -107,6 +107,7 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
     upstreams: new Map([...catalog.values()].map(({ upstream }) => [upstream.name, upstream])),
     catalog,
     waiting: [],
+    workers: 1,
     adminToken: ADMIN_TOKEN,
     keyPrefix: 'sk-tg-',
     logLevel: 'silent',

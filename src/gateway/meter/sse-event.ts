@@ -25,6 +25,29 @@ export function eventData(event: string): Record<string, unknown> | undefined {
   }
 }
 
+/** Whether the name at that index is one of a member of the outermost object, in an event with one line of data. */
+export function isOutermost(event: string, at: number): boolean {
+  let depth = 0;
+  for (let index = event.indexOf('{'); index >= 0 && index < at; index++) {
+    const code = event.charCodeAt(index);
+    if (code === 0x7b || code === 0x5b) depth++;
+    else if (code === 0x7d || code === 0x5d) depth--;
+    else if (code === 0x22) {
+      // To the quote that closes the string.
+      do index = event.indexOf('"', index + 1);
+      while (index > 0 && isEscaped(event, index));
+      if (index < 0) return false;
+    }
+  }
+  return depth === 1;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let slashes = 0;
+  while (text.charCodeAt(at - 1 - slashes) === 0x5c) slashes++;
+  return slashes % 2 === 1;
+}
+
 /** OpenAI's format ends most streams with `data: [DONE]`. */
 export function saysDone(event: string): boolean {
   return event.includes('[DONE]') && DONE.test(event);

@@ -1,0 +1,54 @@
+import cluster from 'node:cluster';
+import { AggregatorRegistry, type Registry } from 'prom-client';
+
+interface Asked {
+  readonly askMetrics: number;
+}
+
+interface Answered {
+  readonly metricsFor: number;
+  /** Undefined: the workers did not all answer. */
+  readonly text?: string;
+}
+
+/**
+ * `/metrics` of several workers on one port: whichever is asked has the supervisor ask them all, and answers with the
+ * sums (or what else a metric's `aggregator` says).
+ */
+export function summedMetrics(registry: Registry): Pick<Registry, 'metrics' | 'contentType'> {
+  if (!cluster.isWorker) return registry;
+  AggregatorRegistry.setRegistries([registry]);
+  // Made for its listener, which answers the supervisor.
+  new AggregatorRegistry();
+  let asked = 0;
+  const waiting = new Map<number, (text: string | undefined) => void>();
+  process.on('message', ({ metricsFor, text }: Partial<Answered>) => {
+    if (metricsFor === undefined) return;
+    waiting.get(metricsFor)?.(text);
+    waiting.delete(metricsFor);
+  });
+  return {
+    contentType: registry.contentType,
+    async metrics() {
+      const id = ++asked;
+      const text = await new Promise<string | undefined>((resolve) => {
+        waiting.set(id, resolve);
+        process.send?.({ askMetrics: id } satisfies Asked);
+      });
+      // A worker that is being replaced does not answer: better its own than none.
+      return text ?? (await registry.metrics());
+    },
+  };
+}
+
+/** The supervisor's side. */
+export function answerMetrics(): void {
+  const registry = new AggregatorRegistry();
+  cluster.on('message', (worker, { askMetrics }: Partial<Asked>) => {
+    if (askMetrics === undefined) return;
+    const answer = (text?: string) => {
+      if (worker.isConnected()) worker.send({ metricsFor: askMetrics, ...(text ? { text } : {}) });
+    };
+    registry.clusterMetrics().then(answer, () => answer());
+  });
+}
