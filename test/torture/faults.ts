@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseHold, parseJournalEntry } from '../../src/ledger/entry-text.ts';
+import { BUCKETS, holdsName, journalName } from '../../src/ledger/names.ts';
+import type { History } from './history.ts';
+import type { Loss } from './model.ts';
+import type { Trap } from './traps.ts';
+
+/** A fault that is done to the world at once, and heals by itself after `forMs` where it lasts. */
+export type FaultPlan =
+  | {
+      readonly kind:
+        | 'redis killed'
+        | 'redis frozen'
+        | 'redis slow'
+        | 'redis replies lost'
+        | 'redis cut'
+        | 'scripts flushed'
+        | 'redis emptied'
+        | 'book stopped'
+        | 'book replies lost'
+        | 'book cut'
+        | 'gateway killed';
+      readonly slot: number;
+      readonly forMs: number;
+    }
+  | { readonly kind: 'trap'; readonly trap: Trap };
+
+/** After a fault on a connection, for so long what the gateway had sent may have been for nothing. */
+const AFTERMATH_MS = 3_000;
+
+/** Does it, unless the world is not in a state for it. What heals it goes on in the background. */
+export async function strike(history: History, plan: FaultPlan): Promise<void> {
+  if (plan.kind === 'trap') return history.world.traps.set(plan.trap);
+  const { world, tally } = history;
+  const slot = plan.slot % world.slots.length;
+  const done = await STRIKES[plan.kind](history, slot, plan.forMs);
+  if (done !== false) tally.fault(plan.kind);
+}
+
+type Strike = (history: History, slot: number, forMs: number) => Promise<false | undefined>;
+
+const STRIKES: Record<Exclude<FaultPlan['kind'], 'trap'>, Strike> = {
+  async 'redis killed'(history, _slot, forMs) {
+    const { world } = history;
+    if (!history.isRedisUp) return false;
+    history.redisIs('away');
+    const trouble = history.trouble(undefined, AFTERMATH_MS);
+    await world.redis.kill();
+    history.inBackground(
+      sleep(forMs)
+        .then(() => world.redis.start())
+        .then(() => {
+          history.redisIs('up');
+          trouble.to = Date.now() + AFTERMATH_MS;
+        }),
+    );
+    return undefined;
+  },
+  async 'redis frozen'(history, _slot, forMs) {
+    const { world } = history;
+    if (!history.isRedisUp) return false;
+    history.redisIs('away');
+    history.trouble(undefined, forMs + AFTERMATH_MS);
+    world.redis.freeze();
+    history.inBackground(
+      sleep(forMs).then(() => {
+        world.redis.thaw();
+        history.redisIs('up');
+      }),
+    );
+    return undefined;
+  },
+  async 'redis slow'(history, slot, forMs) {
+    const wire = history.world.redisWires[slot];
+    history.trouble(slot, forMs + AFTERMATH_MS);
+    wire?.delay(SLOW_MS);
+    history.inBackground(sleep(forMs).then(() => wire?.delay(0)));
+    return undefined;
+  },
+  async 'redis replies lost'(history, slot) {
+    history.trouble(slot, AFTERMATH_MS);
+    history.world.redisWires[slot]?.loseReplies();
+    return undefined;
+  },
+  async 'redis cut'(history, slot) {
+    history.trouble(slot, AFTERMATH_MS);
+    history.world.redisWires[slot]?.cut();
+    return undefined;
+  },
+  async 'scripts flushed'(history) {
+    if (!history.isRedisUp) return false;
+    history.trouble(undefined, AFTERMATH_MS);
+    await history.raw.script('FLUSH', 'SYNC');
+    return undefined;
+  },
+  async 'redis emptied'(history) {
+    if (!history.isRedisUp) return false;
+    history.trouble(undefined, AFTERMATH_MS);
+    const loss = await empty(history);
+    history.model.losses.push(loss);
+    const ages = [...loss.entries.values()].map(({ createdAt }) => loss.at - createdAt);
+    history.tally.lost(Math.max(0, ...ages));
+    return undefined;
+  },
+  async 'book stopped'(history, _slot, forMs) {
+    const { book } = history.world;
+    if (!book || !history.isBookUp) return false;
+    history.bookIs(false);
+    await book.halt();
+    history.inBackground(
+      sleep(forMs)
+        .then(() => book.resume())
+        .then(() => history.bookIs(true)),
+    );
+    return undefined;
+  },
+  async 'book replies lost'(history, slot) {
+    if (!history.world.book) return false;
+    history.world.bookWires[slot]?.loseReplies();
+    return undefined;
+  },
+  async 'book cut'(history, slot) {
+    if (!history.world.book) return false;
+    history.world.bookWires[slot]?.cut();
+    return undefined;
+  },
+  async 'gateway killed'(history, slot, forMs) {
+    return history.world.slots[slot]?.kill(forMs) ? undefined : false;
+  },
+};
+
+/** Within what a call waits for Redis (1 s), there and back. */
+const SLOW_MS = 120;
+
+/** FLUSHALL, and what it takes along, in one transaction: nothing comes between the look and the loss. */
+async function empty({ raw }: History): Promise<Loss> {
+  const transaction = raw.multi();
+  for (let bucket = 0; bucket < BUCKETS; bucket++) {
+    transaction.xrange(journalName(bucket), '-', '+').hgetall(holdsName(bucket));
+  }
+  const replies = (await transaction.flushall().exec()) ?? [];
+  const entries = new Map<string, { keyId: number | null; createdAt: number }>();
+  const holds = new Map<string, { accountId: number; keyId: number; amount: number }>();
+  for (const [index, [error, reply]] of replies.slice(0, 2 * BUCKETS).entries()) {
+    if (error) throw error;
+    if (index % 2 === 0) {
+      for (const [, [, text]] of reply as [string, [string, string]][]) {
+        const { id, keyId, createdAt } = parseJournalEntry(text);
+        entries.set(id, { keyId, createdAt });
+      }
+    } else {
+      for (const [id, text] of Object.entries(reply as Record<string, string>)) {
+        const { accountId, keyId } = parseHold(text);
+        if (accountId === undefined || keyId === undefined) continue;
+        holds.set(id, { accountId, keyId, amount: Number.parseInt(text, 10) });
+      }
+    }
+  }
+  return { at: Date.now(), entries, holds };
+}

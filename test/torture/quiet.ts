@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pino from 'pino';
+import { openBook } from '../../src/book/open-book.ts';
+import { BUCKETS, holdsName, journalName } from '../../src/ledger/names.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { until } from '../helper/until.ts';
+import { makeCall } from './calls.ts';
+import type { History } from './history.ts';
+import { topUp } from './owners.ts';
+
+const RECOVERED_WITHIN_MS = 30_000;
+const QUIET_WITHIN_MS = 30_000;
+const AGAIN_MS = 20;
+/** Beyond every deadline of a hold, within what marks against repeats are kept. */
+const LATER_MS = 3_600_000;
+
+/** Everything that was broken works again; measures how long after that calls pass again, at every gateway. */
+export async function heal(history: History): Promise<void> {
+  const { world, tally, model } = history;
+  world.traps.clear();
+  await until('the faults to have ended', () => history.isRedisUp && history.isBookUp, RECOVERED_WITHIN_MS);
+  const healedAt = performance.now();
+  await Promise.all(
+    world.slots.map(async (slot, index) => {
+      await slot.revived();
+      for (;;) {
+        const plan = { key: 0, slot: index, manner: 'plain', model: 'flat', leaving: undefined } as const;
+        if ((await makeCall(history, plan)).answer?.status === 200) break;
+        if (performance.now() - healedAt > RECOVERED_WITHIN_MS) {
+          model.violations.push(
+            `gateway ${index} lets no call pass, ${RECOVERED_WITHIN_MS} ms after all was healed`,
+          );
+          break;
+        }
+        await sleep(AGAIN_MS);
+      }
+      tally.recovered(performance.now() - healedAt);
+    }),
+  );
+  await history.backgroundDone();
+}
+
+/** Nothing is under way any more: every top-up acknowledged, every journal drained, no hold of a gateway that lives. */
+export async function quiet(history: History): Promise<void> {
+  const { model, world, raw } = history;
+  for (const [index, missing] of model.topUps.entries()) {
+    if (!missing.isAcknowledged) await topUp(history, missing, index, 20);
+    if (!missing.isAcknowledged) model.violations.push(`${missing.idempotencyKey} is never acknowledged`);
+  }
+  let open: string[] = [];
+  await until(
+    'quiet',
+    async () => {
+      open = [];
+      for (let bucket = 0; bucket < BUCKETS; bucket++) {
+        const length = await raw.xlen(journalName(bucket));
+        if (length > 0) open.push(`${length} entries in journal ${bucket}`);
+        for (const [id, hold] of Object.entries(await raw.hgetall(holdsName(bucket)))) {
+          const isOfOneAlive = world.slots.some(({ life }) => life && id.startsWith(life.prefix));
+          if (!hold.startsWith('-') && isOfOneAlive) open.push(`hold ${id}: ${hold}`);
+        }
+      }
+      return open.length === 0;
+    },
+    QUIET_WITHIN_MS,
+  ).catch(() => model.violations.push(`not quiet: ${open.join('; ')}`));
+  for (const slot of world.slots) {
+    const ready = await fetch(`${slot.url}/readyz`);
+    if (ready.status !== 200)
+      model.violations.push(`gateway ${slot.index} is not ready: ${await ready.text()}`);
+  }
+}
+
+/** Every account is asked for at a gateway: what is lost in Redis is rebuilt by that. */
+export async function touchAll(history: History): Promise<void> {
+  const { model } = history;
+  for (const account of model.accounts) {
+    const key = model.keys.find((candidate) => candidate.account === account);
+    if (!key) continue;
+    const answer = await history.ask(0, { method: 'GET', path: '/api/account/', token: key.value });
+    if (answer.status !== 200) model.violations.push(`account ${account.id} cannot be read: ${answer.text}`);
+  }
+}
+
+/** The gateways stop, cleanly; then the holds of those that were killed are past their deadline. */
+export async function end(history: History): Promise<void> {
+  const { world, model } = history;
+  for (const slot of world.slots) {
+    const { code, errors } = await slot.stop();
+    if (code !== 0) model.violations.push(`gateway ${slot.index} stopped with ${code}: ${errors}`);
+    model.violations.push(...slot.crashes);
+  }
+  const { DATABASE_URL: databaseUrl } = world.place.env;
+  const book = await openBook({ databaseUrl, dataDir: world.place.dataDir });
+  const open = await openLedger({
+    address: { kind: 'single', url: world.redis.url },
+    book,
+    log: pino({ level: 'silent' }),
+    requestTimeoutMs: 1,
+    onAlerts() {},
+  });
+  await open.sweep.expireHolds(Date.now() + LATER_MS);
+  await open.settled();
+  await open.close(5_000);
+  await book.close();
+}
