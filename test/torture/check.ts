@@ -3,12 +3,12 @@ import { CallChecker } from './check-calls.ts';
 import { checkAlerts, checkBalances, checkOverspending, checkTopUps } from './check-money.ts';
 import type { History } from './history.ts';
 import { takeSnapshot } from './snapshot.ts';
+import { bookOf } from './world.ts';
 
 /** Contract section 5, invariants 1 to 5, of a history that has ended: what is wrong, a line each. */
 export async function check({ world, model, raw }: History): Promise<string[]> {
-  const { env, dataDir } = world.place;
-  const snapshot = await takeSnapshot({ databaseUrl: env.DATABASE_URL, dataDir }, raw);
-  const reconcile = await run('reconcile.ts', env);
+  const snapshot = await takeSnapshot(bookOf(world), raw);
+  const reconcile = await run('reconcile.ts', world.place.env);
   return [
     ...checkBalances(snapshot),
     ...checkOverspending(snapshot, model),

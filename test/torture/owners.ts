@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ADMIN_TOKEN } from '../helper/gateway-process.ts';
+import { pick } from './calls.ts';
 import type { Answered } from './client.ts';
 import type { History } from './history.ts';
 import type { AccountModel, KeyModel, TopUpModel } from './model.ts';
@@ -50,8 +51,7 @@ export interface KeyPlan {
 
 export async function makeKey(history: History, plan: KeyPlan): Promise<void> {
   const { model, world } = history;
-  const owner = ownersOf(history)[plan.account % ownersOf(history).length];
-  if (!owner) return;
+  const owner = pick(ownersOf(history), plan.account);
   const answer = await history.ask(plan.slot % world.slots.length, {
     method: 'POST',
     path: '/api/keys/',

@@ -3,10 +3,12 @@ import pino from 'pino';
 import { openBook } from '../../src/book/open-book.ts';
 import { BUCKETS, holdsName, journalName } from '../../src/ledger/names.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { readBook } from '../helper/book-reader.ts';
 import { until } from '../helper/until.ts';
 import { makeCall } from './calls.ts';
 import type { History } from './history.ts';
 import { topUp } from './owners.ts';
+import { bookOf } from './world.ts';
 
 const RECOVERED_WITHIN_MS = 30_000;
 const QUIET_WITHIN_MS = 30_000;
@@ -19,18 +21,17 @@ export async function heal(history: History): Promise<void> {
   const { world, tally, model } = history;
   world.traps.clear();
   await until('the faults to have ended', () => history.isRedisUp && history.isBookUp, RECOVERED_WITHIN_MS);
+  await Promise.all(world.slots.map((slot) => slot.revived()));
   const healedAt = performance.now();
   await Promise.all(
-    world.slots.map(async (slot, index) => {
-      await slot.revived();
-      for (;;) {
-        const plan = { key: 0, slot: index, manner: 'plain', model: 'flat', leaving: undefined } as const;
-        if ((await makeCall(history, plan)).answer?.status === 200) break;
+    world.slots.map(async (_slot, index) => {
+      const plan = { key: 0, slot: index, manner: 'plain', model: 'flat', leaving: undefined } as const;
+      while ((await makeCall(history, plan)).answer?.status !== 200) {
         if (performance.now() - healedAt > RECOVERED_WITHIN_MS) {
           model.violations.push(
-            `gateway ${index} lets no call pass, ${RECOVERED_WITHIN_MS} ms after all was healed`,
+            `gateway ${index} lets no call pass ${RECOVERED_WITHIN_MS} ms after all was healed`,
           );
-          break;
+          return;
         }
         await sleep(AGAIN_MS);
       }
@@ -42,7 +43,7 @@ export async function heal(history: History): Promise<void> {
 
 /** Nothing is under way any more: every top-up acknowledged, every journal drained, no hold of a gateway that lives. */
 export async function quiet(history: History): Promise<void> {
-  const { model, world, raw } = history;
+  const { model, world } = history;
   for (const [index, missing] of model.topUps.entries()) {
     if (!missing.isAcknowledged) await topUp(history, missing, index, 20);
     if (!missing.isAcknowledged) model.violations.push(`${missing.idempotencyKey} is never acknowledged`);
@@ -51,15 +52,7 @@ export async function quiet(history: History): Promise<void> {
   await until(
     'quiet',
     async () => {
-      open = [];
-      for (let bucket = 0; bucket < BUCKETS; bucket++) {
-        const length = await raw.xlen(journalName(bucket));
-        if (length > 0) open.push(`${length} entries in journal ${bucket}`);
-        for (const [id, hold] of Object.entries(await raw.hgetall(holdsName(bucket)))) {
-          const isOfOneAlive = world.slots.some(({ life }) => life && id.startsWith(life.prefix));
-          if (!hold.startsWith('-') && isOfOneAlive) open.push(`hold ${id}: ${hold}`);
-        }
-      }
+      open = [...(await openInRedis(history)), ...(await openInBook(history))];
       return open.length === 0;
     },
     QUIET_WITHIN_MS,
@@ -69,6 +62,28 @@ export async function quiet(history: History): Promise<void> {
     if (ready.status !== 200)
       model.violations.push(`gateway ${slot.index} is not ready: ${await ready.text()}`);
   }
+}
+
+async function openInRedis({ raw, world }: History): Promise<string[]> {
+  const open: string[] = [];
+  for (let bucket = 0; bucket < BUCKETS; bucket++) {
+    const length = await raw.xlen(journalName(bucket));
+    if (length > 0) open.push(`${length} entries in journal ${bucket}`);
+    for (const [id, hold] of Object.entries(await raw.hgetall(holdsName(bucket)))) {
+      const isOfOneAlive = world.slots.some(({ life }) => life && id.startsWith(life.prefix));
+      if (!hold.startsWith('-') && isOfOneAlive) open.push(`hold ${id}: ${hold}`);
+    }
+  }
+  return open;
+}
+
+/** What the sweep and the alert worker have yet to do. */
+async function openInBook({ world }: History): Promise<string[]> {
+  return await readBook(bookOf(world), async (rows) => {
+    const grants = await rows<{ id: string }>("select id from grants where state = 'pending'");
+    const alerts = await rows<{ id: bigint }>("select id from alerts where state = 'queued'");
+    return [...grants.map(({ id }) => `grant ${id}`), ...alerts.map(({ id }) => `alert ${id}`)];
+  });
 }
 
 /** Every account is asked for at a gateway: what is lost in Redis is rebuilt by that. */
@@ -90,8 +105,7 @@ export async function end(history: History): Promise<void> {
     if (code !== 0) model.violations.push(`gateway ${slot.index} stopped with ${code}: ${errors}`);
     model.violations.push(...slot.crashes);
   }
-  const { DATABASE_URL: databaseUrl } = world.place.env;
-  const book = await openBook({ databaseUrl, dataDir: world.place.dataDir });
+  const book = await openBook(bookOf(world));
   const open = await openLedger({
     address: { kind: 'single', url: world.redis.url },
     book,

@@ -99,3 +99,8 @@ models:
   const dataDir = join(folder, `data-${index}`);
   return { dataDir, env: { TOLLGATE_CONFIG: config, TOLLGATE_DATA: dataDir, ADMIN_TOKEN, ...env } };
 }
+
+/** Its book, past the wires. */
+export function bookOf({ place }: World): { databaseUrl: string | undefined; dataDir: string } {
+  return { databaseUrl: place.env.DATABASE_URL, dataDir: place.dataDir };
+}
