@@ -156,11 +156,9 @@ export function newTopUp(history: History, account: AccountModel, credits: numbe
   return made;
 }
 
-/** The first key of every account but the probe's. */
+/** The first key of every account. */
 function ownersOf({ model }: History): KeyModel[] {
-  return model.accounts
-    .slice(1)
-    .flatMap((account) => model.keys.find((key) => key.account === account) ?? []);
+  return model.accounts.flatMap((account) => model.keys.find((key) => key.account === account) ?? []);
 }
 
 function ownerOf({ model }: History, { account }: KeyModel): KeyModel {
