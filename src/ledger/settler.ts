@@ -16,14 +16,15 @@ export const MARK_MS = 24 * 3_600_000;
 interface Settlement {
   readonly epoch: number;
   readonly draft: EntryDraft;
-  /** Redis lost the hold: whether the charge stands is asked of the book. */
+  /** Redis has no hold: whether the charge stands is asked of the book. */
   lost: boolean;
 }
 
 /**
  * Settles holds, each exactly once: sent at once, and again until Redis answers. A repeat is harmless, because only
  * the first finds the hold (lua/settle.lua). States of a settlement: sent → settled; sent → failed → sent again;
- * sent → lost (Redis lost the hold) → looked up in the book → settled, or applied without a hold (lua/apply.lua).
+ * sent → lost (Redis has no hold: it was settled before, or is lost) → looked up in the book → settled, or applied
+ * without a hold (lua/apply.lua).
  */
 export class Settler {
   readonly #client: RedisClient;
@@ -123,7 +124,7 @@ export class Settler {
       this.#send(settlement);
       return;
     }
-    if (reply !== 'LOST') return;
+    // LOST, or DONE: that the hold is gone without a new epoch may also be a Redis that came back without its tail.
     settlement.lost = true;
     await this.#applyLost(settlement);
   }
