@@ -64,7 +64,7 @@ export class CallChecker {
     const life = this.#lifeOf(id);
     if (!life) this.#faults.push(`${id} is of no gateway that ever ran`);
     if (type !== 'expired_hold') return;
-    if (life?.killedAt === undefined)
+    if (life?.killedAt === undefined && !this.#isRevived(id))
       this.#faults.push(`the hold of ${id} expired, but its gateway never died`);
     if (credits !== 0) this.#faults.push(`the expired hold ${id} cost ${credits}`);
   }
@@ -94,14 +94,20 @@ export class CallChecker {
     }
   }
 
-  /** Lost with an emptied Redis: its entry while the book did not have it yet; its hold, where its gateway died too. */
+  /** Lost with Redis: its entry while the book did not have it yet; its hold, where its gateway died too. */
   #mayBeLost(id: string): boolean {
     const isKilled = this.#lifeOf(id)?.killedAt !== undefined;
     return this.#model.losses.some(({ entries, holds }) => entries.has(id) || (isKilled && holds.has(id)));
   }
 
+  /** Redis lost that it was settled; its gateway cannot know. */
+  #isRevived(id: string): boolean {
+    return this.#model.losses.some(({ revived }) => revived.has(id));
+  }
+
   /** Its gateway died, which had the charge, while Redis could not be told: two faults at once. */
   #mayGoUnsettled({ answer, slot }: CallModel, id: string): boolean {
+    if (this.#isRevived(id) && this.#mayBeLost(id)) return true;
     const killedAt = this.#lifeOf(id)?.killedAt;
     if (killedAt === undefined || !answer) return false;
     const from = answer.endedAt - SETTLE_MS;

@@ -42,7 +42,7 @@ function fixture() {
     ],
     keys: [{ id: 1, account_id: 1 }],
     ledger: [
-      row(1, 'grant', 10, 10),
+      row(1, 'grant', 10, 10, { note: 'Initial credits' }),
       row(2, `${PREFIX}1`, -1, 9),
       row(3, `${PREFIX}2`, -2, 7),
       row(4, 'top', 5, 12, { note: 'top-up 1' }),
@@ -273,7 +273,7 @@ test('an answered call whose hold expired is right only where its gateway died w
   const base = fixture();
   base.life.killedAt = 1_100;
   const ledger = [
-    row(1, 'grant', 10, 10),
+    row(1, 'grant', 10, 10, { note: 'Initial credits' }),
     row(2, `${PREFIX}1`, 0, 10, { type: 'expired_hold', outcome: null }),
     ...base.snapshot.ledger.slice(2),
   ];
@@ -286,7 +286,12 @@ test('an answered call whose hold expired is right only where its gateway died w
 test('a call that was lost with an emptied Redis may have no row, and no other', async (t) => {
   const base = fixture();
   const lost = { keyId: 1, createdAt: 0 };
-  base.model.losses.push({ at: 0, entries: new Map([[`${PREFIX}1`, lost]]), holds: new Map() });
+  base.model.losses.push({
+    at: 0,
+    entries: new Map([[`${PREFIX}1`, lost]]),
+    holds: new Map(),
+    revived: new Set(),
+  });
   const without = (seq: number) =>
     faultsOf(
       withLedger(

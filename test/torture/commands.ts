@@ -66,7 +66,7 @@ const call: fc.Arbitrary<CallPlan> = fc.record({
 /** Calls at once; the next step follows when they have ended, or while they go on. */
 const calls = step(
   'calls',
-  fc.record({ plans: fc.array(call, { minLength: 1, maxLength: 16, size: 'max' }), isAwaited: fc.boolean() }),
+  fc.record({ plans: fc.array(call, { minLength: 4, maxLength: 20, size: 'max' }), isAwaited: fc.boolean() }),
   async (history, { plans, isAwaited }) => {
     const all = Promise.all(plans.map((plan) => makeCall(history, plan)));
     if (isAwaited) await all;
@@ -142,6 +142,7 @@ const strikes: fc.Arbitrary<FaultPlan> = fc.record({
     'redis cut' as const,
     'scripts flushed' as const,
     'redis emptied' as const,
+    'redis set back' as const,
     'book stopped' as const,
     'book replies lost' as const,
     'book cut' as const,

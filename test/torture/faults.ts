@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseHold, parseJournalEntry } from '../../src/ledger/entry-text.ts';
-import { BUCKETS, holdsName, journalName } from '../../src/ledger/names.ts';
 import type { History } from './history.ts';
+import { empty, setBack } from './losses.ts';
 import type { Loss } from './model.ts';
 import type { Trap } from './traps.ts';
 
@@ -16,6 +15,7 @@ export type FaultPlan =
         | 'redis cut'
         | 'scripts flushed'
         | 'redis emptied'
+        | 'redis set back'
         | 'book stopped'
         | 'book replies lost'
         | 'book cut'
@@ -96,10 +96,21 @@ const STRIKES: Record<Exclude<FaultPlan['kind'], 'trap'>, Strike> = {
   async 'redis emptied'(history) {
     if (!history.isRedisUp) return false;
     history.trouble(undefined, AFTERMATH_MS);
-    const loss = await empty(history);
-    history.model.losses.push(loss);
-    const ages = [...loss.entries.values()].map(({ createdAt }) => loss.at - createdAt);
-    history.tally.lost(Math.max(0, ...ages));
+    noteLoss(history, await empty(history.raw));
+    return undefined;
+  },
+  async 'redis set back'(history, _slot, forMs) {
+    const { world, raw } = history;
+    if (!history.isRedisUp) return false;
+    history.redisIs('away');
+    const trouble = history.trouble(undefined, forMs + AFTERMATH_MS);
+    history.inBackground(
+      setBack(world.redis, raw, sleep(Math.min(forMs, UNSYNCED_MS))).then((loss) => {
+        noteLoss(history, loss);
+        history.redisIs('up');
+        trouble.to = Date.now() + AFTERMATH_MS;
+      }),
+    );
     return undefined;
   },
   async 'book stopped'(history, _slot, forMs) {
@@ -129,32 +140,14 @@ const STRIKES: Record<Exclude<FaultPlan['kind'], 'trap'>, Strike> = {
   },
 };
 
+/** What Redis may lose with `appendfsync everysec` when its machine dies. */
+const UNSYNCED_MS = 1_000;
+
 /** Within what a call waits for Redis (1 s), there and back. */
 const SLOW_MS = 120;
 
-/** FLUSHALL, and what it takes along, in one transaction: nothing comes between the look and the loss. */
-async function empty({ raw }: History): Promise<Loss> {
-  const transaction = raw.multi();
-  for (let bucket = 0; bucket < BUCKETS; bucket++) {
-    transaction.xrange(journalName(bucket), '-', '+').hgetall(holdsName(bucket));
-  }
-  const replies = (await transaction.flushall().exec()) ?? [];
-  const entries = new Map<string, { keyId: number | null; createdAt: number }>();
-  const holds = new Map<string, { accountId: number; keyId: number; amount: number }>();
-  for (const [index, [error, reply]] of replies.slice(0, 2 * BUCKETS).entries()) {
-    if (error) throw error;
-    if (index % 2 === 0) {
-      for (const [, [, text]] of reply as [string, [string, string]][]) {
-        const { id, keyId, createdAt } = parseJournalEntry(text);
-        entries.set(id, { keyId, createdAt });
-      }
-    } else {
-      for (const [id, text] of Object.entries(reply as Record<string, string>)) {
-        const { accountId, keyId } = parseHold(text);
-        if (accountId === undefined || keyId === undefined) continue;
-        holds.set(id, { accountId, keyId, amount: Number.parseInt(text, 10) });
-      }
-    }
-  }
-  return { at: Date.now(), entries, holds };
+function noteLoss({ model, tally }: History, loss: Loss): void {
+  model.losses.push(loss);
+  const ages = [...loss.entries.values()].map(({ createdAt }) => loss.at - createdAt);
+  tally.lost(Math.max(0, ...ages));
 }

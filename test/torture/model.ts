@@ -8,7 +8,7 @@ export class Model {
   readonly topUps: TopUpModel[] = [];
   /** What was seen to be wrong while the history ran. */
   readonly violations: string[] = [];
-  /** What each FLUSHALL took along, read in the same instant. */
+  /** What Redis lost each time, read in that instant. */
   readonly losses: Loss[] = [];
   /** When Redis was not what it should be for a gateway. */
   readonly troubles: Trouble[] = [];
@@ -56,15 +56,21 @@ export interface TopUpModel {
   isAcknowledged: boolean;
 }
 
+export interface LostHold {
+  readonly accountId: number;
+  readonly keyId: number;
+  readonly amount: number;
+  readonly createdAt: number;
+}
+
 export interface Loss {
   readonly at: number;
   /** Journal entries that were not in the book, by id. */
   readonly entries: ReadonlyMap<string, { readonly keyId: number | null; readonly createdAt: number }>;
   /** Holds of calls in flight, by request id. */
-  readonly holds: ReadonlyMap<
-    string,
-    { readonly accountId: number; readonly keyId: number; readonly amount: number }
-  >;
+  readonly holds: ReadonlyMap<string, LostHold>;
+  /** Holds that were settled, and are there again. */
+  readonly revived: ReadonlySet<string>;
 }
 
 export interface Trouble {

@@ -64,14 +64,15 @@ export async function quiet(history: History): Promise<void> {
   }
 }
 
-async function openInRedis({ raw, world }: History): Promise<string[]> {
+async function openInRedis({ raw, world, model }: History): Promise<string[]> {
   const open: string[] = [];
   for (let bucket = 0; bucket < BUCKETS; bucket++) {
     const length = await raw.xlen(journalName(bucket));
     if (length > 0) open.push(`${length} entries in journal ${bucket}`);
     for (const [id, hold] of Object.entries(await raw.hgetall(holdsName(bucket)))) {
       const isOfOneAlive = world.slots.some(({ life }) => life && id.startsWith(life.prefix));
-      if (!hold.startsWith('-') && isOfOneAlive) open.push(`hold ${id}: ${hold}`);
+      const isRevived = model.losses.some(({ revived }) => revived.has(id));
+      if (!hold.startsWith('-') && isOfOneAlive && !isRevived) open.push(`hold ${id}: ${hold}`);
     }
   }
   return open;

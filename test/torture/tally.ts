@@ -4,7 +4,9 @@ export class Tally {
   calls = 0;
   readonly #faults = new Map<string, number>();
   readonly #recoveriesMs: number[] = [];
-  /** How old the oldest journal entry was that a FLUSHALL took along, in ms. */
+  /** The history with the slowest recovery, from 0. */
+  #slowest = 0;
+  /** How old the oldest journal entry was that Redis lost, in ms. */
   #oldestLossMs = 0;
 
   fault(kind: string): void {
@@ -12,6 +14,7 @@ export class Tally {
   }
 
   recovered(ms: number): void {
+    if (ms > Math.max(0, ...this.#recoveriesMs)) this.#slowest = this.histories;
     this.#recoveriesMs.push(ms);
   }
 
@@ -27,8 +30,8 @@ export class Tally {
     return [
       `${this.histories} histories, ${this.calls} calls, ${total} faults`,
       ...faults.map(([kind, count]) => `  ${String(count).padStart(6)}  ${kind}`),
-      `from healed to the first successful call: median ${median.toFixed(0)} ms, worst ${(sorted.at(-1) ?? 0).toFixed(0)} ms`,
-      `oldest journal entry that a FLUSHALL took along: ${this.#oldestLossMs} ms`,
+      `from healed to the first successful call: median ${median.toFixed(0)} ms, worst ${(sorted.at(-1) ?? 0).toFixed(0)} ms (history ${this.#slowest})`,
+      `oldest journal entry that Redis lost: ${this.#oldestLossMs} ms`,
     ].join('\n');
   }
 }

@@ -51,7 +51,7 @@ export async function torture(scope: Scope, options: TortureOptions): Promise<Ou
         ...(plan?.begin ?? []).map(String),
         ...[...(plan?.steps ?? [])].map(String),
         '',
-        `Run it again: npm run torture -- --seed ${seed} --path ${at}`,
+        `Run it again: npm run torture -- --steps ${steps} --seed ${seed} --path ${at}`,
       ].join('\n');
       return { tally, failure };
     }
