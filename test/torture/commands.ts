@@ -160,14 +160,19 @@ export interface HistoryPlan {
   readonly steps: Iterable<fc.AsyncCommand<Model, History>>;
 }
 
-/** Histories: some accounts and keys, then anything. */
+/** So that even a short history meets faults with calls under way. */
+const ROUNDS = { minLength: 2, maxLength: 4, size: 'max' } as const;
+
+/** Histories: some accounts and keys, rounds of a fault and calls, then anything, `maxSteps` at most. */
 export function histories(maxSteps: number): fc.Arbitrary<HistoryPlan> {
   return fc.record({
     book: fc.oneof(
       { arbitrary: fc.constant('postgres' as const), weight: 3 },
       { arbitrary: fc.constant('sqlite' as const), weight: 1 },
     ),
-    begin: fc.tuple(accounts, keys, accounts, keys).map((steps): readonly Step[] => steps),
+    begin: fc
+      .tuple(fc.tuple(accounts, keys, accounts, keys), fc.array(fc.tuple(faults, calls), ROUNDS))
+      .map(([owners, rounds]): readonly Step[] => [...owners, ...rounds.flat()]),
     steps: fc.commands<Model, History, false>(
       [calls, calls, calls, accounts, keys, changes, changes, topUps, faults, faults, faults],
       { maxCommands: maxSteps, size: 'max', disableReplayLog: true },

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { History } from './history.ts';
+import { AFTERMATH_MS, type History } from './history.ts';
 import { empty, setBack } from './losses.ts';
 import type { Loss } from './model.ts';
 import type { Trap } from './traps.ts';
@@ -24,9 +24,6 @@ export type FaultPlan =
       readonly forMs: number;
     }
   | { readonly kind: 'trap'; readonly trap: Trap };
-
-/** After a fault on a connection, for so long what the gateway had sent may have been for nothing. */
-const AFTERMATH_MS = 3_000;
 
 /** Does it, unless the world is not in a state for it. What heals it goes on in the background. */
 export async function strike(history: History, plan: FaultPlan): Promise<void> {

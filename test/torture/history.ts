@@ -7,6 +7,9 @@ import type { Model, Trouble } from './model.ts';
 import type { Tally } from './tally.ts';
 import { startWorld, type World } from './world.ts';
 
+/** After a fault on a connection, for so long what a gateway had sent may have been for nothing. */
+export const AFTERMATH_MS = 3_000;
+
 /** One history under way: the world that it happens to, and what goes on in the background. */
 export class History {
   readonly world: World;
@@ -58,7 +61,7 @@ export class History {
     const history = new History(world, tally, model, await world.redis.connect());
     world.traps.onSprung = ({ point, effect }, slot) => {
       tally.fault(`${effect === 'kill' ? 'gateway killed' : 'replies lost'}: ${point}`);
-      if (effect === 'lose') history.trouble(slot, 3_000);
+      if (effect === 'lose') history.trouble(slot, AFTERMATH_MS);
     };
     return history;
   }
@@ -91,7 +94,7 @@ export class History {
     while (this.#background.size > 0) await Promise.all(this.#background);
   }
 
-  /** From now, for so long (undefined: until `endTrouble`), Redis is not what it should be for the gateway, or for all. */
+  /** From now, for so long, Redis is not what it should be for the gateway (undefined: for all). `to` may be moved. */
   trouble(slot: number | undefined, forMs: number): Trouble {
     const now = Date.now();
     const trouble = { slot, from: now, to: now + forMs };

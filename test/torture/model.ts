@@ -63,9 +63,10 @@ export interface LostHold {
   readonly createdAt: number;
 }
 
+/** What Redis lost when it was emptied, or set back. */
 export interface Loss {
   readonly at: number;
-  /** Journal entries that were not in the book, by id. */
+  /** What its journals held, by id: none of it need be in the book. */
   readonly entries: ReadonlyMap<string, { readonly keyId: number | null; readonly createdAt: number }>;
   /** Holds of calls in flight, by request id. */
   readonly holds: ReadonlyMap<string, LostHold>;
