@@ -16,15 +16,15 @@ export const MARK_MS = 24 * 3_600_000;
 interface Settlement {
   readonly epoch: number;
   readonly draft: EntryDraft;
-  /** Redis has no hold: whether the charge stands is asked of the book. */
+  /** Redis has no hold: whether the charge stands is asked of journal and book. */
   lost: boolean;
 }
 
 /**
  * Settles holds, each exactly once: sent at once, and again until Redis answers. A repeat is harmless, because only
  * the first finds the hold (lua/settle.lua). States of a settlement: sent → settled; sent → failed → sent again;
- * sent → lost (Redis has no hold: it was settled before, or is lost) → looked up in the book → settled, or applied
- * without a hold (lua/apply.lua).
+ * sent → lost (Redis has no hold: it was settled before, or is lost) → looked up in journal and
+ * book → settled, or applied without a hold (lua/apply.lua).
  */
 export class Settler {
   readonly #client: RedisClient;
@@ -34,8 +34,7 @@ export class Settler {
   readonly #hooks: {
     settled: (bucket: number) => void;
     rebuild: (accountId: number) => Promise<void>;
-    drain: (bucket: number) => Promise<void>;
-    hasEntry: (id: string) => Promise<boolean>;
+    hasEntry: (bucket: number, id: string) => Promise<boolean>;
   };
   readonly #failed = new Map<string, Settlement>();
   #sent = 0;
@@ -51,8 +50,8 @@ export class Settler {
     /** A bucket's journal has a new entry. */
     settled: (bucket: number) => void;
     rebuild: (accountId: number) => Promise<void>;
-    drain: (bucket: number) => Promise<void>;
-    hasEntry: (id: string) => Promise<boolean>;
+    /** Whether the entry is in the bucket's journal or in the book. */
+    hasEntry: (bucket: number, id: string) => Promise<boolean>;
   }) {
     this.#client = options.client;
     this.#writer = options.writer;
@@ -148,8 +147,7 @@ export class Settler {
   async #applyLost({ draft }: Settlement): Promise<void> {
     const { accountId } = draft;
     const bucket = bucketOf(accountId);
-    await this.#hooks.drain(bucket);
-    if (await this.#hooks.hasEntry(draft.id)) return;
+    if (await this.#hooks.hasEntry(bucket, draft.id)) return;
     const starts = periodStarts(draft.createdAt);
     const [reply] = await this.#client.apply(
       accountName(accountId),

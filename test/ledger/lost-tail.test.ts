@@ -79,9 +79,7 @@ test('a call whose hold went with the lost tail is charged all the same, once', 
   await setBack();
   await live(key.accountId);
   for (let time = 1; time <= 2; time++) {
-    await new Promise<void>((resolve) =>
-      open.ledger.settle(admitted.epoch, chargeOf(admission, 1), resolve),
-    );
+    await new Promise<void>((resolve) => open.ledger.settle(admitted.epoch, chargeOf(admission, 1), resolve));
     await open.settled();
   }
   t.match(await open.ledger.account(key.accountId), { balance: 99_000_000, held: 0 });
