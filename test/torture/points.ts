@@ -76,12 +76,15 @@ export function redisPoints(passing: Passing): Watcher {
       const tail = tails.get(link) ?? '';
       const text = tail + bytes.toString('latin1');
       tails.set(link, text.slice(-OVERLAP));
+      const has = ({ marks }: Sign) =>
+        marks.some((mark) => text.includes(mark, Math.max(0, tail.length - mark.length + 1)));
+      const passed = REDIS_SIGNS.filter(has);
+      const carriesSettle = passed.some(({ point }) => point === 'settle sent');
       let verdict: 'swallow' | undefined;
-      for (const { point, marks, onReply } of REDIS_SIGNS) {
-        if (!marks.some((mark) => text.indexOf(mark, Math.max(0, tail.length - mark.length + 1)) >= 0))
-          continue;
+      for (const { point, onReply } of passed) {
         if (onReply) awaited.set(link, [...(awaited.get(link) ?? []), point]);
-        else verdict = passing(point, link) ?? verdict;
+        // What is swallowed here must not take a settle along, which its gateway had written.
+        else if (point === 'settle sent' || !carriesSettle) verdict = passing(point, link) ?? verdict;
       }
       return verdict;
     },
