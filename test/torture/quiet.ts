@@ -87,14 +87,21 @@ async function openInBook({ world }: History): Promise<string[]> {
   });
 }
 
-/** Every account is asked for at a gateway: what is lost in Redis is rebuilt by that. */
+/**
+ * Every account is asked for at a gateway: what is lost in Redis is rebuilt by that. A connection on which nothing comes
+ * back is noticed after a second or two, so the first answer may be a 503 still.
+ */
 export async function touchAll(history: History): Promise<void> {
   const { model } = history;
   for (const account of model.accounts) {
     const key = model.keys.find((candidate) => candidate.account === account);
     if (!key) continue;
-    const answer = await history.ask(0, { method: 'GET', path: '/api/account/', token: key.value });
-    if (answer.status !== 200) model.violations.push(`account ${account.id} cannot be read: ${answer.text}`);
+    await until(
+      `account ${account.id} to be readable`,
+      async () =>
+        (await history.ask(0, { method: 'GET', path: '/api/account/', token: key.value })).status === 200,
+      RECOVERED_WITHIN_MS,
+    ).catch((error: Error) => model.violations.push(error.message));
   }
 }
 
