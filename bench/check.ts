@@ -1,6 +1,4 @@
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import pg from 'pg';
+import { readBook } from '../test/helper/book-reader.ts';
 import type { Account } from './accounts.ts';
 import { api, type Place } from './gateway.ts';
 import type { Server } from './program.ts';
@@ -20,35 +18,13 @@ type Ask = (sql: string) => Promise<bigint>;
  * stopped: none of the gateway's code takes part. `upstreamCalls`: how many calls of gateways the upstream saw.
  */
 export async function checkBook(place: Place, upstreamCalls: number): Promise<Check[]> {
-  return place.databaseUrl === undefined
-    ? await checkSqlite(join(place.dataDir, 'book.sqlite'), upstreamCalls)
-    : await checkPostgres(place.databaseUrl, upstreamCalls);
-}
-
-async function checkSqlite(file: string, upstreamCalls: number): Promise<Check[]> {
-  const db = new DatabaseSync(file, { readOnly: true });
-  try {
-    return await checkWith(async (sql) => {
-      const statement = db.prepare(sql);
-      statement.setReadBigInts(true);
-      return BigInt(Object.values(statement.get() ?? {})[0] as bigint);
-    }, upstreamCalls);
-  } finally {
-    db.close();
-  }
-}
-
-async function checkPostgres(databaseUrl: string, upstreamCalls: number): Promise<Check[]> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    return await checkWith(async (sql) => {
-      const { rows } = await client.query<string[]>({ text: sql, rowMode: 'array' });
-      return BigInt(rows[0]?.[0] ?? '');
-    }, upstreamCalls);
-  } finally {
-    await client.end();
-  }
+  return await readBook(place, (rows) => {
+    const ask: Ask = async (sql) => {
+      const [row = {}] = await rows<Record<string, bigint>>(sql);
+      return Object.values(row)[0] ?? 0n;
+    };
+    return checkWith(ask, upstreamCalls);
+  });
 }
 
 async function checkWith(ask: Ask, upstreamCalls: number): Promise<Check[]> {

@@ -49,6 +49,11 @@ const verbs = {
     build(root);
     return runToEnd(root, node, ['bench/run.ts', ...args]);
   },
+  async torture(node, args) {
+    ensureRedis();
+    ensurePostgres();
+    return runToEnd(root, node, ['test/torture/run.ts', ...args]);
+  },
   check: (_node, args) => runToEnd(root, 'tsc', ['--noEmit', ...args]),
   lint: (_node, args) => runToEnd(root, 'biome', ['check', ...args, '.']),
   format: (_node, args) => runToEnd(root, 'biome', ['check', '--write', ...args, '.']),

@@ -86,6 +86,18 @@ export class JournalDrain {
     await this.#enqueue();
   }
 
+  /**
+   * Whether the entry stands in the bucket's journal or in the book, after what the journal held was offered to the book.
+   * It is asked in the order in which an entry moves, so that none is missed on its way; one that the book refused until
+   * its account is rebuilt is still in the journal. Rejects where either cannot be read.
+   */
+  async hasEntry(bucket: number, id: string): Promise<boolean> {
+    await this.drain(bucket);
+    const waiting = await this.#client.xrange(journalName(bucket), '-', '+');
+    const isWaiting = waiting.some(([, fields]) => parseJournalEntry(fields[1] as string).id === id);
+    return isWaiting || (await this.#book.hasEntry(id));
+  }
+
   /** Entries not yet in the book, over all buckets. */
   async backlog(): Promise<number> {
     const lengths = await Promise.all(

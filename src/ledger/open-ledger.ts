@@ -78,8 +78,7 @@ export async function openLedger(options: {
     log,
     settled: touch,
     rebuild,
-    drain: drainBucket,
-    hasEntry: (id) => book.hasEntry(id),
+    hasEntry: (bucket, id) => drain.hasEntry(bucket, id),
   });
   const gate = new ConnectionGate({
     client,

@@ -16,14 +16,15 @@ export const MARK_MS = 24 * 3_600_000;
 interface Settlement {
   readonly epoch: number;
   readonly draft: EntryDraft;
-  /** Redis lost the hold: whether the charge stands is asked of the book. */
+  /** Redis has no hold: whether the charge stands is asked of journal and book. */
   lost: boolean;
 }
 
 /**
  * Settles holds, each exactly once: sent at once, and again until Redis answers. A repeat is harmless, because only
  * the first finds the hold (lua/settle.lua). States of a settlement: sent → settled; sent → failed → sent again;
- * sent → lost (Redis lost the hold) → looked up in the book → settled, or applied without a hold (lua/apply.lua).
+ * sent → lost (Redis has no hold: it was settled before, or is lost) → looked up in journal and
+ * book → settled, or applied without a hold (lua/apply.lua).
  */
 export class Settler {
   readonly #client: RedisClient;
@@ -33,8 +34,7 @@ export class Settler {
   readonly #hooks: {
     settled: (bucket: number) => void;
     rebuild: (accountId: number) => Promise<void>;
-    drain: (bucket: number) => Promise<void>;
-    hasEntry: (id: string) => Promise<boolean>;
+    hasEntry: (bucket: number, id: string) => Promise<boolean>;
   };
   readonly #failed = new Map<string, Settlement>();
   #sent = 0;
@@ -50,8 +50,8 @@ export class Settler {
     /** A bucket's journal has a new entry. */
     settled: (bucket: number) => void;
     rebuild: (accountId: number) => Promise<void>;
-    drain: (bucket: number) => Promise<void>;
-    hasEntry: (id: string) => Promise<boolean>;
+    /** Whether the entry is in the bucket's journal or in the book. */
+    hasEntry: (bucket: number, id: string) => Promise<boolean>;
   }) {
     this.#client = options.client;
     this.#writer = options.writer;
@@ -123,7 +123,7 @@ export class Settler {
       this.#send(settlement);
       return;
     }
-    if (reply !== 'LOST') return;
+    // LOST, or DONE: that the hold is gone without a new epoch may also be a Redis that came back without its tail.
     settlement.lost = true;
     await this.#applyLost(settlement);
   }
@@ -147,8 +147,7 @@ export class Settler {
   async #applyLost({ draft }: Settlement): Promise<void> {
     const { accountId } = draft;
     const bucket = bucketOf(accountId);
-    await this.#hooks.drain(bucket);
-    if (await this.#hooks.hasEntry(draft.id)) return;
+    if (await this.#hooks.hasEntry(bucket, draft.id)) return;
     const starts = periodStarts(draft.createdAt);
     const [reply] = await this.#client.apply(
       accountName(accountId),

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import type { Test } from 'tap';
 import { endLeftovers } from '../../src/ledger/redis-leftover.ts';
 import { socketPathFor } from '../../src/ledger/redis-socket.ts';
 import { endWithProcess } from './end-with-process.ts';
 import { log } from './ledger-world.ts';
+import type { Scope } from './scope.ts';
 
 export const ADMIN_TOKEN = 'admin-token-for-tests';
 const SRC = fileURLToPath(new URL('../../src', import.meta.url));
@@ -53,7 +53,7 @@ export interface Place {
  * A data folder, and a config file with the model `flat` (1 credit a request) and `tokens` (1 credit per 1,000 input and
  * 2 per 1,000 output tokens) at the upstream. `more` are sections of the config file, as text.
  */
-export function makePlace(t: Test, upstreamUrl: string, env: NodeJS.ProcessEnv = {}, more = ''): Place {
+export function makePlace(t: Scope, upstreamUrl: string, env: NodeJS.ProcessEnv = {}, more = ''): Place {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-process-'));
   const dataDir = join(folder, 'data');
   const config = join(folder, 'gateway.yaml');
@@ -87,7 +87,7 @@ export async function run(
 }
 
 /** Starts a gateway and waits until it listens. Rejects, with what it wrote, where it ends instead. */
-export async function startGateway(t: Test, place: Place): Promise<GatewayProcess> {
+export async function startGateway(t: Scope, place: Place): Promise<GatewayProcess> {
   const child = launch('main.ts', place.env);
   const { ended, output } = endOf(child);
   t.teardown(async () => {

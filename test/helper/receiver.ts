@@ -26,6 +26,8 @@ export interface Receiver {
   readonly requests: readonly ReceivedRequest[];
   /** Connections taken so far, whether or not a request came on them. */
   readonly connections: () => number;
+  /** Called for each connection from now on, as it is taken. */
+  onConnection(called: () => void): void;
   /** The first request that no earlier call has returned; waits for it. */
   next(): Promise<ReceivedRequest>;
   /** Cuts all connections. */
@@ -64,6 +66,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     port,
     requests,
     connections: () => connections,
+    onConnection: (called) => void server.on('connection', called),
     async next() {
       const request = requests[returned];
       if (!request) return await new Promise<ReceivedRequest>((resolve) => waiting.push(resolve));

@@ -5,9 +5,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import type { Test } from 'tap';
 import { findRedisServer } from '../../src/ledger/redis-binary.ts';
 import { endWithProcess } from './end-with-process.ts';
+import type { Scope } from './scope.ts';
 import { until } from './until.ts';
 
 /** A real Redis on a loopback port, with append-only persistence, that gateways can share. */
@@ -20,12 +20,16 @@ export interface RedisProcess {
   kill(): Promise<void>;
   /** Starts it again on the same port and data; resolves when it answers. */
   start(): Promise<void>;
+  /** Stops it as it is, its connections open: SIGSTOP. */
+  freeze(): void;
+  /** Lets it go on: SIGCONT. */
+  thaw(): void;
   /** A connection of the test's own, on which names are those of src/ledger/names.ts. A book must have written some. */
   connect(): Promise<Redis>;
 }
 
 /** Started, and ended with the test. `settings` as on its command line, without the dashes. */
-export async function startRedis(t: Test, settings: Record<string, string> = {}): Promise<RedisProcess> {
+export async function startRedis(t: Scope, settings: Record<string, string> = {}): Promise<RedisProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-redis-'));
   const port = await freePort();
   let child: ChildProcess | undefined;
@@ -59,6 +63,8 @@ export async function startRedis(t: Test, settings: Record<string, string> = {})
     folder,
     kill,
     start,
+    freeze: () => void child?.kill('SIGSTOP'),
+    thaw: () => void child?.kill('SIGCONT'),
     async connect() {
       const open = (keyPrefix: string) => {
         const connection = new Redis(port, '127.0.0.1', { keyPrefix });

@@ -3,6 +3,7 @@ import { micro } from '../../src/domain/credits.ts';
 import { parseJournalEntry } from '../../src/ledger/entry-text.ts';
 import { holdsName, journalName } from '../../src/ledger/names.ts';
 import { admissionOf, chargeOf, entriesOf, spend, startLedgerWorld } from '../helper/ledger-world.ts';
+import { until } from '../helper/until.ts';
 
 test('an emptied Redis is rebuilt from the book: balance, spend, versions', async (t) => {
   const { open, account, raw, book } = await startLedgerWorld(t);
@@ -59,6 +60,27 @@ test('entries journalled before a rebuild and drained after it are applied again
   const entries = await entriesOf(book, key.accountId);
   const sum = entries.reduce((total, { credits }) => total + credits, 0);
   t.equal(sum, (await open.ledger.account(key.accountId)).balance);
+});
+
+test('a settle sent again while its entry waits for a rebuild is not applied a second time', async (t) => {
+  const { open, account, book } = await startLedgerWorld(t);
+  const { key } = await account({ credits: 10 });
+  await open.settled();
+  const admission = admissionOf(key, 2);
+  const admitted = await open.ledger.admit(admission);
+  if (admitted.verdict !== 'held') return t.fail('not held');
+  const settle = () =>
+    new Promise<void>((resolve) => open.ledger.settle(admitted.epoch, chargeOf(admission, 2), resolve));
+  await settle();
+  // A rebuild began elsewhere: the book refuses the entry, which stays in the journal until Redis has the new epoch.
+  await book.snapshot(key.accountId, { day: 0, week: 0, month: 0 });
+  await settle();
+  await until('its entry to be in the book', async () => {
+    await open.settled();
+    return await book.hasEntry(admission.requestId);
+  });
+  await open.settled();
+  t.match(await open.ledger.account(key.accountId), { balance: 8_000_000, held: 0 });
 });
 
 test('a hold whose gateway died is released after its deadline, with an entry of charge 0', async (t) => {

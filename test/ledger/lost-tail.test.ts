@@ -1,7 +1,7 @@
 import { cpSync, rmSync } from 'node:fs';
 import { type Test, test } from 'tap';
 import { accountOn } from '../helper/ledger-account.ts';
-import { admissionOf, entriesOf, openLedgerOn, spend } from '../helper/ledger-world.ts';
+import { admissionOf, chargeOf, entriesOf, openLedgerOn, spend } from '../helper/ledger-world.ts';
 import { startRedis } from '../helper/redis-process.ts';
 import { until } from '../helper/until.ts';
 
@@ -66,4 +66,26 @@ test('a deletion that Redis lost is published again before any call is admitted'
     const old = admissionOf({ ...deleted, version: deleted.version - 1 }, 1);
     t.same(await open.ledger.admit(old), { verdict: 'stale' });
   }
+});
+
+test('a call whose hold went with the lost tail is charged all the same, once', async (t) => {
+  const { book, open, account, remember, setBack, live } = await startWorld(t);
+  const { key } = await account();
+  await open.settled();
+  remember();
+  const admission = admissionOf(key, 2);
+  const admitted = await open.ledger.admit(admission);
+  if (admitted.verdict !== 'held') return t.fail(admitted.verdict);
+  await setBack();
+  await live(key.accountId);
+  for (let time = 1; time <= 2; time++) {
+    await new Promise<void>((resolve) => open.ledger.settle(admitted.epoch, chargeOf(admission, 1), resolve));
+    await open.settled();
+  }
+  t.match(await open.ledger.account(key.accountId), { balance: 99_000_000, held: 0 });
+  const entries = await entriesOf(book, key.accountId);
+  t.same(
+    entries.slice(1).map(({ id, credits }) => [id, credits]),
+    [[admission.requestId, -1_000_000]],
+  );
 });

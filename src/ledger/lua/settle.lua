@@ -2,7 +2,8 @@
 -- KEYS  1 account hash  2 key hash  3 holds hash  4 journal stream
 -- ARGV  1 request id  2 epoch of the admission  3 credits (≤ 0)  4 day  5 week  6 month (starts, days since epoch)
 --       7 entry JSON
--- Reply 'SETTLED' | 'DONE' settled or expired before | 'LOST' Redis lost the hold (epoch changed): apply without it
+-- Reply 'SETTLED' | 'DONE' settled or expired before, or lost with Redis' tail: journal and book tell
+--       | 'LOST' Redis lost the hold (epoch changed): apply without it
 --       | 'MISSING' live state to be rebuilt
 -- O(1).
 --- @include post

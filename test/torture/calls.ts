@@ -1,0 +1,84 @@
+import type { Behaviour } from '../../src/demo/behaviour.ts';
+import type { Leaving } from './client.ts';
+import type { History } from './history.ts';
+import type { CallModel, KeyModel } from './model.ts';
+import { BEHAVIOUR_HEADER, CALL_HEADER } from './upstream.ts';
+
+/** How an upstream answers. */
+export const MANNERS = {
+  plain: {},
+  late: { delayMs: 150 },
+  stream: { chunks: 4 },
+  'slow stream': { chunks: 6, intervalMs: 60 },
+  refusal: { status: 429, body: { error: { message: 'Slow down.' } } },
+  'reset before the head': { breakAfter: 'nothing' },
+  'reset within': { breakAfter: 2 },
+  'stall before the head': { stallAfter: 'nothing' },
+  'stall within': { stallAfter: 2 },
+} as const satisfies Record<string, Behaviour>;
+
+export type Manner = keyof typeof MANNERS;
+
+/** One model call as it is generated; `key` and `slot` are taken modulo what there is. */
+export interface CallPlan {
+  readonly key: number;
+  readonly slot: number;
+  readonly manner: Manner;
+  readonly model: 'flat' | 'tokens';
+  readonly leaving: Leaving | undefined;
+}
+
+/** What a call may be answered with. */
+const STATUSES: ReadonlySet<number> = new Set([200, 401, 402, 403, 429, 502, 503, 504]);
+
+const STREAMS = new Set<Manner>(['stream', 'slow stream', 'reset within', 'stall within']);
+
+export async function makeCall(history: History, plan: CallPlan): Promise<CallModel> {
+  const { model, world } = history;
+  const key = pick(model.keys, plan.key);
+  const slot = plan.slot % world.slots.length;
+  const call: CallModel = {
+    id: model.calls.length + 1,
+    key,
+    slot,
+    mustBeRefused: refusalOf(key, plan.model),
+    startedAt: Date.now(),
+    answer: undefined,
+  };
+  model.calls.push(call);
+  history.tally.calls += 1;
+  call.answer = await history.ask(slot, {
+    method: 'POST',
+    path: '/v1/chat/completions',
+    token: key.value,
+    headers: {
+      [CALL_HEADER]: String(call.id),
+      [BEHAVIOUR_HEADER]: JSON.stringify(MANNERS[plan.manner]),
+    },
+    body: {
+      model: plan.model,
+      messages: [{ role: 'user', content: `Call ${call.id}` }],
+      max_tokens: 50,
+      stream: STREAMS.has(plan.manner),
+    },
+    leaving: plan.leaving,
+  });
+  const { status, text } = call.answer;
+  if (status !== undefined && !STATUSES.has(status)) {
+    model.violations.push(`call ${call.id} (${plan.manner}) was answered ${status}: ${text}`);
+  }
+  return call;
+}
+
+function refusalOf(key: KeyModel, model: CallPlan['model']): CallModel['mustBeRefused'] {
+  if (key.mayOpen) return undefined;
+  if (key.isActive === false) return 'deleted';
+  return key.isRestricted === true && model === 'flat' ? 'restricted' : undefined;
+}
+
+/** The element at the place, counted round and round. */
+export function pick<T>(list: readonly T[], place: number): T {
+  const found = list[place % list.length];
+  if (found === undefined) throw new RangeError('nothing to pick from');
+  return found;
+}

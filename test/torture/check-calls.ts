@@ -1,0 +1,142 @@
+import { creditsString, micro } from '../../src/domain/credits.ts';
+import type { GatewaySlot, Life } from './gateway-slot.ts';
+import type { CallModel, Model } from './model.ts';
+import type { LedgerRow, Snapshot } from './snapshot.ts';
+
+/** A settle is on the wire this long before the end of its answer, at most; what befalls it then is the settle's too. */
+const SETTLE_MS = 1_500;
+
+/** Refused by the gateway before anything was sent or held. */
+const REFUSED: ReadonlySet<number | undefined> = new Set([401, 402, 403, 503]);
+
+/** Invariants 3 and 5: which rows of the ledger the calls of a history may and must have. */
+export class CallChecker {
+  readonly #model: Model;
+  readonly #reached: ReadonlyMap<number, number>;
+  readonly #lives: readonly Life[];
+  readonly #rows: ReadonlyMap<string, LedgerRow>;
+  readonly #faults: string[] = [];
+
+  constructor(
+    snapshot: Snapshot,
+    model: Model,
+    reached: ReadonlyMap<number, number>,
+    slots: readonly GatewaySlot[],
+  ) {
+    this.#model = model;
+    this.#reached = reached;
+    this.#lives = slots.flatMap(({ lives }) => lives);
+    const rows = snapshot.ledger.filter(({ type }) => type === 'charge' || type === 'expired_hold');
+    this.#rows = new Map(rows.map((row) => [row.id, row]));
+    if (this.#rows.size !== rows.length) this.#faults.push('two rows have the same id');
+  }
+
+  check(): string[] {
+    for (const [id, times] of this.#reached)
+      if (times > 1) this.#faults.push(`call ${id} was sent upstream ${times} times`);
+    for (const row of this.#rows.values()) this.#checkRow(row);
+    const named = new Set<string>();
+    const unnamed: CallModel[] = [];
+    for (const call of this.#model.calls) {
+      if (call.mustBeRefused && this.#reached.has(call.id)) {
+        this.#faults.push(
+          `call ${call.id} reached the upstream with key ${call.key.id}, answered as ${call.mustBeRefused} before`,
+        );
+      }
+      const id = call.answer?.requestId;
+      if (id === undefined) unnamed.push(call);
+      else {
+        named.add(id);
+        this.#checkNamed(call, id);
+      }
+    }
+    for (const calls of Map.groupBy(unnamed, ({ slot, key }) => `${slot} ${key.id}`).values()) {
+      this.#checkUnnamed(calls, named);
+    }
+    return this.#faults;
+  }
+
+  #lifeOf(requestId: string): Life | undefined {
+    return this.#lives.find(({ prefix }) => requestId.startsWith(prefix));
+  }
+
+  #checkRow({ id, type, credits }: LedgerRow): void {
+    const life = this.#lifeOf(id);
+    if (!life) this.#faults.push(`${id} is of no gateway that ever ran`);
+    if (type !== 'expired_hold') return;
+    if (life?.killedAt === undefined && !this.#isRevived(id))
+      this.#faults.push(`the hold of ${id} expired, but its gateway never died`);
+    if (credits !== 0) this.#faults.push(`the expired hold ${id} cost ${credits}`);
+  }
+
+  /** A call of which the client knows the id. */
+  #checkNamed(call: CallModel, id: string): void {
+    const row = this.#rows.get(id);
+    const about = `call ${call.id} (${id}, answered ${call.answer?.status})`;
+    if (!this.#reached.has(call.id)) {
+      const isFree = row === undefined || row.type === 'expired_hold' || row.credits === 0;
+      if (!isFree) this.#faults.push(`${about} did not reach the upstream and cost ${row.credits}`);
+      if (row?.type === 'charge' && REFUSED.has(call.answer?.status)) {
+        this.#faults.push(`${about} was refused and has a row`);
+      }
+      return;
+    }
+    if (!row) {
+      if (!this.#mayBeLost(id)) this.#faults.push(`${about} reached the upstream and has no row`);
+      return;
+    }
+    const { charge, isWhole } = call.answer ?? {};
+    if (!isWhole) return;
+    if (row.type === 'expired_hold') {
+      if (!this.#mayGoUnsettled(call, id)) this.#faults.push(`${about} ended, and its hold expired`);
+    } else if (charge !== undefined && creditsString(micro(-row.credits)) !== charge) {
+      this.#faults.push(`${about} was told that it cost ${charge}; its row says ${row.credits}`);
+    }
+  }
+
+  /** Lost with Redis: its entry while the book did not have it yet; its hold, where its gateway died too. */
+  #mayBeLost(id: string): boolean {
+    const isKilled = this.#lifeOf(id)?.killedAt !== undefined;
+    return this.#model.losses.some(({ entries, holds }) => entries.has(id) || (isKilled && holds.has(id)));
+  }
+
+  /** Redis lost that it was settled; its gateway cannot know. */
+  #isRevived(id: string): boolean {
+    return this.#model.losses.some(({ revived }) => revived.has(id));
+  }
+
+  /** Its gateway died, which had the charge, while Redis could not be told: two faults at once. */
+  #mayGoUnsettled({ answer, slot }: CallModel, id: string): boolean {
+    if (this.#isRevived(id) && this.#mayBeLost(id)) return true;
+    const killedAt = this.#lifeOf(id)?.killedAt;
+    if (killedAt === undefined || !answer) return false;
+    const from = answer.endedAt - SETTLE_MS;
+    return this.#model.troubles.some(
+      (trouble) => (trouble.slot ?? slot) === slot && trouble.from <= killedAt && trouble.to >= from,
+    );
+  }
+
+  /** Calls of one key at one gateway whose clients never saw a head: their rows are counted. */
+  #checkUnnamed(calls: readonly CallModel[], named: ReadonlySet<string>): void {
+    const [first] = calls;
+    if (!first) return;
+    const { slot, key } = first;
+    const isTheirs = (id: string) => this.#lifeOf(id)?.slot === slot && !named.has(id);
+    const rows = [...this.#rows.values()].filter((row) => row.key_id === key.id && isTheirs(row.id));
+    const reached = calls.filter(({ id }) => this.#reached.has(id)).length;
+    const lost = this.#lostOf(key.id).filter((id) => isTheirs(id) && !this.#rows.has(id)).length;
+    const about = `of ${calls.length} calls of key ${key.id} at gateway ${slot} without a head, ${reached} reached the upstream`;
+    if (rows.length + lost < reached) this.#faults.push(`${about}; there are ${rows.length} rows`);
+    if (rows.length > calls.length)
+      this.#faults.push(`${about}; there are ${rows.length} rows: ${rows.map(({ id }) => id)}`);
+    const paid = rows.filter(({ credits }) => credits !== 0).length;
+    if (paid > reached) this.#faults.push(`${about}; ${paid} were charged`);
+  }
+
+  #lostOf(keyId: number): string[] {
+    const ids = this.#model.losses.flatMap(({ entries, holds }) =>
+      [...entries, ...holds].filter(([, what]) => what.keyId === keyId).map(([id]) => id),
+    );
+    return [...new Set(ids)].filter((id) => this.#mayBeLost(id));
+  }
+}

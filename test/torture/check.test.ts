@@ -1,0 +1,181 @@
+import { test } from 'tap';
+import { CREDIT, type Fixture, faultsOf, fixture, PREFIX, post, row, withLedger } from './check-fixture.ts';
+
+/** The judge of the histories is itself held to what it must find. */
+
+test('a history in which everything is right passes', async (t) => {
+  t.same(faultsOf(fixture()), []);
+});
+
+const WRONGS: readonly [string, (right: Fixture) => Fixture, RegExp][] = [
+  [
+    'a balance that is not its ledger',
+    (right) => ({
+      ...right,
+      snapshot: {
+        ...right.snapshot,
+        accounts: right.snapshot.accounts.map((account) => ({ ...account, balance: account.balance - 1 })),
+      },
+    }),
+    /the balance is 11999999, its ledger 12000000/,
+  ],
+  [
+    'a live balance that is not the book’s',
+    (right) => ({
+      ...right,
+      snapshot: {
+        ...right.snapshot,
+        liveAccounts: new Map([[1, { ep: '1', bal: '13', held: '0', seq: '4' }]]),
+      },
+    }),
+    /bal is 13 in Redis, 12000000 in the book/,
+  ],
+  [
+    'a hold that was left behind',
+    (right) => ({ ...right, snapshot: { ...right.snapshot, leftovers: ['hold x'] } }),
+    /left behind: hold x/,
+  ],
+  [
+    'a balance below 0 for a moment',
+    (right) =>
+      withLedger(
+        right,
+        right.snapshot.ledger.map((r) => (r.seq === 3 ? { ...r, balance_after: -1 } : r)),
+      ),
+    /its balance was -1/,
+  ],
+  [
+    'a key above its limit',
+    (right) => {
+      for (const key of right.model.keys) key.highestLimit = 2 * CREDIT;
+      return right;
+    },
+    /spent 3000000 in 2024-10, above its limit of 2000000/,
+  ],
+  [
+    'a top-up applied twice',
+    (right) => withLedger(right, [...right.snapshot.ledger, row(5, 'again', 5, 17, { note: 'top-up 1' })]),
+    /^top-up 1 of 5000000/,
+  ],
+  [
+    'a call without a row',
+    (right) =>
+      withLedger(
+        right,
+        right.snapshot.ledger.filter(({ seq }) => seq !== 2),
+      ),
+    /call 1 .* has no row/,
+  ],
+  [
+    'a call that was charged otherwise than its client was told',
+    (right) => {
+      const [first] = right.model.calls;
+      if (first?.answer) first.answer = { ...first.answer, charge: '1.000001' };
+      return right;
+    },
+    /was told that it cost 1\.000001; its row says -1000000/,
+  ],
+  [
+    'a call that was sent twice',
+    (right) => ({ ...right, reached: new Map([...right.reached, [2, 2]]) }),
+    /call 2 was sent upstream 2 times/,
+  ],
+  [
+    'a charge for a call that was refused',
+    (right) => ({ ...right, reached: new Map([[1, 1]]) }),
+    /call 2 .* did not reach the upstream and cost -2000000/,
+  ],
+  [
+    'a charge without a call',
+    (right) => {
+      const [, second] = right.model.calls;
+      if (second?.answer) second.answer = { ...second.answer, requestId: undefined, status: undefined };
+      return { ...right, reached: new Map([[1, 1]]) };
+    },
+    /of 1 calls .* 0 reached the upstream; 1 were charged/,
+  ],
+  [
+    'a call with a deleted key',
+    (right) => {
+      const [first] = right.model.calls;
+      if (first) first.mustBeRefused = 'deleted';
+      return right;
+    },
+    /call 1 reached the upstream with key 1, answered as deleted before/,
+  ],
+  [
+    'a hold that expired under a gateway that lives',
+    (right) =>
+      withLedger(
+        right,
+        right.snapshot.ledger.map((r) =>
+          r.seq === 2 ? { ...r, type: 'expired_hold', credits: 0, balance_after: 10 * CREDIT } : r,
+        ),
+      ),
+    /expired, but its gateway never died/,
+  ],
+  [
+    'a crossing without an alert',
+    (right) => ({ ...right, snapshot: { ...right.snapshot, alerts: [], deliveries: [] }, posts: [] }),
+    /^crossings req_a+2, but alerts for $/,
+  ],
+  [
+    'an alert that was sent twice',
+    (right) => ({ ...right, posts: [post('msg_1_1'), post('msg_1_1')] }),
+    /msg_1_1 was sent twice/,
+  ],
+  [
+    'an alert that did not arrive',
+    (right) => ({ ...right, posts: [] }),
+    /msg_1_1 is delivered, but did not arrive/,
+  ],
+  [
+    'an alert that nobody planned',
+    (right) => ({ ...right, posts: [post('msg_1_1'), post('msg_1_2')] }),
+    /msg_1_2 was sent, but is not in the book/,
+  ],
+];
+
+for (const [what, spoil, fault] of WRONGS) {
+  test(`${what} is found`, async (t) => {
+    const faults = faultsOf(spoil(fixture()));
+    t.ok(
+      faults.some((line) => fault.test(line)),
+      faults.join('\n'),
+    );
+  });
+}
+
+test('an answered call whose hold expired is right only where its gateway died while Redis was in trouble', async (t) => {
+  const base = fixture();
+  base.life.killedAt = 1_100;
+  const ledger = [
+    row(1, 'grant', 10, 10, { note: 'Initial credits' }),
+    row(2, `${PREFIX}1`, 0, 10, { type: 'expired_hold', outcome: null }),
+    ...base.snapshot.ledger.slice(2),
+  ];
+  const about = (fault: string) => fault.includes('its hold expired');
+  t.equal(faultsOf(withLedger(base, ledger)).filter(about).length, 1);
+  base.model.troubles.push({ slot: 0, from: 900, to: 2_000 });
+  t.equal(faultsOf(withLedger(base, ledger)).filter(about).length, 0);
+});
+
+test('a call that was lost with an emptied Redis may have no row, and no other', async (t) => {
+  const base = fixture();
+  const lost = { keyId: 1, createdAt: 0 };
+  base.model.losses.push({
+    at: 0,
+    entries: new Map([[`${PREFIX}1`, lost]]),
+    holds: new Map(),
+    revived: new Set(),
+  });
+  const without = (seq: number) =>
+    faultsOf(
+      withLedger(
+        base,
+        base.snapshot.ledger.filter((r) => r.seq !== seq),
+      ),
+    ).filter((fault) => /has no row/.test(fault));
+  t.same(without(2), []);
+  t.equal(without(3).length, 1);
+});

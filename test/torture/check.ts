@@ -1,0 +1,22 @@
+import { run } from '../helper/gateway-process.ts';
+import { CallChecker } from './check-calls.ts';
+import { checkAlerts, checkBalances, checkOverspending, checkTopUps } from './check-money.ts';
+import type { History } from './history.ts';
+import { takeSnapshot } from './snapshot.ts';
+import { bookOf } from './world.ts';
+
+/** Contract section 5, invariants 1 to 5, of a history that has ended: what is wrong, a line each. */
+export async function check({ world, model, raw }: History): Promise<string[]> {
+  const snapshot = await takeSnapshot(bookOf(world), raw);
+  const reconcile = await run('reconcile.ts', world.place.env);
+  return [
+    ...checkBalances(snapshot),
+    ...checkOverspending(snapshot, model),
+    ...checkTopUps(snapshot, model),
+    ...new CallChecker(snapshot, model, world.upstream.reached, world.slots).check(),
+    ...checkAlerts(snapshot, world.receiver.requests),
+    ...(reconcile.code === 0
+      ? []
+      : [`reconcile ended with ${reconcile.code}: ${reconcile.output}${reconcile.errors}`]),
+  ];
+}

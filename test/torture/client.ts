@@ -1,0 +1,84 @@
+import { type IncomingMessage, request } from 'node:http';
+
+/** When a client goes away by itself: before the head of the answer, or so many milliseconds after it. */
+export type Leaving = { readonly afterMs: number; readonly of: 'start' | 'head' };
+
+export interface Asked {
+  readonly method: string;
+  readonly url: string;
+  readonly token: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly leaving?: Leaving | undefined;
+}
+
+/** What became of a request, as far as its client can tell. */
+export interface Answered {
+  /** Undefined: no head came. */
+  readonly status: number | undefined;
+  readonly requestId: string | undefined;
+  readonly charge: string | undefined;
+  /** The whole of the answer came. */
+  readonly isWhole: boolean;
+  readonly text: string;
+  readonly endedAt: number;
+}
+
+/** No answer of a gateway takes longer; one that does is reported as a hang. */
+const PATIENCE_MS = 20_000;
+
+export class Hang extends Error {}
+
+/** One request on a connection of its own. Rejects with Hang only. */
+export function ask({ method, url, token, body, headers = {}, leaving }: Asked): Promise<Answered> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answered>();
+  const text = body === undefined ? '' : JSON.stringify(body);
+  let response: IncomingMessage | undefined;
+  let came = '';
+  const outgoing = request(url, {
+    method,
+    agent: false,
+    headers: {
+      ...headers,
+      authorization: `Bearer ${token}`,
+      ...(text ? { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) } : {}),
+    },
+  });
+  let departure: NodeJS.Timeout | undefined;
+  const leave = (of: Leaving['of']) => {
+    if (leaving?.of === of) departure = setTimeout(() => outgoing.destroy(), leaving.afterMs);
+  };
+  const patience = setTimeout(() => {
+    reject(new Hang(`${method} ${url} hangs`));
+    outgoing.destroy();
+  }, PATIENCE_MS);
+  const done = (isWhole: boolean) => {
+    clearTimeout(patience);
+    clearTimeout(departure);
+    const header = (name: string) => response?.headers[name] as string | undefined;
+    resolve({
+      status: response?.statusCode,
+      requestId: header('x-request-id'),
+      charge: header('x-tollgate-charge'),
+      isWhole,
+      text: came,
+      endedAt: Date.now(),
+    });
+  };
+  outgoing.on('error', () => done(false));
+  outgoing.on('response', (message) => {
+    response = message;
+    leave('head');
+    message.setEncoding('utf8').on('data', (piece) => {
+      came += piece;
+    });
+    message.on('error', () => done(false));
+    message.on('close', () => done(message.complete));
+  });
+  outgoing.on('close', () => {
+    if (!response) done(false);
+  });
+  leave('start');
+  outgoing.end(text);
+  return promise;
+}

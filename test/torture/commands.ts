@@ -1,0 +1,181 @@
+import fc from 'fast-check';
+import { type CallPlan, MANNERS, type Manner, makeCall, pick } from './calls.ts';
+import type { Leaving } from './client.ts';
+import { type FaultPlan, strike } from './faults.ts';
+import type { History } from './history.ts';
+import type { Model } from './model.ts';
+import { type Change, changeKey, makeAccount, makeKey, newTopUp, topUp } from './owners.ts';
+import { POINTS } from './points.ts';
+
+/** A step of a history as fast-check draws, replays and prints it. */
+export class Step implements fc.AsyncCommand<Model, History> {
+  readonly #name: string;
+  readonly #plan: unknown;
+  readonly #run: (history: History) => Promise<void>;
+
+  constructor(name: string, plan: unknown, run: (history: History) => Promise<void>) {
+    this.#name = name;
+    this.#plan = plan;
+    this.#run = run;
+  }
+
+  /** What is drawn is taken modulo what there is, so every step can be taken in every state. */
+  check(): boolean {
+    return true;
+  }
+
+  run(_model: Model, history: History): Promise<void> {
+    return this.#run(history);
+  }
+
+  toString(): string {
+    return `${this.#name} ${JSON.stringify(this.#plan)}`;
+  }
+}
+
+function step<Plan>(
+  name: string,
+  plans: fc.Arbitrary<Plan>,
+  run: (history: History, plan: Plan) => Promise<void>,
+): fc.Arbitrary<Step> {
+  return plans.map((plan) => new Step(name, plan, (history) => run(history, plan)));
+}
+
+const slot = fc.nat(1);
+const place = fc.nat(11);
+const TRIES = 6;
+
+const leaving: fc.Arbitrary<Leaving | undefined> = fc.option(
+  fc.record({ afterMs: fc.nat(120), of: fc.constantFrom('start' as const, 'head' as const) }),
+  { nil: undefined, freq: 5 },
+);
+
+const manner: fc.Arbitrary<Manner> = fc.oneof(
+  { arbitrary: fc.constant('plain' as const), weight: 6 },
+  { arbitrary: fc.constantFrom(...(Object.keys(MANNERS) as Manner[])), weight: 6 },
+);
+
+const call: fc.Arbitrary<CallPlan> = fc.record({
+  key: place,
+  slot,
+  manner,
+  model: fc.constantFrom('flat' as const, 'tokens' as const),
+  leaving,
+});
+
+/** Calls at once; the next step follows when they have ended, or while they go on. */
+const calls = step(
+  'calls',
+  fc.record({ plans: fc.array(call, { minLength: 4, maxLength: 20, size: 'max' }), isAwaited: fc.boolean() }),
+  async (history, { plans, isAwaited }) => {
+    const all = Promise.all(plans.map((plan) => makeCall(history, plan)));
+    if (isAwaited) await all;
+    else history.inBackground(all);
+  },
+);
+
+const accounts = step(
+  'account',
+  fc.record({ slot, credits: fc.integer({ min: 1, max: 30 }), threshold: fc.integer({ min: 0, max: 20 }) }),
+  makeAccount,
+);
+
+const keys = step(
+  'key',
+  fc.record({
+    slot,
+    account: place,
+    limit: fc.option(fc.integer({ min: 1, max: 12 }), { nil: null, freq: 2 }),
+  }),
+  makeKey,
+);
+
+const CHANGES: readonly Change[] = ['delete', 'delete', 'reactivate', 'restrict', 'open', 'raise the limit'];
+
+const changes = step(
+  'change',
+  fc.record({ slot, key: place, change: fc.constantFrom(...CHANGES) }),
+  changeKey,
+);
+
+const topUps = step(
+  'top-up',
+  fc.record({ slot, account: place, credits: fc.integer({ min: 1, max: 20 }) }),
+  async (history, plan) => {
+    const made = newTopUp(history, pick(history.model.accounts, plan.account), plan.credits);
+    history.inBackground(topUp(history, made, plan.slot, TRIES));
+  },
+);
+
+const forMs = fc.integer({ min: 20, max: 1_800 });
+
+const traps: fc.Arbitrary<FaultPlan> = fc.record({
+  kind: fc.constant('trap' as const),
+  trap: fc.oneof(
+    {
+      arbitrary: fc.record({
+        point: fc.constantFrom(...POINTS),
+        effect: fc.constant('kill' as const),
+        downMs: fc.nat(800),
+      }),
+      weight: 2,
+    },
+    {
+      arbitrary: fc.record({
+        point: fc.constantFrom(
+          ...POINTS.filter((point) => !['asked', 'answered', 'posting'].includes(point)),
+        ),
+        effect: fc.constant('lose' as const),
+        downMs: fc.constant(0),
+      }),
+      weight: 1,
+    },
+  ),
+});
+
+const strikes: fc.Arbitrary<FaultPlan> = fc.record({
+  kind: fc.constantFrom(
+    'redis killed' as const,
+    'redis frozen' as const,
+    'redis slow' as const,
+    'redis replies lost' as const,
+    'redis cut' as const,
+    'scripts flushed' as const,
+    'redis emptied' as const,
+    'redis set back' as const,
+    'book stopped' as const,
+    'book replies lost' as const,
+    'book cut' as const,
+    'gateway killed' as const,
+  ),
+  slot,
+  forMs,
+});
+
+const faults = step('fault', fc.oneof(traps, strikes), strike);
+
+export interface HistoryPlan {
+  readonly book: 'postgres' | 'sqlite';
+  readonly begin: readonly Step[];
+  readonly steps: Iterable<fc.AsyncCommand<Model, History>>;
+}
+
+/** So that even a short history meets faults with calls under way. */
+const ROUNDS = { minLength: 2, maxLength: 4, size: 'max' } as const;
+
+/** Histories: some accounts and keys, rounds of a fault and calls, then anything, `maxSteps` at most. */
+export function histories(maxSteps: number): fc.Arbitrary<HistoryPlan> {
+  return fc.record({
+    book: fc.oneof(
+      { arbitrary: fc.constant('postgres' as const), weight: 3 },
+      { arbitrary: fc.constant('sqlite' as const), weight: 1 },
+    ),
+    begin: fc
+      .tuple(fc.tuple(accounts, keys, accounts, keys), fc.array(fc.tuple(faults, calls), ROUNDS))
+      .map(([owners, rounds]): readonly Step[] => [...owners, ...rounds.flat()]),
+    steps: fc.commands<Model, History, false>(
+      [calls, calls, calls, accounts, keys, changes, changes, topUps, faults, faults, faults],
+      { maxCommands: maxSteps, size: 'max', disableReplayLog: true },
+    ),
+  });
+}

@@ -1,0 +1,113 @@
+import type { Redis } from 'ioredis';
+import { ADMIN_TOKEN } from '../helper/gateway-process.ts';
+import type { Scope } from '../helper/scope.ts';
+import type { BookServer } from './book-server.ts';
+import { type Answered, type Asked, ask } from './client.ts';
+import type { Model, Trouble } from './model.ts';
+import type { Tally } from './tally.ts';
+import { startWorld, type World } from './world.ts';
+
+/** After a fault on a connection, for so long what a gateway had sent may have been for nothing. */
+export const AFTERMATH_MS = 3_000;
+
+/** One history under way: the world that it happens to, and what goes on in the background. */
+export class History {
+  readonly world: World;
+  readonly tally: Tally;
+  readonly model: Model;
+  /** Past the wires; on names of src/ledger/names.ts. */
+  readonly raw: Redis;
+  /** What the driver and the faults do meanwhile. */
+  readonly #background = new Set<Promise<unknown>>();
+  #isBookUp = true;
+  #redis: 'up' | 'away' = 'up';
+
+  private constructor(world: World, tally: Tally, model: Model, raw: Redis) {
+    this.world = world;
+    this.tally = tally;
+    this.model = model;
+    this.raw = raw;
+  }
+
+  static async begin(
+    scope: Scope,
+    tally: Tally,
+    model: Model,
+    book: BookServer | undefined,
+  ): Promise<History> {
+    const world = await startWorld(scope, book);
+    // The first account: the names in Redis show the book's id.
+    const made = await ask({
+      method: 'POST',
+      url: `${world.slots[0]?.url}/api/admin/accounts/`,
+      token: ADMIN_TOKEN,
+      body: { email: 'probe@example.com', credits: 1_000_000, alert_threshold: 0 },
+    });
+    const { account, key } = JSON.parse(made.text) as {
+      account: { id: number };
+      key: { id: number; key: string };
+    };
+    const probe = { id: account.id, email: 'probe@example.com', granted: 1e12, threshold: 0 };
+    model.accounts.push(probe);
+    model.keys.push({
+      id: key.id,
+      value: key.key,
+      account: probe,
+      highestLimit: null,
+      isActive: true,
+      isRestricted: false,
+      mayOpen: false,
+    });
+    const history = new History(world, tally, model, await world.redis.connect());
+    world.traps.onSprung = ({ point, effect }, slot) => {
+      tally.fault(`${effect === 'kill' ? 'gateway killed' : 'replies lost'}: ${point}`);
+      if (effect === 'lose') history.trouble(slot, AFTERMATH_MS);
+    };
+    return history;
+  }
+
+  get isRedisUp(): boolean {
+    return this.#redis === 'up';
+  }
+
+  get isBookUp(): boolean {
+    return this.#isBookUp;
+  }
+
+  redisIs(state: 'up' | 'away'): void {
+    this.#redis = state;
+  }
+
+  bookIs(isUp: boolean): void {
+    this.#isBookUp = isUp;
+  }
+
+  /** Goes on while other commands run; awaited before the history is judged. What it rejects with is a violation. */
+  inBackground(work: Promise<unknown>): void {
+    const watched = work
+      .catch((error: Error) => this.model.violations.push(error.message))
+      .finally(() => this.#background.delete(watched));
+    this.#background.add(watched);
+  }
+
+  async backgroundDone(): Promise<void> {
+    while (this.#background.size > 0) await Promise.all(this.#background);
+  }
+
+  /** From now, for so long, Redis is not what it should be for the gateway (undefined: for all). `to` may be moved. */
+  trouble(slot: number | undefined, forMs: number): Trouble {
+    const now = Date.now();
+    const trouble = { slot, from: now, to: now + forMs };
+    this.model.troubles.push(trouble);
+    return trouble;
+  }
+
+  /** Asks the gateway; an answer with a status that nothing may have is a violation. */
+  async ask(slot: number, asked: Omit<Asked, 'url'> & { path: string }): Promise<Answered> {
+    const answer = await ask({ ...asked, url: `${this.world.slots[slot]?.url}${asked.path}` });
+    if (answer.status === 500) {
+      this.model.violations.push(`${asked.method} ${asked.path} was answered 500: ${answer.text}`);
+    }
+    return answer;
+  }
+}

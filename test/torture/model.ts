@@ -1,0 +1,82 @@
+import type { Answered } from './client.ts';
+
+/** What the driver knows to be so: what was asked, what was answered. The checker holds the book against it. */
+export class Model {
+  readonly accounts: AccountModel[] = [];
+  readonly keys: KeyModel[] = [];
+  readonly calls: CallModel[] = [];
+  readonly topUps: TopUpModel[] = [];
+  /** What was seen to be wrong while the history ran. */
+  readonly violations: string[] = [];
+  /** What Redis lost each time, read in that instant. */
+  readonly losses: Loss[] = [];
+  /** When Redis was not what it should be for a gateway. */
+  readonly troubles: Trouble[] = [];
+}
+
+export interface AccountModel {
+  readonly id: number;
+  readonly email: string;
+  /** In micro-credits. */
+  readonly granted: number;
+  readonly threshold: number;
+}
+
+export interface KeyModel {
+  readonly id: number;
+  readonly value: string;
+  readonly account: AccountModel;
+  /** The highest spending limit that it ever had, in micro-credits; null: none at some time. */
+  highestLimit: number | null;
+  /** Undefined: a change was not answered, either may be. */
+  isActive: boolean | undefined;
+  /** Whether the model `tokens` alone is allowed; undefined as above. */
+  isRestricted: boolean | undefined;
+  /** A change that lets it in again was not answered, and may come into force at any time. */
+  mayOpen: boolean;
+}
+
+export interface CallModel {
+  /** From 1; what the upstream knows it by. */
+  readonly id: number;
+  readonly key: KeyModel;
+  /** Where it was sent. */
+  readonly slot: number;
+  /** The key was answered as deleted, or as not allowed to, before it was sent. */
+  mustBeRefused: 'deleted' | 'restricted' | undefined;
+  readonly startedAt: number;
+  answer: Answered | undefined;
+}
+
+export interface TopUpModel {
+  readonly account: AccountModel;
+  /** Micro-credits; no two are the same. */
+  readonly amount: number;
+  readonly idempotencyKey: string;
+  isAcknowledged: boolean;
+}
+
+export interface LostHold {
+  readonly accountId: number;
+  readonly keyId: number;
+  readonly amount: number;
+  readonly createdAt: number;
+}
+
+/** What Redis lost when it was emptied, or set back. */
+export interface Loss {
+  readonly at: number;
+  /** What its journals held, by id: none of it need be in the book. */
+  readonly entries: ReadonlyMap<string, { readonly keyId: number | null; readonly createdAt: number }>;
+  /** Holds of calls in flight, by request id. */
+  readonly holds: ReadonlyMap<string, LostHold>;
+  /** Holds that were settled, and are there again. */
+  readonly revived: ReadonlySet<string>;
+}
+
+export interface Trouble {
+  /** Undefined: every gateway. */
+  readonly slot: number | undefined;
+  readonly from: number;
+  to: number;
+}

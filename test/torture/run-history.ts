@@ -1,0 +1,43 @@
+import fc from 'fast-check';
+import type { Scope } from '../helper/scope.ts';
+import type { BookServers } from './book-server.ts';
+import { check } from './check.ts';
+import type { HistoryPlan } from './commands.ts';
+import { History } from './history.ts';
+import { Model } from './model.ts';
+import { end, heal, quiet, touchAll } from './quiet.ts';
+import type { Tally } from './tally.ts';
+
+/** What ends with a history. */
+class OwnScope implements Scope {
+  readonly #ends: (() => unknown)[] = [];
+
+  teardown(end: () => unknown): void {
+    this.#ends.push(end);
+  }
+
+  async end(): Promise<void> {
+    for (const end of this.#ends.splice(0).reverse()) await end();
+  }
+}
+
+/** Runs one history in a world of its own and judges it. Rejects with what is wrong, a line each. */
+export async function runHistory(plan: HistoryPlan, servers: BookServers, tally: Tally): Promise<void> {
+  const scope = new OwnScope();
+  const model = new Model();
+  try {
+    const book = plan.book === 'postgres' ? await servers.next() : undefined;
+    const history = await History.begin(scope, tally, model, book);
+    for (const step of plan.begin) await step.run(model, history);
+    await fc.asyncModelRun(() => ({ model, real: history }), plan.steps);
+    await heal(history);
+    await touchAll(history);
+    await quiet(history);
+    await end(history);
+    const faults = [...model.violations, ...(await check(history))];
+    tally.histories += 1;
+    if (faults.length > 0) throw new Error(faults.join('\n'));
+  } finally {
+    await scope.end();
+  }
+}

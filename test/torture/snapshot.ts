@@ -1,0 +1,107 @@
+import type { Redis } from 'ioredis';
+import { accountName, BUCKETS, holdsName, journalName, keyName } from '../../src/ledger/names.ts';
+import { type BookAddress, readBook } from '../helper/book-reader.ts';
+
+/** What stands in the book and in Redis once all is quiet, read past every line of the gateway. */
+export interface Snapshot {
+  readonly accounts: readonly AccountRow[];
+  readonly keys: readonly { readonly id: number; readonly account_id: number }[];
+  /** By account, then in the order of the ledger. */
+  readonly ledger: readonly LedgerRow[];
+  readonly alerts: readonly AlertRow[];
+  readonly deliveries: readonly DeliveryRow[];
+  readonly pendingGrants: number;
+  readonly liveAccounts: ReadonlyMap<number, Readonly<Record<string, string>>>;
+  readonly liveKeys: ReadonlyMap<number, Readonly<Record<string, string>>>;
+  /** What is left of journals and holds; marks against repeats are not. */
+  readonly leftovers: readonly string[];
+}
+
+export interface AccountRow {
+  readonly id: number;
+  readonly email: string;
+  readonly balance: number;
+  readonly alert_threshold: number;
+  readonly seq: number;
+  readonly epoch: number;
+}
+
+export interface LedgerRow {
+  readonly account_id: number;
+  readonly seq: number;
+  readonly id: string;
+  readonly type: string;
+  readonly day: number;
+  readonly key_id: number | null;
+  readonly outcome: string | null;
+  readonly credits: number;
+  readonly balance_after: number;
+  readonly note: string | null;
+}
+
+export interface AlertRow {
+  readonly id: number;
+  readonly account_id: number;
+  readonly entry_id: string;
+  readonly credits_balance: number;
+  readonly state: string;
+}
+
+export interface DeliveryRow {
+  readonly alert_id: number;
+  readonly key_id: number;
+  readonly status: string;
+}
+
+export async function takeSnapshot(address: BookAddress, raw: Redis): Promise<Snapshot> {
+  const book = await readBook(address, async (rows) => {
+    const read = async <Row>(sql: string) => (await rows<object>(sql)).map((row) => exact<Row>(row));
+    const [grants] = await read<{ pending: number }>(
+      "select count(*) as pending from grants where state = 'pending'",
+    );
+    return {
+      accounts: await read<AccountRow>(
+        'select id, email, balance, alert_threshold, seq, epoch from accounts order by id',
+      ),
+      keys: await read<Snapshot['keys'][number]>('select id, account_id from keys order by id'),
+      ledger: await read<LedgerRow>(
+        `select account_id, seq, id, type, day, key_id, outcome, credits, balance_after, note
+         from ledger order by account_id, seq`,
+      ),
+      alerts: await read<AlertRow>(
+        'select id, account_id, entry_id, credits_balance, state from alerts where test = 0 order by id',
+      ),
+      deliveries: await read<DeliveryRow>('select alert_id, key_id, status from deliveries order by id'),
+      pendingGrants: grants?.pending ?? 0,
+    };
+  });
+  return { ...book, ...(await readLive(book, raw)) };
+}
+
+type Live = Pick<Snapshot, 'liveAccounts' | 'liveKeys' | 'leftovers'>;
+
+async function readLive(book: Pick<Snapshot, 'accounts' | 'keys'>, raw: Redis): Promise<Live> {
+  const liveAccounts = new Map<number, Record<string, string>>();
+  const liveKeys = new Map<number, Record<string, string>>();
+  for (const { id } of book.accounts) liveAccounts.set(id, await raw.hgetall(accountName(id)));
+  for (const { id, account_id } of book.keys) liveKeys.set(id, await raw.hgetall(keyName(account_id, id)));
+  const leftovers: string[] = [];
+  for (let bucket = 0; bucket < BUCKETS; bucket++) {
+    const entries = await raw.xlen(journalName(bucket));
+    if (entries > 0) leftovers.push(`${entries} entries in journal ${bucket}`);
+    for (const [id, hold] of Object.entries(await raw.hgetall(holdsName(bucket)))) {
+      if (!hold.startsWith('-')) leftovers.push(`hold ${id}: ${hold}`);
+    }
+  }
+  return { liveAccounts, liveKeys, leftovers };
+}
+
+/** Amounts of a history are far below 2^53: numbers from here on. Throws where one is not. */
+function exact<Row>(row: object): Row {
+  const values = Object.entries(row).map(([name, value]) => {
+    if (typeof value !== 'bigint') return [name, value];
+    if (BigInt(Number(value)) !== value) throw new RangeError(`${name} is ${value}`);
+    return [name, Number(value)];
+  });
+  return Object.fromEntries(values) as Row;
+}

@@ -1,0 +1,37 @@
+/** What a run of histories has done, for its report. */
+export class Tally {
+  histories = 0;
+  calls = 0;
+  readonly #faults = new Map<string, number>();
+  readonly #recoveriesMs: number[] = [];
+  /** The history with the slowest recovery, from 0. */
+  #slowest = 0;
+  /** How old the oldest journal entry was that Redis lost, in ms. */
+  #oldestLossMs = 0;
+
+  fault(kind: string): void {
+    this.#faults.set(kind, (this.#faults.get(kind) ?? 0) + 1);
+  }
+
+  recovered(ms: number): void {
+    if (ms > Math.max(0, ...this.#recoveriesMs)) this.#slowest = this.histories;
+    this.#recoveriesMs.push(ms);
+  }
+
+  lost(ageMs: number): void {
+    this.#oldestLossMs = Math.max(this.#oldestLossMs, ageMs);
+  }
+
+  report(): string {
+    const faults = [...this.#faults].sort(([a], [b]) => a.localeCompare(b));
+    const total = faults.reduce((sum, [, count]) => sum + count, 0);
+    const sorted = this.#recoveriesMs.toSorted((a, b) => a - b);
+    const median = sorted[Math.floor(sorted.length / 2)] ?? 0;
+    return [
+      `${this.histories} histories, ${this.calls} calls, ${total} faults`,
+      ...faults.map(([kind, count]) => `  ${String(count).padStart(6)}  ${kind}`),
+      `from healed to the first successful call: median ${median.toFixed(0)} ms, worst ${(sorted.at(-1) ?? 0).toFixed(0)} ms (history ${this.#slowest})`,
+      `oldest journal entry that Redis lost: ${this.#oldestLossMs} ms`,
+    ].join('\n');
+  }
+}

@@ -1,0 +1,14 @@
+import { test } from 'tap';
+import { torture } from './torture.ts';
+
+/** Histories that begin within this; the last one, and the servers, take some seconds more. */
+const FOR_MS = 15_000;
+const STEPS = 12;
+
+test('histories of calls and faults leave every invariant of the ledger whole', async (t) => {
+  const seed = Math.floor(Math.random() * 0x7fffffff);
+  t.comment(`seed ${seed}`);
+  const { tally, failure } = await torture(t, { seed, steps: STEPS, forMs: FOR_MS });
+  t.comment(tally.report());
+  t.equal(failure, undefined);
+});

@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import type { Scope } from '../helper/scope.ts';
+import { BookServers } from './book-server.ts';
+import { histories } from './commands.ts';
+import { runHistory } from './run-history.ts';
+import { Tally } from './tally.ts';
+
+export interface TortureOptions {
+  readonly seed: number;
+  /** One history only: its place among those of the seed, as a failure prints it. */
+  readonly path?: string | undefined;
+  /** No history begins later than so many milliseconds from now. */
+  readonly forMs: number;
+  /** Steps of a history at most. */
+  readonly steps: number;
+  /** Told of each history that has ended well. */
+  readonly onHistory?: (tally: Tally) => void;
+}
+
+export interface Outcome {
+  readonly tally: Tally;
+  /** What was wrong with the history that failed, its steps, and how to run it again. */
+  readonly failure: string | undefined;
+}
+
+/** Runs one history after the other until the time is up or one fails. */
+export async function torture(scope: Scope, options: TortureOptions): Promise<Outcome> {
+  const { seed, path, forMs, steps, onHistory } = options;
+  const tally = new Tally();
+  const servers = new BookServers(scope);
+  const property = fc.asyncProperty(histories(steps), (plan) => runHistory(plan, servers, tally));
+  const until = Date.now() + forMs;
+  for (let index = 0; index === 0 || (path === undefined && Date.now() < until); index++) {
+    const at = path ?? String(index);
+    // A run of one history each, so that the path of one is its place. Real processes do not shrink: no two runs of
+    // one history are the same to the microsecond.
+    const details = await fc.check(property, {
+      seed,
+      path: at,
+      numRuns: 1,
+      endOnFailure: true,
+      unbiased: true,
+    });
+    if (details.failed) {
+      const [plan] = details.counterexample ?? [];
+      const error = details.errorInstance instanceof Error ? details.errorInstance : new Error('unknown');
+      const failure = [
+        `${error.message || error.stack}`,
+        '',
+        `book: ${plan?.book}`,
+        ...(plan?.begin ?? []).map(String),
+        ...[...(plan?.steps ?? [])].map(String),
+        '',
+        `Run it again: npm run torture -- --steps ${steps} --seed ${seed} --path ${at}`,
+      ].join('\n');
+      return { tally, failure };
+    }
+    onHistory?.(tally);
+  }
+  return { tally, failure: undefined };
+}

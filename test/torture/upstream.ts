@@ -1,0 +1,33 @@
+import type { Behaviour, ReceivedRequest } from '../../src/demo/behaviour.ts';
+import { startDemoProvider } from '../../src/demo/demo-provider.ts';
+import type { Scope } from '../helper/scope.ts';
+
+/** Which call it is, and how it is to be answered: headers that the gateway passes on. */
+export const CALL_HEADER = 'x-torture-call';
+export const BEHAVIOUR_HEADER = 'x-torture-behaviour';
+
+export interface Upstream {
+  readonly url: string;
+  /** How often each call reached it, by CALL_HEADER. */
+  readonly reached: ReadonlyMap<number, number>;
+}
+
+/** The demo provider, counting calls. `onPoint` is told which gateway's (by its credential) call came or was answered. */
+export async function startUpstream(
+  scope: Scope,
+  onPoint: (point: 'asked' | 'answered', credential: string) => void,
+): Promise<Upstream> {
+  const reached = new Map<number, number>();
+  const behave = ({ headers, ended }: ReceivedRequest): Behaviour | undefined => {
+    const call = Number(headers[CALL_HEADER]);
+    reached.set(call, (reached.get(call) ?? 0) + 1);
+    const credential = String(headers.authorization).replace('Bearer ', '');
+    onPoint('asked', credential);
+    void ended.then((how) => how === 'answered' && onPoint('answered', credential));
+    const told = headers[BEHAVIOUR_HEADER];
+    return typeof told === 'string' ? (JSON.parse(told) as Behaviour) : undefined;
+  };
+  const provider = await startDemoProvider({ behave, record: false });
+  scope.teardown(() => provider.close());
+  return { url: provider.url, reached };
+}

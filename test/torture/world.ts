@@ -1,0 +1,106 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ADMIN_TOKEN, type Place } from '../helper/gateway-process.ts';
+import { type Receiver, startReceiver } from '../helper/receiver.ts';
+import { freePort, type RedisProcess, startRedis } from '../helper/redis-process.ts';
+import type { Scope } from '../helper/scope.ts';
+import type { BookServer } from './book-server.ts';
+import { GatewaySlot } from './gateway-slot.ts';
+import { bookPoints, type Point, redisPoints } from './points.ts';
+import { Traps } from './traps.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
+import { type Link, startWire, type Wire } from './wire.ts';
+
+/** Everything that one history runs on. */
+export interface World {
+  readonly slots: readonly GatewaySlot[];
+  readonly redis: RedisProcess;
+  readonly redisWires: readonly Wire[];
+  readonly bookWires: readonly Wire[];
+  readonly upstream: Upstream;
+  readonly receiver: Receiver;
+  /** Undefined: SQLite in the data folder. */
+  readonly book: BookServer | undefined;
+  /** Of the first gateway: what reconcile and the checker use, past the wires. */
+  readonly place: Place;
+  readonly traps: Traps;
+}
+
+/** Two gateways on one Redis and one PostgreSQL; or, without `book`, one on SQLite. */
+export async function startWorld(scope: Scope, book: BookServer | undefined): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-torture-'));
+  scope.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const traps = new Traps();
+  const slots: GatewaySlot[] = [];
+  const pass = (index: number) => (point: Point, link: Link | undefined) =>
+    traps.pass(point, slots[index], link);
+  const upstream = await startUpstream(scope, (point, credential) =>
+    pass(Number(credential.replace('gateway-', '')))(point, undefined),
+  );
+  const receiver = await startReceiver();
+  scope.teardown(() => receiver.close());
+  // Which gateway it is cannot be seen from here: all of them.
+  receiver.onConnection(() => traps.passAll('posting', slots));
+  const redis = await startRedis(scope);
+  const count = book ? 2 : 1;
+  const redisWires: Wire[] = [];
+  const bookWires: Wire[] = [];
+  for (let index = 0; index < count; index++) {
+    redisWires.push(await startWire(scope, redis.port, redisPoints(pass(index))));
+    if (book) bookWires.push(await startWire(scope, book.port, bookPoints(pass(index))));
+  }
+  const places = redisWires.map((wire, index) => {
+    const bookWire = bookWires[index];
+    return makePlace(folder, index, upstream.url, {
+      REDIS_URL: `redis://127.0.0.1:${wire.port}`,
+      ...(book && bookWire ? { DATABASE_URL: book.url(bookWire.port) } : {}),
+    });
+  });
+  for (const [index, place] of places.entries()) {
+    const port = await freePort();
+    const env = { ...place.env, PORT: String(port) };
+    slots.push(new GatewaySlot(scope, { ...place, env }, index, port));
+  }
+  const [first] = places as [Place];
+  const direct = { REDIS_URL: redis.url, ...(book ? { DATABASE_URL: book.url(book.port) } : {}) };
+  const world: World = {
+    slots,
+    redis,
+    redisWires,
+    bookWires,
+    upstream,
+    receiver,
+    book,
+    place: { ...first, env: { ...first.env, ...direct } },
+    traps,
+  };
+  scope.teardown(() => {
+    for (const slot of slots) slot.abandon();
+  });
+  await Promise.all(slots.map((slot) => slot.start()));
+  return world;
+}
+
+/** Short limits: a history must not wait long for an upstream that stalls. The longest call takes 6 s. */
+function makePlace(folder: string, index: number, upstreamUrl: string, env: NodeJS.ProcessEnv): Place {
+  const config = join(folder, `gateway-${index}.yaml`);
+  const model = 'upstream: test, category: text, maxOutputTokens: 100';
+  writeFileSync(
+    config,
+    `alerts: { allowPrivateNetworks: true, timeoutMs: 2000 }
+limits: { requestTimeoutMs: 6000, headersTimeoutMs: 1500, idleTimeoutMs: 1000 }
+upstreams: { test: { url: "${upstreamUrl}", apiKey: gateway-${index}, format: openai } }
+models:
+  flat: { ${model}, price: { request: 1 } }
+  tokens: { ${model}, price: { input: 1000, output: 2000 } }
+`,
+  );
+  const dataDir = join(folder, `data-${index}`);
+  return { dataDir, env: { TOLLGATE_CONFIG: config, TOLLGATE_DATA: dataDir, ADMIN_TOKEN, ...env } };
+}
+
+/** Its book, past the wires. */
+export function bookOf({ place }: World): { databaseUrl: string | undefined; dataDir: string } {
+  return { databaseUrl: place.env.DATABASE_URL, dataDir: place.dataDir };
+}
