@@ -7,7 +7,7 @@ import { HangUps } from './hang-ups.ts';
 import { loadConfig } from './load-config.ts';
 import { Reloader } from './reload.ts';
 import { serve } from './serve.ts';
-import { type Serving, Workers } from './workers.ts';
+import { type Serving, WorkerFailed, Workers } from './workers.ts';
 
 const load = () => loadConfig({ env: process.env });
 
@@ -60,8 +60,8 @@ try {
   process.on('SIGINT', () => {});
   await running.close();
 } catch (error) {
-  // One clear line (contract section 1, "Refusal to start").
-  process.stderr.write(`tollgate: ${(error as Error).message}\n`);
+  // One clear line (contract section 1, "Refusal to start"), which a worker has written itself.
+  if (!(error instanceof WorkerFailed)) process.stderr.write(`tollgate: ${(error as Error).message}\n`);
   process.exit(1);
 }
 process.exit(0);

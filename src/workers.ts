@@ -10,6 +10,9 @@ export interface Serving {
   readonly serving: string;
 }
 
+/** A worker could not be started, and has said why. */
+export class WorkerFailed extends Error {}
+
 /** Waits between the end of a worker and its next start: twice as long each time, until it has run for a while. */
 const RESTART_MS = { first: 100, most: 5_000, forgetAfter: 60_000 };
 /** Longer than a worker takes to finish, settle and drain (serve.ts). */
@@ -84,7 +87,7 @@ export class Workers {
       served.resolve(message.serving);
     });
     worker.once('exit', (code, signal) => {
-      served.reject(new Error('a worker ended before it could serve'));
+      served.reject(new WorkerFailed('a worker ended before it could serve'));
       // One that never served is the business of whoever started it.
       if (isServing) this.#startAgain(worker, startedAt, waitMs, signal ?? code);
     });

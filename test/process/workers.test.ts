@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import { type Test, test } from 'tap';
+import { startDemoProvider } from '../../src/demo/demo-provider.ts';
+import { ADMIN_TOKEN, type GatewayProcess, makePlace, run, startGateway } from '../helper/gateway-process.ts';
+import { makeOwner } from '../helper/owner.ts';
+import { createDatabase } from '../helper/postgres.ts';
+import { until } from '../helper/until.ts';
+
+const WORKERS = 2;
+
+async function startWorkers(t: Test): Promise<GatewayProcess> {
+  const [DATABASE_URL, provider] = await Promise.all([createDatabase(), startDemoProvider()]);
+  t.teardown(() => provider.close());
+  return await startGateway(t, makePlace(t, provider.url, { DATABASE_URL, WORKERS: String(WORKERS) }));
+}
+
+/** Processes that the gateway started, its Redis not among them. */
+function workersOf({ pid }: GatewayProcess): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .split(' ')
+    .map(Number)
+    .filter((child) => child > 0 && readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('main.ts'));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('workers share a port, a Redis and a book, and their metrics are summed', async (t) => {
+  const gateway = await startWorkers(t);
+  t.equal(workersOf(gateway).length, WORKERS);
+  const owner = await makeOwner(gateway, 100);
+  // Each on a connection of its own, so that they are handed out in turn.
+  const call = () => gateway.api('POST', '/v1/chat/completions', owner.key, CALL, { connection: 'close' });
+  const statuses = await Promise.all(Array.from({ length: 20 }, async () => (await call()).status));
+  t.same(new Set(statuses), new Set([200]));
+  const read = async () => {
+    const text = await (await gateway.api('GET', '/metrics', ADMIN_TOKEN)).text();
+    return /^tollgate_requests_total\{[^}]*code="ok"[^}]*\} (\d+)$/m.exec(text)?.[1];
+  };
+  t.equal(await read(), '20');
+  t.equal(await read(), '20', 'whichever worker is asked');
+});
+
+test('a worker that is killed is replaced, and no call after that fails', async (t) => {
+  const gateway = await startWorkers(t);
+  const owner = await makeOwner(gateway, 100);
+  const [killed = 0] = workersOf(gateway);
+  process.kill(killed, 'SIGKILL');
+  await until('the worker to be replaced', () => {
+    const workers = workersOf(gateway);
+    return !workers.includes(killed) && workers.length === WORKERS;
+  });
+  const statuses = await Promise.all(
+    Array.from({ length: 10 }, async () => {
+      const response = await gateway.api('POST', '/v1/chat/completions', owner.key, CALL);
+      return response.status;
+    }),
+  );
+  t.same(statuses, Array(10).fill(200));
+});
+
+test('a stop ends every worker, each in order', async (t) => {
+  const gateway = await startWorkers(t);
+  const workers = workersOf(gateway);
+  const { code, errors } = await gateway.stop();
+  t.equal(code, 0, errors);
+  t.notOk(workers.some(isAlive));
+});
+
+test('what a worker cannot honour stops the start with its one line', async (t) => {
+  const { env } = makePlace(t, 'http://127.0.0.1:1', {
+    DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/book',
+    WORKERS: '2',
+  });
+  const { code, output, errors } = await run('main.ts', env);
+  t.equal(code, 1);
+  t.match(errors, /^tollgate: [^\n]*out of reach[^\n]*\n$/);
+  t.notMatch(output, 'listening');
+});
+
+test('several workers need a book that several processes can share', async (t) => {
+  const { env } = makePlace(t, 'http://127.0.0.1:1', { WORKERS: '2' });
+  const { code, errors } = await run('main.ts', env);
+  t.equal(code, 1);
+  t.match(errors, /WORKERS.*DATABASE_URL/);
+});
+
+test('auto is one process where the book is SQLite', async (t) => {
+  const gateway = await startGateway(t, makePlace(t, 'http://127.0.0.1:1', { WORKERS: 'auto' }));
+  t.same(workersOf(gateway), []);
+});
+
+const CALL = { model: 'flat', messages: [{ role: 'user', content: 'Hello' }] };
