@@ -147,8 +147,12 @@ function pipelineOf(parts: PipelineParts, endpoint: Endpoint, turns: Turns) {
       } as const;
       settleCall(parts.ledger, call, ending, () => {});
     },
-    forward(request: FastifyRequest, reply: FastifyReply): void {
-      forward(request, reply, parts.delivery);
+    forward(request: FastifyRequest, reply: FastifyReply, failed: (error: Error) => void): void {
+      try {
+        forward(request, reply, parts.delivery);
+      } catch (error) {
+        failed(error as Error);
+      }
     },
   };
 }
@@ -179,10 +183,11 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
           upstream: '',
           routes: [endpoint.path],
           httpMethods: [endpoint.method],
-          preHandler: (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
-            steps.admit(request, reply).then(() => done(), done);
+          // Forwards from here, so that the plugin's handler is not reached: it parses four URLs a call to be sure of a
+          // destination that is a row of the table (a twentieth of the gateway's CPU).
+          preHandler: (request: FastifyRequest, reply: FastifyReply, done: (error: Error) => void) => {
+            steps.admit(request, reply).then(() => steps.forward(request, reply, done), done);
           },
-          handler: (request: FastifyRequest, reply: FastifyReply) => steps.forward(request, reply),
           replyOptions: {
             getUpstream: (request: FastifyRequest) => originOf(callOf(request).body.model.upstream.url),
           },
