@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callOf } from './call.ts';
+import type { CallBody } from './call-body.ts';
 import { Delivery, type DeliveryContext } from './delivery.ts';
 import { upstreamHeaders } from './headers.ts';
 import { EXCHANGE, type UpstreamAnswer } from './upstream-transport.ts';
@@ -56,11 +57,18 @@ export function forward(request: FastifyRequest, reply: FastifyReply, context: D
     reply.from(`${upstream.url.slice(originOf(upstream.url).length)}${call.endpoint.path}`, {
       ...FROM_OPTIONS,
       body: isInMemory ? bytes : NOTHING,
-      contentType: request.headers['content-type'] ?? 'application/json',
+      contentType: contentTypeOf(call.body, request),
     } as unknown as Parameters<FastifyReply['from']>[1]);
   } catch (error) {
     delivery.noHead(error as Error);
   }
+}
+
+/** What was judged as JSON must be read as that: an upstream could find another model in the same bytes as a form. */
+function contentTypeOf({ kind }: CallBody, { headers }: FastifyRequest): string {
+  const type = headers['content-type'] ?? '';
+  if (kind === 'form' || /^application\/json[ \t]*(;|$)/i.test(type)) return type;
+  return 'application/json';
 }
 
 /** `https://host:port` of an upstream's address; what follows it is the path prefix. */

@@ -12,6 +12,7 @@ import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { forward, originOf } from './forward.ts';
 import type { Gatekeeper, Judged } from './gatekeeper.ts';
 import { foldedJson, rereadingMeter } from './json/spooled-json.ts';
+import { type JobRouteParts, jobRoutes } from './job-routes.ts';
 import type { Bounds } from './meter/meter.ts';
 import type { Objects } from './objects.ts';
 import { readBody } from './read-body.ts';
@@ -28,6 +29,7 @@ export interface PipelineParts {
   readonly ledger: Ledger;
   readonly catalog: () => Catalog;
   readonly objects: Objects;
+  readonly refunds: JobRouteParts['refunds'];
   readonly transport: UpstreamTransport;
   readonly delivery: DeliveryContext;
   readonly bounds: Bounds;
@@ -170,6 +172,7 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
       }),
     );
     const turns = new Turns(JUDGED_AT_ONCE_BYTES);
+    jobRoutes(app, { ...parts, ...parts.delivery });
     for (const endpoint of ENDPOINTS) {
       const steps = pipelineOf(parts, endpoint, turns);
       await app.register(async (scope) => {
