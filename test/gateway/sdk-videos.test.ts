@@ -31,7 +31,11 @@ test('the official SDK makes a video, waits for it, downloads it and deletes it'
   t.match(await client.videos.delete(video.id), { id: video.id, deleted: true });
   await t.rejects(client.videos.retrieve(video.id), { status: 404, code: 'object_not_found' });
   t.match(await world.held(account), { balance: 5_750_000, held: 0 });
-  t.equal((await world.book.ledger({ accountId: account.accountId, limit: 10 })).length, 2, 'asking has no entry');
+  t.equal(
+    (await world.book.ledger({ accountId: account.accountId, limit: 10 })).length,
+    2,
+    'asking has no entry',
+  );
 });
 
 test('a picture to begin with is uploaded byte for byte, in a form', async (t) => {

@@ -67,7 +67,11 @@ test('seconds that are no whole number above 0 are refused, and so are two of th
   const { key } = await world.account();
   for (const seconds of ['', '0', 0, -4, 1.5, '4s', ' 4', '1e3', 4000, true, ['4'], { a: 1 }]) {
     const response = await create(world, key, { seconds });
-    t.match(await response.json(), { error: { code: 'invalid_field', param: 'seconds' } }, JSON.stringify(seconds));
+    t.match(
+      await response.json(),
+      { error: { code: 'invalid_field', param: 'seconds' } },
+      JSON.stringify(seconds),
+    );
   }
   for (const more of ['"seconds":"12"', '"Seconds":"12"', '"second\\u0073":12']) {
     const body = `{"model":"film","prompt":"x","seconds":"4",${more}}`;
@@ -81,10 +85,16 @@ test('seconds that are no whole number above 0 are refused, and so are two of th
 });
 
 test('the seconds that the answer names win', async (t) => {
-  const world = await startMediaWorld(t, () => ({ body: { id: 'video_1', status: 'queued', seconds: '12' } }));
+  const world = await startMediaWorld(t, () => ({
+    body: { id: 'video_1', status: 'queued', seconds: '12' },
+  }));
   const account = await world.account();
   await (await create(world, account.key, { seconds: 8 })).text();
-  t.match(await world.charged(account), { credits: -6_250_000, usage: { videoSeconds: 12 }, estimated: false });
+  t.match(await world.charged(account), {
+    credits: -6_250_000,
+    usage: { videoSeconds: 12 },
+    estimated: false,
+  });
 });
 
 test('seconds that nobody named are an estimate', async (t) => {
@@ -95,7 +105,11 @@ test('seconds that nobody named are an estimate', async (t) => {
 });
 
 test('a job that is not accepted costs nothing', async (t) => {
-  for (const behaviour of [{ status: 400, body: { error: {} } }, { body: { object: 'video' } }, { body: 'no JSON' }]) {
+  for (const behaviour of [
+    { status: 400, body: { error: {} } },
+    { body: { object: 'video' } },
+    { body: 'no JSON' },
+  ]) {
     const world = await startMediaWorld(t, () => behaviour);
     const account = await world.account({ credits: 10 });
     await (await create(world, account.key)).text();
@@ -153,7 +167,10 @@ test('for another account a video does not exist, and nothing is sent upstream',
     ['GET', `${PATH}/${id}/content`],
   ] as const) {
     t.equal(await codeOf(await world.api(method, path, other.key)), '404 object_not_found');
-    t.equal(await codeOf(await world.api(method, path.replace(id, 'video_x'), own.key)), '404 object_not_found');
+    t.equal(
+      await codeOf(await world.api(method, path.replace(id, 'video_x'), own.key)),
+      '404 object_not_found',
+    );
   }
   t.equal(world.provider.requests.length, sent);
   t.equal((await world.api('GET', `${PATH}/${id}`, own.key)).status, 200);
@@ -167,12 +184,28 @@ test('an id cannot lead to another path of the upstream, and there is nothing be
   await (await create(world, key)).text();
   await world.settled();
   const sent = world.provider.requests.length;
-  for (const id of ['..%2fmodels%3fx%3d', '%2e%2e', 'a%2fb', 'a%5cb', 'a%3fb', 'a%23b', 'a%00b', 'a%0ab', 'x'.repeat(300)]) {
+  for (const id of [
+    '..%2fmodels%3fx%3d',
+    '%2e%2e',
+    'a%2fb',
+    'a%5cb',
+    'a%3fb',
+    'a%23b',
+    'a%00b',
+    'a%0ab',
+    'x'.repeat(300),
+  ]) {
     const response = await world.api('GET', `${PATH}/${id}`, key);
     t.ok([400, 404].includes(response.status), `${id} ${response.status}`);
   }
   // As no client that follows the URL standard would send it.
-  for (const path of [`${PATH}/..`, `${PATH}/../models`, `${PATH}/%2e%2e/content`, `${PATH}/.`, `${PATH}//content`]) {
+  for (const path of [
+    `${PATH}/..`,
+    `${PATH}/../models`,
+    `${PATH}/%2e%2e/content`,
+    `${PATH}/.`,
+    `${PATH}//content`,
+  ]) {
     t.equal(await rawStatus(world.url, path, key), 404, path);
   }
   for (const [method, path] of [
@@ -195,9 +228,14 @@ test('a key is judged by the model of the job, and by its record as it is now', 
   const owner = await world.account();
   const id = await made(world, owner.key);
   const path = `${PATH}/${id}`;
-  const patch = (body: object) => world.api('PATCH', `/api/keys/${owner.keyId}/`, owner.key, { can_manage: true, ...body });
+  const patch = (body: object) =>
+    world.api('PATCH', `/api/keys/${owner.keyId}/`, owner.key, { can_manage: true, ...body });
   await patch({ allowed_models: ['flat'] });
-  for (const [method, at] of [['GET', path], ['DELETE', path], ['GET', `${path}/content`]] as const) {
+  for (const [method, at] of [
+    ['GET', path],
+    ['DELETE', path],
+    ['GET', `${path}/content`],
+  ] as const) {
     t.equal(await codeOf(await world.api(method, at, owner.key)), '403 model_not_allowed');
   }
   await patch({ allowed_models: [], allowed_categories: ['text'] });
@@ -296,7 +334,11 @@ test('answers of the upstream that are the gateway’s concern are not passed on
     [{ breakAfter: 'nothing' }, '502 upstream_unavailable'],
   ] as const) {
     behaviour = given;
-    for (const [method, at] of [['GET', path], ['DELETE', path], ['GET', `${path}/content`]] as const) {
+    for (const [method, at] of [
+      ['GET', path],
+      ['DELETE', path],
+      ['GET', `${path}/content`],
+    ] as const) {
       t.equal(await codeOf(await world.api(method, at, key)), expected, `${method} ${at}`);
     }
   }
@@ -315,7 +357,10 @@ test('deleting a job that failed unseen gives its charge back first', async (t) 
 });
 
 test('a job whose state cannot be told is not deleted', async (t) => {
-  const state = { status: 'failed', polls: () => ({ status: 500, body: { error: { message: 'try later' } } }) };
+  const state = {
+    status: 'failed',
+    polls: () => ({ status: 500, body: { error: { message: 'try later' } } }),
+  };
   const world = await startMediaWorld(t, (request) =>
     request.method === 'GET' ? state.polls() : scripted({ status: 'failed' })(request),
   );
@@ -330,7 +375,8 @@ test('a completed job is not refunded, nor is one that is only asked for', async
   const world = await startMediaWorld(t, scripted(state));
   const account = await world.account({ credits: 10 });
   const id = await made(world, account.key);
-  for (state.status of ['in_progress', 'completed']) await (await world.api('GET', `${PATH}/${id}`, account.key)).text();
+  for (state.status of ['in_progress', 'completed'])
+    await (await world.api('GET', `${PATH}/${id}`, account.key)).text();
   await (await world.api('DELETE', `${PATH}/${id}`, account.key)).text();
   await counted(t, world, account.accountId, { top_up: 1, charge: 1 });
 });

@@ -26,7 +26,12 @@ async function charged(world: LedgerWorld, key: KeyRecord, more: Partial<EntryDr
   return admission.requestId;
 }
 
-async function refundedOnce(t: Test, { open, book }: LedgerWorld, { accountId }: KeyRecord, chargeId: string) {
+async function refundedOnce(
+  t: Test,
+  { open, book }: LedgerWorld,
+  { accountId }: KeyRecord,
+  chargeId: string,
+) {
   await open.settled();
   await open.settled();
   t.match(await open.ledger.account(accountId), { balance: 10_000_000, held: 0 });
@@ -134,10 +139,13 @@ test('yesterday’s charge makes no room for more spending today', async (t) => 
   await world.open.ledger.account(key.accountId);
   t.same(await spentOf(), after, 'a rebuild from the book says the same');
   const days = await world.book.usage(key.accountId, today.day - 1, today.day + 1, 'day');
-  t.same(days.map(({ calls, credits }) => [calls, credits]), [
-    [1, 0],
-    [1, 1_000_000],
-  ]);
+  t.same(
+    days.map(({ calls, credits }) => [calls, credits]),
+    [
+      [1, 0],
+      [1, 1_000_000],
+    ],
+  );
 });
 
 test('what was not charged, and what is not the account’s, is not refunded', async (t) => {
