@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { makePlace, startGateway } from '../helper/gateway-process.ts';
+import { makePlace, run, startGateway } from '../helper/gateway-process.ts';
 import { makeOwner } from '../helper/owner.ts';
 import { until } from '../helper/until.ts';
 import { createVideo, FILM, placesOf, refundedOnce, startFailing, statusOf } from '../helper/video-jobs.ts';
@@ -32,5 +32,9 @@ for (const book of ['SQLite', 'PostgreSQL']) {
       }
     }
     await refundedOnce(t, gateway, owner, paths.length, 1_000);
+    t.match(await run('reconcile.ts', place.env), {
+      code: 0,
+      output: 'accounts checked: 1, differences: 0\n',
+    });
   });
 }
