@@ -41,10 +41,15 @@ export function send(
   onHead: (error: Error | null, answer?: UpstreamAnswer) => void,
 ): void {
   const origin = originOf(upstream.url);
-  const sent = upstreamHeaders(headers, upstream);
-  sent[EXCHANGE] = exchange;
+  exchange.headers = upstreamHeaders(headers, upstream);
   transport.request(
-    { origin, path: upstream.url.slice(origin.length) + path, method, headers: sent, body: null },
+    {
+      origin,
+      path: upstream.url.slice(origin.length) + path,
+      method,
+      headers: { [EXCHANGE]: exchange },
+      body: null,
+    },
     onHead,
   );
 }

@@ -51,9 +51,11 @@ export class Refunds {
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
       const epoch = await this.#ask(() => this.#client.hget(accountName(accountId), 'ep'));
       if (epoch !== null) {
+        const isOpen = await this.#ask(() => this.#client.hexists(holdsName(bucketOf(accountId)), chargeId));
         // Now the book has what was charged, and every refund of which Redis may have forgotten the mark.
         await this.#ask(() => this.#drain.drain(bucketOf(accountId)));
         const charge = await this.#book.charge(accountId, chargeId);
+        if (!charge && isOpen) throw new LedgerUnavailable('the charge is not settled yet');
         if (!charge || charge.isRefunded || charge.entry.credits >= 0) return;
         const reply = await this.#ask(() => this.#apply(charge, epoch));
         if (reply === 'APPLIED') this.#drain.touch(bucketOf(accountId));

@@ -160,3 +160,18 @@ test('what was not charged, and what is not the account’s, is not refunded', a
   t.equal((await entriesOf(world.book, key.accountId)).length, 2);
   t.equal((await world.open.ledger.account(other.accountId)).balance, 7_000_000);
 });
+
+test('a charge that is still on its way is not passed over: who asks must ask again', async (t) => {
+  const world = await startLedgerWorld(t);
+  const { open } = world;
+  const { key } = await world.account({ credits: 10, key: KEY });
+  const admission = admissionOf(key, 3);
+  const admitted = await open.ledger.admit(admission);
+  if (admitted.verdict !== 'held') return t.fail('not held');
+  await t.rejects(open.refunds.refund(key.accountId, admission.requestId), {
+    message: 'the charge is not settled yet',
+  });
+  await new Promise<void>((resolve) => open.ledger.settle(admitted.epoch, chargeOf(admission, 3), resolve));
+  await open.refunds.refund(key.accountId, admission.requestId);
+  await refundedOnce(t, world, key, admission.requestId);
+});
