@@ -11,12 +11,10 @@ import type { DeliveryContext } from './delivery.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { forward, originOf } from './forward.ts';
 
-
 import type { Gatekeeper, Judged } from './gatekeeper.ts';
 import type { JobRouteParts } from './job-request.ts';
 import { jobRoutes } from './job-routes.ts';
 import { foldedJson, rereadingMeter } from './json/spooled-json.ts';
-
 
 import type { Bounds } from './meter/meter.ts';
 import type { Objects } from './objects.ts';

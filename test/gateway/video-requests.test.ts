@@ -226,6 +226,14 @@ test('a job whose state cannot be told is not deleted', async (t) => {
   t.notOk(world.provider.requests.some(({ method }) => method === 'DELETE'));
 });
 
+test('what is sent along with a DELETE does not matter', async (t) => {
+  const world = await startMediaWorld(t, scripted({ status: 'completed' }));
+  const { key } = await world.account();
+  const path = `${PATH}/${await made(world, key)}`;
+  t.equal((await world.api('DELETE', path, key, { a: 'x'.repeat(2_000_000) })).status, 413);
+  t.equal((await world.api('DELETE', path, key, '{')).status, 200);
+});
+
 test('a completed job is not refunded, nor is one that is only asked for', async (t) => {
   const state = { status: 'in_progress' };
   const world = await startMediaWorld(t, scripted(state));

@@ -110,3 +110,20 @@ test('files and characters of the provider belong to no account here', async (t)
   const picture = { input_reference: { image_url: 'data:image/png;base64,AAAA' } };
   t.equal((await create(world, key, picture)).status, 200);
 });
+
+test('a large picture goes the same way, in JSON and in a form', async (t) => {
+  const world = await startMediaWorld(t, () => undefined);
+  const account = await world.account({ credits: 20 });
+  const picture = { image_url: `data:image/png;base64,${'A'.repeat(3_000_000)}` };
+  for (const input_reference of [picture, picture.image_url]) {
+    const id = await made(world, account.key, { seconds: '12', input_reference });
+    t.match(await world.charged(account), { credits: -6_250_000, usage: { videoSeconds: 12 } });
+    t.equal((await world.api('GET', `${PATH}/${id}`, account.key)).status, 200);
+  }
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ ...BODY, seconds: '4' })) form.append(name, value);
+  form.append('input_reference', new Blob([Buffer.alloc(3_000_000)]), 'first.png');
+  t.equal((await world.post(account.key, PATH, form)).headers.get('x-tollgate-charge'), '2.250000');
+  const hidden = { input_reference: { ...picture, file_id: 'file-1' } };
+  t.equal(await codeOf(await create(world, account.key, hidden)), '404 object_not_found');
+});
