@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Upstream } from '../domain/catalog.ts';
+import { decodedHead, decoderOf } from './decode.ts';
 import { originOf } from './forward.ts';
 import { upstreamHeaders } from './headers.ts';
 import { RequestTimeout } from './upstream-failure.ts';
@@ -68,10 +69,26 @@ export async function ask(
     else reject(error);
   });
   try {
-    return await promise;
+    return await decoded(await promise);
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Some upstreams compress although they are asked not to; what a job has come to must be read all the same. */
+async function decoded(answer: WholeAnswer): Promise<WholeAnswer> {
+  const decoder = answer.body.length > 0 ? decoderOf(answer) : 'none';
+  if (decoder === 'none') return answer;
+  if (!decoder) throw new Error('the answer about a job is in an encoding that cannot be read');
+  const parts: Buffer[] = [];
+  let length = 0;
+  decoder.end(answer.body);
+  for await (const part of decoder as AsyncIterable<Buffer>) {
+    parts.push(part);
+    length += part.length;
+    if (length > MAX_BYTES) throw new Error('the answer about a job is too large');
+  }
+  return { ...answer, headers: decodedHead(answer).headers, body: Buffer.concat(parts) };
 }
 
 class Gathering implements AnswerSink {

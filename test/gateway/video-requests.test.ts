@@ -1,4 +1,5 @@
 import { get } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { test } from 'tap';
 import type { Behaviour } from '../../src/demo/behaviour.ts';
 import { micro } from '../../src/domain/credits.ts';
@@ -224,6 +225,19 @@ test('a job whose state cannot be told is not deleted', async (t) => {
   const id = await made(world, account.key);
   t.equal((await world.api('DELETE', `${PATH}/${id}`, account.key)).status, 500);
   t.notOk(world.provider.requests.some(({ method }) => method === 'DELETE'));
+});
+
+test('a failure that comes compressed is read, refunded and passed on', async (t) => {
+  const answer = { object: 'video', status: 'failed' };
+  const polls = ({ method }: { method: string }) =>
+    method === 'GET'
+      ? { headers: { 'content-encoding': 'gzip' }, body: gzipSync(JSON.stringify(answer)) }
+      : undefined;
+  const world = await startMediaWorld(t, scripted({ status: 'queued', polls }));
+  const account = await world.account({ credits: 10 });
+  const id = await made(world, account.key);
+  t.same(await (await world.api('GET', `${PATH}/${id}`, account.key)).json(), answer);
+  t.equal((await world.held(account)).balance, 10_000_000);
 });
 
 test('what is sent along with a DELETE does not matter', async (t) => {
