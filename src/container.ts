@@ -97,13 +97,14 @@ export function compose(opened: Opened): DependencyContainer {
       allowMissingOrigin: config.origins.allowMissing,
     });
   });
-  once(OBJECTS, () => new Objects({ book, log: logger, contextTokens: config.limits.contextTokens }));
+  once(OBJECTS, () => new Objects({ book, log: logger, ledger, contextTokens: config.limits.contextTokens }));
   once(PIPELINE, (c) => ({
     gatekeeper: c.resolve(GATEKEEPER),
     ledger,
     catalog: opened.catalog,
     transport: c.resolve(TRANSPORT),
     objects: c.resolve(OBJECTS),
+    refunds: opened.ledger.refunds,
     delivery: {
       ledger,
       objects: c.resolve(OBJECTS),

@@ -85,6 +85,7 @@ test('the shipped file loads without any key, and warns once for each upstream l
     'demo-moderation',
     'demo-stt',
     'demo-tts',
+    'demo-video',
   ]);
   t.equal(config.warnings.length, 3);
   t.match(config.warnings[0], /^upstream openai .*OPENAI_API_KEY is not set.*: gpt-6-astra, .*whisper-1/);

@@ -60,9 +60,12 @@ function describeModelCall({ schema, url }: { schema: FastifySchema; url: string
   if (!url.startsWith('/v1/')) return { schema, url };
   const endpoint = ENDPOINTS.find(({ path }) => path === url);
   const path = url.replace(/\*$|:\w+/, ':id');
+  const ofJob = ENDPOINTS.some(({ path, makesJob }) => makesJob && url.startsWith(`${path}/`));
   const summary =
     endpoint === undefined
-      ? 'Answered by the gateway'
+      ? ofJob
+        ? 'Forwarded to the provider of the job; costs nothing'
+        : 'Answered by the gateway'
       : `Forwarded to a provider in ${endpoint.format} format, metered as ${endpoint.category}`;
   return {
     url: path,

@@ -133,6 +133,17 @@ export interface StoredObject {
   /** Tokens that a call which names it reads besides its own, where that is known. */
   readonly tokens: number | null;
   readonly createdAt: number;
+  /** Ledger id of the call that made it. */
+  readonly chargeId?: string;
+}
+
+/** What a call was charged, as a refund needs it. */
+export interface Charge {
+  readonly entry: LedgerEntry;
+  /** Days since 1970-01-01 UTC to which it was booked. */
+  readonly day: number;
+  /** Its refund is in the ledger. */
+  readonly isRefunded: boolean;
 }
 
 /** Thrown where an e-mail address belongs to another account already. */
@@ -215,6 +226,8 @@ export interface Book {
    */
   post(entries: readonly JournalEntry[]): Promise<Posting>;
   hasEntry(id: string): Promise<boolean>;
+  /** The entry with that id, if it is of the account. */
+  charge(accountId: number, id: string): Promise<Charge | undefined>;
   /** Takes a new epoch for the account and reads what its live state is rebuilt from. Undefined: no such account. */
   snapshot(accountId: number, starts: PeriodStarts): Promise<AccountSnapshot | undefined>;
   /** Last seq and epoch of accounts with an entry since `since`. */
@@ -250,6 +263,11 @@ export interface Book {
   rememberObjects(objects: readonly StoredObject[]): Promise<void>;
   /** Those of the ids that belong to the account at that upstream, in no order; others are left out, as if unknown. */
   objects(accountId: number, upstream: string, ids: readonly string[]): Promise<StoredObject[]>;
+
+  /** The one of that kind and id that belongs to the account; the newest, where two upstreams use the same id. */
+  object(accountId: number, kind: string, id: string): Promise<StoredObject | undefined>;
+  /** From now on it is nobody's. */
+  forgetObject(object: Pick<StoredObject, 'accountId' | 'upstream' | 'id'>, now: number): Promise<void>;
 
   /** For each account: stored balance, Σ of its ledger, and the last entry's balance_after (null: no entry). */
   reconcile(): AsyncIterable<{

@@ -11,6 +11,7 @@ export function migrations(engine: Engine): Record<string, Migration> {
     '0001_first': { up: (db) => first(db, engine) },
     '0002_identity': { up: createIdentity },
     '0003_objects': { up: createObjects },
+    '0004_jobs': { up: addJobs },
   };
 }
 
@@ -216,4 +217,11 @@ async function createObjects(db: Kysely<unknown>): Promise<void> {
     .addColumn('created_at', 'bigint', required)
     .addPrimaryKeyConstraint('objects_place', ['account_id', 'upstream', 'id'])
     .execute();
+}
+
+/** A job is found by its id alone. One that was deleted keeps its row: a charge that comes late must not bring it back. */
+async function addJobs(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('objects').addColumn('charge_id', 'text').execute();
+  await db.schema.alterTable('objects').addColumn('deleted_at', 'bigint').execute();
+  await db.schema.createIndex('objects_by_id').on('objects').columns(['account_id', 'id']).execute();
 }

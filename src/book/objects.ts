@@ -1,30 +1,17 @@
-import type { Book } from './book.ts';
-import type { Store } from './store.ts';
+import type { Insertable, Selectable } from 'kysely';
+import type { JournalEntry } from '../domain/ledger-entry.ts';
+import type { Book, StoredObject } from './book.ts';
+import type { ObjectsTable } from './schema.ts';
+import type { Store, Trx } from './store.ts';
 
-/** Rows of a statement, at eight parameters each: below the limit of either engine. */
+/** Rows of a statement, at ten parameters each: below the limit of either engine. */
 const MAX_ROWS = 500;
 
-export function objectQueries({ db }: Store): Pick<Book, 'rememberObjects' | 'objects'> {
+type Objects = Pick<Book, 'rememberObjects' | 'objects' | 'object' | 'forgetObject'>;
+
+export function objectQueries({ db }: Store): Objects {
   return {
-    async rememberObjects(objects) {
-      for (let from = 0; from < objects.length; from += MAX_ROWS) {
-        const rows = objects.slice(from, from + MAX_ROWS).map((object) => ({
-          account_id: object.accountId,
-          upstream: object.upstream,
-          id: object.id,
-          kind: object.kind,
-          key_id: object.keyId,
-          model: object.model,
-          tokens: object.tokens,
-          created_at: object.createdAt,
-        }));
-        await db
-          .insertInto('objects')
-          .values(rows)
-          .onConflict((conflict) => conflict.columns(['account_id', 'upstream', 'id']).doNothing())
-          .execute();
-      }
-    },
+    rememberObjects: (objects) => insertObjects(db, objects),
 
     async objects(accountId, upstream, ids) {
       const found = [];
@@ -35,21 +22,84 @@ export function objectQueries({ db }: Store): Pick<Book, 'rememberObjects' | 'ob
           .where('account_id', '=', accountId)
           .where('upstream', '=', upstream)
           .where('id', 'in', ids.slice(from, from + MAX_ROWS))
+          .where('deleted_at', 'is', null)
           .execute();
-        for (const row of rows) {
-          found.push({
-            accountId: row.account_id,
-            upstream: row.upstream,
-            id: row.id,
-            kind: row.kind,
-            keyId: row.key_id,
-            model: row.model,
-            tokens: row.tokens,
-            createdAt: row.created_at,
-          });
-        }
+        found.push(...rows.map(storedObject));
       }
       return found;
     },
+
+    async object(accountId, kind, id) {
+      const row = await db
+        .selectFrom('objects')
+        .selectAll()
+        .where('account_id', '=', accountId)
+        .where('id', '=', id)
+        .where('kind', '=', kind)
+        .where('deleted_at', 'is', null)
+        .orderBy('created_at', 'desc')
+        .limit(1)
+        .executeTakeFirst();
+      return row && storedObject(row);
+    },
+
+    async forgetObject({ accountId, upstream, id }, now) {
+      await db
+        .updateTable('objects')
+        .set({ deleted_at: now })
+        .where('account_id', '=', accountId)
+        .where('upstream', '=', upstream)
+        .where('id', '=', id)
+        .execute();
+    },
+  };
+}
+
+/** Jobs that entries of the journal carry: mostly noted before the answer went out, and then left as they are. */
+export async function noteJobs(trx: Trx, posted: readonly JournalEntry[]): Promise<void> {
+  const objects = posted.flatMap(({ id, job, accountId, keyId, model, createdAt }): StoredObject[] =>
+    job && keyId !== null && model !== null
+      ? [{ ...job, accountId, keyId, model, tokens: null, createdAt, chargeId: id }]
+      : [],
+  );
+  await insertObjects(trx, objects);
+}
+
+async function insertObjects(db: Store['db'], objects: readonly StoredObject[]): Promise<void> {
+  for (let from = 0; from < objects.length; from += MAX_ROWS) {
+    await db
+      .insertInto('objects')
+      .values(objects.slice(from, from + MAX_ROWS).map(objectRow))
+      .onConflict((conflict) => conflict.columns(['account_id', 'upstream', 'id']).doNothing())
+      .execute();
+  }
+}
+
+function objectRow(object: StoredObject): Insertable<ObjectsTable> {
+  return {
+    account_id: object.accountId,
+    upstream: object.upstream,
+    id: object.id,
+    kind: object.kind,
+    key_id: object.keyId,
+    model: object.model,
+    tokens: object.tokens,
+    created_at: object.createdAt,
+    charge_id: object.chargeId ?? null,
+    deleted_at: null,
+  };
+}
+
+function storedObject(row: Selectable<ObjectsTable>): StoredObject {
+  return {
+    accountId: row.account_id,
+    upstream: row.upstream,
+    id: row.id,
+    kind: row.kind,
+    keyId: row.key_id,
+    model: row.model,
+    tokens: row.tokens,
+    createdAt: row.created_at,
+    ...(row.charge_id !== null && { chargeId: row.charge_id }),
   };
 }

@@ -3,6 +3,7 @@ import type { JournalEntry } from '../domain/ledger-entry.ts';
 import type { Book, Posting, PostResult } from './book.ts';
 import { entryRow, LEDGER_COLUMNS } from './ledger-row.ts';
 import { insertRows, updateRows } from './many-rows.ts';
+import { noteJobs } from './objects.ts';
 import { addSpendDays } from './spend-days.ts';
 import type { Store, Trx } from './store.ts';
 import { chunks } from './value-rows.ts';
@@ -139,6 +140,7 @@ async function write(
   await addSpendDays(store, trx, posted);
   await queueAlerts(trx, posted);
   await finishGrants(store, trx, posted);
+  await noteJobs(trx, posted);
 }
 
 async function moveAccounts(

@@ -1,8 +1,9 @@
+import { refundId } from '../domain/ledger-entry.ts';
 import type { Book } from './book.ts';
 import { ledgerEntry } from './ledger-row.ts';
 import type { Store } from './store.ts';
 
-export function ledgerQueries({ db }: Store): Pick<Book, 'ledger'> {
+export function ledgerQueries({ db }: Store): Pick<Book, 'ledger' | 'charge'> {
   return {
     async ledger({ accountId, keyId, before, limit }) {
       let query = db.selectFrom('ledger').selectAll().where('account_id', '=', accountId);
@@ -10,6 +11,17 @@ export function ledgerQueries({ db }: Store): Pick<Book, 'ledger'> {
       if (before !== undefined) query = query.where('seq', '<', before);
       const rows = await query.orderBy('seq', 'desc').limit(limit).execute();
       return rows.map(ledgerEntry);
+    },
+
+    async charge(accountId, id) {
+      const rows = await db
+        .selectFrom('ledger')
+        .selectAll()
+        .where('id', 'in', [id, refundId(id)])
+        .where('account_id', '=', accountId)
+        .execute();
+      const row = rows.find((found) => found.id === id);
+      return row && { entry: ledgerEntry(row), day: row.day, isRefunded: rows.length > 1 };
     },
   };
 }

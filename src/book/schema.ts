@@ -155,6 +155,9 @@ export interface ObjectsTable {
   model: string;
   tokens: number | null;
   created_at: number;
+  /** Ledger id of the call that made it. */
+  charge_id: string | null;
+  deleted_at: number | null;
 }
 
 export type AccountRow = Selectable<AccountsTable>;

@@ -15,6 +15,7 @@ import type { DemoRoute } from './route.ts';
 import { type Answer, sendAnswer } from './send-answer.ts';
 import { answerSpeech } from './speech-answer.ts';
 import { answerTranscript } from './transcript-answer.ts';
+import { DemoVideos } from './videos.ts';
 
 export interface DemoProvider {
   /** `http://host:port`, without a slash at its end. */
@@ -37,7 +38,7 @@ export interface DemoOptions {
   readonly record?: boolean;
 }
 
-const MODELS = ['demo-chat', 'demo-image', 'demo-tts', 'demo-stt'].map((id) => ({
+const MODELS = ['demo-chat', 'demo-image', 'demo-tts', 'demo-stt', 'demo-video'].map((id) => ({
   id,
   object: 'model',
   created: 0,
@@ -47,11 +48,12 @@ const MODELS = ['demo-chat', 'demo-image', 'demo-tts', 'demo-stt'].map((id) => (
 /**
  * A provider in OpenAI's and Anthropic's format with no AI behind it: what `npm start` shows without a provider key, and
  * the upstream of the tests and load tests. Answers and their usage follow from the request alone: a token is four bytes.
- * It serves the paths in ROUTES and MEDIA, and `GET /v1/models`; `behave` can make it answer anything anywhere.
+ * Only videos are remembered. It serves the paths in ROUTES and MEDIA, `/v1/videos` with what is below it, and `GET /v1/models`; `behave` can make it answer anything anywhere.
  */
 export async function startDemoProvider(options: DemoOptions = {}): Promise<DemoProvider> {
   const { host = '127.0.0.1', port = 0, behave, record = behave !== undefined } = options;
   const requests: ReceivedRequest[] = [];
+  const videos = new DemoVideos();
   const waiting = new Map<number, PromiseWithResolvers<ReceivedRequest>>();
 
   async function serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -62,7 +64,7 @@ export async function startDemoProvider(options: DemoOptions = {}): Promise<Demo
       requests.push(request);
     }
     const behaviour = (await behave?.(request)) ?? {};
-    await sendAnswer(response, await answerTo(request, behaviour), behaviour);
+    await sendAnswer(response, await answerTo(request, behaviour, videos), behaviour);
   }
 
   const server = createServer((message, response) => {
@@ -113,9 +115,11 @@ async function receive(message: IncomingMessage, response: ServerResponse): Prom
   };
 }
 
-async function answerTo(request: ReceivedRequest, behaviour: Behaviour): Promise<Answer> {
+async function answerTo(request: ReceivedRequest, behaviour: Behaviour, videos: DemoVideos): Promise<Answer> {
   const builtIn =
-    behaviour.body === undefined ? await builtInAnswer(request, behaviour) : givenAnswer(behaviour.body);
+    behaviour.body === undefined
+      ? await builtInAnswer(request, behaviour, videos)
+      : givenAnswer(behaviour.body);
   return {
     status: behaviour.status ?? builtIn.status,
     headers: { ...builtIn.headers, ...behaviour.headers },
@@ -123,9 +127,18 @@ async function answerTo(request: ReceivedRequest, behaviour: Behaviour): Promise
   };
 }
 
-function builtInAnswer(request: ReceivedRequest, behaviour: Behaviour): Answer | Promise<Answer> {
+function builtInAnswer(
+  request: ReceivedRequest,
+  behaviour: Behaviour,
+  videos: DemoVideos,
+): Answer | Promise<Answer> {
   const path = request.url.split('?', 1)[0] ?? '';
   if (request.method === 'GET' && path === '/v1/models') return json(200, { object: 'list', data: MODELS });
+  const ofJob = videos.answer(request.method, request.url);
+  if (ofJob) return ofJob;
+  if (request.method === 'POST' && path === '/v1/videos') {
+    return mediaAnswer(request, behaviour, (fields) => videos.create(fields));
+  }
   const media = request.method === 'POST' ? MEDIA[path] : undefined;
   if (media) return mediaAnswer(request, behaviour, media);
   const route = request.method === 'POST' ? ROUTES.get(path) : undefined;

@@ -5,7 +5,7 @@ import { countIn } from './fields.ts';
 import type { Answer } from './send-answer.ts';
 
 /** One pixel, as a PNG. */
-const PNG =
+export const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const CREATED_S = 1_735_689_600;
 const TOKENS_PER_IMAGE = 100;

@@ -25,6 +25,15 @@ export interface Usage {
   requests?: number;
 }
 
+/** A job that an upstream took on for a call, and reports on later. */
+export interface Job {
+  /** Name of the upstream in the configuration. */
+  readonly upstream: string;
+  readonly id: string;
+  /** The endpoint's word for it, as `videos`. */
+  readonly kind: string;
+}
+
 /** What the settling gateway knows of an entry before Redis gives it its place and balance. */
 export interface EntryDraft {
   /** The request id (`x-request-id`), a grant id, or `<request id>:refund`. Unique: the idempotency key of the book. */
@@ -45,6 +54,13 @@ export interface EntryDraft {
   /** Signed: a charge is negative. */
   readonly credits: Micro;
   readonly note?: string;
+  /** Travels with the charge, so that whoever pays for a job also owns it, whatever dies in between. */
+  readonly job?: Job;
+}
+
+/** The id of the refund of a charge: there can be one. */
+export function refundId(chargeId: string): string {
+  return `${chargeId}:refund`;
 }
 
 /** An entry as the journal carries it from Redis to the book. */

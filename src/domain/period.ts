@@ -33,6 +33,11 @@ export function periodStarts(nowMs: number): PeriodStarts {
   return latest;
 }
 
+/** The same for a day, in days since 1970-01-01 UTC. */
+export function periodsOfDay(day: number): PeriodStarts {
+  return periodStarts(day * DAY_MS);
+}
+
 /** The start, in days since 1970-01-01 UTC, of the period that a key's limit is for. */
 export function periodStart(starts: PeriodStarts, period: SpendingPeriod): number {
   return starts[LUXON_UNIT[period]];

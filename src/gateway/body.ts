@@ -32,6 +32,7 @@ export const JUDGED: ReadonlySet<string> = new Set([
   'container',
   'fallbacks',
   'context_management',
+  'seconds',
 ]);
 
 export const COUNTS = [

@@ -12,7 +12,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 };
 
 /** Whether an answer comes as it is, or what decodes it; undefined: nothing here does. */
-export function decoderOf({ headers }: UpstreamAnswer): Transform | 'none' | undefined {
+export function decoderOf({ headers }: Pick<UpstreamAnswer, 'headers'>): Transform | 'none' | undefined {
   const encoding = String(headers['content-encoding'] ?? 'identity')
     .trim()
     .toLowerCase();
@@ -21,7 +21,7 @@ export function decoderOf({ headers }: UpstreamAnswer): Transform | 'none' | und
 }
 
 /** The head of an answer whose body is passed on decoded. */
-export function decodedHead(answer: UpstreamAnswer): UpstreamAnswer {
+export function decodedHead<Answer extends Pick<UpstreamAnswer, 'headers'>>(answer: Answer): Answer {
   const { 'content-encoding': _encoding, 'content-length': _length, ...headers } = answer.headers;
   return { ...answer, headers };
 }

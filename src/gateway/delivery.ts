@@ -14,6 +14,7 @@ import type { Objects } from './objects.ts';
 import { refuse } from './refuse.ts';
 import { settleCall } from './settle.ts';
 import { StreamRelay } from './stream-relay.ts';
+import { failureOf, isTimeout, RequestTimeout, unfitStatus } from './upstream-failure.ts';
 import { Exchange, type UpstreamAnswer } from './upstream-transport.ts';
 
 /** What a relay knows of an answer when it ends, whole or not. */
@@ -24,6 +25,8 @@ export interface Reading {
   estimate(): Promise<Usage>;
   /** The answer itself says that the call failed. */
   readonly failed?: boolean;
+  /** It failed before anything was made: nothing is charged. */
+  readonly free?: boolean;
   /** Ids of what the upstream keeps of the answer. */
   readonly made?: readonly string[];
 }
@@ -35,8 +38,6 @@ export interface DeliveryContext {
   readonly requestTimeoutMs: number;
   readonly meters: Meters;
 }
-
-class RequestTimeout extends Error {}
 
 /** One for all, because each call's connection is closed some time, mostly long after its answer. */
 const CLIENT_LEFT = new Error('the client left');
@@ -69,10 +70,7 @@ export class Delivery {
     this.#request = request;
     this.#reply = reply;
     this.#context = context;
-    this.#timer = setTimeout(
-      () => this.exchange.cancel(new RequestTimeout('the call took too long')),
-      context.requestTimeoutMs,
-    );
+    this.#timer = setTimeout(() => this.exchange.cancel(new RequestTimeout()), context.requestTimeoutMs);
     reply.raw.once('close', () => this.clientLeft());
   }
 
@@ -88,24 +86,9 @@ export class Delivery {
   head(encoded: UpstreamAnswer): void {
     if (this.#state !== 'waiting') return;
     const { statusCode } = encoded;
-    if (statusCode === 401 || statusCode === 403) {
-      this.#fail(
-        new GatewayError(
-          'upstream_auth_failed',
-          'The model provider refused the credential of this gateway. Its operator must renew it.',
-        ),
-        'upstream_error',
-      );
-      return;
-    }
-    if (statusCode < 200 || (statusCode >= 300 && statusCode < 400)) {
-      this.#fail(
-        new GatewayError(
-          'upstream_unavailable',
-          'The model provider answered with a redirect, which is not followed.',
-        ),
-        'upstream_error',
-      );
+    const unfit = unfitStatus(statusCode);
+    if (unfit) {
+      this.#fail(unfit, 'upstream_error');
       return;
     }
     const decoder = decoderOf(encoded);
@@ -155,7 +138,9 @@ export class Delivery {
   complete(status: number, reading: Reading | undefined, finish: (charge: string) => void): void {
     const isError = status >= 400;
     const isFailure = isError || !reading || reading.failed === true;
-    const made = isFailure ? undefined : reading.made;
+    // A job that failed at once is still one that can be asked for.
+    const isKept = this.call.endpoint.makesJob ? !isError : !isFailure;
+    const made = isKept ? reading?.made : undefined;
     const noted = made?.length ? this.#context.objects.remember(this.call, made, reading?.usage) : undefined;
     this.#settle(
       status,
@@ -213,14 +198,15 @@ export class Delivery {
       const { ledger, meters } = this.#context;
       // Nothing more is sent of it, nor estimated from it.
       void this.call.spool?.close();
-      const charge = settleCall(ledger, this.call, { status, outcome, usage, estimated }, () => {
+      const made = reading?.made;
+      const charge = settleCall(ledger, this.call, { status, outcome, usage, estimated, made }, () => {
         this.#state = 'ended';
         after(charge);
         const addedMs = performance.now() - this.call.startedAt - upstreamMs;
         meters.ended(this.call.endpoint.path, code, upstreamMs, addedMs, charge);
       });
     };
-    if (!reading) settle(undefined, false);
+    if (!reading || reading.free) settle(undefined, false);
     else if (!reading.usage || !isSettled(() => settle(reading.usage, false))) {
       reading
         .estimate()
@@ -245,38 +231,4 @@ function isSettled(settle: () => void): boolean {
     if (error instanceof RangeError) return false;
     throw error;
   }
-}
-
-const TIMEOUTS: ReadonlySet<string> = new Set([
-  'UND_ERR_HEADERS_TIMEOUT',
-  'UND_ERR_BODY_TIMEOUT',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-const UNREACHED: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-]);
-
-function isTimeout(error: Error): boolean {
-  return error instanceof RequestTimeout || TIMEOUTS.has((error as NodeJS.ErrnoException).code ?? '');
-}
-
-function failureOf(error: Error): [GatewayError, Outcome] {
-  if (isTimeout(error)) {
-    return [new GatewayError('upstream_timeout', 'The model provider did not answer in time.'), 'timeout'];
-  }
-  const code = (error as NodeJS.ErrnoException).code ?? '';
-  const refusal = new GatewayError(
-    'upstream_unavailable',
-    'The model provider could not be reached, or broke off. Nothing was charged.',
-  );
-  return [
-    refusal,
-    UNREACHED.has(code) || code.startsWith('ERR_TLS') || code.includes('CERT')
-      ? 'upstream_unreachable'
-      : 'upstream_broke',
-  ];
 }

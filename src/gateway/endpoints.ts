@@ -10,9 +10,13 @@ import { perRequest } from './meter/per-request.ts';
 import { responses } from './meter/responses.ts';
 import { speech } from './meter/speech.ts';
 import { transcription } from './meter/transcription.ts';
+import { videos } from './meter/videos.ts';
 
-/** How the body of a call is read and judged; `audio`: a form with one file, whose length is measured. */
-export type BodyKind = 'json' | 'form' | 'audio';
+/**
+ * How the body of a call is read and judged; `audio`: a form with one file, whose length is measured; `either`: JSON, or
+ * a form where the request says so.
+ */
+export type BodyKind = 'json' | 'form' | 'audio' | 'either';
 
 /** One forwarded endpoint of contract section 4. A new endpoint is a row in ENDPOINTS. */
 export interface Endpoint {
@@ -28,6 +32,8 @@ export interface Endpoint {
   readonly asksForUsage: boolean;
   /** A good answer is bytes that are not looked at: they pass as they come. */
   readonly answersBytes?: true;
+  /** A good answer is a job whose outcome comes later: see job-routes.ts. */
+  readonly makesJob?: true;
 }
 
 const OPENAI = { method: 'POST', category: 'text', format: 'openai', body: 'json' } as const;
@@ -62,4 +68,13 @@ export const ENDPOINTS: readonly Endpoint[] = [
   },
   { ...AUDIO, path: '/v1/audio/transcriptions' },
   { ...AUDIO, path: '/v1/audio/translations' },
+  {
+    ...OPENAI,
+    path: '/v1/videos',
+    category: 'video',
+    body: 'either',
+    meter: videos,
+    asksForUsage: false,
+    makesJob: true,
+  },
 ];

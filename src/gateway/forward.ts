@@ -1,5 +1,7 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callOf } from './call.ts';
+import type { CallBody } from './call-body.ts';
 import { Delivery, type DeliveryContext } from './delivery.ts';
 import { upstreamHeaders } from './headers.ts';
 import { EXCHANGE, type UpstreamAnswer } from './upstream-transport.ts';
@@ -10,6 +12,7 @@ declare module 'fastify' {
   }
 }
 
+const PLAIN_JSON = /^application\/json(?:[ \t]*;[ \t]*charset="?utf-8"?)?$/i;
 /** Stands in for a body that the transport has already. */
 const NOTHING = Buffer.alloc(0);
 
@@ -21,7 +24,7 @@ const FROM_OPTIONS = {
     if (!call?.body || !delivery) throw new Error('forwarding a call that was not read');
     // The plugin copies what it is given three times over: it gets the call, and the transport has the headers.
     const { exchange } = delivery;
-    exchange.headers = upstreamHeaders(request.headers, call.body.model.upstream);
+    exchange.headers = upstreamHeaders(sentHeaders(request, call.body), call.body.model.upstream);
     return { [EXCHANGE]: exchange };
   },
   // The relays write the head themselves; copying every header through the reply costs more than the call's Redis work.
@@ -56,11 +59,21 @@ export function forward(request: FastifyRequest, reply: FastifyReply, context: D
     reply.from(`${upstream.url.slice(originOf(upstream.url).length)}${call.endpoint.path}`, {
       ...FROM_OPTIONS,
       body: isInMemory ? bytes : NOTHING,
-      contentType: request.headers['content-type'] ?? 'application/json',
+      contentType: 'application/json',
     } as unknown as Parameters<FastifyReply['from']>[1]);
   } catch (error) {
     delivery.noHead(error as Error);
   }
+}
+
+/**
+ * What was judged as JSON in UTF-8 must be read as that (contract section 4): an upstream could find another model in the
+ * same bytes as a form.
+ */
+function sentHeaders({ headers }: FastifyRequest, { kind }: CallBody): IncomingHttpHeaders {
+  const type = headers['content-type'] ?? '';
+  if (kind === 'form' || PLAIN_JSON.test(type)) return headers;
+  return { ...headers, 'content-type': 'application/json' };
 }
 
 /** `https://host:port` of an upstream's address; what follows it is the path prefix. */

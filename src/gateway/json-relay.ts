@@ -111,12 +111,12 @@ export class JsonRelay implements AnswerSink {
     return previous ? this.#delivery.raw.write(previous) : true;
   }
 
-  /** Undefined for an answer that says that the call failed before the model wrote anything: it costs nothing. */
-  #readWhole(): Reading | undefined {
+  /** An answer that says that the call failed before the model wrote anything costs nothing. */
+  #readWhole(): Reading {
     const reading = this.#read();
     if (!reading.failed || reading.usage) return reading;
     const written = this.#delivery.call.endpoint.meter.written(this.#json);
-    return written === '' ? undefined : reading;
+    return { ...reading, free: written === '' };
   }
 
   #read(): Reading {

@@ -2,9 +2,12 @@ import type { Book, StoredObject } from '../book/book.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { KeyRecord } from '../domain/key.ts';
 import type { Usage } from '../domain/ledger-entry.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { Log } from '../log.ts';
 import type { Call } from './call.ts';
 import type { CallBody } from './call-body.ts';
+import { isObjectId } from './object-id.ts';
+import { kindOf } from './settle.ts';
 
 /** An answer waits no longer than this for the book to note what was made. */
 const REMEMBER_WITHIN_MS = 2_000;
@@ -15,9 +18,11 @@ const MAX_NAMED = 10_000;
 export class Objects {
   readonly #book: Book;
   readonly #log: Log;
+  readonly #ledger: Pick<Ledger, 'flush'>;
   readonly #contextTokens: number;
 
-  constructor(options: { book: Book; log: Log; contextTokens: number }) {
+  constructor(options: { book: Book; log: Log; ledger: Pick<Ledger, 'flush'>; contextTokens: number }) {
+    this.#ledger = options.ledger;
     this.#book = options.book;
     this.#log = options.log;
     this.#contextTokens = options.contextTokens;
@@ -52,6 +57,36 @@ export class Objects {
   }
 
   /**
+   * The account's own of that kind. Throws 404 `object_not_found` where it has none, whoever else has; BookUnavailable
+   * where that cannot be found out.
+   */
+  async owned({ accountId }: Pick<KeyRecord, 'accountId'>, kind: string, id: string): Promise<StoredObject> {
+    const found = isObjectId(id) ? await this.#find(accountId, kind, id) : undefined;
+    if (found) return found;
+    throw new GatewayError(
+      'object_not_found',
+      `There is no ${JSON.stringify(id.slice(0, 100))} of this account. Only what was made with this account can be asked for.`,
+    );
+  }
+
+  /** Where the book was away as the answer went out, the job comes with its charge: the journal may still have it. */
+  async #find(accountId: number, kind: string, id: string): Promise<StoredObject | undefined> {
+    const found = await this.#book.object(accountId, kind, id);
+    if (found) return found;
+    await this.#ledger.flush(accountId);
+    return await this.#book.object(accountId, kind, id);
+  }
+
+  /** It was deleted at its upstream. Never rejects: what the book still has then is answered by the upstream, with 404. */
+  async forget(object: StoredObject): Promise<void> {
+    try {
+      await this.#book.forgetObject(object, Date.now());
+    } catch (error) {
+      this.#log.warn({ err: error, object: object.id }, 'what an upstream deleted could not be forgotten');
+    }
+  }
+
+  /**
    * Notes what the upstream keeps of an answer; resolves when that is durable, and never rejects: an answer is not
    * withheld because the book is away. What could not be noted is then nobody's, and naming it answers 404.
    * `usage` undefined: not reported.
@@ -59,7 +94,7 @@ export class Objects {
   async remember(call: Call, ids: readonly string[], usage: Usage | undefined): Promise<void> {
     const { body, compiled, endpoint } = call;
     if (!body) return;
-    const kind = endpoint.path.slice(endpoint.path.lastIndexOf('/') + 1);
+    const kind = kindOf(endpoint);
     const [first] = ids;
     const objects = ids.map(
       (id): StoredObject => ({
@@ -72,6 +107,7 @@ export class Objects {
         // The whole conversation stands behind the answer itself; behind a part of it, no more than was written.
         tokens: usage ? (id === first ? total(usage) : (usage.output ?? 0)) : null,
         createdAt: Date.now(),
+        chargeId: call.requestId,
       }),
     );
     const late = Promise.withResolvers<never>();

@@ -10,8 +10,12 @@ import { type Call, callOf } from './call.ts';
 import type { DeliveryContext } from './delivery.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { forward, originOf } from './forward.ts';
+
 import type { Gatekeeper, Judged } from './gatekeeper.ts';
+import type { JobRouteParts } from './job-request.ts';
+import { jobRoutes } from './job-routes.ts';
 import { foldedJson, rereadingMeter } from './json/spooled-json.ts';
+
 import type { Bounds } from './meter/meter.ts';
 import type { Objects } from './objects.ts';
 import { readBody } from './read-body.ts';
@@ -28,6 +32,7 @@ export interface PipelineParts {
   readonly ledger: Ledger;
   readonly catalog: () => Catalog;
   readonly objects: Objects;
+  readonly refunds: JobRouteParts['refunds'];
   readonly transport: UpstreamTransport;
   readonly delivery: DeliveryContext;
   readonly bounds: Bounds;
@@ -113,7 +118,7 @@ function pipelineOf(parts: PipelineParts, endpoint: Endpoint, turns: Turns) {
       const endTurn = await turns.take(spool.size);
       try {
         await this.read(request, call);
-        if (endpoint.body !== 'json') return;
+        if (call.body?.kind !== 'json') return;
         call.body = foldedJson(call.body as JsonBody);
         call.endpoint = { ...endpoint, meter: rereadingMeter(endpoint, spool, turns) };
       } finally {
@@ -174,6 +179,7 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
       }),
     );
     const turns = new Turns(JUDGED_AT_ONCE_BYTES);
+    await app.register(async (scope) => jobRoutes(scope, { ...parts, ...parts.delivery }));
     for (const endpoint of ENDPOINTS) {
       const steps = pipelineOf(parts, endpoint, turns);
       await app.register(async (scope) => {

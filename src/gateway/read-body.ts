@@ -20,8 +20,14 @@ export function readBody(
   endpoint: Endpoint,
 ): CallBody | Promise<CallBody> {
   const { body } = request;
-  if (endpoint.body !== 'json') return readFormBody(body, request.headers['content-type'], catalog, endpoint);
+  if (endpoint.body !== 'json' && (endpoint.body !== 'either' || isForm(request)))
+    return readFormBody(body, request.headers['content-type'], catalog, endpoint);
   return body instanceof Spool
     ? readSpooledJson(body, catalog, endpoint)
     : readJsonBody(body, catalog, endpoint);
+}
+
+function isForm({ headers }: FastifyRequest): boolean {
+  const [type = ''] = (headers['content-type'] ?? '').split(';', 1);
+  return type.trim().toLowerCase() === 'multipart/form-data';
 }

@@ -1,8 +1,9 @@
 import { type Micro, micro } from '../domain/credits.ts';
-import type { EntryDraft, Outcome, Usage } from '../domain/ledger-entry.ts';
+import type { EntryDraft, Job, Outcome, Usage } from '../domain/ledger-entry.ts';
 import { chargeFor } from '../domain/price.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Call } from './call.ts';
+import type { Endpoint } from './endpoints.ts';
 
 /** How a call ended: what the client was answered, and what it used (undefined: nothing is charged). */
 export interface Ending {
@@ -11,6 +12,8 @@ export interface Ending {
   readonly outcome: Outcome;
   readonly usage: Usage | undefined;
   readonly estimated: boolean;
+  /** Ids of what the upstream keeps of the answer. */
+  readonly made?: readonly string[] | undefined;
 }
 
 /**
@@ -36,6 +39,7 @@ export function settleCall(ledger: Ledger, call: Call, ending: Ending, onWire: (
     usage: ending.usage ? { ...ending.usage, requests: 1 } : {},
     estimated: ending.estimated,
     credits: micro(-charge),
+    ...jobOf(call, ending),
   };
   ledger.settle(epoch, draft, onWire);
   return charge;
@@ -45,4 +49,15 @@ export function settleCall(ledger: Ledger, call: Call, ending: Ending, onWire: (
 export function chargeOf(call: Call, usage: Usage): Micro {
   if (!call.body) throw new Error('pricing a call that was not read');
   return chargeFor(call.body.model.price, { ...usage, requests: 1 });
+}
+
+/** What kind of thing an endpoint makes, by the word in its path. */
+export function kindOf(endpoint: Endpoint): string {
+  return endpoint.path.slice(endpoint.path.lastIndexOf('/') + 1);
+}
+
+function jobOf({ endpoint, body }: Call, { made }: Ending): { job?: Job } {
+  const [id] = (endpoint.makesJob && made) || [];
+  if (id === undefined || !body) return {};
+  return { job: { upstream: body.model.upstream.name, id, kind: kindOf(endpoint) } };
 }

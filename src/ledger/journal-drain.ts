@@ -1,6 +1,6 @@
 import type { Book } from '../book/book.ts';
 import type { JournalEntry } from '../domain/ledger-entry.ts';
-import { periodStarts } from '../domain/period.ts';
+import { periodStarts, periodsOfDay } from '../domain/period.ts';
 import type { Log } from '../log.ts';
 import type { RedisClient } from './connect-redis.ts';
 import { draftOf, draftText, parseJournalEntry } from './entry-text.ts';
@@ -212,7 +212,8 @@ export class JournalDrain {
   /** True where the entry stands in the journal anew; false where the account must be rebuilt first. */
   async #repost(streamId: string, entry: JournalEntry): Promise<boolean> {
     const { accountId, keyId, credits } = entry;
-    const starts = periodStarts(Date.now());
+    // What is given back counts for the day of its charge.
+    const starts = entry.type === 'refund' ? periodsOfDay(entry.day) : periodStarts(Date.now());
     const reply = await this.#client.repost(
       accountName(accountId),
       keyId === null ? accountName(accountId) : keyName(accountId, keyId),

@@ -9,6 +9,7 @@ import { namePrefix } from './names.ts';
 import { Rebuilder } from './rebuild.ts';
 import { RedisClock } from './redis-clock.ts';
 import { RedisLedger } from './redis-ledger.ts';
+import { Refunds } from './refunds.ts';
 import { ScriptSender } from './script-sender.ts';
 import { Settler } from './settler.ts';
 import { Sweep } from './sweep.ts';
@@ -26,6 +27,7 @@ export interface OpenLedger {
   readonly ledger: Ledger;
   readonly sweep: Sweep;
   readonly drain: JournalDrain;
+  readonly refunds: Refunds;
   /** Rejects when Redis does not answer; else what is wrong with its persistence, empty: nothing. */
   check(): Promise<string[]>;
   /** Settlements that Redis has not answered yet. */
@@ -124,6 +126,7 @@ export async function openLedger(options: {
     ledger,
     sweep,
     drain,
+    refunds: new Refunds({ client, gate, book, drain, rebuild }),
     check: () => durabilityFaults(background),
     openSettlements: () => settler.open,
     async settled() {

@@ -8,6 +8,7 @@ const SCRIPTS = {
   cancel: 3,
   expire: 4,
   apply: 4,
+  refund: 4,
   repost: 3,
   publishKey: 2,
   publishAccount: 1,
@@ -24,6 +25,7 @@ export interface ScriptClient {
   cancel(...args: Arg[]): Promise<'CANCELLED' | 'BARRED' | 'MISSING'>;
   expire(...args: Arg[]): Promise<'EXPIRED' | 'FORGOTTEN' | 'KEPT' | 'MISSING'>;
   apply(...args: Arg[]): Promise<['APPLIED' | 'DONE' | 'MISSING', string?]>;
+  refund(...args: Arg[]): Promise<'APPLIED' | 'DONE' | 'MOVED' | 'MISSING'>;
   repost(...args: Arg[]): Promise<'APPLIED' | 'DONE' | 'MISSING'>;
   publishKey(...args: Arg[]): Promise<'PUBLISHED' | 'NEWER' | 'ABSENT'>;
   publishAccount(...args: Arg[]): Promise<'PUBLISHED' | 'NEWER' | 'ABSENT'>;

@@ -56,3 +56,25 @@ test('requests that are no JSON and no form, or name no model, are refused', asy
     t.equal(response.status, 400);
   }
 });
+
+test('a video is queued, in progress, completed, and a film of its length', async (t) => {
+  const client = await clientOf(t);
+  const made = await client.videos.create({ model: 'demo-video', prompt: 'A cat', seconds: '8' });
+  t.match(made, { status: 'queued', seconds: '8', object: 'video' });
+  await t.rejects(client.videos.downloadContent(made.id), { message: /not completed/ });
+  t.match(await client.videos.retrieve(made.id), { status: 'in_progress' });
+  t.match(await client.videos.retrieve(made.id), { status: 'completed', progress: 100 });
+  const film = Buffer.from(await (await client.videos.downloadContent(made.id)).arrayBuffer());
+  t.equal(film.readUInt32BE(0) + film.readUInt32BE(film.readUInt32BE(0)), film.length, 'two boxes, whole');
+  const header = film.indexOf('mvhd') + 4;
+  t.equal(film.readUInt32BE(header + 16) / film.readUInt32BE(header + 12), 8);
+  t.match(await client.videos.delete(made.id), { deleted: true });
+  await t.rejects(client.videos.retrieve(made.id), { message: /no video/ });
+});
+
+test('a video whose prompt says so fails', async (t) => {
+  const client = await clientOf(t);
+  const { id } = await client.videos.create({ model: 'demo-video', prompt: 'Fail, please' });
+  t.match(await client.videos.retrieve(id), { status: 'in_progress', error: null });
+  t.match(await client.videos.retrieve(id), { status: 'failed', error: { code: 'demo_failure' } });
+});

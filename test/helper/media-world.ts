@@ -24,7 +24,7 @@ export interface MediaWorld extends World {
 /**
  * A world with models for pictures, speech and transcripts. Prices in credits: `picture` 1 an image, `painter` 1 per
  * 1,000 input and 2 per 1,000 output tokens, `voice` 0.001 a character, `talker` as `painter`, `ears` 0.01 a second,
- * `scribe` as `painter`; `ears-renamed` is `upstream-ears-with-a-longer-name` upstream, and so with the pictures.
+ * `scribe` as `painter`; `film` 0.5 a second and 0.25 a request; `ears-renamed` is `upstream-ears-with-a-longer-name` upstream, and so with the pictures.
  */
 export async function startMediaWorld(
   t: Test,
@@ -63,6 +63,8 @@ export async function startMediaWorld(
   add('ears', 'stt', { audioSecond: 0.01 });
   add('ears-renamed', 'stt', { audioSecond: 0.01 }, 'upstream-ears-with-a-longer-name');
   add('scribe', 'stt', tokens);
+  add('film', 'video', { videoSecond: 0.5, request: 0.25 });
+  add('film-renamed', 'video', { videoSecond: 0.5 }, 'upstream-film');
   const world = await startWorld(t, { provider, config: { ...config, catalog } });
   const newest = async ({ accountId }: TestAccount) => (await world.book.ledger({ accountId, limit: 1 }))[0];
   return {

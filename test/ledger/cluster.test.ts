@@ -61,6 +61,18 @@ test('on Redis Cluster accounts lie on every node, and hold, settle, expire and 
     }
   });
 
+  await t.test('a charge is refunded, once', async (t) => {
+    for (const { account } of accounts) {
+      const charge = (await entriesOf(book, account.id)).find(({ credits }) => credits === -500_000);
+      if (!charge) return t.fail('no charge');
+      const { balance } = await ledger.account(account.id);
+      const refund = () => open.refunds.refund(account.id, charge.id);
+      await Promise.all([refund(), refund()]);
+      t.equal((await ledger.account(account.id)).balance, balance + 500_000);
+    }
+    await open.settled();
+  });
+
   await t.test('a change of a key is in force', async (t) => {
     for (const { key } of accounts) {
       const changed = await book.updateKey(key.accountId, key.id, { spendingLimit: null }, Date.now());

@@ -29,20 +29,30 @@ local function add(start, spent, now, amount)
   return start, spent + amount
 end
 
+-- What is given back to a key is taken off the periods in which it was charged, where they are still the current ones:
+-- yesterday's charge does not make room for more spending today.
+local function takeBack(start, spent, charged, amount)
+  if start == charged then return start, spent - amount end
+  return start, spent
+end
+
 -- Moves the balance by `credits` (negative: a debit), takes `release` off the holds, books the spend on the key
--- (key may be nil: top-ups), and appends the entry to the journal as
+-- (key may be nil: top-ups; credits above 0 with a key are a refund, and the periods those of its charge), and appends the entry to the journal as
 -- "<seq> <balance after> <day booked> <epoch> <crossing 1|0> <entry JSON>".
 local function post(account, key, journal, credits, release, day, week, month, entry)
   local after = account.bal + credits
   local seq = account.seq + 1
   redis.call('HSET', account.name, 'bal', int(after), 'held', int(account.held - release), 'seq', int(seq))
   if key then
-    local d, ds = add(key.d, key.ds, day, -credits)
-    local w, ws = add(key.w, key.ws, week, -credits)
-    local m, ms = add(key.m, key.ms, month, -credits)
+    local isRefund = credits > 0
+    local move, amount = add, -credits
+    if isRefund then move, amount = takeBack, credits end
+    local d, ds = move(key.d, key.ds, day, amount)
+    local w, ws = move(key.w, key.ws, week, amount)
+    local m, ms = move(key.m, key.ms, month, amount)
     redis.call('HSET', key.name, 'held', int(key.held - release),
       'd', int(d), 'ds', int(ds), 'w', int(w), 'ws', int(ws), 'm', int(m), 'ms', int(ms))
-    day = d
+    if not isRefund then day = d end
   end
   local crossing = (credits < 0 and account.bal >= account.thr and after < account.thr) and '1' or '0'
   redis.call('XADD', journal, '*', 'e',

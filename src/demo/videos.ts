@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto';
+import { failure, json } from './answer.ts';
+import { PNG } from './image-answer.ts';
+import { emptyMp4 } from './mp4.ts';
+import type { Answer } from './send-answer.ts';
+
+/** Jobs remembered; the oldest are forgotten, as providers forget theirs. */
+const MAX_JOBS = 1_000;
+const CREATED_S = 1_735_689_600;
+const JOB_PATH = /^\/v1\/videos\/([^/]+)(\/content)?$/;
+/** What a job goes through, a step each time it is asked for. */
+const STEPS = ['queued', 'in_progress', 'completed'] as const;
+
+interface Job {
+  readonly id: string;
+  readonly model: string;
+  readonly prompt: string;
+  readonly seconds: number;
+  readonly size: string;
+  asked: number;
+}
+
+/**
+ * `/v1/videos`: a job is queued, then in progress when it is first asked for, then completed; one whose prompt has
+ * the word "fail" in it, failed. The film is as long as was asked for, and empty.
+ */
+export class DemoVideos {
+  readonly #jobs = new Map<string, Job>();
+
+  create(fields: Record<string, unknown>): Answer {
+    const seconds = Number(fields.seconds ?? 4);
+    if (typeof fields.prompt !== 'string' || !(seconds > 0 && seconds <= 3_600)) {
+      return failure(400, 'The demo provider needs a prompt, and seconds as a number.');
+    }
+    const job: Job = {
+      id: `video_${randomBytes(16).toString('hex')}`,
+      model: String(fields.model),
+      prompt: fields.prompt,
+      seconds,
+      size: typeof fields.size === 'string' ? fields.size : '720x1280',
+      asked: 0,
+    };
+    this.#jobs.set(job.id, job);
+    for (const id of this.#jobs.keys()) {
+      if (this.#jobs.size <= MAX_JOBS) break;
+      this.#jobs.delete(id);
+    }
+    return json(200, view(job));
+  }
+
+  /** Undefined: not a path of a job. `url` may have a query. */
+  answer(method: string, url: string): Answer | undefined {
+    const { pathname, searchParams } = new URL(url, 'http://demo');
+    const [, id = '', content] = JOB_PATH.exec(pathname) ?? [];
+    if (id === '' || (method !== 'GET' && (method !== 'DELETE' || content))) return undefined;
+    const job = this.#jobs.get(id);
+    if (!job) return failure(404, `The demo provider has no video ${id}.`);
+    if (content) return contentOf(job, searchParams.get('variant') ?? 'video');
+    if (method === 'GET') {
+      job.asked++;
+      return json(200, view(job));
+    }
+    this.#jobs.delete(id);
+    return json(200, { id, object: 'video.deleted', deleted: true });
+  }
+}
+
+function statusOf({ asked, prompt }: Job): (typeof STEPS)[number] | 'failed' {
+  const step = STEPS[Math.min(asked, STEPS.length - 1)] ?? 'queued';
+  return step === 'completed' && /\bfail\b/i.test(prompt) ? 'failed' : step;
+}
+
+function view(job: Job) {
+  const { id, model, prompt, seconds, size } = job;
+  const status = statusOf(job);
+  const isOver = status === 'completed' || status === 'failed';
+  return {
+    id,
+    object: 'video',
+    model,
+    status,
+    progress: status === 'completed' ? 100 : status === 'queued' ? 0 : 50,
+    created_at: CREATED_S,
+    completed_at: isOver ? CREATED_S : null,
+    expires_at: null,
+    prompt,
+    seconds: String(seconds),
+    size,
+    remixed_from_video_id: null,
+    error: status === 'failed' ? { code: 'demo_failure', message: 'The prompt asked for it.' } : null,
+  };
+}
+
+function contentOf(job: Job, variant: string): Answer {
+  if (statusOf(job) !== 'completed') return failure(404, 'This video is not completed.');
+  const isFilm = variant === 'video';
+  const bytes = isFilm ? emptyMp4(job.seconds) : Buffer.from(PNG, 'base64');
+  return {
+    status: 200,
+    headers: { 'content-type': isFilm ? 'video/mp4' : 'image/png', 'content-length': bytes.length },
+    pieces: [bytes],
+  };
+}

@@ -1,0 +1,95 @@
+import { GatewayError, invalidField } from '../../domain/errors.ts';
+import type { Usage } from '../../domain/ledger-entry.ts';
+import type { CallBody } from '../call-body.ts';
+import { isObjectId } from '../object-id.ts';
+import { boundFor } from './media-bound.ts';
+import type { Meter, StreamMeter } from './meter.ts';
+import { isObject } from './parts.ts';
+
+/** What OpenAI makes where the request does not say (API reference, "Create video"). */
+const DEFAULT_SECONDS = 4;
+/** An hour: more than any model makes, and little enough for every price. */
+const MAX_SECONDS = 3_600;
+/** Fields that name what a provider keeps. */
+const NAMES_AN_OBJECT = /(?:^|[._[-])ids?\]?$/i;
+/** A picture as text; other text could be the name of a file. */
+const PICTURE = /^(?:https?:|data:)/i;
+
+/** Seconds in text or as a number; undefined where it is neither, or absurd. */
+function secondsIn(value: unknown): number | undefined {
+  const isText = typeof value === 'string' && /^\d{1,4}(\.\d{1,6})?$/.test(value);
+  const seconds = isText ? Number(value) : value;
+  return typeof seconds === 'number' && seconds > 0 && seconds <= MAX_SECONDS ? seconds : undefined;
+}
+
+/** Undefined: the request does not say. Throws 400 `invalid_field`. */
+function secondsAsked({ value }: CallBody): number | undefined {
+  const { seconds } = value;
+  if (seconds === undefined || seconds === null) return undefined;
+  const asked = secondsIn(seconds);
+  if (asked === undefined || !Number.isInteger(asked))
+    throw invalidField(
+      'seconds',
+      `seconds must be a whole number from 1 to ${MAX_SECONDS}, as "${DEFAULT_SECONDS}".`,
+    );
+  return asked;
+}
+
+/** An id in the answer: the job is accepted. */
+function isAccepted(answer: unknown): answer is { id: string; seconds?: unknown; status?: unknown } {
+  return isObject(answer) && typeof answer.id === 'string' && answer.id !== '';
+}
+
+/** No event of it says what the job is: it passes, and what was asked for is charged. */
+function passes(body: CallBody): StreamMeter {
+  const asked = secondsAsked(body);
+  return { event: () => 'pass', usage: asked ? { videoSeconds: asked } : undefined, written: () => '' };
+}
+
+/**
+ * `POST /v1/videos`: the price per second × the seconds asked for, exactly; the seconds that the answer names win. A job
+ * that is not accepted, or has failed already, costs nothing; one that fails later is refunded (job-routes.ts).
+ */
+export const videos: Meter = {
+  hold: (body) => boundFor(body.model, { videoSeconds: secondsAsked(body) ?? DEFAULT_SECONDS }),
+  usage(answer, body): Usage | undefined {
+    if (!isAccepted(answer) || answer.status === 'failed') return undefined;
+    const seconds = secondsIn(answer.seconds) ?? secondsAsked(body);
+    return seconds === undefined ? undefined : { videoSeconds: seconds };
+  },
+  written: () => '',
+  failed: (answer) => !isAccepted(answer) || answer.status === 'failed',
+  made: (answer) => (isAccepted(answer) && isObjectId(answer.id) ? [answer.id] : []),
+  stream: (_injectedUsage, body) => passes(body),
+  estimate: async (body) => ({ videoSeconds: secondsAsked(body) ?? DEFAULT_SECONDS }),
+  /** No file, character or video of a provider belongs to an account here. */
+  check(body) {
+    const { input_reference: picture } = body.value;
+    const isName = typeof picture === 'string' && !PICTURE.test(picture);
+    const named = isName ? 'input_reference' : namedObject(body.value);
+    if (named === undefined) return;
+    throw new GatewayError(
+      'object_not_found',
+      `The request names an object of the provider in ${JSON.stringify(named.slice(0, 100))}. No account here has such ` +
+        'objects: send the picture itself as input_reference.',
+      named.slice(0, 100),
+    );
+  },
+};
+
+/** The first field of that kind, however deep. No recursion, because a client decides how deep its JSON is. */
+function namedObject(value: Readonly<Record<string, unknown>>): string | undefined {
+  const open: unknown[] = [value];
+  // The list grows while it is walked.
+  for (const inner of open) {
+    if (Array.isArray(inner)) {
+      for (const member of inner) if (typeof member === 'object') open.push(member);
+    } else if (isObject(inner)) {
+      for (const [name, member] of Object.entries(inner)) {
+        if (NAMES_AN_OBJECT.test(name)) return name;
+        if (typeof member === 'object') open.push(member);
+      }
+    }
+  }
+  return undefined;
+}

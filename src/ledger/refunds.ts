@@ -1,0 +1,117 @@
+import type { Book, Charge } from '../book/book.ts';
+import { micro } from '../domain/credits.ts';
+import { type EntryDraft, refundId } from '../domain/ledger-entry.ts';
+import { periodsOfDay } from '../domain/period.ts';
+import type { RedisClient } from './connect-redis.ts';
+import type { ConnectionGate } from './connection-gate.ts';
+import { draftText } from './entry-text.ts';
+import type { JournalDrain } from './journal-drain.ts';
+import { LedgerUnavailable } from './ledger.ts';
+import { accountName, bucketOf, holdsName, journalName, keyName } from './names.ts';
+import { MARK_MS } from './settler.ts';
+
+/** Rebuilds in a row that one refund waits for. */
+const REBUILDS = 5;
+
+/**
+ * Gives charges back, each exactly once (contract section 5, video). The refund's id is made from the charge's, so every
+ * gateway that learns of the failure asks for the same entry:
+ *
+ * - while it is on its way to the book, a mark in Redis bars a second one (lua/refund.lua);
+ * - once it is there, the book tells;
+ * - a rebuild between asking the book and Redis is seen by the account's epoch, and the book is asked again.
+ */
+export class Refunds {
+  readonly #client: RedisClient;
+  readonly #gate: ConnectionGate;
+  readonly #book: Book;
+  readonly #drain: JournalDrain;
+  readonly #rebuild: (accountId: number) => Promise<void>;
+
+  constructor(parts: {
+    client: RedisClient;
+    gate: ConnectionGate;
+    book: Book;
+    drain: JournalDrain;
+    rebuild: (accountId: number) => Promise<void>;
+  }) {
+    this.#client = parts.client;
+    this.#gate = parts.gate;
+    this.#book = parts.book;
+    this.#drain = parts.drain;
+    this.#rebuild = parts.rebuild;
+  }
+
+  /**
+   * Resolves when the charge has been given back, now or before, or there is nothing to give back. Rejects with
+   * LedgerUnavailable or BookUnavailable where that cannot be told: ask again.
+   */
+  async refund(accountId: number, chargeId: string): Promise<void> {
+    if ((await this.#book.charge(accountId, chargeId))?.isRefunded) return;
+    for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
+      const epoch = await this.#ask(() => this.#client.hget(accountName(accountId), 'ep'));
+      if (epoch !== null) {
+        const isOpen = await this.#ask(() => this.#client.hexists(holdsName(bucketOf(accountId)), chargeId));
+        // Now the book has what was charged, and every refund of which Redis may have forgotten the mark.
+        await this.#ask(() => this.#drain.drain(bucketOf(accountId)));
+        const charge = await this.#book.charge(accountId, chargeId);
+        if (!charge && isOpen) throw new LedgerUnavailable('the charge is not settled yet');
+        if (!charge || charge.isRefunded || charge.entry.credits >= 0) return;
+        const reply = await this.#ask(() => this.#apply(charge, epoch));
+        if (reply === 'APPLIED') this.#drain.touch(bucketOf(accountId));
+        if (reply === 'APPLIED' || reply === 'DONE') return;
+        if (reply === 'MOVED') continue;
+      }
+      await this.#ask(() => this.#rebuild(accountId));
+    }
+    throw new LedgerUnavailable('the live state is lost again and again');
+  }
+
+  #apply(charge: Charge, epoch: string) {
+    const { accountId, keyId } = charge.entry;
+    const draft = draftOf(charge);
+    const bucket = bucketOf(accountId);
+    const starts = periodsOfDay(charge.day);
+    return this.#client.refund(
+      accountName(accountId),
+      keyName(accountId, keyId ?? 0),
+      holdsName(bucket),
+      journalName(bucket),
+      draft.id,
+      epoch,
+      Date.now() + MARK_MS,
+      draft.credits,
+      starts.day,
+      starts.week,
+      starts.month,
+      draftText(draft),
+    );
+  }
+
+  async #ask<T>(commands: () => Promise<T>): Promise<T> {
+    if (!this.#gate.isOpen) await this.#gate.opened();
+    try {
+      return await commands();
+    } catch (error) {
+      throw new LedgerUnavailable('a refund was not answered', { cause: error });
+    }
+  }
+}
+
+function draftOf({ entry }: Charge): EntryDraft {
+  return {
+    id: refundId(entry.id),
+    type: 'refund',
+    accountId: entry.accountId,
+    keyId: entry.keyId,
+    createdAt: Date.now(),
+    model: entry.model,
+    category: entry.category,
+    endpoint: entry.endpoint,
+    status: null,
+    outcome: null,
+    usage: {},
+    estimated: false,
+    credits: micro(-entry.credits),
+  };
+}

@@ -1,0 +1,80 @@
+import { micro } from '../../src/domain/credits.ts';
+import type { Job } from '../../src/domain/ledger-entry.ts';
+import { entry, NOW, stored, TODAY } from '../helper/book-records.ts';
+import { eachBook } from '../helper/books.ts';
+
+const JOB: Job = { upstream: 'openai', id: 'video_1', kind: 'videos' };
+
+eachBook('a charge brings its job into the book, once, as the account’s that paid', async (t, book) => {
+  const [own, other] = [await stored(book), await stored(book)];
+  const accountId = own.account.id;
+  const charge = entry(accountId, { keyId: own.key.id, model: 'film', job: JOB });
+  t.same((await book.post([charge])).results, ['posted']);
+  t.same((await book.post([charge])).results, ['duplicate']);
+  t.same(await book.object(accountId, 'videos', 'video_1'), {
+    ...JOB,
+    accountId,
+    keyId: own.key.id,
+    model: 'film',
+    tokens: null,
+    createdAt: NOW,
+    chargeId: charge.id,
+  });
+  t.equal(await book.object(accountId, 'responses', 'video_1'), undefined, 'of another kind');
+  t.equal(await book.object(other.account.id, 'videos', 'video_1'), undefined, 'of another account');
+});
+
+eachBook('a job that was deleted stays deleted, also when its charge comes late', async (t, book) => {
+  const { account, key } = await stored(book);
+  const accountId = account.id;
+  const charge = entry(accountId, { keyId: key.id, model: 'film', job: JOB });
+  const noted = {
+    ...JOB,
+    accountId,
+    keyId: key.id,
+    model: 'film',
+    tokens: null,
+    createdAt: NOW,
+    chargeId: charge.id,
+  };
+  await book.rememberObjects([noted]);
+  await book.forgetObject(noted, NOW);
+  t.same((await book.post([charge])).results, ['posted']);
+  t.equal(await book.object(accountId, 'videos', 'video_1'), undefined);
+  t.same(await book.objects(accountId, 'openai', ['video_1']), []);
+});
+
+eachBook('of two jobs with one id, at two upstreams, the newer is the one', async (t, book) => {
+  const { account, key } = await stored(book);
+  const noted = { ...JOB, accountId: account.id, keyId: key.id, model: 'film', tokens: null };
+  await book.rememberObjects([
+    { ...noted, createdAt: NOW + 1, upstream: 'b' },
+    { ...noted, createdAt: NOW, upstream: 'a' },
+  ]);
+  t.match(await book.object(account.id, 'videos', 'video_1'), { upstream: 'b' });
+});
+
+eachBook('a charge is told with the day it was booked to, and whether it was refunded', async (t, book) => {
+  const [own, other] = [await stored(book), await stored(book)];
+  const accountId = own.account.id;
+  const charge = entry(accountId, { keyId: own.key.id, credits: micro(-5), day: TODAY - 3 });
+  await book.post([charge]);
+  t.match(await book.charge(accountId, charge.id), {
+    entry: { id: charge.id, credits: -5, keyId: own.key.id },
+    day: TODAY - 3,
+    isRefunded: false,
+  });
+  t.equal(await book.charge(other.account.id, charge.id), undefined);
+  t.equal(await book.charge(accountId, 'none'), undefined);
+  const refund = entry(accountId, {
+    id: `${charge.id}:refund`,
+    type: 'refund',
+    keyId: own.key.id,
+    credits: micro(5),
+    day: TODAY - 3,
+    seq: 2,
+  });
+  await book.post([refund]);
+  t.match(await book.charge(accountId, charge.id), { isRefunded: true });
+  t.match(await book.usage(accountId, TODAY - 3, TODAY - 2, 'key'), [{ calls: 1, credits: 0 }]);
+});

@@ -1,0 +1,68 @@
+import type { Test } from 'tap';
+import type { ReceivedRequest } from '../../src/demo/behaviour.ts';
+import { startDemoProvider } from '../../src/demo/demo-provider.ts';
+import { type GatewayProcess, makePlace, type Place } from './gateway-process.ts';
+import { balanceOf, ledgerOf, type Owner, sumOf } from './owner.ts';
+import { createDatabase } from './postgres.ts';
+import { startRedis } from './redis-process.ts';
+import { until } from './until.ts';
+
+/** The model `film`, 0.5 credits a second, for the config file of a place. */
+export const FILM = '  film: { upstream: test, category: video, price: { videoSecond: 0.5 } }';
+const PATH = '/v1/videos';
+
+/** Every job that is asked for has failed. */
+export async function startFailing(t: Test): Promise<string> {
+  const provider = await startDemoProvider({
+    behave: ({ method, url }: ReceivedRequest) =>
+      method === 'GET'
+        ? { body: { id: url.split('/').at(-1), object: 'video', status: 'failed' } }
+        : undefined,
+  });
+  t.teardown(() => provider.close());
+  return provider.url;
+}
+
+/** Places for any number of gateways on one Redis and one PostgreSQL. */
+export async function placesOf(t: Test, upstreamUrl: string): Promise<() => Place> {
+  const [redis, DATABASE_URL] = await Promise.all([startRedis(t), createDatabase()]);
+  return () => makePlace(t, upstreamUrl, { REDIS_URL: redis.url, DATABASE_URL }, FILM);
+}
+
+/** The path of a new job, for 2 credits. */
+export async function createVideo(gateway: GatewayProcess, { key }: Owner): Promise<string> {
+  const response = await gateway.api('POST', PATH, key, { model: 'film', prompt: 'A cat', seconds: '4' });
+  const { id } = (await response.json()) as { id: string };
+  return `${PATH}/${id}`;
+}
+
+export async function statusOf(
+  gateway: GatewayProcess,
+  { key }: Owner,
+  path: string,
+  method = 'GET',
+): Promise<number> {
+  const response = await gateway.api(method, path, key);
+  await response.text();
+  return response.status;
+}
+
+/** Each job has one charge of 2 credits and one refund of it, and nothing else is missing. */
+export async function refundedOnce(
+  t: Test,
+  gateway: GatewayProcess,
+  owner: Owner,
+  jobs: number,
+  credits: number,
+) {
+  const entries = await until('the ledger to be whole', async () => {
+    const found = await ledgerOf(gateway, owner);
+    return found.length >= 1 + 2 * jobs && found;
+  });
+  const charges = entries.filter(({ type }) => type === 'charge');
+  const refunds = entries.filter(({ type }) => type === 'refund');
+  t.same(refunds.map(({ id }) => id).sort(), charges.map(({ id }) => `${id}:refund`).sort());
+  t.same(new Set(refunds.map((entry) => entry.credits)), new Set(['2.000000']));
+  t.equal(sumOf(entries), credits * 1_000_000);
+  t.same(await balanceOf(gateway, owner), { balance: credits, held: 0 });
+}

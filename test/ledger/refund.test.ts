@@ -1,0 +1,177 @@
+import { type Test, test } from 'tap';
+import { micro } from '../../src/domain/credits.ts';
+import type { KeyRecord } from '../../src/domain/key.ts';
+import type { EntryDraft } from '../../src/domain/ledger-entry.ts';
+import { periodStarts } from '../../src/domain/period.ts';
+import { holdsName, keyName } from '../../src/ledger/names.ts';
+import {
+  admissionOf,
+  chargeOf,
+  entriesOf,
+  type LedgerWorld,
+  spend,
+  startLedgerWorld,
+} from '../helper/ledger-world.ts';
+
+const DAY_MS = 86_400_000;
+const KEY = { spendingLimit: micro(100_000_000) };
+
+/** A charge of 3 credits on an account of 10; its id. */
+async function charged(world: LedgerWorld, key: KeyRecord, more: Partial<EntryDraft> = {}): Promise<string> {
+  const admission = admissionOf(key, 3);
+  const admitted = await world.open.ledger.admit(admission);
+  if (admitted.verdict !== 'held') throw new Error(admitted.verdict);
+  const draft = { ...chargeOf(admission, 3), ...more };
+  await new Promise<void>((resolve) => world.open.ledger.settle(admitted.epoch, draft, resolve));
+  return admission.requestId;
+}
+
+async function refundedOnce(
+  t: Test,
+  { open, book }: LedgerWorld,
+  { accountId }: KeyRecord,
+  chargeId: string,
+) {
+  await open.settled();
+  await open.settled();
+  t.match(await open.ledger.account(accountId), { balance: 10_000_000, held: 0 });
+  const entries = await entriesOf(book, accountId);
+  t.same(entries.map(({ type, credits }) => [type, credits]).sort(), [
+    ['charge', -3_000_000],
+    ['refund', 3_000_000],
+    ['top_up', 10_000_000],
+  ]);
+  t.ok(entries.some(({ id }) => id === `${chargeId}:refund`));
+  t.equal(entries.at(-1)?.balanceAfter, 10_000_000);
+}
+
+test('of many refunds of a charge at two gateways, one is made', async (t) => {
+  const world = await startLedgerWorld(t);
+  const second = await world.second();
+  const { key } = await world.account({ credits: 10, key: KEY });
+  const id = await charged(world, key);
+  await Promise.all(
+    Array.from({ length: 50 }, (_, index) =>
+      (index % 2 ? world.open : second).refunds.refund(key.accountId, id),
+    ),
+  );
+  await world.open.refunds.refund(key.accountId, id);
+  await refundedOnce(t, world, key, id);
+  t.same(await world.open.ledger.spent(key.accountId, [{ id: key.id, period: 'daily' }]), [0]);
+});
+
+test('a refund that Redis has forgotten and the book has is not made again', async (t) => {
+  const world = await startLedgerWorld(t);
+  const { key } = await world.account({ credits: 10, key: KEY });
+  const id = await charged(world, key);
+  await world.open.refunds.refund(key.accountId, id);
+  await world.open.settled();
+  await world.raw.flushall();
+  await world.open.refunds.refund(key.accountId, id);
+  await refundedOnce(t, world, key, id);
+});
+
+test('a refund that was lost with Redis before the book had it is made again', async (t) => {
+  const world = await startLedgerWorld(t);
+  const { key } = await world.account({ credits: 10, key: KEY });
+  const id = await charged(world, key);
+  await world.open.settled();
+  world.open.drain.abandon();
+  await world.open.refunds.refund(key.accountId, id);
+  t.equal((await world.open.ledger.account(key.accountId)).balance, 10_000_000);
+  await world.raw.flushall();
+  const second = await world.second();
+  await second.refunds.refund(key.accountId, id);
+  await refundedOnce(t, { ...world, open: second }, key, id);
+});
+
+test('a refund made before a rebuild and drained after it stands once, and so does its spend', async (t) => {
+  const world = await startLedgerWorld(t);
+  const { key } = await world.account({ credits: 10, key: KEY });
+  const id = await charged(world, key);
+  await world.open.settled();
+  await world.open.refunds.refund(key.accountId, id);
+  // As a rebuild at another gateway would, before the refund is drained.
+  await world.book.snapshot(key.accountId, periodStarts(Date.now()));
+  await world.open.settled();
+  await world.open.refunds.refund(key.accountId, id);
+  await refundedOnce(t, world, key, id);
+  t.same(await world.open.ledger.spent(key.accountId, [{ id: key.id, period: 'monthly' }]), [0]);
+});
+
+test('a repeat after the mark is forgotten is told by the book', async (t) => {
+  const world = await startLedgerWorld(t);
+  const { key } = await world.account({ credits: 10, key: KEY });
+  const id = await charged(world, key);
+  await world.open.refunds.refund(key.accountId, id);
+  await world.open.sweep.expireHolds(Date.now() + 2 * DAY_MS);
+  t.equal(await world.raw.hexists(holdsName(key.accountId % 64), `${id}:refund`), 0);
+  await world.open.refunds.refund(key.accountId, id);
+  await refundedOnce(t, world, key, id);
+});
+
+test('yesterday’s charge makes no room for more spending today', async (t) => {
+  const world = await startLedgerWorld(t);
+  const { key } = await world.account({ credits: 10, key: KEY });
+  await world.open.settled();
+  // Live since yesterday: what ends then is booked to it.
+  const { day, week, month } = periodStarts(Date.now() - DAY_MS);
+  await world.raw.hset(keyName(key.accountId, key.id), { d: day, w: week, m: month });
+  const id = await charged(world, key, { createdAt: Date.now() - DAY_MS });
+  await spend(world.open, admissionOf(key, 1), 1);
+  await world.open.settled();
+  const spentOf = async () => {
+    const fields = ['d', 'ds', 'ws', 'ms'] as const;
+    const [start, day, week, month] = await world.raw.hmget(keyName(key.accountId, key.id), ...fields);
+    return { start: Number(start), day: Number(day), week: Number(week), month: Number(month) };
+  };
+  const today = periodStarts(Date.now());
+  const before = await spentOf();
+  t.match(before, { start: today.day, day: 1_000_000 });
+  await world.open.refunds.refund(key.accountId, id);
+  const after = await spentOf();
+  t.equal(after.day, 1_000_000, 'today is as it was');
+  const isSame = { week: today.week < today.day, month: today.month < today.day };
+  t.equal(after.week, before.week - (isSame.week ? 3_000_000 : 0));
+  t.equal(after.month, before.month - (isSame.month ? 3_000_000 : 0));
+  await world.open.settled();
+  await world.raw.flushall();
+  await world.open.ledger.account(key.accountId);
+  t.same(await spentOf(), after, 'a rebuild from the book says the same');
+  const days = await world.book.usage(key.accountId, today.day - 1, today.day + 1, 'day');
+  t.same(
+    days.map(({ calls, credits }) => [calls, credits]),
+    [
+      [1, 0],
+      [1, 1_000_000],
+    ],
+  );
+});
+
+test('what was not charged, and what is not the account’s, is not refunded', async (t) => {
+  const world = await startLedgerWorld(t);
+  const { key } = await world.account({ credits: 10, key: KEY });
+  const { key: other } = await world.account({ credits: 10, key: KEY });
+  const id = await charged(world, key, { credits: micro(0) });
+  const paid = await charged(world, other);
+  for (const chargeId of [id, paid, 'req_none']) await world.open.refunds.refund(key.accountId, chargeId);
+  await world.open.settled();
+  t.equal((await world.open.ledger.account(key.accountId)).balance, 10_000_000);
+  t.equal((await entriesOf(world.book, key.accountId)).length, 2);
+  t.equal((await world.open.ledger.account(other.accountId)).balance, 7_000_000);
+});
+
+test('a charge that is still on its way is not passed over: who asks must ask again', async (t) => {
+  const world = await startLedgerWorld(t);
+  const { open } = world;
+  const { key } = await world.account({ credits: 10, key: KEY });
+  const admission = admissionOf(key, 3);
+  const admitted = await open.ledger.admit(admission);
+  if (admitted.verdict !== 'held') return t.fail('not held');
+  await t.rejects(open.refunds.refund(key.accountId, admission.requestId), {
+    message: 'the charge is not settled yet',
+  });
+  await new Promise<void>((resolve) => open.ledger.settle(admitted.epoch, chargeOf(admission, 3), resolve));
+  await open.refunds.refund(key.accountId, admission.requestId);
+  await refundedOnce(t, world, key, admission.requestId);
+});
