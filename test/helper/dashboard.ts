@@ -28,11 +28,7 @@ export interface Dashboard {
 let built: Promise<void> | undefined;
 
 /** The dashboard of a gateway in a browser of its own: nothing is shared with another. */
-export async function openDashboard(
-  t: Test,
-  world: Pick<World, 'url'>,
-  view: View = {},
-): Promise<Dashboard> {
+export async function openDashboard(t: Test, world: Pick<World, 'url'>, view: View = {}): Promise<Dashboard> {
   built ??= buildPage();
   await built;
   const context = await (await startChromium()).newContext({
@@ -63,9 +59,7 @@ export async function openDashboard(
       await page.getByRole('button', { name: 'Sign in' }).click();
     },
     async open(route, title) {
-      await page.evaluate((hash) => {
-        location.hash = hash;
-      }, `/${route}`);
+      await page.goto(`${world.url}/dashboard/#/${route}`);
       await page.getByRole('heading', { level: 1, name: title }).waitFor();
     },
   };

@@ -51,7 +51,7 @@ export function AlertEvent({ of: alert, keys }: { of: Alert; keys: readonly KeyV
                   <span class="sub">{OUTCOMES[delivery.status].meaning}</span>
                 </td>
                 <td class="nowrap">
-                  {delivery.http_status ?? '–'}
+                  {delivery.http_status ?? 'none'}
                   {delivery.duration_ms !== null && ` in ${Math.round(delivery.duration_ms)} ms`}
                 </td>
                 <td class="address">{delivery.url}</td>

@@ -51,7 +51,10 @@ export function EditKey({ id }: { id: number }) {
           ) : (
             <>
               <p class="key-line">
-                <KeyStatus of={key} /> <code>{key.prefix}…</code> created <Time at={key.created_at} />
+                <KeyStatus of={key} /> <code>{key.prefix}…</code>{' '}
+                <span>
+                  created <Time at={key.created_at} />
+                </span>
               </p>
               {!manages && <ReadOnlyNote />}
               <Settings of={key} onChanged={replace} readOnly={!manages} />

@@ -1,6 +1,6 @@
 import type { KeyView } from '../../../domain/key-view.ts';
 import type { Entry } from '../api/account.ts';
-import { count, credits, signedCredits } from '../format/credits.ts';
+import { count, creditsInColumn, signedCredits } from '../format/credits.ts';
 import { keyName } from '../keys/key-name.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Table } from '../ui/table.tsx';
@@ -38,7 +38,7 @@ export function EntryTable({ entries, keys }: { entries: readonly Entry[]; keys:
             <td class={entry.credits.startsWith('-') ? 'number' : 'number gain'}>
               {signedCredits(entry.credits)}
             </td>
-            <td class="number">{credits(entry.balance_after)}</td>
+            <td class="number">{creditsInColumn(entry.balance_after)}</td>
             <td>{entry.key_id === null ? '–' : keyName(entry.key_id, keys)}</td>
             <td>
               {usageWords(entry) || '–'}
@@ -59,6 +59,7 @@ export function EntryTable({ entries, keys }: { entries: readonly Entry[]; keys:
 
 function usageWords({ usage }: Entry): string {
   return Object.entries(usage)
+    .filter(([, amount]) => amount > 0)
     .map(([unit, amount]) => `${count(amount)} ${unitWords(unit, amount)}`)
     .join(', ');
 }

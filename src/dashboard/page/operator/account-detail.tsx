@@ -29,7 +29,10 @@ export function AccountDetail({ id }: { id: number }) {
         {(account) => (
           <>
             <p class="key-line">
-              <AccountStatus of={account} /> No. {account.id}, created <Time at={account.created_at} />
+              <AccountStatus of={account} />{' '}
+              <span>
+                No. {account.id}, created <Time at={account.created_at} />
+              </span>
             </p>
             <dl class="figures">
               <div class="figure">

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { listAccounts, type OperatorAccount } from '../api/operator.ts';
 import { useLoad } from '../api/use-load.ts';
-import { credits } from '../format/credits.ts';
+import { credits, creditsInColumn } from '../format/credits.ts';
 import { Empty } from '../ui/empty.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
@@ -88,8 +88,8 @@ function AccountTable({ accounts }: { accounts: readonly OperatorAccount[] }) {
             <td>
               <AccountStatus of={account} />
             </td>
-            <td class="number">{credits(account.credits_balance)}</td>
-            <td class="number">{credits(account.credits_held)}</td>
+            <td class="number">{creditsInColumn(account.credits_balance)}</td>
+            <td class="number">{creditsInColumn(account.credits_held)}</td>
             <td class="number wide-only">{credits(account.alert_threshold)}</td>
             <td class="wide-only">
               <Time at={account.created_at} />

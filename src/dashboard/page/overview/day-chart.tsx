@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { count, credits } from '../format/credits.ts';
+import { callsInWords, credits } from '../format/credits.ts';
 import { dayName } from '../format/time.ts';
 import type { DaySpend } from './every-day.ts';
 
@@ -40,7 +40,7 @@ export function DayChart({ days }: { days: readonly DaySpend[] }) {
       />
       <figcaption>
         {day
-          ? `${dayName(day.day)}: ${credits(day.credits)} credits in ${count(day.calls)} calls`
+          ? `${dayName(day.day)}: ${credits(day.credits)} credits in ${callsInWords(day.calls)}`
           : 'Point at a bar for its numbers.'}
       </figcaption>
     </figure>
@@ -59,13 +59,18 @@ function draw(
     {
       width: place.clientWidth,
       height: HEIGHT_PX,
+      padding: [8, 8, 0, 0],
       legend: { show: false },
       cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
-      scales: { x: { time: false }, y: { range: (_chart, _low, high) => [0, high > 0 ? high * 1.1 : 1] } },
+      scales: {
+        x: { time: false, range: [-0.5, days.length - 0.5] },
+        y: { range: (_chart, _low, high) => [0, high > 0 ? high * 1.1 : 1] },
+      },
       axes: [
         {
           ...axis,
           grid: { show: false },
+          size: 28,
           space: 64,
           values: (_chart, places) => places.map((index) => dayName(days[index]?.day ?? '')),
           incrs: [1, 2, 5, 7, 10],
@@ -73,7 +78,7 @@ function draw(
         {
           ...axis,
           grid: { stroke: colour('--line'), width: 1 },
-          size: 64,
+          size: 44,
           values: (_chart, amounts) => amounts.map((amount) => AXIS.format(amount)),
         },
       ],

@@ -1,4 +1,4 @@
-import { count, credits } from '../format/credits.ts';
+import { count, creditsInColumn } from '../format/credits.ts';
 import { dayName } from '../format/time.ts';
 import { Table } from '../ui/table.tsx';
 import type { DaySpend } from './every-day.ts';
@@ -22,7 +22,7 @@ export function DayTable({ days }: { days: readonly DaySpend[] }) {
           <tr key={row.day}>
             <th scope="row">{dayName(row.day)}</th>
             <td class="number">{count(row.calls)}</td>
-            <td class="number">{credits(row.credits)}</td>
+            <td class="number">{creditsInColumn(row.credits)}</td>
           </tr>
         ))}
       </tbody>

@@ -1,5 +1,5 @@
 import type { Account, Sums } from '../api/account.ts';
-import { count, credits } from '../format/credits.ts';
+import { callsInWords, credits } from '../format/credits.ts';
 import { Threshold } from './threshold.tsx';
 
 /** The numbers of the account. */
@@ -25,7 +25,7 @@ export function Figures(props: {
       <div class="figure">
         <dt>Spent in 30 days</dt>
         <dd class="figure-value">{spent ? credits(spent.credits) : '…'}</dd>
-        <dd class="figure-note">{spent ? `in ${count(spent.calls)} calls` : 'loading'}</dd>
+        <dd class="figure-note">{spent ? `in ${callsInWords(spent.calls)}` : 'loading'}</dd>
       </div>
       <Threshold account={account} onChanged={props.onChanged} />
     </dl>

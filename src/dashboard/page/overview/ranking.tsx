@@ -1,5 +1,5 @@
 import type { Sums } from '../api/account.ts';
-import { count, credits } from '../format/credits.ts';
+import { count, creditsInColumn } from '../format/credits.ts';
 import { Bar } from '../ui/bar.tsx';
 import { Table } from '../ui/table.tsx';
 
@@ -40,7 +40,7 @@ export function Ranking({ title, subject, rows }: { title: string; subject: stri
                 <Bar part={most > 0 ? Number(row.credits) / most : 0} />
               </th>
               <td class="number">{count(row.calls)}</td>
-              <td class="number">{credits(row.credits)}</td>
+              <td class="number">{creditsInColumn(row.credits)}</td>
             </tr>
           ))}
         </tbody>
