@@ -47,7 +47,9 @@ t.test('a key is created, its value is shown once and works', async (t) => {
 });
 
 t.test('every setting is set with its control, and is what the API then says', async (t) => {
-  const { body: created } = await apiOf(world, owner.key).post<{ id: number }>('/api/keys/', { name: 'Plain' });
+  const { body: created } = await apiOf(world, owner.key).post<{ id: number }>('/api/keys/', {
+    name: 'Plain',
+  });
   const { page, open } = await signedIn(t);
   await open(`keys/${created.id}`, 'Plain');
   await page.getByText('Nothing is changed.').waitFor();
@@ -125,7 +127,9 @@ t.test('hours that wrap are explained, in local time too', async (t) => {
   await page.getByLabel('Only during certain hours').check();
   await page.getByLabel('From (UTC)').fill('22:30');
   await page.getByLabel('Until (UTC)').fill('06:00');
-  const words = await page.getByText('From 22:30 past midnight until 06:00 of the next day, UTC.').textContent();
+  const words = await page
+    .getByText('From 22:30 past midnight until 06:00 of the next day, UTC.')
+    .textContent();
   t.match(words, /In Europe\/Berlin, by today's offset: (23:30 until 07:00|00:30 until 08:00)\./);
 });
 
@@ -153,7 +157,10 @@ t.test('a key is deactivated and reactivated, each after a question', async (t) 
 
 t.test('keys are searched, and shown by status', async (t) => {
   const api = apiOf(world, owner.key);
-  const { body } = await api.post<{ id: number }>('/api/keys/', { name: 'Needle', description: 'in the hay' });
+  const { body } = await api.post<{ id: number }>('/api/keys/', {
+    name: 'Needle',
+    description: 'in the hay',
+  });
   await api.delete(`/api/keys/${body.id}/`);
   const { page, open } = await signedIn(t);
   await open('keys', 'Keys');

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { apiOf } from '../helper/api.ts';
 import { openDashboard } from '../helper/dashboard.ts';
+import { until } from '../helper/until.ts';
 import { startWorld } from '../helper/world.ts';
 
 const world = await startWorld(t);
@@ -40,15 +41,16 @@ t.test('entries come in pages, newest first', async (t) => {
 t.test('filters leave what they name', async (t) => {
   const { page, rows } = await ledger(t);
   await page.getByRole('combobox', { name: 'Key' }).selectOption(String(second.id));
-  await page.waitForFunction("document.querySelectorAll('tbody tr').length === 1");
+  await until('one row', async () => (await rows.count()) === 1);
   t.match(await rows.first().textContent(), /renamed/);
   await page.getByRole('combobox', { name: 'Type' }).selectOption('top_up');
   await page.getByText('No entry is like that').waitFor();
   await page.getByRole('combobox', { name: 'Key' }).selectOption('');
   await page.getByRole('cell', { name: 'Top-up' }).waitFor();
   await page.getByRole('combobox', { name: 'Type' }).selectOption('');
+  await until('a full page', async () => (await rows.count()) === 50);
   await page.getByRole('combobox', { name: 'Model' }).selectOption('renamed');
-  await page.waitForFunction("document.querySelectorAll('tbody tr').length === 1");
+  await until('one row', async () => (await rows.count()) === 1);
   t.match(await rows.first().textContent(), /Second/);
 });
 
@@ -59,7 +61,9 @@ t.test('the ledger is exported as it is filtered', async (t) => {
   await page.getByRole('button', { name: 'Export CSV' }).click();
   const file = await download;
   t.equal(file.suggestedFilename(), 'ledger.csv');
-  const lines = readFileSync(await file.path(), 'utf8').trim().split('\n');
+  const lines = readFileSync(await file.path(), 'utf8')
+    .trim()
+    .split('\n');
   t.equal(lines.length, 2, 'a head and the one entry');
   t.match(lines[1], /renamed/);
 });

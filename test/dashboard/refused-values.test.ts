@@ -45,7 +45,7 @@ t.test('what the form itself finds wrong stands at its field, and the first has 
   await page.getByText('The name must be a line of 1 to 100 characters.').waitFor();
   await page.getByText('The limit must be a number from 0').waitFor();
   await page.getByText('The address must be an absolute http or https URL').waitFor();
-  await page.waitForFunction('document.activeElement.name === "name"');
+  await page.locator('input[name=name]:focus').waitFor();
   const { body } = await apiOf(world, key).get<{ keys: unknown[] }>('/api/keys/');
   t.equal(body.keys.length, 1, 'nothing was created');
 });
@@ -58,7 +58,10 @@ t.test('what the gateway refuses stands at its field', async (t) => {
   await page.getByLabel('Allowed IP addresses', { exact: true }).press('Enter');
   await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByText('allowed_ips may have at most 1000 items; it has 1001.').waitFor();
-  t.equal(await page.getByLabel('Allowed IP addresses', { exact: true }).getAttribute('aria-invalid'), 'true');
+  t.equal(
+    await page.getByLabel('Allowed IP addresses', { exact: true }).getAttribute('aria-invalid'),
+    'true',
+  );
 });
 
 t.test('same start and end is told as what it is', async (t) => {

@@ -22,7 +22,7 @@ const CHECK_NAMES: Readonly<Record<string, string>> = {
 export function Verdict({ of: { allowed, code, checks } }: { of: Explanation }) {
   const deciding = checks.findIndex(({ passed }) => !passed);
   return (
-    <section class="card" aria-label="Answer">
+    <section class="card">
       <h2 class={allowed ? 'verdict verdict-good' : 'verdict verdict-bad'}>
         {allowed ? (
           'The call would be let through'

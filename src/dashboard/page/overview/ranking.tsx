@@ -15,7 +15,7 @@ export function Ranking({ title, subject, rows }: { title: string; subject: stri
   const sorted = rows.toSorted((a, b) => Number(b.credits) - Number(a.credits));
   const most = Number(sorted[0]?.credits ?? 0);
   return (
-    <section class="card ranking" aria-label={title}>
+    <section class="card">
       <h2>{title}</h2>
       <p class="hint">
         The last 30 days{sorted.length > SHOWN && `; the first ${SHOWN} of ${sorted.length}`}

@@ -21,8 +21,8 @@ export function Spend({
 }) {
   if (byDay.total.calls === 0) {
     return (
-      <section class="card" aria-labelledby="spend-title">
-        <h2 id="spend-title">Spend</h2>
+      <section class="card">
+        <h2>Spend</h2>
         <Empty title="No calls in the last 30 days">
           <p>
             What calls cost shows here by day, key and model. <a href="#/keys">See your keys</a>.
@@ -34,8 +34,8 @@ export function Spend({
   const days = everyDay(byDay);
   return (
     <>
-      <section class="card" aria-labelledby="by-day-title">
-        <h2 id="by-day-title">Spend by day</h2>
+      <section class="card">
+        <h2>Spend by day</h2>
         <p class="hint">Credits a day (UTC), the last 30 days</p>
         <DayChart days={days} />
         <details>

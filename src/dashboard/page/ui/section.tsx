@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 /** A titled part of a page. */
 export function Section({ title, children }: { title: string; children: ComponentChildren }) {
   return (
-    <section class="card" aria-label={title}>
+    <section class="card">
       <h2>{title}</h2>
       {children}
     </section>
