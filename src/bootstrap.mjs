@@ -21,7 +21,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const verbs = {
   async start(node, args) {
     if (!process.env.REDIS_URL) ensureRedis();
-    build(root);
+    build(root, node);
     return runToEnd(root, node, ['dist/main.js', ...args], { TOLLGATE_DEMO: 'true' });
   },
   /** The command line, which bin/tollgate.mjs is for: it may be asked for secrets on stdin. */
@@ -31,11 +31,11 @@ const verbs = {
     return runToEnd(root, node, ['dist/cli.js', ...args], { INIT_CWD: process.cwd() }, 'inherit');
   },
   async reconcile(node, args) {
-    build(root);
+    build(root, node);
     return runToEnd(root, node, ['dist/reconcile.js', ...args]);
   },
-  async build() {
-    build(root);
+  async build(node) {
+    build(root, node);
     return 0;
   },
   async test(_node, args) {
@@ -47,7 +47,7 @@ const verbs = {
   },
   async bench(node, args) {
     ensureRedis();
-    build(root);
+    build(root, node);
     return runToEnd(root, node, ['bench/run.ts', ...args]);
   },
   async torture(node, args) {

@@ -12,9 +12,9 @@ const PAGE_BUILD = 'src/dashboard/build-page.ts';
 
 /**
  * Compiles src to dist, bundles the dashboard and copies what else is not code beside it, unless dist was built from the same files. The folder is
- * made anew, so that nothing of a file that was removed is left in it. Throws Stop.
+ * made anew, so that nothing of a file that was removed is left in it. `node` is one that runs TypeScript. Throws Stop.
  */
-export function build(root) {
+export function build(root, node) {
   const dist = join(root, 'dist');
   const stamp = join(dist, '.built-from');
   const source = filesBelow(join(root, 'src'));
@@ -23,7 +23,7 @@ export function build(root) {
   progress('building');
   rmSync(dist, { recursive: true, force: true });
   runTool(root, 'tsc', ['-p', 'tsconfig.build.json']);
-  runTool(root, 'node', [PAGE_BUILD]);
+  runTool(root, node, [PAGE_BUILD]);
   const page = join(root, 'src', 'dashboard');
   for (const file of source.filter((path) => !CODE.includes(extname(path)) && !path.startsWith(page))) {
     const target = join(dist, relative(join(root, 'src'), file));

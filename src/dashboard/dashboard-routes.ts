@@ -26,7 +26,6 @@ const HEADERS = {
   // Not no-referrer: browsers send no Origin with a GET to the page's own origin, and a key with allowed_origins is
   // judged by the Referer then.
   'referrer-policy': 'same-origin',
-  'cross-origin-opener-policy': 'same-origin',
 } as const;
 
 /**

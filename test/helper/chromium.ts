@@ -24,9 +24,8 @@ async function launch(): Promise<Browser> {
   if (executablePath === undefined) {
     throw new Error('This needs Chromium: install it (apt-get install chromium, brew install chromium).');
   }
-  // As root it has no sandbox; it loads nothing but our own page here.
-  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-  return await chromium.launch({ executablePath, args });
+  // Root and containers have no sandbox for it; it loads nothing but our own page here.
+  return await chromium.launch({ executablePath, chromiumSandbox: false });
 }
 
 function chromiumProgram(): string | undefined {

@@ -25,7 +25,7 @@ export function Page({ role }: { role: Session['role'] }) {
       if (id === 'new') return <NewKey />;
       return number === undefined ? <Keys /> : <EditKey key={number} id={number} />;
     case 'explain':
-      return <Explain keyId={number} />;
+      return <Explain key={number} keyId={number} />;
     case 'ledger':
       return <Ledger />;
     case 'alerts':

@@ -40,7 +40,7 @@ export function EntryTable({ entries, keys }: { entries: readonly Entry[]; keys:
             </td>
             <td class="number">{creditsInColumn(entry.balance_after)}</td>
             <td>{entry.key_id === null ? '–' : keyName(entry.key_id, keys)}</td>
-            <td>
+            <td class="used">
               {usageWords(entry) || '–'}
               {entry.estimated && (
                 <>
