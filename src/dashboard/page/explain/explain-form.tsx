@@ -41,21 +41,7 @@ export function ExplainForm(props: {
         if (!(await action.run())) focusFirstFault(form.current);
       }}
     >
-      <Field name="key" label="Key">
-        {(attributes) => (
-          <select
-            {...attributes}
-            value={question.keyId}
-            onChange={(event) => onQuestion({ ...question, keyId: Number(event.currentTarget.value) })}
-          >
-            {props.keys.map((key) => (
-              <option key={key.id} value={key.id}>
-                {key.name} ({key.prefix}…)
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <KeyChoice keys={props.keys} question={question} onQuestion={onQuestion} />
       <TextField {...text('model', { list: 'explain-models', spellcheck: false })} label="Model" />
       <datalist id="explain-models">
         {props.models.map((model) => (
@@ -92,6 +78,34 @@ export function ExplainForm(props: {
         Explain
       </button>
     </form>
+  );
+}
+
+function KeyChoice({
+  keys,
+  question,
+  onQuestion,
+}: {
+  keys: readonly KeyView[];
+  question: CallQuestion;
+  onQuestion: (question: CallQuestion) => void;
+}) {
+  return (
+    <Field name="key" label="Key">
+      {(attributes) => (
+        <select
+          {...attributes}
+          value={question.keyId}
+          onChange={(event) => onQuestion({ ...question, keyId: Number(event.currentTarget.value) })}
+        >
+          {keys.map((key) => (
+            <option key={key.id} value={key.id}>
+              {key.name} ({key.prefix}…)
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
   );
 }
 

@@ -46,22 +46,7 @@ export function ChipInput(props: ChipInputProps) {
   return (
     <div class="field">
       <label for={id}>{props.label}</label>
-      {items.length > 0 && (
-        <ul class="chips" aria-label={`${props.label}: in the list`}>
-          {items.map((item) => (
-            <li key={item}>
-              {show(item)}
-              <button
-                type="button"
-                aria-label={`Remove ${show(item)}`}
-                onClick={() => onItems(items.filter((other) => other !== item))}
-              >
-                ×
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Chips label={props.label} items={items} show={show} onItems={onItems} />
       <div class="with-button">
         <input
           id={id}
@@ -102,6 +87,36 @@ export function ChipInput(props: ChipInputProps) {
       </p>
       <FieldWords id={id} hint={props.hint} error={props.error} />
     </div>
+  );
+}
+
+function Chips({
+  label,
+  items,
+  show,
+  onItems,
+}: {
+  label: string;
+  items: readonly string[];
+  show: (item: string) => string;
+  onItems: (items: readonly string[]) => void;
+}) {
+  if (items.length === 0) return null;
+  return (
+    <ul class="chips" aria-label={`${label}: in the list`}>
+      {items.map((item) => (
+        <li key={item}>
+          {show(item)}
+          <button
+            type="button"
+            aria-label={`Remove ${show(item)}`}
+            onClick={() => onItems(items.filter((other) => other !== item))}
+          >
+            ×
+          </button>
+        </li>
+      ))}
+    </ul>
   );
 }
 
