@@ -27,7 +27,7 @@ const verbs = {
   /** The command line, which bin/tollgate.mjs is for: it may be asked for secrets on stdin. */
   async tollgate(node, args) {
     if (args[0] === 'start' && !process.env.REDIS_URL && !asksForHelp(args)) ensureRedis();
-    build(root);
+    build(root, node);
     return runToEnd(root, node, ['dist/cli.js', ...args], { INIT_CWD: process.cwd() }, 'inherit');
   },
   async reconcile(node, args) {
