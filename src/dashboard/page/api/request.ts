@@ -42,8 +42,10 @@ export async function askRaw(method: string, path: string, asked: Asked = {}): P
   const response = await send(method, path, token, asked);
   if (response.ok) return response;
   const failure = await failureOf(response);
-  // A key that was deleted meanwhile: every further request would be refused likewise.
-  if (response.status === 401 && asked.token === undefined) {
+  // What is asked for no longer was cut off by this page itself.
+  asked.signal?.throwIfAborted();
+  // A key that was deleted meanwhile: every further request would be refused likewise. The first one says so.
+  if (response.status === 401 && asked.token === undefined && session.value?.token === token) {
     signOut(`You have been signed out. ${failure.message}`);
   }
   throw failure;
