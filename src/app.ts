@@ -6,6 +6,7 @@ import { type ExplainDeps, explainRoutes } from './api/explain-route.ts';
 import { type KeysDeps, keysRoutes } from './api/keys-routes.ts';
 import { openapi } from './api/openapi.ts';
 import { type OpsDeps, opsRoutes } from './api/ops-routes.ts';
+import { dashboardRoutes } from './dashboard/dashboard-routes.ts';
 import { GatewayError } from './domain/errors.ts';
 import { newRequestId } from './domain/request-id.ts';
 import { modelsRoute } from './gateway/models-route.ts';
@@ -71,6 +72,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   await app.register(accountRoutes(parts));
   await app.register(adminRoutes(parts));
   await app.register(opsRoutes(parts));
+  await app.register(dashboardRoutes());
   return app;
 }
 

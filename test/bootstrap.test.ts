@@ -29,6 +29,12 @@ cpSync('src/main.ts', 'dist/main.js');
 cpSync('src/main.ts', 'dist/cli.js');
 `;
 
+const BUNDLER = `
+import { mkdirSync, writeFileSync } from 'node:fs';
+mkdirSync('dist/dashboard/page', { recursive: true });
+writeFileSync('dist/dashboard/page/index.html', 'the page');
+`;
+
 /** A clone in which nothing is installed or built, with a compiler that needs no registry and the main program given. */
 function clone(t: Test, main: string): string {
   const root = t.testdir({
@@ -45,7 +51,11 @@ function clone(t: Test, main: string): string {
       }),
       'tsc.mjs': t.fixture('file', COMPILER),
     },
-    src: { 'main.ts': main, ledger: { lua: { 'admit.lua': '-- admit' } } },
+    src: {
+      'main.ts': main,
+      ledger: { lua: { 'admit.lua': '-- admit' } },
+      dashboard: { 'build-page.ts': BUNDLER, page: { 'page.css': '' } },
+    },
   });
   cpSync(join(SOURCE, 'bootstrap.mjs'), join(root, 'src/bootstrap.mjs'));
   cpSync(join(SOURCE, 'bootstrap'), join(root, 'src/bootstrap'), { recursive: true });
@@ -80,6 +90,8 @@ test('a first start installs, builds and runs the gateway in demo mode', async (
   t.equal(output, 'demo true\n');
   t.match(errors, /installing the locked dependencies[\s\S]*building/);
   t.ok(existsSync(join(root, 'dist/ledger/lua/admit.lua')), 'what is not code is copied');
+  t.ok(existsSync(join(root, 'dist/dashboard/page/index.html')), 'the dashboard is bundled');
+  t.notOk(existsSync(join(root, 'dist/dashboard/page/page.css')), 'its source is not copied');
 });
 
 test('a second start installs and builds nothing', async (t) => {

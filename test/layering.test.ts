@@ -9,9 +9,10 @@ const faultsOf = (files: Record<string, string>) => layeringFaults(new Map(Objec
 
 test('imports in src go one way', async (t) => {
   const paths = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((path) =>
-    /\.(ts|mjs)$/.test(path),
+    /\.(ts|tsx|mjs)$/.test(path),
   );
   t.ok(paths.includes('domain/credits.ts'), 'the files are found');
+  t.ok(paths.includes('dashboard/page/main.tsx'), 'those of the page too');
   t.same(layeringFaults(new Map(paths.map((path) => [path, readFileSync(join(SRC, path), 'utf8')]))), []);
 });
 
@@ -54,6 +55,14 @@ test('a folder without a place is found', async (t) => {
 test('dependency injection outside the container is found', async (t) => {
   t.match(faultsOf({ 'app.ts': "import { container } from 'tsyringe';" }), [/only container\.ts/]);
   t.same(faultsOf({ 'container.ts': "import { container } from 'tsyringe';" }), []);
+});
+
+test('a dashboard that knows more than the domain is found', async (t) => {
+  const page = 'dashboard/page/keys/keys.tsx';
+  t.match(faultsOf({ [page]: "import { ENDPOINTS } from '../../../gateway/endpoints.ts';" }), [
+    /domain only/,
+  ]);
+  t.same(faultsOf({ [page]: "import { normaliseRange } from '../../../domain/addresses.ts';" }), []);
 });
 
 test('I/O in the domain is found', async (t) => {

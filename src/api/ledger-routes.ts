@@ -1,13 +1,14 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Book, LedgerEntry, LedgerQuery } from '../book/book.ts';
+import { ENTRY_TYPES } from '../domain/ledger-entry.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { entryView } from './entry-view.ts';
 import { ERROR_ANSWERS } from './error-schema.ts';
 import { csvEntry, csvHeader } from './ledger-csv.ts';
 import { EntryPage, LedgerQueryString } from './ledger-schema.ts';
-import { cursorParam, integerParam, queryOf, wordParam } from './query.ts';
+import { cursorParam, integerParam, queryOf, textParam, wordParam } from './query.ts';
 
 /** Entries an export reads at a time: what bounds its memory. */
 const EXPORT_PAGE = 500;
@@ -40,10 +41,14 @@ export function ledgerRoute(app: FastifyInstance, { book, ledger, gatekeeper }: 
     const limit = integerParam(query, 'limit', { min: 1, max: MAX_LIMIT });
     const before = cursorParam(query, 'before');
     const keyId = integerParam(query, 'key_id', { min: 1, max: Number.MAX_SAFE_INTEGER });
+    const type = wordParam(query, 'type', ENTRY_TYPES);
+    const model = textParam(query, 'model');
     const filter = {
       accountId: caller.accountId,
       ...(before === undefined ? {} : { before }),
       ...(keyId === undefined ? {} : { keyId }),
+      ...(type === undefined ? {} : { type }),
+      ...(model === undefined ? {} : { model }),
     };
     // So that a caller finds the call that was answered just now.
     await ledger.flush(caller.accountId);

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { ENTRY_TYPES } from '../domain/ledger-entry.ts';
 
 const count = Type.Optional(Type.Number({ minimum: 0 }));
 
@@ -22,7 +23,7 @@ const nullable = <Schema extends ReturnType<typeof Type.String> | ReturnType<typ
 /** Contract section 7, "Ledger entry". */
 export const Entry = Type.Object({
   id: Type.String({ description: 'x-request-id of the call, or the id of the change of balance' }),
-  type: Type.String({ enum: ['charge', 'top_up', 'adjustment', 'refund', 'expired_hold'] }),
+  type: Type.String({ enum: [...ENTRY_TYPES] }),
   created_at: Type.String({ format: 'date-time' }),
   key_id: nullable(Type.Integer()),
   model: nullable(Type.String()),
@@ -48,6 +49,8 @@ export const LedgerQueryString = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Default 100; exports: all' })),
   before: Type.Optional(Type.String({ description: 'The next of the page before' })),
   key_id: Type.Optional(Type.Integer({ minimum: 1 })),
+  type: Type.Optional(Type.String({ enum: [...ENTRY_TYPES] })),
+  model: Type.Optional(Type.String({ description: 'Slug of the model that was called' })),
   format: Type.Optional(Type.String({ enum: ['json', 'csv', 'jsonl'] })),
 });
 

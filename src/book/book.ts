@@ -1,6 +1,6 @@
 import type { Micro } from '../domain/credits.ts';
 import type { AccountRecord, KeyRecord, KeySettings } from '../domain/key.ts';
-import type { EntryDraft, JournalEntry, Usage } from '../domain/ledger-entry.ts';
+import type { EntryDraft, EntryType, JournalEntry, Usage } from '../domain/ledger-entry.ts';
 import type { PeriodStarts } from '../domain/period.ts';
 
 export type { PeriodStarts } from '../domain/period.ts';
@@ -73,6 +73,8 @@ export interface LedgerEntry extends EntryDraft {
 export interface LedgerQuery {
   readonly accountId: number;
   readonly keyId?: number;
+  readonly type?: EntryType;
+  readonly model?: string;
   /** Entries with a lower seq than this only. */
   readonly before?: number;
   /** 1–1,000. */

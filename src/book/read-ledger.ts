@@ -5,9 +5,11 @@ import type { Store } from './store.ts';
 
 export function ledgerQueries({ db }: Store): Pick<Book, 'ledger' | 'charge'> {
   return {
-    async ledger({ accountId, keyId, before, limit }) {
+    async ledger({ accountId, keyId, type, model, before, limit }) {
       let query = db.selectFrom('ledger').selectAll().where('account_id', '=', accountId);
       if (keyId !== undefined) query = query.where('key_id', '=', keyId);
+      if (type !== undefined) query = query.where('type', '=', type);
+      if (model !== undefined) query = query.where('model', '=', model);
       if (before !== undefined) query = query.where('seq', '<', before);
       const rows = await query.orderBy('seq', 'desc').limit(limit).execute();
       return rows.map(ledgerEntry);

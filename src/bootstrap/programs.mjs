@@ -29,6 +29,27 @@ export function ensurePostgres() {
   });
 }
 
+/** The dashboard is tested in a real browser. Throws Stop. */
+export function ensureChromium() {
+  const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+  const applications = ['Chromium.app/Contents/MacOS', 'Google Chrome.app/Contents/MacOS'];
+  const folders = applications.map((name) => join('/Applications', name));
+  ensure({
+    what: 'Chromium (chromium or google-chrome)',
+    isThere: () =>
+      names.some((name) => isOnPath(name)) ||
+      ['Chromium', 'Google Chrome'].some((name) => isOnPath(name, folders)),
+    packages: {
+      'apt-get': 'chromium',
+      brew: 'chromium',
+      dnf: 'chromium',
+      apk: 'chromium',
+      pacman: 'chromium',
+    },
+    otherwise: '',
+  });
+}
+
 /** Debian and Homebrew keep these programs off the PATH. */
 function postgresFolders() {
   const homebrew = ['/opt/homebrew/opt', '/usr/local/opt'];

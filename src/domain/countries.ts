@@ -1,7 +1,8 @@
 import codes from 'i18n-iso-countries/codes.json' with { type: 'json' };
 
 /** ISO 3166-1 alpha-2, and XK, the code that address data uses for Kosovo. */
-const ALPHA_2: ReadonlySet<string> = new Set(codes.map(([alpha2]) => alpha2 ?? ''));
+export const COUNTRY_CODES: readonly string[] = codes.map(([alpha2]) => alpha2 ?? '');
+const ALPHA_2: ReadonlySet<string> = new Set(COUNTRY_CODES);
 
 /** The code in upper case; undefined where it is no known ISO 3166-1 alpha-2 code (contract section 2). */
 export function normaliseCountry(code: string): string | undefined {

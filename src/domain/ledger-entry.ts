@@ -1,7 +1,8 @@
 import type { Micro } from './credits.ts';
 import type { Category } from './key.ts';
 
-export type EntryType = 'charge' | 'top_up' | 'adjustment' | 'refund' | 'expired_hold';
+export const ENTRY_TYPES = ['charge', 'top_up', 'adjustment', 'refund', 'expired_hold'] as const;
+export type EntryType = (typeof ENTRY_TYPES)[number];
 
 export type Outcome =
   | 'complete'

@@ -46,6 +46,31 @@ t.test('a charge has every field of contract section 7', async (t) => {
   });
 });
 
+t.test('entries are found by their type and their model', async (t) => {
+  const { api, key } = await spender(2);
+  await (await world.chat(key, { model: 'renamed' })).text();
+  const found = async (query: string) =>
+    (await api.get<Page>(`/api/account/ledger/?${query}`)).body.entries.map(({ type, model }) => [
+      type,
+      model,
+    ]);
+  t.same(await found('type=top_up'), [['top_up', null]]);
+  t.same(await found('type=charge&model=renamed'), [['charge', 'renamed']]);
+  t.same(await found('model=flat'), [
+    ['charge', 'flat'],
+    ['charge', 'flat'],
+  ]);
+  t.same(await found('model=flat&type=refund'), []);
+  const { body } = await api.get<Page>('/api/account/ledger/?model=flat&limit=1');
+  t.match(await found(`model=flat&limit=1&before=${body.next}`), [['charge', 'flat']]);
+});
+
+t.test('a type that is none is refused', async (t) => {
+  const { api } = await spender(0);
+  t.same(refusalOf(await api.get('/api/account/ledger/?type=gift')), [400, 'invalid_field', 'type']);
+  t.same(refusalOf(await api.get('/api/account/ledger/?model=a&model=b')), [400, 'invalid_field', 'model']);
+});
+
 t.test('a top-up has no call to speak of', async (t) => {
   const { api } = await spender(0);
   const { body } = await api.get<Page>('/api/account/ledger/');

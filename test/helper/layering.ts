@@ -22,6 +22,8 @@ const COMMANDS = 'cli';
 const BOOTSTRAP = 'bootstrap';
 /** Dependency injection stays in one file. */
 const ONLY_IN_CONTAINER = ['tsyringe', 'reflect-metadata'];
+/** Runs in browsers, with the gateway's own rules and nothing else of it; it is reached by the public API only. */
+const BROWSER = 'dashboard';
 /** What would make the domain do more than compute. */
 const IO =
   /^(node:)?(fs|net|tls|http|https|http2|dns|dgram|child_process|worker_threads|sqlite)(\/|$)|^(fastify|ioredis|kysely|pg|undici)$/;
@@ -52,6 +54,8 @@ function faultOfFile(path: string, target: string): string | undefined {
   const [from, to] = [unitOf(path), unitOf(target)];
   if (from === to) return undefined;
   if (from === BOOTSTRAP || to === BOOTSTRAP) return `must not import ${target}: the bootstrap stands alone`;
+  if (from === BROWSER && to !== 'domain')
+    return `must not import ${target}: the dashboard knows the domain only`;
   const [fromTier = -1, toTier = -1] = [tierOf(path), tierOf(target)];
   const isProgram = fromTier === PROGRAM && toTier === PROGRAM;
   const isShared = fromTier === toTier && fromTier === 1;

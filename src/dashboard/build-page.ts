@@ -1,0 +1,73 @@
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+
+const SOURCE = fileURLToPath(new URL('./page', import.meta.url));
+const TARGET = fileURLToPath(new URL('../../dist/dashboard/page', import.meta.url));
+
+/**
+ * Bundles the page at /dashboard/ into `target`: index.html, and assets with the hash of their content in their names,
+ * each also compressed. Files are put in place whole, so that a gateway that serves meanwhile never sends half a one.
+ */
+export async function buildPage(target = TARGET): Promise<void> {
+  const { outputFiles } = await build({
+    entryPoints: [join(SOURCE, 'main.tsx'), join(SOURCE, 'icon.svg')],
+    tsconfig: join(SOURCE, 'tsconfig.json'),
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: ['chrome111', 'firefox115', 'safari16.4'],
+    loader: { '.svg': 'copy' },
+    entryNames: '[name]-[hash]',
+    outdir: join(target, 'assets'),
+    write: false,
+    legalComments: 'eof',
+  });
+  const assets = outputFiles.map(({ path, contents }) => ({ name: basename(path), contents }));
+  const named = (ending: string) => assets.find(({ name }) => name.endsWith(ending))?.name ?? '';
+  const page = html(named('.js'), named('.css'), named('.svg'));
+  mkdirSync(join(target, 'assets'), { recursive: true });
+  for (const { name, contents } of assets) put(join(target, 'assets', name), contents);
+  put(join(target, 'index.html'), Buffer.from(page));
+  const current = new Set(assets.flatMap(({ name }) => [name, `${name}.br`, `${name}.gz`]));
+  for (const name of readdirSync(join(target, 'assets'))) {
+    // Another build of the same source may be at work: its unfinished files are its own.
+    if (!current.has(name) && !name.includes('.part-')) rmSync(join(target, 'assets', name), { force: true });
+  }
+}
+
+function html(script: string, style: string, icon: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Tollgate</title>
+<link rel="icon" href="assets/${icon}" type="image/svg+xml">
+<link rel="stylesheet" href="assets/${style}">
+<script type="module" src="assets/${script}"></script>
+</head>
+<body>
+<noscript>This page needs JavaScript. Everything that it does can also be done with the API.</noscript>
+<div id="page"></div>
+</body>
+</html>
+`;
+}
+
+function put(path: string, contents: Uint8Array): void {
+  for (const [ending, bytes] of [
+    ['', contents],
+    ['.br', brotliCompressSync(contents)],
+    ['.gz', gzipSync(contents, { level: 9 })],
+  ] as const) {
+    const part = `${path}${ending}.part-${process.pid}`;
+    writeFileSync(part, bytes);
+    renameSync(part, `${path}${ending}`);
+  }
+}
+
+if (import.meta.main) await buildPage();

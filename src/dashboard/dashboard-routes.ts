@@ -1,0 +1,74 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import fastifyStatic from '@fastify/static';
+import type { FastifyPluginAsync, FastifyReply } from 'fastify';
+import { GatewayError } from '../domain/errors.ts';
+
+/** Where `build-page.ts` leaves the page; the same folder from src/dashboard/ and from dist/dashboard/. */
+const PAGE_FOLDER = fileURLToPath(new URL('../../dist/dashboard/page', import.meta.url));
+
+/** Only what this gateway serves runs, loads or is asked, and no page can hold this one in a frame. */
+const CONTENT_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join('; ');
+
+const HEADERS = {
+  'content-security-policy': CONTENT_POLICY,
+  'x-content-type-options': 'nosniff',
+  // Not no-referrer: browsers send no Origin with a GET to the page's own origin, and a key with allowed_origins is
+  // judged by the Referer then.
+  'referrer-policy': 'same-origin',
+} as const;
+
+/**
+ * The page of contract section 8 and its assets, compressed when they were built. The page is asked for anew each time;
+ * the assets have the hash of their content in their names and are kept for good.
+ */
+export function dashboardRoutes(folder = PAGE_FOLDER): FastifyPluginAsync {
+  return async (app) => {
+    await app.register(fastifyStatic, {
+      root: folder,
+      serve: false,
+      preCompressed: true,
+      cacheControl: false,
+    });
+    app.get('/dashboard/', { schema: { hide: true } }, async (request, reply) => {
+      // The router takes both spellings; links within the page need the slash.
+      if (request.url.split('?', 1)[0] === '/dashboard') return reply.redirect('/dashboard/', 308);
+      requireFile(`${folder}/index.html`, 'The dashboard is not built. Type npm run build, and start again.');
+      return head(reply, 'no-cache').sendFile('index.html');
+    });
+    app.get<{ Params: { file: string } }>(
+      '/dashboard/assets/:file',
+      { schema: { hide: true } },
+      async (request, reply) => {
+        const { file } = request.params;
+        if (!/^[\w-]+\.(js|css|svg)$/.test(file)) throw noSuchFile();
+        requireFile(`${folder}/assets/${file}`, NO_SUCH_FILE);
+        return head(reply, 'public, max-age=31536000, immutable').sendFile(`assets/${file}`);
+      },
+    );
+  };
+}
+
+const NO_SUCH_FILE = 'The dashboard has no such file. Load /dashboard/ again.';
+
+function noSuchFile(message = NO_SUCH_FILE): GatewayError {
+  return new GatewayError('unknown_endpoint', message);
+}
+
+function requireFile(path: string, message: string): void {
+  if (!existsSync(path)) throw noSuchFile(message);
+}
+
+function head(reply: FastifyReply, cacheControl: string): FastifyReply {
+  return reply.headers(HEADERS).header('cache-control', cacheControl);
+}

@@ -1,0 +1,59 @@
+import { type Alert, readAlerts, sendTestAlert } from '../api/account.ts';
+import { useAction } from '../api/use-action.ts';
+import { announce } from '../ui/announcements.tsx';
+import { FailureNote } from '../ui/note.tsx';
+import { Section } from '../ui/section.tsx';
+
+/** A delivery takes 10 s at most; one that has no outcome then will be told by a refresh. */
+const WAIT_MS = 12_000;
+const LOOK_EVERY_MS = 400;
+
+/** Sends a marked alert to every webhook, and waits for its outcomes. */
+export function TestAlert({
+  receivers,
+  onAlerts,
+}: {
+  /** How many active keys have a webhook address. */
+  receivers: number;
+  onAlerts: (alerts: readonly Alert[]) => void;
+}) {
+  const action = useAction(async () => {
+    const { id } = await sendTestAlert();
+    const outcome = await outcomeOf(id, onAlerts);
+    announce(outcome);
+  });
+  return (
+    <Section title="Test">
+      <p>
+        {receivers === 0
+          ? 'No active key has a webhook address: set one on a key first.'
+          : `Sends a marked alert to ${receivers === 1 ? 'one webhook address' : `${receivers} webhook addresses`}.`}
+      </p>
+      <button
+        type="button"
+        class="primary"
+        disabled={action.isBusy || receivers === 0}
+        onClick={() => action.run()}
+      >
+        {action.isBusy ? 'Sending…' : 'Send test alert'}
+      </button>
+      <FailureNote error={action.error} />
+    </Section>
+  );
+}
+
+async function outcomeOf(id: number, onAlerts: (alerts: readonly Alert[]) => void): Promise<string> {
+  const end = Date.now() + WAIT_MS;
+  for (;;) {
+    const alerts = await readAlerts();
+    onAlerts(alerts);
+    const deliveries = alerts.find((alert) => alert.id === id)?.deliveries ?? [];
+    const isDone = deliveries.length > 0 && deliveries.every(({ status }) => status !== 'unknown');
+    if (isDone) {
+      const delivered = deliveries.filter(({ status }) => status === 'delivered').length;
+      return `Test alert: ${delivered} of ${deliveries.length} delivered.`;
+    }
+    if (Date.now() > end) return 'The test alert has no outcome yet.';
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+}

@@ -1,0 +1,22 @@
+import { ApiFailure } from './request.ts';
+
+/** Refusals that are about the key of the session: checks 3 to 8 of every request. */
+const ABOUT_THE_CALLER: ReadonlySet<string> = new Set([
+  'inactive_account',
+  'outside_active_hours',
+  'ip_not_allowed',
+  'country_blocked',
+  'origin_not_allowed',
+]);
+
+/** What to show of an error: the gateway's words, and whom they are about where that is easily misread. */
+export function wordsOf(error: unknown): string {
+  if (!(error instanceof ApiFailure)) return 'Something went wrong in this page. Load it again.';
+  if (!ABOUT_THE_CALLER.has(error.code)) return error.message;
+  return `${error.message} This is about the key that you signed in with: its restrictions hold for this page too.`;
+}
+
+/** The field that a refusal names, if it names one of these. */
+export function fieldOf<Name extends string>(error: unknown, names: readonly Name[]): Name | undefined {
+  return error instanceof ApiFailure ? names.find((name) => name === error.param) : undefined;
+}

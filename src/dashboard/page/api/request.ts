@@ -1,0 +1,98 @@
+import { session, signOut } from '../session/session.ts';
+
+/** A request that was refused or did not arrive. `message` is for people, as the gateway wrote it. */
+export class ApiFailure extends Error {
+  /** 0: no answer came. */
+  readonly status: number;
+  /** As in the README's table of errors, or `unreachable`. */
+  readonly code: string;
+  /** The field that was refused, as it is named on the wire. */
+  readonly param: string | null;
+
+  constructor(status: number, code: string, message: string, param: string | null = null) {
+    super(message);
+    this.name = 'ApiFailure';
+    this.status = status;
+    this.code = code;
+    this.param = param;
+  }
+}
+
+export interface Asked {
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+  /** Default: that of the session. */
+  readonly token?: string;
+}
+
+/** Asks the gateway's public API and reads the answer as JSON. Rejects with an ApiFailure. */
+export async function ask<Body>(method: string, path: string, asked: Asked = {}): Promise<Body> {
+  const response = await askRaw(method, path, asked);
+  try {
+    return (await response.json()) as Body;
+  } catch (error) {
+    throw unreadable(error, response.status);
+  }
+}
+
+/** The same, the answer as it comes. */
+export async function askRaw(method: string, path: string, asked: Asked = {}): Promise<Response> {
+  const token = asked.token ?? session.value?.token;
+  const response = await send(method, path, token, asked);
+  if (response.ok) return response;
+  const failure = await failureOf(response);
+  // What is asked for no longer was cut off by this page itself.
+  asked.signal?.throwIfAborted();
+  // A key that was deleted meanwhile: every further request would be refused likewise. The first one says so.
+  if (response.status === 401 && asked.token === undefined && session.value?.token === token) {
+    signOut(`You have been signed out. ${failure.message}`);
+  }
+  throw failure;
+}
+
+async function send(
+  method: string,
+  path: string,
+  token: string | undefined,
+  { body, headers, signal }: Asked,
+): Promise<Response> {
+  try {
+    return await fetch(path, {
+      method,
+      cache: 'no-store',
+      credentials: 'omit',
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new ApiFailure(
+      0,
+      'unreachable',
+      'The gateway cannot be reached. Check the connection and try again.',
+    );
+  }
+}
+
+async function failureOf(response: Response): Promise<ApiFailure> {
+  try {
+    const { error } = (await response.json()) as {
+      error: { message: string; code: string; param: string | null };
+    };
+    return new ApiFailure(response.status, error.code, error.message, error.param);
+  } catch (error) {
+    return unreadable(error, response.status);
+  }
+}
+
+/** Something between page and gateway answered, or the answer broke off. */
+function unreadable(error: unknown, status: number): ApiFailure {
+  const reason = error instanceof SyntaxError ? 'is not one of the gateway' : 'broke off';
+  return new ApiFailure(status, 'unreadable', `The answer (${status}) ${reason}. Try again shortly.`);
+}

@@ -1,0 +1,37 @@
+import { useCallback, useRef, useState } from 'preact/hooks';
+
+/** Something that a person starts and that takes a moment. */
+export interface Action<Input> {
+  /** Resolves to whether it went well; does nothing while it runs. */
+  run(input: Input): Promise<boolean>;
+  readonly isBusy: boolean;
+  /** Of the last run; undefined where it went well. */
+  readonly error: unknown;
+  forget(): void;
+}
+
+export function useAction<Input = void>(act: (input: Input) => Promise<unknown>): Action<Input> {
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const latest = useRef(act);
+  latest.current = act;
+  const isRunning = useRef(false);
+  const run = useCallback(async (input: Input) => {
+    if (isRunning.current) return false;
+    isRunning.current = true;
+    setBusy(true);
+    setError(undefined);
+    try {
+      await latest.current(input);
+      return true;
+    } catch (failure) {
+      setError(failure);
+      return false;
+    } finally {
+      isRunning.current = false;
+      setBusy(false);
+    }
+  }, []);
+  const forget = useCallback(() => setError(undefined), []);
+  return { run, isBusy, error, forget };
+}

@@ -1,0 +1,44 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+
+/** What is loaded for a page: at first nothing, then data or what went wrong. */
+export interface Loaded<Data> {
+  readonly data: Data | undefined;
+  readonly error: unknown;
+  readonly isLoading: boolean;
+  /** Asks again; the data of before stays until the new is there. */
+  reload(): void;
+  /** For an answer that brought the new state with it. */
+  replace(data: Data): void;
+}
+
+interface State<Data> {
+  readonly data: Data | undefined;
+  readonly error: unknown;
+  readonly isLoading: boolean;
+}
+
+/**
+ * Loads when the component appears and whenever `subject` changes. An answer that is overtaken by a later question, or
+ * that comes after the component went, is dropped.
+ */
+export function useLoad<Data>(load: (signal: AbortSignal) => Promise<Data>, subject = ''): Loaded<Data> {
+  const [state, setState] = useState<State<Data>>({ data: undefined, error: undefined, isLoading: true });
+  const [round, setRound] = useState(0);
+  const latest = useRef(load);
+  latest.current = load;
+  useEffect(() => {
+    const question = new AbortController();
+    // `round` and `subject` are what makes it ask again.
+    void [round, subject];
+    setState(({ data }) => ({ data, error: undefined, isLoading: true }));
+    latest.current(question.signal).then(
+      (data) => question.signal.aborted || setState({ data, error: undefined, isLoading: false }),
+      (error: unknown) =>
+        question.signal.aborted || setState(({ data }) => ({ data, error, isLoading: false })),
+    );
+    return () => question.abort();
+  }, [round, subject]);
+  const reload = useCallback(() => setRound((count) => count + 1), []);
+  const replace = useCallback((data: Data) => setState({ data, error: undefined, isLoading: false }), []);
+  return { ...state, reload, replace };
+}

@@ -1,0 +1,2 @@
+/** Styles are bundled, and have nothing to import. */
+declare module '*.css';

@@ -1,0 +1,140 @@
+import type { InputHTMLAttributes } from 'preact';
+import { useRef } from 'preact/hooks';
+import type { KeyView } from '../../../domain/key-view.ts';
+import { fieldOf, wordsOf } from '../api/failure.ts';
+import type { Action } from '../api/use-action.ts';
+import { COUNTRIES } from '../format/countries.ts';
+import { zoneName } from '../format/time.ts';
+import { Field, TextField } from '../ui/field.tsx';
+import { focusFirstFault } from '../ui/focus-fault.ts';
+import { FailureNote } from '../ui/note.tsx';
+import type { CallQuestion } from './call-question.ts';
+
+const FIELDS = ['model', 'endpoint', 'ip', 'origin', 'country', 'at'] as const;
+
+export function ExplainForm(props: {
+  keys: readonly KeyView[];
+  models: readonly string[];
+  endpoints: readonly string[];
+  question: CallQuestion;
+  onQuestion: (question: CallQuestion) => void;
+  action: Action<void>;
+}) {
+  const { question, onQuestion, action } = props;
+  const form = useRef<HTMLFormElement>(null);
+  const refused = fieldOf(action.error, FIELDS);
+  const errorOf = (name: (typeof FIELDS)[number]) => (refused === name ? wordsOf(action.error) : undefined);
+  const text = (name: 'model' | 'ip' | 'origin' | 'at', input: InputHTMLAttributes) => ({
+    name,
+    error: errorOf(name),
+    value: question[name],
+    onValue: (value: string) => onQuestion({ ...question, [name]: value }),
+    input,
+  });
+  return (
+    <form
+      ref={form}
+      class="card"
+      noValidate
+      onSubmit={async (event) => {
+        event.preventDefault();
+        if (!(await action.run())) focusFirstFault(form.current);
+      }}
+    >
+      <KeyChoice keys={props.keys} question={question} onQuestion={onQuestion} />
+      <TextField {...text('model', { list: 'explain-models', spellcheck: false })} label="Model" />
+      <datalist id="explain-models">
+        {props.models.map((model) => (
+          <option key={model} value={model} />
+        ))}
+      </datalist>
+      <Choice
+        name="endpoint"
+        label="Endpoint"
+        none="The first that serves the model"
+        choices={props.endpoints.map((path) => [path, path])}
+        error={errorOf('endpoint')}
+        question={question}
+        onQuestion={onQuestion}
+      />
+      <TextField {...text('ip', { placeholder: 'Yours' })} label="IP address of the caller" />
+      <TextField {...text('origin', { placeholder: 'None is sent' })} label="Origin" />
+      <Choice
+        name="country"
+        label="Country"
+        none="Where the address belongs"
+        choices={COUNTRIES.map(({ code, name }) => [code, name])}
+        error={errorOf('country')}
+        question={question}
+        onQuestion={onQuestion}
+      />
+      <TextField
+        {...text('at', { type: 'datetime-local' })}
+        label="Moment"
+        hint={`Empty: now. In your time zone (${zoneName()}). Moves hours and expiry; credits are always those of now.`}
+      />
+      {!refused && <FailureNote error={action.error} />}
+      <button type="submit" class="primary" disabled={action.isBusy}>
+        Explain
+      </button>
+    </form>
+  );
+}
+
+function KeyChoice({
+  keys,
+  question,
+  onQuestion,
+}: {
+  keys: readonly KeyView[];
+  question: CallQuestion;
+  onQuestion: (question: CallQuestion) => void;
+}) {
+  return (
+    <Field name="key" label="Key">
+      {(attributes) => (
+        <select
+          {...attributes}
+          value={question.keyId}
+          onChange={(event) => onQuestion({ ...question, keyId: Number(event.currentTarget.value) })}
+        >
+          {keys.map((key) => (
+            <option key={key.id} value={key.id}>
+              {key.name} ({key.prefix}…)
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+function Choice(props: {
+  name: 'endpoint' | 'country';
+  label: string;
+  none: string;
+  choices: readonly (readonly [value: string, name: string])[];
+  error: string | undefined;
+  question: CallQuestion;
+  onQuestion: (question: CallQuestion) => void;
+}) {
+  const { name, question, onQuestion } = props;
+  return (
+    <Field name={name} label={props.label} error={props.error}>
+      {(attributes) => (
+        <select
+          {...attributes}
+          value={question[name]}
+          onChange={(event) => onQuestion({ ...question, [name]: event.currentTarget.value })}
+        >
+          <option value="">{props.none}</option>
+          {props.choices.map(([value, title]) => (
+            <option key={value} value={value}>
+              {title}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}

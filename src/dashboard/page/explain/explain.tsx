@@ -1,0 +1,70 @@
+import { useState } from 'preact/hooks';
+import type { KeyView } from '../../../domain/key-view.ts';
+import { readAccount, readEndpoints, readModels } from '../api/account.ts';
+import { type Explanation, explainCall, listKeys } from '../api/keys.ts';
+import { useAction } from '../api/use-action.ts';
+import { useLoad } from '../api/use-load.ts';
+import { ReadOnlyNote } from '../keys/read-only-note.tsx';
+import { PageFrame } from '../ui/page.tsx';
+import { Shown } from '../ui/shown.tsx';
+import { NO_QUESTION, questionOf } from './call-question.ts';
+import { ExplainForm } from './explain-form.tsx';
+import { Verdict } from './verdict.tsx';
+
+/** What a call would be answered, check by check. */
+export function Explain({ keyId }: { keyId: number | undefined }) {
+  const loaded = useLoad(async (signal) => {
+    const [keys, account, models, endpoints] = await Promise.all([
+      listKeys(signal),
+      readAccount({ signal }),
+      readModels(signal),
+      readEndpoints(signal),
+    ]);
+    return { keys, models, endpoints, manages: account.webhook_secret !== undefined };
+  });
+  return (
+    <PageFrame title="Explain a call">
+      <p class="lead">
+        Tells what a call with a key would be answered, check by check, without sending or spending anything.
+      </p>
+      <Shown of={loaded}>
+        {({ keys, models, endpoints, manages }) =>
+          manages ? (
+            <Asking keys={keys} models={models.map(({ id }) => id)} endpoints={endpoints} keyId={keyId} />
+          ) : (
+            <ReadOnlyNote />
+          )
+        }
+      </Shown>
+    </PageFrame>
+  );
+}
+
+function Asking(props: {
+  keys: readonly KeyView[];
+  models: readonly string[];
+  endpoints: readonly string[];
+  keyId: number | undefined;
+}) {
+  const first = props.keyId ?? props.keys[0]?.id ?? 0;
+  const [question, setQuestion] = useState({ ...NO_QUESTION, keyId: first, model: props.models[0] ?? '' });
+  const [answer, setAnswer] = useState<Explanation>();
+  const action = useAction(async () => {
+    setAnswer(undefined);
+    setAnswer(await explainCall(question.keyId, questionOf(question)));
+  });
+  return (
+    <div class="columns columns-explain">
+      <ExplainForm
+        {...props}
+        question={question}
+        onQuestion={(changed) => {
+          action.forget();
+          setQuestion(changed);
+        }}
+        action={action}
+      />
+      <div aria-live="polite">{answer && <Verdict of={answer} />}</div>
+    </div>
+  );
+}

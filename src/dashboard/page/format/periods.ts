@@ -1,0 +1,19 @@
+import type { SpendingPeriod } from '../../../domain/key.ts';
+
+/** How a spending period is named where it follows "spent" or "credits". */
+export const THIS_PERIOD: Readonly<Record<SpendingPeriod, string>> = {
+  daily: 'today',
+  weekly: 'this week',
+  monthly: 'this month',
+};
+
+export const PERIOD_NAMES: Readonly<Record<SpendingPeriod, string>> = {
+  daily: 'day (from 00:00 UTC)',
+  weekly: 'week (from Monday, 00:00 UTC)',
+  monthly: 'month (from day 1, 00:00 UTC)',
+};
+
+/** For a value that comes off the wire. */
+export function thisPeriod(period: string): string {
+  return THIS_PERIOD[period as SpendingPeriod] ?? 'in this period';
+}

@@ -1,0 +1,54 @@
+import { signal } from '@preact/signals';
+
+/** In which zone the page shows times. */
+export const zone = signal<'local' | 'utc'>('local');
+
+const FORMATS = new Map<string, Intl.DateTimeFormat>();
+
+/** A moment, as `21 Nov 2026, 07:36:05`, in the machine's zone or in UTC. */
+export function moment(iso: string, where: 'local' | 'utc', seconds = false): string {
+  const key = `${where} ${seconds}`;
+  let format = FORMATS.get(key);
+  if (!format) {
+    format = new Intl.DateTimeFormat('en-GB', {
+      dateStyle: 'medium',
+      timeStyle: seconds ? 'medium' : 'short',
+      ...(where === 'utc' ? { timeZone: 'UTC' } : {}),
+    });
+    FORMATS.set(key, format);
+  }
+  return format.format(new Date(iso));
+}
+
+/** `21 Nov` of a calendar day `2026-11-21`, which is one of UTC. */
+export function dayName(day: string): string {
+  const format = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+  return format.format(new Date(`${day}T00:00:00Z`));
+}
+
+export function zoneName(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+/** The text of a datetime-local input, in local time; "" for none. */
+export function toLocalInput(iso: string | null): string {
+  if (iso === null) return '';
+  const at = new Date(iso);
+  const two = (part: number) => String(part).padStart(2, '0');
+  const date = `${String(at.getFullYear()).padStart(4, '0')}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  return `${date}T${two(at.getHours())}:${two(at.getMinutes())}`;
+}
+
+/** What a datetime-local input says, as a timestamp; undefined where it is no time. */
+export function fromLocalInput(text: string): string | undefined {
+  const ms = new Date(text).getTime();
+  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
+}
+
+/** `HH:MM` of UTC in local time, by today's offset. */
+export function localClock(utcClock: string): string {
+  const [hours = 0, minutes = 0] = utcClock.split(':').map(Number);
+  const at = new Date();
+  at.setUTCHours(hours, minutes, 0, 0);
+  return `${String(at.getHours()).padStart(2, '0')}:${String(at.getMinutes()).padStart(2, '0')}`;
+}

@@ -1,0 +1,53 @@
+import { fromLocalInput, moment, zoneName } from '../format/time.ts';
+import { Field, TextField } from '../ui/field.tsx';
+import { Section } from '../ui/section.tsx';
+import type { KeyFormPart } from './key-form.tsx';
+import { ManageTick } from './manage-tick.tsx';
+
+export function Basics(part: KeyFormPart) {
+  const { draft, errors, change } = part;
+  return (
+    <Section title="Key">
+      <TextField
+        name="name"
+        label="Name"
+        error={errors.name}
+        value={draft.name}
+        onValue={(name) => change({ name })}
+        input={{ required: true, maxLength: 200 }}
+      />
+      <Field
+        name="description"
+        label="Note"
+        hint="Optional; up to 1,000 characters."
+        error={errors.description}
+      >
+        {(attributes) => (
+          <textarea
+            {...attributes}
+            rows={2}
+            value={draft.description}
+            onInput={(event) => change({ description: event.currentTarget.value })}
+          />
+        )}
+      </Field>
+      <TextField
+        name="expires_at"
+        label="Expires"
+        hint={expiryHint(draft.expires)}
+        error={errors.expires_at}
+        value={draft.expires}
+        onValue={(expires) => change({ expires })}
+        input={{ type: 'datetime-local' }}
+      />
+      <ManageTick {...part} />
+    </Section>
+  );
+}
+
+function expiryHint(text: string): string {
+  const at = text === '' ? undefined : fromLocalInput(text);
+  if (at === undefined) return `Empty: never. In your time zone (${zoneName()}).`;
+  const passed = Date.parse(at) <= Date.now() ? ' That has passed: the key has expired.' : '';
+  return `${moment(at, 'utc')} UTC.${passed}`;
+}

@@ -1,0 +1,77 @@
+import { isWithin, parseActiveHours } from '../../../domain/hours.ts';
+import { localClock, zoneName } from '../format/time.ts';
+import { FieldWords } from '../ui/field.tsx';
+import { Section } from '../ui/section.tsx';
+import type { KeyFormPart } from './key-form.tsx';
+import { hoursOf } from './read-draft.ts';
+
+/** When calls may come: two times of the UTC day. */
+export function HourSettings({ draft, errors, change }: KeyFormPart) {
+  const id = 'field-active_hours';
+  const attributes = {
+    type: 'time' as const,
+    required: true,
+    'aria-describedby': `${id}-hint ${id}-error`,
+    'aria-invalid': errors.active_hours ? ('true' as const) : undefined,
+  };
+  return (
+    <Section title="When">
+      <label class="tick">
+        <input
+          type="checkbox"
+          checked={draft.hasHours}
+          onChange={(event) => change({ hasHours: event.currentTarget.checked })}
+        />
+        <span>Only during certain hours</span>
+      </label>
+      {draft.hasHours && (
+        <>
+          <div class="pair">
+            <div class="field">
+              <label for={`${id}-start`}>From (UTC)</label>
+              <input
+                {...attributes}
+                id={`${id}-start`}
+                value={draft.start}
+                onInput={(event) => change({ start: event.currentTarget.value })}
+              />
+            </div>
+            <div class="field">
+              <label for={`${id}-end`}>Until (UTC)</label>
+              <input
+                {...attributes}
+                id={`${id}-end`}
+                value={draft.end}
+                onInput={(event) => change({ end: event.currentTarget.value })}
+              />
+            </div>
+          </div>
+          <FieldWords id={id} hint={hoursInWords(draft)} error={errors.active_hours} />
+        </>
+      )}
+    </Section>
+  );
+}
+
+/** What the two times mean, the wrap past midnight and local time included. */
+function hoursInWords(draft: KeyFormPart['draft']): string {
+  const text = hoursText(draft);
+  const hours = text === undefined ? undefined : parseActiveHours(text);
+  if (!text || !hours) return 'Every day, in UTC; the start is included, the end is not.';
+  const [start = '', end = ''] = text.split('-');
+  const wraps = hours.startMinute > hours.endMinute;
+  const utc = wraps
+    ? `From ${start} past midnight until ${end} of the next day, UTC.`
+    : `Every day from ${start} until ${end} UTC.`;
+  const local = `In ${zoneName()}, by today's offset: ${localClock(start)} until ${localClock(end)}.`;
+  const now = isWithin(hours, Date.now()) ? 'Now is within these hours.' : 'Now is outside these hours.';
+  return `${utc} ${local} ${now}`;
+}
+
+function hoursText(draft: KeyFormPart['draft']): string | undefined {
+  try {
+    return hoursOf(draft);
+  } catch {
+    return undefined;
+  }
+}

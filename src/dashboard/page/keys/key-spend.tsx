@@ -1,0 +1,26 @@
+import type { KeyView } from '../../../domain/key-view.ts';
+import { credits } from '../format/credits.ts';
+import { thisPeriod } from '../format/periods.ts';
+import { Bar } from '../ui/bar.tsx';
+
+/** What the key has spent in its period, and how much of its limit that is. */
+export function KeySpend({ of }: { of: KeyView }) {
+  const { spending_current: spent, spending_limit: limit, spending_period: period } = of;
+  if (limit === null) {
+    return (
+      <span class="key-spend">
+        {credits(spent)} <small>{thisPeriod(period)}</small>
+      </span>
+    );
+  }
+  const part = limit === 0 ? 1 : Number(spent) / limit;
+  return (
+    <span class="key-spend">
+      {credits(spent)}{' '}
+      <small>
+        of {credits(limit)} {thisPeriod(period)}
+      </small>
+      <Bar part={part} full={part >= 1} />
+    </span>
+  );
+}

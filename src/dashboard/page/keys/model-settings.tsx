@@ -1,0 +1,54 @@
+import { CATEGORIES } from '../../../domain/key.ts';
+import { readModels } from '../api/account.ts';
+import { useLoad } from '../api/use-load.ts';
+import { CATEGORY_NAMES } from '../format/categories.ts';
+import { CheckList } from '../ui/check-list.tsx';
+import { FailureNote } from '../ui/note.tsx';
+import { Section } from '../ui/section.tsx';
+import type { KeyFormPart } from './key-form.tsx';
+
+export function ModelSettings({ draft, errors, change }: KeyFormPart) {
+  const catalog = useLoad(readModels);
+  const known = catalog.data ?? [];
+  // What the key lists stays to be seen where the catalog has no such model, or not for the key of this session.
+  const others = draft.models.filter((slug) => !known.some((model) => model.id === slug));
+  return (
+    <Section title="Models">
+      <CheckList
+        name="allowed_categories"
+        legend="Modalities"
+        hint="None ticked: all."
+        choices={CATEGORIES.map((category) => ({
+          value: category,
+          name: CATEGORY_NAMES[category] ?? category,
+        }))}
+        chosen={draft.categories}
+        onChosen={(chosen) =>
+          change({ categories: CATEGORIES.filter((category) => chosen.includes(category)) })
+        }
+        error={errors.allowed_categories}
+      />
+      <FailureNote error={catalog.error} retry={catalog.reload} />
+      <CheckList
+        name="allowed_models"
+        legend="Models"
+        hint={
+          catalog.isLoading
+            ? 'Loading the catalog…'
+            : 'None ticked: all of the catalog, also those that it gets later. A model must be of an allowed modality too.'
+        }
+        choices={[
+          ...known.map((model) => ({ value: model.id, name: model.id, note: model.category })),
+          ...others.map((slug) => ({
+            value: slug,
+            name: slug,
+            note: catalog.isLoading ? '' : 'not in the catalog',
+          })),
+        ]}
+        chosen={draft.models}
+        onChosen={(models) => change({ models })}
+        error={errors.allowed_models}
+      />
+    </Section>
+  );
+}

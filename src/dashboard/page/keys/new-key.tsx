@@ -1,0 +1,36 @@
+import { useState } from 'preact/hooks';
+import type { CreatedKeyView } from '../../../domain/key-view.ts';
+import { createKey } from '../api/keys.ts';
+import { useAction } from '../api/use-action.ts';
+import { goTo } from '../route.ts';
+import { PageFrame } from '../ui/page.tsx';
+import { CreatedKey } from './created-key.tsx';
+import { NEW_KEY } from './key-draft.ts';
+import { KeyForm } from './key-form.tsx';
+import { readDraft } from './read-draft.ts';
+
+export function NewKey() {
+  const [draft, setDraft] = useState(NEW_KEY);
+  const [isTried, setTried] = useState(false);
+  const [created, setCreated] = useState<CreatedKeyView>();
+  const read = readDraft(draft);
+  const save = useAction(async () => {
+    const said = draft.canManage === undefined ? {} : { can_manage: draft.canManage };
+    setCreated(await createKey({ ...read.body, ...said }));
+  });
+  return (
+    <PageFrame title="Create key" back={{ href: '#/keys', name: 'Keys' }}>
+      <KeyForm
+        known={undefined}
+        draft={draft}
+        onDraft={setDraft}
+        faults={read.errors}
+        isTried={isTried}
+        onTry={() => setTried(true)}
+        save={save}
+        verb="Create key"
+      />
+      {created && <CreatedKey of={created} onDone={() => goTo(`/keys/${created.id}`)} />}
+    </PageFrame>
+  );
+}

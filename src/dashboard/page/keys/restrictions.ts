@@ -1,0 +1,23 @@
+import type { KeyView } from '../../../domain/key-view.ts';
+
+/** What limits the key, in words; empty: nothing does. */
+export function restrictionsOf(key: KeyView): string[] {
+  const said: (readonly [boolean, string])[] = [
+    [key.allowed_categories.length > 0, 'modalities'],
+    [key.allowed_models.length > 0, counted(key.allowed_models, 'model')],
+    [key.spending_limit !== null, 'spending limit'],
+    [key.active_hours !== '', `${key.active_hours} UTC`],
+    [key.allowed_ips.length > 0, counted(key.allowed_ips, 'address', 'addresses')],
+    [key.allowed_origins.length > 0, counted(key.allowed_origins, 'origin')],
+    [
+      key.blocked_countries.length > 0,
+      counted(key.blocked_countries, 'blocked country', 'blocked countries'),
+    ],
+    [key.expires_at !== null, 'expiry'],
+  ];
+  return said.flatMap(([holds, words]) => (holds ? [words] : []));
+}
+
+function counted(items: readonly string[], one: string, many = `${one}s`): string {
+  return `${items.length} ${items.length === 1 ? one : many}`;
+}

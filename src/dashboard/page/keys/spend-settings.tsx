@@ -1,0 +1,81 @@
+import { SPENDING_PERIODS } from '../../../domain/key.ts';
+import { credits } from '../format/credits.ts';
+import { PERIOD_NAMES, thisPeriod } from '../format/periods.ts';
+import { Bar } from '../ui/bar.tsx';
+import { Field, TextField } from '../ui/field.tsx';
+import { Section } from '../ui/section.tsx';
+import type { KeyFormPart } from './key-form.tsx';
+
+export function SpendSettings({ draft, errors, change, known }: KeyFormPart) {
+  return (
+    <Section title="Spending">
+      <label class="tick">
+        <input
+          type="checkbox"
+          checked={draft.hasLimit}
+          onChange={(event) => change({ hasLimit: event.currentTarget.checked })}
+        />
+        <span>Limit what this key may spend</span>
+      </label>
+      <div class="pair">
+        {draft.hasLimit && (
+          <TextField
+            name="spending_limit"
+            label="Limit in credits"
+            error={errors.spending_limit}
+            value={draft.limit}
+            onValue={(limit) => change({ limit })}
+            input={{ inputMode: 'decimal' }}
+          />
+        )}
+        <Field name="spending_period" label="Counted by" error={errors.spending_period}>
+          {(attributes) => (
+            <select
+              {...attributes}
+              value={draft.period}
+              onChange={(event) => {
+                const period = SPENDING_PERIODS.find((name) => name === event.currentTarget.value);
+                if (period) change({ period });
+              }}
+            >
+              {SPENDING_PERIODS.map((period) => (
+                <option key={period} value={period}>
+                  {PERIOD_NAMES[period]}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      </div>
+      {known && (
+        <Spent spent={known.spending_current} period={known.spending_period} limit={limitOf(draft)} />
+      )}
+    </Section>
+  );
+}
+
+/** Undefined where there is none, or what is typed is no number yet. */
+function limitOf({ hasLimit, limit }: KeyFormPart['draft']): number | undefined {
+  const amount = hasLimit && limit.trim() !== '' ? Number(limit) : Number.NaN;
+  return amount >= 0 ? amount : undefined;
+}
+
+function Spent({ spent, period, limit }: { spent: string; period: string; limit: number | undefined }) {
+  if (limit === undefined) {
+    return (
+      <p class="spent">
+        Spent {thisPeriod(period)}: <strong>{credits(spent)}</strong> credits
+      </p>
+    );
+  }
+  const part = limit === 0 ? 1 : Number(spent) / limit;
+  return (
+    <div class="spent">
+      <p>
+        Spent {thisPeriod(period)}: <strong>{credits(spent)}</strong> of {credits(limit)} credits
+        {part >= 1 ? '. The limit is reached.' : ''}
+      </p>
+      <Bar part={part} full={part >= 1} />
+    </div>
+  );
+}

@@ -1,0 +1,24 @@
+import { TextField } from '../ui/field.tsx';
+import { Section } from '../ui/section.tsx';
+import type { KeyFormPart } from './key-form.tsx';
+
+export function WebhookSettings({ draft, errors, change }: KeyFormPart) {
+  return (
+    <Section title="Low-credits alert">
+      <TextField
+        name="webhook_url"
+        label="Webhook address"
+        hint={
+          <>
+            Gets a POST when the account falls below its alert threshold. Empty: none. Try it under{' '}
+            <a href="#/alerts">Alerts</a>.
+          </>
+        }
+        error={errors.webhook_url}
+        value={draft.webhookUrl}
+        onValue={(webhookUrl) => change({ webhookUrl })}
+        input={{ type: 'url', placeholder: 'https://example.com/hook', spellcheck: false }}
+      />
+    </Section>
+  );
+}

@@ -1,0 +1,82 @@
+import type { KeyView } from '../../../domain/key-view.ts';
+import type { Entry } from '../api/account.ts';
+import { count, creditsInColumn, signedCredits } from '../format/credits.ts';
+import { keyName } from '../keys/key-name.ts';
+import { Badge } from '../ui/badge.tsx';
+import { Table } from '../ui/table.tsx';
+import { Time } from '../ui/time.tsx';
+import { ENTRY_NAMES, named, OUTCOME_NAMES } from './entry-names.ts';
+
+export function EntryTable({ entries, keys }: { entries: readonly Entry[]; keys: readonly KeyView[] }) {
+  return (
+    <Table label="Ledger entries">
+      <thead>
+        <tr>
+          <th scope="col">Time</th>
+          <th scope="col">Entry</th>
+          <th scope="col" class="number">
+            Credits
+          </th>
+          <th scope="col" class="number">
+            Balance after
+          </th>
+          <th scope="col">Key</th>
+          <th scope="col">Used</th>
+          <th scope="col">Answered</th>
+        </tr>
+      </thead>
+      <tbody>
+        {entries.map((entry) => (
+          <tr key={entry.id}>
+            <th scope="row" class="nowrap">
+              <Time at={entry.created_at} seconds />
+            </th>
+            <td>
+              {named(ENTRY_NAMES, entry.type)}
+              {entry.model && <span class="sub">{entry.model}</span>}
+            </td>
+            <td class={entry.credits.startsWith('-') ? 'number' : 'number gain'}>
+              {signedCredits(entry.credits)}
+            </td>
+            <td class="number">{creditsInColumn(entry.balance_after)}</td>
+            <td>{entry.key_id === null ? '–' : keyName(entry.key_id, keys)}</td>
+            <td class="used">
+              {usageWords(entry) || '–'}
+              {entry.estimated && (
+                <>
+                  {' '}
+                  <Badge kind="plain">estimated</Badge>
+                </>
+              )}
+            </td>
+            <td>{answered(entry)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </Table>
+  );
+}
+
+function usageWords({ usage }: Entry): string {
+  return Object.entries(usage)
+    .filter(([, amount]) => amount > 0)
+    .map(([unit, amount]) => `${count(amount)} ${unitWords(unit, amount)}`)
+    .join(', ');
+}
+
+/** `input_tokens` → `input tokens`; one of them is `input token`. */
+function unitWords(unit: string, amount: number): string {
+  const words = unit.replaceAll('_', ' ');
+  return amount === 1 ? words.replace(/s$/, '') : words;
+}
+
+function answered({ status, outcome, endpoint }: Entry) {
+  if (status === null) return '–';
+  const isComplete = outcome === 'complete';
+  return (
+    <span title={endpoint ?? undefined}>
+      {isComplete ? status : <Badge kind="warning">{status}</Badge>}
+      {!isComplete && outcome && <span class="sub">{named(OUTCOME_NAMES, outcome)}</span>}
+    </span>
+  );
+}

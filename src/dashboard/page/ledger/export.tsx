@@ -1,0 +1,38 @@
+import { exportLedger, type LedgerFilter } from '../api/account.ts';
+import { wordsOf } from '../api/failure.ts';
+import { useAction } from '../api/use-action.ts';
+import { announce } from '../ui/announcements.tsx';
+
+/** Saves the whole ledger, as it is filtered, to a file. */
+export function Export({ filter }: { filter: LedgerFilter }) {
+  const action = useAction(async (format: 'csv' | 'jsonl') => {
+    save(await exportLedger(filter, format), `ledger.${format}`);
+    announce('The ledger is exported.');
+  });
+  return (
+    <>
+      <button type="button" disabled={action.isBusy} onClick={() => action.run('csv')}>
+        Export CSV
+      </button>
+      <button type="button" disabled={action.isBusy} onClick={() => action.run('jsonl')}>
+        Export JSON lines
+      </button>
+      {action.error !== undefined && (
+        <p class="field-error" role="alert">
+          {wordsOf(action.error)}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** A link could not carry the key, which goes in a header only; so the page fetches, and hands over what it got. */
+function save(content: Blob, name: string): void {
+  const url = URL.createObjectURL(content);
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  // The browser has taken hold of it by then.
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}

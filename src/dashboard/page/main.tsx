@@ -1,0 +1,11 @@
+import { render } from 'preact';
+import { App } from './app.tsx';
+import './style/base.css';
+import './style/dialog.css';
+import './style/layout.css';
+import './style/controls.css';
+import './style/content.css';
+import './style/chart.css';
+
+const place = document.getElementById('page');
+if (place) render(<App />, place);

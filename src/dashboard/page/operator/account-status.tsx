@@ -1,0 +1,8 @@
+import type { OperatorAccount } from '../api/operator.ts';
+import { Badge } from '../ui/badge.tsx';
+
+export function AccountStatus({ of }: { of: OperatorAccount }) {
+  if (!of.is_active) return <Badge kind="bad">Inactive</Badge>;
+  if (of.credits_balance < of.alert_threshold) return <Badge kind="warning">Low credits</Badge>;
+  return <Badge kind="good">Active</Badge>;
+}

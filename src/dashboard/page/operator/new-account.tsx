@@ -1,0 +1,71 @@
+import { useRef, useState } from 'preact/hooks';
+import type { CreatedKeyView } from '../../../domain/key-view.ts';
+import { fieldOf, wordsOf } from '../api/failure.ts';
+import { createAccount } from '../api/operator.ts';
+import { ApiFailure } from '../api/request.ts';
+import { useAction } from '../api/use-action.ts';
+import { readAmount } from '../format/read-amount.ts';
+import { CreatedKey } from '../keys/created-key.tsx';
+import { goTo } from '../route.ts';
+import { TextField } from '../ui/field.tsx';
+import { focusFirstFault } from '../ui/focus-fault.ts';
+import { FailureNote } from '../ui/note.tsx';
+import { PageFrame } from '../ui/page.tsx';
+
+const FIELDS = ['email', 'credits', 'alert_threshold'] as const;
+type Fields = Record<(typeof FIELDS)[number], string>;
+
+export function NewAccount() {
+  const [fields, setFields] = useState<Fields>({ email: '', credits: '0', alert_threshold: '100' });
+  const [created, setCreated] = useState<{ accountId: number; key: CreatedKeyView }>();
+  const form = useRef<HTMLFormElement>(null);
+  const action = useAction(async () => {
+    const { account, key } = await createAccount({
+      email: fields.email.trim(),
+      credits: readAmount('Credits', fields.credits, 'credits'),
+      alert_threshold: readAmount('The threshold', fields.alert_threshold, 'alert_threshold'),
+    });
+    setCreated({ accountId: account.id, key });
+  });
+  const refused = fieldOf(action.error, FIELDS) ?? (isEmailTaken(action.error) ? 'email' : undefined);
+  const field = (name: keyof Fields) => ({
+    name,
+    value: fields[name],
+    onValue: (value: string) => {
+      action.forget();
+      setFields({ ...fields, [name]: value });
+    },
+    error: refused === name ? wordsOf(action.error) : undefined,
+  });
+  return (
+    <PageFrame title="Create account" back={{ href: '#/accounts', name: 'Accounts' }}>
+      <form
+        ref={form}
+        class="card narrow"
+        noValidate
+        onSubmit={async (event) => {
+          event.preventDefault();
+          if (!(await action.run())) focusFirstFault(form.current);
+        }}
+      >
+        <TextField {...field('email')} label="E-mail address of the owner" input={{ type: 'email' }} />
+        <TextField {...field('credits')} label="Credits to begin with" input={{ inputMode: 'decimal' }} />
+        <TextField
+          {...field('alert_threshold')}
+          label="Alert threshold"
+          hint="The owner is alerted when the balance falls below, and can change it."
+          input={{ inputMode: 'decimal' }}
+        />
+        {!refused && <FailureNote error={action.error} />}
+        <button type="submit" class="primary" disabled={action.isBusy}>
+          Create account
+        </button>
+      </form>
+      {created && <CreatedKey of={created.key} onDone={() => goTo(`/accounts/${created.accountId}`)} />}
+    </PageFrame>
+  );
+}
+
+function isEmailTaken(error: unknown): boolean {
+  return error instanceof ApiFailure && error.code === 'email_taken';
+}

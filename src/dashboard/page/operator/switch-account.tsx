@@ -1,0 +1,42 @@
+import { useState } from 'preact/hooks';
+import { changeAccount, type OperatorAccount } from '../api/operator.ts';
+import { announce } from '../ui/announcements.tsx';
+import { Confirm } from '../ui/confirm.tsx';
+
+/** Deactivates an account, or brings it back; asks first. */
+export function SwitchAccount({
+  of: account,
+  onChanged,
+}: {
+  of: OperatorAccount;
+  onChanged: (account: OperatorAccount) => void;
+}) {
+  const [isAsking, setAsking] = useState(false);
+  const verb = account.is_active ? 'Deactivate' : 'Reactivate';
+  const act = async () => {
+    onChanged(await changeAccount(account.id, { is_active: !account.is_active }));
+    announce(account.is_active ? 'The account is deactivated.' : 'The account is active again.');
+  };
+  return (
+    <>
+      <button type="button" class={account.is_active ? 'danger-quiet' : ''} onClick={() => setAsking(true)}>
+        {verb}
+      </button>
+      {isAsking && (
+        <Confirm
+          title={`${verb} ${account.email}?`}
+          verb={verb}
+          danger={account.is_active}
+          act={act}
+          onClose={() => setAsking(false)}
+        >
+          <p>
+            {account.is_active
+              ? 'Every key of the account is refused from now on, at every gateway. Its balance stays.'
+              : 'Its keys work again, as they are set.'}
+          </p>
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,106 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { callsInWords, credits } from '../format/credits.ts';
+import { dayName } from '../format/time.ts';
+import type { DaySpend } from './every-day.ts';
+
+const HEIGHT_PX = 220;
+const DARK = matchMedia('(prefers-color-scheme: dark)');
+
+/** Bars of spend by day. Readers get the table below it; the day under the pointer is told in words. */
+export function DayChart({ days }: { days: readonly DaySpend[] }) {
+  const frame = useRef<HTMLDivElement>(null);
+  const [pointed, setPointed] = useState<number | null>(null);
+  useEffect(() => {
+    const place = frame.current;
+    if (!place) return;
+    let chart = draw(place, days, setPointed);
+    // A canvas knows no colour schemes, so it is drawn anew.
+    const repaint = () => {
+      chart.destroy();
+      chart = draw(place, days, setPointed);
+    };
+    DARK.addEventListener('change', repaint);
+    const widths = new ResizeObserver(() => chart.setSize({ width: place.clientWidth, height: HEIGHT_PX }));
+    widths.observe(place);
+    return () => {
+      DARK.removeEventListener('change', repaint);
+      widths.disconnect();
+      chart.destroy();
+    };
+  }, [days]);
+  const day = pointed === null ? undefined : days[pointed];
+  return (
+    <figure class="chart">
+      <div
+        ref={frame}
+        role="img"
+        aria-label="Bar chart of the spend by day; the table below has its numbers"
+      />
+      <figcaption>
+        {day
+          ? `${dayName(day.day)}: ${credits(day.credits)} credits in ${callsInWords(day.calls)}`
+          : 'Point at a bar for its numbers.'}
+      </figcaption>
+    </figure>
+  );
+}
+
+function draw(
+  place: HTMLElement,
+  days: readonly DaySpend[],
+  onPointed: (index: number | null) => void,
+): uPlot {
+  const colour = colours(place);
+  const axis = { stroke: colour('--muted'), font: '12px system-ui, sans-serif', ticks: { show: false } };
+  const bars = uPlot.paths.bars?.({ size: [0.7, 28], radius: 0.2 });
+  return new uPlot(
+    {
+      width: place.clientWidth,
+      height: HEIGHT_PX,
+      padding: [8, 8, 0, 0],
+      legend: { show: false },
+      cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
+      scales: {
+        x: { time: false, range: [-0.5, days.length - 0.5] },
+        y: { range: (_chart, _low, high) => [0, high > 0 ? high * 1.1 : 1] },
+      },
+      axes: [
+        {
+          ...axis,
+          grid: { show: false },
+          size: 28,
+          space: 64,
+          values: (_chart, places) => places.map((index) => dayName(days[index]?.day ?? '')),
+          incrs: [1, 2, 5, 7, 10],
+        },
+        {
+          ...axis,
+          grid: { stroke: colour('--line'), width: 1 },
+          size: 44,
+          values: (_chart, amounts) => amounts.map((amount) => AXIS.format(amount)),
+        },
+      ],
+      series: [
+        {},
+        {
+          fill: colour('--accent'),
+          width: 0,
+          points: { show: false },
+          ...(bars ? { paths: bars } : {}),
+        },
+      ],
+      hooks: { setCursor: [(chart) => onPointed(chart.cursor.idx ?? null)] },
+    },
+    [days.map((_, index) => index), days.map((day) => Number(day.credits))],
+    place,
+  );
+}
+
+const AXIS = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
+
+function colours(place: HTMLElement): (name: string) => string {
+  const style = getComputedStyle(place);
+  return (name) => style.getPropertyValue(name).trim();
+}

@@ -1,0 +1,71 @@
+import { type Account, readAccount, readUsage } from '../api/account.ts';
+import { listKeys } from '../api/keys.ts';
+import { useLoad } from '../api/use-load.ts';
+import { credits } from '../format/credits.ts';
+import { Note } from '../ui/note.tsx';
+import { PageFrame } from '../ui/page.tsx';
+import { Shown } from '../ui/shown.tsx';
+import { Figures } from './figures.tsx';
+import { Spend } from './spend.tsx';
+
+/** Balance and spend: what an owner looks at first. */
+export function Overview() {
+  const account = useLoad((signal) => readAccount({ signal }));
+  const spend = useLoad(async (signal) => {
+    const [byDay, byKey, byModel, keys] = await Promise.all([
+      readUsage('day', signal),
+      readUsage('key', signal),
+      readUsage('model', signal),
+      listKeys(signal),
+    ]);
+    return { byDay, byKey, byModel, keys };
+  });
+  const reload = () => {
+    account.reload();
+    spend.reload();
+  };
+  return (
+    <PageFrame
+      title="Overview"
+      actions={
+        <button type="button" onClick={reload} disabled={account.isLoading || spend.isLoading}>
+          Refresh
+        </button>
+      }
+    >
+      <Shown of={account}>
+        {(data) => (
+          <>
+            <CreditState account={data} />
+            <Figures account={data} spent={spend.data?.byDay.total} onChanged={account.replace} />
+          </>
+        )}
+      </Shown>
+      <Shown of={spend}>{(reports) => <Spend {...reports} />}</Shown>
+    </PageFrame>
+  );
+}
+
+/** Says when there are few credits left, or none. */
+function CreditState({ account }: { account: Account }) {
+  const { credits_balance: balance, alert_threshold: threshold } = account;
+  if (balance <= 0) {
+    return (
+      <Note kind="danger">
+        <p>
+          <strong>No credits.</strong> Calls that cost anything are refused with{' '}
+          <code>insufficient_credits</code>. Ask the operator of this gateway for a top-up.
+        </p>
+      </Note>
+    );
+  }
+  if (balance >= threshold) return null;
+  return (
+    <Note kind="warning">
+      <p>
+        <strong>Low credits.</strong> The balance of {credits(balance)} is below the alert threshold of{' '}
+        {credits(threshold)}. Ask the operator of this gateway for a top-up in time.
+      </p>
+    </Note>
+  );
+}

@@ -1,0 +1,50 @@
+import type { Sums } from '../api/account.ts';
+import { count, creditsInColumn } from '../format/credits.ts';
+import { Bar } from '../ui/bar.tsx';
+import { Table } from '../ui/table.tsx';
+
+const SHOWN = 8;
+
+interface Row extends Sums {
+  readonly name: string;
+  readonly href: string | undefined;
+}
+
+/** A bar chart that is a table: the most expensive first, each with its share. */
+export function Ranking({ title, subject, rows }: { title: string; subject: string; rows: readonly Row[] }) {
+  const sorted = rows.toSorted((a, b) => Number(b.credits) - Number(a.credits));
+  const most = Number(sorted[0]?.credits ?? 0);
+  return (
+    <section class="card">
+      <h2>{title}</h2>
+      <p class="hint">
+        The last 30 days{sorted.length > SHOWN && `; the first ${SHOWN} of ${sorted.length}`}
+      </p>
+      <Table label={title}>
+        <thead>
+          <tr>
+            <th scope="col">{subject}</th>
+            <th scope="col" class="number">
+              Calls
+            </th>
+            <th scope="col" class="number">
+              Credits
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {sorted.slice(0, SHOWN).map((row) => (
+            <tr key={row.href ?? row.name}>
+              <th scope="row">
+                {row.href ? <a href={row.href}>{row.name}</a> : row.name}
+                <Bar part={most > 0 ? Number(row.credits) / most : 0} />
+              </th>
+              <td class="number">{count(row.calls)}</td>
+              <td class="number">{creditsInColumn(row.credits)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </Table>
+    </section>
+  );
+}

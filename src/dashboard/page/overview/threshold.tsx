@@ -1,0 +1,103 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { type Account, setThreshold } from '../api/account.ts';
+import { wordsOf } from '../api/failure.ts';
+import { useAction } from '../api/use-action.ts';
+import { credits } from '../format/credits.ts';
+import { readAmount } from '../format/read-amount.ts';
+import { announce } from '../ui/announcements.tsx';
+
+/** The alert threshold: a figure that is edited where it stands. */
+export function Threshold({
+  account,
+  onChanged,
+}: {
+  account: Account;
+  onChanged: (account: Account) => void;
+}) {
+  const [text, setText] = useState<string>();
+  const mayEdit = account.webhook_secret !== undefined;
+  const opener = useRef<HTMLButtonElement>(null);
+  const close = () => {
+    setText(undefined);
+    requestAnimationFrame(() => opener.current?.focus());
+  };
+  return (
+    <div class="figure">
+      <dt>Alert threshold</dt>
+      {text === undefined ? (
+        <>
+          <dd class="figure-value">{credits(account.alert_threshold)}</dd>
+          <dd class="figure-note">
+            {mayEdit ? (
+              <button
+                type="button"
+                class="link"
+                ref={opener}
+                aria-label="Change the alert threshold"
+                onClick={() => setText(String(account.alert_threshold))}
+              >
+                Change
+              </button>
+            ) : (
+              'alert when the balance falls below'
+            )}
+          </dd>
+        </>
+      ) : (
+        <dd>
+          <ThresholdForm text={text} onText={setText} onClose={close} onChanged={onChanged} />
+        </dd>
+      )}
+    </div>
+  );
+}
+
+function ThresholdForm(props: {
+  text: string;
+  onText: (text: string) => void;
+  onClose: () => void;
+  onChanged: (account: Account) => void;
+}) {
+  const { text, onText, onClose, onChanged } = props;
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.select(), []);
+  const action = useAction(async () => {
+    onChanged(await setThreshold(readAmount('The threshold', text, 'alert_threshold')));
+    announce('The alert threshold is changed.');
+    onClose();
+  });
+  const error = action.error === undefined ? '' : wordsOf(action.error);
+  return (
+    <form
+      class="inline-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void action.run();
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') onClose();
+      }}
+    >
+      <input
+        ref={input}
+        name="alert_threshold"
+        inputMode="decimal"
+        autocomplete="off"
+        aria-label="Alert threshold in credits"
+        aria-describedby="threshold-error"
+        aria-invalid={error ? 'true' : undefined}
+        value={text}
+        onInput={(event) => onText(event.currentTarget.value)}
+      />
+      <button type="submit" class="primary" disabled={action.isBusy}>
+        Save
+      </button>
+      <button type="button" onClick={onClose}>
+        Cancel
+      </button>
+      <p class="field-error" id="threshold-error" aria-live="polite">
+        {error}
+      </p>
+    </form>
+  );
+}

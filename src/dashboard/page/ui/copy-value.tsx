@@ -1,0 +1,36 @@
+import { useRef } from 'preact/hooks';
+import { announce } from './announcements.tsx';
+
+/** A value to take away, with a button that copies it. */
+export function CopyValue({ label, value }: { label: string; value: string }) {
+  const input = useRef<HTMLInputElement>(null);
+  const copy = async () => {
+    announce((await copied(value, input.current)) ? `${label} copied.` : 'Press Ctrl+C or ⌘C to copy.');
+  };
+  return (
+    <div class="copy-value">
+      <input
+        ref={input}
+        readOnly
+        aria-label={label}
+        value={value}
+        onFocus={(event) => event.currentTarget.select()}
+      />
+      <button type="button" class="primary" onClick={copy}>
+        Copy
+      </button>
+    </div>
+  );
+}
+
+/** Over plain HTTP browsers have no clipboard API: there the value is selected and copied the old way. */
+async function copied(value: string, input: HTMLInputElement | null): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(value);
+    return true;
+  } catch {
+    input?.focus();
+    input?.select();
+    return document.execCommand('copy');
+  }
+}

@@ -1,0 +1,90 @@
+import type { ComponentChildren, InputHTMLAttributes, JSX } from 'preact';
+
+/** What a control in a field has to carry. */
+export interface ControlAttributes {
+  id: string;
+  name: string;
+  'aria-describedby': string | undefined;
+  'aria-invalid': 'true' | undefined;
+}
+
+export interface FieldProps {
+  /** On the wire; unique on a page. */
+  name: string;
+  label: string;
+  hint?: ComponentChildren;
+  error?: string | undefined;
+}
+
+/** A label, a control, what it is for, and what is wrong with its value. */
+export function Field({
+  name,
+  label,
+  hint,
+  error,
+  children,
+}: FieldProps & { children: (attributes: ControlAttributes) => JSX.Element }) {
+  const id = `field-${name}`;
+  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children({
+        id,
+        name,
+        'aria-describedby': described || undefined,
+        'aria-invalid': error ? 'true' : undefined,
+      })}
+      <FieldWords id={id} hint={hint} error={error} />
+    </div>
+  );
+}
+
+export function FieldWords({
+  id,
+  hint,
+  error,
+}: {
+  id: string;
+  hint?: ComponentChildren;
+  error?: string | undefined;
+}) {
+  return (
+    <>
+      {hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      <p class="field-error" id={`${id}-error`} aria-live="polite">
+        {error}
+      </p>
+    </>
+  );
+}
+
+/** The field that holds one line of text. */
+export function TextField({
+  value,
+  onValue,
+  input,
+  ...field
+}: FieldProps & {
+  value: string;
+  onValue: (value: string) => void;
+  input?: InputHTMLAttributes;
+}) {
+  return (
+    <Field {...field}>
+      {(attributes) => (
+        <input
+          autocomplete="off"
+          {...input}
+          {...attributes}
+          value={value}
+          onInput={(event) => onValue(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}

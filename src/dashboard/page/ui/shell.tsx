@@ -1,0 +1,70 @@
+import type { ComponentChildren } from 'preact';
+import { zone, zoneName } from '../format/time.ts';
+import { route } from '../route.ts';
+import { session, signOut } from '../session/session.ts';
+
+const PLACES = {
+  owner: [
+    ['overview', 'Overview'],
+    ['keys', 'Keys'],
+    ['explain', 'Explain'],
+    ['ledger', 'Ledger'],
+    ['alerts', 'Alerts'],
+  ],
+  operator: [['accounts', 'Accounts']],
+} as const;
+
+/** What stands around every page. */
+export function Shell({ children }: { children: ComponentChildren }) {
+  const places = PLACES[session.value?.role ?? 'owner'];
+  const here = places.find(([place]) => place === route.value[0])?.[0] ?? places[0][0];
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => document.querySelector('h1')?.focus()}>
+        Skip to the page
+      </button>
+      <header class="top">
+        <div class="top-row">
+          <span class="brand">Tollgate</span>
+          <nav aria-label="Pages">
+            <ul>
+              {places.map(([place, name]) => (
+                <li key={place}>
+                  <a href={`#/${place}`} aria-current={place === here ? 'page' : undefined}>
+                    {name}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </nav>
+          <button type="button" class="quiet" onClick={() => signOut()}>
+            Sign out
+          </button>
+        </div>
+      </header>
+      <main>{children}</main>
+      <footer>
+        <ZoneChoice />
+        <a href="/docs">API reference</a>
+      </footer>
+    </>
+  );
+}
+
+function ZoneChoice() {
+  const isUtc = zone.value === 'utc';
+  return (
+    <p>
+      Times are shown in {isUtc ? 'UTC' : `your time zone (${zoneName()})`}.{' '}
+      <button
+        type="button"
+        class="link"
+        onClick={() => {
+          zone.value = isUtc ? 'local' : 'utc';
+        }}
+      >
+        {isUtc ? 'Show local time' : 'Show UTC'}
+      </button>
+    </p>
+  );
+}

@@ -1,0 +1,63 @@
+import t from 'tap';
+import { openDashboard } from '../helper/dashboard.ts';
+import { startReceiver } from '../helper/receiver.ts';
+import { startWorld } from '../helper/world.ts';
+
+const world = await startWorld(t);
+
+async function alerts(t: Parameters<typeof openDashboard>[0], key: string) {
+  const { page, signIn, open } = await openDashboard(t, world);
+  await signIn(key);
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await open('alerts', 'Alerts');
+  return page;
+}
+
+t.test('a test alert is sent, and its outcomes are shown', async (t) => {
+  const receiver = await startReceiver();
+  const refusing = await startReceiver({
+    respond: (_request, response) => {
+      response.statusCode = 500;
+      response.end();
+    },
+  });
+  t.teardown(() => Promise.all([receiver.close(), refusing.close()]));
+  const { key } = await world.account({ key: { name: 'Good', webhookUrl: receiver.url } });
+  await world.api('POST', '/api/keys/', key, { name: 'Refusing', webhook_url: refusing.url });
+  const page = await alerts(t, key);
+  await page.getByText('No alert yet').waitFor();
+  await page.getByRole('button', { name: 'Send test alert' }).click();
+  await page.getByText('Test alert: 1 of 2 delivered.').waitFor();
+  await page.getByRole('row', { name: /Good Delivered 200 in \d+ ms/ }).waitFor();
+  await page.getByRole('row', { name: /Refusing Failed .*500 in \d+ ms/ }).waitFor();
+  t.match(JSON.parse((await receiver.next()).body), { event: 'low_credits' });
+});
+
+t.test('an alert by a crossing is shown with its balance', async (t) => {
+  const receiver = await startReceiver();
+  t.teardown(() => receiver.close());
+  const { key } = await world.account({
+    credits: 10,
+    threshold: 10,
+    key: { name: 'Watcher', webhookUrl: receiver.url },
+  });
+  await (await world.chat(key)).text();
+  await receiver.next();
+  const page = await alerts(t, key);
+  await page.getByText(/^Low credits .*, at a balance of 9\.00$/).waitFor();
+  t.equal(await page.getByText('Test alert', { exact: true }).count(), 0);
+});
+
+t.test('without a webhook there is nothing to test', async (t) => {
+  const { key } = await world.account();
+  const page = await alerts(t, key);
+  await page.getByText('No active key has a webhook address').waitFor();
+  t.ok(await page.getByRole('button', { name: 'Send test alert' }).isDisabled());
+});
+
+t.test('the webhook secret is shown when it is asked for', async (t) => {
+  const { key } = await world.account();
+  const page = await alerts(t, key);
+  await page.getByRole('button', { name: 'Show the secret' }).click();
+  t.match(await page.getByLabel('Webhook secret').inputValue(), /^whsec_/);
+});

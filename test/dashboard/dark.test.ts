@@ -1,0 +1,19 @@
+import t from 'tap';
+import { openDashboard } from '../helper/dashboard.ts';
+import { inspectEveryPage } from '../helper/dashboard-tour.ts';
+import { startWorld } from '../helper/world.ts';
+
+await inspectEveryPage(t, { scheme: 'dark' });
+
+t.test('the dark scheme is dark', async (t) => {
+  const world = await startWorld(t);
+  for (const [scheme, isDark] of [
+    ['light', false],
+    ['dark', true],
+  ] as const) {
+    const { page } = await openDashboard(t, world, { scheme });
+    const ground = String(await page.evaluate('getComputedStyle(document.body).backgroundColor'));
+    const brightness = Math.max(...[...ground.matchAll(/\d+/g)].map(Number));
+    t.equal(brightness < 64, isDark, `${scheme}: ${ground}`);
+  }
+});

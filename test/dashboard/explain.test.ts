@@ -1,0 +1,54 @@
+import t from 'tap';
+import { apiOf } from '../helper/api.ts';
+import { openDashboard } from '../helper/dashboard.ts';
+import { startWorld } from '../helper/world.ts';
+
+const world = await startWorld(t);
+const { key } = await world.account();
+const { body: limited } = await apiOf(world, key).post<{ id: number }>('/api/keys/', {
+  name: 'Limited',
+  active_hours: '08:00-10:00',
+  allowed_ips: ['203.0.113.0/24'],
+});
+
+async function form(t: Parameters<typeof openDashboard>[0]) {
+  const { page, signIn, open } = await openDashboard(t, world);
+  await signIn(key);
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await open(`explain/${limited.id}`, 'Explain a call');
+  await page.getByLabel('Model').fill('flat');
+  // 09:00 UTC in the winter of Berlin.
+  await page.getByLabel('Moment').fill('2031-01-15T10:00');
+  return page;
+}
+
+t.test('a call that would pass is said to pass, check by check', async (t) => {
+  const page = await form(t);
+  await page.getByLabel('IP address of the caller').fill('203.0.113.9');
+  await page.getByLabel('Endpoint').selectOption('/v1/chat/completions');
+  await page.getByRole('button', { name: 'Explain' }).click();
+  await page.getByRole('heading', { name: 'The call would be let through' }).waitFor();
+  const checks = await page.locator('.check-name').allTextContents();
+  t.equal(checks.length, 14);
+  t.ok(checks.every((words) => words.endsWith('passed')));
+});
+
+t.test('the first check that fails is the one that is marked', async (t) => {
+  const page = await form(t);
+  await page.getByLabel('Moment').fill('2031-01-15T12:00');
+  await page.getByLabel('IP address of the caller').fill('198.51.100.1');
+  await page.getByRole('button', { name: 'Explain' }).click();
+  await page.getByRole('heading', { name: 'The call would be refused: outside_active_hours' }).waitFor();
+  const checks = await page.locator('.check-name').allTextContents();
+  t.equal(checks[5], 'Active hours failed – this is what is answered');
+  t.equal(checks[6], 'IP address failed', 'a later one that fails too');
+  t.equal(checks.filter((words) => words.includes('this is what is answered')).length, 1);
+});
+
+t.test('a question that cannot be judged is refused at its field', async (t) => {
+  const page = await form(t);
+  await page.getByLabel('IP address of the caller').fill('300.1.1.1');
+  await page.getByRole('button', { name: 'Explain' }).click();
+  await page.getByText('ip must be an IPv4 or IPv6 address.').waitFor();
+  t.equal(await page.getByLabel('IP address of the caller').getAttribute('aria-invalid'), 'true');
+});

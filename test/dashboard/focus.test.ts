@@ -1,0 +1,27 @@
+import t from 'tap';
+import { openDashboard } from '../helper/dashboard.ts';
+import { startWorld } from '../helper/world.ts';
+
+const world = await startWorld(t);
+const owner = await world.account({ key: { name: 'First' } });
+
+t.test('a dialog takes the focus and gives it back', async (t) => {
+  const { page, signIn, open } = await openDashboard(t, world);
+  await signIn(owner.key);
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await open(`keys/${owner.keyId}`, 'First');
+  await page.getByRole('button', { name: 'Deactivate' }).press('Enter');
+  await page.locator('dialog[open] button:focus').waitFor();
+  await page.keyboard.press('Escape');
+  await page.locator('.page-head button:focus', { hasText: 'Deactivate' }).waitFor();
+  t.equal(await page.getByRole('dialog').count(), 0);
+});
+
+t.test('a page that is gone to has its title focused, to be read out', async (t) => {
+  const { page, signIn } = await openDashboard(t, world);
+  await signIn(owner.key);
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await page.getByRole('link', { name: 'Ledger' }).press('Enter');
+  await page.locator('h1:focus', { hasText: 'Ledger' }).waitFor();
+  t.equal(await page.title(), 'Ledger · Tollgate');
+});

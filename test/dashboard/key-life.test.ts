@@ -1,0 +1,174 @@
+import t from 'tap';
+import type { KeyView } from '../../src/domain/key-view.ts';
+import { apiOf } from '../helper/api.ts';
+import { type Dashboard, openDashboard } from '../helper/dashboard.ts';
+import { startWorld } from '../helper/world.ts';
+
+const world = await startWorld(t);
+const owner = await world.account();
+
+async function keyNamed(name: string): Promise<KeyView> {
+  const { body } = await apiOf(world, owner.key).get<{ keys: KeyView[] }>('/api/keys/');
+  const key = body.keys.find((candidate) => candidate.name === name);
+  if (!key) throw new Error(`there is no key ${name}`);
+  return key;
+}
+
+async function signedIn(t: Tap): Promise<Dashboard> {
+  const dashboard = await openDashboard(t, world);
+  await dashboard.signIn(owner.key);
+  await dashboard.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  return dashboard;
+}
+type Tap = Parameters<typeof openDashboard>[0];
+
+t.test('a key is created, its value is shown once and works', async (t) => {
+  const { page, open } = await signedIn(t);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await open('keys', 'Keys');
+  await page.getByRole('link', { name: 'Create key' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('From the page');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Save this key now').waitFor();
+  const value = await dialog.getByLabel('Key value').inputValue();
+
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  t.ok(await dialog.isVisible(), 'a slip does not close it');
+  await dialog.getByRole('button', { name: 'Copy' }).click();
+  await page.getByText('Key value copied.').waitFor();
+  t.equal(await page.evaluate('navigator.clipboard.readText()'), value);
+
+  await dialog.getByRole('button', { name: 'I have saved it' }).click();
+  await page.getByRole('heading', { level: 1, name: 'From the page' }).waitFor();
+  t.notOk((await page.content()).includes(value), 'it is not shown again');
+  t.equal((await world.chat(value)).status, 200);
+});
+
+t.test('every setting is set with its control, and is what the API then says', async (t) => {
+  const { body: created } = await apiOf(world, owner.key).post<{ id: number }>('/api/keys/', {
+    name: 'Plain',
+  });
+  const { page, open } = await signedIn(t);
+  await open(`keys/${created.id}`, 'Plain');
+  await page.getByText('Nothing is changed.').waitFor();
+
+  await page.getByLabel('Name', { exact: true }).fill('Everything');
+  await page.getByLabel('Note').fill('Two\nlines');
+  await page.getByLabel('Expires').fill('2031-02-03T04:05');
+  await page.getByText('3 Feb 2031, 03:05 UTC.').waitFor();
+  await page.getByLabel('Limit what this key may spend').check();
+  await page.getByLabel('Limit in credits').fill('12.345678');
+  await page.getByLabel('Counted by').selectOption('weekly');
+  await page.getByLabel('Text', { exact: true }).check();
+  await page.getByLabel('flat text', { exact: true }).check();
+  await page.getByLabel('Allowed IP addresses', { exact: true }).fill('203.0.113.77/24 2001:db8::1');
+  await page.getByText('✓ 203.0.113.0/24, 2001:db8::1').waitFor();
+  await page.getByLabel('Allowed IP addresses', { exact: true }).press('Enter');
+  await page.getByLabel('Allowed browser origins', { exact: true }).fill('https://App.Example.com/');
+  await page.getByLabel('Allowed browser origins', { exact: true }).press('Enter');
+  await page.getByLabel('Blocked countries', { exact: true }).fill('Germany');
+  await page.getByLabel('Blocked countries', { exact: true }).press('Enter');
+  await page.getByText('Germany (DE)').waitFor();
+  await page.getByLabel('Only during certain hours').check();
+  await page.getByLabel('From (UTC)').fill('22:00');
+  await page.getByLabel('Until (UTC)').fill('00:00');
+  await page.getByLabel('Webhook address').fill('https://example.com/hook');
+  await page.getByText('A restricted key does not manage').waitFor();
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await page.getByText('The key “Everything” is saved.').waitFor();
+
+  t.match(await keyNamed('Everything'), {
+    description: 'Two\nlines',
+    // 04:05 in Berlin.
+    expires_at: '2031-02-03T03:05:00.000Z',
+    can_manage: false,
+    spending_limit: 12.345678,
+    spending_period: 'weekly',
+    allowed_categories: ['text'],
+    allowed_models: ['flat'],
+    allowed_ips: ['203.0.113.0/24', '2001:db8::1'],
+    allowed_origins: ['https://app.example.com'],
+    blocked_countries: ['DE'],
+    active_hours: '22:00-24:00',
+    webhook_url: 'https://example.com/hook',
+  });
+  await page.getByText('Nothing is changed.').waitFor();
+  t.equal(await page.getByLabel('May manage keys').isChecked(), false);
+});
+
+t.test('what was set is taken away again, and nothing else is sent', async (t) => {
+  const { body: created } = await apiOf(world, owner.key).post<{ id: number }>('/api/keys/', {
+    name: 'Restricted',
+    allowed_ips: ['203.0.113.7', '203.0.113.8'],
+    active_hours: '08:00-24:00',
+    spending_limit: 5,
+    expires_at: '2031-02-03T04:05:06.789Z',
+  });
+  const { page, open } = await signedIn(t);
+  await open(`keys/${created.id}`, 'Restricted');
+  await page.getByRole('button', { name: 'Remove 203.0.113.8' }).click();
+  await page.getByLabel('Limit what this key may spend').uncheck();
+  const sent = page.waitForRequest((request) => request.method() === 'PATCH');
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  t.same((await sent).postDataJSON(), { allowed_ips: ['203.0.113.7'], spending_limit: null });
+  await page.getByText('The key “Restricted” is saved.').waitFor();
+  t.match(await keyNamed('Restricted'), {
+    active_hours: '08:00-24:00',
+    expires_at: '2031-02-03T04:05:06.789Z',
+    spending_limit: null,
+  });
+});
+
+t.test('hours that wrap are explained, in local time too', async (t) => {
+  const { page, open } = await signedIn(t);
+  await open('keys/new', 'Create key');
+  await page.getByLabel('Only during certain hours').check();
+  await page.getByLabel('From (UTC)').fill('22:30');
+  await page.getByLabel('Until (UTC)').fill('06:00');
+  const words = await page
+    .getByText('From 22:30 past midnight until 06:00 of the next day, UTC.')
+    .textContent();
+  t.match(words, /In Europe\/Berlin, by today's offset: (23:30 until 07:00|00:30 until 08:00)\./);
+});
+
+t.test('a key is deactivated and reactivated, each after a question', async (t) => {
+  const { body: created } = await apiOf(world, owner.key).post<{ id: number; key: string }>('/api/keys/', {
+    name: 'On and off',
+  });
+  const { page, open } = await signedIn(t);
+  await open(`keys/${created.id}`, 'On and off');
+  await page.getByRole('button', { name: 'Deactivate' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Deactivate “On and off”?' });
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  t.equal((await world.chat(created.key)).status, 200, 'nothing happened');
+
+  await page.getByRole('button', { name: 'Deactivate' }).click();
+  await dialog.getByRole('button', { name: 'Deactivate' }).click();
+  await page.getByText('The key “On and off” is deactivated.').waitFor();
+  t.equal((await world.chat(created.key)).status, 401);
+
+  await page.getByRole('button', { name: 'Reactivate' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Reactivate' }).click();
+  await page.getByText('The key “On and off” is active again.').waitFor();
+  t.equal((await world.chat(created.key)).status, 200);
+});
+
+t.test('keys are searched, and shown by status', async (t) => {
+  const api = apiOf(world, owner.key);
+  const { body } = await api.post<{ id: number }>('/api/keys/', {
+    name: 'Needle',
+    description: 'in the hay',
+  });
+  await api.delete(`/api/keys/${body.id}/`);
+  const { page, open } = await signedIn(t);
+  await open('keys', 'Keys');
+  await page.getByLabel('Search').fill('HAY');
+  await page.getByText(/^1 of \d+ keys$/).waitFor();
+  t.equal(await page.getByRole('rowheader', { name: 'Needle' }).count(), 1);
+  await page.getByLabel('Status').selectOption('active');
+  await page.getByText('No key is like that').waitFor();
+  await page.getByLabel('Status').selectOption('inactive');
+  await page.getByRole('row', { name: /Needle.*Inactive/ }).waitFor();
+});

@@ -1,0 +1,4 @@
+import t from 'tap';
+import { inspectEveryPage } from '../helper/dashboard-tour.ts';
+
+await inspectEveryPage(t, { scheme: 'light' });

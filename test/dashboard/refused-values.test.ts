@@ -1,0 +1,76 @@
+import t from 'tap';
+import { apiOf } from '../helper/api.ts';
+import { openDashboard } from '../helper/dashboard.ts';
+import { startWorld } from '../helper/world.ts';
+
+const world = await startWorld(t);
+const { key } = await world.account();
+
+async function newKeyForm(t: Parameters<typeof openDashboard>[0]) {
+  const dashboard = await openDashboard(t, world);
+  await dashboard.signIn(key);
+  await dashboard.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await dashboard.open('keys/new', 'Create key');
+  return dashboard.page;
+}
+
+t.test('an address is judged while it is typed', async (t) => {
+  const page = await newKeyForm(t);
+  const field = page.getByLabel('Allowed IP addresses', { exact: true });
+  await field.pressSequentially('203.0.113.');
+  await page.getByText('“203.0.113.” is not an IPv4 or IPv6 address or CIDR range.').waitFor();
+  await field.pressSequentially('7');
+  await page.getByText('✓ 203.0.113.7').waitFor();
+  await field.press('Enter');
+  await page.getByRole('button', { name: 'Remove 203.0.113.7' }).waitFor();
+  t.equal(await field.inputValue(), '');
+});
+
+t.test('an origin is judged while it is typed, and what is wrong is not added', async (t) => {
+  const page = await newKeyForm(t);
+  const field = page.getByLabel('Allowed browser origins', { exact: true });
+  await field.fill('https://example.com/path');
+  await field.press('Enter');
+  await page.getByText('“https://example.com/path” is not an origin.').waitFor();
+  t.equal(await field.getAttribute('aria-invalid'), 'true');
+  t.equal(await field.inputValue(), 'https://example.com/path', 'it stays, to be mended');
+});
+
+t.test('what the form itself finds wrong stands at its field, and the first has the focus', async (t) => {
+  const page = await newKeyForm(t);
+  await page.getByLabel('Limit what this key may spend').check();
+  await page.getByLabel('Limit in credits').fill('1.2345678');
+  await page.getByLabel('Webhook address').fill('ftp://example.com');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await page.getByText('The name must be a line of 1 to 100 characters.').waitFor();
+  await page.getByText('The limit must be a number from 0').waitFor();
+  await page.getByText('The address must be an absolute http or https URL').waitFor();
+  await page.locator('input[name=name]:focus').waitFor();
+  const { body } = await apiOf(world, key).get<{ keys: unknown[] }>('/api/keys/');
+  t.equal(body.keys.length, 1, 'nothing was created');
+});
+
+t.test('what the gateway refuses stands at its field', async (t) => {
+  const page = await newKeyForm(t);
+  await page.getByLabel('Name', { exact: true }).fill('Too many');
+  const many = Array.from({ length: 1_001 }, (_, index) => `10.0.${index >> 8}.${index & 255}`);
+  await page.getByLabel('Allowed IP addresses', { exact: true }).fill(many.join(' '));
+  await page.getByLabel('Allowed IP addresses', { exact: true }).press('Enter');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await page.getByText('allowed_ips may have at most 1000 items; it has 1001.').waitFor();
+  t.equal(
+    await page.getByLabel('Allowed IP addresses', { exact: true }).getAttribute('aria-invalid'),
+    'true',
+  );
+});
+
+t.test('same start and end is told as what it is', async (t) => {
+  const page = await newKeyForm(t);
+  await page.getByLabel('Name', { exact: true }).fill('Hours');
+  await page.getByLabel('Only during certain hours').check();
+  await page.getByLabel('From (UTC)').fill('08:00');
+  await page.getByLabel('Until (UTC)').fill('08:00');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await page.getByText('Start and end must differ.').waitFor();
+  t.pass('it is told');
+});

@@ -1,0 +1,91 @@
+import { test } from 'tap';
+import { buildPage } from '../../src/dashboard/build-page.ts';
+import { startWorld } from '../helper/world.ts';
+
+/** What a browser that takes brotli has to fetch, in bytes (issue: under 150 KB compressed). */
+const MOST_BYTES = 150_000;
+
+/** `fetch` unpacks; what came over the wire is told by the header. */
+async function load(address: string, encoding = 'br') {
+  const response = await fetch(address, { headers: { 'accept-encoding': encoding } });
+  return { response, text: await response.text(), bytes: Number(response.headers.get('content-length')) };
+}
+
+const assetsIn = (html: string) => [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path);
+
+test('the page', async (t) => {
+  await buildPage();
+  const { url } = await startWorld(t);
+  const home = `${url}/dashboard/`;
+  const page = await load(home);
+  const addresses = assetsIn(page.text).map((path) => new URL(path, home).href);
+
+  t.test('is served with a policy that lets in nothing from elsewhere', async (t) => {
+    t.equal(page.response.status, 200);
+    t.match(page.response.headers.get('content-type'), /^text\/html/);
+    t.equal(
+      page.response.headers.get('content-security-policy'),
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
+    );
+    t.equal(page.response.headers.get('x-content-type-options'), 'nosniff');
+    t.equal(page.response.headers.get('referrer-policy'), 'same-origin');
+    t.equal(page.response.headers.get('cache-control'), 'no-cache');
+  });
+
+  t.test('has no script and no style within it', async (t) => {
+    t.notMatch(page.text, /<script(?![^>]*\ssrc=)[^>]*>/, 'scripts are files');
+    t.notMatch(page.text, /<style|\sstyle=|\son\w+=/, 'styles and handlers are files');
+    t.equal(addresses.length, 3, 'icon, style and script');
+    t.ok(addresses.every((address) => address.startsWith(`${url}/dashboard/assets/`)));
+  });
+
+  t.test('and all its assets are smaller than 150 KB as they are sent', async (t) => {
+    const files = await Promise.all([home, ...addresses].map((address) => load(address)));
+    for (const { response, bytes } of files) {
+      t.equal(response.headers.get('content-encoding'), 'br');
+      t.ok(bytes > 0, 'its length is told');
+    }
+    const sum = files.reduce((total, { bytes }) => total + bytes, 0);
+    t.ok(sum < MOST_BYTES, `${sum} bytes`);
+  });
+
+  t.test('has assets that are kept for good, and are typed', async (t) => {
+    for (const address of addresses) {
+      const { response } = await load(address);
+      t.match(response.headers.get('cache-control'), /immutable/);
+      t.match(response.headers.get('content-type'), /javascript|css|svg/);
+      t.equal(response.headers.get('x-content-type-options'), 'nosniff');
+      t.match(response.headers.get('vary'), /accept-encoding/i);
+    }
+  });
+
+  t.test('is sent as it is to a client that takes no compression', async (t) => {
+    for (const address of [home, ...addresses]) {
+      const { response } = await load(address, 'identity');
+      t.equal(response.status, 200);
+      t.equal(response.headers.get('content-encoding'), null);
+    }
+  });
+
+  t.test('is found without the slash at its end', async (t) => {
+    const response = await fetch(`${url}/dashboard`, { redirect: 'manual' });
+    t.equal(response.status, 308);
+    t.equal(response.headers.get('location'), '/dashboard/');
+  });
+
+  t.test('lets nothing else of the disk be read', async (t) => {
+    for (const path of [
+      'main.js',
+      'index.html',
+      '..%2findex.html',
+      '..%2f..%2fmain.js',
+      '%2e%2e/main.js',
+      'x.js.br',
+    ]) {
+      const { response, text } = await load(`${url}/dashboard/assets/${path}`);
+      t.equal(response.status, 404, path);
+      t.match(text, /unknown_endpoint/);
+    }
+  });
+});

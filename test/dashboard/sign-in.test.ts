@@ -1,0 +1,98 @@
+import t from 'tap';
+import { openDashboard } from '../helper/dashboard.ts';
+import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
+
+const world = await startWorld(t);
+
+t.test('a key that is not known is refused at its field', async (t) => {
+  const { page, signIn } = await openDashboard(t, world);
+  await signIn('sk-tg-nonsense');
+  await page.getByText('The API key is not known here.').waitFor();
+  const field = page.getByLabel('API key');
+  t.equal(await field.getAttribute('aria-invalid'), 'true');
+  t.match(await field.getAttribute('aria-describedby'), /error/);
+});
+
+t.test('what cannot be sent in a header is refused too', async (t) => {
+  const { page, signIn } = await openDashboard(t, world);
+  await signIn('ключ');
+  await page.getByText('That is no API key.').waitFor();
+  t.equal(await page.evaluate('sessionStorage.length'), 0);
+});
+
+t.test('a key signs in, and is kept in session storage and nowhere else', async (t) => {
+  const { key } = await world.account();
+  const { page, signIn, requests } = await openDashboard(t, world);
+  await signIn(key);
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  t.match(await page.evaluate('JSON.stringify(sessionStorage)'), new RegExp(key));
+  t.equal(await page.evaluate('JSON.stringify(localStorage) + document.cookie'), '{}');
+  t.notMatch(page.url(), new RegExp(key));
+  t.notOk(
+    requests.some((address) => address.includes(key)),
+    'no address has it',
+  );
+});
+
+t.test('a session outlasts a reload, and ends by signing out', async (t) => {
+  const { key } = await world.account();
+  const { page, signIn } = await openDashboard(t, world);
+  await signIn(key);
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await page.reload();
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
+  t.equal(await page.evaluate('sessionStorage.length'), 0);
+});
+
+t.test('a key that is deactivated meanwhile signs out, and says why', async (t) => {
+  const { key, keyId } = await world.account();
+  const { page, signIn, open } = await openDashboard(t, world);
+  await signIn(key);
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await world.api('DELETE', `/api/keys/${keyId}/`, key);
+  await open('ledger', 'Sign in');
+  const words = await page.getByText('You have been signed out.').textContent();
+  t.match(words, /This API key has been deactivated/);
+});
+
+t.test('a refusal by the restrictions of the key is told as that', async (t) => {
+  const { key } = await world.account({ key: { allowedIps: ['203.0.113.0/24'] } });
+  const { page, signIn } = await openDashboard(t, world);
+  await signIn(key);
+  const words = await page.getByText('not in the allowed_ips').textContent();
+  t.match(words, /Your IP address, 127\.0\.0\.1, .* its restrictions hold for this page too/);
+});
+
+t.test('a key that is limited to the page it is used on may be used on it', async (t) => {
+  const { key } = await world.account({ key: { allowedOrigins: [new URL(world.url).origin] } });
+  const { page, signIn, open } = await openDashboard(t, world);
+  await signIn(key);
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await open('keys', 'Keys');
+  await page.getByRole('link', { name: 'test' }).waitFor();
+  t.equal(await page.getByRole('alert').count(), 0);
+});
+
+t.test('the operator token opens the accounts', async (t) => {
+  const { page, signIn } = await openDashboard(t, world);
+  await signIn(ADMIN_TOKEN);
+  await page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor();
+  t.equal(await page.getByRole('link', { name: 'Ledger' }).count(), 0, 'an operator has no account');
+});
+
+t.test('a gateway that is gone is told, and tried again', async (t) => {
+  const other = await startWorld(t);
+  const { key } = await other.account();
+  const { page, signIn } = await openDashboard(t, other);
+  await signIn(key);
+  await page.getByText('No calls in the last 30 days').waitFor();
+  await page.context().setOffline(true);
+  await page.getByRole('link', { name: 'Ledger' }).click();
+  await page.getByRole('alert').getByText('The gateway cannot be reached.').waitFor();
+  await page.context().setOffline(false);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('cell', { name: 'Top-up' }).waitFor();
+  t.equal(await page.getByRole('alert').count(), 0);
+});

@@ -1,0 +1,156 @@
+import type { Test } from 'tap';
+import { apiOf } from './api.ts';
+import { accessibilityFaults } from './axe.ts';
+import { type Dashboard, openDashboard, type View } from './dashboard.ts';
+import { startReceiver } from './receiver.ts';
+import { ADMIN_TOKEN, startWorld, type World } from './world.ts';
+
+/** Accounts in which every page has something to show, or nothing. */
+interface Sights {
+  readonly world: World;
+  readonly owner: { readonly accountId: number; readonly key: string };
+  /** A key with every restriction. */
+  readonly limitedId: number;
+  /** The value of a key that may not manage. */
+  readonly reader: string;
+  /** That of one whose account has no credits, calls or alerts. */
+  readonly fresh: string;
+}
+
+/** Goes through every page of the dashboard in a view, and has axe and a ruler at each. */
+export async function inspectEveryPage(t: Test, view: View): Promise<void> {
+  const sights = await makeSights(t);
+  for (const [who, tour] of Object.entries(TOURS)) {
+    await t.test(`pages of ${who} are accessible, and fit`, async (t) => {
+      const dashboard = await openDashboard(t, sights.world, view);
+      await tour(dashboard, sights, async (what) => {
+        t.same(await accessibilityFaults(dashboard.page), [], `${what}: accessible`);
+        const tooWide = await dashboard.page.evaluate('document.documentElement.scrollWidth - innerWidth');
+        t.ok(Number(tooWide) <= 0, `${what}: fits the screen`);
+      });
+      t.same(dashboard.faults, [], 'nothing went wrong in the page');
+      const elsewhere = dashboard.requests.filter((address) => !address.startsWith(`${sights.world.url}/`));
+      t.same(elsewhere, [], 'nothing was asked from elsewhere');
+    });
+  }
+}
+
+async function makeSights(t: Test): Promise<Sights> {
+  const world = await startWorld(t);
+  const receiver = await startReceiver();
+  t.teardown(() => receiver.close());
+
+  const owner = await world.account({ credits: 100, threshold: 500, key: { webhookUrl: receiver.url } });
+  const { body: limited } = await apiOf(world, owner.key).post<{ id: number }>('/api/keys/', {
+    name: 'Limited',
+    description: 'A note that is longer than the column in which it stands, and so is cut off at its end',
+    allowed_ips: ['203.0.113.0/24', '2001:db8:1234:5678:9abc:def0:1234:5678'],
+    allowed_origins: ['https://a-rather-long-name-of-a-host.department.example.com'],
+    blocked_countries: ['GB', 'BO'],
+    active_hours: '22:00-06:00',
+    spending_limit: 0.5,
+    expires_at: '2001-01-01T00:00:00Z',
+  });
+  const { body: reader } = await apiOf(world, owner.key).post<{ key: string }>('/api/keys/', {
+    name: 'Reader',
+    can_manage: false,
+  });
+  for (const model of ['flat', 'renamed']) await (await world.chat(owner.key, { model })).text();
+  await world.settled();
+  await apiOf(world, owner.key).post('/api/account/alerts/test/');
+  await receiver.next();
+  const fresh = await world.account({ credits: 0, threshold: 1 });
+  return { world, owner, limitedId: limited.id, reader: reader.key, fresh: fresh.key };
+}
+
+/** Looks at the page as it is now. */
+type Look = (what: string) => Promise<void>;
+
+async function seeOwnersPages({ page, open, signIn }: Dashboard, sights: Sights, look: Look): Promise<void> {
+  await look('sign-in');
+  await signIn('sk-tg-wrong');
+  await page.getByText('not known here').waitFor();
+  await look('sign-in, refused');
+  await signIn(sights.owner.key);
+  await page.locator('.chart canvas').waitFor();
+  await look('overview with low credits');
+  await page.getByText('The same as a table').click();
+  await page.getByRole('button', { name: 'Change the alert threshold' }).click();
+  await look('overview with its table, and the threshold being changed');
+
+  await open('keys', 'Keys');
+  await page.getByRole('link', { name: 'Limited' }).waitFor();
+  await look('keys');
+  await open('keys/new', 'Create key');
+  await page.getByLabel('flat text', { exact: true }).waitFor();
+  await look('new key');
+  await page.getByLabel('Allowed IP addresses', { exact: true }).fill('1.2.3.');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await page.getByText('The name must be').waitFor();
+  await look('new key, refused');
+  await open(`keys/${sights.limitedId}`, 'Limited');
+  await page.getByText('Nothing is changed.').waitFor();
+  await look('key with every restriction');
+  await page.getByRole('button', { name: 'Deactivate' }).click();
+  await look('question before deactivating');
+  await page.keyboard.press('Escape');
+
+  await open(`explain/${sights.limitedId}`, 'Explain a call');
+  await page.getByRole('button', { name: 'Explain' }).click();
+  await page.getByText('this is what is answered').waitFor();
+  await look('explanation');
+  await open('ledger', 'Ledger');
+  await page.getByRole('cell', { name: 'Top-up' }).waitFor();
+  await look('ledger');
+  await open('alerts', 'Alerts');
+  await page.getByText('Test alert', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Show the secret' }).click();
+  await look('alerts');
+}
+
+async function seeEmptyPages({ page, open, signIn }: Dashboard, sights: Sights, look: Look): Promise<void> {
+  await signIn(sights.fresh);
+  await page.getByText('No calls in the last 30 days').waitFor();
+  await look('overview of an empty account');
+  await open('ledger', 'Ledger');
+  await page.getByText('The ledger is empty').waitFor();
+  await look('empty ledger');
+  await open('alerts', 'Alerts');
+  await page.getByText('No alert yet').waitFor();
+  await look('no alerts');
+  await open('keys/999999', 'Key');
+  await page.getByText('There is no such key').waitFor();
+  await look('no such key');
+}
+
+async function seeReadersPages({ page, open, signIn }: Dashboard, sights: Sights, look: Look): Promise<void> {
+  await signIn(sights.reader);
+  await page.locator('.chart canvas').waitFor();
+  await open(`keys/${sights.limitedId}`, 'Limited');
+  await page.getByText('may not manage').waitFor();
+  await look('key, read only');
+}
+
+async function seeOperatorsPages(
+  { page, open, signIn }: Dashboard,
+  sights: Sights,
+  look: Look,
+): Promise<void> {
+  await signIn(ADMIN_TOKEN);
+  await page.getByRole('region', { name: 'Accounts' }).waitFor();
+  await look('accounts');
+  await open('accounts/new', 'Create account');
+  await look('new account');
+  await open(`accounts/${sights.owner.accountId}`, /@example\.com/);
+  await look('account');
+  await page.getByRole('button', { name: 'Create key for the owner' }).click();
+  await page.getByLabel('Key value').waitFor();
+  await look('value of a new key');
+}
+
+const TOURS = {
+  'an owner': seeOwnersPages,
+  'an owner with nothing yet': seeEmptyPages,
+  'a key that may not manage': seeReadersPages,
+  'an operator': seeOperatorsPages,
+};
