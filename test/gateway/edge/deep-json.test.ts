@@ -2,15 +2,17 @@ import { test } from 'tap';
 import { startMediaWorld } from '../../helper/media-world.ts';
 
 const DEPTH = 100_000;
-const nest = (open: string, close: string) => `${open.repeat(DEPTH)}1${close.repeat(DEPTH)}`;
+/** Where each level is long. */
+const LESS = 20_000;
+const nest = (open: string, close: string, depth = DEPTH) => `${open.repeat(depth)}1${close.repeat(depth)}`;
 
 /** More than any stack holds: whoever walks one by recursion throws. */
 const DEEP = {
   lists: nest('[', ']'),
   objects: nest('{"a":', '}'),
-  parts: nest('{"content":[', ']}'),
-  outputs: nest('{"type":"function_call_output","output":', '}'),
-  sources: nest('{"type":"document","source":{"type":"content","content":', '}}'),
+  parts: nest('{"content":[', ']}', LESS),
+  outputs: nest('{"type":"function_call_output","output":', '}', LESS),
+  sources: nest('{"type":"document","source":{"type":"content","content":', '}}', LESS),
 } as const;
 
 const MODELS = {
