@@ -1,8 +1,9 @@
 # The gateway as `node dist/main.js` runs it. Settings come from the environment and from /app/config/gateway.yaml, which
 # you will want to mount over. Without REDIS_URL and DATABASE_URL everything is kept in /data: give it a volume. A stop
-# may take 40 seconds while calls in flight finish: docker run --stop-timeout 45.
+# may take 40 seconds while calls in flight finish: docker run --stop-timeout 45. It writes to /data only: run it with
+# --read-only --cap-drop ALL --security-opt no-new-privileges.
 
-FROM node:24-bookworm-slim AS build
+FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 # Without install scripts: the only one fetches the Node that this image has already.
@@ -11,12 +12,12 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
 RUN node src/bootstrap.mjs build
 
-FROM node:24-bookworm-slim AS dependencies
+FROM node:24.21.0-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --omit=dev --no-audit --no-fund
 
-FROM node:24-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 RUN apt-get update \
   && apt-get install -y --no-install-recommends redis-server \
   && rm -rf /var/lib/apt/lists/* \
@@ -29,7 +30,8 @@ COPY config ./config
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 ENV NODE_ENV=production HOST=0.0.0.0 TOLLGATE_DATA=/data
-USER node
+# The user node, by number: an orchestrator that wants proof of a user other than root reads no names.
+USER 1000:1000
 VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \

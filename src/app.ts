@@ -1,5 +1,11 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import cors from '@fastify/cors';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import { type AccountDeps, accountRoutes } from './api/account-routes.ts';
 import { type AdminDeps, adminRoutes } from './api/admin-routes.ts';
 import { type ExplainDeps, explainRoutes } from './api/explain-route.ts';
@@ -11,12 +17,11 @@ import { GatewayError } from './domain/errors.ts';
 import { newRequestId } from './domain/request-id.ts';
 import { modelsRoute } from './gateway/models-route.ts';
 import { modelRoutes, type PipelineParts } from './gateway/pipeline.ts';
-import { refuse, refuseConnection } from './gateway/refuse.ts';
+import { refusalText, refuse } from './gateway/refuse.ts';
+import { ConnectionRefuser } from './gateway/refuse-connection.ts';
+import { checkHead } from './gateway/request-head.ts';
 
-/** Slower clients than this are cut: an open socket is not free (contract section 1 sets no value). */
-const HEADERS_TIMEOUT_MS = 15_000;
-const BODY_TIMEOUT_MS = 120_000;
-/** How often Node looks for connections that are past these. */
+/** How often Node looks for connections that are past `server.headTimeoutMs` or `server.bodyTimeoutMs`. */
 const CHECK_EVERY_MS = 2_000;
 /** Above the 60 s of common load balancers, so that they close idle connections first. */
 const KEEP_ALIVE_MS = 72_000;
@@ -29,6 +34,8 @@ export type AppParts = KeysDeps &
 
 /** The Fastify instance with every route; not listening. */
 export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
+  const { server } = parts.config;
+  const connections = new ConnectionRefuser();
   const app = Fastify({
     loggerInstance: parts.logger,
     // One line a request would cost more than the forwarding; metrics and the ledger tell what happened.
@@ -37,24 +44,33 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     // A child logger for each request would cost more than judging it; what is logged of one names its id.
     childLoggerFactory: (logger) => logger,
     bodyLimit: parts.pipeline.bodyLimitBytes,
-    requestTimeout: BODY_TIMEOUT_MS,
+    requestTimeout: server.bodyTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: CHECK_EVERY_MS },
+    http: {
+      // Node wants it no longer than the other.
+      headersTimeout: Math.min(server.headTimeoutMs, server.bodyTimeoutMs),
+      connectionsCheckingInterval: CHECK_EVERY_MS,
+      // Refused by checkHead, in our words.
+      requireHostHeader: false,
+    },
     forceCloseConnections: 'idle',
     // While stopping, connections that are open are served to their end, each told to close.
     return503OnClosing: false,
     frameworkErrors: refuse,
-    clientErrorHandler: refuseConnection,
+    clientErrorHandler: connections.refuse,
     routerOptions: { ignoreTrailingSlash: true },
     // The client's address is read by the gatekeeper, which walks only through trusted CIDRs.
     trustProxy: false,
   });
+  app.server.on('request', connections.note).on('connect', connections.refuseTunnel);
+  expectations(app.server);
   app.setErrorHandler(refuse);
   app.setNotFoundHandler((request) => {
-    throw new GatewayError('unknown_endpoint', `There is no ${request.method} ${pathOf(request.url)} here.`);
+    throw noSuchEndpoint(request);
   });
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
+    checkHead(request.raw);
     done();
   });
   await app.register(cors, {
@@ -63,6 +79,10 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     exposedHeaders: ['x-request-id', 'x-tollgate-charge', 'retry-after'],
     maxAge: 3_600,
     strictPreflight: false,
+  });
+  // Before its body is read: a stranger could make the gateway read one to be told that there is nothing.
+  app.addHook('onRequest', (request, _reply, done) => {
+    done(request.is404 ? noSuchEndpoint(request) : undefined);
   });
   await app.register(openapi());
   await app.register(modelRoutes(parts.pipeline));
@@ -74,6 +94,34 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   await app.register(opsRoutes(parts));
   await app.register(dashboardRoutes());
   return app;
+}
+
+/**
+ * `Expect: 100-continue` is answered when somebody begins to read the body: by then the key has been judged, so that a
+ * refused client need not send it (RFC 9110 §10.1.1). Node would answer it at once.
+ */
+function expectations(server: Server): void {
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    request.once('resume', () => {
+      if (!response.headersSent) response.writeContinue();
+    });
+    server.emit('request', request, response);
+  });
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    const refusal = new GatewayError('invalid_request', 'Of Expect, only 100-continue can be met.');
+    const body = refusalText(refusal, request.url ?? '');
+    const headers = {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': Buffer.byteLength(body),
+      'x-request-id': newRequestId(),
+      connection: 'close',
+    };
+    response.writeHead(417, headers).end(body);
+  });
+}
+
+function noSuchEndpoint(request: FastifyRequest): GatewayError {
+  return new GatewayError('unknown_endpoint', `There is no ${request.method} ${pathOf(request.url)} here.`);
 }
 
 /** Without the query: a key that somebody put there must not come back in an answer. */

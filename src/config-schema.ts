@@ -192,6 +192,16 @@ const serverSection = section({
     50,
     'Largest request body of a model call, in MiB',
   ),
+  headTimeoutMs: optional(
+    number(1, DAY_MS),
+    15_000,
+    'How long a connection may be open until the head of a request is there, in milliseconds',
+  ),
+  bodyTimeoutMs: optional(
+    number(1, DAY_MS),
+    120_000,
+    'How long a client may take to send a whole request, in milliseconds',
+  ),
 });
 const alertsSection = section({
   timeoutMs: optional(

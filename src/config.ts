@@ -19,6 +19,10 @@ export interface Config {
     /** Normalised CIDRs. */
     readonly trustProxy: readonly string[];
     readonly bodyLimitBytes: number;
+    /** Longest time from a connection's beginning, or a request's, until its head is there. */
+    readonly headTimeoutMs: number;
+    /** Longest time until all of a request is there. */
+    readonly bodyTimeoutMs: number;
   };
   readonly alerts: { readonly timeoutMs: number; readonly allowPrivateNetworks: boolean };
   readonly origins: { readonly allowMissing: boolean };

@@ -52,6 +52,8 @@ export function loadConfig({ env, file }: { env: NodeJS.ProcessEnv; file?: strin
       port: given.port ?? settings.server.port,
       trustProxy: given.trustProxy ?? settings.server.trustProxy,
       bodyLimitBytes: Math.floor(settings.server.bodyLimitMb * MEBIBYTE),
+      headTimeoutMs: settings.server.headTimeoutMs,
+      bodyTimeoutMs: settings.server.bodyTimeoutMs,
     },
     alerts: settings.alerts,
     origins: settings.origins,

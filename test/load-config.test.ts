@@ -32,7 +32,14 @@ const withModel = (model: string) => SMALL.replace(/ {2}gpt: .*/, `  gpt: ${mode
 
 test('a minimal file gets the defaults of the contract', async (t) => {
   const config = load(t, SMALL);
-  t.same(config.server, { host: '127.0.0.1', port: 8080, trustProxy: [], bodyLimitBytes: 50 * 1024 * 1024 });
+  t.same(config.server, {
+    host: '127.0.0.1',
+    port: 8080,
+    trustProxy: [],
+    bodyLimitBytes: 50 * 1024 * 1024,
+    headTimeoutMs: 15_000,
+    bodyTimeoutMs: 120_000,
+  });
   t.same(config.alerts, { timeoutMs: 10_000, allowPrivateNetworks: false });
   t.same(config.origins, { allowMissing: false });
   t.same(config.limits, {

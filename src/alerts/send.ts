@@ -21,8 +21,11 @@ export interface PostResult {
   readonly durationMs: number;
 }
 
-/** How much of an answer's body is read, so that the receiver can finish writing, and for how long at most. */
-const DRAIN_LIMIT_BYTES = 64 * 1024;
+/**
+ * How much of an answer's body is read, so that the receiver can finish writing, and for how long at most. A socket is
+ * read by 64 KiB, so of a flood just that much is taken.
+ */
+const DRAIN_LIMIT_BYTES = 16 * 1024;
 const DRAIN_LIMIT_MS = 1_000;
 
 /**

@@ -1,5 +1,6 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { GatewayError } from '../domain/errors.ts';
+import { checkEncoding } from '../gateway/request-head.ts';
 
 /** Settings are small; a body above this is a mistake and is refused with 413. */
 const BODY_LIMIT_BYTES = 1_048_576;
@@ -24,7 +25,10 @@ export function speakJson(app: FastifyInstance): void {
   app.addContentTypeParser<Buffer>(
     'application/json',
     { parseAs: 'buffer', bodyLimit: BODY_LIMIT_BYTES },
-    async (_request: unknown, body: Buffer) => (body.length === 0 ? undefined : parseJson(body)),
+    async (request: FastifyRequest, body: Buffer) => {
+      checkEncoding(request.headers);
+      return body.length === 0 ? undefined : parseJson(body);
+    },
   );
 }
 

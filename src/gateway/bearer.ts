@@ -21,3 +21,26 @@ export function presentedKey(headers: IncomingHttpHeaders): string {
     'No API key was sent. Send it in the header "Authorization: Bearer <your key>".',
   );
 }
+
+/**
+ * Throws 400 where an address carries a key, whether or not the headers carry one too: the query of a model call goes
+ * on to the upstream, and proxies log addresses (contract section 3, check 1: never a query parameter).
+ */
+export function refuseKeyIn(url: string, keyPrefix: string): void {
+  const query = url.indexOf('?');
+  if (query < 0) return;
+  const text = url.slice(query);
+  if (!text.includes(keyPrefix) && !(text.includes('%') && decoded(text).includes(keyPrefix))) return;
+  throw new GatewayError(
+    'invalid_request',
+    'The address has an API key in it, where proxies log it. Send keys in the Authorization header only, and replace ' +
+      'this one.',
+  );
+}
+
+/** What the address says, also where only parts of it can be decoded. */
+function decoded(text: string): string {
+  return text.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+}

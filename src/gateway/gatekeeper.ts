@@ -6,7 +6,7 @@ import { hashKey, isWellFormed } from '../domain/key-value.ts';
 import { requestOrigin } from '../domain/origins.ts';
 import { type Caller, type CompiledKey, compileKey, refusalOf } from '../domain/rules.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { presentedKey } from './bearer.ts';
+import { presentedKey, refuseKeyIn } from './bearer.ts';
 import type { CountryLookup } from './country.ts';
 
 /** Keys whose compiled records a process keeps; about 1 KB each. */
@@ -90,6 +90,7 @@ export class Gatekeeper {
 
   #hashOf(request: FastifyRequest): string {
     const value = presentedKey(request.headers);
+    refuseKeyIn(request.url, this.#keyPrefix);
     if (!isWellFormed(value, this.#keyPrefix)) throw unknownKey();
     return hashKey(value);
   }

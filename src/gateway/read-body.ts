@@ -5,6 +5,7 @@ import type { CallBody } from './call-body.ts';
 import type { Endpoint } from './endpoints.ts';
 import { readFormBody } from './form/form-body.ts';
 import { readSpooledJson } from './json/spooled-json.ts';
+import { checkEncoding } from './request-head.ts';
 import { Spool } from './upload/spool.ts';
 
 /**
@@ -19,6 +20,7 @@ export function readBody(
   catalog: Catalog,
   endpoint: Endpoint,
 ): CallBody | Promise<CallBody> {
+  checkEncoding(request.headers);
   const { body } = request;
   if (endpoint.body !== 'json' && (endpoint.body !== 'either' || isForm(request)))
     return readFormBody(body, request.headers['content-type'], catalog, endpoint);

@@ -1,8 +1,6 @@
-import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { BookUnavailable } from '../book/book.ts';
 import { GatewayError } from '../domain/errors.ts';
-import { newRequestId } from '../domain/request-id.ts';
 import { LedgerUnavailable } from '../ledger/ledger.ts';
 
 /** Anthropic's names for the types of errors that its clients know (its API reference, "Errors"). */
@@ -15,9 +13,6 @@ const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
   413: 'request_too_large',
   504: 'timeout_error',
 };
-
-/** How long a client whose request was not HTTP, or too slow, may take to read that, while it may go on sending. */
-const LINGER_MS = 1_000;
 
 const UNAVAILABLE = 'The service cannot decide about this call at the moment. Try again shortly.';
 
@@ -61,6 +56,8 @@ export function refuse(error: unknown, request: FastifyRequest, reply: FastifyRe
     request.log.error({ reqId: request.id, err: refusal.cause }, 'request failed');
   if (refusal.code === 'service_unavailable')
     request.log.warn({ reqId: request.id, err: refusal.cause }, 'request refused with 503');
+  // Where the path cannot be read, no hook has run that would have set it.
+  reply.header('x-request-id', request.id);
   if (refusal.statusCode === 401) reply.header('www-authenticate', 'Bearer');
   if (refusal.retryAfterS !== undefined) reply.header('retry-after', String(refusal.retryAfterS));
   // The unread rest of a body must not be taken for the next request.
@@ -68,46 +65,9 @@ export function refuse(error: unknown, request: FastifyRequest, reply: FastifyRe
   reply
     .code(refusal.statusCode)
     .type('application/json; charset=utf-8')
-    .send(refusalText(refusal, request.url));
+    // By the route: `/v1/%6dessages` is that of messages too.
+    .send(refusalText(refusal, request.routeOptions?.url ?? request.url));
 }
-
-/** What HTTP parsing itself refuses: no request came of it, so the answer is written to the socket. */
-export function refuseConnection(error: Error & { code?: string }, socket: Socket): void {
-  // Gone, or already answered.
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const { line, refusal } = PARSE_REFUSALS[error.code ?? ''] ?? NOT_HTTP;
-  const body = JSON.stringify(refusal.body());
-  socket.end(
-    `HTTP/1.1 ${line}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-      `x-request-id: ${newRequestId()}\r\nConnection: close\r\n\r\n${body}`,
-  );
-  // Half a connection is left: on it a slow upload would go on. One that is cut at once may lose the answer.
-  setTimeout(() => socket.destroy(), LINGER_MS).unref();
-}
-
-interface ParseRefusal {
-  readonly line: string;
-  readonly refusal: GatewayError;
-}
-
-const NOT_HTTP: ParseRefusal = {
-  line: '400 Bad Request',
-  refusal: new GatewayError('invalid_request', 'The request is not valid HTTP/1.1.'),
-};
-
-const PARSE_REFUSALS: Readonly<Record<string, ParseRefusal>> = {
-  HPE_HEADER_OVERFLOW: {
-    line: '431 Request Header Fields Too Large',
-    refusal: new GatewayError('invalid_request', 'The request headers are too large.'),
-  },
-  ERR_HTTP_REQUEST_TIMEOUT: {
-    line: '408 Request Timeout',
-    refusal: new GatewayError('request_timeout', 'The request did not arrive in time. Send it faster.'),
-  },
-};
 
 /** The body of a refusal, in the shape of the route that was asked. */
 export function refusalText(refusal: GatewayError, url: string): string {

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
-import { startWorld } from '../helper/world.ts';
+import { startWorld, TEST_SERVER } from '../helper/world.ts';
 
 async function codeOf(response: Response): Promise<string> {
   const body = (await response.json()) as { error?: { code?: string } };
@@ -106,7 +106,7 @@ test('a call that every restriction allows passes', async (t) => {
 
 test('x-forwarded-for is believed from trusted proxies only', async (t) => {
   const { chat, account } = await startWorld(t, {
-    config: { server: { host: '127.0.0.1', port: 0, trustProxy: [], bodyLimitBytes: 1_000_000 } },
+    config: { server: { ...TEST_SERVER, bodyLimitBytes: 1_000_000 } },
   });
   const { key } = await account({ key: { allowedIps: ['127.0.0.1'] } });
   t.equal((await chat(key, {}, { 'x-forwarded-for': '8.8.8.8' })).status, 200);

@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { test } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { TEST_CERTIFICATE } from '../helper/test-certificate.ts';
-import { startWorld, testCatalog } from '../helper/world.ts';
+import { startWorld, TEST_SERVER, testCatalog } from '../helper/world.ts';
 
 /** Sends bytes as they are and reads the answer until the server closes or the text matches. */
 async function raw(url: string, text: string, until: RegExp): Promise<string> {
@@ -54,7 +54,7 @@ test('a client cannot strip the injected credential by naming it in Connection (
 test('a body over the limit is 413 and is not streamed past it', async (t) => {
   const { url, account, provider } = await startWorld(t, {
     behave: () => undefined,
-    config: { server: { host: '127.0.0.1', port: 0, trustProxy: [], bodyLimitBytes: 1_000 } },
+    config: { server: { ...TEST_SERVER, bodyLimitBytes: 1_000 } },
   });
   const { key } = await account();
   const response = await fetch(`${url}/v1/chat/completions`, {

@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test } from 'tap';
-import { refuseConnection } from '../../src/gateway/refuse.ts';
+import { ConnectionRefuser } from '../../src/gateway/refuse-connection.ts';
 
 test('an upload that is too slow is told so and cut, though its client goes on sending', async (t) => {
   const server = createServer({ requestTimeout: 200, headersTimeout: 200, connectionsCheckingInterval: 20 });
-  server.on('clientError', (error, socket) => refuseConnection(error, socket as Socket));
+  const connections = new ConnectionRefuser();
+  server.on('request', connections.note);
+  server.on('clientError', (error, socket) => connections.refuse(error, socket as Socket));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(() => server.close());

@@ -9,7 +9,7 @@ import { Upload } from '../../src/gateway/upload/upload.ts';
 import { apiOf } from '../helper/api.ts';
 import { lastCharge } from '../helper/last-charge.ts';
 import { startMediaWorld } from '../helper/media-world.ts';
-import { startWorld, testCatalog } from '../helper/world.ts';
+import { startWorld, TEST_SERVER, testCatalog } from '../helper/world.ts';
 
 const LARGE = 'x'.repeat(1_500_000);
 const chatBody = (more: object) => JSON.stringify({ model: 'flat', messages: [], ...more });
@@ -107,7 +107,7 @@ test('turns are taken in order, as many at once as fit, and a large one alone', 
 test('a body over the limit is 413 in both shapes, announced or not', async (t) => {
   const world = await startWorld(t, {
     behave: () => undefined,
-    config: { server: { host: '127.0.0.1', port: 0, trustProxy: [], bodyLimitBytes: 2_000_000 } },
+    config: { server: { ...TEST_SERVER, bodyLimitBytes: 2_000_000 } },
   });
   const { key } = await world.account();
   const over = chatBody({ user: 'x'.repeat(2_000_000) });
@@ -138,7 +138,7 @@ test('a body over the limit is 413 in both shapes, announced or not', async (t) 
 test('a key that was just deleted is refused as that, also where its body is over the limit', async (t) => {
   const world = await startWorld(t, {
     behave: () => undefined,
-    config: { server: { host: '127.0.0.1', port: 0, trustProxy: [], bodyLimitBytes: 1_000_000 } },
+    config: { server: { ...TEST_SERVER, bodyLimitBytes: 1_000_000 } },
   });
   const { key, keyId } = await world.account();
   t.equal((await world.chat(key)).status, 200, 'its record is cached');

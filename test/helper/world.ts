@@ -17,6 +17,15 @@ import { OPEN_KEY } from './open-key.ts';
 
 export const ADMIN_TOKEN = 'admin-token-for-tests';
 
+export const TEST_SERVER: Config['server'] = {
+  host: '127.0.0.1',
+  port: 0,
+  trustProxy: [],
+  bodyLimitBytes: 50 * 1024 * 1024,
+  headTimeoutMs: 15_000,
+  bodyTimeoutMs: 120_000,
+};
+
 export interface TestAccount {
   readonly accountId: number;
   readonly keyId: number;
@@ -94,7 +103,7 @@ export function testCatalog(url: string): Config['catalog'] {
 export function testConfig(dataDir: string, url: string, overrides: Partial<Config> = {}): Config {
   const catalog = testCatalog(url);
   return {
-    server: { host: '127.0.0.1', port: 0, trustProxy: ['127.0.0.1/32'], bodyLimitBytes: 50 * 1024 * 1024 },
+    server: { ...TEST_SERVER, trustProxy: ['127.0.0.1/32'] },
     alerts: { timeoutMs: 10_000, allowPrivateNetworks: true },
     origins: { allowMissing: false },
     limits: {

@@ -18,7 +18,7 @@ export async function estimateChat(body: JsonBody, written: string, count: Count
       collectCalls(message, texts);
     }
   }
-  if (tools !== undefined) texts.push(JSON.stringify(tools));
+  if (tools !== undefined) texts.push(asText(tools));
   const [input, output] = await Promise.all([count(texts.join('\n')), written === '' ? 0 : count(written)]);
   return { input: input + framing, output };
 }

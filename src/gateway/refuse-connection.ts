@@ -1,0 +1,89 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { GatewayError } from '../domain/errors.ts';
+import { newRequestId } from '../domain/request-id.ts';
+
+/** How long a refused client may take to read why, before its connection is cut. */
+const LINGER_MS = 1_000;
+
+interface ParseRefusal {
+  readonly line: string;
+  readonly refusal: GatewayError;
+}
+
+const NOT_HTTP: ParseRefusal = {
+  line: '400 Bad Request',
+  refusal: new GatewayError('invalid_request', 'The request is not valid HTTP/1.1.'),
+};
+
+const NO_TUNNEL: ParseRefusal = {
+  line: '400 Bad Request',
+  refusal: new GatewayError(
+    'invalid_request',
+    'This gateway opens no tunnels. Send requests to its own paths.',
+  ),
+};
+
+const PARSE_REFUSALS: Readonly<Record<string, ParseRefusal>> = {
+  HPE_HEADER_OVERFLOW: {
+    line: '431 Request Header Fields Too Large',
+    refusal: new GatewayError('invalid_request', 'The request headers are too large.'),
+  },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: {
+    line: '413 Payload Too Large',
+    refusal: new GatewayError('body_too_large', 'The chunk extensions of the body are too large.'),
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    line: '408 Request Timeout',
+    refusal: new GatewayError('request_timeout', 'The request did not arrive in time. Send it faster.'),
+  },
+};
+
+/**
+ * What HTTP parsing itself refuses: no request came of it, so the answer is written to the socket. An answer that is
+ * still under way on it is not written into: what was refused came after that request, and is answered after it.
+ */
+export class ConnectionRefuser {
+  readonly #latest = new WeakMap<Socket, ServerResponse>();
+  readonly #refused = new WeakSet<Socket>();
+
+  /** A request came: `response` is what its connection is to be answered with. */
+  readonly note = (request: IncomingMessage, response: ServerResponse): void => {
+    this.#latest.set(request.socket, response);
+  };
+
+  /** Node's `clientError`. */
+  readonly refuse = (error: Error & { code?: string }, socket: Socket): void => {
+    if (this.#refused.has(socket)) return;
+    // Gone, or already answered.
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    this.#refused.add(socket);
+    const answer = PARSE_REFUSALS[error.code ?? ''] ?? NOT_HTTP;
+    const open = this.#latest.get(socket);
+    if (!open || open.writableFinished || open.destroyed) write(socket, answer);
+    else if (open.req.complete) open.once('close', () => write(socket, answer));
+    // The body of a request that was refused early, or that waits behind another one's answer.
+    else if (open.headersSent || open.socket === null) socket.destroy();
+    else write(socket, answer);
+  };
+
+  /** Node's `connect`: CONNECT asks for a tunnel to somewhere else. */
+  readonly refuseTunnel = (_request: IncomingMessage, socket: Socket): void => {
+    socket.on('error', () => {});
+    write(socket, NO_TUNNEL);
+  };
+}
+
+function write(socket: Socket, { line, refusal }: ParseRefusal): void {
+  if (!socket.writable) return;
+  const body = JSON.stringify(refusal.body());
+  socket.end(
+    `HTTP/1.1 ${line}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+      `x-request-id: ${newRequestId()}\r\nConnection: close\r\n\r\n${body}`,
+  );
+  // Its half would stay open for as long as the client likes; cut at once, the answer could be lost with it.
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}

@@ -1,0 +1,93 @@
+import diagnostics from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { test } from 'tap';
+import { type Post, send } from '../../src/alerts/send.ts';
+
+const post: Omit<Post, 'url' | 'timeoutMs'> = {
+  headers: {},
+  body: '{}',
+  allowPrivateNetworks: true,
+  signal: new AbortController().signal,
+};
+/** One read of a socket, which these fill. */
+const MOST_BYTES = 64 * 1024;
+/** What a post may take beyond its time on a loaded machine. */
+const GRACE_MS = 2_000;
+
+const MEBIBYTE = Buffer.alloc(1024 * 1024, 'a');
+/** Writes as fast as it is taken, without an end. */
+const flood = (socket: Socket, piece: string | Buffer) => {
+  const fill = () => {
+    while (!socket.destroyed && socket.write(piece));
+  };
+  socket.on('drain', fill);
+  fill();
+};
+const drip = (socket: Socket, piece: string) => {
+  const timer = setInterval(() => socket.write(piece), 20);
+  socket.on('close', () => clearInterval(timer));
+};
+const OK = 'HTTP/1.1 200 OK\r\n';
+
+/** What each does with a connection, and what becomes of the post. */
+const RECEIVERS: Record<string, readonly [act: (socket: Socket) => void, status: string]> = {
+  'takes the connection and says nothing': [() => {}, 'timeout'],
+  'drips the status line': [(socket) => drip(socket, 'H'), 'failed'],
+  'drips headers': [(socket) => socket.write(OK) && drip(socket, 'x-a: b\r\n'), 'timeout'],
+  'floods headers': [(socket) => socket.write(OK) && flood(socket, 'x-a: b\r\n'.repeat(1_000)), 'failed'],
+  'sends one header without an end': [
+    (socket) => socket.write(`${OK}x-a: `) && flood(socket, MEBIBYTE),
+    'failed',
+  ],
+  'drips interim answers': [(socket) => drip(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n'), 'timeout'],
+  'announces a gigabyte and sends it': [
+    (socket) => socket.write(`${OK}Content-Length: 1073741824\r\n\r\n`) && flood(socket, MEBIBYTE),
+    'delivered',
+  ],
+  'sends a gigabyte in chunks': [
+    (socket) => {
+      socket.write(`${OK}Transfer-Encoding: chunked\r\n\r\n40000000\r\n`);
+      flood(socket, MEBIBYTE);
+    },
+    'delivered',
+  ],
+  'sends bytes until it is closed, which it never is': [
+    (socket) => socket.write(`${OK}\r\n`) && flood(socket, MEBIBYTE),
+    'delivered',
+  ],
+  'drips a body': [
+    (socket) => socket.write(`${OK}Content-Length: 100000\r\n\r\n`) && drip(socket, '.'),
+    'delivered',
+  ],
+  'sends a body that grows when it is unpacked': [
+    (socket) => socket.write(`${OK}Content-Encoding: gzip\r\n\r\n`) && flood(socket, MEBIBYTE),
+    'delivered',
+  ],
+};
+
+for (const [what, [act, status]] of Object.entries(RECEIVERS)) {
+  test(`a receiver that ${what} costs no more than its time and 64 KiB`, async (t) => {
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => act(socket));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.teardown(() => server.close());
+    const used: Socket[] = [];
+    const note = (message: unknown) => used.push((message as { socket: Socket }).socket);
+    diagnostics.subscribe('net.client.socket', note);
+    t.teardown(() => diagnostics.unsubscribe('net.client.socket', note));
+
+    const timeoutMs = 500;
+    const { port } = server.address() as AddressInfo;
+    const startedAt = performance.now();
+    const result = await send({ ...post, timeoutMs, url: `http://127.0.0.1:${port}/` });
+    t.equal(result.status, status);
+    t.ok(performance.now() - startedAt < timeoutMs + GRACE_MS);
+    t.equal(used.length, 1, 'one connection');
+    t.ok(used[0]?.destroyed, 'which is closed');
+    t.ok((used[0]?.bytesRead ?? Number.NaN) <= MOST_BYTES, `${used[0]?.bytesRead} bytes were read`);
+  });
+}

@@ -1,0 +1,106 @@
+import { test } from 'tap';
+import { BODY, LENGTH, POST, startEdgeWorld } from '../../helper/edge-world.ts';
+import { openRaw, sendRaw } from '../../helper/raw-http.ts';
+import { TEST_SERVER } from '../../helper/world.ts';
+
+const HEALTH = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n';
+const EXPECT = 'Expect: 100-continue\r\n';
+
+test('Expect: 100-continue is met when the body is wanted, and the call goes on', async (t) => {
+  const { url, head, provider } = await startEdgeWorld(t);
+  const connection = openRaw(url);
+  connection.send(`${POST}${head}${LENGTH}${EXPECT}\r\n`);
+  t.equal((await connection.next())?.status, 100);
+  connection.send(BODY);
+  t.equal((await connection.next())?.status, 200);
+  t.notOk((await provider.request(0)).headers.expect);
+  connection.socket.destroy();
+});
+
+test('Expect: 100-continue of a call that is refused by its head is not met: no body need be sent', async (t) => {
+  const { url, head, provider } = await startEdgeWorld(t, {
+    config: { server: { ...TEST_SERVER, bodyLimitBytes: 1_000 } },
+  });
+  t.equal((await sendRaw(url, `${POST}Host: a\r\n${LENGTH}${EXPECT}\r\n`))?.status, 401);
+  t.equal((await sendRaw(url, `${POST}${head}Content-Length: 1001\r\n${EXPECT}\r\n`))?.status, 413);
+  const elsewhere = POST.replace('chat/completions', 'files');
+  t.equal((await sendRaw(url, `${elsewhere}${head}${LENGTH}${EXPECT}\r\n`))?.status, 404);
+  t.equal(provider.requests.length, 0);
+});
+
+test('any other Expect is 417', async (t) => {
+  const { url, head, provider } = await startEdgeWorld(t);
+  const answer = await sendRaw(url, `${POST}${head}${LENGTH}Expect: 200-ok\r\n\r\n${BODY}`);
+  t.equal(answer?.status, 417);
+  t.match(JSON.parse(answer?.body ?? ''), { error: { code: 'invalid_request' } });
+  t.equal(provider.requests.length, 0);
+});
+
+test('Connection cannot take away what the gateway adds or judges', async (t) => {
+  const { url, head, provider } = await startEdgeWorld(t);
+  const named = 'Connection: authorization, content-length, host, x-request-id, accept-encoding\r\n';
+  t.equal((await sendRaw(url, `${POST}${head}${named}${LENGTH}\r\n${BODY}`))?.status, 200);
+  const { headers, body } = await provider.request(0);
+  t.match(headers, { authorization: 'Bearer upstream-secret', 'accept-encoding': 'identity' });
+  t.equal(body.toString(), BODY);
+});
+
+test('pipelined requests are answered in their order', async (t) => {
+  const { url, head } = await startEdgeWorld(t);
+  const connection = openRaw(url);
+  connection.send(`${POST}${head}${LENGTH}\r\n${BODY}${HEALTH}`);
+  t.match(await connection.next(), { status: 200, body: /usage/ });
+  t.match(await connection.next(), { status: 200, body: '{"status":"ok"}' });
+  connection.socket.destroy();
+});
+
+test('a request that is refused before its body was read does not make a request of that body', async (t) => {
+  const { url, provider } = await startEdgeWorld(t);
+  const connection = openRaw(url);
+  connection.send(`${POST}Host: a\r\nContent-Length: 100000\r\n\r\n${HEALTH}`);
+  t.equal((await connection.next())?.status, 401);
+  t.equal(await connection.closed, '');
+  t.equal(provider.requests.length, 0);
+});
+
+test('garbage behind a call is answered behind it: the call keeps its own answer', async (t) => {
+  const { url, head, owner, book, settled } = await startEdgeWorld(t);
+  const connection = openRaw(url);
+  connection.send(`${POST}${head}${LENGTH}\r\n${BODY}GARBAGE\r\n\r\nGARBAGE\r\n\r\n`);
+  t.match(await connection.next(), { status: 200, body: /usage/ });
+  t.match(await connection.next(), { status: 400, body: /invalid_request/ });
+  t.equal(await connection.closed, '');
+  await settled();
+  t.match(await book.ledger({ accountId: owner.accountId, limit: 1 }), [
+    { status: 200, outcome: 'complete' },
+  ]);
+});
+
+test('data behind a call with Connection: close is ignored', async (t) => {
+  const { url, head } = await startEdgeWorld(t);
+  const connection = openRaw(url);
+  connection.send(`${POST}${head}Connection: close\r\n${LENGTH}\r\n${BODY}${HEALTH}`);
+  t.match(await connection.next(), { status: 200, body: /usage/ });
+  t.equal(await connection.closed, '');
+});
+
+test('a client that keeps its half of a refused connection open, and goes on sending, is cut', async (t) => {
+  const { url } = await startEdgeWorld(t);
+  const connection = openRaw(url, { allowHalfOpen: true });
+  connection.send('GARBAGE\r\n\r\n');
+  t.equal((await connection.next())?.status, 400);
+  const drip = setInterval(() => connection.send('x'), 50);
+  t.teardown(() => clearInterval(drip));
+  await connection.closed;
+  t.ok(connection.socket.errored, 'the connection was reset');
+});
+
+test('a body that ends before its Content-Length reaches no upstream, and the process lives', async (t) => {
+  const { url, head, owner, provider, chat } = await startEdgeWorld(t);
+  const connection = openRaw(url, { allowHalfOpen: true });
+  connection.send(`${POST}${head}Content-Length: 100\r\n\r\n${BODY}`);
+  connection.socket.end();
+  await connection.closed;
+  t.equal(provider.requests.length, 0);
+  t.equal((await chat(owner.key)).status, 200);
+});

@@ -1,0 +1,42 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { test } from 'tap';
+import { startDemoProvider } from '../../../src/demo/demo-provider.ts';
+import { makePlace, startGateway } from '../../helper/gateway-process.ts';
+import { makeOwner } from '../../helper/owner.ts';
+
+/** Files that this process, and so each of its children, may have open. */
+const FILES = Number(execFileSync('/bin/sh', ['-c', 'ulimit -n'], { encoding: 'utf8' })) || 1_024;
+const SOCKETS = Math.max(100, Math.min(10_000, FILES - 1_000));
+const AT_ONCE = 200;
+const HEAD_MS = 15_000;
+
+test(`${SOCKETS} idle sockets: calls are answered, and each is closed when its time is up`, {
+  timeout: 100_000,
+}, async (t) => {
+  const provider = await startDemoProvider({ record: true });
+  t.teardown(() => provider.close());
+  const gateway = await startGateway(t, makePlace(t, provider.url));
+  const owner = await makeOwner(gateway, 1_000);
+  const { hostname, port } = new URL(gateway.url);
+  const sockets: Socket[] = [];
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  const open = async () => {
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => {});
+    sockets.push(socket);
+    await once(socket, 'connect');
+  };
+  while (sockets.length < SOCKETS) await Promise.all(Array.from({ length: AT_ONCE }, open));
+  const closed = sockets.map((socket) => socket.closed || once(socket.resume(), 'close'));
+  const startedAt = performance.now();
+  t.equal((await gateway.chat(owner.key)).status, 200, 'while they are open');
+  t.equal((await fetch(`${gateway.url}/readyz`)).status, 200);
+  await Promise.all(closed);
+  t.ok(performance.now() - startedAt < 4 * HEAD_MS, 'server.headTimeoutMs, and some for a loaded machine');
+  t.equal((await gateway.chat(owner.key)).status, 200, 'when they are gone');
+  t.equal(provider.requests.length, 2);
+});

@@ -1,0 +1,54 @@
+import type { Test } from 'tap';
+import { sendRaw } from './raw-http.ts';
+import { startWorld, type TestAccount, type World } from './world.ts';
+
+/** A gateway at which raw bytes are thrown, and the account whose key they carry. */
+export interface EdgeWorld extends World {
+  readonly owner: TestAccount;
+  /** Host and Authorization. */
+  readonly head: string;
+}
+
+export type Row = readonly [
+  name: string,
+  bytes: (head: string) => string | Buffer,
+  status: number,
+  code?: string,
+];
+
+/** A body that would be answered: no row may fail for its sake. */
+export const BODY = '{"model":"flat","messages":[]}';
+export const LENGTH = `Content-Length: ${BODY.length}\r\n`;
+export const CHUNKED = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
+export const POST = 'POST /v1/chat/completions HTTP/1.1\r\n';
+
+export async function startEdgeWorld(
+  t: Test,
+  options: Parameters<typeof startWorld>[1] = {},
+): Promise<EdgeWorld> {
+  const world = await startWorld(t, { behave: () => undefined, ...options });
+  const owner = await world.account();
+  return { ...world, owner, head: `Host: gateway.test\r\nAuthorization: Bearer ${owner.key}\r\n` };
+}
+
+/**
+ * Each row: the status and the code that are expected, in the documented shape; nothing at the upstream, nothing in the
+ * ledger, nothing held; and the gateway answers the next call.
+ */
+export async function refuseRows(t: Test, world: EdgeWorld, rows: readonly Row[]): Promise<void> {
+  for (const [name, bytes, status, code = 'invalid_request'] of rows) {
+    await t.test(name, async (t) => {
+      const before = world.provider.requests.length;
+      const answer = await sendRaw(world.url, bytes(world.head));
+      t.equal(answer?.status, status);
+      t.match(answer?.headers.get('x-request-id'), /^.{8,}$/);
+      t.match(JSON.parse(answer?.body || '{}'), { error: { code, message: /\w/ } });
+      t.equal(world.provider.requests.length, before, 'nothing reached the upstream');
+    });
+  }
+  t.equal((await world.chat(world.owner.key)).status, 200, 'the process lives');
+  await world.settled();
+  const entries = await world.book.ledger({ accountId: world.owner.accountId, limit: 1_000 });
+  t.equal(entries.filter(({ type }) => type === 'charge').length, world.provider.requests.length);
+  t.match(await world.ledger.ledger.account(world.owner.accountId), { held: 0 });
+}

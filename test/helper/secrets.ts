@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import type { Redis } from 'ioredis';
+
+/** A place that is searched: what it is called, and all that stands there. */
+export interface Place {
+  readonly where: string;
+  readonly text: string;
+}
+
+/** The spellings of a secret that are looked for. */
+export function formsOf(secret: string): Record<string, string> {
+  const bytes = Buffer.from(secret);
+  const digest = createHash('sha256').update(secret).digest();
+  return {
+    plain: secret,
+    'in hex': bytes.toString('hex'),
+    // Without the last group, which depends on what follows it.
+    'in base64': bytes.toString('base64').slice(0, Math.floor(bytes.length / 3) * 4),
+    'URL-encoded': encodeURIComponent(secret),
+    'SHA-256': digest.toString('hex'),
+    'SHA-256 in base64': digest.toString('base64').replace(/=+$/, ''),
+    'SHA-256 in base64url': digest.toString('base64url'),
+  };
+}
+
+/** Where a secret stands in any form, as `form: where`, each once; less those that `belongs` names. */
+export function findSecret(
+  secret: string,
+  places: readonly Place[],
+  belongs: readonly RegExp[] = [],
+): string[] {
+  const found = new Set<string>();
+  for (const [form, spelling] of Object.entries(formsOf(secret))) {
+    for (const { where, text } of places) {
+      if (text.includes(spelling)) found.add(`${form}: ${where}`);
+    }
+  }
+  return [...found].filter((line) => !belongs.some((pattern) => pattern.test(line)));
+}
+
+/** Every row of every table, by `book table.column`. `run` executes SQL. */
+export async function bookPlaces(
+  tables: readonly string[],
+  run: (sql: string) => Promise<unknown[]>,
+): Promise<Place[]> {
+  const places: Place[] = [];
+  for (const table of tables) {
+    for (const row of (await run(`select * from ${table}`)) as Record<string, unknown>[]) {
+      for (const [column, value] of Object.entries(row)) {
+        places.push({ where: `book ${table}.${column}`, text: asText(value) });
+      }
+    }
+  }
+  return places;
+}
+
+/** All names and values, by the kind of name. */
+export async function redisPlaces(redis: Redis): Promise<Place[]> {
+  const places: Place[] = [];
+  for (const name of await redis.keys('*')) {
+    const kind = name.replace(/^.*?tg:/, 'tg:').replace(/[0-9a-f]{64}|\{\d+\}|\d+/g, '#');
+    places.push({ where: `redis name ${kind}`, text: name });
+    places.push({ where: `redis value ${kind}`, text: JSON.stringify(await contentOf(redis, name)) });
+  }
+  return places;
+}
+
+async function contentOf(redis: Redis, name: string): Promise<unknown> {
+  switch (await redis.type(name)) {
+    case 'string':
+      return await redis.get(name);
+    case 'hash':
+      return await redis.hgetall(name);
+    case 'zset':
+      return await redis.zrange(name, '0', '-1');
+    case 'set':
+      return await redis.smembers(name);
+    case 'stream':
+      return await redis.xrange(name, '-', '+');
+    default:
+      return await redis.lrange(name, 0, -1);
+  }
+}
+
+function asText(value: unknown): string {
+  if (Buffer.isBuffer(value)) return value.toString('latin1');
+  return typeof value === 'string'
+    ? value
+    : JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? String(part) : part));
+}

@@ -1,0 +1,34 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { test } from 'tap';
+import { makePlace, run } from '../helper/gateway-process.ts';
+import { freePort } from '../helper/redis-process.ts';
+import { findSecret } from '../helper/secrets.ts';
+
+test('a start that is refused names no password, token or credential', async (t) => {
+  const planted = 'planted-4715';
+  const { env } = makePlace(t, 'http://127.0.0.1:1');
+  const port = await freePort();
+  const config = env.TOLLGATE_CONFIG ?? '';
+  writeFileSync(config, readFileSync(config, 'utf8').replace('apiKey: secret', `apiKey: "$\{UPSTREAM_KEY}"`));
+  const faulty: NodeJS.ProcessEnv[] = [
+    { DATABASE_URL: `postgres://user:${planted}@127.0.0.1:${port}/book` },
+    { DATABASE_URL: `postgres://user:${planted}@:x/book` },
+    { DATABASE_URL: `mysql://user:${planted}@127.0.0.1/book` },
+    { REDIS_URL: `redis://:${planted}@127.0.0.1:${port}` },
+    { REDIS_URL: `redis://:${planted}@127.0.0.1:x` },
+    { REDIS_URL: `redis+cluster://:${planted}@127.0.0.1:${port}` },
+    { REDIS_URL: `http://:${planted}@127.0.0.1` },
+    { ADMIN_TOKEN: `${planted} with spaces` },
+    { UPSTREAM_KEY: `${planted}\nwith a line break` },
+  ];
+  const starts = faulty.map(async (more) => {
+    const { code, output, errors } = await run('main.ts', { UPSTREAM_KEY: 'good', ...env, ...more });
+    t.equal(code, 1, JSON.stringify(more));
+    const places = [
+      { where: 'stdout', text: output },
+      { where: 'stderr', text: errors },
+    ];
+    t.same(findSecret(planted, places), []);
+  });
+  await Promise.all(starts);
+});
