@@ -1,4 +1,5 @@
-import { Agent, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
+import { type ConnectionOptions, Connections, type Dispatched } from './connections.ts';
 import type { Upload } from './upload/upload.ts';
 
 /** Marks the request headers with the call that they stand for; never sent. */
@@ -20,6 +21,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #sink: AnswerSink | undefined;
   #cancelled: Error | undefined;
   #answered: ((error: Error | null, answer?: UpstreamAnswer) => void) | undefined;
+  /** Called once, when the connection is free for another call. */
+  over: () => void = () => {};
   /** A body that is kept in a file; reply-from takes none that is read piece by piece. */
   upload: Upload | undefined;
 
@@ -63,10 +66,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    this.over();
     this.#sink?.end();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.over();
     if (this.#answered) this.#answer(error);
     else this.#sink?.error(this.#cancelled ?? error);
   }
@@ -100,17 +105,12 @@ interface TransportRequest extends Omit<Dispatcher.DispatchOptions, 'headers'> {
  * (126 against 270–420 µs, measured on Node 24), and gives a handle by which a call can be cancelled at any stage.
  */
 export class UpstreamTransport {
-  readonly #agent: Agent;
+  readonly #options: ConnectionOptions;
+  /** By origin. */
+  readonly #upstreams = new Map<string, Connections>();
 
-  constructor(options: { headersTimeoutMs: number; idleTimeoutMs: number }) {
-    this.#agent = new Agent({
-      headersTimeout: options.headersTimeoutMs,
-      bodyTimeout: options.idleTimeoutMs,
-      connect: { rejectUnauthorized: true, timeout: 10_000 },
-      pipelining: 1,
-      // Less than the 60 s after which common load balancers drop idle connections.
-      keepAliveTimeout: 30_000,
-    });
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
   }
 
   request(options: TransportRequest, callback: (error: Error | null, answer?: UpstreamAnswer) => void): void {
@@ -118,19 +118,21 @@ export class UpstreamTransport {
     exchange.answered = callback;
     const { upload } = exchange;
     if (upload) exchange.headers.push('content-length', String(upload.size));
-    this.#agent.dispatch(
-      {
-        origin: options.origin,
-        path: options.path,
-        method: options.method,
-        headers: exchange.headers,
-        body: upload ?? options.body,
-      } as Dispatcher.DispatchOptions,
-      exchange,
-    );
+    const { path, method, body } = options;
+    const dispatched = { path, method, headers: exchange.headers, body: upload ?? body };
+    this.#to(String(options.origin)).dispatch(dispatched as Dispatched, exchange);
+  }
+
+  #to(origin: string): Connections {
+    let connections = this.#upstreams.get(origin);
+    if (!connections) {
+      connections = new Connections(origin, this.#options);
+      this.#upstreams.set(origin, connections);
+    }
+    return connections;
   }
 
   async close(): Promise<void> {
-    await this.#agent.destroy();
+    await Promise.all([...this.#upstreams.values()].map((connections) => connections.destroy()));
   }
 }
