@@ -136,11 +136,13 @@ async function write(
   const rows = posted.map(entryRow);
   const written = await insertRows(store, trx, 'ledger', LEDGER_COLUMNS, rows, 'on conflict (id) do nothing');
   if (written !== posted.length) throw new IdTaken();
-  await moveAccounts(store, trx, posted, places);
-  await addSpendDays(store, trx, posted);
-  await queueAlerts(trx, posted);
-  await finishGrants(store, trx, posted);
-  await noteJobs(trx, posted);
+  await store.inOrder([
+    () => moveAccounts(store, trx, posted, places),
+    () => addSpendDays(store, trx, posted),
+    () => queueAlerts(trx, posted),
+    () => finishGrants(store, trx, posted),
+    () => noteJobs(trx, posted),
+  ]);
 }
 
 async function moveAccounts(

@@ -32,6 +32,15 @@ export class Store {
   }
 
   /**
+   * Queries of one transaction, done one after the other. SQLite's thread is sent them together: to wait for each would
+   * wake both threads for each, which was 3 % of a busy gateway's CPU.
+   */
+  async inOrder(queries: readonly (() => Promise<void>)[]): Promise<void> {
+    if (this.engine === 'sqlite') await Promise.all(queries.map((query) => query()));
+    else for (const query of queries) await query();
+  }
+
+  /**
    * Locks the rows that a query selects until its transaction ends. SQLite needs no row locks: its transactions begin
    * as the only writer. Not the stronger FOR UPDATE: that one would also stop the foreign key checks of other rows.
    */
