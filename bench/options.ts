@@ -6,6 +6,8 @@ export interface Options {
   /** Length of one measured round, about, in seconds. */
   readonly seconds: number;
   readonly rounds: number;
+  /** Too short to be a measurement. */
+  readonly quick: boolean;
   readonly streams: number;
   readonly keys: number;
   /** The result as JSON on stdout, the table on stderr. */
@@ -65,6 +67,7 @@ export function readOptions(args: readonly string[], known: readonly string[]): 
     profiles: values.profile,
     seconds,
     rounds: values.quick ? 1 : 3,
+    quick: values.quick,
     streams: values.quick ? 300 : 1_000,
     keys: values.quick ? 1_000 : 10_000,
     json: values.json,

@@ -1,4 +1,5 @@
 /** The load tests (contract section 9). README.md says how to read what they print. */
+import { drawChart } from './chart.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
 import { PROFILES } from './profiles.ts';
 import { interruptPrograms } from './program.ts';
@@ -37,6 +38,8 @@ const result = resultOf(reports, options);
 const path = store(result);
 if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`);
 process.stderr.write(`bench: written to ${path}\n`);
+const chart = options.profiles.length === 0 && !options.quick ? drawChart(result) : undefined;
+if (chart !== undefined) process.stderr.write(`bench: drawn as ${chart}\n`);
 const broken = reports
   .flatMap((report) => ('checks' in report ? report.checks : []))
   .filter(({ holds }) => !holds);
