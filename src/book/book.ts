@@ -228,6 +228,8 @@ export interface Book {
    */
   post(entries: readonly JournalEntry[]): Promise<Posting>;
   hasEntry(id: string): Promise<boolean>;
+  /** Those of the ids that the ledger has. */
+  entriesAmong(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** The entry with that id, if it is of the account. */
   charge(accountId: number, id: string): Promise<Charge | undefined>;
   /** Takes a new epoch for the account and reads what its live state is rebuilt from. Undefined: no such account. */
