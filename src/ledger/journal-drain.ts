@@ -168,23 +168,21 @@ export class JournalDrain {
     return this.#run;
   }
 
+  /** What becomes dirty meanwhile is for the next run: under steady load this one would never end. */
   async #drainDirty(): Promise<Undrained> {
     const undrained: Undrained = new Map();
-    while (this.#dirty.size > 0) {
-      const buckets = [...this.#dirty];
-      this.#dirty.clear();
-      try {
-        await this.#drainBuckets(buckets, undrained);
-        this.#backoffMs = 0;
-      } catch (error) {
-        if (this.#backoffMs === 0)
-          this.#log.warn({ err: error }, 'the journal could not be drained; calls go on');
-        this.#backoffMs = Math.min(Math.max(100, this.#backoffMs * 2), 5_000);
-        for (const bucket of buckets) {
-          undrained.set(bucket, error);
-          this.touch(bucket);
-        }
-        break;
+    let buckets = new Set(this.#dirty);
+    this.#dirty.clear();
+    try {
+      while (buckets.size > 0) buckets = await this.#drainBuckets(buckets, undrained);
+      this.#backoffMs = 0;
+    } catch (error) {
+      if (this.#backoffMs === 0)
+        this.#log.warn({ err: error }, 'the journal could not be drained; calls go on');
+      this.#backoffMs = Math.min(Math.max(100, this.#backoffMs * 2), 5_000);
+      for (const bucket of buckets) {
+        undrained.set(bucket, error);
+        this.touch(bucket);
       }
     }
     if (undrained.size === 0) this.#isAsideLogged = false;
@@ -199,17 +197,17 @@ export class JournalDrain {
     this.#log.warn({ err: error, bucket }, 'a journal could not be drained; others are');
   }
 
-  /** Rejects where the book does not take the entries; what Redis does not answer goes to `undrained`. */
-  async #drainBuckets(buckets: readonly number[], undrained: Undrained): Promise<void> {
-    const waiting = await this.#read(buckets, undrained);
-    if (waiting.length === 0) return;
+  /** The buckets that have more. Rejects where the book takes no entries; what Redis does not answer goes to `undrained`. */
+  async #drainBuckets(buckets: ReadonlySet<number>, undrained: Undrained): Promise<Set<number>> {
+    const { waiting, more } = await this.#read([...buckets], undrained);
+    if (waiting.length === 0) return more;
     const posting = await this.#book.post(waiting.map(({ entry }) => entry));
     if (posting.alerts > 0) this.#onAlerts();
     const done = new Map<number, string[]>();
     for (const [index, { bucket, streamId, entry }] of waiting.entries()) {
       if (posting.results[index] === 'superseded') {
         await this.#repost(streamId, entry).then(
-          (isAnew) => isAnew && this.#dirty.add(bucket),
+          (isAnew) => isAnew && more.add(bucket),
           (error: unknown) => this.#leaveAside(undrained, bucket, error),
         );
       } else {
@@ -232,25 +230,31 @@ export class JournalDrain {
       );
       this.#rebuildLater(accountId);
     }
+    return more;
   }
 
-  async #read(buckets: readonly number[], undrained: Undrained): Promise<Waiting[]> {
+  async #read(
+    buckets: readonly number[],
+    undrained: Undrained,
+  ): Promise<{ waiting: Waiting[]; more: Set<number> }> {
+    const more = new Set<number>();
     const replies = await Promise.allSettled(
       buckets.map((bucket) => this.#client.xrange(journalName(bucket), '-', '+', 'COUNT', BATCH)),
     );
-    return replies.flatMap((reply, index) => {
+    const waiting = replies.flatMap((reply, index) => {
       const bucket = buckets[index] as number;
       if (reply.status === 'rejected') {
         this.#leaveAside(undrained, bucket, reply.reason);
         return [];
       }
-      if (reply.value.length === BATCH) this.#dirty.add(bucket);
+      if (reply.value.length === BATCH) more.add(bucket);
       return reply.value.map(([streamId, fields]) => ({
         bucket,
         streamId,
         entry: parseJournalEntry(fields[1] as string),
       }));
     });
+    return { waiting, more };
   }
 
   /** True where the entry stands in the journal anew; false where the account must be rebuilt first. */
