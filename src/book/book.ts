@@ -219,6 +219,8 @@ export interface Book {
     grant: Omit<Grant, 'balanceAfter'>,
     idempotencyKey: string | null,
   ): Promise<{ grant: Grant; repeated: boolean }>;
+  /** The grant that was recorded under this idempotency key before; undefined: none. Throws IdempotencyKeyReused. */
+  grantUnder(grant: Omit<Grant, 'balanceAfter'>, idempotencyKey: string): Promise<Grant | undefined>;
   /** Grants without a ledger entry, created before `createdBefore`. */
   pendingGrants(createdBefore: number, limit: number): Promise<Grant[]>;
 

@@ -18,9 +18,6 @@ export interface RedisProcess {
   readonly folder: string;
   /** SIGKILL; resolves when it is gone. */
   kill(): Promise<void>;
-  /** SIGSTOP: connections stay open and nothing answers; and SIGCONT. */
-  freeze(): void;
-  thaw(): void;
   /** Starts it again on the same port and data; resolves when it answers. */
   start(): Promise<void>;
   /** Stops it as it is, its connections open: SIGSTOP. */
@@ -65,8 +62,6 @@ export async function startRedis(t: Scope, settings: Record<string, string> = {}
     url: `redis://127.0.0.1:${port}`,
     folder,
     kill,
-    freeze: () => child?.kill('SIGSTOP'),
-    thaw: () => child?.kill('SIGCONT'),
     start,
     freeze: () => void child?.kill('SIGSTOP'),
     thaw: () => void child?.kill('SIGCONT'),
