@@ -10,9 +10,9 @@ import type { RedisProcess } from './redis-process.ts';
 import { until } from './until.ts';
 
 /** Three masters with a replica each, a ledger on them, and one account for each of 12 buckets. */
-export async function startClusterWorld(t: Test) {
+export async function startClusterWorld(t: Test, options: { waitReplicas?: number } = {}) {
   const cluster = await startCluster(t, { withReplicas: true, nodeTimeoutMs: 1_000 });
-  const { book, open } = await openLedgerOn(t, parseRedisUrl(cluster.url));
+  const { book, open } = await openLedgerOn(t, parseRedisUrl(cluster.url), options);
   const accounts = await Promise.all(
     Array.from({ length: 12 }, () => accountOn(book, open.ledger, { credits: 100_000 })),
   );

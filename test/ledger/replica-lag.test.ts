@@ -76,3 +76,18 @@ test('a deletion that a replica had not got when it took over from a living mast
   const raw = await world.replica.connect();
   t.match(await raw.info('replication'), /role:master/);
 });
+
+test('with REDIS_WAIT_REPLICAS no call goes on whose hold is on one node only', async (t) => {
+  const world = await startClusterWorld(t, { waitReplicas: 1 });
+  const { open, accounts, owned } = world;
+  const concerned = accounts.filter(({ account }) => owned.has(account.id));
+  for (const { key } of accounts) t.equal(await spend(open, admissionOf(key, 1), 1), 'held');
+  await cutReplication(world);
+  for (const { key, account } of accounts) {
+    const admitted = spend(open, admissionOf(key, 1), 1);
+    if (owned.has(account.id)) await t.rejects(admitted, { message: /replicas/ });
+    else t.equal(await admitted, 'held');
+  }
+  await open.sweep.cancelLost();
+  for (const { account } of concerned) t.match(await open.ledger.account(account.id), { held: 0 });
+});
