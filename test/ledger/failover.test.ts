@@ -7,6 +7,7 @@ test('a master killed under load: its replica takes over, calls go on unaided an
   const traffic = load(world);
   await traffic.more(20);
   await world.master.kill();
+  await t.resolves(world.open.check(), 'the gateway stays ready');
   await traffic.more(20);
   await traffic.stop();
   const suffered = traffic.tallies.filter(({ refused }) => refused > 0).map(({ key }) => key.accountId);

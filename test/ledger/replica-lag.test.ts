@@ -91,3 +91,23 @@ test('with REDIS_WAIT_REPLICAS no call goes on whose hold is on one node only', 
   await open.sweep.cancelLost();
   for (const { account } of concerned) t.match(await open.ledger.account(account.id), { held: 0 });
 });
+
+test('a master that may not write without a replica admits nothing, and charges what was under way', async (t) => {
+  const world = await startClusterWorld(t);
+  const { open, accounts, owned } = world;
+  const [{ key }] = accounts.filter(({ account }) => owned.has(account.id)) as [(typeof accounts)[0]];
+  const admission = admissionOf(key, 2);
+  const admitted = await open.ledger.admit(admission);
+  if (admitted.verdict !== 'held') return t.fail(admitted.verdict);
+  // Before the password that keeps the replica out is set.
+  const raw = await world.master.connect();
+  await cutReplication(world);
+  await raw.config('SET', 'min-replicas-to-write', '1');
+  await t.rejects(open.ledger.admit(admissionOf(key, 1)), { message: /no answer to an admission/ });
+  open.ledger.settle(admitted.epoch, chargeOf(admission, 2), () => {});
+  await until('the settle to be refused', () => open.openSettlements() === 1);
+  await raw.config('SET', 'min-replicas-to-write', '0');
+  await open.settled();
+  await open.sweep.cancelLost();
+  t.match(await open.ledger.account(key.accountId), { balance: 99_998_000_000, held: 0 });
+});
