@@ -3,9 +3,11 @@ import { type Micro, micro } from '../domain/credits.ts';
 import type { AccountRecord, KeyRecord, SpendingPeriod } from '../domain/key.ts';
 import type { EntryDraft } from '../domain/ledger-entry.ts';
 import { type PeriodStarts, periodStart, periodStarts } from '../domain/period.ts';
+import { admitCommand, PERIOD_FIELDS } from './admit-command.ts';
 import type { RedisClient } from './connect-redis.ts';
 import type { ConnectionGate } from './connection-gate.ts';
-import { draftText, holdText } from './entry-text.ts';
+import { draftText } from './entry-text.ts';
+import { grantDraft } from './grant-draft.ts';
 import type { JournalDrain } from './journal-drain.ts';
 import {
   type Admission,
@@ -25,11 +27,6 @@ import { MARK_MS, type Settler } from './settler.ts';
 import type { Sweep } from './sweep.ts';
 import type { TickWriter } from './tick-writer.ts';
 import type { WaitingCalls } from './waiting-calls.ts';
-
-const PERIOD_FIELDS = { daily: 'd', weekly: 'w', monthly: 'm' } as const satisfies Record<
-  SpendingPeriod,
-  string
->;
 
 /** Contract section 5: the journal's lag is below this in normal running. */
 const FLUSH_MS = 250;
@@ -103,18 +100,7 @@ export class RedisLedger implements Ledger {
   }
 
   #admitOnce(admission: Admission, starts: PeriodStarts, now: number): Promise<string[]> {
-    const { accountId, keyId } = admission;
-    const keys = [accountName(accountId), keyName(accountId, keyId), holdsName(bucketOf(accountId))];
-    const args = [
-      admission.requestId,
-      admission.keyVersion,
-      admission.accountVersion,
-      admission.hold,
-      admission.spendingLimit ?? '',
-      PERIOD_FIELDS[admission.spendingPeriod],
-      periodStart(starts, admission.spendingPeriod),
-      holdText(admission, now, now + this.#parts.holdTtlMs),
-    ];
+    const { keys, args } = admitCommand(admission, starts, now, this.#parts.holdTtlMs);
     return new Promise((resolve, reject) => {
       this.#parts.scripts.send('admit', keys, args, (error, reply) => {
         if (error) reject(error);
@@ -199,22 +185,7 @@ export class RedisLedger implements Ledger {
     const { accountId } = grant;
     const bucket = bucketOf(accountId);
     const starts = periodStarts(Date.now());
-    const draft: EntryDraft = {
-      id: grant.id,
-      type: grant.type,
-      accountId,
-      keyId: null,
-      createdAt: grant.createdAt,
-      model: null,
-      category: null,
-      endpoint: null,
-      status: null,
-      outcome: null,
-      usage: {},
-      estimated: false,
-      credits: grant.amount,
-      ...(grant.note ? { note: grant.note } : {}),
-    };
+    const draft = grantDraft(grant);
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
       const [reply, balance] = await this.#ask(accountId, () =>
         client.apply(
