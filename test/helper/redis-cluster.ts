@@ -1,6 +1,7 @@
 import { Command, Redis } from 'ioredis';
 import type { Test } from 'tap';
-import { freePort, type RedisProcess, startRedis } from './redis-process.ts';
+import { freePorts } from './free-ports.ts';
+import { type RedisProcess, startRedis } from './redis-process.ts';
 import { until } from './until.ts';
 
 const SLOTS = 16_384;
@@ -26,16 +27,19 @@ export interface ClusterOptions {
 /** Three real masters on loopback that share the slots, and a replica for each where wanted. */
 export async function startCluster(t: Test, options: ClusterOptions = {}): Promise<RedisCluster> {
   const { withReplicas = false, nodeTimeoutMs = 2_000 } = options;
+  const count = withReplicas ? 6 : 3;
+  const ports = await freePorts(2 * count);
   const all = await Promise.all(
-    Array.from({ length: withReplicas ? 6 : 3 }, async () =>
+    Array.from({ length: count }, (_, index) =>
       startRedis(t, {
+        port: String(ports[index]),
         'cluster-enabled': 'yes',
         'cluster-node-timeout': String(nodeTimeoutMs),
         // A master that is away keeps back its own slots only.
         'cluster-require-full-coverage': 'no',
         'repl-diskless-sync-delay': '0',
         // By default the port + 10,000, which may be beyond 65,535 or taken.
-        'cluster-port': String(await freePort()),
+        'cluster-port': String(ports[count + index]),
       }),
     ),
   );
