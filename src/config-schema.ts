@@ -30,6 +30,7 @@ export const host = matching(
   'must be a host name or an IP address to listen on, without a scheme or port',
 );
 export const port = number(0, 65_535);
+export const drainDelay = number(0, 600_000);
 
 /** A bare number is refused: as a count of hops it would let any client choose its address (CVE-2026-16732). */
 export const trustedProxy = text('must be an IP address or a CIDR range, such as 10.0.0.0/8', (value) =>
@@ -202,6 +203,11 @@ const serverSection = section({
     120_000,
     'How long a client may take to send a whole request, in milliseconds',
   ),
+  drainDelayMs: optional(
+    drainDelay,
+    0,
+    'How long a stopping gateway says so in /readyz and serves on, in milliseconds. DRAIN_DELAY_MS wins over it',
+  ),
 });
 const alertsSection = section({
   timeoutMs: optional(
@@ -247,6 +253,16 @@ const limitsSection = section({
     number(1, 100_000_000),
     1_000_000,
     'Most tokens that a model reads in one pass; held where input is not all in the request',
+  ),
+  waitingCalls: optional(
+    number(1, 1_000_000),
+    5_000,
+    'Calls of one gateway that wait for Redis at once; more are refused with 503',
+  ),
+  journalEntries: optional(
+    number(1, 1_000_000_000),
+    1_000_000,
+    'Ledger entries that wait for the database, of all gateways; beyond it calls are refused with 503',
   ),
 });
 

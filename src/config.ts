@@ -23,6 +23,8 @@ export interface Config {
     readonly headTimeoutMs: number;
     /** Longest time until all of a request is there. */
     readonly bodyTimeoutMs: number;
+    /** How long a stopping gateway says so in /readyz, and serves on, before it stops accepting. */
+    readonly drainDelayMs: number;
   };
   readonly alerts: { readonly timeoutMs: number; readonly allowPrivateNetworks: boolean };
   readonly origins: { readonly allowMissing: boolean };
@@ -37,6 +39,10 @@ export interface Config {
     readonly imageTokens: number;
     /** Tokens that a model can read in one pass: bounds input that is not in the request. */
     readonly contextTokens: number;
+    /** Calls of this process that wait for Redis at once. */
+    readonly waitingCalls: number;
+    /** Ledger entries, of all gateways, that wait for the book before no more calls are admitted. */
+    readonly journalEntries: number;
   };
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly catalog: Catalog;
@@ -51,6 +57,8 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   readonly redisUrl: string | undefined;
   readonly requireDurableRedis: boolean;
+  /** Replicas that must have a hold before its call is sent upstream; 0: none. */
+  readonly redisWaitReplicas: number;
   /** One line each, to be logged once: upstreams left out for want of a credential, with their models. */
   readonly warnings: readonly string[];
 }

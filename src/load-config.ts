@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import type { Config } from './config.ts';
-import { boolean, Faults, matching, oneOf, type Read, text } from './config-reader.ts';
-import { configFile, credential, host, port, trustedProxy } from './config-schema.ts';
+import { boolean, Faults, matching, number, oneOf, type Read, text } from './config-reader.ts';
+import { configFile, credential, drainDelay, host, port, trustedProxy } from './config-schema.ts';
 import { substitute } from './config-substitute.ts';
 import { parseRedisUrl } from './ledger/connect-redis.ts';
 import { offerOf } from './offer.ts';
@@ -54,6 +54,7 @@ export function loadConfig({ env, file }: { env: NodeJS.ProcessEnv; file?: strin
       bodyLimitBytes: Math.floor(settings.server.bodyLimitMb * MEBIBYTE),
       headTimeoutMs: settings.server.headTimeoutMs,
       bodyTimeoutMs: settings.server.bodyTimeoutMs,
+      drainDelayMs: given.drainDelayMs ?? settings.server.drainDelayMs,
     },
     alerts: settings.alerts,
     origins: settings.origins,
@@ -69,6 +70,7 @@ export function loadConfig({ env, file }: { env: NodeJS.ProcessEnv; file?: strin
     databaseUrl: given.databaseUrl,
     redisUrl: given.redisUrl,
     requireDurableRedis: given.requireDurableRedis ?? false,
+    redisWaitReplicas: given.redisWaitReplicas ?? 0,
     warnings,
   });
 }
@@ -137,6 +139,8 @@ function readEnvironment(env: NodeJS.ProcessEnv, faults: Faults) {
       ),
     ),
     requireDurableRedis: read('REQUIRE_DURABLE_REDIS', boolean),
+    redisWaitReplicas: read('REDIS_WAIT_REPLICAS', number(0, 5)),
+    drainDelayMs: read('DRAIN_DELAY_MS', drainDelay),
     workers: read('WORKERS', (value, path, all) => {
       const isCount = /^[1-9]\d{0,2}$/.test(String(value)) && Number(value) <= MOST_WORKERS;
       if (!isCount && value !== 'auto') {

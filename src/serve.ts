@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
 import { buildApp } from './app.ts';
 import type { Book } from './book/book.ts';
@@ -11,12 +10,9 @@ import { type OpenLedger, openLedger } from './ledger/open-ledger.ts';
 import { startPrivateRedis } from './ledger/redis-server.ts';
 import { describeOffer } from './offer.ts';
 import type { ReplaceCatalog } from './reload.ts';
+import { Stopping } from './stopping.ts';
 
-/** How long requests in flight may take to finish after a signal (contract section 1, "Stop"). */
-const FINISH_WITHIN_MS = 30_000;
-/** How often connections are looked at that have become idle meanwhile. */
-const IDLE_LOOK_MS = 50;
-/** And how long settles and the journal may take after that. */
+/** How long settles and the journal may take after the last request (contract section 1, "Stop"). */
 const DRAIN_WITHIN_MS = 10_000;
 
 const LISTEN_FAULTS: Readonly<Record<string, string>> = {
@@ -93,6 +89,8 @@ async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger)
     log: logger,
     requestTimeoutMs: config.limits.requestTimeoutMs,
     onAlerts: () => wakeAlerts(),
+    waitReplicas: config.redisWaitReplicas,
+    bounds: config.limits,
   }).catch((cause: unknown) => {
     throw new Error('Redis cannot be reached. Check REDIS_URL, and that the server is running.', { cause });
   });
@@ -103,7 +101,7 @@ async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger)
     logger.warn(`REDIS WILL LOSE CREDITS: ${fault}`);
   }
 
-  let draining = false;
+  const stopping = new Stopping();
   const container = compose({
     config,
     catalog: () => catalog,
@@ -111,7 +109,7 @@ async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger)
     book,
     ledger,
     redisFaults,
-    isDraining: () => draining,
+    isDraining: () => stopping.isDraining,
   });
   closers.add(() => container.resolve(COUNTRIES).close());
   closers.add(() => container.resolve(TOKEN_COUNTER).close());
@@ -126,22 +124,8 @@ async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger)
   );
 
   const app = await buildApp(container.resolve(APP_PARTS));
-  const sockets = new Set<Socket>();
-  app.server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  closers.add(async () => {
-    draining = true;
-    const patience = setTimeout(() => app.server.closeAllConnections(), FINISH_WITHIN_MS);
-    // Node takes a connection on which nothing ever came (a browser's preconnect) for a busy one.
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-    // Node closes what is idle at this moment; a connection whose answer ends later would stay open, kept alive.
-    const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_LOOK_MS);
-    await app.close();
-    clearInterval(idle);
-    clearTimeout(patience);
-  });
+  stopping.watch(app);
+  closers.add(() => stopping.stop(app, config.server.drainDelayMs));
   const { host, port } = config.server;
   const url = await app.listen({ host, port }).catch((cause: NodeJS.ErrnoException) => {
     const reason = LISTEN_FAULTS[cause.code ?? ''] ?? cause.message;

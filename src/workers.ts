@@ -15,7 +15,7 @@ export class WorkerFailed extends Error {}
 
 /** Waits between the end of a worker and its next start: twice as long each time, until it has run for a while. */
 const RESTART_MS = { first: 100, most: 5_000, forgetAfter: 60_000 };
-/** Longer than a worker takes to finish, settle and drain (serve.ts). */
+/** Longer than a worker takes to finish, settle and drain (serve.ts), once its drain delay is over. */
 const STOP_WITHIN_MS = 60_000;
 
 /**
@@ -28,12 +28,14 @@ export class Workers {
   readonly #log: Log;
   readonly #env: NodeJS.ProcessEnv;
   readonly #stopRedis: () => Promise<void>;
+  readonly #stopWithinMs: number;
   readonly #restarts = new Set<NodeJS.Timeout>();
   #stopping = false;
   #url = '';
 
-  private constructor(count: number, log: Log, env: NodeJS.ProcessEnv, stopRedis: () => Promise<void>) {
-    this.#count = count;
+  private constructor(config: Config, log: Log, env: NodeJS.ProcessEnv, stopRedis: () => Promise<void>) {
+    this.#count = config.workers;
+    this.#stopWithinMs = STOP_WITHIN_MS + config.server.drainDelayMs;
     this.#log = log;
     this.#env = env;
     this.#stopRedis = stopRedis;
@@ -43,7 +45,7 @@ export class Workers {
   static async start(config: Config, log: Log): Promise<Workers> {
     const redis = config.redisUrl === undefined ? await startPrivateRedis(config.dataDir, log) : undefined;
     const env = redis ? { REDIS_URL: `unix://${redis.socketPath}` } : {};
-    const workers = new Workers(config.workers, log, env, async () => redis?.stop());
+    const workers = new Workers(config, log, env, async () => redis?.stop());
     answerMetrics();
     try {
       // One first: it migrates the book, makes the demo account, and says alone what cannot be honoured.
@@ -71,7 +73,7 @@ export class Workers {
   async close(): Promise<void> {
     this.#stopping = true;
     for (const timer of this.#restarts) clearTimeout(timer);
-    await Promise.all(all().map(stopped));
+    await Promise.all(all().map((worker) => stopped(worker, this.#stopWithinMs)));
     await this.#stopRedis();
   }
 
@@ -117,11 +119,11 @@ function all(): Worker[] {
   return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 }
 
-async function stopped(worker: Worker): Promise<void> {
+async function stopped(worker: Worker, withinMs: number): Promise<void> {
   if (worker.isDead()) return;
   const exited = once(worker, 'exit');
   worker.process.kill('SIGTERM');
-  const impatient = setTimeout(() => worker.process.kill('SIGKILL'), STOP_WITHIN_MS);
+  const impatient = setTimeout(() => worker.process.kill('SIGKILL'), withinMs);
   await exited;
   clearTimeout(impatient);
 }

@@ -39,6 +39,7 @@ test('a minimal file gets the defaults of the contract', async (t) => {
     bodyLimitBytes: 50 * 1024 * 1024,
     headTimeoutMs: 15_000,
     bodyTimeoutMs: 120_000,
+    drainDelayMs: 0,
   });
   t.same(config.alerts, { timeoutMs: 10_000, allowPrivateNetworks: false });
   t.same(config.origins, { allowMissing: false });
@@ -48,6 +49,8 @@ test('a minimal file gets the defaults of the contract', async (t) => {
     idleTimeoutMs: 120_000,
     imageTokens: 20_000,
     contextTokens: 1_000_000,
+    waitingCalls: 5_000,
+    journalEntries: 1_000_000,
   });
   t.match(config, { keyPrefix: 'sk-tg-', logLevel: 'info', requireDurableRedis: false, warnings: [] });
   t.equal(config.adminToken, undefined);

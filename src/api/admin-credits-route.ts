@@ -32,10 +32,9 @@ export function adminCreditsRoute(app: FastifyInstance, { book, ledger, now = Da
     const idempotencyKey = idempotencyKeyOf(request);
     const { amount, note } = parseCredits(request.body);
     const account = await accountOf(book, request);
-    await requireRoom(ledger, account.id, amount);
     const type = amount > 0 ? 'top_up' : 'adjustment';
     const wanted = { id: randomUUID(), accountId: account.id, amount, type, note, createdAt: now() } as const;
-    const grant = await recorded(book, wanted, idempotencyKey);
+    const grant = await recorded(book, wanted, idempotencyKey, () => requireRoom(ledger, account.id, amount));
     const balance = grant.balanceAfter ?? (await applied(ledger, grant));
     return { credits_balance: creditsNumber(balance) };
   });
@@ -55,12 +54,17 @@ async function requireRoom(ledger: Ledger, accountId: number, amount: Micro): Pr
   throw invalidField('amount', `amount would take the balance beyond ${MAX_CREDITS} credits.`);
 }
 
+/** `allowed` is asked for a new one only: a repeat gets its answer, however full the account is by now. */
 async function recorded(
   book: Book,
   grant: Omit<Grant, 'balanceAfter'>,
   idempotencyKey: string | null,
+  allowed: () => Promise<void>,
 ): Promise<Grant> {
   try {
+    const repeated = idempotencyKey === null ? undefined : await book.grantUnder(grant, idempotencyKey);
+    if (repeated) return repeated;
+    await allowed();
     return (await book.createGrant(grant, idempotencyKey)).grant;
   } catch (error) {
     if (!(error instanceof IdempotencyKeyReused)) throw error;

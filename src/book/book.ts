@@ -219,6 +219,8 @@ export interface Book {
     grant: Omit<Grant, 'balanceAfter'>,
     idempotencyKey: string | null,
   ): Promise<{ grant: Grant; repeated: boolean }>;
+  /** The grant that was recorded under this idempotency key before; undefined: none. Throws IdempotencyKeyReused. */
+  grantUnder(grant: Omit<Grant, 'balanceAfter'>, idempotencyKey: string): Promise<Grant | undefined>;
   /** Grants without a ledger entry, created before `createdBefore`. */
   pendingGrants(createdBefore: number, limit: number): Promise<Grant[]>;
 
@@ -228,6 +230,8 @@ export interface Book {
    */
   post(entries: readonly JournalEntry[]): Promise<Posting>;
   hasEntry(id: string): Promise<boolean>;
+  /** Those of the ids that the ledger has. */
+  entriesAmong(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** The entry with that id, if it is of the account. */
   charge(accountId: number, id: string): Promise<Charge | undefined>;
   /** Takes a new epoch for the account and reads what its live state is rebuilt from. Undefined: no such account. */

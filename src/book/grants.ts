@@ -6,24 +6,31 @@ import type { Store } from './store.ts';
 
 type NewGrant = Omit<Grant, 'balanceAfter'>;
 
-export function grantQueries(store: Store): Pick<Book, 'createGrant' | 'pendingGrants'> {
+export function grantQueries(store: Store): Pick<Book, 'createGrant' | 'grantUnder' | 'pendingGrants'> {
   const { db } = store;
+  const repeatOf = async (grant: NewGrant, idempotencyKey: string): Promise<Grant | undefined> => {
+    const first = await db
+      .selectFrom('grants')
+      .selectAll()
+      .where('account_id', '=', grant.accountId)
+      .where('idempotency_key', '=', idempotencyKey)
+      .executeTakeFirst();
+    if (first && (first.amount !== grant.amount || first.note !== grant.note)) {
+      throw new IdempotencyKeyReused(
+        'This Idempotency-Key was used before with another amount or note. Use a new key for a new change.',
+      );
+    }
+    return first && grantRecord(first);
+  };
   return {
+    grantUnder: repeatOf,
+
     async createGrant(grant, idempotencyKey) {
       const made = await insertGrant(db, grant, idempotencyKey);
       if (made) return { grant: made, repeated: false };
-      const first = await db
-        .selectFrom('grants')
-        .selectAll()
-        .where('account_id', '=', grant.accountId)
-        .where('idempotency_key', '=', idempotencyKey)
-        .executeTakeFirstOrThrow();
-      if (first.amount !== grant.amount || first.note !== grant.note) {
-        throw new IdempotencyKeyReused(
-          'This Idempotency-Key was used before with another amount or note. Use a new key for a new change.',
-        );
-      }
-      return { grant: grantRecord(first), repeated: true };
+      const first = idempotencyKey === null ? undefined : await repeatOf(grant, idempotencyKey);
+      if (!first) throw new Error('a grant was neither made nor found');
+      return { grant: first, repeated: true };
     },
 
     async pendingGrants(createdBefore, limit) {

@@ -29,7 +29,7 @@ class IdTaken extends Error {}
  * Journal → ledger. The rows of the accounts are locked first, by id ascending, which is the fixed lock order of the
  * book: two gateways that offer the same batch come one after the other, and the second finds every entry written.
  */
-export function postQueries(store: Store): Pick<Book, 'post' | 'hasEntry'> {
+export function postQueries(store: Store): Pick<Book, 'post' | 'hasEntry' | 'entriesAmong'> {
   return {
     async post(entries) {
       if (entries.length === 0) return { results: [], gaps: [], alerts: 0 };
@@ -44,6 +44,15 @@ export function postQueries(store: Store): Pick<Book, 'post' | 'hasEntry'> {
     async hasEntry(id) {
       const row = await store.db.selectFrom('ledger').select('id').where('id', '=', id).executeTakeFirst();
       return row !== undefined;
+    },
+
+    async entriesAmong(ids) {
+      const found = new Set<string>();
+      for (const chunk of chunks(ids)) {
+        const rows = await store.db.selectFrom('ledger').select('id').where('id', 'in', chunk).execute();
+        for (const { id } of rows) found.add(id);
+      }
+      return found;
     },
   };
 }

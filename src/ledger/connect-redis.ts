@@ -1,5 +1,6 @@
 import { Cluster, Redis } from 'ioredis';
 import type { Log } from '../log.ts';
+import { RedisCluster } from './redis-cluster.ts';
 import { addScripts, type ScriptClient } from './scripts.ts';
 
 /** A reply that does not come within this is a lost one; the caller must assume nothing. Contract: 503 within 1.5 s. */
@@ -80,15 +81,17 @@ export function createRedis(
   const safe = safeOptions(name);
   const client =
     address.kind === 'cluster'
-      ? new Cluster([...address.nodes], {
+      ? new RedisCluster([...address.nodes], {
           redisOptions: { ...safe, ...address.auth },
           keyPrefix,
           enableOfflineQueue: false,
           lazyConnect: true,
           clusterRetryStrategy: reconnectDelayMs,
-          // A slot that is moving answers MOVED or ASK: following those is not a second execution.
-          maxRedirections: 16,
-          retryDelayOnFailover: 100,
+          // A slot that is moving answers MOVED, ASK or TRYAGAIN: following those is not a second execution. A bucket
+          // of which a part is on either node answers TRYAGAIN until the rest has followed; a command gives up after
+          // COMMAND_TIMEOUT_MS.
+          maxRedirections: 200,
+          retryDelayOnTryAgain: 20,
           retryDelayOnClusterDown: 100,
         })
       : address.kind === 'socket'

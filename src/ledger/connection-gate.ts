@@ -1,152 +1,196 @@
-import { Cluster } from 'ioredis';
-import { type Book, BookUnavailable } from '../book/book.ts';
+import type { Redis } from 'ioredis';
+import { BookUnavailable } from '../book/book.ts';
 import type { Log } from '../log.ts';
-import { nodesOf, type RedisClient } from './connect-redis.ts';
+import { addressOf, type BucketOwners } from './bucket-owners.ts';
+import type { RedisClient } from './connect-redis.ts';
 import { LedgerUnavailable } from './ledger.ts';
-import { accountName } from './names.ts';
+import type { LiveStateCheck } from './live-state-check.ts';
+import { BUCKETS } from './names.ts';
+import { RedisCluster } from './redis-cluster.ts';
 
 /** How long a call waits for Redis to come back before it is refused. Contract section 5: 503, within 1.5 s. */
 const PATIENCE_MS = 1_000;
-/** A Redis that comes back may lack its last seconds; accounts quiet for longer than this cannot be concerned. */
-const RECENT_MS = 3_600_000;
-/** Keys and accounts changed within this are published again: Redis may lack what it had noted as published. */
-const CHANGED_MS = 600_000;
-const VERIFY_AGAIN_MS = 50;
-/** A cluster may lack a node for long: the accounts of the others are let through after this. */
-const VERIFY_WITHIN_MS = 5_000;
+const CHECK_AGAIN_MS = 50;
+/** A node that answers, but cannot be compared with the book for another reason than the book, is let through after this. */
+const CHECK_WITHIN_MS = 5_000;
+/** Buckets that were let through while the book was away are compared once it is back. */
+const CHECK_LATER_MS = 2_000;
+
+const ALL = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
+
+interface Bucket {
+  open: boolean;
+  /** The node that it was compared on. */
+  owner: string | undefined;
+  /** Changes with each closing; a check that belongs to an earlier one is void. */
+  turn: number;
+  waiting: Set<() => void>;
+}
 
 /**
- * Lets calls through to Redis only while it is connected and known to have lost nothing. States: closed → (connected)
- * checking → open → (connection lost) closed.
- *
- * A Redis that was restarted may have come back without what it had acknowledged last (AOF everysec, a failover).
- * The book tells: an account whose last entry in the book is not in Redis is rebuilt before any call is admitted;
- * otherwise old state would admit a deleted key, or give entries places that are taken.
+ * Lets calls through to Redis only while the node that has their account is connected and known to have lost nothing.
+ * States of a bucket: closed → (its node answers) checking → open → (connection lost, or another node took over) closed.
+ * Old state would admit a deleted key, or give entries places that are taken. A cluster that lacks a node stays open
+ * for the accounts of the others.
  */
 export class ConnectionGate {
   readonly #client: RedisClient;
-  readonly #background: RedisClient;
-  readonly #book: Book;
+  readonly #owners: BucketOwners;
+  readonly #check: LiveStateCheck;
   readonly #log: Log;
-  readonly #rebuild: (accountId: number) => Promise<void>;
-  readonly #republish: (changedSince: number) => Promise<void>;
-  readonly #adjustClock: () => Promise<void>;
-  #open = false;
-  #generation = 0;
-  #giveUpAt = 0;
-  #waiting: (() => void)[] = [];
+  readonly #opened: (bucket: number) => void;
+  readonly #buckets: readonly Bucket[] = ALL.map(() => ({
+    open: false,
+    owner: undefined,
+    turn: 0,
+    waiting: new Set(),
+  }));
+  #turns = 0;
 
   constructor(options: {
     client: RedisClient;
-    /** The connection that rebuilds and drains. */
-    background: RedisClient;
-    book: Book;
+    owners: BucketOwners;
+    check: LiveStateCheck;
     log: Log;
-    rebuild: (accountId: number) => Promise<void>;
-    /** Publishes what is unpublished, or was changed since. */
-    republish: (changedSince: number) => Promise<void>;
-    adjustClock: () => Promise<void>;
+    /** A bucket was opened: its journal may hold what another gateway left. */
+    opened: (bucket: number) => void;
   }) {
     this.#client = options.client;
-    this.#background = options.background;
-    this.#book = options.book;
+    this.#owners = options.owners;
+    this.#check = options.check;
     this.#log = options.log;
-    this.#rebuild = options.rebuild;
-    this.#republish = options.republish;
-    this.#adjustClock = options.adjustClock;
-    this.#client.on('ready', () => {
-      this.#giveUpAt = Date.now() + VERIFY_WITHIN_MS;
-      void this.#check();
-    });
-    this.#client.on('close', () => {
-      this.#open = false;
-      this.#generation++;
-    });
-    if (this.#client instanceof Cluster) this.#watchNodes(this.#client);
+    this.#opened = options.opened;
+    this.#client.on('ready', () => this.#suspect(ALL));
+    this.#client.on('close', () => this.#close(ALL));
+    if (this.#client instanceof RedisCluster) this.#watch(this.#client);
   }
 
-  get isOpen(): boolean {
-    return this.#open;
+  isOpen(bucket: number): boolean {
+    return this.#at(bucket).open;
   }
 
-  /** Resolves when open; rejects with LedgerUnavailable after `patienceMs`. */
-  opened(patienceMs = PATIENCE_MS): Promise<void> {
-    if (this.#open) return Promise.resolve();
+  get isAnyOpen(): boolean {
+    return this.#buckets.some(({ open }) => open);
+  }
+
+  /** Resolves when the bucket is open; rejects with LedgerUnavailable after `patienceMs`. */
+  opened(bucket: number, patienceMs = PATIENCE_MS): Promise<void> {
+    const { open, waiting } = this.#at(bucket);
+    if (open) return Promise.resolve();
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.#waiting = this.#waiting.filter((waiter) => waiter !== passed);
+        waiting.delete(passed);
         reject(new LedgerUnavailable('redis is not connected'));
       }, patienceMs);
       const passed = () => {
         clearTimeout(timer);
         resolve();
       };
-      this.#waiting.push(passed);
+      waiting.add(passed);
     });
   }
 
-  #watchNodes(cluster: Cluster): void {
-    // Emitted before the first command goes to the node.
-    cluster.on('+node', () => this.#nodesChanged());
-    let masters = '';
-    cluster.on('refresh', () => {
-      const before = masters;
-      masters = nodesOf(cluster)
-        .map(({ options }) => `${options.host}:${options.port}`)
-        .sort()
-        .join();
-      // A replica that was connected before has taken over.
-      if (before !== masters) this.#nodesChanged();
-    });
+  async allOpened(patienceMs: number): Promise<void> {
+    await Promise.all(ALL.map((bucket) => this.opened(bucket, patienceMs)));
   }
 
-  /** Of a cluster: another node answers for some accounts now, or the same one after a restart. */
-  #nodesChanged(): void {
+  #at(bucket: number): Bucket {
+    return this.#buckets[bucket] as Bucket;
+  }
+
+  /** Of a cluster: another node answers for some buckets now, or the same one on a new connection. */
+  #watch(cluster: RedisCluster): void {
+    cluster.on('-node', (node: Redis) => {
+      const owner = addressOf(node);
+      this.#suspect(ALL.filter((bucket) => this.#at(bucket).open && this.#at(bucket).owner === owner));
+    });
+    cluster.on('refresh', () => this.#suspect(ALL.filter((bucket) => this.#hasMoved(bucket))));
+    cluster.beforeMove = (slot) => {
+      const [bucket] = this.#owners.bucketsIn(slot);
+      if (bucket === undefined) return undefined;
+      // Once the bucket has been compared where it is now, its commands may follow it there.
+      if (this.#at(bucket).open) this.#suspect([bucket]);
+      return this.opened(bucket);
+    };
+  }
+
+  #hasMoved(bucket: number): boolean {
+    const { open, owner } = this.#at(bucket);
+    return open && owner !== this.#owners.ownerOf(bucket);
+  }
+
+  #close(buckets: readonly number[]): number {
+    const turn = ++this.#turns;
+    for (const bucket of buckets) Object.assign(this.#at(bucket), { open: false, turn });
+    return turn;
+  }
+
+  #suspect(buckets: readonly number[]): void {
     // Not ready as a whole: that it is follows, and is checked.
-    if (this.#client.status !== 'ready') return;
-    if (this.#open) this.#giveUpAt = Date.now() + VERIFY_WITHIN_MS;
-    this.#open = false;
-    void this.#check();
+    if (buckets.length === 0 || this.#client.status !== 'ready') return;
+    void this.#reopen(buckets, this.#close(buckets));
   }
 
-  async #check(): Promise<void> {
-    const generation = ++this.#generation;
-    while (generation === this.#generation) {
-      try {
-        await this.#verify();
-        break;
-      } catch (error) {
-        // The connections come back one after the other: without the second one nothing can be rebuilt.
-        const mayPass = this.#background.status === 'ready' && Date.now() > this.#giveUpAt;
-        if (mayPass || error instanceof BookUnavailable) {
-          // With the book out of reach calls go on (contract section 5); keys and balances in Redis are all there is.
-          this.#log.warn({ err: error }, 'redis could not be compared with the book');
-          break;
-        }
-        await new Promise((resolve) => setTimeout(resolve, VERIFY_AGAIN_MS));
-      }
-    }
-    if (generation !== this.#generation) return;
-    this.#open = true;
-    for (const passed of this.#waiting.splice(0)) passed();
-  }
-
-  async #verify(): Promise<void> {
-    await this.#adjustClock();
-    const recent = await this.#book.recentAccounts(Date.now() - RECENT_MS);
-    const live = await Promise.all(recent.map(({ id }) => this.#client.hmget(accountName(id), 'ep', 'seq')));
-    const behind = recent.filter(({ seq, epoch }, index) => {
-      const [liveEpoch, liveSeq] = live[index] ?? [];
-      // An account that is absent is rebuilt at its next use.
-      return liveEpoch && (Number(liveEpoch) !== epoch || Number(liveSeq) < seq);
-    });
-    if (behind.length > 0) {
-      this.#log.warn(
-        { accounts: behind.length },
-        'redis lost entries that the book has; rebuilding these accounts',
+  async #reopen(buckets: readonly number[], turn: number): Promise<void> {
+    const answeringSince = new Map<string, number>();
+    for (;;) {
+      const closed = buckets.filter((bucket) => !this.#at(bucket).open && this.#at(bucket).turn === turn);
+      if (closed.length === 0) return;
+      const groups = Map.groupBy(closed, (bucket) => this.#owners.ownerOf(bucket));
+      await Promise.all(
+        [...groups].map(([owner, group]) => owner && this.#tryGroup(owner, group, turn, answeringSince)),
       );
+      if (closed.every((bucket) => this.#at(bucket).open)) return;
+      this.#owners.refresh();
+      await new Promise((resolve) => setTimeout(resolve, CHECK_AGAIN_MS));
     }
-    for (const { id } of behind) await this.#rebuild(id);
-    await this.#republish(Date.now() - CHANGED_MS);
+  }
+
+  async #tryGroup(owner: string, group: number[], turn: number, since: Map<string, number>): Promise<void> {
+    const reader = this.#owners.reader(owner);
+    if (!reader) return;
+    try {
+      await Promise.all(group.map((bucket) => reader.claims(bucket)));
+    } catch {
+      since.delete(owner);
+      return;
+    }
+    if (!since.has(owner)) since.set(owner, Date.now());
+    let isChecked = true;
+    try {
+      await this.#check.verify(new Set(group), reader);
+    } catch (error) {
+      const isOverdue = Date.now() - (since.get(owner) ?? 0) > CHECK_WITHIN_MS;
+      if (!(error instanceof BookUnavailable) && !isOverdue) return;
+      // With the book out of reach calls go on (contract section 5); keys and balances in Redis are all there is.
+      this.#log.warn({ err: error, redis: owner }, 'redis could not be compared with the book');
+      isChecked = false;
+    }
+    const opened = group.filter((bucket) => this.#letThrough(bucket, owner, turn));
+    if (!isChecked) this.#checkLater(opened, owner, turn);
+  }
+
+  #letThrough(bucket: number, owner: string, turn: number): boolean {
+    const state = this.#at(bucket);
+    if (state.turn !== turn || this.#owners.ownerOf(bucket) !== owner) return false;
+    Object.assign(state, { open: true, owner });
+    for (const passed of state.waiting) passed();
+    state.waiting.clear();
+    this.#opened(bucket);
+    return true;
+  }
+
+  #checkLater(buckets: readonly number[], owner: string, turn: number): void {
+    const timer = setTimeout(async () => {
+      const mine = buckets.filter((bucket) => this.#at(bucket).turn === turn);
+      const reader = this.#owners.reader(owner);
+      if (mine.length === 0 || !reader) return;
+      try {
+        await this.#check.verify(new Set(mine), reader);
+      } catch {
+        this.#checkLater(mine, owner, turn);
+      }
+    }, CHECK_LATER_MS);
+    timer.unref();
   }
 }

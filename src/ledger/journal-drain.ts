@@ -14,6 +14,11 @@ const GATHER_MS = 100;
 /** How often buckets that other gateways left behind are looked at. */
 const STRAY_MS = 2_000;
 
+const ALL = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
+
+/** Buckets that a run could not drain, each with the reason. */
+type Undrained = Map<number, unknown>;
+
 interface Waiting {
   readonly bucket: number;
   readonly streamId: string;
@@ -36,9 +41,12 @@ export class JournalDrain {
   readonly #dirty = new Set<number>();
   readonly #stray: Loop;
   #timer: NodeJS.Timeout | undefined;
-  #run: Promise<void> = Promise.resolve();
+  #run: Promise<Undrained> = Promise.resolve(new Map());
+  readonly #maxEntries: number;
   #stopped = false;
   #backoffMs = 0;
+  #length = 0;
+  #isAsideLogged = false;
 
   constructor(options: {
     client: RedisClient;
@@ -48,12 +56,15 @@ export class JournalDrain {
     rebuild: (accountId: number) => Promise<void>;
     /** Alerts were queued in the book. */
     onAlerts: () => void;
+    /** How many entries may wait for the book before `isFull`. */
+    maxEntries: number;
   }) {
     this.#client = options.client;
     this.#book = options.book;
     this.#log = options.log;
     this.#rebuild = options.rebuild;
     this.#onAlerts = options.onAlerts;
+    this.#maxEntries = options.maxEntries;
     this.#stray = new Loop('looking for undrained journals', STRAY_MS, () => this.#findStray(), options.log);
   }
 
@@ -68,7 +79,7 @@ export class JournalDrain {
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined;
-        this.#enqueue().catch(() => {});
+        void this.#enqueue();
       },
       Math.max(GATHER_MS, this.#backoffMs),
     );
@@ -77,32 +88,40 @@ export class JournalDrain {
   /** Resolves when everything that the bucket's journal held at the time of the call is in the book; else rejects. */
   async drain(bucket: number): Promise<void> {
     this.#dirty.add(bucket);
-    await this.#enqueue();
+    const undrained = await this.#enqueue();
+    if (undrained.has(bucket)) throw undrained.get(bucket);
   }
 
   /** The same for all buckets. */
   async drainAll(): Promise<void> {
     for (let bucket = 0; bucket < BUCKETS; bucket++) this.#dirty.add(bucket);
-    await this.#enqueue();
+    for (const error of (await this.#enqueue()).values()) throw error;
   }
 
   /**
-   * Whether the entry stands in the bucket's journal or in the book, after what the journal held was offered to the book.
-   * It is asked in the order in which an entry moves, so that none is missed on its way; one that the book refused until
-   * its account is rebuilt is still in the journal. Rejects where either cannot be read.
+   * Those of the ids that stand in the bucket's journal or in the book, after what the journal held was offered to the
+   * book. It is asked in the order in which an entry moves, so that none is missed on its way; one that the book refused
+   * until its account is rebuilt is still in the journal. Rejects where either cannot be read.
    */
-  async hasEntry(bucket: number, id: string): Promise<boolean> {
+  async entriesAmong(bucket: number, ids: readonly string[]): Promise<ReadonlySet<string>> {
     await this.drain(bucket);
     const waiting = await this.#client.xrange(journalName(bucket), '-', '+');
-    const isWaiting = waiting.some(([, fields]) => parseJournalEntry(fields[1] as string).id === id);
-    return isWaiting || (await this.#book.hasEntry(id));
+    const journalled = new Set(waiting.map(([, fields]) => parseJournalEntry(fields[1] as string).id));
+    const booked = await this.#book.entriesAmong(ids);
+    return new Set(ids.filter((id) => journalled.has(id) || booked.has(id)));
   }
 
-  /** Entries not yet in the book, over all buckets. */
+  /**
+   * More entries wait for the book than may: no further call should be admitted, or Redis would run out of memory.
+   * Looked at every two seconds, so calls of that time come on top.
+   */
+  get isFull(): boolean {
+    return this.#length >= this.#maxEntries;
+  }
+
+  /** Entries not yet in the book, over all buckets. Rejects where a part of Redis does not answer. */
   async backlog(): Promise<number> {
-    const lengths = await Promise.all(
-      Array.from({ length: BUCKETS }, (_, bucket) => this.#client.xlen(journalName(bucket))),
-    );
+    const lengths = await Promise.all(ALL.map((bucket) => this.#client.xlen(journalName(bucket))));
     return lengths.reduce((sum, length) => sum + length, 0);
   }
 
@@ -114,8 +133,7 @@ export class JournalDrain {
     const until = Date.now() + deadlineMs;
     do {
       try {
-        await this.#findStray();
-        await this.#enqueue();
+        await this.drainAll();
         return;
       } catch (error) {
         if (Date.now() >= until) {
@@ -135,56 +153,76 @@ export class JournalDrain {
   }
 
   async #findStray(): Promise<void> {
-    const lengths = await Promise.all(
-      Array.from({ length: BUCKETS }, (_, bucket) => this.#client.xlen(journalName(bucket))),
-    );
-    lengths.forEach((length, bucket) => {
-      if (length > 0) this.touch(bucket);
-    });
-  }
-
-  #enqueue(): Promise<void> {
-    const run = this.#run.then(
-      () => this.#drainDirty(),
-      () => this.#drainDirty(),
-    );
-    this.#run = run;
-    return run;
-  }
-
-  async #drainDirty(): Promise<void> {
-    while (this.#dirty.size > 0) {
-      const buckets = [...this.#dirty];
-      this.#dirty.clear();
-      try {
-        await this.#drainBuckets(buckets);
-        this.#backoffMs = 0;
-      } catch (error) {
-        if (this.#backoffMs === 0)
-          this.#log.warn({ err: error }, 'the journal could not be drained; calls go on');
-        this.#backoffMs = Math.min(Math.max(100, this.#backoffMs * 2), 5_000);
-        for (const bucket of buckets) this.touch(bucket);
-        throw error;
-      }
+    const lengths = await Promise.allSettled(ALL.map((bucket) => this.#client.xlen(journalName(bucket))));
+    this.#length = 0;
+    for (const [bucket, length] of lengths.entries()) {
+      // A node that is away keeps back only its own; it is looked at again.
+      if (length.status === 'rejected' || length.value === 0) continue;
+      this.#length += length.value;
+      this.touch(bucket);
     }
   }
 
-  async #drainBuckets(buckets: readonly number[]): Promise<void> {
-    const waiting = await this.#read(buckets);
-    if (waiting.length === 0) return;
+  #enqueue(): Promise<Undrained> {
+    this.#run = this.#run.then(() => this.#drainDirty());
+    return this.#run;
+  }
+
+  /** What becomes dirty meanwhile is for the next run: under steady load this one would never end. */
+  async #drainDirty(): Promise<Undrained> {
+    const undrained: Undrained = new Map();
+    let buckets = new Set(this.#dirty);
+    this.#dirty.clear();
+    try {
+      while (buckets.size > 0) buckets = await this.#drainBuckets(buckets, undrained);
+      this.#backoffMs = 0;
+    } catch (error) {
+      if (this.#backoffMs === 0)
+        this.#log.warn({ err: error }, 'the journal could not be drained; calls go on');
+      this.#backoffMs = Math.min(Math.max(100, this.#backoffMs * 2), 5_000);
+      for (const bucket of buckets) {
+        undrained.set(bucket, error);
+        this.touch(bucket);
+      }
+    }
+    if (undrained.size === 0) this.#isAsideLogged = false;
+    return undrained;
+  }
+
+  /** Redis did not answer for this bucket; the others are drained, and the look for stray entries comes back to it. */
+  #leaveAside(undrained: Undrained, bucket: number, error: unknown): void {
+    undrained.set(bucket, error);
+    if (this.#isAsideLogged) return;
+    this.#isAsideLogged = true;
+    this.#log.warn({ err: error, bucket }, 'a journal could not be drained; others are');
+  }
+
+  /** The buckets that have more. Rejects where the book takes no entries; what Redis does not answer goes to `undrained`. */
+  async #drainBuckets(buckets: ReadonlySet<number>, undrained: Undrained): Promise<Set<number>> {
+    const { waiting, more } = await this.#read([...buckets], undrained);
+    if (waiting.length === 0) return more;
     const posting = await this.#book.post(waiting.map(({ entry }) => entry));
     if (posting.alerts > 0) this.#onAlerts();
     const done = new Map<number, string[]>();
     for (const [index, { bucket, streamId, entry }] of waiting.entries()) {
       if (posting.results[index] === 'superseded') {
-        if (await this.#repost(streamId, entry)) this.#dirty.add(bucket);
+        await this.#repost(streamId, entry).then(
+          (isAnew) => isAnew && more.add(bucket),
+          (error: unknown) => this.#leaveAside(undrained, bucket, error),
+        );
       } else {
         const ids = done.get(bucket);
         if (ids) ids.push(streamId);
         else done.set(bucket, [streamId]);
       }
     }
-    await Promise.all([...done].map(([bucket, ids]) => this.#client.xdel(journalName(bucket), ...ids)));
+    await Promise.all(
+      [...done].map(([bucket, ids]) =>
+        this.#client
+          .xdel(journalName(bucket), ...ids)
+          .catch((error: unknown) => this.#leaveAside(undrained, bucket, error)),
+      ),
+    );
     for (const accountId of posting.gaps) {
       this.#log.error(
         { accountId },
@@ -192,21 +230,31 @@ export class JournalDrain {
       );
       this.#rebuildLater(accountId);
     }
+    return more;
   }
 
-  async #read(buckets: readonly number[]): Promise<Waiting[]> {
-    const replies = await Promise.all(
+  async #read(
+    buckets: readonly number[],
+    undrained: Undrained,
+  ): Promise<{ waiting: Waiting[]; more: Set<number> }> {
+    const more = new Set<number>();
+    const replies = await Promise.allSettled(
       buckets.map((bucket) => this.#client.xrange(journalName(bucket), '-', '+', 'COUNT', BATCH)),
     );
-    return replies.flatMap((reply, index) => {
+    const waiting = replies.flatMap((reply, index) => {
       const bucket = buckets[index] as number;
-      if (reply.length === BATCH) this.#dirty.add(bucket);
-      return reply.map(([streamId, fields]) => ({
+      if (reply.status === 'rejected') {
+        this.#leaveAside(undrained, bucket, reply.reason);
+        return [];
+      }
+      if (reply.value.length === BATCH) more.add(bucket);
+      return reply.value.map(([streamId, fields]) => ({
         bucket,
         streamId,
         entry: parseJournalEntry(fields[1] as string),
       }));
     });
+    return { waiting, more };
   }
 
   /** True where the entry stands in the journal anew; false where the account must be rebuilt first. */

@@ -1,19 +1,24 @@
 import type { Book } from '../book/book.ts';
 import type { Log } from '../log.ts';
+import { BucketOwners } from './bucket-owners.ts';
 import { connectRedis, createRedis, nodesOf, type RedisAddress } from './connect-redis.ts';
 import { ConnectionGate } from './connection-gate.ts';
 import { durabilityFaults } from './durability.ts';
 import { JournalDrain } from './journal-drain.ts';
 import type { Ledger } from './ledger.ts';
-import { namePrefix } from './names.ts';
+import { LiveStateCheck } from './live-state-check.ts';
+import { bucketOf, namePrefix } from './names.ts';
+import { Publisher } from './publisher.ts';
 import { Rebuilder } from './rebuild.ts';
 import { RedisClock } from './redis-clock.ts';
 import { RedisLedger } from './redis-ledger.ts';
 import { Refunds } from './refunds.ts';
+import { ReplicaWait } from './replica-wait.ts';
 import { ScriptSender } from './script-sender.ts';
 import { Settler } from './settler.ts';
 import { Sweep } from './sweep.ts';
 import { TickWriter } from './tick-writer.ts';
+import { WaitingCalls } from './waiting-calls.ts';
 
 /** A hold outlives the longest request by this: settling itself takes time. */
 const HOLD_MARGIN_MS = 60_000;
@@ -40,6 +45,15 @@ export interface OpenLedger {
   abandon(): void;
 }
 
+export interface LedgerBounds {
+  /** Calls that wait for Redis at once. */
+  readonly waitingCalls: number;
+  /** Entries that wait for the book, of all gateways. */
+  readonly journalEntries: number;
+}
+
+const UNBOUNDED: LedgerBounds = { waitingCalls: Infinity, journalEntries: Infinity };
+
 /** Connects, checks and starts the background work. Rejects where Redis cannot be reached. */
 export async function openLedger(options: {
   address: RedisAddress;
@@ -47,17 +61,33 @@ export async function openLedger(options: {
   log: Log;
   requestTimeoutMs: number;
   onAlerts: () => void;
+  /** Replicas that must have a hold before its call goes on. */
+  waitReplicas?: number;
+  bounds?: LedgerBounds;
 }): Promise<OpenLedger> {
-  const { address, book, log } = options;
+  const { address, book, log, bounds = UNBOUNDED } = options;
   const keyPrefix = namePrefix(book.id);
   const client = createRedis(address, { name: 'calls', keyPrefix, log });
   // The journal is read over a connection of its own: a large reply must not stand in front of an admission.
   const background = createRedis(address, { name: 'background', keyPrefix, log });
   const writer = new TickWriter(client);
   const scripts = new ScriptSender(client, writer);
-  const clock = new RedisClock(() => nodesOf(background)[0]?.time() ?? Promise.reject(new Error('no node')));
+  const clock = new RedisClock(() => {
+    const node = nodesOf(background).find(({ status }) => status === 'ready');
+    return node?.time() ?? Promise.reject(new Error('no node of redis is connected'));
+  });
+  const owners = new BucketOwners(client);
   const rebuild = (accountId: number) => rebuilder.rebuild(accountId);
-  const drain = new JournalDrain({ client: background, book, log, rebuild, onAlerts: options.onAlerts });
+  const drain = new JournalDrain({
+    client: background,
+    book,
+    log,
+    rebuild,
+    onAlerts: options.onAlerts,
+    maxEntries: bounds.journalEntries,
+  });
+  // Not over the calls' connection: that one may wait for the very check that publishes.
+  const publisher = new Publisher(background, book, log);
   const drainBucket = (bucket: number) => drain.drain(bucket);
   const touch = (bucket: number) => drain.touch(bucket);
   const rebuilder = new Rebuilder({ client: background, book, log, drain: drainBucket, touch });
@@ -70,30 +100,31 @@ export async function openLedger(options: {
     drain: drainBucket,
     touch,
     grant: (grant) => ledger.grant(grant),
-    publishKey: (key) => ledger.publishKey(key),
-    publishAccount: (account) => ledger.publishAccount(account),
+    publishKey: (key) => publisher.publishKey(key),
+    publishAccount: (account) => publisher.publishAccount(account),
   });
   const settler = new Settler({
-    client,
+    background,
     writer,
     scripts,
     log,
     settled: touch,
     rebuild,
-    hasEntry: (bucket, id) => drain.hasEntry(bucket, id),
+    entriesAmong: (bucket, ids) => drain.entriesAmong(bucket, ids),
   });
-  const gate = new ConnectionGate({
-    client,
-    background,
+  const check = new LiveStateCheck({
     book,
     log,
     rebuild,
-    republish: async (changedSince) => {
-      await sweep.republishSince(changedSince);
-      await sweep.republish();
+    replay: (buckets) => settler.replay(buckets),
+    republish: async (changedSince, buckets) => {
+      const concerns = (accountId: number) => buckets.has(bucketOf(accountId));
+      await sweep.republishSince(changedSince, concerns);
+      await sweep.republish(concerns);
     },
     adjustClock: () => clock.adjust(),
   });
+  const gate = new ConnectionGate({ client, owners, check, log, opened: touch });
   const holdTtlMs = options.requestTimeoutMs + HOLD_MARGIN_MS;
   const ledger = new RedisLedger({
     client,
@@ -106,14 +137,16 @@ export async function openLedger(options: {
     sweep,
     book,
     clock,
-    log,
+    publisher: new Publisher(client, book, log),
+    replicas: new ReplicaWait(owners, options.waitReplicas ?? 0),
+    waiting: new WaitingCalls(bounds.waitingCalls),
     holdTtlMs,
   });
 
   try {
     await connectRedis(background, CONNECT_WITHIN_MS);
     await connectRedis(client, CONNECT_WITHIN_MS);
-    await gate.opened(OPEN_WITHIN_MS);
+    await gate.allOpened(OPEN_WITHIN_MS);
   } catch (error) {
     client.disconnect();
     background.disconnect();

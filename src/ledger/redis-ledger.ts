@@ -3,10 +3,11 @@ import { type Micro, micro } from '../domain/credits.ts';
 import type { AccountRecord, KeyRecord, SpendingPeriod } from '../domain/key.ts';
 import type { EntryDraft } from '../domain/ledger-entry.ts';
 import { type PeriodStarts, periodStart, periodStarts } from '../domain/period.ts';
-import type { Log } from '../log.ts';
+import { admitCommand, PERIOD_FIELDS } from './admit-command.ts';
 import type { RedisClient } from './connect-redis.ts';
 import type { ConnectionGate } from './connection-gate.ts';
-import { draftText, holdText } from './entry-text.ts';
+import { draftText } from './entry-text.ts';
+import { grantDraft } from './grant-draft.ts';
 import type { JournalDrain } from './journal-drain.ts';
 import {
   type Admission,
@@ -17,17 +18,15 @@ import {
   type Subject,
 } from './ledger.ts';
 import { accountName, bucketOf, hashName, holdsName, journalName, keyName } from './names.ts';
+import type { Publisher } from './publisher.ts';
 import type { Rebuilder } from './rebuild.ts';
 import type { RedisClock } from './redis-clock.ts';
+import type { ReplicaWait } from './replica-wait.ts';
 import type { ScriptSender } from './script-sender.ts';
 import { MARK_MS, type Settler } from './settler.ts';
 import type { Sweep } from './sweep.ts';
 import type { TickWriter } from './tick-writer.ts';
-
-const PERIOD_FIELDS = { daily: 'd', weekly: 'w', monthly: 'm' } as const satisfies Record<
-  SpendingPeriod,
-  string
->;
+import type { WaitingCalls } from './waiting-calls.ts';
 
 /** Contract section 5: the journal's lag is below this in normal running. */
 const FLUSH_MS = 250;
@@ -46,7 +45,9 @@ export interface RedisLedgerParts {
   readonly sweep: Sweep;
   readonly book: Book;
   readonly clock: RedisClock;
-  readonly log: Log;
+  readonly publisher: Publisher;
+  readonly replicas: ReplicaWait;
+  readonly waiting: WaitingCalls;
   /** How long a hold outlives its admission before the sweep releases it: longer than the longest request. */
   readonly holdTtlMs: number;
 }
@@ -59,18 +60,26 @@ export class RedisLedger implements Ledger {
     this.#parts = parts;
   }
 
-  async admit(admission: Admission): Promise<Admitted> {
-    const { gate, sweep } = this.#parts;
+  admit(admission: Admission): Promise<Admitted> {
+    const { waiting, drain } = this.#parts;
+    if (drain.isFull) return Promise.reject(new LedgerUnavailable('the journal is full: the book is away'));
+    return waiting.during(() => this.#admit(admission));
+  }
+
+  async #admit(admission: Admission): Promise<Admitted> {
+    const { gate, sweep, replicas } = this.#parts;
+    const bucket = bucketOf(admission.accountId);
     const starts = periodStarts(Date.now());
     const now = this.#parts.clock.now();
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      if (!gate.isOpen) await gate.opened();
+      if (!gate.isOpen(bucket)) await gate.opened(bucket);
       const reply = await this.#admitOnce(admission, starts, now).catch((error: unknown) => {
         sweep.cancel(admission);
         throw new LedgerUnavailable('no answer to an admission', { cause: error });
       });
       switch (reply[0]) {
         case 'HELD':
+          if (replicas.isOn) await this.#confirm(admission);
           return { verdict: 'held', epoch: Number(reply[1]) };
         case 'STALE':
           return { verdict: 'stale' };
@@ -82,6 +91,8 @@ export class RedisLedger implements Ledger {
           await this.#rebuild(admission.accountId);
           break;
         default:
+          // Cancelled before it came; or sent twice, and then the first one holds.
+          sweep.cancel(admission);
           throw new LedgerUnavailable('the admission was cancelled');
       }
     }
@@ -89,18 +100,7 @@ export class RedisLedger implements Ledger {
   }
 
   #admitOnce(admission: Admission, starts: PeriodStarts, now: number): Promise<string[]> {
-    const { accountId, keyId } = admission;
-    const keys = [accountName(accountId), keyName(accountId, keyId), holdsName(bucketOf(accountId))];
-    const args = [
-      admission.requestId,
-      admission.keyVersion,
-      admission.accountVersion,
-      admission.hold,
-      admission.spendingLimit ?? '',
-      PERIOD_FIELDS[admission.spendingPeriod],
-      periodStart(starts, admission.spendingPeriod),
-      holdText(admission, now, now + this.#parts.holdTtlMs),
-    ];
+    const { keys, args } = admitCommand(admission, starts, now, this.#parts.holdTtlMs);
     return new Promise((resolve, reject) => {
       this.#parts.scripts.send('admit', keys, args, (error, reply) => {
         if (error) reject(error);
@@ -109,30 +109,50 @@ export class RedisLedger implements Ledger {
     });
   }
 
+  async #confirm(admission: Admission): Promise<void> {
+    const { replicas, sweep } = this.#parts;
+    try {
+      await replicas.confirm(bucketOf(admission.accountId));
+    } catch (error) {
+      sweep.cancel(admission);
+      throw new LedgerUnavailable('the hold has not reached the replicas', { cause: error });
+    }
+  }
+
   settle(epoch: number, draft: EntryDraft, onWire: () => void): void {
     this.#parts.settler.settle(epoch, draft, onWire);
   }
 
-  async find(hash: string): Promise<Subject | undefined> {
-    const { client, book, writer } = this.#parts;
-    const known = await this.#ask(() => {
-      writer.open();
-      return client.get(hashName(hash));
+  find(hash: string): Promise<Subject | undefined> {
+    return this.#parts.waiting.during(() => this.#find(hash));
+  }
+
+  async #find(hash: string): Promise<Subject | undefined> {
+    const { client, book, writer, gate } = this.#parts;
+    // The name has no account yet, so that any node of a cluster may have it. Without that one, the book is asked.
+    if (!gate.isAnyOpen) await gate.opened(0);
+    writer.open();
+    const known = await client.get(hashName(hash)).catch((error: unknown) => {
+      if (!gate.isAnyOpen) throw new LedgerUnavailable('redis did not answer', { cause: error });
     });
     if (known) {
       const [accountId, keyId] = known.split(':').map(Number) as [number, number];
-      return await this.current(accountId, keyId);
+      return await this.#current(accountId, keyId);
     }
     const key = await book.keyByHash(hash);
     if (!key) return undefined;
-    await this.#ask(() => client.set(hashName(hash), `${key.accountId}:${key.id}`));
-    return await this.current(key.accountId, key.id);
+    if (known === null) await this.#try(() => client.set(hashName(hash), `${key.accountId}:${key.id}`));
+    return await this.#current(key.accountId, key.id);
   }
 
-  async current(accountId: number, keyId: number): Promise<Subject | undefined> {
+  current(accountId: number, keyId: number): Promise<Subject | undefined> {
+    return this.#parts.waiting.during(() => this.#current(accountId, keyId));
+  }
+
+  async #current(accountId: number, keyId: number): Promise<Subject | undefined> {
     const { client, writer } = this.#parts;
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      const [account, key] = await this.#ask(() => {
+      const [account, key] = await this.#ask(accountId, () => {
         writer.open();
         return Promise.all([
           client.hmget(accountName(accountId), 'v', 'on', 'ep'),
@@ -151,37 +171,13 @@ export class RedisLedger implements Ledger {
     return undefined;
   }
 
-  async publishKey(key: KeyRecord, hash?: string): Promise<void> {
-    const { client, book, log } = this.#parts;
-    await this.#try(async () => {
-      await client.publishKey(
-        accountName(key.accountId),
-        keyName(key.accountId, key.id),
-        key.version,
-        JSON.stringify(key),
-        hash ? 1 : 0,
-      );
-      if (hash) await client.set(hashName(hash), `${key.accountId}:${key.id}`);
-    });
-    // Only spares the sweep a repeat, so nobody waits for it.
-    book.published({ keys: [{ id: key.id, version: key.version }] }).catch((error: unknown) => {
-      log.debug({ err: error, keyId: key.id }, 'publication not noted; the sweep will repeat it');
-    });
+  /** Publications do not wait at the gate: it opens only after what is unpublished has been published. */
+  publishKey(key: KeyRecord, hash?: string): Promise<void> {
+    return this.#try(() => this.#parts.publisher.publishKey(key, hash));
   }
 
-  async publishAccount(account: AccountRecord): Promise<void> {
-    const { client, book, log } = this.#parts;
-    await this.#try(() =>
-      client.publishAccount(
-        accountName(account.id),
-        account.version,
-        account.isActive ? 1 : 0,
-        account.alertThreshold,
-      ),
-    );
-    book.published({ accounts: [{ id: account.id, version: account.version }] }).catch((error: unknown) => {
-      log.debug({ err: error, accountId: account.id }, 'publication not noted; the sweep will repeat it');
-    });
+  publishAccount(account: AccountRecord): Promise<void> {
+    return this.#try(() => this.#parts.publisher.publishAccount(account));
   }
 
   async grant(grant: Parameters<Ledger['grant']>[0]): Promise<Micro> {
@@ -189,24 +185,9 @@ export class RedisLedger implements Ledger {
     const { accountId } = grant;
     const bucket = bucketOf(accountId);
     const starts = periodStarts(Date.now());
-    const draft: EntryDraft = {
-      id: grant.id,
-      type: grant.type,
-      accountId,
-      keyId: null,
-      createdAt: grant.createdAt,
-      model: null,
-      category: null,
-      endpoint: null,
-      status: null,
-      outcome: null,
-      usage: {},
-      estimated: false,
-      credits: grant.amount,
-      ...(grant.note ? { note: grant.note } : {}),
-    };
+    const draft = grantDraft(grant);
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      const [reply, balance] = await this.#ask(() =>
+      const [reply, balance] = await this.#ask(accountId, () =>
         client.apply(
           accountName(accountId),
           accountName(accountId),
@@ -234,7 +215,7 @@ export class RedisLedger implements Ledger {
   async account(accountId: number): Promise<LiveAccount> {
     const { client } = this.#parts;
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      const [version, on, balance, held, epoch] = await this.#ask(() =>
+      const [version, on, balance, held, epoch] = await this.#ask(accountId, () =>
         client.hmget(accountName(accountId), 'v', 'on', 'bal', 'held', 'ep'),
       );
       if (epoch) {
@@ -264,7 +245,7 @@ export class RedisLedger implements Ledger {
     const { client } = this.#parts;
     const starts = periodStarts(Date.now());
     const read = () =>
-      this.#ask(() =>
+      this.#ask(accountId, () =>
         Promise.all(
           keys.map(({ id, period }) => {
             const field = PERIOD_FIELDS[period];
@@ -286,17 +267,18 @@ export class RedisLedger implements Ledger {
   async keyHeld(accountId: number, keyId: number): Promise<Micro> {
     const { client } = this.#parts;
     // A key whose live state is lost has no holds: they are lost with it.
-    return micro(Number((await this.#ask(() => client.hget(keyName(accountId, keyId), 'held'))) ?? 0));
+    const held = await this.#ask(accountId, () => client.hget(keyName(accountId, keyId), 'held'));
+    return micro(Number(held ?? 0));
   }
 
-  /** Runs Redis commands once calls are let through; what goes wrong with them becomes LedgerUnavailable. */
-  async #ask<T>(commands: () => Promise<T>): Promise<T> {
+  /** Runs commands about an account once they are let through; what goes wrong with them becomes LedgerUnavailable. */
+  async #ask<T>(accountId: number, commands: () => Promise<T>): Promise<T> {
     const { gate } = this.#parts;
-    if (!gate.isOpen) await gate.opened();
+    const bucket = bucketOf(accountId);
+    if (!gate.isOpen(bucket)) await gate.opened(bucket);
     return await this.#try(commands);
   }
 
-  /** Publications do not wait at the gate: it opens only after what is unpublished has been published. */
   async #try<T>(commands: () => Promise<T>): Promise<T> {
     try {
       return await commands();

@@ -49,20 +49,22 @@ export class Refunds {
   async refund(accountId: number, chargeId: string): Promise<void> {
     if ((await this.#book.charge(accountId, chargeId))?.isRefunded) return;
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      const epoch = await this.#ask(() => this.#client.hget(accountName(accountId), 'ep'));
+      const epoch = await this.#ask(accountId, () => this.#client.hget(accountName(accountId), 'ep'));
       if (epoch !== null) {
-        const isOpen = await this.#ask(() => this.#client.hexists(holdsName(bucketOf(accountId)), chargeId));
+        const isOpen = await this.#ask(accountId, () =>
+          this.#client.hexists(holdsName(bucketOf(accountId)), chargeId),
+        );
         // Now the book has what was charged, and every refund of which Redis may have forgotten the mark.
-        await this.#ask(() => this.#drain.drain(bucketOf(accountId)));
+        await this.#ask(accountId, () => this.#drain.drain(bucketOf(accountId)));
         const charge = await this.#book.charge(accountId, chargeId);
         if (!charge && isOpen) throw new LedgerUnavailable('the charge is not settled yet');
         if (!charge || charge.isRefunded || charge.entry.credits >= 0) return;
-        const reply = await this.#ask(() => this.#apply(charge, epoch));
+        const reply = await this.#ask(accountId, () => this.#apply(charge, epoch));
         if (reply === 'APPLIED') this.#drain.touch(bucketOf(accountId));
         if (reply === 'APPLIED' || reply === 'DONE') return;
         if (reply === 'MOVED') continue;
       }
-      await this.#ask(() => this.#rebuild(accountId));
+      await this.#ask(accountId, () => this.#rebuild(accountId));
     }
     throw new LedgerUnavailable('the live state is lost again and again');
   }
@@ -88,8 +90,9 @@ export class Refunds {
     );
   }
 
-  async #ask<T>(commands: () => Promise<T>): Promise<T> {
-    if (!this.#gate.isOpen) await this.#gate.opened();
+  async #ask<T>(accountId: number, commands: () => Promise<T>): Promise<T> {
+    const bucket = bucketOf(accountId);
+    if (!this.#gate.isOpen(bucket)) await this.#gate.opened(bucket);
     try {
       return await commands();
     } catch (error) {

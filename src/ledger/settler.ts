@@ -4,6 +4,7 @@ import type { Log } from '../log.ts';
 import type { RedisClient } from './connect-redis.ts';
 import { draftText } from './entry-text.ts';
 import { accountName, bucketOf, holdsName, journalName, keyName } from './names.ts';
+import { RecentSettles } from './recent-settles.ts';
 import type { ScriptSender } from './script-sender.ts';
 import type { TickWriter } from './tick-writer.ts';
 
@@ -23,19 +24,23 @@ interface Settlement {
 /**
  * Settles holds, each exactly once: sent at once, and again until Redis answers. A repeat is harmless, because only
  * the first finds the hold (lua/settle.lua). States of a settlement: sent → settled; sent → failed → sent again;
- * sent → lost (Redis has no hold: it was settled before, or is lost) → looked up in journal and
- * book → settled, or applied without a hold (lua/apply.lua).
+ * sent → lost (the hold is gone) → looked up in journal and book → settled, or applied without a
+ * hold (lua/apply.lua).
+ *
+ * A hold is gone because it was settled before and the reply was lost, or because Redis lost it: with an admission that
+ * a failover or a dead machine took, nothing else tells that Redis is not what it was. So those are asked either way.
  */
 export class Settler {
-  readonly #client: RedisClient;
+  readonly #background: RedisClient;
   readonly #writer: TickWriter;
   readonly #scripts: ScriptSender;
   readonly #log: Log;
   readonly #hooks: {
     settled: (bucket: number) => void;
     rebuild: (accountId: number) => Promise<void>;
-    hasEntry: (bucket: number, id: string) => Promise<boolean>;
+    entriesAmong: (bucket: number, ids: readonly string[]) => Promise<ReadonlySet<string>>;
   };
+  readonly #recent = new RecentSettles();
   readonly #failed = new Map<string, Settlement>();
   #sent = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -43,17 +48,18 @@ export class Settler {
   #stopped = false;
 
   constructor(options: {
-    client: RedisClient;
+    /** Carries what is not in a hurry. */
+    background: RedisClient;
     writer: TickWriter;
     scripts: ScriptSender;
     log: Log;
     /** A bucket's journal has a new entry. */
     settled: (bucket: number) => void;
     rebuild: (accountId: number) => Promise<void>;
-    /** Whether the entry is in the bucket's journal or in the book. */
-    hasEntry: (bucket: number, id: string) => Promise<boolean>;
+    /** Those of the ids that are in the bucket's journal or in the book. */
+    entriesAmong: (bucket: number, ids: readonly string[]) => Promise<ReadonlySet<string>>;
   }) {
-    this.#client = options.client;
+    this.#background = options.background;
     this.#writer = options.writer;
     this.#scripts = options.scripts;
     this.#log = options.log;
@@ -83,6 +89,25 @@ export class Settler {
     return result;
   }
 
+  /**
+   * Settles again what was settled in these buckets within the last seconds and is neither in Redis nor in the book, as
+   * after a failover to a replica that had not got it. Rejects where that cannot be told or done now.
+   */
+  async replay(buckets: ReadonlySet<number>): Promise<void> {
+    for (const bucket of buckets) {
+      const recent = this.#recent.of(bucket);
+      if (recent.length === 0) continue;
+      const ids = recent.map(({ draft }) => draft.id);
+      const known = await this.#hooks.entriesAmong(bucket, ids);
+      const missing = recent.filter(({ draft }) => !known.has(draft.id));
+      if (missing.length > 0)
+        this.#log.warn({ bucket, settles: missing.length }, 'redis lost settles; they are made again');
+      for (const { epoch, draft } of missing) {
+        await this.#settleAgain({ epoch, draft, lost: false });
+      }
+    }
+  }
+
   /** No further attempt; what is not settled is released when its hold expires. */
   stop(): void {
     this.#stopped = true;
@@ -96,36 +121,36 @@ export class Settler {
   }
 
   #settle(settlement: Settlement): void {
-    const { epoch, draft } = settlement;
-    const { accountId } = draft;
-    const bucket = bucketOf(accountId);
-    const starts = periodStarts(draft.createdAt);
-    const keys = [
-      accountName(accountId),
-      keyName(accountId, draft.keyId ?? 0),
-      holdsName(bucket),
-      journalName(bucket),
-    ];
-    const args = [draft.id, epoch, draft.credits, starts.day, starts.week, starts.month, draftText(draft)];
+    const { keys, args } = commandOf(settlement);
     this.#scripts.send('settle', keys, args, (error, reply) => {
       if (error) this.#follow(settlement, Promise.reject(error));
       else if (String(reply) === 'SETTLED') {
-        this.#hooks.settled(bucket);
+        this.#settled(settlement);
         this.#answered();
       } else this.#follow(settlement, this.#goOn(settlement, String(reply)));
     });
   }
 
-  /** A settle that found no hold: settled before, or the live state was lost. */
+  /** A settle that found no hold. */
   async #goOn(settlement: Settlement, reply: string): Promise<void> {
     if (reply === 'MISSING') {
       await this.#hooks.rebuild(settlement.draft.accountId);
       this.#send(settlement);
       return;
     }
-    // LOST, or DONE: that the hold is gone without a new epoch may also be a Redis that came back without its tail.
     settlement.lost = true;
     await this.#applyLost(settlement);
+  }
+
+  /** The same again, not in a hurry; resolves when it is done. */
+  async #settleAgain(settlement: Settlement): Promise<void> {
+    const { keys, args } = commandOf(settlement);
+    const reply = await this.#background.settle(...keys, ...args);
+    if (reply === 'SETTLED') this.#settled(settlement);
+    else if (reply === 'MISSING') {
+      await this.#hooks.rebuild(settlement.draft.accountId);
+      await this.#settleAgain(settlement);
+    } else await this.#applyLost(settlement);
   }
 
   #follow(settlement: Settlement, attempt: Promise<void>): void {
@@ -144,12 +169,13 @@ export class Settler {
     else if (this.#sent === 0 && this.#idle.length > 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  async #applyLost({ draft }: Settlement): Promise<void> {
+  async #applyLost(settlement: Settlement): Promise<void> {
+    const { draft } = settlement;
     const { accountId } = draft;
     const bucket = bucketOf(accountId);
-    if (await this.#hooks.hasEntry(bucket, draft.id)) return;
+    if ((await this.#hooks.entriesAmong(bucket, [draft.id])).has(draft.id)) return;
     const starts = periodStarts(draft.createdAt);
-    const [reply] = await this.#client.apply(
+    const [reply] = await this.#background.apply(
       accountName(accountId),
       keyName(accountId, draft.keyId ?? 0),
       holdsName(bucket),
@@ -167,6 +193,12 @@ export class Settler {
       await this.#hooks.rebuild(accountId);
       throw new Error('the account was rebuilt; the charge is applied with the next attempt');
     }
+    this.#settled(settlement);
+  }
+
+  #settled(settlement: Settlement): void {
+    const bucket = bucketOf(settlement.draft.accountId);
+    this.#recent.add(bucket, settlement);
     this.#hooks.settled(bucket);
   }
 
@@ -183,4 +215,15 @@ export class Settler {
       if (this.#failed.size > 0) this.#arm();
     }, RETRY_MS);
   }
+}
+
+/** Of lua/settle.lua. */
+function commandOf({ epoch, draft }: Settlement): { keys: string[]; args: (string | number)[] } {
+  const { id, accountId, keyId, credits, createdAt } = draft;
+  const bucket = bucketOf(accountId);
+  const { day, week, month } = periodStarts(createdAt);
+  return {
+    keys: [accountName(accountId), keyName(accountId, keyId ?? 0), holdsName(bucket), journalName(bucket)],
+    args: [id, epoch, credits, day, week, month, draftText(draft)],
+  };
 }

@@ -4,6 +4,7 @@ import { periodStarts } from '../domain/period.ts';
 import type { Log } from '../log.ts';
 import type { RedisClient } from './connect-redis.ts';
 import { draftText, parseHold } from './entry-text.ts';
+import { Failures } from './failures.ts';
 import type { Admission } from './ledger.ts';
 import { Loop } from './loop.ts';
 import { accountName, BUCKETS, bucketOf, holdsName, journalName, keyName } from './names.ts';
@@ -19,6 +20,8 @@ const REPAIR_MS = 5_000;
 const BAR_MS = 10 * 60_000;
 /** A grant that its own request has surely finished with. */
 const GRANT_AGE_MS = 10_000;
+/** Cancels sent together; one after the other, a slow Redis would take minutes over what a second of outage left. */
+const CANCEL_AT_ONCE = 200;
 /** Lost admissions remembered at most; beyond it their holds are released at their deadline instead. */
 const CANCEL_MAX = 10_000;
 
@@ -85,19 +88,30 @@ export class Sweep {
     }
   }
 
-  /** Cancels what `cancel` remembered; rejects at the first that Redis does not answer, to be called again. */
+  /** Cancels what `cancel` remembered; rejects where Redis did not answer for some, to be called again. */
   async cancelLost(): Promise<void> {
-    for (const [requestId, { accountId, keyId }] of this.#lost) {
-      const reply = await this.#client.cancel(
-        accountName(accountId),
-        keyName(accountId, keyId),
-        holdsName(bucketOf(accountId)),
-        requestId,
-        this.#clock.now() + BAR_MS,
-      );
-      if (reply === 'MISSING') await this.#hooks.rebuild(accountId);
-      else this.#lost.delete(requestId);
+    const lost = [...this.#lost];
+    const failures = new Failures();
+    for (let at = 0; at < lost.length; at += CANCEL_AT_ONCE) {
+      const chunk = lost.slice(at, at + CANCEL_AT_ONCE);
+      await Promise.all(chunk.map(([requestId, of]) => failures.note(this.#cancel(requestId, of))));
     }
+    failures.throwFirst();
+  }
+
+  async #cancel(
+    requestId: string,
+    { accountId, keyId }: { accountId: number; keyId: number },
+  ): Promise<void> {
+    const reply = await this.#client.cancel(
+      accountName(accountId),
+      keyName(accountId, keyId),
+      holdsName(bucketOf(accountId)),
+      requestId,
+      this.#clock.now() + BAR_MS,
+    );
+    if (reply === 'MISSING') await this.#hooks.rebuild(accountId);
+    else this.#lost.delete(requestId);
   }
 
   async #expireDue(): Promise<void> {
@@ -105,18 +119,27 @@ export class Sweep {
     await this.expireHolds(this.#clock.now());
   }
 
-  /** Releases holds whose deadline is before `now`, each with a ledger entry of charge 0, and forgets old marks. */
+  /**
+   * Releases holds whose deadline is before `now`, each with a ledger entry of charge 0, and forgets old marks. What
+   * fails keeps back nothing else; rejects at the end.
+   */
   async expireHolds(now: number): Promise<void> {
+    const failures = new Failures();
     for (let bucket = 0; bucket < BUCKETS; bucket++) {
-      let cursor = '0';
-      do {
-        const [next, fields] = await this.#client.hscan(holdsName(bucket), cursor, 'COUNT', 500);
-        cursor = next;
-        for (let at = 0; at < fields.length; at += 2) {
-          await this.#expire(bucket, fields[at] as string, fields[at + 1] as string, now);
-        }
-      } while (cursor !== '0');
+      await failures.note(this.#expireIn(bucket, now, failures));
     }
+    failures.throwFirst();
+  }
+
+  async #expireIn(bucket: number, now: number, failures: Failures): Promise<void> {
+    let cursor = '0';
+    do {
+      const [next, fields] = await this.#client.hscan(holdsName(bucket), cursor, 'COUNT', 500);
+      cursor = next;
+      for (let at = 0; at < fields.length; at += 2) {
+        await failures.note(this.#expire(bucket, fields[at] as string, fields[at + 1] as string, now));
+      }
+    } while (cursor !== '0');
   }
 
   async #expire(bucket: number, requestId: string, text: string, now: number): Promise<void> {
@@ -149,28 +172,56 @@ export class Sweep {
 
   /** Publishes committed records that Redis may not have, and applies grants that were recorded but not posted. */
   async repair(): Promise<void> {
-    await this.republish();
+    const failures = new Failures();
+    await failures.note(this.republish(() => true));
+    await failures.note(this.#applyGrants(failures));
+    failures.throwFirst();
+  }
+
+  async #applyGrants(failures: Failures): Promise<void> {
     const pending = await this.#book.pendingGrants(Date.now() - GRANT_AGE_MS, 100);
     if (pending.length === 0) return;
     // A grant may be applied and only not drained yet: what is still pending after a drain is not applied, or is marked.
+    const undrained = new Set<number>();
+    const buckets = new Set(pending.map(({ accountId }) => bucketOf(accountId)));
     await Promise.all(
-      [...new Set(pending.map(({ accountId }) => bucketOf(accountId)))].map(this.#hooks.drain),
+      [...buckets].map((bucket) =>
+        failures.note(this.#hooks.drain(bucket), () => {
+          undrained.add(bucket);
+        }),
+      ),
     );
     for (const grant of await this.#book.pendingGrants(Date.now() - GRANT_AGE_MS, 100)) {
-      await this.#hooks.grant(grant);
+      if (!undrained.has(bucketOf(grant.accountId))) await failures.note(this.#hooks.grant(grant));
     }
   }
 
-  async republish(): Promise<void> {
+  /** Publishes what was never confirmed as published, of the accounts that `concerns` accepts. */
+  async republish(concerns: (accountId: number) => boolean): Promise<void> {
+    const failures = new Failures();
     const { keys, accounts } = await this.#book.unpublished(500);
-    for (const account of accounts) await this.#hooks.publishAccount(account);
-    for (const key of keys) await this.#hooks.publishKey(key);
+    await this.#publish(keys, accounts, concerns, failures);
+    failures.throwFirst();
   }
 
   /** Publishes again what was changed since, for a Redis that may have lost it. One that it has is left alone. */
-  async republishSince(changedSince: number): Promise<void> {
+  async republishSince(changedSince: number, concerns: (accountId: number) => boolean): Promise<void> {
+    const failures = new Failures();
     const { keys, accounts } = await this.#book.changedSince(changedSince);
-    await Promise.all(accounts.map(this.#hooks.publishAccount));
-    await Promise.all(keys.map(this.#hooks.publishKey));
+    await this.#publish(keys, accounts, concerns, failures);
+    failures.throwFirst();
+  }
+
+  async #publish(
+    keys: readonly KeyRecord[],
+    accounts: readonly AccountRecord[],
+    concerns: (accountId: number) => boolean,
+    failures: Failures,
+  ): Promise<void> {
+    const { publishAccount, publishKey } = this.#hooks;
+    await Promise.all([
+      ...accounts.filter(({ id }) => concerns(id)).map((account) => failures.note(publishAccount(account))),
+      ...keys.filter(({ accountId }) => concerns(accountId)).map((key) => failures.note(publishKey(key))),
+    ]);
   }
 }

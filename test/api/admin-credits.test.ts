@@ -52,6 +52,15 @@ t.test('a repeat with the same Idempotency-Key answers the same and changes noth
   t.equal((await ledger()).length, 3);
 });
 
+t.test('a repeat gets its answer also where the balance has no room for another change', async (t) => {
+  const { change, ledger } = await account(10);
+  const first = await change({ amount: 8_499_999_000 }, 'large');
+  t.equal(first.status, 200);
+  t.same((await change({ amount: 8_499_999_000 }, 'large')).body, first.body);
+  t.same(refusalOf(await change({ amount: 8_499_999_000 }, 'another')), [400, 'invalid_field', 'amount']);
+  t.equal((await ledger()).length, 2);
+});
+
 t.test('repeats that race are applied once', async (t) => {
   const { change, ledger } = await account(0);
   const answers = await Promise.all(Array.from({ length: 8 }, () => change({ amount: 3 }, 'race')));

@@ -73,7 +73,13 @@ const IMPATIENT = { requestTimeoutMs: 60_000, headersTimeoutMs: 2_000, idleTimeo
 /** A gateway whose upstream answers each call as its case says. `isImpatient`: it waits 2 s for a head or the next part. */
 export async function startBreakingWorld(t: Test, isImpatient = false): Promise<BreakingWorld> {
   const cases = new Map<string, { behaviour: Behaviour; received: (request: ReceivedRequest) => void }>();
-  const limits = { ...(isImpatient ? IMPATIENT : PATIENT), imageTokens: 1_000, contextTokens: 10_000 };
+  const limits = {
+    ...(isImpatient ? IMPATIENT : PATIENT),
+    imageTokens: 1_000,
+    contextTokens: 10_000,
+    waitingCalls: 1_000,
+    journalEntries: 1_000_000,
+  };
   const world = await startMediaWorld(
     t,
     (request) => {

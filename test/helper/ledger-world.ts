@@ -75,10 +75,11 @@ export async function startLedgerWorld(t: Test): Promise<LedgerWorld> {
 export async function openLedgerOn(
   t: Test,
   address: RedisAddress,
+  options: { waitReplicas?: number } = {},
 ): Promise<{ book: Book; open: OpenLedger }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'));
   const book = await openBook({ databaseUrl: undefined, dataDir });
-  const open = await openLedger({ address, book, log, requestTimeoutMs: 60_000, onAlerts() {} });
+  const open = await openLedger({ address, book, log, requestTimeoutMs: 60_000, onAlerts() {}, ...options });
   t.teardown(async () => {
     await open.close(1_000);
     await book.close();

@@ -1,35 +1,146 @@
-import { execFileSync } from 'node:child_process';
+import { Command, Redis } from 'ioredis';
 import type { Test } from 'tap';
-import { findRedisServer } from '../../src/ledger/redis-binary.ts';
-import { freePort, type RedisProcess, startRedis } from './redis-process.ts';
+import { freePorts } from './free-ports.ts';
+import { type RedisProcess, startRedis } from './redis-process.ts';
 import { until } from './until.ts';
+
+const SLOTS = 16_384;
 
 export interface RedisCluster {
   /** `redis+cluster://…`, naming one node only: the others are found through it. */
   readonly url: string;
+  /** The masters as they were at the start. */
   readonly nodes: readonly RedisProcess[];
+  /** One of each master, in their order; empty where none were asked for. */
+  readonly replicas: readonly RedisProcess[];
+  /** The node that answers for a name now. */
+  ownerOf(name: string): Promise<RedisProcess>;
+  /** Moves the slot of a name to another master, key by key, as an operator's resharding does. */
+  moveSlot(name: string, to: RedisProcess): Promise<void>;
 }
 
-/** Three real masters on loopback that share the slots. */
-export async function startCluster(t: Test): Promise<RedisCluster> {
-  const nodes = await Promise.all(
-    Array.from({ length: 3 }, async () =>
+export interface ClusterOptions {
+  readonly withReplicas?: boolean;
+  readonly nodeTimeoutMs?: number;
+}
+
+/** Three real masters on loopback that share the slots, and a replica for each where wanted. */
+export async function startCluster(t: Test, options: ClusterOptions = {}): Promise<RedisCluster> {
+  const { withReplicas = false, nodeTimeoutMs = 2_000 } = options;
+  const count = withReplicas ? 6 : 3;
+  const ports = await freePorts(2 * count);
+  const all = await Promise.all(
+    Array.from({ length: count }, (_, index) =>
       startRedis(t, {
+        port: String(ports[index]),
         'cluster-enabled': 'yes',
-        'cluster-node-timeout': '2000',
+        'cluster-node-timeout': String(nodeTimeoutMs),
+        // A master that is away keeps back its own slots only.
+        'cluster-require-full-coverage': 'no',
+        'repl-diskless-sync-delay': '0',
         // By default the port + 10,000, which may be beyond 65,535 or taken.
-        'cluster-port': String(await freePort()),
+        'cluster-port': String(ports[count + index]),
       }),
     ),
   );
-  const client = findRedisServer().replace(/-server$/, '-cli');
-  const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`);
-  execFileSync(client, ['--cluster', 'create', ...addresses, '--cluster-yes'], { stdio: 'pipe' });
-  for (const node of nodes) {
-    const raw = await node.connect();
-    await until('the cluster to be whole', async () =>
-      (await raw.cluster('INFO')).includes('cluster_state:ok'),
-    );
+  const nodes = all.slice(0, 3);
+  const replicas = all.slice(3);
+  const connections = new Map(all.map((node) => [node, connectTo(t, node)]));
+  const raw = (node: RedisProcess) => connections.get(node) as Redis;
+  await join(nodes.map(raw));
+  for (const [index, replica] of replicas.entries()) {
+    await follow(raw(replica), raw(nodes[index] as RedisProcess));
   }
-  return { url: `redis+cluster://${addresses[0]}`, nodes };
+  await Promise.all(all.map((node) => isWhole(raw(node), all.length)));
+  const slotOf = (name: string) => new Command('get', [name]).getSlot();
+  const ownerOf = async (name: string) => {
+    const ports = await Promise.any(all.map(async (node) => ownerPort(raw(node), slotOf(name))));
+    return all.find(({ port }) => port === ports) as RedisProcess;
+  };
+  return {
+    url: `redis+cluster://127.0.0.1:${nodes[0]?.port}`,
+    nodes,
+    replicas,
+    ownerOf,
+    async moveSlot(name, to) {
+      const from = await ownerOf(name);
+      await migrate(slotOf(name), { from: raw(from), to: raw(to), masters: nodes.map(raw) });
+    },
+  };
+}
+
+function connectTo(t: Test, { port }: RedisProcess): Redis {
+  const connection = new Redis(port, '127.0.0.1', { maxRetriesPerRequest: 0, retryStrategy: () => 50 });
+  connection.on('error', () => {});
+  t.teardown(() => connection.disconnect());
+  return connection;
+}
+
+async function isWhole(node: Redis, known: number): Promise<void> {
+  await until('the cluster to be whole', async () => {
+    const info = String(await node.cluster('INFO'));
+    const facts = ['cluster_state:ok', `cluster_slots_ok:${SLOTS}`, `cluster_known_nodes:${known}`];
+    return facts.every((fact) => info.includes(fact));
+  });
+}
+
+/** As `redis-cli --cluster create` does it, which need not be installed beside the server. */
+async function join(masters: readonly Redis[]): Promise<void> {
+  for (const [index, master] of masters.entries()) {
+    const first = Math.ceil((SLOTS / masters.length) * index);
+    const last = Math.ceil((SLOTS / masters.length) * (index + 1)) - 1;
+    await master.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1);
+    await master.call('CLUSTER', 'ADDSLOTSRANGE', first, last);
+    if (index > 0) await meet(masters[0] as Redis, master);
+  }
+  await Promise.all(masters.map((master) => isWhole(master, masters.length)));
+}
+
+async function meet(member: Redis, other: Redis): Promise<void> {
+  const [, busPort = ''] = (await other.config('GET', 'cluster-port')) as string[];
+  await member.call('CLUSTER', 'MEET', '127.0.0.1', String(other.options.port), busPort);
+}
+
+async function follow(replica: Redis, master: Redis): Promise<void> {
+  await meet(replica, master);
+  const id = String(await master.call('CLUSTER', 'MYID'));
+  await until('the replica to know its master', () =>
+    replica.call('CLUSTER', 'REPLICATE', id).then(
+      () => true,
+      () => false,
+    ),
+  );
+  await until('the replica to have it all', async () =>
+    (await replica.info('replication')).includes('master_link_status:up'),
+  );
+}
+
+async function ownerPort(node: Redis, slot: number): Promise<number> {
+  const ranges = (await node.call('CLUSTER', 'SLOTS')) as [number, number, [string, number]][];
+  const range = ranges.find(([first, last]) => first <= slot && slot <= last);
+  if (!range) throw new Error(`nobody has slot ${slot}`);
+  return range[2][1];
+}
+
+/** As the Redis Cluster specification has it: IMPORTING, MIGRATING, the keys, then NODE at every master. */
+async function migrate(
+  slot: number,
+  { from, to, masters }: { from: Redis; to: Redis; masters: Redis[] },
+): Promise<void> {
+  const [source, target] = (await Promise.all(
+    [from, to].map((node) => node.call('CLUSTER', 'MYID')),
+  )) as string[];
+  if (source === target) return;
+  await to.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', String(source));
+  await from.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', String(target));
+  for (;;) {
+    // One at a time: the slot is in two parts for as long as it can be.
+    const keys = (await from.call('CLUSTER', 'GETKEYSINSLOT', slot, 1)) as string[];
+    if (keys.length === 0) break;
+    const { port = 0 } = to.options;
+    await from.call('MIGRATE', '127.0.0.1', port, '', 0, 5_000, 'KEYS', ...keys);
+  }
+  for (const node of [to, from, ...masters]) {
+    await node.call('CLUSTER', 'SETSLOT', slot, 'NODE', String(target));
+  }
 }

@@ -28,13 +28,13 @@ export interface RedisProcess {
   connect(): Promise<Redis>;
 }
 
-/** Started, and ended with the test. `settings` as on its command line, without the dashes. */
+/** Started, and ended with the test. `settings` as on its command line, without the dashes; `dir`: where its folder is made. */
 export async function startRedis(t: Scope, settings: Record<string, string> = {}): Promise<RedisProcess> {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-redis-'));
-  const port = await freePort();
+  const folder = mkdtempSync(join(settings.dir ?? tmpdir(), 'tollgate-redis-'));
+  const port = settings.port === undefined ? await freePort() : Number(settings.port);
   let child: ChildProcess | undefined;
   const connections: Redis[] = [];
-  const all = { port, bind: '127.0.0.1', dir: folder, appendonly: 'yes', save: '', ...settings };
+  const all = { port, bind: '127.0.0.1', appendonly: 'yes', save: '', ...settings, dir: folder };
   const args = Object.entries(all).flatMap(([name, value]) => [`--${name}`, String(value)]);
 
   async function kill(): Promise<void> {

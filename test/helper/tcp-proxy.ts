@@ -2,16 +2,29 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
 
-/** A way to a server on loopback that can lose what the server answers. */
+/** A way to a server on loopback that can lose what the server answers, or be slow. */
 export interface TcpProxy {
   readonly port: number;
   /** From now on nothing comes back on the connections that are open; what is sent still arrives. */
   loseReplies(): void;
   /** Ends every open connection. New ones work as ever. */
   cut(): void;
+  /** From now on bytes take so long, either way. */
+  delay(ms: number): void;
 }
 
 export async function startTcpProxy(t: Test, targetPort: number): Promise<TcpProxy> {
+  let delayMs = 0;
+  /** Calls back with each piece in the order in which they came, late. */
+  const late = (forward: (bytes: Buffer) => void) => {
+    let dueAt = 0;
+    return (bytes: Buffer) => {
+      const now = performance.now();
+      dueAt = Math.max(dueAt, now + delayMs);
+      if (dueAt <= now) forward(bytes);
+      else setTimeout(forward, dueAt - now, bytes);
+    };
+  };
   const pairs = new Set<{ near: Socket; far: Socket; isDeaf: boolean }>();
   const server = createServer((near) => {
     const far = connect(targetPort, '127.0.0.1');
@@ -23,10 +36,16 @@ export async function startTcpProxy(t: Test, targetPort: number): Promise<TcpPro
       pairs.delete(pair);
     };
     for (const socket of [near, far]) socket.on('error', end).on('close', end);
-    near.on('data', (bytes) => far.write(bytes));
-    far.on('data', (bytes) => {
-      if (!pair.isDeaf) near.write(bytes);
-    });
+    near.on(
+      'data',
+      late((bytes) => far.write(bytes)),
+    );
+    far.on(
+      'data',
+      late((bytes) => {
+        if (!pair.isDeaf) near.write(bytes);
+      }),
+    );
   });
   const cut = () => {
     for (const { near, far } of pairs) {
@@ -49,5 +68,8 @@ export async function startTcpProxy(t: Test, targetPort: number): Promise<TcpPro
       for (const pair of pairs) pair.isDeaf = true;
     },
     cut,
+    delay(ms) {
+      delayMs = ms;
+    },
   };
 }

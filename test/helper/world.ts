@@ -24,6 +24,7 @@ export const TEST_SERVER: Config['server'] = {
   bodyLimitBytes: 50 * 1024 * 1024,
   headTimeoutMs: 15_000,
   bodyTimeoutMs: 120_000,
+  drainDelayMs: 0,
 };
 
 export interface TestAccount {
@@ -112,6 +113,8 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
       idleTimeoutMs: 10_000,
       imageTokens: 1_000,
       contextTokens: 10_000,
+      waitingCalls: 5_000,
+      journalEntries: 1_000_000,
     },
     upstreams: new Map([...catalog.values()].map(({ upstream }) => [upstream.name, upstream])),
     catalog,
@@ -124,6 +127,7 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
     databaseUrl: undefined,
     redisUrl: undefined,
     requireDurableRedis: false,
+    redisWaitReplicas: 0,
     warnings: [],
     ...overrides,
   };

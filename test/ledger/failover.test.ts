@@ -1,0 +1,37 @@
+import { test } from 'tap';
+import { isExact, load, startClusterWorld } from '../helper/cluster-world.ts';
+import { until } from '../helper/until.ts';
+
+test('a master killed under load: its replica takes over, calls go on unaided and each is charged once', async (t) => {
+  const world = await startClusterWorld(t);
+  const traffic = load(world);
+  await traffic.more(20);
+  await world.master.kill();
+  await t.resolves(world.open.check(), 'the gateway stays ready');
+  await traffic.more(20);
+  await traffic.stop();
+  const suffered = traffic.tallies.filter(({ refused }) => refused > 0).map(({ key }) => key.accountId);
+  t.ok(
+    suffered.every((id) => world.owned.has(id)),
+    'only accounts of that node were refused',
+  );
+  await isExact(t, world, traffic.tallies);
+});
+
+for (const how of ['FAILOVER', 'FAILOVER TAKEOVER'] as const) {
+  test(`CLUSTER ${how} under load loses no charge and makes none twice`, async (t) => {
+    const world = await startClusterWorld(t);
+    const traffic = load(world);
+    await traffic.more(20);
+    const [command, ...more] = how.split(' ') as ['FAILOVER', ...'TAKEOVER'[]];
+    const raw = await world.replica.connect();
+    await raw.call('CLUSTER', command, ...more);
+    await until('the replica to be the master', async () =>
+      (await raw.info('replication')).includes('role:master'),
+    );
+    await traffic.more(20);
+    await traffic.stop();
+    t.comment(`refused: ${traffic.refused()}`);
+    await isExact(t, world, traffic.tallies);
+  });
+}

@@ -1,0 +1,19 @@
+import { test } from 'tap';
+import { isExact, load, startClusterWorld } from '../helper/cluster-world.ts';
+import type { RedisProcess } from '../helper/redis-process.ts';
+
+test('slots that move between masters under load lose no charge and make none twice', async (t) => {
+  const world = await startClusterWorld(t);
+  const { cluster, accounts, nameOf } = world;
+  const traffic = load(world);
+  await traffic.more(10);
+  for (const to of [1, 2, 0]) {
+    for (const { account } of accounts) {
+      await cluster.moveSlot(nameOf(account.id), cluster.nodes[to] as RedisProcess);
+    }
+    await traffic.more(10);
+  }
+  await traffic.stop();
+  t.comment(`refused: ${traffic.refused()}`);
+  await isExact(t, world, traffic.tallies);
+});

@@ -1,0 +1,83 @@
+import { test } from 'tap';
+import { startDemoProvider } from '../../src/demo/demo-provider.ts';
+import { apiOf } from '../helper/api.ts';
+import { makePlace, startGateway } from '../helper/gateway-process.ts';
+import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
+import { startRedis } from '../helper/redis-process.ts';
+import { mountSmallDisk, whyNoSmallDisk } from '../helper/small-disk.ts';
+import { until } from '../helper/until.ts';
+
+const skip = whyNoSmallDisk();
+
+test('with the disk of the book full calls go on, management is 503, and all is caught up', {
+  skip,
+}, async (t) => {
+  const disk = mountSmallDisk(t, 4);
+  const [redis, provider] = await Promise.all([startRedis(t), startDemoProvider()]);
+  t.teardown(() => provider.close());
+  const place = makePlace(t, provider.url, { REDIS_URL: redis.url, TOLLGATE_DATA: disk.folder });
+  const gateway = await startGateway(t, place);
+  const owner = await makeOwner(gateway, 10_000);
+  const managing = apiOf(gateway, owner.key);
+  disk.fill();
+  let passed = 0;
+  const refused = await until('the book to have no room', async () => {
+    const { status } = await gateway.chat(owner.key);
+    if (status !== 200) throw new Error(`a call was answered ${status}`);
+    passed++;
+    const answer = await managing.post('/api/keys/', { name: 'n', description: 'x'.repeat(1_000) });
+    return answer.status === 201 ? undefined : answer;
+  });
+  t.equal(refused.status, 503);
+  t.equal(refused.error?.code, 'service_unavailable');
+  t.ok(refused.headers.get('retry-after'));
+  for (let calls = 0; calls < 20; calls++) {
+    t.equal((await gateway.chat(owner.key)).status, 200);
+    passed++;
+  }
+  disk.clear();
+  const entries = await until('the ledger to catch up', async () => {
+    const found = await ledgerOf(gateway, owner);
+    return found.length === passed + 1 && found;
+  });
+  t.equal(sumOf(entries), (10_000 - passed) * 1_000_000);
+  t.equal((await managing.post('/api/keys/', { name: 'n' })).status, 201);
+});
+
+test('with the disk of Redis full calls are 503, none is free, and they go on once there is room', {
+  skip,
+}, async (t) => {
+  const disk = mountSmallDisk(t, 4);
+  const provider = await startDemoProvider();
+  t.teardown(() => provider.close());
+  const redis = await startRedis(t, { dir: disk.folder });
+  const gateway = await startGateway(t, makePlace(t, provider.url, { REDIS_URL: redis.url }));
+  const owner = await makeOwner(gateway, 10_000);
+  disk.fill();
+  let passed = 0;
+  const refused = await until('Redis to refuse writes', async () => {
+    const response = await gateway.chat(owner.key);
+    await response.text();
+    if (response.status !== 200) return response;
+    passed++;
+    return undefined;
+  });
+  t.equal(refused.status, 503);
+  t.ok(refused.headers.get('retry-after'));
+  const sent = provider.requests.length;
+  t.equal((await gateway.chat(owner.key)).status, 503);
+  t.equal(provider.requests.length, sent);
+  disk.clear();
+  await until('calls to pass again', async () => {
+    const { status } = await gateway.chat(owner.key);
+    if (status === 200) passed++;
+    return status === 200;
+  });
+  const entries = await until('the ledger to have it all', async () => {
+    const found = await ledgerOf(gateway, owner);
+    return found.length >= passed + 1 && found;
+  });
+  t.equal(entries.length, passed + 1);
+  await until('no hold to be left', async () => (await balanceOf(gateway, owner)).held === 0);
+  t.same(await balanceOf(gateway, owner), { balance: 10_000 - passed, held: 0 });
+});

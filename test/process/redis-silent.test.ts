@@ -1,0 +1,72 @@
+import { type Test, test } from 'tap';
+import { startDemoProvider } from '../../src/demo/demo-provider.ts';
+import { type GatewayProcess, makePlace, startGateway } from '../helper/gateway-process.ts';
+import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
+import { startRedis } from '../helper/redis-process.ts';
+import { startSlowProxy } from '../helper/slow-proxy.ts';
+import { until } from '../helper/until.ts';
+
+async function startWorld(t: Test) {
+  const redis = await startRedis(t);
+  const [proxy, provider] = await Promise.all([startSlowProxy(t, redis.port), startDemoProvider()]);
+  t.teardown(() => provider.close());
+  const env = { REDIS_URL: `redis://127.0.0.1:${proxy.port}` };
+  const gateway = await startGateway(t, makePlace(t, provider.url, env));
+  const owner = await makeOwner(gateway, 100);
+  await (await gateway.chat(owner.key)).text();
+  return { redis, proxy, provider, gateway, owner, unseen: await makeOwner(gateway, 10) };
+}
+
+const passes = (gateway: GatewayProcess, key: string) =>
+  until('calls to pass again', async () => {
+    const response = await gateway.chat(key);
+    await response.text();
+    return response.status === 200;
+  });
+
+async function refusesSoon(t: Test, calls: (() => Promise<Response>)[], error: object): Promise<void> {
+  const startedAt = performance.now();
+  const answers = await Promise.all(calls.map((call) => call()));
+  const tookMs = performance.now() - startedAt;
+  for (const answer of answers) {
+    t.equal(answer.status, 503);
+    t.match(answer.headers.get('retry-after'), /^\d+$/);
+    t.match(await answer.json(), error);
+  }
+  t.ok(tookMs < 1_500, `answered within ${Math.round(tookMs)} ms`);
+}
+
+for (const how of ['a Redis that hangs', 'a network that swallows everything']) {
+  test(`with ${how} calls are 503 soon, in either shape, and go on unaided afterwards`, async (t) => {
+    const { redis, proxy, provider, gateway, owner, unseen } = await startWorld(t);
+    const sent = provider.requests.length;
+    const isFrozen = how === 'a Redis that hangs';
+    if (isFrozen) redis.freeze();
+    else proxy.block();
+    // As soon as it hangs, and once the gateway has given up its connection.
+    for (let round = 0; round < 3; round++) {
+      const five = Array.from({ length: 5 });
+      const chats = five.map(() => () => gateway.chat(owner.key));
+      await refusesSoon(t, chats, { error: { code: 'service_unavailable' } });
+      const messages = () => gateway.api('POST', '/v1/messages', unseen.key, { model: 'flat' });
+      await refusesSoon(
+        t,
+        five.map(() => messages),
+        { type: 'error', error: { type: 'api_error' } },
+      );
+    }
+    t.equal(provider.requests.length, sent, 'nothing was sent upstream');
+    if (isFrozen) redis.thaw();
+    else proxy.unblock();
+    await passes(gateway, owner.key);
+    const entries = await until(
+      'holds of lost admissions to be released, and the ledger to have it all',
+      async () => {
+        const found = await ledgerOf(gateway, owner);
+        return (await balanceOf(gateway, owner)).held === 0 && found.length === 3 && found;
+      },
+      12_000,
+    );
+    t.equal(sumOf(entries), 98_000_000);
+  });
+}
