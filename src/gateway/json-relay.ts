@@ -19,13 +19,12 @@ export class JsonRelay implements AnswerSink {
   readonly #status: number;
   #chunks: Buffer[] = [];
   #length = 0;
-  #isPassing = false;
   #isWhole = false;
   #head = '';
   /** A whole answer that was held; undefined where it is no JSON. */
   #json: unknown;
-  /** Of a larger answer nothing is kept but its usage and how many members `data` has. */
-  readonly #scanner = new MemberScanner(['usage'], 'data');
+  /** Set once the answer is passed on as it comes: of a large one only its usage and the members of `data` are kept. */
+  #scanner: MemberScanner | undefined;
 
   constructor(delivery: Delivery, answer: UpstreamAnswer) {
     this.#delivery = delivery;
@@ -35,17 +34,14 @@ export class JsonRelay implements AnswerSink {
 
   /** Undefined while the client has not been sent anything: then nothing is charged. */
   reading(): Reading | undefined {
-    return this.#isPassing || this.#isWhole ? this.#read() : undefined;
+    return this.#scanner || this.#isWhole ? this.#read() : undefined;
   }
 
   data(chunk: Buffer): boolean {
     this.#length += chunk.length;
-    if (!this.#isPassing) {
-      this.#chunks.push(chunk);
-      if (this.#length > HELD_MAX_BYTES) return this.#startPassing();
-      return true;
-    }
-    return this.#passOn(chunk);
+    if (this.#scanner) return this.#passOn(chunk, this.#scanner);
+    this.#chunks.push(chunk);
+    return this.#length > HELD_MAX_BYTES ? this.#startPassing() : true;
   }
 
   end(): void {
@@ -53,7 +49,7 @@ export class JsonRelay implements AnswerSink {
     const { raw } = this.#delivery;
     const body = Buffer.concat(this.#chunks);
     this.#chunks = [body];
-    if (!this.#isPassing) this.#json = parse(body);
+    if (!this.#scanner) this.#json = parse(body);
     if (this.#isCutOff()) {
       this.#isWhole = false;
       this.#delivery.broken(new Error('the answer is not whole'), this.#status, this.reading());
@@ -61,7 +57,7 @@ export class JsonRelay implements AnswerSink {
     }
     const reading = this.#readWhole();
     this.#delivery.complete(this.#status, reading, (charge) => {
-      if (this.#isPassing) {
+      if (this.#scanner) {
         raw.end(body);
         return;
       }
@@ -78,17 +74,18 @@ export class JsonRelay implements AnswerSink {
   }
 
   error(error: Error): void {
-    this.#delivery.broken(error, this.#status, this.#isPassing ? this.#read() : undefined);
+    this.#delivery.broken(error, this.#status, this.#scanner ? this.#read() : undefined);
   }
 
   /** A connection that ends the answer by its own end breaks off just so; JSON that is not whole tells. */
   #isCutOff(): boolean {
     if (this.#status >= 300 || !/\bjson\b/i.test(String(this.#answer.headers['content-type']))) return false;
-    return this.#isPassing ? !this.#scanner.isWhole : this.#json === undefined;
+    return this.#scanner ? !this.#scanner.isWhole : this.#json === undefined;
   }
 
   #startPassing(): boolean {
-    this.#isPassing = true;
+    const scanner = new MemberScanner(['usage'], 'data');
+    this.#scanner = scanner;
     this.#head = Buffer.concat(this.#chunks).toString('latin1', 0, HEAD_BYTES);
     const { raw, exchange } = this.#delivery;
     this.#delivery.hijack();
@@ -99,13 +96,13 @@ export class JsonRelay implements AnswerSink {
     const held = this.#chunks;
     this.#chunks = [];
     let flowing = true;
-    for (const chunk of held) flowing = this.#passOn(chunk);
+    for (const chunk of held) flowing = this.#passOn(chunk, scanner);
     return flowing;
   }
 
   /** Writes the chunk before this one: the last is held back until the settle is on the wire. */
-  #passOn(chunk: Buffer): boolean {
-    this.#scanner.push(chunk);
+  #passOn(chunk: Buffer, scanner: MemberScanner): boolean {
+    scanner.push(chunk);
     const previous = this.#chunks.pop();
     this.#chunks.push(chunk);
     return previous ? this.#delivery.raw.write(previous) : true;
@@ -122,7 +119,7 @@ export class JsonRelay implements AnswerSink {
   #read(): Reading {
     const { call, countTokens } = this.#delivery;
     const { meter } = call.endpoint;
-    if (this.#isPassing) {
+    if (this.#scanner) {
       const made = meter.made?.({ id: FIRST_ID.exec(this.#head)?.[1] });
       const passed = { usage: this.#scanner.value('usage'), data: new Array(this.#scanner.count) };
       return {

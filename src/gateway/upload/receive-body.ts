@@ -51,8 +51,8 @@ export function bodyReceiver(parts: ReceiverParts) {
       payload.pause();
       spool(request, payload, chunks, done);
     };
+    // Taking the listeners off a stream that has ended would cost more than they do.
     const onEnd = () => {
-      stop();
       done(null, Buffer.concat(chunks, length));
     };
     const onError = (error: Error) => {
