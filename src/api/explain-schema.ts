@@ -35,7 +35,7 @@ export const Explanation = Type.Object(
       Type.Object(
         {
           check: Type.String({ description: 'What is checked.' }),
-          passed: Type.Boolean(),
+          passed: Type.Boolean({ description: 'Whether the call passes it.' }),
           detail: Type.String({ description: 'The message of the refusal, or what was judged by.' }),
         },
         { title: 'Check' },

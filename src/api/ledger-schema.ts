@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { CATEGORIES } from '../domain/key.ts';
 import { ENTRY_TYPES } from '../domain/ledger-entry.ts';
-import type { EntryView } from './entry-view.ts';
 import { cursor, exactCredits, pageLimit, timestamp, words } from './docs/fields.ts';
+import type { EntryView, EntryView } from './entry-view.ts';
 
 const count = (description: string) => Type.Optional(Type.Number({ minimum: 0, description }));
 

@@ -23,9 +23,12 @@ async function describe(app: FastifyInstance): Promise<void> {
       finish(('openapiObject' in made ? made.openapiObject : {}) as unknown as Document) as never,
   });
   await app.register(swaggerUi, DOCS_PAGE);
-  app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) =>
-    reply.type('application/json; charset=utf-8').send(JSON.stringify(app.swagger())),
-  );
+  let text: string | undefined;
+  app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
+    // Made when it is first asked for: by then every route is there.
+    text ??= JSON.stringify(app.swagger());
+    return reply.type('application/json; charset=utf-8').send(text);
+  });
 }
 
 /** Ids of models and of what providers make are called `id`, whatever the router calls them. */

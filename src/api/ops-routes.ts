@@ -4,7 +4,14 @@ import type { Registry } from 'prom-client';
 import type { Config } from '../config.ts';
 import { adminTokenCheck, invalidAdminToken, noSuchRoute } from './admin-token.ts';
 import { BY_OPERATOR } from './docs/operation.ts';
-import { Health, METRICS_EXAMPLES, Metrics, READY_EXAMPLE, ReadinessReport } from './ops-schema.ts';
+import {
+  Health,
+  METRICS_EXAMPLES,
+  Metrics,
+  READY_EXAMPLE,
+  ReadinessReport,
+  UNREADY_EXAMPLE,
+} from './ops-schema.ts';
 
 export interface OpsDeps {
   readonly config: Config;
@@ -53,7 +60,7 @@ function readinessRoute(app: FastifyInstance, { readiness }: OpsDeps): void {
     description: 'Asks Redis and the book now. 503 also while the gateway stops.',
     security: [],
     response: { 200: ReadinessReport, 503: ReadinessReport },
-    'x-docs': { refusals: [], answer: READY_EXAMPLE },
+    'x-docs': { refusals: [], answer: READY_EXAMPLE, otherAnswers: { 503: UNREADY_EXAMPLE } },
   };
   app.get('/readyz', { schema }, async (_request, reply) => {
     const { redis, book, draining } = await readiness();

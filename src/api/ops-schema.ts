@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 export const Health = Type.Object(
-  { status: Type.Literal('ok') },
+  { status: Type.Literal('ok', { description: 'The only value there is.' }) },
   { title: 'Health', description: 'The process is up.' },
 );
 
@@ -28,8 +28,15 @@ export const READY_EXAMPLE = { status: 'ok', redis: { ok: true, durable: true },
 
 export const Metrics = Type.String({ description: 'Prometheus text format.' });
 
+export const UNREADY_EXAMPLE = {
+  status: 'unavailable',
+  redis: { ok: false, durable: true, detail: 'Redis does not answer.' },
+  book: { ok: true },
+};
+
 export const METRICS_EXAMPLES = {
   metrics: {
-    value: '# TYPE tollgate_requests_total counter\ntollgate_requests_total{endpoint="/v1/embeddings",code="ok"} 3\n',
+    value:
+      '# TYPE tollgate_requests_total counter\ntollgate_requests_total{endpoint="/v1/embeddings",code="ok"} 3\n',
   },
 };

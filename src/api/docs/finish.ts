@@ -3,7 +3,7 @@ import { HEADERS } from './headers.ts';
 import { LOW_CREDITS_WEBHOOK } from './low-credits-webhook.ts';
 import { MODEL_OPERATIONS } from './model-operations.ts';
 import { nameSchemas } from './named-schemas.ts';
-import type { Answer, Example, JsonSchema, Media, Operation } from './operation.ts';
+import type { Answer, Example, JsonSchema, Media, Operation, RouteDocs } from './operation.ts';
 
 type Methods = Record<string, Operation>;
 type Paths = Record<string, Methods>;
@@ -21,16 +21,10 @@ export interface Document {
  */
 export function finish(document: Document): Document {
   const schemas: Record<string, JsonSchema> = {};
-  const paths: Paths = {};
   const order = (document.tags ?? []).map(({ name }) => name);
-  for (const [path, methods] of byTag(document.paths ?? {}, order)) {
-    paths[path] = Object.fromEntries(
-      Object.entries(methods).map(([method, generated]) => {
-        const operation = MODEL_OPERATIONS[`${method.toUpperCase()} ${path}`] ?? generated;
-        return [method, nameSchemas(complete(operation), schemas)];
-      }),
-    );
-  }
+  const paths = mapValues(byTag(described(document.paths ?? {}), order), (methods) =>
+    mapValues(methods, (operation) => nameSchemas(complete(operation), schemas)),
+  );
   const webhooks = { low_credits: { post: nameSchemas(LOW_CREDITS_WEBHOOK, schemas) } };
   const examples = { ...errorExamples('openai'), ...errorExamples('anthropic') };
   const used = JSON.stringify(paths);
@@ -52,9 +46,12 @@ export function finish(document: Document): Document {
 /** One operation without `x-docs`, all of which it then says itself. */
 function complete({ 'x-docs': docs, ...operation }: Operation): Operation {
   if (docs === undefined) return operation;
-  const { refusals, errorFormat = 'openai', requests, answer } = docs;
+  const { refusals, errorFormat = 'openai', requests } = docs;
   const { requestBody } = operation;
-  const responses = { ...errorAnswers(refusals, errorFormat), ...withExample(operation.responses, answer) };
+  const responses = {
+    ...errorAnswers(refusals, errorFormat),
+    ...mapValues(operation.responses, (answer, status) => withExample(answer, status, docs)),
+  };
   return {
     ...operation,
     ...(requestBody && requests
@@ -64,14 +61,12 @@ function complete({ 'x-docs': docs, ...operation }: Operation): Operation {
   };
 }
 
-function withExample(responses: Record<string, Answer>, answer: unknown): Record<string, Answer> {
-  if (answer === undefined) return responses;
-  const example = { answer: { value: answer } };
-  return mapValues(responses, (response, status) => {
-    const media = response.content?.['application/json'];
-    if (!status.startsWith('2') || !media) return response;
-    return { ...response, content: { ...response.content, 'application/json': exemplified(example)(media) } };
-  });
+function withExample(answer: Answer, status: string, docs: RouteDocs): Answer {
+  const value = docs.otherAnswers?.[status] ?? (status.startsWith('2') ? docs.answer : undefined);
+  const media = answer.content?.['application/json'];
+  if (value === undefined || !media) return answer;
+  const shown = exemplified({ answer: { value } })(media);
+  return { ...answer, content: { ...answer.content, 'application/json': shown } };
 }
 
 function exemplified(examples: Readonly<Record<string, Example>>): (media: Media) => Media {
@@ -86,12 +81,22 @@ function identified(answer: Answer): Answer {
   };
 }
 
-function byTag(paths: Paths, order: readonly string[]): [string, Methods][] {
-  const rank = (methods: Methods) => {
+/** The operations with those of model calls in place of what Fastify knows of them. */
+function described(paths: Paths): Paths {
+  return mapValues(paths, (methods, path) =>
+    mapValues(
+      methods,
+      (generated, method) => MODEL_OPERATIONS[`${method.toUpperCase()} ${path}`] ?? generated,
+    ),
+  );
+}
+
+function byTag(paths: Paths, order: readonly string[]): Paths {
+  const rank = ([, methods]: [string, Methods]) => {
     const [operation] = Object.values(methods);
     return order.indexOf(operation?.tags?.[0] ?? '');
   };
-  return Object.entries(paths).sort(([, a], [, b]) => rank(a) - rank(b));
+  return Object.fromEntries(Object.entries(paths).sort((a, b) => rank(a) - rank(b)));
 }
 
 function mapValues<Value, Mapped>(

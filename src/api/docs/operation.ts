@@ -52,6 +52,8 @@ export interface RouteDocs {
   readonly requests?: Readonly<Record<string, Example>>;
   /** What the success looks like. */
   readonly answer?: unknown;
+  /** The same for another status that has a schema of its own. */
+  readonly otherAnswers?: Readonly<Record<string, unknown>>;
 }
 
 declare module 'fastify' {
