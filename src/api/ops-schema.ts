@@ -30,7 +30,7 @@ export const Metrics = Type.String({ description: 'Prometheus text format.' });
 
 export const UNREADY_EXAMPLE = {
   status: 'unavailable',
-  redis: { ok: false, durable: true, detail: 'Redis does not answer.' },
+  redis: { ok: false, durable: false, detail: 'Redis does not answer.' },
   book: { ok: true },
 };
 

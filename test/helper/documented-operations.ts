@@ -15,6 +15,8 @@ import { startDocumentedWorld } from './documented-world.ts';
 import { PROVOKED, UNPROVOKED } from './provoked-refusals.ts';
 import { ADMIN_TOKEN, type TestAccount, type World } from './world.ts';
 
+const OPERATIONS_AT_ONCE = 6;
+
 interface Stage {
   readonly world: World;
   readonly caller: TestAccount;
@@ -32,11 +34,21 @@ export async function testDocumentedOperations(t: Test, tag: string): Promise<vo
   const stage = { world, caller: await world.account(), document, judge: judgeBy(document) };
   const operations = operationsOf(document).filter(({ tags }) => tags?.includes(tag));
   t.ok(operations.length > 0, `the document has operations of the tag ${tag}`);
-  for (const operation of operations) {
-    const calls = CALLS[operation.operationId ?? ''] ?? [];
-    await t.test(`${operation.name} answers as it is described`, (t) => answers(t, stage, operation, calls));
-    await t.test(`${operation.name} refuses as it is described`, (t) => refuses(t, stage, operation, calls));
-  }
+  // Most of the time passes with waiting for a provider that does not answer.
+  t.jobs = OPERATIONS_AT_ONCE;
+  const started = operations.flatMap((operation) => {
+    const { name, operationId = '' } = operation;
+    const calls = CALLS[operationId] ?? [];
+    return [
+      t.test(`${name} answers as it is described`, { buffered: true }, (t) =>
+        answers(t, stage, operation, calls),
+      ),
+      t.test(`${name} refuses as it is described`, { buffered: true }, (t) =>
+        refuses(t, stage, operation, calls),
+      ),
+    ];
+  });
+  await Promise.all(started);
 }
 
 async function answers(t: Test, stage: Stage, operation: Described, calls: readonly DocumentedCall[]) {
