@@ -90,7 +90,7 @@ async function refusal(operation: Described, body: unknown, query?: string): Pro
   const [call] = CALLS[operation.operationId ?? ''] ?? [];
   const [scheme] = Object.keys(operation.security?.[0] ?? {});
   const response = await send(world.url, operation, {
-    path: (await call?.path?.(world, caller.accountId)) ?? {},
+    path: (await call?.path?.(world, caller)) ?? {},
     headers: credential(scheme, caller.key, ADMIN_TOKEN),
     ...(query === undefined ? {} : { query }),
     ...(body === undefined ? {} : { body: { type: 'application/json', example: body } }),

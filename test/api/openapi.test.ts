@@ -83,8 +83,7 @@ t.test('every body that is sent or answered has an example', async (t) => {
     const bodies = [requestBody, ...Object.values(responses)].flatMap((body) =>
       Object.entries(body?.content ?? {}),
     );
-    for (const [type, { examples }] of bodies)
-      t.ok(examples ?? type.startsWith('audio/'), `${name}: ${type}`);
+    for (const [type, { examples }] of bodies) t.ok(examples ?? type.endsWith('/*'), `${name}: ${type}`);
   }
 });
 

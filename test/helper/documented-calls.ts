@@ -1,4 +1,4 @@
-import type { World } from './world.ts';
+import type { TestAccount, World } from './world.ts';
 
 /** Values of path parameters, of a query, or of headers. */
 export type Values = Readonly<Record<string, string>>;
@@ -6,18 +6,26 @@ export type Values = Readonly<Record<string, string>>;
 /** One way in which an operation is called; bodies are the examples of the document. */
 export interface DocumentedCall {
   /** Makes what the path names; default: the path names nothing. */
-  readonly path?: (world: World, accountId: number) => Values | Promise<Values>;
+  readonly path?: (world: World, caller: TestAccount) => Values | Promise<Values>;
   readonly query?: string;
   readonly headers?: Values;
 }
 
-const ownKey = async (world: World, accountId: number) => ({
+const ownKey = async (world: World, { accountId }: TestAccount) => ({
   key_id: String(await newKey(world, accountId)),
 });
-const ownAccount = async (world: World, _caller: number) => {
+const ownAccount = async (world: World) => {
   const { accountId } = await world.account();
   return { account_id: String(accountId) };
 };
+
+async function ownVideo(world: World, { key }: TestAccount): Promise<Values> {
+  const answer = await world.api('POST', '/v1/videos', key, { model: 'demo-video', prompt: 'A fox' });
+  const { id } = (await answer.json()) as { id: string };
+  // Whose it is comes to the book with its charge.
+  await world.settled();
+  return { id };
+}
 
 async function newKey(world: World, accountId: number): Promise<number> {
   const answer = await world.api(
@@ -45,6 +53,8 @@ export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
     {},
     { query: 'limit=1' },
     { query: 'key_id=1&before=1000000' },
+    { query: 'type=top_up' },
+    { query: 'model=demo-chat' },
     { query: 'format=csv' },
     { query: 'format=jsonl' },
   ],
@@ -71,6 +81,10 @@ export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
   createSpeech: [{}],
   createTranscription: [{}],
   createTranslation: [{}],
+  createVideo: [{}],
+  readVideo: [{ path: ownVideo }],
+  deleteVideo: [{ path: ownVideo }],
+  readVideoContent: [{ path: ownVideo }],
   createAccount: [{}],
   listAccounts: [{}, { query: 'limit=1' }, { query: 'after=1' }],
   readAccountById: [{ path: ownAccount }],

@@ -85,7 +85,7 @@ async function refusesWith(
   if (!provoke) return;
   const [[, body] = []] = bodiesOf(operation);
   const accepted = await requestOf(stage, call, securityOf(operation).at(-1) ?? {}, body);
-  const response = await send(stage.world.url, operation, await provoke(accepted, stage.world, operation));
+  const response = await send(stage.world.url, operation, await provoke(accepted, stage, operation));
   const copy = response.clone();
   t.equal(response.status, ERRORS[code][0], `${code}: status`);
   t.same(await faultsOf(stage.document, stage.judge, operation, response), [], code);
@@ -107,7 +107,7 @@ async function requestOf(
 ): Promise<DocumentedRequest> {
   const [scheme] = Object.keys(alternative);
   return {
-    path: (await call.path?.(world, caller.accountId)) ?? {},
+    path: (await call.path?.(world, caller)) ?? {},
     ...(call.query ? { query: call.query } : {}),
     headers: { ...credential(scheme, caller.key, ADMIN_TOKEN), ...call.headers },
     ...(body ? { body } : {}),

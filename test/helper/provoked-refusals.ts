@@ -1,13 +1,15 @@
 import type { ErrorCode } from '../../src/domain/errors.ts';
 import type { KeySettings } from '../../src/domain/key.ts';
+import { newKeyValue } from '../../src/domain/key-value.ts';
 import type { Described } from './api-document.ts';
 import type { DocumentedRequest } from './documented-request.ts';
-import type { World } from './world.ts';
+import { OPEN_KEY } from './open-key.ts';
+import type { TestAccount, World } from './world.ts';
 
 /** Makes of a request that an operation accepts one that it refuses with a code. */
 type Provoke = (
   request: DocumentedRequest,
-  world: World,
+  by: { readonly world: World; readonly caller: TestAccount },
   operation: Described,
 ) => DocumentedRequest | Promise<DocumentedRequest>;
 
@@ -18,12 +20,15 @@ const withKey = (request: DocumentedRequest, key: string): DocumentedRequest => 
   headers: { ...request.headers, authorization: `Bearer ${key}` },
 });
 
-/** The call of another account's key that has a setting, which is judged before anything else. */
+/** The same call with another key of the account, which has a setting. */
 const keyWith =
-  (key: Partial<KeySettings>, headers: Record<string, string> = {}, credits = 1_000): Provoke =>
-  async (request, world) => {
-    const account = await world.account({ key, credits });
-    return withKey({ ...request, headers: { ...request.headers, ...headers } }, account.key);
+  (settings: Partial<KeySettings>, headers: Record<string, string> = {}): Provoke =>
+  async (request, { world, caller }) => {
+    const { value, prefix, hash } = newKeyValue(world.config.keyPrefix);
+    const record = { ...OPEN_KEY, ...settings, prefix, hash };
+    const key = await world.book.createKey(caller.accountId, record, Date.now());
+    await world.ledger.ledger.publishKey(key, hash);
+    return withKey({ ...request, headers: { ...request.headers, ...headers } }, value);
   };
 
 const raw =
@@ -65,11 +70,17 @@ const without =
   };
 
 /** A field, a parameter or a form field that is wrong, whichever the operation has. */
-const wrongField: Provoke = (request, world, operation) => {
+const wrongField: Provoke = (request, by, operation) => {
   const [parameter] = (operation.parameters ?? []).filter((one) => one.in === 'query');
   if (parameter) return { ...request, query: `${parameter.name}=wrong&${parameter.name}=twice` };
-  if (operation.path.startsWith('/v1/')) return changed({ n: 'many' })(request, world, operation);
-  return changed({ no_such_field: 1 })(request, world, operation);
+  if (operation.path.startsWith('/v1/')) return changed({ n: 'many' })(request, by, operation);
+  return changed({ no_such_field: 1 })(request, by, operation);
+};
+
+const NAMES_AN_OBJECT: Readonly<Record<string, Record<string, unknown>>> = {
+  '/v1/messages': { container: 'container_1' },
+  '/v1/responses': { previous_response_id: 'resp_1' },
+  '/v1/videos': { input_reference: 'file_1' },
 };
 
 const otherModel = (operation: Described) =>
@@ -85,7 +96,7 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
   // An address of Google's, in the United States.
   country_blocked: keyWith({ blockedCountries: ['US'] }, { 'x-forwarded-for': '8.8.8.8' }),
   origin_not_allowed: keyWith({ allowedOrigins: ['https://app.example.com'] }),
-  async inactive_account(request, world) {
+  async inactive_account(request, { world }) {
     const { key, accountId } = await world.account();
     await world.api('PATCH', `/api/admin/accounts/${accountId}/`, world.config.adminToken ?? '', {
       is_active: false,
@@ -93,7 +104,7 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
     return withKey(request, key);
   },
   management_not_allowed: keyWith({ canManage: false }),
-  invalid_admin_token: (request, _world, operation) => ({
+  invalid_admin_token: (request, _by, operation) => ({
     ...request,
     headers: {
       ...request.headers,
@@ -108,31 +119,32 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
   invalid_field: wrongField,
   key_not_found: (request) => ({ ...request, path: { ...request.path, key_id: NOBODY } }),
   account_not_found: (request) => ({ ...request, path: { ...request.path, account_id: NOBODY } }),
-  async email_taken(request, world, operation) {
-    await world.account({ email: 'taken@example.com' }).catch(() => undefined);
-    return changed({ email: 'taken@example.com' })(request, world, operation);
+  async email_taken(request, by, operation) {
+    await by.world.account({ email: 'taken@example.com' }).catch(() => undefined);
+    return changed({ email: 'taken@example.com' })(request, by, operation);
   },
-  async idempotency_key_reused(request, world, operation) {
+  async idempotency_key_reused(request, by, operation) {
     const headers = { 'idempotency-key': 'used-before' };
     const path = operation.path.replace('{account_id}', request.path.account_id ?? '');
-    await world.api('POST', path, world.config.adminToken ?? '', { amount: 1 }, headers);
+    await by.world.api('POST', path, by.world.config.adminToken ?? '', { amount: 1 }, headers);
     return { ...request, headers: { ...request.headers, ...headers } };
   },
   model_required: without('model'),
-  model_not_found: (request, world, operation) =>
+  model_not_found: (request, by, operation) =>
     request.body
-      ? changed({ model: 'gpt-0' })(request, world, operation)
+      ? changed({ model: 'gpt-0' })(request, by, operation)
       : { ...request, path: { ...request.path, id: 'gpt-0' } },
-  endpoint_mismatch: (request, world, operation) =>
-    changed({ model: otherModel(operation) })(request, world, operation),
+  endpoint_mismatch: (request, by, operation) =>
+    changed({ model: otherModel(operation) })(request, by, operation),
   category_not_allowed: keyWith({ allowedCategories: ['video'] }),
   model_not_allowed: keyWith({ allowedModels: ['gpt-0'] }),
   spending_limit_exceeded: keyWith({ spendingLimit: 0 as never }),
-  insufficient_credits: keyWith({}, {}, 0),
-  object_not_found: (request, world, operation) =>
-    changed(
-      operation.path === '/v1/messages' ? { container: 'container_1' } : { previous_response_id: 'resp_1' },
-    )(request, world, operation),
+  insufficient_credits: async (request, { world }) =>
+    withKey(request, (await world.account({ credits: 0 })).key),
+  object_not_found: (request, by, operation) =>
+    request.body === undefined
+      ? { ...request, path: { id: 'video_of_nobody' } }
+      : changed(NAMES_AN_OBJECT[operation.path] ?? {})(request, by, operation),
   upstream_unavailable: provider('breaks'),
   upstream_auth_failed: provider('refuses'),
   upstream_timeout: provider('stalls'),

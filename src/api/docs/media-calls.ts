@@ -46,7 +46,7 @@ const editImage = modelCall({
   summary: 'Edit images',
   description: 'A form, passed on byte for byte.',
   reference: `${REFERENCE}/images/createEdit`,
-  isForm: true,
+  bodies: ['multipart/form-data'],
   required: ['image', 'prompt'],
   fields: {
     image: file('The picture to edit; several in fields `image[]`.'),
@@ -64,7 +64,7 @@ const varyImage = modelCall({
   summary: 'Vary an image',
   description: 'A form, passed on byte for byte.',
   reference: `${REFERENCE}/images/createVariation`,
-  isForm: true,
+  bodies: ['multipart/form-data'],
   required: ['image'],
   fields: {
     image: file('The picture to vary.'),
@@ -108,7 +108,7 @@ const createTranscription = modelCall({
   description:
     'Costs by the second: as the provider reports, else as measured. A form, passed on byte for byte.',
   reference: `${REFERENCE}/audio/createTranscription`,
-  isForm: true,
+  bodies: ['multipart/form-data'],
   required: ['file'],
   fields: {
     file: AUDIO,
@@ -133,7 +133,7 @@ const createTranslation = modelCall({
   summary: 'Translate speech into English',
   description: 'Costs as a transcription does.',
   reference: `${REFERENCE}/audio/createTranslation`,
-  isForm: true,
+  bodies: ['multipart/form-data'],
   required: ['file'],
   fields: { file: AUDIO, response_format: FORMAT },
   requests: { json: { value: { model: 'demo-stt', file: '(the sound)' } } },

@@ -20,7 +20,8 @@ export interface ModelCall {
   /** Properties that the gateway reads; all others pass. */
   readonly fields: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
-  readonly isForm?: true;
+  /** How the body may come. Default: as JSON. */
+  readonly bodies?: readonly ('application/json' | 'multipart/form-data')[];
   readonly requests: Readonly<Record<string, Example>>;
   /** Media types of a good answer. */
   readonly answers: Readonly<Record<string, Media>>;
@@ -30,7 +31,8 @@ export interface ModelCall {
 
 const VENDORS = { openai: 'OpenAI', anthropic: 'Anthropic' } as const;
 
-const PASSED_ON: Readonly<Record<string, Answer>> = {
+/** Statuses that are a provider's own. */
+export const PASSED_ON: Readonly<Record<string, Answer>> = {
   '4XX': {
     description:
       "The provider's own error, passed on with its body; costs nothing. (Its 401 and 403 concern the gateway's credential, " +
@@ -41,7 +43,7 @@ const PASSED_ON: Readonly<Record<string, Answer>> = {
 
 /** A call that is forwarded: what the gateway reads of it, and where the rest is described. */
 export function modelCall(call: ModelCall): Operation {
-  const { format = 'openai' } = call;
+  const { format = 'openai', bodies = ['application/json'] } = call;
   const schema: JsonSchema = {
     type: 'object',
     required: ['model', ...(call.required ?? [])],
@@ -57,7 +59,7 @@ export function modelCall(call: ModelCall): Operation {
     security: BY_KEY,
     requestBody: {
       required: true,
-      content: { [call.isForm ? 'multipart/form-data' : 'application/json']: { schema } },
+      content: Object.fromEntries(bodies.map((type) => [type, { schema }])),
     },
     responses: {
       200: {

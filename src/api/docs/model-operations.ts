@@ -3,6 +3,7 @@ import { MESSAGE_OPERATIONS } from './message-calls.ts';
 import { MODEL_LIST_OPERATIONS } from './model-list.ts';
 import type { Operation } from './operation.ts';
 import { TEXT_OPERATIONS } from './text-calls.ts';
+import { VIDEO_OPERATIONS } from './video-calls.ts';
 
 /**
  * Every route under /v1, as `METHOD path`. They have no schemas that Fastify could read: their bodies are the
@@ -13,4 +14,5 @@ export const MODEL_OPERATIONS: Readonly<Record<string, Operation>> = {
   ...TEXT_OPERATIONS,
   ...MESSAGE_OPERATIONS,
   ...MEDIA_OPERATIONS,
+  ...VIDEO_OPERATIONS,
 };

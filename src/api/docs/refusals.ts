@@ -42,6 +42,17 @@ export const BODY_REFUSALS = [
   'unsupported_media_type',
 ] as const satisfies readonly ErrorCode[];
 
+/** What is asked about a job that was paid for: no limit and no balance can refuse it. */
+export const JOB_REFUSALS = [
+  ...KEY_REFUSALS,
+  'object_not_found',
+  'category_not_allowed',
+  'model_not_allowed',
+  'upstream_auth_failed',
+  'upstream_unavailable',
+  'upstream_timeout',
+] as const satisfies readonly ErrorCode[];
+
 /** Model calls: checks 9 to 12, and what can become of a call that was sent. */
 export const MODEL_CALL_REFUSALS = [
   ...KEY_REFUSALS,
