@@ -136,7 +136,10 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
       : { ...request, path: { ...request.path, id: 'gpt-0' } },
   endpoint_mismatch: (request, by, operation) =>
     changed({ model: otherModel(operation) })(request, by, operation),
-  category_not_allowed: keyWith({ allowedCategories: ['video'] }),
+  category_not_allowed: (request, by, operation) => {
+    const isVideo = operation.path.startsWith('/v1/videos');
+    return keyWith({ allowedCategories: [isVideo ? 'text' : 'video'] })(request, by, operation);
+  },
   model_not_allowed: keyWith({ allowedModels: ['gpt-0'] }),
   spending_limit_exceeded: keyWith({ spendingLimit: 0 as never }),
   insufficient_credits: async (request, { world }) =>
