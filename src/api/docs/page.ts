@@ -23,6 +23,7 @@ document.head.append(viewport);
  * dark stays. On a phone, tables scroll by themselves instead of the page, and long words break.
  */
 const STYLE = `.swagger-ui .topbar .link, .swagger-ui .topbar .download-url-wrapper { display: none }
+html.dark-mode body { background: #1c2022 }
 .swagger-ui .topbar-wrapper { justify-content: flex-end }
 .swagger-ui .info { margin: 24px 0 }
 .swagger-ui .response-col_links { display: none }
@@ -35,7 +36,7 @@ const STYLE = `.swagger-ui .topbar .link, .swagger-ui .topbar .download-url-wrap
   .swagger-ui .opblock-tag { flex-wrap: wrap; font-size: 20px }
   .swagger-ui .opblock-tag small { padding: 0; flex-basis: 100% }
   .swagger-ui .markdown code, .swagger-ui .renderedMarkdown code { overflow-wrap: anywhere }
-  .swagger-ui .scheme-container .schemes { flex-wrap: wrap; gap: 12px }
+  .swagger-ui .scheme-container .schemes .servers > label { margin-right: 0 }
 }
 `;
 
