@@ -1,12 +1,13 @@
-import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
+import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify';
 import { creditsNumber } from '../domain/credits.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { AccountRecord } from '../domain/key.ts';
 import { timestamp } from '../domain/period.ts';
 import type { LiveAccount } from '../ledger/ledger.ts';
-import { Account, AccountPatch } from './account-schema.ts';
+import { ACCOUNT_EXAMPLE, Account, AccountPatch } from './account-schema.ts';
 import { type AlertRouteDeps, alertRoutes } from './alert-routes.ts';
-import { ERROR_ANSWERS } from './error-schema.ts';
+import { BY_KEY } from './docs/operation.ts';
+import { BODY_REFUSALS, KEY_REFUSALS, MANAGING_REFUSALS } from './docs/refusals.ts';
 import { speakJson } from './json-scope.ts';
 import { ledgerRoute } from './ledger-routes.ts';
 import { managingCaller } from './may-manage.ts';
@@ -15,7 +16,7 @@ import { usageRoute } from './usage-routes.ts';
 
 export type AccountDeps = AlertRouteDeps;
 
-const docs = { tags: ['Account'], security: [{ apiKey: [] }] };
+const docs = { tags: ['Account'], security: BY_KEY };
 
 /** What an owner sees and sets of their account with a key (contract section 7). */
 export function accountRoutes(deps: AccountDeps): FastifyPluginAsync {
@@ -30,7 +31,14 @@ export function accountRoutes(deps: AccountDeps): FastifyPluginAsync {
 }
 
 function readRoute(app: FastifyInstance, { book, ledger, gatekeeper }: AccountDeps): void {
-  const schema = { ...docs, summary: 'Read the account', response: { 200: Account, ...ERROR_ANSWERS } };
+  const schema: FastifySchema = {
+    ...docs,
+    operationId: 'readAccount',
+    summary: 'Read the account',
+    description: 'Balance, what calls in flight hold of it, and the threshold; all of this moment.',
+    response: { 200: Account },
+    'x-docs': { refusals: KEY_REFUSALS, answer: ACCOUNT_EXAMPLE },
+  };
   app.get('/api/account/', { schema }, async (request) => {
     const { key: caller } = await gatekeeper.authorise(request);
     const [account, live] = await Promise.all([
@@ -43,15 +51,22 @@ function readRoute(app: FastifyInstance, { book, ledger, gatekeeper }: AccountDe
 
 function updateRoute(app: FastifyInstance, deps: AccountDeps): void {
   const { book, ledger, gatekeeper, now = Date.now } = deps;
-  const schema = {
+  const schema: FastifySchema = {
     ...docs,
+    operationId: 'updateAccount',
     summary: 'Set the alert threshold',
+    description: 'A changed threshold alone never sends an alert: only a debit does.',
     body: AccountPatch,
-    response: { 200: Account, ...ERROR_ANSWERS },
+    response: { 200: Account },
+    'x-docs': {
+      refusals: [...MANAGING_REFUSALS, ...BODY_REFUSALS],
+      requests: { threshold: { value: { alert_threshold: 100 } } },
+      answer: ACCOUNT_EXAMPLE,
+    },
   };
   app.patch('/api/account/', { schema }, async (request) => {
     const caller = await managingCaller(gatekeeper, request);
-    const { alert_threshold } = objectBody(request.body, ['alert_threshold']);
+    const { alert_threshold } = objectBody(request.body, Object.keys(AccountPatch.properties));
     const change =
       alert_threshold === undefined
         ? {}

@@ -1,56 +1,114 @@
 import { Type } from 'typebox';
+import { MAX_CREDITS } from '../domain/credits.ts';
+import { balance, credits, id, pageLimit, timestamp, words } from './docs/fields.ts';
+
+const alert_threshold = credits(
+  'The alert is sent when a debit takes the balance from this or more to below it.',
+);
 
 export const Account = Type.Object(
   {
-    id: Type.Integer(),
-    email: Type.String(),
-    credits_balance: Type.Number({ description: 'Credits' }),
-    credits_held: Type.Number({ description: 'Credits reserved for requests in flight' }),
-    alert_threshold: Type.Number({ description: 'Falling below this many credits sends the alert' }),
+    id: id('The account.'),
+    email: Type.String({ description: 'E-mail address of the owner; alerts name it.' }),
+    credits_balance: balance('What is left, to the call that was settled last.'),
+    credits_held: credits('What calls in flight have reserved of it.'),
+    alert_threshold,
     webhook_secret: Type.Optional(
-      Type.String({ description: 'Standard Webhooks secret; only for a key that may manage' }),
+      Type.String({
+        description: 'Standard Webhooks secret that alerts are signed with; only for a key that may manage.',
+      }),
     ),
-    created_at: Type.String({ format: 'date-time' }),
+    created_at: timestamp('When the account was created.'),
   },
-  { description: 'The account of the calling key' },
+  { title: 'Account', description: 'The account of the calling key.' },
 );
+
+export const ACCOUNT_EXAMPLE = {
+  id: 1,
+  email: 'demo@example.com',
+  credits_balance: 999.989958,
+  credits_held: 0,
+  alert_threshold: 100,
+  webhook_secret: 'whsec_…',
+  created_at: '2026-11-21T08:00:00.000Z',
+};
 
 export const AccountPatch = Type.Object(
-  { alert_threshold: Type.Optional(Type.Number({ minimum: 0 })) },
-  { additionalProperties: false },
+  { alert_threshold: Type.Optional(alert_threshold) },
+  { title: 'AccountPatch', description: 'What an owner may change.', additionalProperties: false },
 );
 
-const Delivery = Type.Object({
-  key_id: Type.Integer(),
-  url: Type.String(),
-  status: Type.Union(
-    ['delivered', 'failed', 'timeout', 'blocked', 'unknown'].map((status) => Type.Literal(status)),
-  ),
-  http_status: Type.Union([Type.Integer(), Type.Null()]),
-  duration_ms: Type.Union([Type.Number(), Type.Null()]),
-  attempted_at: Type.String({ format: 'date-time' }),
-});
+const Delivery = Type.Object(
+  {
+    key_id: id('The key whose webhook_url this is.'),
+    url: Type.String({ description: 'Where it was sent.' }),
+    status: words(
+      ['delivered', 'failed', 'timeout', 'blocked', 'unknown'],
+      '`delivered`: a 2xx came. `failed`: another status, or no connection. `timeout`: no answer within 10 s. `blocked`: ' +
+        'not a public address. `unknown`: not answered yet, or the gateway died while sending.',
+    ),
+    http_status: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'What was answered; null: nothing.',
+    }),
+    duration_ms: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
+      description: 'Milliseconds from name resolution to the head of the answer; null: not known.',
+    }),
+    attempted_at: timestamp('When it was sent.'),
+  },
+  { title: 'Delivery', description: 'One POST to one key.' },
+);
 
 export const AlertList = Type.Object(
   {
     alerts: Type.Array(
-      Type.Object({
-        id: Type.Integer(),
-        created_at: Type.String({ format: 'date-time' }),
-        credits_balance: Type.Number(),
-        test: Type.Boolean(),
-        deliveries: Type.Array(Delivery),
-      }),
+      Type.Object(
+        {
+          id: id('The alert; the first number in `webhook-id`.'),
+          created_at: timestamp('When the balance fell below the threshold, or the test was asked for.'),
+          credits_balance: Type.Number({
+            minimum: -MAX_CREDITS,
+            maximum: MAX_CREDITS,
+            description: 'The balance that it tells, in credits.',
+          }),
+          test: Type.Boolean({ description: 'Whether it was a test.' }),
+          deliveries: Type.Array(Delivery, { description: 'One for each key that had a webhook_url.' }),
+        },
+        { title: 'Alert' },
+      ),
     ),
   },
-  { description: 'Alerts with the outcome of each delivery, newest first' },
+  { title: 'AlertList', description: 'Alerts with the outcome of each delivery, newest first.' },
 );
 
+export const ALERT_LIST_EXAMPLE = {
+  alerts: [
+    {
+      id: 3,
+      created_at: '2026-11-21T08:00:00.000Z',
+      credits_balance: 99.994876,
+      test: false,
+      deliveries: [
+        {
+          key_id: 1,
+          url: 'https://hooks.example.com/credits',
+          status: 'delivered',
+          http_status: 204,
+          duration_ms: 38,
+          attempted_at: '2026-11-21T08:00:00.120Z',
+        },
+      ],
+    },
+  ],
+};
+
 export const QueuedAlert = Type.Object(
-  { id: Type.Integer() },
-  { description: 'The test alert is queued; its deliveries appear in the list of alerts under this id' },
+  { id: id('The alert in `GET /api/account/alerts/`.') },
+  {
+    title: 'QueuedAlert',
+    description: 'The test alert is queued; its deliveries appear in the list of alerts under this id.',
+  },
 );
 
 export const AlertQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
+  limit: pageLimit('How many alerts at most, the newest.', { default: 100 }),
 });

@@ -1,21 +1,23 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifySchema } from 'fastify';
 import { invalidField } from '../domain/errors.ts';
 import { accountIdOf, accountNotFound, accountOf, adminAccountView, uniqueEmail } from './admin-account.ts';
 import type { AdminDeps } from './admin-routes.ts';
 import {
   AccountPath,
+  ADMIN_ACCOUNT_EXAMPLE,
   AdminAccount,
   AdminAccountPage,
   AdminAccountPatch,
   AdminAccountQuery,
 } from './admin-schema.ts';
+import { BY_OPERATOR } from './docs/operation.ts';
+import { BODY_REFUSALS, OPERATOR_REFUSALS } from './docs/refusals.ts';
 import { emailField } from './email-field.ts';
-import { ERROR_ANSWERS } from './error-schema.ts';
 import { objectBody, positiveCreditsField } from './object-body.ts';
 import { cursorParam, integerParam, queryOf } from './query.ts';
 
 const DEFAULT_LIMIT = 100;
-const docs = { tags: ['Operator'], security: [{ adminToken: [] }] };
+const docs = { tags: ['Operator'], security: BY_OPERATOR };
 
 /** List, read and update accounts. Balances are the live ones, to the last settled call. */
 export function adminAccountRoutes(app: FastifyInstance, deps: AdminDeps): void {
@@ -25,11 +27,17 @@ export function adminAccountRoutes(app: FastifyInstance, deps: AdminDeps): void 
 }
 
 function listRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
-  const schema = {
+  const schema: FastifySchema = {
     ...docs,
+    operationId: 'listAccounts',
     summary: 'List accounts',
+    description: 'By id ascending, with their balances of this moment.',
     querystring: AdminAccountQuery,
-    response: { 200: AdminAccountPage, ...ERROR_ANSWERS },
+    response: { 200: AdminAccountPage },
+    'x-docs': {
+      refusals: [...OPERATOR_REFUSALS, 'invalid_field'],
+      answer: { accounts: [ADMIN_ACCOUNT_EXAMPLE], next: null },
+    },
   };
   app.get('/api/admin/accounts/', { schema }, async (request) => {
     const query = queryOf(request);
@@ -45,11 +53,13 @@ function listRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
 }
 
 function readRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
-  const schema = {
+  const schema: FastifySchema = {
     ...docs,
+    operationId: 'readAccountById',
     summary: 'Read an account',
     params: AccountPath,
-    response: { 200: AdminAccount, ...ERROR_ANSWERS },
+    response: { 200: AdminAccount },
+    'x-docs': { refusals: [...OPERATOR_REFUSALS, 'account_not_found'], answer: ADMIN_ACCOUNT_EXAMPLE },
   };
   app.get('/api/admin/accounts/:account_id/', { schema }, async (request) => {
     const account = await accountOf(book, request);
@@ -58,13 +68,23 @@ function readRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
 }
 
 function updateRoute(app: FastifyInstance, { book, ledger, now = Date.now }: AdminDeps): void {
-  const schema = {
+  const schema: FastifySchema = {
     ...docs,
+    operationId: 'updateAccountById',
     summary: 'Update an account',
-    description: 'is_active false refuses every key of the account at every gateway once answered.',
+    description:
+      'Changes the fields that are sent and no others; in force at every gateway once it is answered.',
     params: AccountPath,
     body: AdminAccountPatch,
-    response: { 200: AdminAccount, ...ERROR_ANSWERS },
+    response: { 200: AdminAccount },
+    'x-docs': {
+      refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'email_taken', ...BODY_REFUSALS],
+      requests: {
+        close: { summary: 'Refuse all keys of the account', value: { is_active: false } },
+        open: { summary: 'Let them in again', value: { is_active: true, alert_threshold: 50 } },
+      },
+      answer: ADMIN_ACCOUNT_EXAMPLE,
+    },
   };
   app.patch('/api/admin/accounts/:account_id/', { schema }, async (request) => {
     const change = parseChange(request.body);
@@ -76,7 +96,7 @@ function updateRoute(app: FastifyInstance, { book, ledger, now = Date.now }: Adm
 }
 
 function parseChange(body: unknown) {
-  const { email, alert_threshold, is_active } = objectBody(body, ['email', 'alert_threshold', 'is_active']);
+  const { email, alert_threshold, is_active } = objectBody(body, Object.keys(AdminAccountPatch.properties));
   if (is_active !== undefined && typeof is_active !== 'boolean') {
     throw invalidField('is_active', 'is_active must be true or false.');
   }

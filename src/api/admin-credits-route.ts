@@ -1,17 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
 import { type Book, type Grant, IdempotencyKeyReused } from '../book/book.ts';
 import { creditsNumber, MAX_CREDITS, MICRO_PER_CREDIT, type Micro } from '../domain/credits.ts';
 import { GatewayError, invalidField } from '../domain/errors.ts';
 import { type Ledger, LedgerUnavailable } from '../ledger/ledger.ts';
 import { accountOf } from './admin-account.ts';
 import type { AdminDeps } from './admin-routes.ts';
-import { AccountPath, CreditsAnswer, CreditsBody, CreditsHeaders } from './admin-schema.ts';
-import { ERROR_ANSWERS } from './error-schema.ts';
+import {
+  AccountPath,
+  CreditsAnswer,
+  CreditsBody,
+  CreditsHeaders,
+  LONGEST_IDEMPOTENCY_KEY,
+  LONGEST_NOTE,
+} from './admin-schema.ts';
+import { BY_OPERATOR } from './docs/operation.ts';
+import { BODY_REFUSALS, OPERATOR_REFUSALS } from './docs/refusals.ts';
 import { creditsField, objectBody, textField } from './object-body.ts';
 
-const MAX_NOTE_LENGTH = 1_000;
-const MAX_IDEMPOTENCY_KEY_LENGTH = 255;
 const MAX_BALANCE = MAX_CREDITS * MICRO_PER_CREDIT;
 
 /**
@@ -19,14 +25,27 @@ const MAX_BALANCE = MAX_CREDITS * MICRO_PER_CREDIT;
  * one id, so no crash and no repeat loses it or applies it twice.
  */
 export function adminCreditsRoute(app: FastifyInstance, { book, ledger, now = Date.now }: AdminDeps): void {
-  const schema = {
+  const schema: FastifySchema = {
     tags: ['Operator'],
-    security: [{ adminToken: [] }],
+    security: BY_OPERATOR,
+    operationId: 'changeCredits',
     summary: 'Change the balance',
+    description:
+      'A top-up, or an adjustment where the amount is negative; a row of the ledger either way. An adjustment can take the ' +
+      'balance below the threshold as a charge can. A 503 may mean that the change is recorded and not applied yet: repeat ' +
+      'it only with the same `Idempotency-Key`.',
     params: AccountPath,
     headers: CreditsHeaders,
     body: CreditsBody,
-    response: { 200: CreditsAnswer, ...ERROR_ANSWERS },
+    response: { 200: CreditsAnswer },
+    'x-docs': {
+      refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'idempotency_key_reused', ...BODY_REFUSALS],
+      requests: {
+        top_up: { summary: 'A top-up', value: { amount: 100, note: 'Invoice 1001' } },
+        adjustment: { summary: 'An adjustment', value: { amount: -0.5, note: 'Correction' } },
+      },
+      answer: { credits_balance: 349.5 },
+    },
   };
   app.post('/api/admin/accounts/:account_id/credits/', { schema }, async (request) => {
     const idempotencyKey = idempotencyKeyOf(request);
@@ -41,10 +60,10 @@ export function adminCreditsRoute(app: FastifyInstance, { book, ledger, now = Da
 }
 
 function parseCredits(body: unknown): { amount: Micro; note: string } {
-  const { amount, note = '' } = objectBody(body, ['amount', 'note']);
+  const { amount, note = '' } = objectBody(body, Object.keys(CreditsBody.properties));
   const micros = creditsField('amount', amount);
   if (micros === 0) throw invalidField('amount', 'amount must not be 0.');
-  return { amount: micros, note: textField('note', note, MAX_NOTE_LENGTH) };
+  return { amount: micros, note: textField('note', note, LONGEST_NOTE) };
 }
 
 /** Beyond 9,000,000,000 credits either way a balance would no longer be exact, so it never gets there. */
@@ -91,10 +110,9 @@ async function applied(ledger: Ledger, grant: Grant): Promise<Micro> {
 function idempotencyKeyOf(request: FastifyRequest): string | null {
   const value = request.headers['idempotency-key'];
   if (value === undefined) return null;
-  if (typeof value === 'string' && value.length > 0 && value.length <= MAX_IDEMPOTENCY_KEY_LENGTH)
-    return value;
+  if (typeof value === 'string' && value.length > 0 && value.length <= LONGEST_IDEMPOTENCY_KEY) return value;
   throw invalidField(
     'Idempotency-Key',
-    `Idempotency-Key must have 1 to ${MAX_IDEMPOTENCY_KEY_LENGTH} characters.`,
+    `Idempotency-Key must have 1 to ${LONGEST_IDEMPOTENCY_KEY} characters.`,
   );
 }

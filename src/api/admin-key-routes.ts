@@ -1,16 +1,18 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifySchema } from 'fastify';
 import { parseNewKey } from '../domain/key-settings.ts';
 import { accountOf } from './admin-account.ts';
 import type { AdminDeps } from './admin-routes.ts';
 import { AccountKeyPath, AccountPath } from './admin-schema.ts';
 import { changeKey } from './change-key.ts';
 import { createKey } from './create-key.ts';
-import { ERROR_ANSWERS } from './error-schema.ts';
+import { BY_OPERATOR } from './docs/operation.ts';
+import { BODY_REFUSALS, OPERATOR_REFUSALS } from './docs/refusals.ts';
+import { CREATED_KEY_EXAMPLE, KEY_EXAMPLE, NEW_KEY_EXAMPLES } from './key-examples.ts';
 import { keyIdOf } from './key-path.ts';
 import { CreatedKey, DeletedKey, KeyList, NewKeyBody } from './key-schema.ts';
 import { keyViews } from './key-views.ts';
 
-const docs = { tags: ['Operator'], security: [{ adminToken: [] }] };
+const docs = { tags: ['Operator'], security: BY_OPERATOR };
 const PATH = '/api/admin/accounts/:account_id/keys/';
 
 /**
@@ -24,11 +26,13 @@ export function adminKeyRoutes(app: FastifyInstance, deps: AdminDeps): void {
 }
 
 function listRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
-  const schema = {
+  const schema: FastifySchema = {
     ...docs,
+    operationId: 'listKeysOfAccount',
     summary: 'List the keys of an account',
     params: AccountPath,
-    response: { 200: KeyList, ...ERROR_ANSWERS },
+    response: { 200: KeyList },
+    'x-docs': { refusals: [...OPERATOR_REFUSALS, 'account_not_found'], answer: { keys: [KEY_EXAMPLE] } },
   };
   app.get(PATH, { schema }, async (request) => {
     const { id } = await accountOf(book, request);
@@ -38,12 +42,20 @@ function listRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
 
 /** A key for an owner who has lost theirs, so it may manage, restricted or not, unless the request says otherwise. */
 function createRoute(app: FastifyInstance, deps: AdminDeps): void {
-  const schema = {
+  const schema: FastifySchema = {
     ...docs,
+    operationId: 'createKeyForAccount',
     summary: 'Create a key for an account',
+    description:
+      'For an owner who has lost theirs: it may manage, restricted or not, unless the request says otherwise.',
     params: AccountPath,
     body: NewKeyBody,
-    response: { 201: CreatedKey, ...ERROR_ANSWERS },
+    response: { 201: CreatedKey },
+    'x-docs': {
+      refusals: [...OPERATOR_REFUSALS, 'account_not_found', ...BODY_REFUSALS],
+      requests: NEW_KEY_EXAMPLES,
+      answer: CREATED_KEY_EXAMPLE,
+    },
   };
   app.post(PATH, { schema }, async (request, reply) => {
     const { settings, canManage = true } = parseNewKey(request.body);
@@ -53,12 +65,17 @@ function createRoute(app: FastifyInstance, deps: AdminDeps): void {
 }
 
 function deleteRoute(app: FastifyInstance, deps: AdminDeps): void {
-  const schema = {
+  const schema: FastifySchema = {
     ...docs,
+    operationId: 'deleteKeyOfAccount',
     summary: 'Delete a key of an account',
-    description: 'Marks the key inactive; it is refused at every gateway once answered.',
+    description: 'Marks the key inactive: it is refused at every gateway once this is answered.',
     params: AccountKeyPath,
-    response: { 200: DeletedKey, ...ERROR_ANSWERS },
+    response: { 200: DeletedKey },
+    'x-docs': {
+      refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'key_not_found'],
+      answer: { deleted: true },
+    },
   };
   app.delete(`${PATH}:key_id/`, { schema }, async (request) => {
     const { id } = await accountOf(deps.book, request);

@@ -1,71 +1,124 @@
 import { Type } from 'typebox';
+import { MAX_CREDITS } from '../domain/credits.ts';
+import { balance, credits, cursor, id, pageLimit, timestamp } from './docs/fields.ts';
+import { LONGEST_EMAIL } from './email-field.ts';
+import { CREATED_KEY_EXAMPLE } from './key-examples.ts';
 import { CreatedKey } from './key-schema.ts';
+
+const is_active = Type.Boolean({
+  description: 'false refuses every key of the account, at every gateway, once it is answered.',
+});
+const alert_threshold = credits(
+  'The alert is sent when a debit takes the balance from this or more to below it.',
+);
+const email = Type.String({
+  maxLength: LONGEST_EMAIL,
+  pattern: '^[^\\s@]+@[^\\s@]+$',
+  description: 'E-mail address of the owner; no two accounts have the same.',
+});
 
 export const AdminAccount = Type.Object(
   {
-    id: Type.Integer(),
-    email: Type.String(),
-    is_active: Type.Boolean(),
-    credits_balance: Type.Number({ description: 'Credits' }),
-    credits_held: Type.Number({ description: 'Credits reserved for requests in flight' }),
-    alert_threshold: Type.Number(),
-    created_at: Type.String({ format: 'date-time' }),
+    id: id('Names the account in paths.'),
+    email: Type.String({ description: 'E-mail address of the owner.' }),
+    is_active,
+    credits_balance: balance('What is left, to the call that was settled last.'),
+    credits_held: credits('What calls in flight have reserved of it.'),
+    alert_threshold,
+    created_at: timestamp('When the account was created.'),
   },
-  { description: 'The account' },
+  { title: 'AdminAccount', description: 'The account, as its operator sees it.' },
 );
 
+export const ADMIN_ACCOUNT_EXAMPLE = {
+  id: 2,
+  email: 'owner@example.com',
+  is_active: true,
+  credits_balance: 250,
+  credits_held: 0,
+  alert_threshold: 50,
+  created_at: '2026-11-21T08:00:00.000Z',
+};
+
 export const AdminAccountPage = Type.Object(
-  { accounts: Type.Array(AdminAccount), next: Type.Union([Type.String(), Type.Null()]) },
-  { description: 'By id ascending; pass next as after for the following page' },
+  {
+    accounts: Type.Array(AdminAccount),
+    next: Type.Union([Type.String(), Type.Null()], {
+      description: 'To be sent as `after` for the following page; null: there is none.',
+    }),
+  },
+  { title: 'AdminAccountPage', description: 'Accounts by id ascending.' },
 );
 
 export const AdminAccountQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
-  after: Type.Optional(Type.String({ description: 'The next of the page before' })),
+  limit: pageLimit('How many accounts a page has.', { default: 100 }),
+  after: cursor('The `next` of the page before.'),
 });
 
 export const NewAccountBody = Type.Object(
   {
-    email: Type.String({ maxLength: 254 }),
-    credits: Type.Optional(Type.Number({ minimum: 0, default: 0 })),
-    alert_threshold: Type.Optional(Type.Number({ minimum: 0, default: 100 })),
+    email,
+    credits: Type.Optional(
+      credits('What the account starts with: the first top-up of its ledger.', { default: 0 }),
+    ),
+    alert_threshold: Type.Optional({ ...alert_threshold, default: 100 }),
   },
-  { additionalProperties: false },
+  { title: 'NewAccount', description: 'The new account.', additionalProperties: false },
 );
 
 export const CreatedAccount = Type.Object(
   { account: AdminAccount, key: CreatedKey },
-  { description: 'The account with its first key, which may manage' },
+  { title: 'CreatedAccount', description: 'The account with its first key, which may manage.' },
 );
+
+export const CREATED_ACCOUNT_EXAMPLE = { account: ADMIN_ACCOUNT_EXAMPLE, key: CREATED_KEY_EXAMPLE };
 
 export const AdminAccountPatch = Type.Object(
   {
-    email: Type.Optional(Type.String({ maxLength: 254 })),
-    alert_threshold: Type.Optional(Type.Number({ minimum: 0 })),
-    is_active: Type.Optional(Type.Boolean()),
+    email: Type.Optional(email),
+    alert_threshold: Type.Optional(alert_threshold),
+    is_active: Type.Optional(is_active),
   },
-  { additionalProperties: false },
+  { title: 'AdminAccountPatch', description: 'What an operator may change.', additionalProperties: false },
 );
 
-const account_id = Type.Integer({ minimum: 1 });
+const account_id = Type.Integer({ minimum: 1, description: 'Id of the account.', examples: [2] });
+const key_id = Type.Integer({ minimum: 1, description: 'Id of a key of the account.', examples: [3] });
 export const AccountPath = Type.Object({ account_id });
-export const AccountKeyPath = Type.Object({ account_id, key_id: Type.Integer({ minimum: 1 }) });
+export const AccountKeyPath = Type.Object({ account_id, key_id });
+
+export const LONGEST_NOTE = 1_000;
+export const LONGEST_IDEMPOTENCY_KEY = 255;
 
 export const CreditsBody = Type.Object(
   {
-    amount: Type.Number({ description: 'Credits, at most six decimals; negative = adjustment' }),
-    note: Type.Optional(Type.String({ maxLength: 1000 })),
+    amount: Type.Number({
+      minimum: -MAX_CREDITS,
+      maximum: MAX_CREDITS,
+      description:
+        'Credits to add, at most six decimals, not 0: a top-up; a negative amount is an adjustment. The balance must stay ' +
+        'within the same range.',
+    }),
+    note: Type.Optional(
+      Type.String({ maxLength: LONGEST_NOTE, default: '', description: 'A note for the books.' }),
+    ),
   },
-  { additionalProperties: false },
+  { title: 'Credits', description: 'A change of the balance.', additionalProperties: false },
 );
 
 export const CreditsHeaders = Type.Object({
-  'idempotency-key': Type.Optional(
-    Type.String({ minLength: 1, maxLength: 255, description: 'Makes a repeat of this request harmless' }),
+  'Idempotency-Key': Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: LONGEST_IDEMPOTENCY_KEY,
+      description:
+        'Makes a repeat of this request harmless: it changes nothing and gets the same answer. Belongs to the account.',
+      examples: ['invoice-1001'],
+    }),
   ),
 });
 
 export const CreditsAnswer = Type.Object(
-  { credits_balance: Type.Number() },
-  { description: 'The balance right after the change; the same for a repeat' },
+  { credits_balance: balance('The balance right after the change.') },
+  { title: 'CreditsAnswer', description: 'The balance right after the change; the same for a repeat.' },
 );

@@ -1,11 +1,12 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifySchema } from 'fastify';
 import type { Alert, Book } from '../book/book.ts';
 import { creditsNumber } from '../domain/credits.ts';
 import { timestamp } from '../domain/period.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { AlertList, AlertQuery, QueuedAlert } from './account-schema.ts';
-import { ERROR_ANSWERS } from './error-schema.ts';
+import { ALERT_LIST_EXAMPLE, AlertList, AlertQuery, QueuedAlert } from './account-schema.ts';
+import { BY_KEY } from './docs/operation.ts';
+import { KEY_REFUSALS, MANAGING_REFUSALS } from './docs/refusals.ts';
 import { managingCaller } from './may-manage.ts';
 import { integerParam, queryOf } from './query.ts';
 
@@ -20,7 +21,7 @@ export interface AlertRouteDeps {
   readonly now?: () => number;
 }
 
-const docs = { tags: ['Account'], security: [{ apiKey: [] }] };
+const docs = { tags: ['Account'], security: BY_KEY };
 
 /** Low-credits alerts: what became of them, and a marked test (contract sections 6 and 7). */
 export function alertRoutes(app: FastifyInstance, deps: AlertRouteDeps): void {
@@ -29,11 +30,14 @@ export function alertRoutes(app: FastifyInstance, deps: AlertRouteDeps): void {
 }
 
 function listRoute(app: FastifyInstance, { book, ledger, gatekeeper }: AlertRouteDeps): void {
-  const schema = {
+  const schema: FastifySchema = {
     ...docs,
+    operationId: 'listAlerts',
     summary: 'List low-credits alerts',
+    description: 'What became of each delivery. Test alerts are in the list, too.',
     querystring: AlertQuery,
-    response: { 200: AlertList, ...ERROR_ANSWERS },
+    response: { 200: AlertList },
+    'x-docs': { refusals: [...KEY_REFUSALS, 'invalid_field'], answer: ALERT_LIST_EXAMPLE },
   };
   app.get('/api/account/alerts/', { schema }, async (request) => {
     const { key: caller } = await gatekeeper.authorise(request);
@@ -46,11 +50,14 @@ function listRoute(app: FastifyInstance, { book, ledger, gatekeeper }: AlertRout
 
 function testRoute(app: FastifyInstance, deps: AlertRouteDeps): void {
   const { book, ledger, gatekeeper, alerts, now = Date.now } = deps;
-  const schema = {
+  const schema: FastifySchema = {
     ...docs,
+    operationId: 'sendTestAlert',
     summary: 'Send a test alert',
-    description: 'Queues one marked test alert, to every active key with a webhook_url.',
-    response: { 200: QueuedAlert, ...ERROR_ANSWERS },
+    description:
+      'Queues one test alert, marked by a header, to every active key with a `webhook_url`. Needs no body.',
+    response: { 200: QueuedAlert },
+    'x-docs': { refusals: MANAGING_REFUSALS, answer: { id: 4 } },
   };
   app.post('/api/account/alerts/test/', { schema }, async (request) => {
     const { accountId } = await managingCaller(gatekeeper, request);

@@ -1,7 +1,7 @@
 import { invalidField } from '../domain/errors.ts';
 
 /** RFC 5321, section 4.5.3.1.3 with erratum 1690: the longest address that mail can be sent to. */
-const MAX_LENGTH = 254;
+export const LONGEST_EMAIL = 254;
 
 /**
  * An e-mail address as it is stored: as it was sent. Checked for what would surely be a slip only (one @ with text on
@@ -9,11 +9,15 @@ const MAX_LENGTH = 254;
  * `invalid_field`.
  */
 export function emailField(value: unknown): string {
-  if (typeof value === 'string' && value.length <= MAX_LENGTH && /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u.test(value)) {
+  if (
+    typeof value === 'string' &&
+    value.length <= LONGEST_EMAIL &&
+    /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u.test(value)
+  ) {
     return value;
   }
   throw invalidField(
     'email',
-    `email must be an address such as owner@example.com, at most ${MAX_LENGTH} characters.`,
+    `email must be an address such as owner@example.com, at most ${LONGEST_EMAIL} characters.`,
   );
 }

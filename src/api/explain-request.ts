@@ -3,9 +3,8 @@ import { normaliseCountry } from '../domain/countries.ts';
 import { invalidField } from '../domain/errors.ts';
 import { parseTimestamp } from '../domain/period.ts';
 import { ENDPOINTS, type Endpoint } from '../gateway/endpoints.ts';
+import { ExplainBody, LONGEST_TEXT } from './explain-schema.ts';
 import { objectBody, textField } from './object-body.ts';
-
-const MAX_LENGTH = 1_000;
 
 /** The call that an explain request asks about; undefined: not said. */
 export interface ExplainRequest {
@@ -21,9 +20,9 @@ export interface ExplainRequest {
 
 /** Reads the body of an explain request (contract section 7). Throws `invalid_field`. */
 export function parseExplain(body: unknown): ExplainRequest {
-  const fields = objectBody(body, ['model', 'endpoint', 'ip', 'origin', 'country', 'at']);
+  const fields = objectBody(body, Object.keys(ExplainBody.properties));
   return {
-    model: textField('model', fields.model, MAX_LENGTH),
+    model: textField('model', fields.model, LONGEST_TEXT),
     endpoint: read(fields, 'endpoint', endpointAt, `one of ${ENDPOINTS.map(({ path }) => path).join(', ')}`),
     address: read(fields, 'ip', parseAddress, 'an IPv4 or IPv6 address'),
     origin: read(fields, 'origin', (origin) => origin, 'a string'),
@@ -40,7 +39,7 @@ function read<Value>(
 ): Value | undefined {
   const value = fields[name];
   if (value === undefined) return undefined;
-  const parsed = parse(textField(name, value, MAX_LENGTH));
+  const parsed = parse(textField(name, value, LONGEST_TEXT));
   if (parsed === undefined) throw invalidField(name, `${name} must be ${wanted}.`);
   return parsed;
 }

@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
+import type { FastifyPluginAsync, FastifyRequest, FastifySchema } from 'fastify';
 import type { Book } from '../book/book.ts';
 import type { Config } from '../config.ts';
 import { type ParsedAddress, parseAddress } from '../domain/addresses.ts';
@@ -9,10 +9,11 @@ import { requestOrigin } from '../domain/origins.ts';
 import { compileKey } from '../domain/rules.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { Ledger, Subject } from '../ledger/ledger.ts';
-import { ERROR_ANSWERS } from './error-schema.ts';
+import { BY_KEY } from './docs/operation.ts';
+import { BODY_REFUSALS, MANAGING_REFUSALS } from './docs/refusals.ts';
 import { explain } from './explain.ts';
 import { type ExplainRequest, parseExplain } from './explain-request.ts';
-import { ExplainBody, Explanation } from './explain-schema.ts';
+import { EXPLAIN_EXAMPLES, EXPLANATION_EXAMPLE, ExplainBody, Explanation } from './explain-schema.ts';
 import { speakJson } from './json-scope.ts';
 import { keyIdOf, keyNotFound } from './key-path.ts';
 import { KeyPath } from './key-schema.ts';
@@ -37,13 +38,22 @@ export interface ExplainDeps {
  * moves active_hours and expires_at; credits and spends are always those of this moment.
  */
 export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
-  const schema = {
+  const schema: FastifySchema = {
     tags: ['Keys'],
-    security: [{ apiKey: [] }],
+    security: BY_KEY,
+    operationId: 'explainKey',
     summary: 'Explain what a call would be answered',
+    description:
+      'Judges a call with the key check by check, without sending or spending anything. Credits and spends are those of ' +
+      'now, and the hold is the least that a call of the model can have.',
     params: KeyPath,
     body: ExplainBody,
-    response: { 200: Explanation, ...ERROR_ANSWERS },
+    response: { 200: Explanation },
+    'x-docs': {
+      refusals: [...MANAGING_REFUSALS, 'key_not_found', ...BODY_REFUSALS],
+      requests: EXPLAIN_EXAMPLES,
+      answer: EXPLANATION_EXAMPLE,
+    },
   };
   return async (app) => {
     speakJson(app);

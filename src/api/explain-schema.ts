@@ -1,37 +1,78 @@
 import { Type } from 'typebox';
+import { ERRORS } from '../domain/errors.ts';
+
+/** Of every text of an explain request, in characters. */
+export const LONGEST_TEXT = 1_000;
+
+const text = (description: string, more: object = {}) =>
+  Type.String({ maxLength: LONGEST_TEXT, description, ...more });
 
 export const ExplainBody = Type.Object(
   {
-    model: Type.String({ description: 'Slug of the model that would be called' }),
-    endpoint: Type.Optional(
-      Type.String({ description: 'Path under /v1; default: the first one that serves the model' }),
-    ),
-    ip: Type.Optional(Type.String({ description: 'Address of the caller; default: yours' })),
-    origin: Type.Optional(Type.String({ description: 'Origin header; default: none is sent' })),
+    model: text('Name of the model that would be called.'),
+    endpoint: Type.Optional(text('Path under /v1. Default: the first one that serves the model.')),
+    ip: Type.Optional(text('Address of the caller. Default: yours.')),
+    origin: Type.Optional(text('The header `Origin`. Default: none is sent.')),
     country: Type.Optional(
-      Type.String({ description: 'ISO 3166-1 alpha-2 code; default: where the address belongs' }),
+      text('ISO 3166-1 alpha-2 code. Default: the country of the address.', { pattern: '^[A-Za-z]{2}$' }),
     ),
     at: Type.Optional(
-      Type.String({
+      text('When, for `active_hours` and `expires_at`; ISO 8601 with `Z` or an offset. Default: now.', {
         format: 'date-time',
-        description: 'When, for active_hours and expires_at; default: now',
       }),
     ),
   },
-  { additionalProperties: false },
+  { title: 'ExplainedCall', description: 'The call to judge.', additionalProperties: false },
 );
 
 export const Explanation = Type.Object(
   {
-    allowed: Type.Boolean(),
-    code: Type.Union([Type.String(), Type.Null()], { description: 'Of the first check that fails' }),
+    allowed: Type.Boolean({ description: 'Whether the call would be sent.' }),
+    code: Type.Union([Type.String({ enum: Object.keys(ERRORS) }), Type.Null()], {
+      description: 'The error code of the first check that fails; null: none does.',
+    }),
     checks: Type.Array(
-      Type.Object({
-        check: Type.String(),
-        passed: Type.Boolean(),
-        detail: Type.String(),
-      }),
+      Type.Object(
+        {
+          check: Type.String({ description: 'What is checked.' }),
+          passed: Type.Boolean({ description: 'Whether the call passes it.' }),
+          detail: Type.String({ description: 'The message of the refusal, or what was judged by.' }),
+        },
+        { title: 'Check' },
+      ),
+      {
+        description:
+          'All checks, in the order in which they count; the later ones also where an earlier one fails.',
+      },
     ),
   },
-  { description: 'What a call would be answered; every check is judged, in the order in which they count' },
+  { title: 'Explanation', description: 'What the call would be answered.' },
 );
+
+export const EXPLAIN_EXAMPLES = {
+  now: { summary: 'From here and now', value: { model: 'demo-chat' } },
+  elsewhere: {
+    summary: 'From elsewhere, at another time',
+    value: {
+      model: 'demo-chat',
+      endpoint: '/v1/chat/completions',
+      ip: '203.0.113.9',
+      origin: 'https://app.example.com',
+      country: 'DE',
+      at: '2030-01-01T20:00:00Z',
+    },
+  },
+};
+
+export const EXPLANATION_EXAMPLE = {
+  allowed: false,
+  code: 'outside_active_hours',
+  checks: [
+    { check: 'is_active', passed: true, detail: 'The key is active.' },
+    {
+      check: 'active_hours',
+      passed: false,
+      detail: 'This API key works during 08:00-18:00 UTC only; it is 20:00 UTC now.',
+    },
+  ],
+};

@@ -1,36 +1,91 @@
 import { Type } from 'typebox';
+import { MAX_CREDITS } from '../domain/credits.ts';
 import { CATEGORIES, SPENDING_PERIODS } from '../domain/key.ts';
+import {
+  LONGEST_DESCRIPTION,
+  LONGEST_NAME,
+  LONGEST_SLUG,
+  LONGEST_WEBHOOK_URL,
+  MOST_ITEMS,
+} from '../domain/key-fields.ts';
+import { DEFAULT_SETTINGS } from '../domain/key-settings.ts';
+import { exactCredits, id, timestamp, timestampOrNull, words } from './docs/fields.ts';
 
-const timestamp = (description: string) => Type.String({ format: 'date-time', description });
-const words = (list: readonly string[]) => Type.Union(list.map((word) => Type.Literal(word)));
+const list = (items: ReturnType<typeof Type.String>, description: string) =>
+  Type.Array(items, { maxItems: MOST_ITEMS, description });
 
 const settings = {
-  name: Type.String({ minLength: 1, maxLength: 100, description: 'Display name' }),
-  description: Type.String({ maxLength: 1000, description: 'Optional note' }),
-  is_active: Type.Boolean({ description: 'Whether the key can be used for requests' }),
-  can_manage: Type.Boolean({ description: 'Whether the key may create, change and delete keys' }),
-  expires_at: Type.Union([timestamp('ISO 8601 with offset'), Type.Null()], {
-    description: 'null when the key does not expire',
+  name: Type.String({
+    minLength: 1,
+    maxLength: LONGEST_NAME,
+    description: 'Display name, one line; spaces around it are taken off.',
   }),
-  allowed_models: Type.Array(Type.String(), { description: 'Model slugs; empty = all allowed' }),
-  allowed_categories: Type.Array(words(CATEGORIES), { description: 'Modalities; empty = all allowed' }),
-  spending_limit: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
-    description: 'Credits per period, at most six decimals; null = unlimited',
+  description: Type.String({
+    maxLength: LONGEST_DESCRIPTION,
+    description: 'A note for people; empty string: none.',
   }),
-  spending_period: words(SPENDING_PERIODS),
-  active_hours: Type.String({ description: 'UTC range HH:MM-HH:MM; empty = always active' }),
-  allowed_ips: Type.Array(Type.String(), { description: 'Addresses or CIDR ranges; empty = all allowed' }),
-  allowed_origins: Type.Array(Type.String(), { description: 'Browser origins; empty = no restriction' }),
-  blocked_countries: Type.Array(Type.String(), { description: 'ISO 3166-1 alpha-2 codes' }),
-  webhook_url: Type.String({ maxLength: 2048, description: 'Receives the low-credits alert; empty = none' }),
+  is_active: Type.Boolean({ description: 'Whether the key can be used. true brings a deleted key back.' }),
+  can_manage: Type.Boolean({
+    description:
+      'Whether the key may create, change and delete keys, ask `explain`, set the threshold and see the webhook secret. ' +
+      'A key loses it when another key gives it a restriction, unless the same request says true.',
+  }),
+  expires_at: timestampOrNull(
+    'When the key stops working; null: never. ISO 8601 with `Z` or an offset; answered in UTC.',
+  ),
+  allowed_models: list(
+    Type.String({ minLength: 1, maxLength: LONGEST_SLUG }),
+    'Models that the key may call, as `GET /v1/models` names them; empty: all.',
+  ),
+  allowed_categories: list(
+    Type.String({ enum: [...CATEGORIES] }),
+    'Modalities that the key may call; empty: all.',
+  ),
+  spending_limit: Type.Union([Type.Number({ minimum: 0, maximum: MAX_CREDITS }), Type.Null()], {
+    description:
+      'Most credits that the key may spend in a period, at most six decimals; 0 lets nothing through that costs, null is ' +
+      'no limit.',
+  }),
+  spending_period: words(
+    SPENDING_PERIODS,
+    'UTC day from 00:00, week from Monday 00:00, or month from day 1.',
+  ),
+  active_hours: Type.String({
+    pattern: '^(([01]\\d|2[0-3]):[0-5]\\d-(([01]\\d|2[0-3]):[0-5]\\d|24:00))?$',
+    description:
+      'UTC range `HH:MM-HH:MM` in which the key works, its end excluded; wraps past midnight where the start is later. ' +
+      'Start and end must differ. Empty string: always.',
+  }),
+  allowed_ips: list(
+    Type.String(),
+    'IPv4 or IPv6 addresses or CIDR ranges from which the key works; answered normalised. Empty: all.',
+  ),
+  allowed_origins: list(
+    Type.String(),
+    'Pages from which browsers may use the key: `https://app.example.com[:port]`, `https://*.example.com` (any depth ' +
+      'below it, not itself) or `example.com` (any scheme and port); compared with `Origin`, else with `Referer`. Empty: ' +
+      'no restriction.',
+  ),
+  blocked_countries: list(
+    Type.String({ pattern: '^[A-Za-z]{2}$' }),
+    'ISO 3166-1 alpha-2 codes of countries from which the key does not work; answered in upper case. An address of no ' +
+      'known country passes.',
+  ),
+  webhook_url: Type.String({
+    maxLength: LONGEST_WEBHOOK_URL,
+    description:
+      'Receives the low-credits alert: an absolute http or https URL without user name or password. Empty string: none.',
+  }),
 };
 
-const prefix = Type.String({ description: 'Identifies a key without revealing it' });
+const prefix = Type.String({
+  description: 'Start of the key value, by which a key is told from others without revealing it.',
+});
 
 /** Seed, "Key (as returned by the list operation)", in its order, and `can_manage` of contract section 2. */
 export const Key = Type.Object(
   {
-    id: Type.Integer(),
+    id: id('Names the key in paths.'),
     name: settings.name,
     description: settings.description,
     prefix,
@@ -39,48 +94,77 @@ export const Key = Type.Object(
     allowed_models: settings.allowed_models,
     allowed_categories: settings.allowed_categories,
     spending_limit: settings.spending_limit,
-    spending_current: Type.String({ description: 'Credits spent in the current period, six decimals' }),
+    spending_current: exactCredits('Spent in the current period.'),
     spending_period: settings.spending_period,
     active_hours: settings.active_hours,
     allowed_ips: settings.allowed_ips,
     allowed_origins: settings.allowed_origins,
     blocked_countries: settings.blocked_countries,
     webhook_url: settings.webhook_url,
-    created_at: timestamp('Creation time'),
+    created_at: timestamp('When the key was created.'),
     can_manage: settings.can_manage,
   },
-  { description: 'The key' },
+  { title: 'Key', description: 'A key, without its value.' },
 );
 
 export const KeyList = Type.Object(
   { keys: Type.Array(Key) },
-  { description: 'All keys of the account by id, inactive ones included' },
+  { title: 'KeyList', description: 'All keys of the account by id ascending, inactive ones included.' },
 );
 
 /** Seed, "Created-key response object". */
 export const CreatedKey = Type.Object(
   {
-    id: Type.Integer(),
-    name: Type.String(),
+    id: id('Names the key in paths.'),
+    name: Type.String({ description: 'Display name.' }),
     prefix,
-    key: Type.String({ description: 'The full key value; returned only here' }),
-    created_at: timestamp('Creation time'),
-    _service: Type.Object({ note: Type.String() }),
+    key: Type.String({ description: 'The value of the key. It is in this answer only: save it now.' }),
+    created_at: timestamp('When the key was created.'),
+    _service: Type.Object(
+      { note: Type.String({ description: 'Says that the value will not be shown again.' }) },
+      { description: 'From the gateway, for people.' },
+    ),
   },
-  { description: 'The new key, with its value' },
+  { title: 'CreatedKey', description: 'The new key, with its value.' },
 );
 
 export const DeletedKey = Type.Object(
-  { deleted: Type.Literal(true) },
-  { description: 'The key is inactive' },
+  { deleted: Type.Literal(true, { description: 'The key is inactive, now or since before.' }) },
+  { title: 'DeletedKey', description: 'The key is inactive.' },
 );
 
-export const KeyPatch = Type.Partial(Type.Object(settings), { additionalProperties: false });
+export const KeyPatch = Type.Partial(Type.Object(settings), {
+  title: 'KeyPatch',
+  description: 'The fields to change; what is not sent stays as it is.',
+  additionalProperties: false,
+});
 
-const { name, ...optional } = settings;
+/** Contract section 2, "Defaults". */
+const optional = {
+  description: { ...settings.description, default: DEFAULT_SETTINGS.description },
+  is_active: { ...settings.is_active, default: DEFAULT_SETTINGS.isActive },
+  can_manage: settings.can_manage,
+  expires_at: { ...settings.expires_at, default: DEFAULT_SETTINGS.expiresAt },
+  allowed_models: { ...settings.allowed_models, default: DEFAULT_SETTINGS.allowedModels },
+  allowed_categories: { ...settings.allowed_categories, default: DEFAULT_SETTINGS.allowedCategories },
+  spending_limit: { ...settings.spending_limit, default: DEFAULT_SETTINGS.spendingLimit },
+  spending_period: { ...settings.spending_period, default: DEFAULT_SETTINGS.spendingPeriod },
+  active_hours: { ...settings.active_hours, default: DEFAULT_SETTINGS.activeHours },
+  allowed_ips: { ...settings.allowed_ips, default: DEFAULT_SETTINGS.allowedIps },
+  allowed_origins: { ...settings.allowed_origins, default: DEFAULT_SETTINGS.allowedOrigins },
+  blocked_countries: { ...settings.blocked_countries, default: DEFAULT_SETTINGS.blockedCountries },
+  webhook_url: { ...settings.webhook_url, default: DEFAULT_SETTINGS.webhookUrl },
+};
+
 export const NewKeyBody = Type.Object(
-  { name, ...Type.Partial(Type.Object(optional)).properties },
-  { additionalProperties: false },
+  { name: settings.name, ...Type.Partial(Type.Object(optional)).properties },
+  {
+    title: 'NewKey',
+    description: 'The settings of the new key; `can_manage` is true where it has no restriction.',
+    additionalProperties: false,
+  },
 );
 
-export const KeyPath = Type.Object({ key_id: Type.Integer({ minimum: 1 }) });
+export const KeyPath = Type.Object({
+  key_id: Type.Integer({ minimum: 1, description: 'Id of the key.', examples: [2] }),
+});

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
+import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify';
 import type { Book } from '../book/book.ts';
 import type { Config } from '../config.ts';
 import { parseKeyPatch, parseNewKey } from '../domain/key-settings.ts';
@@ -6,8 +6,10 @@ import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { changeKey } from './change-key.ts';
 import { createKey } from './create-key.ts';
-import { ERROR_ANSWERS } from './error-schema.ts';
+import { BY_KEY } from './docs/operation.ts';
+import { BODY_REFUSALS, KEY_REFUSALS, MANAGING_REFUSALS } from './docs/refusals.ts';
 import { speakJson } from './json-scope.ts';
+import { CREATED_KEY_EXAMPLE, KEY_EXAMPLE, KEY_PATCH_EXAMPLES, NEW_KEY_EXAMPLES } from './key-examples.ts';
 import { keyIdOf } from './key-path.ts';
 import { CreatedKey, DeletedKey, Key, KeyList, KeyPatch, KeyPath, NewKeyBody } from './key-schema.ts';
 import { keyViews } from './key-views.ts';
@@ -22,7 +24,7 @@ export interface KeysDeps {
   readonly now?: () => number;
 }
 
-const docs = { tags: ['Keys'], security: [{ apiKey: [] }] };
+const docs = { tags: ['Keys'], security: BY_KEY };
 
 /**
  * The routes of the seed: list, create, update, delete (contract section 2). Who calls is judged before what was
@@ -39,7 +41,15 @@ export function keysRoutes(deps: KeysDeps): FastifyPluginAsync {
 }
 
 function listRoute(app: FastifyInstance, { book, ledger, gatekeeper }: KeysDeps): void {
-  const schema = { ...docs, summary: 'List keys', response: { 200: KeyList, ...ERROR_ANSWERS } };
+  const schema: FastifySchema = {
+    ...docs,
+    operationId: 'listKeys',
+    summary: 'List keys',
+    description:
+      'All keys of the account of the calling key, inactive ones included. Every usable key may list.',
+    response: { 200: KeyList },
+    'x-docs': { refusals: KEY_REFUSALS, answer: { keys: [KEY_EXAMPLE] } },
+  };
   app.get('/api/keys/', { schema }, async (request) => {
     const { key: caller } = await gatekeeper.authorise(request);
     return { keys: await keyViews(ledger, caller.accountId, await book.keys(caller.accountId)) };
@@ -47,12 +57,18 @@ function listRoute(app: FastifyInstance, { book, ledger, gatekeeper }: KeysDeps)
 }
 
 function createRoute(app: FastifyInstance, deps: KeysDeps): void {
-  const schema = {
+  const schema: FastifySchema = {
     ...docs,
+    operationId: 'createKey',
     summary: 'Create a key',
-    description: 'The key value is in this answer only.',
+    description: 'The value of the key is in this answer only.',
     body: NewKeyBody,
-    response: { 201: CreatedKey, ...ERROR_ANSWERS },
+    response: { 201: CreatedKey },
+    'x-docs': {
+      refusals: [...MANAGING_REFUSALS, ...BODY_REFUSALS],
+      requests: NEW_KEY_EXAMPLES,
+      answer: CREATED_KEY_EXAMPLE,
+    },
   };
   app.post('/api/keys/', { schema }, async (request, reply) => {
     const caller = await managingCaller(deps.gatekeeper, request);
@@ -66,13 +82,20 @@ function createRoute(app: FastifyInstance, deps: KeysDeps): void {
 }
 
 function updateRoute(app: FastifyInstance, deps: KeysDeps): void {
-  const schema = {
+  const schema: FastifySchema = {
     ...docs,
+    operationId: 'updateKey',
     summary: 'Update a key',
-    description: 'Changes the fields sent and no others; in force at every gateway once answered.',
+    description:
+      'Changes the fields that are sent and no others; in force at every gateway once it is answered.',
     params: KeyPath,
     body: KeyPatch,
-    response: { 200: Key, ...ERROR_ANSWERS },
+    response: { 200: Key },
+    'x-docs': {
+      refusals: [...MANAGING_REFUSALS, 'key_not_found', ...BODY_REFUSALS],
+      requests: KEY_PATCH_EXAMPLES,
+      answer: KEY_EXAMPLE,
+    },
   };
   app.patch('/api/keys/:key_id/', { schema }, async (request) => {
     const caller = await managingCaller(deps.gatekeeper, request);
@@ -86,12 +109,15 @@ function updateRoute(app: FastifyInstance, deps: KeysDeps): void {
 }
 
 function deleteRoute(app: FastifyInstance, deps: KeysDeps): void {
-  const schema = {
+  const schema: FastifySchema = {
     ...docs,
+    operationId: 'deleteKey',
     summary: 'Delete a key',
-    description: 'Marks the key inactive; it is refused at every gateway once answered.',
+    description:
+      'Marks the key inactive: it is refused at every gateway once this is answered. Its ledger entries stay.',
     params: KeyPath,
-    response: { 200: DeletedKey, ...ERROR_ANSWERS },
+    response: { 200: DeletedKey },
+    'x-docs': { refusals: [...MANAGING_REFUSALS, 'key_not_found'], answer: { deleted: true } },
   };
   app.delete('/api/keys/:key_id/', { schema }, async (request) => {
     const caller = await managingCaller(deps.gatekeeper, request);

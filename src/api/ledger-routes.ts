@@ -1,13 +1,15 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifySchema } from 'fastify';
 import type { Book, LedgerEntry, LedgerQuery } from '../book/book.ts';
 import { ENTRY_TYPES } from '../domain/ledger-entry.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { BY_KEY } from './docs/operation.ts';
+import { KEY_REFUSALS } from './docs/refusals.ts';
 import { entryView } from './entry-view.ts';
-import { ERROR_ANSWERS } from './error-schema.ts';
+import { LedgerAnswer } from './ledger-answer.ts';
 import { csvEntry, csvHeader } from './ledger-csv.ts';
-import { EntryPage, LedgerQueryString } from './ledger-schema.ts';
+import { ENTRY_EXAMPLE, FORMATS, LedgerQueryString } from './ledger-schema.ts';
 import { cursorParam, integerParam, queryOf, textParam, wordParam } from './query.ts';
 
 /** Entries an export reads at a time: what bounds its memory. */
@@ -15,7 +17,6 @@ const EXPORT_PAGE = 500;
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
 
-const FORMATS = ['json', 'csv', 'jsonl'] as const;
 type ExportFormat = Exclude<(typeof FORMATS)[number], 'json'>;
 
 export interface LedgerRouteDeps {
@@ -26,13 +27,20 @@ export interface LedgerRouteDeps {
 
 /** `GET /api/account/ledger/`: pages of JSON, or the whole ledger streamed as CSV or JSON lines (section 7). */
 export function ledgerRoute(app: FastifyInstance, { book, ledger, gatekeeper }: LedgerRouteDeps): void {
-  const schema = {
+  const schema: FastifySchema = {
     tags: ['Account'],
-    security: [{ apiKey: [] }],
+    security: BY_KEY,
+    operationId: 'listLedgerEntries',
     summary: 'List or export ledger entries',
-    description: 'With format=csv or jsonl: a streamed export of everything, or of the first limit entries.',
+    description:
+      'Newest first. With `format=csv` or `format=jsonl`, a streamed export of everything, or of the first `limit` ' +
+      'entries. Waits for the journal, so that the call that was answered just now is there.',
     querystring: LedgerQueryString,
-    response: { 200: EntryPage, ...ERROR_ANSWERS },
+    response: { 200: LedgerAnswer },
+    'x-docs': {
+      refusals: [...KEY_REFUSALS, 'invalid_field'],
+      answer: { entries: [ENTRY_EXAMPLE], next: '1024' },
+    },
   };
   app.get('/api/account/ledger/', { schema }, async (request, reply) => {
     const { key: caller } = await gatekeeper.authorise(request);

@@ -1,85 +1,151 @@
 import { Type } from 'typebox';
+import { CATEGORIES } from '../domain/key.ts';
 import { ENTRY_TYPES } from '../domain/ledger-entry.ts';
+import { cursor, exactCredits, pageLimit, timestamp, words } from './docs/fields.ts';
+import type { EntryView } from './entry-view.ts';
 
-const count = Type.Optional(Type.Number({ minimum: 0 }));
+const count = (description: string) => Type.Optional(Type.Number({ minimum: 0, description }));
 
 /** What a call used; a unit that is absent was not used. */
-export const Usage = Type.Object({
-  input_tokens: count,
-  output_tokens: count,
-  cached_input_tokens: count,
-  cache_write_tokens: count,
-  characters: count,
-  images: count,
-  audio_seconds: count,
-  video_seconds: count,
-  requests: count,
-});
+export const Usage = Type.Object(
+  {
+    input_tokens: count('Tokens read, without those of the two fields below.'),
+    output_tokens: count('Tokens written.'),
+    cached_input_tokens: count('Tokens read from a prompt cache.'),
+    cache_write_tokens: count('Tokens written to a prompt cache.'),
+    characters: count('Unicode code points that were spoken.'),
+    images: count('Images that were made.'),
+    audio_seconds: count('Seconds of audio that were heard.'),
+    video_seconds: count('Seconds of video that were made.'),
+    requests: count('Calls.'),
+  },
+  { title: 'Usage', description: 'What was used; a unit that is absent was not.' },
+);
 
-const nullable = <Schema extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(
+const orNull = <Schema extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(
   schema: Schema,
-) => Type.Union([schema, Type.Null()]);
+  description: string,
+) => Type.Union([schema, Type.Null()], { description });
+const ofCall = 'null where the entry is of no call.';
 
 /** Contract section 7, "Ledger entry". */
-export const Entry = Type.Object({
-  id: Type.String({ description: 'x-request-id of the call, or the id of the change of balance' }),
-  type: Type.String({ enum: [...ENTRY_TYPES] }),
-  created_at: Type.String({ format: 'date-time' }),
-  key_id: nullable(Type.Integer()),
-  model: nullable(Type.String()),
-  category: nullable(Type.String()),
-  endpoint: nullable(Type.String()),
-  status: nullable(Type.Integer()),
-  outcome: nullable(Type.String()),
-  usage: Usage,
-  estimated: Type.Boolean(),
-  credits: Type.String({ description: 'Signed, six decimals; a charge is negative' }),
-  balance_after: Type.String({ description: 'Six decimals' }),
-});
+export const Entry = Type.Object(
+  {
+    id: Type.String({ description: '`x-request-id` of the call, or the id of the change of the balance.' }),
+    type: words(
+      ENTRY_TYPES,
+      '`charge`: a call, also of 0. `top_up`, `adjustment`: by the operator. `refund`: of a job that failed. ' +
+        '`expired_hold`: a call whose gateway died; of 0.',
+    ),
+    created_at: timestamp('When it was booked.'),
+    key_id: orNull(Type.Integer(), `The key that called; ${ofCall}`),
+    model: orNull(Type.String(), `The model that was called; ${ofCall}`),
+    category: orNull(Type.String({ enum: [...CATEGORIES] }), `The modality of the model; ${ofCall}`),
+    endpoint: orNull(Type.String(), `The path that was called; ${ofCall}`),
+    status: orNull(Type.Integer(), `What the client was answered; 499: it left first. ${ofCall}`),
+    outcome: orNull(
+      Type.String({
+        enum: [
+          'complete',
+          'client_left',
+          'upstream_broke',
+          'upstream_error',
+          'upstream_unreachable',
+          'timeout',
+        ],
+      }),
+      `How the call ended; ${ofCall}`,
+    ),
+    usage: Usage,
+    estimated: Type.Boolean({
+      description: 'Whether the usage was estimated, because the provider reported none.',
+    }),
+    credits: exactCredits('Signed: a charge is negative.'),
+    balance_after: exactCredits('The balance right after the entry.'),
+  },
+  { title: 'LedgerEntry', description: 'One change of the balance.' },
+);
+
+export const ENTRY_EXAMPLE: EntryView = {
+  id: 'req_3Jk0vX2bQm8tLw5Z2r',
+  type: 'charge',
+  created_at: '2026-11-21T08:00:00.000Z',
+  key_id: 2,
+  model: 'demo-chat',
+  category: 'text',
+  endpoint: '/v1/chat/completions',
+  status: 200,
+  outcome: 'complete',
+  usage: { input_tokens: 8, output_tokens: 17 },
+  estimated: false,
+  credits: '-0.010042',
+  balance_after: '999.989958',
+};
 
 export const EntryPage = Type.Object(
   {
     entries: Type.Array(Entry),
-    next: nullable(Type.String()),
+    next: orNull(Type.String(), 'To be sent as `before` for the following page; null: there is none.'),
   },
-  { description: 'Newest first; pass next as before for the following page' },
+  { title: 'LedgerPage', description: 'Entries, newest first; the sum of all is the balance.' },
 );
 
+export const FORMATS = ['json', 'csv', 'jsonl'] as const;
+
 export const LedgerQueryString = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Default 100; exports: all' })),
-  before: Type.Optional(Type.String({ description: 'The next of the page before' })),
-  key_id: Type.Optional(Type.Integer({ minimum: 1 })),
-  type: Type.Optional(Type.String({ enum: [...ENTRY_TYPES] })),
-  model: Type.Optional(Type.String({ description: 'Slug of the model that was called' })),
-  format: Type.Optional(Type.String({ enum: ['json', 'csv', 'jsonl'] })),
+  limit: pageLimit('How many entries at most. Default: 100; of an export, all.'),
+  before: cursor('The `next` of the page before.'),
+  key_id: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Only entries of this key.', examples: [1] }),
+  ),
+  type: Type.Optional(words(ENTRY_TYPES, 'Only entries of this type.')),
+  model: Type.Optional(Type.String({ description: 'Only calls of this model.', examples: ['demo-chat'] })),
+  format: Type.Optional(
+    words(FORMATS, '`csv` and `jsonl` stream the whole ledger, as files to save.', { default: 'json' }),
+  ),
 });
 
 const Sums = {
-  calls: Type.Integer(),
-  credits: Type.String({ description: 'Spent: charges less refunds, six decimals' }),
+  calls: Type.Integer({ minimum: 0, description: 'Model calls that were charged, also those of 0.' }),
+  credits: exactCredits('Spent: charges less refunds.'),
   usage: Usage,
 };
+const day = (description: string) => Type.String({ format: 'date', description });
+
+export const GROUPS = ['day', 'key', 'model'] as const;
 
 export const UsageReport = Type.Object(
   {
-    from: Type.String({ format: 'date' }),
-    to: Type.String({ format: 'date' }),
-    group_by: Type.String(),
+    from: day('First UTC day of the report.'),
+    to: day('Last UTC day of the report, included.'),
+    group_by: words(GROUPS, 'What a row is.'),
     rows: Type.Array(
-      Type.Object({
-        day: Type.Optional(Type.String({ format: 'date' })),
-        key_id: Type.Optional(nullable(Type.Integer())),
-        model: Type.Optional(nullable(Type.String())),
-        ...Sums,
-      }),
+      Type.Object(
+        {
+          day: Type.Optional(day('With group_by=day: the UTC day on which the calls ended.')),
+          key_id: Type.Optional(orNull(Type.Integer(), 'With group_by=key: the key.')),
+          model: Type.Optional(orNull(Type.String(), 'With group_by=model: the model.')),
+          ...Sums,
+        },
+        { title: 'UsageRow' },
+      ),
     ),
-    total: Type.Object(Sums),
+    total: Type.Object(Sums, { title: 'UsageTotal', description: 'Over all rows.' }),
   },
-  { description: 'Sums over whole UTC days, one row a group' },
+  { title: 'UsageReport', description: 'Sums over whole UTC days, one row a group.' },
 );
 
+const SUMS_EXAMPLE = { calls: 1, credits: '0.010042', usage: { input_tokens: 8, output_tokens: 17 } };
+export const USAGE_EXAMPLE = {
+  from: '2026-10-23',
+  to: '2026-11-21',
+  group_by: 'day',
+  rows: [{ day: '2026-11-21', ...SUMS_EXAMPLE }],
+  total: SUMS_EXAMPLE,
+};
+
 export const UsageQueryString = Type.Object({
-  from: Type.Optional(Type.String({ format: 'date', description: 'First day; default 29 days before to' })),
-  to: Type.Optional(Type.String({ format: 'date', description: 'Last day, included; default today (UTC)' })),
-  group_by: Type.Optional(Type.String({ enum: ['day', 'key', 'model'], description: 'Default day' })),
+  from: Type.Optional(day('First UTC day. Default: 29 days before `to`; a report has at most 366 days.')),
+  to: Type.Optional(day('Last UTC day, included. Default: today.')),
+  group_by: Type.Optional(words(GROUPS, 'What a row is.', { default: 'day' })),
 });

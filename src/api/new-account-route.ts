@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifySchema } from 'fastify';
 import { newWebhookSecret } from '../alerts/sign.ts';
 import { MICRO_PER_CREDIT, type Micro, micro } from '../domain/credits.ts';
 import { parseNewKey } from '../domain/key-settings.ts';
@@ -7,10 +7,11 @@ import { newKeyValue } from '../domain/key-value.ts';
 import { createdKeyView } from '../domain/key-view.ts';
 import { adminAccountView, uniqueEmail } from './admin-account.ts';
 import type { AdminDeps } from './admin-routes.ts';
-import { CreatedAccount, NewAccountBody } from './admin-schema.ts';
+import { CREATED_ACCOUNT_EXAMPLE, CreatedAccount, NewAccountBody } from './admin-schema.ts';
 import { onceReachable } from './create-key.ts';
+import { BY_OPERATOR } from './docs/operation.ts';
+import { BODY_REFUSALS, OPERATOR_REFUSALS } from './docs/refusals.ts';
 import { emailField } from './email-field.ts';
-import { ERROR_ANSWERS } from './error-schema.ts';
 import { objectBody, positiveCreditsField } from './object-body.ts';
 
 /** Seed, "Limits". */
@@ -25,12 +26,19 @@ interface Wanted {
 
 /** `POST /api/admin/accounts/`: an account, its first key, and its first credits as a top-up in the ledger. */
 export function newAccountRoute(app: FastifyInstance, deps: AdminDeps): void {
-  const schema = {
+  const schema: FastifySchema = {
     tags: ['Operator'],
-    security: [{ adminToken: [] }],
+    security: BY_OPERATOR,
+    operationId: 'createAccount',
     summary: 'Create an account',
+    description: 'With its first key, whose value is in this answer only.',
     body: NewAccountBody,
-    response: { 201: CreatedAccount, ...ERROR_ANSWERS },
+    response: { 201: CreatedAccount },
+    'x-docs': {
+      refusals: [...OPERATOR_REFUSALS, 'email_taken', ...BODY_REFUSALS],
+      requests: { owner: { value: { email: 'owner@example.com', credits: 250, alert_threshold: 50 } } },
+      answer: CREATED_ACCOUNT_EXAMPLE,
+    },
   };
   app.post('/api/admin/accounts/', { schema }, async (request, reply) =>
     reply.code(201).send(await createAccount(deps, parseAccount(request.body))),
@@ -38,7 +46,7 @@ export function newAccountRoute(app: FastifyInstance, deps: AdminDeps): void {
 }
 
 function parseAccount(body: unknown): Wanted {
-  const { email, credits, alert_threshold } = objectBody(body, ['email', 'credits', 'alert_threshold']);
+  const { email, credits, alert_threshold } = objectBody(body, Object.keys(NewAccountBody.properties));
   return {
     email: emailField(email),
     credits: credits === undefined ? NO_CREDITS : positiveCreditsField('credits', credits),

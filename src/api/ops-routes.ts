@@ -1,10 +1,17 @@
-import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyPluginAsync, FastifyRequest, FastifySchema } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config.ts';
 import { adminTokenCheck, invalidAdminToken, noSuchRoute } from './admin-token.ts';
-import { ERROR_ANSWERS } from './error-schema.ts';
-import { Health, Metrics, ReadinessReport } from './ops-schema.ts';
+import { BY_OPERATOR } from './docs/operation.ts';
+import {
+  Health,
+  METRICS_EXAMPLES,
+  Metrics,
+  READY_EXAMPLE,
+  ReadinessReport,
+  UNREADY_EXAMPLE,
+} from './ops-schema.ts';
 
 export interface OpsDeps {
   readonly config: Config;
@@ -34,15 +41,26 @@ export function opsRoutes(deps: OpsDeps): FastifyPluginAsync {
 }
 
 function healthRoute(app: FastifyInstance): void {
-  const schema = { ...docs, summary: 'Is the process up', response: { 200: Health } };
+  const schema: FastifySchema = {
+    ...docs,
+    operationId: 'readHealth',
+    summary: 'Is the process up',
+    security: [],
+    response: { 200: Health },
+    'x-docs': { refusals: [], answer: { status: 'ok' } },
+  };
   app.get('/healthz', { schema }, async () => ({ status: 'ok' }));
 }
 
 function readinessRoute(app: FastifyInstance, { readiness }: OpsDeps): void {
-  const schema = {
+  const schema: FastifySchema = {
     ...docs,
+    operationId: 'readReadiness',
     summary: 'Can this gateway serve',
+    description: 'Asks Redis and the book now. 503 also while the gateway stops.',
+    security: [],
     response: { 200: ReadinessReport, 503: ReadinessReport },
+    'x-docs': { refusals: [], answer: READY_EXAMPLE, otherAnswers: { 503: UNREADY_EXAMPLE } },
   };
   app.get('/readyz', { schema }, async (_request, reply) => {
     const { redis, book, draining } = await readiness();
@@ -55,16 +73,19 @@ function readinessRoute(app: FastifyInstance, { readiness }: OpsDeps): void {
 
 function metricsRoute(app: FastifyInstance, { config, metrics }: OpsDeps): void {
   const isOperator = config.adminToken === undefined ? undefined : adminTokenCheck(config.adminToken);
-  const schema = {
+  const schema: FastifySchema = {
     ...docs,
     summary: 'Prometheus metrics',
-    description: 'With the operator token; open to the machine itself.',
-    security: [{ adminToken: [] }],
-    produces: ['text/plain'],
+    operationId: 'readMetrics',
+    description: 'With the operator token; open to the machine itself. 404 where no ADMIN_TOKEN is set.',
+    security: [{}, ...BY_OPERATOR],
     response: {
-      200: { description: 'Metrics', content: { 'text/plain': { schema: Metrics } } },
-      ...ERROR_ANSWERS,
+      200: {
+        description: 'The metrics.',
+        content: { 'text/plain': { schema: Metrics, examples: METRICS_EXAMPLES } },
+      },
     },
+    'x-docs': { refusals: ['invalid_admin_token', 'unknown_endpoint', 'internal_error'] },
   };
   app.get('/metrics', { schema }, async (request, reply) => {
     if (!isLocal(request) && !isOperator?.(request)) {

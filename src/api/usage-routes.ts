@@ -1,20 +1,20 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifySchema } from 'fastify';
 import type { Book, UsageRow } from '../book/book.ts';
 import { creditsString, type Micro, micro } from '../domain/credits.ts';
 import type { Usage } from '../domain/ledger-entry.ts';
 import { dayString } from '../domain/period.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { BY_KEY } from './docs/operation.ts';
+import { KEY_REFUSALS } from './docs/refusals.ts';
 import { USAGE_NAMES, usageView } from './entry-view.ts';
-import { ERROR_ANSWERS } from './error-schema.ts';
-import { UsageQueryString, UsageReport } from './ledger-schema.ts';
+import { GROUPS, USAGE_EXAMPLE, UsageQueryString, UsageReport } from './ledger-schema.ts';
 import { queryOf, wordParam } from './query.ts';
 import { usageDays } from './usage-days.ts';
 
 /** `group_by` and the field that names the group in a row. */
-const GROUP_FIELDS = { day: 'day', key: 'key_id', model: 'model' } as const;
-type Group = keyof typeof GROUP_FIELDS;
-const GROUPS = Object.keys(GROUP_FIELDS) as Group[];
+type Group = (typeof GROUPS)[number];
+const GROUP_FIELDS = { day: 'day', key: 'key_id', model: 'model' } as const satisfies Record<Group, string>;
 
 export interface UsageRouteDeps {
   readonly book: Book;
@@ -28,12 +28,15 @@ export function usageRoute(
   app: FastifyInstance,
   { book, ledger, gatekeeper, now = Date.now }: UsageRouteDeps,
 ): void {
-  const schema = {
+  const schema: FastifySchema = {
     tags: ['Account'],
-    security: [{ apiKey: [] }],
+    security: BY_KEY,
+    operationId: 'readUsage',
     summary: 'Sum up usage',
+    description: 'Calls, credits and units of the account over whole UTC days, by day, key or model.',
     querystring: UsageQueryString,
-    response: { 200: UsageReport, ...ERROR_ANSWERS },
+    response: { 200: UsageReport },
+    'x-docs': { refusals: [...KEY_REFUSALS, 'invalid_field'], answer: USAGE_EXAMPLE },
   };
   app.get('/api/account/usage/', { schema }, async (request) => {
     const { key: caller } = await gatekeeper.authorise(request);

@@ -13,11 +13,12 @@ import { parseTimestamp } from './period.ts';
  */
 export type FieldReader<T> = (param: string, value: unknown) => T;
 
-const LONGEST_NAME = 100;
-const LONGEST_DESCRIPTION = 1_000;
-const LONGEST_SLUG = 200;
-const LONGEST_WEBHOOK_URL = 2_048;
-const MOST_ITEMS = 1_000;
+/** Bounds of fields, in characters and items; the description of the API states them. */
+export const LONGEST_NAME = 100;
+export const LONGEST_DESCRIPTION = 1_000;
+export const LONGEST_SLUG = 200;
+export const LONGEST_WEBHOOK_URL = 2_048;
+export const MOST_ITEMS = 1_000;
 
 const CONTROL = /\p{Cc}/u;
 /** Control characters that are no line break or tab; PostgreSQL, for one, cannot store U+0000 in a text. */

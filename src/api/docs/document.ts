@@ -1,0 +1,66 @@
+import { VERSION } from '../../version.ts';
+
+const DESCRIPTION = `A gateway that stands between your clients and the APIs of AI providers, and meters every call in credits.
+
+**Keys.** Send the value of a key as \`Authorization: Bearer <key>\`, or in the header \`x-api-key\`; where both are sent,
+\`Authorization\` counts. Never in the URL. The operator's routes take the operator's token instead.
+
+**Credits** are exact to six decimals. A call holds the most that it can cost before it is sent, and is charged what it did
+cost when it ends.
+
+**Errors** have one shape, \`{"error":{"message","type","param","code"}}\`; those of \`/v1/messages\` and below it have
+Anthropic's. Compare \`code\`. Every answer carries \`x-request-id\`. Calls are checked in this order: key, account, expiry,
+hours, address, country, origin, body and model, category, model list, spending limit, credits; the first failure answers.
+Any path or method that is not listed here is 404 \`unknown_endpoint\`. What is not HTTP at all is 400 \`invalid_request\`;
+too large headers get that code with status 431.
+
+**Times** are ISO 8601 in UTC, such as \`2026-11-21T08:00:00.000Z\`. Paths work with and without the slash at their end.`;
+
+/** What the document says of the gateway as a whole; the routes add the rest. */
+export const DOCUMENT = {
+  openapi: '3.1.0',
+  info: {
+    title: 'Tollgate',
+    version: VERSION,
+    summary: 'A credit-metered gateway for AI model APIs',
+    description: DESCRIPTION,
+    license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
+  },
+  servers: [{ url: '/', description: 'The gateway that serves this document' }],
+  tags: [
+    {
+      name: 'Keys',
+      description:
+        'The keys of an account: every key may list, and those with `can_manage` create, change and delete. A change is in force at every gateway once it is answered.',
+    },
+    {
+      name: 'Account',
+      description:
+        'What the owner of a key sees and sets: balance, threshold, ledger, usage, low-credits alerts.',
+    },
+    {
+      name: 'Models',
+      description:
+        'Calls that are metered and forwarded to a provider, once and never again. Bodies are those of the provider: what ' +
+        'is described here is what the gateway itself reads; any other field passes unchanged. The examples name the demo ' +
+        "models of the gateway's default configuration.",
+    },
+    {
+      name: 'Operator',
+      description: 'Accounts, credits and keys, with the operator token. Without an ADMIN_TOKEN: 404.',
+    },
+    { name: 'Operations', description: 'What monitoring asks.' },
+  ],
+  components: {
+    securitySchemes: {
+      apiKey: { type: 'http', scheme: 'bearer', description: 'A key of the account.' },
+      xApiKey: {
+        type: 'apiKey',
+        in: 'header',
+        name: 'x-api-key',
+        description: 'A key of the account, as Anthropic clients send it.',
+      },
+      adminToken: { type: 'http', scheme: 'bearer', description: 'The ADMIN_TOKEN of this gateway.' },
+    },
+  },
+} as const;

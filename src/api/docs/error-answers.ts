@@ -1,0 +1,98 @@
+import { ERRORS, type ErrorCode, GatewayError } from '../../domain/errors.ts';
+import { refusalText } from '../../gateway/refuse.ts';
+import { ERROR_EXAMPLES } from './error-examples.ts';
+import type { Answer, JsonSchema, Reference } from './operation.ts';
+
+const TYPES = [...new Set(Object.values(ERRORS).map(([, type]) => type))];
+
+/** Contract section 3: the shape of every error but those of Anthropic's routes. */
+const OPENAI_ERROR: JsonSchema = {
+  title: 'Error',
+  type: 'object',
+  required: ['error'],
+  additionalProperties: false,
+  properties: {
+    error: {
+      type: 'object',
+      required: ['message', 'type', 'param', 'code'],
+      additionalProperties: false,
+      properties: {
+        message: { type: 'string', description: 'What happened and what to do about it; for people.' },
+        type: { type: 'string', enum: TYPES, description: 'The kind of error; follows from the code.' },
+        param: {
+          type: ['string', 'null'],
+          description: 'The field, parameter or header that was refused; null where it was none of them.',
+        },
+        code: {
+          type: 'string',
+          enum: Object.keys(ERRORS),
+          description: 'What programs should compare; it does not change.',
+        },
+      },
+    },
+  },
+};
+
+const ANTHROPIC_ERROR: JsonSchema = {
+  title: 'AnthropicError',
+  type: 'object',
+  required: ['type', 'error'],
+  additionalProperties: false,
+  properties: {
+    type: { type: 'string', const: 'error' },
+    error: {
+      type: 'object',
+      required: ['type', 'message'],
+      additionalProperties: false,
+      properties: {
+        type: { type: 'string', description: "One of Anthropic's types, by the status." },
+        message: { type: 'string', description: 'What happened and what to do about it; for people.' },
+      },
+    },
+  },
+};
+
+const FORMATS = {
+  openai: { schema: OPENAI_ERROR, url: '/', prefix: '' },
+  anthropic: { schema: ANTHROPIC_ERROR, url: '/v1/messages', prefix: 'anthropic_' },
+} as const;
+export type ErrorFormat = keyof typeof FORMATS;
+
+const HEADERS: Readonly<Record<number, Record<string, Reference>>> = {
+  401: { 'WWW-Authenticate': { $ref: '#/components/headers/WWW-Authenticate' } },
+  503: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } },
+};
+
+/** The refusals of one route by status, each with an example of every code, under `#/components/examples`. */
+export function errorAnswers(codes: readonly ErrorCode[], format: ErrorFormat): Record<string, Answer> {
+  const answers: Record<string, Answer> = {};
+  const { schema, prefix } = FORMATS[format];
+  for (const [status, ofStatus] of Map.groupBy(new Set(codes), (code) => ERRORS[code][0])) {
+    answers[status] = {
+      description: `Refused: ${ofStatus.map((code) => `\`${code}\``).join(', ')}.`,
+      ...(HEADERS[status] ? { headers: { ...HEADERS[status] } } : {}),
+      content: {
+        'application/json': {
+          schema,
+          examples: Object.fromEntries(
+            ofStatus.map((code) => [code, { $ref: `#/components/examples/${prefix}${code}` }]),
+          ),
+        },
+      },
+    };
+  }
+  return answers;
+}
+
+/** What `errorAnswers` refers to: the name of each example, and the refusal as the gateway would write it. */
+export function errorExamples(format: ErrorFormat): Record<string, { summary: string; value: unknown }> {
+  const { prefix, url } = FORMATS[format];
+  const codes = Object.keys(ERRORS) as ErrorCode[];
+  return Object.fromEntries(
+    codes.map((code) => {
+      const { message, param } = ERROR_EXAMPLES[code];
+      const value: unknown = JSON.parse(refusalText(new GatewayError(code, message, param), url));
+      return [`${prefix}${code}`, { summary: `${ERRORS[code][0]} ${code}`, value }];
+    }),
+  );
+}

@@ -1,0 +1,107 @@
+import { errorAnswers, errorExamples } from './error-answers.ts';
+import { HEADERS } from './headers.ts';
+import { LOW_CREDITS_WEBHOOK } from './low-credits-webhook.ts';
+import { MODEL_OPERATIONS } from './model-operations.ts';
+import { nameSchemas } from './named-schemas.ts';
+import type { Answer, Example, JsonSchema, Media, Operation, RouteDocs } from './operation.ts';
+
+type Methods = Record<string, Operation>;
+type Paths = Record<string, Methods>;
+
+export interface Document {
+  readonly [part: string]: unknown;
+  readonly tags?: readonly { readonly name: string }[];
+  readonly components?: Readonly<Record<string, unknown>>;
+  readonly paths?: Paths;
+}
+
+/**
+ * The document as the schemas of the routes make it, completed: model calls in full, refusals written out, examples put
+ * where clients look for them, schemas named, paths in the order of their tags.
+ */
+export function finish(document: Document): Document {
+  const schemas: Record<string, JsonSchema> = {};
+  const order = (document.tags ?? []).map(({ name }) => name);
+  const paths = mapValues(byTag(described(document.paths ?? {}), order), (methods) =>
+    mapValues(methods, (operation) => nameSchemas(complete(operation), schemas)),
+  );
+  const webhooks = { low_credits: { post: nameSchemas(LOW_CREDITS_WEBHOOK, schemas) } };
+  const examples = { ...errorExamples('openai'), ...errorExamples('anthropic') };
+  const used = JSON.stringify(paths);
+  return {
+    ...document,
+    paths,
+    webhooks,
+    components: {
+      ...document.components,
+      schemas,
+      headers: HEADERS,
+      examples: Object.fromEntries(
+        Object.entries(examples).filter(([name]) => used.includes(`"#/components/examples/${name}"`)),
+      ),
+    },
+  };
+}
+
+/** One operation without `x-docs`, all of which it then says itself. */
+function complete({ 'x-docs': docs, ...operation }: Operation): Operation {
+  if (docs === undefined) return operation;
+  const { refusals, errorFormat = 'openai', requests } = docs;
+  const { requestBody } = operation;
+  const responses = {
+    ...errorAnswers(refusals, errorFormat),
+    ...mapValues(operation.responses, (answer, status) => withExample(answer, status, docs)),
+  };
+  return {
+    ...operation,
+    ...(requestBody && requests
+      ? { requestBody: { ...requestBody, content: mapValues(requestBody.content, exemplified(requests)) } }
+      : {}),
+    responses: mapValues(responses, identified),
+  };
+}
+
+function withExample(answer: Answer, status: string, docs: RouteDocs): Answer {
+  const value = docs.otherAnswers?.[status] ?? (status.startsWith('2') ? docs.answer : undefined);
+  const media = answer.content?.['application/json'];
+  if (value === undefined || !media) return answer;
+  const shown = exemplified({ answer: { value } })(media);
+  return { ...answer, content: { ...answer.content, 'application/json': shown } };
+}
+
+function exemplified(examples: Readonly<Record<string, Example>>): (media: Media) => Media {
+  return (media) => ({ ...media, examples });
+}
+
+/** Contract section 3: every answer carries `x-request-id`. */
+function identified(answer: Answer): Answer {
+  return {
+    ...answer,
+    headers: { 'x-request-id': { $ref: '#/components/headers/x-request-id' }, ...answer.headers },
+  };
+}
+
+/** The operations with those of model calls in place of what Fastify knows of them. */
+function described(paths: Paths): Paths {
+  return mapValues(paths, (methods, path) =>
+    mapValues(
+      methods,
+      (generated, method) => MODEL_OPERATIONS[`${method.toUpperCase()} ${path}`] ?? generated,
+    ),
+  );
+}
+
+function byTag(paths: Paths, order: readonly string[]): Paths {
+  const rank = ([, methods]: [string, Methods]) => {
+    const [operation] = Object.values(methods);
+    return order.indexOf(operation?.tags?.[0] ?? '');
+  };
+  return Object.fromEntries(Object.entries(paths).sort((a, b) => rank(a) - rank(b)));
+}
+
+function mapValues<Value, Mapped>(
+  record: Readonly<Record<string, Value>>,
+  map: (value: Value, key: string) => Mapped,
+): Record<string, Mapped> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]));
+}

@@ -1,0 +1,33 @@
+/** Headers of answers, under `#/components/headers`. */
+export const HEADERS = {
+  'x-request-id': {
+    description: 'Names this request: in the ledger, in the log of the gateway, and for its operator.',
+    required: true,
+    schema: { type: 'string' },
+    example: 'req_3Jk0vX2bQm8tLw5Z2r',
+  },
+  'x-tollgate-charge': {
+    description:
+      'What the call cost, in credits with six decimals. Streams, and answers over 1 MiB, do not carry it: they are ' +
+      'charged after their head has gone out. The ledger has every charge.',
+    schema: { type: 'string', pattern: '^\\d+\\.\\d{6}$' },
+    example: '0.010042',
+  },
+  'WWW-Authenticate': {
+    description: 'The scheme by which keys are sent.',
+    required: true,
+    schema: { type: 'string', const: 'Bearer' },
+    example: 'Bearer',
+  },
+  'Retry-After': {
+    description: 'Seconds after which to try again.',
+    required: true,
+    schema: { type: 'integer', minimum: 1 },
+    example: 1,
+  },
+} as const;
+
+/** For answers of model calls. */
+export const CHARGE_HEADER = {
+  'x-tollgate-charge': { $ref: '#/components/headers/x-tollgate-charge' },
+} as const;

@@ -1,0 +1,70 @@
+import { count, events, json, modelCall, STREAM } from './model-call.ts';
+import type { JsonSchema, Operation } from './operation.ts';
+
+const MESSAGES: JsonSchema = {
+  type: 'array',
+  items: { type: 'object' },
+  description: 'The conversation so far.',
+};
+const HELLO = { model: 'demo-claude', messages: [{ role: 'user', content: 'Hello!' }] };
+
+const createMessage = modelCall({
+  operationId: 'createMessage',
+  summary: 'Message',
+  description:
+    "Errors have Anthropic's shape. A container that a request names must have been made with this account.",
+  reference: 'https://docs.anthropic.com/en/api/messages',
+  format: 'anthropic',
+  refusals: ['object_not_found'],
+  required: ['messages'],
+  fields: {
+    messages: MESSAGES,
+    max_tokens: count(
+      'Counts in what the call holds. Anthropic requires it; default of the hold: `maxOutputTokens`.',
+    ),
+    stream: STREAM,
+    tools: {
+      type: ['array', 'null'],
+      items: {},
+      description: 'Those that the provider runs count in the hold.',
+    },
+    fallbacks: { type: 'null', description: 'Not served: another model than the one judged would answer.' },
+  },
+  requests: {
+    hello: { summary: 'A question', value: { ...HELLO, max_tokens: 100 } },
+    stream: { summary: 'The same, streamed', value: { ...HELLO, max_tokens: 100, stream: true } },
+  },
+  answers: {
+    'application/json': json({
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'demo-claude',
+      content: [{ type: 'text', text: 'Hello.' }],
+      stop_reason: 'end_turn',
+      stop_sequence: null,
+      usage: { input_tokens: 8, output_tokens: 17 },
+    }),
+    'text/event-stream': events(
+      'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello."}}',
+      'event: message_stop\ndata: {"type":"message_stop"}',
+    ),
+  },
+});
+
+const countMessageTokens = modelCall({
+  operationId: 'countMessageTokens',
+  summary: 'Count the tokens of a message',
+  description: "Costs the `request` price of the model. Errors have Anthropic's shape.",
+  reference: 'https://docs.anthropic.com/en/api/messages-count-tokens',
+  format: 'anthropic',
+  required: ['messages'],
+  fields: { messages: MESSAGES },
+  requests: { hello: { value: HELLO } },
+  answers: { 'application/json': json({ input_tokens: 8 }) },
+});
+
+export const MESSAGE_OPERATIONS: Readonly<Record<string, Operation>> = {
+  'POST /v1/messages': createMessage,
+  'POST /v1/messages/count_tokens': countMessageTokens,
+};

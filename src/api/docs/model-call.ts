@@ -1,0 +1,110 @@
+import type { ErrorCode } from '../../domain/errors.ts';
+import { CHARGE_HEADER } from './headers.ts';
+import {
+  type Answer,
+  BY_KEY,
+  type Example,
+  type JsonSchema,
+  type Media,
+  type Operation,
+} from './operation.ts';
+import { MODEL_CALL_REFUSALS } from './refusals.ts';
+
+export interface ModelCall {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** The vendor's own description of the call. */
+  readonly reference: string;
+  readonly format?: 'openai' | 'anthropic';
+  /** Properties that the gateway reads; all others pass. */
+  readonly fields: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  /** How the body may come. Default: as JSON. */
+  readonly bodies?: readonly ('application/json' | 'multipart/form-data')[];
+  readonly requests: Readonly<Record<string, Example>>;
+  /** Media types of a good answer. */
+  readonly answers: Readonly<Record<string, Media>>;
+  /** Codes beyond those of every model call. */
+  readonly refusals?: readonly ErrorCode[];
+}
+
+const VENDORS = { openai: 'OpenAI', anthropic: 'Anthropic' } as const;
+
+/** Statuses that are a provider's own. */
+export const PASSED_ON: Readonly<Record<string, Answer>> = {
+  '4XX': {
+    description:
+      "The provider's own error, passed on with its body; costs nothing. (Its 401 and 403 concern the gateway's credential, " +
+      'and become 502 `upstream_auth_failed`.) It can have one of the statuses listed here, too.',
+  },
+  '5XX': { description: "The provider's own error, passed on with its body; costs nothing." },
+};
+
+/** A call that is forwarded: what the gateway reads of it, and where the rest is described. */
+export function modelCall(call: ModelCall): Operation {
+  const { format = 'openai', bodies = ['application/json'] } = call;
+  const schema: JsonSchema = {
+    type: 'object',
+    required: ['model', ...(call.required ?? [])],
+    properties: { model: MODEL, ...call.fields },
+    additionalProperties: true,
+  };
+  return {
+    operationId: call.operationId,
+    tags: ['Models'],
+    summary: call.summary,
+    ...(call.description ? { description: call.description } : {}),
+    externalDocs: { description: `${VENDORS[format]}'s reference`, url: call.reference },
+    security: BY_KEY,
+    requestBody: {
+      required: true,
+      content: Object.fromEntries(bodies.map((type) => [type, { schema }])),
+    },
+    responses: {
+      200: {
+        description: "The provider's answer.",
+        headers: { ...CHARGE_HEADER },
+        content: { ...call.answers },
+      },
+      ...PASSED_ON,
+    },
+    'x-docs': {
+      refusals: [...MODEL_CALL_REFUSALS, ...(call.refusals ?? [])],
+      errorFormat: format,
+      requests: call.requests,
+    },
+  };
+}
+
+const MODEL: JsonSchema = {
+  type: 'string',
+  minLength: 1,
+  description: 'Name of a model of `GET /v1/models`, of the category and format of this route.',
+};
+
+/** A bound that the hold is made of: contract section 4. */
+export const count = (description: string): JsonSchema => ({
+  type: ['integer', 'null'],
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description,
+});
+
+export const STREAM: JsonSchema = {
+  type: ['boolean', 'null'],
+  default: false,
+  description: 'true: the answer comes as `text/event-stream`, event by event.',
+};
+
+/** JSON of the provider. */
+export const json = (value: unknown): Media => ({
+  schema: { type: 'object', additionalProperties: true, description: "The provider's own fields." },
+  examples: { answer: { value } },
+});
+
+/** A stream of events, passed on as it comes. */
+export const events = (...lines: readonly string[]): Media => ({
+  schema: { type: 'string', description: 'Events of the provider, one after the other.' },
+  examples: { stream: { value: lines.map((line) => `${line}\n\n`).join('') } },
+});

@@ -1,0 +1,18 @@
+import { MEDIA_OPERATIONS } from './media-calls.ts';
+import { MESSAGE_OPERATIONS } from './message-calls.ts';
+import { MODEL_LIST_OPERATIONS } from './model-list.ts';
+import type { Operation } from './operation.ts';
+import { TEXT_OPERATIONS } from './text-calls.ts';
+import { VIDEO_OPERATIONS } from './video-calls.ts';
+
+/**
+ * Every route under /v1, as `METHOD path`. They have no schemas that Fastify could read: their bodies are the
+ * providers' own, of which the gateway reads what is described here.
+ */
+export const MODEL_OPERATIONS: Readonly<Record<string, Operation>> = {
+  ...MODEL_LIST_OPERATIONS,
+  ...TEXT_OPERATIONS,
+  ...MESSAGE_OPERATIONS,
+  ...MEDIA_OPERATIONS,
+  ...VIDEO_OPERATIONS,
+};

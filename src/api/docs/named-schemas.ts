@@ -1,0 +1,29 @@
+import type { JsonSchema } from './operation.ts';
+
+/** Where values stand that only look like schemas. */
+const VALUES: ReadonlySet<string> = new Set(['example', 'examples', 'default', 'const', 'enum', 'required']);
+
+/**
+ * Moves every schema that has a `title` out of a part of the document into `schemas`, and leaves a reference in its
+ * place, so that clients that are generated from the document have one type for it. Throws where two that differ have
+ * one name.
+ */
+export function nameSchemas<Part>(part: Part, schemas: Record<string, JsonSchema>): Part {
+  return moved(part, schemas) as Part;
+}
+
+function moved(node: unknown, schemas: Record<string, JsonSchema>): unknown {
+  if (Array.isArray(node)) return node.map((item) => moved(item, schemas));
+  if (typeof node !== 'object' || node === null) return node;
+  const copy = Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [key, VALUES.has(key) ? value : moved(value, schemas)]),
+  );
+  const { title } = copy;
+  if (typeof title !== 'string') return copy;
+  const known = schemas[title];
+  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(copy)) {
+    throw new Error(`two schemas of the API have the title ${title}`);
+  }
+  schemas[title] = copy;
+  return { $ref: `#/components/schemas/${title}` };
+}

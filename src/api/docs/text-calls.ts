@@ -1,0 +1,203 @@
+import { count, events, json, modelCall, STREAM } from './model-call.ts';
+import type { JsonSchema, Operation } from './operation.ts';
+
+const REFERENCE = 'https://platform.openai.com/docs/api-reference';
+const HELD = 'Counts in what the call holds; default: the `maxOutputTokens` of the model.';
+const CHOICES = count('How many answers to make, each of which is paid; default 1.');
+
+const STREAM_OPTIONS: JsonSchema = {
+  type: ['object', 'null'],
+  additionalProperties: true,
+  properties: {
+    include_usage: {
+      type: ['boolean', 'null'],
+      description:
+        'Whether the last chunk reports usage. The gateway asks the provider for it in any case, and takes it out again.',
+    },
+  },
+};
+
+const chunk = (delta: object, finish_reason: string | null) =>
+  `data: ${JSON.stringify({
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    created: 1795242083,
+    model: 'demo-chat',
+    choices: [{ index: 0, delta, finish_reason }],
+  })}`;
+
+const createChatCompletion = modelCall({
+  operationId: 'createChatCompletion',
+  summary: 'Chat completion',
+  reference: `${REFERENCE}/chat/create`,
+  required: ['messages'],
+  fields: {
+    messages: { type: 'array', items: { type: 'object' }, description: 'The conversation so far.' },
+    max_completion_tokens: count(HELD),
+    max_tokens: count(`The older name. ${HELD}`),
+    n: CHOICES,
+    stream: STREAM,
+    stream_options: STREAM_OPTIONS,
+  },
+  requests: {
+    hello: {
+      summary: 'A question',
+      value: { model: 'demo-chat', messages: [{ role: 'user', content: 'Hello!' }], max_tokens: 100 },
+    },
+    stream: {
+      summary: 'The same, streamed',
+      value: { model: 'demo-chat', messages: [{ role: 'user', content: 'Hello!' }], stream: true },
+    },
+  },
+  answers: {
+    'application/json': json({
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      created: 1795242083,
+      model: 'demo-chat',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 8, completion_tokens: 17, total_tokens: 25 },
+    }),
+    'text/event-stream': events(
+      chunk({ role: 'assistant', content: 'Hello.' }, null),
+      chunk({}, 'stop'),
+      'data: [DONE]',
+    ),
+  },
+});
+
+const createCompletion = modelCall({
+  operationId: 'createCompletion',
+  summary: 'Text completion',
+  reference: `${REFERENCE}/completions/create`,
+  required: ['prompt'],
+  fields: {
+    prompt: {
+      type: ['string', 'array'],
+      items: {},
+      description: 'Text or tokens to go on from, or several.',
+    },
+    max_tokens: count(HELD),
+    n: CHOICES,
+    best_of: count('How many completions to make of which the best are answered; each is paid.'),
+    echo: {
+      type: ['boolean', 'null'],
+      description: 'Whether the prompt comes back in the answer; it counts.',
+    },
+    stream: STREAM,
+    stream_options: STREAM_OPTIONS,
+  },
+  requests: { hello: { value: { model: 'demo-chat', prompt: 'Once upon a time', max_tokens: 50 } } },
+  answers: {
+    'application/json': json({
+      id: 'cmpl-1',
+      object: 'text_completion',
+      created: 1795242083,
+      model: 'demo-chat',
+      choices: [{ index: 0, text: ' there was a gateway.', finish_reason: 'stop' }],
+      usage: { prompt_tokens: 4, completion_tokens: 6, total_tokens: 10 },
+    }),
+    'text/event-stream': events(
+      'data: {"id":"cmpl-1","object":"text_completion","choices":[{"index":0,"text":" there","finish_reason":"stop"}]}',
+      'data: [DONE]',
+    ),
+  },
+});
+
+const createResponse = modelCall({
+  operationId: 'createResponse',
+  summary: 'Response',
+  description:
+    'What a request names by id (a response, an item, a container) must have been made with this account: else 404 ' +
+    '`object_not_found`. Conversations, prompts, files and vector stores belong to no account here, and cannot be named.',
+  reference: `${REFERENCE}/responses/create`,
+  refusals: ['object_not_found'],
+  fields: {
+    input: { type: ['string', 'array'], items: {}, description: 'Text, or a list of items.' },
+    max_output_tokens: count(HELD),
+    max_tool_calls: count('Rounds of tools that the provider runs itself; counts in the hold, default 10.'),
+    tools: {
+      type: ['array', 'null'],
+      items: {},
+      description: 'Those that the provider runs count in the hold.',
+    },
+    previous_response_id: {
+      type: ['string', 'null'],
+      description: 'A stored response of this account to go on from; counts in the hold.',
+    },
+    background: {
+      type: ['boolean', 'null'],
+      enum: [false, null],
+      description: 'Not served: the answer to the call would not carry the usage.',
+    },
+    stream: STREAM,
+  },
+  requests: { hello: { value: { model: 'demo-chat', input: 'Hello!', max_output_tokens: 100 } } },
+  answers: {
+    'application/json': json({
+      id: 'resp_1',
+      object: 'response',
+      created_at: 1795242083,
+      status: 'completed',
+      model: 'demo-chat',
+      output: [
+        {
+          type: 'message',
+          id: 'msg_1',
+          status: 'completed',
+          role: 'assistant',
+          content: [{ type: 'output_text', text: 'Hello.', annotations: [] }],
+        },
+      ],
+      usage: { input_tokens: 8, output_tokens: 17, total_tokens: 25 },
+    }),
+    'text/event-stream': events(
+      'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":"Hello."}',
+      'event: response.completed\ndata: {"type":"response.completed","response":{"id":"resp_1","status":"completed"}}',
+    ),
+  },
+});
+
+const createEmbedding = modelCall({
+  operationId: 'createEmbedding',
+  summary: 'Embeddings',
+  reference: `${REFERENCE}/embeddings/create`,
+  required: ['input'],
+  fields: {
+    input: { type: ['string', 'array'], items: {}, description: 'Text or tokens to embed, or several.' },
+  },
+  requests: { text: { value: { model: 'demo-embedding', input: 'The quick brown fox' } } },
+  answers: {
+    'application/json': json({
+      object: 'list',
+      data: [{ object: 'embedding', index: 0, embedding: [0.12, -0.34, 0.56] }],
+      model: 'demo-embedding',
+      usage: { prompt_tokens: 5, total_tokens: 5 },
+    }),
+  },
+});
+
+const createModeration = modelCall({
+  operationId: 'createModeration',
+  summary: 'Moderation',
+  description: 'Costs the `request` price of the model, whatever is sent.',
+  reference: `${REFERENCE}/moderations/create`,
+  required: ['input'],
+  fields: { input: { type: ['string', 'array'], items: {}, description: 'What to judge.' } },
+  requests: { text: { value: { model: 'demo-moderation', input: 'Have a nice day.' } } },
+  answers: {
+    'application/json': json({
+      id: 'modr-1',
+      model: 'demo-moderation',
+      results: [{ flagged: false, categories: { violence: false }, category_scores: { violence: 0 } }],
+    }),
+  },
+});
+
+export const TEXT_OPERATIONS: Readonly<Record<string, Operation>> = {
+  'POST /v1/chat/completions': createChatCompletion,
+  'POST /v1/completions': createCompletion,
+  'POST /v1/responses': createResponse,
+  'POST /v1/embeddings': createEmbedding,
+  'POST /v1/moderations': createModeration,
+};

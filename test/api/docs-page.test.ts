@@ -1,0 +1,96 @@
+import t, { type Test } from 'tap';
+import { startChromium } from '../helper/chromium.ts';
+import { startWorld } from '../helper/world.ts';
+
+const world = await startWorld(t);
+
+/** The page in a browser of its own, what it asked for, and what went wrong in it. */
+async function openPage(t: Test, view: { width: number; scheme?: 'light' | 'dark' }) {
+  const context = await (await startChromium()).newContext({
+    viewport: { width: view.width, height: 800 },
+    colorScheme: view.scheme ?? 'light',
+    reducedMotion: 'reduce',
+  });
+  t.teardown(() => context.close());
+  const page = await context.newPage();
+  const requests: string[] = [];
+  const faults: string[] = [];
+  page.on('request', (request) => requests.push(request.url()));
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') faults.push(message.text());
+  });
+  await page.goto(`${world.url}/docs`);
+  await page.locator('.opblock').first().waitFor();
+  return { page, requests, faults };
+}
+
+t.test(
+  'the page shows every operation, loads nothing from elsewhere, and breaks no rule of its policy',
+  async (t) => {
+    const { page, requests, faults } = await openPage(t, { width: 1_280 });
+    const { paths } = (await (await fetch(`${world.url}/openapi.json`)).json()) as {
+      paths: Record<string, object>;
+    };
+    const described = Object.values(paths).flatMap((methods) => Object.keys(methods)).length;
+    // The webhook is one more.
+    t.equal(await page.locator('.opblock').count(), described + 1);
+    t.equal(await page.title(), 'Tollgate API');
+    t.same(
+      requests.filter((url) => !url.startsWith(`${world.url}/docs`)),
+      [],
+    );
+    t.same(faults, []);
+  },
+);
+
+t.test('an operation can be tried with a key', async (t) => {
+  const { key } = await world.account({ email: 'try-it@example.com' });
+  const { page, faults } = await openPage(t, { width: 1_280 });
+  await page.locator('.auth-wrapper .authorize').click();
+  await page.locator('#auth-bearer-value').first().fill(key);
+  await page.locator('.auth-btn-wrapper button[type=submit]').first().click();
+  await page.locator('.auth-btn-wrapper .btn-done').first().click();
+  const operation = page.locator('#operations-Account-readAccount');
+  await operation.locator('.opblock-summary-control').click();
+  await operation.getByRole('button', { name: 'Execute' }).click();
+  const answer = operation.locator('.live-responses-table');
+  await answer.getByText('try-it@example.com').waitFor();
+  t.match(await answer.innerText(), /200/);
+  t.same(faults, []);
+});
+
+t.test('on a phone the page is as wide as the phone', async (t) => {
+  const { page } = await openPage(t, { width: 360 });
+  t.equal(
+    await page.locator('meta[name=viewport]').getAttribute('content'),
+    'width=device-width, initial-scale=1',
+  );
+  await page.locator('#operations-Keys-createKey .opblock-summary-control').click();
+  await page.locator('#operations-Keys-createKey .opblock-body').waitFor();
+  t.equal(await page.evaluate('document.documentElement.scrollWidth'), 360);
+});
+
+t.test('the page is dark where the system is', async (t) => {
+  const { page } = await openPage(t, { width: 1_280, scheme: 'dark' });
+  const colour = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+  const [red = 255] = [...String(colour).matchAll(/\d+/g)].map(Number);
+  t.ok(red < 64, String(colour));
+});
+
+t.test('the page loads what its own address serves, with a policy and without inline scripts', async (t) => {
+  for (const path of ['/docs', '/docs/']) {
+    const page = await fetch(`${world.url}${path}`);
+    t.equal(page.status, 200, path);
+    t.match(page.headers.get('content-type'), 'text/html');
+    t.match(page.headers.get('content-security-policy'), "default-src 'self'");
+    const html = await page.text();
+    t.notMatch(html, /(?:src|href)="https?:/);
+    t.notMatch(html, /<script(?![^>]*\ssrc=)/, 'no inline script, which the policy would stop');
+    for (const [, link = ''] of html.matchAll(/(?:src|href)="([^"]+)"/g)) {
+      const asset = await fetch(new URL(link, page.url));
+      t.equal(asset.status, 200, link);
+      await asset.arrayBuffer();
+    }
+  }
+});

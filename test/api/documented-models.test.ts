@@ -1,0 +1,18 @@
+import { test } from 'tap';
+import { faultsOf, judgeBy, operationsOf, readDocument } from '../helper/api-document.ts';
+import { testDocumentedOperations } from '../helper/documented-operations.ts';
+import { startDocumentedWorld } from '../helper/documented-world.ts';
+
+test('the operations of the tag Models are what the document says', (t) =>
+  testDocumentedOperations(t, 'Models'));
+
+test("a provider's own error is passed on as it is described", async (t) => {
+  const world = await startDocumentedWorld(t);
+  const { key } = await world.account();
+  const document = await readDocument(world.url);
+  const body = { model: 'demo-chat', messages: [] };
+  const response = await world.chat(key, body, { 'x-provider': 'limits' });
+  t.equal(response.status, 429);
+  const [chat] = operationsOf(document).filter(({ operationId }) => operationId === 'createChatCompletion');
+  t.same(chat && (await faultsOf(document, judgeBy(document), chat, response)), []);
+});

@@ -1,0 +1,24 @@
+import t from 'tap';
+import { judgeBy, pointerTo, readDocument } from '../helper/api-document.ts';
+import { startReceiver } from '../helper/receiver.ts';
+import { startWorld } from '../helper/world.ts';
+
+t.test('the alert that is sent is the one that is described', async (t) => {
+  const receiver = await startReceiver();
+  t.teardown(() => receiver.close());
+  const world = await startWorld(t);
+  const { key } = await world.account({ key: { webhookUrl: receiver.url } });
+  const document = await readDocument(world.url);
+  const judge = judgeBy(document);
+  const at = ['webhooks', 'low_credits', 'post'] as const;
+  const alert = document.webhooks.low_credits?.post;
+
+  t.equal((await world.api('POST', '/api/account/alerts/test/', key)).status, 200);
+  const { method, headers, body } = await receiver.next();
+  t.equal(method, 'POST');
+  const pointer = pointerTo(...at, 'requestBody', 'content', 'application/json', 'schema');
+  t.equal(judge(pointer, JSON.parse(body)), undefined);
+  for (const [index, { name }] of (alert?.parameters ?? []).entries()) {
+    t.equal(judge(pointerTo(...at, 'parameters', String(index), 'schema'), headers[name]), undefined, name);
+  }
+});

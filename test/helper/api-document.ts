@@ -1,0 +1,134 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+
+export interface Media {
+  readonly schema?: Record<string, unknown>;
+  readonly examples?: Record<string, { readonly value?: unknown; readonly $ref?: string }>;
+}
+export interface Header {
+  readonly required?: boolean;
+  readonly schema?: object;
+  readonly $ref?: string;
+}
+export interface Answer {
+  readonly description: string;
+  readonly headers?: Record<string, Header>;
+  readonly content?: Record<string, Media>;
+}
+export interface Parameter {
+  readonly in: string;
+  readonly name: string;
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema: Record<string, unknown>;
+  readonly example?: unknown;
+}
+export interface Operation {
+  readonly operationId?: string;
+  readonly summary?: string;
+  readonly tags?: readonly string[];
+  readonly security?: readonly Record<string, readonly string[]>[];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly content: Record<string, Media> };
+  readonly responses: Record<string, Answer>;
+}
+export interface ApiDocument {
+  readonly openapi: string;
+  readonly info: Record<string, unknown>;
+  readonly tags: readonly { readonly name: string; readonly description?: string }[];
+  readonly paths: Record<string, Record<string, Operation>>;
+  readonly webhooks: Record<string, Record<string, Operation>>;
+  readonly components: Record<string, Record<string, Record<string, unknown>>>;
+}
+
+/** An operation with where it stands: `GET /api/keys/`, and its JSON pointer. */
+export interface Described extends Operation {
+  readonly name: string;
+  readonly method: string;
+  readonly path: string;
+  readonly pointer: string;
+}
+
+export async function readDocument(url: string): Promise<ApiDocument> {
+  const response = await fetch(`${url}/openapi.json`);
+  return (await response.json()) as ApiDocument;
+}
+
+export function operationsOf(document: ApiDocument): Described[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      ...operation,
+      name: `${method.toUpperCase()} ${path}`,
+      method: method.toUpperCase(),
+      path,
+      pointer: pointerTo('paths', path, method),
+    })),
+  );
+}
+
+export function pointerTo(...steps: readonly string[]): string {
+  const escaped = steps.map((step) => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1')));
+  return `#/${escaped.join('/')}`;
+}
+
+/** Judges values by schemas of the document, named by their JSON pointer; undefined: the value is right. */
+export type Judge = (pointer: string, value: unknown) => string | undefined;
+
+export function judgeBy(document: ApiDocument): Judge {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  formats.default(ajv);
+  // Bytes, about which there is nothing to judge.
+  ajv.addFormat('binary', true);
+  ajv.addSchema(document, 'api');
+  return (pointer, value) => {
+    const schema = { $ref: `api${pointer}` };
+    return ajv.validate(schema, value) ? undefined : `${pointer}: ${ajv.errorsText()}`;
+  };
+}
+
+/** What is wrong with an answer of an operation, by the document; an empty list: nothing. */
+export async function faultsOf(
+  document: ApiDocument,
+  judge: Judge,
+  operation: Described,
+  response: Response,
+): Promise<string[]> {
+  const bytes = Buffer.from(await response.arrayBuffer());
+  const status = String(response.status);
+  const key = [status, `${status[0]}XX`].find((known) => known in operation.responses);
+  const answer = key === undefined ? undefined : operation.responses[key];
+  if (key === undefined || answer === undefined) return [`status ${status} is not described: ${bytes}`];
+  const at = `${operation.pointer}/responses/${key}`;
+  const headers = headerFaults(document, judge, at, answer, response.headers);
+  if (answer.content === undefined) return headers;
+  const type = (response.headers.get('content-type') ?? '').split(';', 1)[0] ?? '';
+  const known = [type, `${type.split('/', 1)[0]}/*`].find((media) => answer.content?.[media]);
+  if (known === undefined) return [...headers, `${status}: the media type ${type} is not described`];
+  const schema = `${at}/content/${pointerTo(known).slice(2)}/schema`;
+  const value: unknown =
+    type === 'application/json' ? JSON.parse(bytes.toString()) : bytes.toString('latin1');
+  const fault = judge(schema, value);
+  const codes = Object.keys(answer.content[known]?.examples ?? {});
+  const code = (value as { error?: { code?: string } }).error?.code;
+  const unknown = code !== undefined && !codes.includes(code) ? [`${status}: ${code} is not described`] : [];
+  return [...headers, ...(fault ? [fault] : []), ...unknown];
+}
+
+function headerFaults(
+  document: ApiDocument,
+  judge: Judge,
+  at: string,
+  answer: Answer,
+  sent: Headers,
+): string[] {
+  return Object.entries(answer.headers ?? {}).flatMap(([name, described]) => {
+    const shared = described.$ref?.split('/').at(-1);
+    const header = (shared ? document.components.headers?.[shared] : described) as Header | undefined;
+    const value = sent.get(name);
+    if (value === null) return header?.required ? [`the header ${name} is missing`] : [];
+    const pointer = shared ? pointerTo('components', 'headers', shared) : `${at}/headers/${name}`;
+    const isNumber = (header?.schema as { type?: string } | undefined)?.type === 'integer';
+    const fault = judge(`${pointer}/schema`, isNumber ? Number(value) : value);
+    return fault ? [fault] : [];
+  });
+}

@@ -1,0 +1,113 @@
+import type { TestAccount, World } from './world.ts';
+
+/** Values of path parameters, of a query, or of headers. */
+export type Values = Readonly<Record<string, string>>;
+
+/** One way in which an operation is called; bodies are the examples of the document. */
+export interface DocumentedCall {
+  /** Makes what the path names; default: the path names nothing. */
+  readonly path?: (world: World, caller: TestAccount) => Values | Promise<Values>;
+  readonly query?: string;
+  readonly headers?: Values;
+}
+
+const ownKey = async (world: World, { accountId }: TestAccount) => ({
+  key_id: String(await newKey(world, accountId)),
+});
+const ownAccount = async (world: World) => {
+  const { accountId } = await world.account();
+  return { account_id: String(accountId) };
+};
+
+async function ownVideo(world: World, { key }: TestAccount): Promise<Values> {
+  const answer = await world.api('POST', '/v1/videos', key, { model: 'demo-video', prompt: 'A fox' });
+  const { id } = (await answer.json()) as { id: string };
+  // Whose it is comes to the book with its charge.
+  await world.settled();
+  return { id };
+}
+
+/** The demo provider finishes a video when it has been asked for twice. */
+async function finishedVideo(world: World, caller: TestAccount): Promise<Values> {
+  const { id = '' } = await ownVideo(world, caller);
+  for (const _ of [1, 2]) await (await world.api('GET', `/v1/videos/${id}`, caller.key)).arrayBuffer();
+  return { id };
+}
+
+async function newKey(world: World, accountId: number): Promise<number> {
+  const answer = await world.api(
+    'POST',
+    `/api/admin/accounts/${accountId}/keys/`,
+    world.config.adminToken ?? '',
+    {
+      name: 'made for a call',
+    },
+  );
+  const { id } = (await answer.json()) as { id: number };
+  return id;
+}
+
+/** Every operation of the document by its `operationId`, and how it is called: one that is added needs a line here. */
+export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
+  listKeys: [{}],
+  createKey: [{}],
+  updateKey: [{ path: ownKey }],
+  deleteKey: [{ path: ownKey }],
+  explainKey: [{ path: ownKey }],
+  readAccount: [{}],
+  updateAccount: [{}],
+  listLedgerEntries: [
+    {},
+    { query: 'limit=1' },
+    { query: 'key_id=1&before=1000000' },
+    { query: 'type=top_up' },
+    { query: 'model=demo-chat' },
+    { query: 'format=csv' },
+    { query: 'format=jsonl' },
+  ],
+  readUsage: [
+    {},
+    { query: 'group_by=day' },
+    { query: 'group_by=key' },
+    { query: 'group_by=model&from=2026-01-01&to=2026-11-21' },
+  ],
+  listAlerts: [{}, { query: 'limit=1' }],
+  sendTestAlert: [{}],
+  listModels: [{}],
+  readModel: [{ path: () => ({ id: 'demo-chat' }) }],
+  createChatCompletion: [{}],
+  createCompletion: [{}],
+  createResponse: [{}],
+  createEmbedding: [{}],
+  createModeration: [{}],
+  createMessage: [{}],
+  countMessageTokens: [{}],
+  createImage: [{}],
+  editImage: [{}],
+  varyImage: [{}],
+  createSpeech: [{}],
+  createTranscription: [{}],
+  createTranslation: [{}],
+  createVideo: [{}],
+  readVideo: [{ path: ownVideo }],
+  deleteVideo: [{ path: ownVideo }],
+  readVideoContent: [{ path: finishedVideo }],
+  createAccount: [{}],
+  listAccounts: [{}, { query: 'limit=1' }, { query: 'after=1' }],
+  readAccountById: [{ path: ownAccount }],
+  updateAccountById: [{ path: ownAccount }],
+  changeCredits: [{ path: ownAccount }, { path: ownAccount, headers: { 'idempotency-key': 'invoice-1001' } }],
+  listKeysOfAccount: [{ path: ownAccount }],
+  createKeyForAccount: [{ path: ownAccount }],
+  deleteKeyOfAccount: [
+    {
+      async path(world) {
+        const { accountId } = await world.account();
+        return { account_id: String(accountId), key_id: String(await newKey(world, accountId)) };
+      },
+    },
+  ],
+  readHealth: [{}],
+  readReadiness: [{}],
+  readMetrics: [{}],
+};

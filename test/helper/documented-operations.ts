@@ -1,0 +1,123 @@
+import type { Test } from 'tap';
+import { ERRORS, type ErrorCode } from '../../src/domain/errors.ts';
+import {
+  type ApiDocument,
+  type Described,
+  faultsOf,
+  type Judge,
+  judgeBy,
+  operationsOf,
+  readDocument,
+} from './api-document.ts';
+import { CALLS, type DocumentedCall } from './documented-calls.ts';
+import { bodiesOf, credential, type DocumentedRequest, send } from './documented-request.ts';
+import { startDocumentedWorld } from './documented-world.ts';
+import { PROVOKED, UNPROVOKED } from './provoked-refusals.ts';
+import { ADMIN_TOKEN, type TestAccount, type World } from './world.ts';
+
+const OPERATIONS_AT_ONCE = 6;
+
+interface Stage {
+  readonly world: World;
+  readonly caller: TestAccount;
+  readonly document: ApiDocument;
+  readonly judge: Judge;
+}
+
+/**
+ * Holds what /openapi.json says of the operations of a tag against a gateway that answers: every example is sent with
+ * every credential that the operation names, every refusal that it names is provoked, and the answers are judged by it.
+ */
+export async function testDocumentedOperations(t: Test, tag: string): Promise<void> {
+  const world = await startDocumentedWorld(t);
+  const document = await readDocument(world.url);
+  const stage = { world, caller: await world.account(), document, judge: judgeBy(document) };
+  const operations = operationsOf(document).filter(({ tags }) => tags?.includes(tag));
+  t.ok(operations.length > 0, `the document has operations of the tag ${tag}`);
+  // Most of the time passes with waiting for a provider that does not answer.
+  t.jobs = OPERATIONS_AT_ONCE;
+  const started = operations.flatMap((operation) => {
+    const { name, operationId = '' } = operation;
+    const calls = CALLS[operationId] ?? [];
+    return [
+      t.test(`${name} answers as it is described`, { buffered: true }, (t) =>
+        answers(t, stage, operation, calls),
+      ),
+      t.test(`${name} refuses as it is described`, { buffered: true }, (t) =>
+        refuses(t, stage, operation, calls),
+      ),
+    ];
+  });
+  await Promise.all(started);
+}
+
+async function answers(t: Test, stage: Stage, operation: Described, calls: readonly DocumentedCall[]) {
+  for (const call of calls) {
+    for (const alternative of securityOf(operation)) {
+      for (const [name, body] of bodiesOf(operation)) {
+        const request = await requestOf(stage, call, alternative, body);
+        const label = `${Object.keys(alternative)[0] ?? 'nobody'}, ${name} ${call.query ?? ''}`;
+        const response = await send(stage.world.url, operation, request);
+        t.equal(Math.floor(response.status / 100), 2, `${label}: ${response.status}`);
+        t.same(await faultsOf(stage.document, stage.judge, operation, response), [], label);
+      }
+    }
+  }
+}
+
+async function refuses(t: Test, stage: Stage, operation: Described, calls: readonly DocumentedCall[]) {
+  const [call] = calls;
+  const codes = codesOf(operation);
+  for (const code of codes.filter((code) => !PROVOKED[code])) {
+    t.ok(UNPROVOKED.has(code), `${code}: say in test/helper/provoked-refusals.ts how it is provoked`);
+  }
+  if (call) await Promise.all(codes.map((code) => refusesWith(t, stage, operation, call, code)));
+}
+
+async function refusesWith(
+  t: Test,
+  stage: Stage,
+  operation: Described,
+  call: DocumentedCall,
+  code: ErrorCode,
+): Promise<void> {
+  const provoke = PROVOKED[code];
+  if (!provoke) return;
+  const [[, body] = []] = bodiesOf(operation);
+  const accepted = await requestOf(stage, call, securityOf(operation).at(-1) ?? {}, body);
+  const response = await send(stage.world.url, operation, await provoke(accepted, stage, operation));
+  const copy = response.clone();
+  t.equal(response.status, ERRORS[code][0], `${code}: status`);
+  t.same(await faultsOf(stage.document, stage.judge, operation, response), [], code);
+  const { error } = (await copy.json()) as { error?: { code?: string } };
+  // Anthropic's shape has no code.
+  t.equal(error?.code ?? code, code);
+}
+
+/** The alternatives of the credential; an empty list says that there is none. */
+function securityOf({ security = [] }: Described): readonly Record<string, unknown>[] {
+  return security.length > 0 ? security : [{}];
+}
+
+async function requestOf(
+  { world, caller }: Stage,
+  call: DocumentedCall,
+  alternative: Record<string, unknown>,
+  body: DocumentedRequest['body'],
+): Promise<DocumentedRequest> {
+  const [scheme] = Object.keys(alternative);
+  return {
+    path: (await call.path?.(world, caller)) ?? {},
+    ...(call.query ? { query: call.query } : {}),
+    headers: { ...credential(scheme, caller.key, ADMIN_TOKEN), ...call.headers },
+    ...(body ? { body } : {}),
+  };
+}
+
+/** The codes of which an operation shows an example. */
+function codesOf({ responses }: Described): ErrorCode[] {
+  return Object.entries(responses)
+    .filter(([status]) => /^[45]\d\d$/.test(status))
+    .flatMap(([, { content }]) => Object.keys(content?.['application/json']?.examples ?? {}))
+    .filter((name): name is ErrorCode => name in ERRORS);
+}

@@ -1,0 +1,51 @@
+import type { Test } from 'tap';
+import { DEMO_URL } from '../../src/config.ts';
+import { startDemoProvider } from '../../src/demo/demo-provider.ts';
+import { loadConfig } from '../../src/load-config.ts';
+import { startWorld, type World } from './world.ts';
+
+const CONFIG = new URL('../../config/gateway.yaml', import.meta.url).pathname;
+/** Small, so that a body that is too large is quickly sent. */
+const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
+
+/**
+ * A gateway with the demo models of the configuration that is shipped, which the examples of the document name. The header
+ * `x-provider` of a call says how the provider fails: `breaks`, `refuses` (the credential), `stalls` or `limits` (429).
+ */
+export async function startDocumentedWorld(t: Test): Promise<World> {
+  const provider = await startDemoProvider({
+    behave: ({ headers }) => {
+      switch (headers['x-provider']) {
+        case 'breaks':
+          return { breakAfter: 'nothing' };
+        case 'refuses':
+          return { status: 401 };
+        case 'stalls':
+          return { stallAfter: 'nothing' };
+        case 'limits':
+          return { status: 429, body: { error: { message: 'Slow down.' } } };
+        default:
+          return undefined;
+      }
+    },
+  });
+  t.teardown(() => provider.close());
+  const { catalog, limits, server } = loadConfig({ env: { TOLLGATE_CONFIG: CONFIG } });
+  const demo = [...catalog].filter(([, { upstream }]) => upstream.url === DEMO_URL);
+  return await startWorld(t, {
+    provider,
+    config: {
+      catalog: new Map(
+        demo.map(([slug, model]) => [slug, { ...model, upstream: { ...model.upstream, url: provider.url } }]),
+      ),
+      limits: { ...limits, headersTimeoutMs: 300 },
+      server: {
+        ...server,
+        host: '127.0.0.1',
+        port: 0,
+        trustProxy: ['127.0.0.1/32'],
+        bodyLimitBytes: BODY_LIMIT_BYTES,
+      },
+    },
+  });
+}

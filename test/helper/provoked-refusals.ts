@@ -1,0 +1,163 @@
+import type { ErrorCode } from '../../src/domain/errors.ts';
+import type { KeySettings } from '../../src/domain/key.ts';
+import { newKeyValue } from '../../src/domain/key-value.ts';
+import type { Described } from './api-document.ts';
+import type { DocumentedRequest } from './documented-request.ts';
+import { OPEN_KEY } from './open-key.ts';
+import type { TestAccount, World } from './world.ts';
+
+/** Makes of a request that an operation accepts one that it refuses with a code. */
+type Provoke = (
+  request: DocumentedRequest,
+  by: { readonly world: World; readonly caller: TestAccount },
+  operation: Described,
+) => DocumentedRequest | Promise<DocumentedRequest>;
+
+const NOBODY = '999999999';
+
+const withKey = (request: DocumentedRequest, key: string): DocumentedRequest => ({
+  ...request,
+  headers: { ...request.headers, authorization: `Bearer ${key}` },
+});
+
+/** The same call with another key of the account, which has a setting. */
+const keyWith =
+  (settings: Partial<KeySettings>, headers: Record<string, string> = {}): Provoke =>
+  async (request, { world, caller }) => {
+    const { value, prefix, hash } = newKeyValue(world.config.keyPrefix);
+    const record = { ...OPEN_KEY, ...settings, prefix, hash };
+    const key = await world.book.createKey(caller.accountId, record, Date.now());
+    await world.ledger.ledger.publishKey(key, hash);
+    return withKey({ ...request, headers: { ...request.headers, ...headers } }, value);
+  };
+
+const raw =
+  (text: string | Buffer, type?: string): Provoke =>
+  (request) => ({
+    ...request,
+    body: { type: type ?? request.body?.type ?? 'application/json', raw: text },
+  });
+
+const changed =
+  (change: Record<string, unknown>): Provoke =>
+  (request) => ({
+    ...request,
+    body: {
+      type: request.body?.type ?? 'application/json',
+      example: { ...(request.body?.example as object), ...change },
+    },
+  });
+
+const provider =
+  (failure: string): Provoke =>
+  (request) => ({
+    ...request,
+    headers: { ...request.headers, 'x-provider': failure },
+  });
+
+/** An hour that is not this one. */
+function otherHours(): string {
+  const start = (new Date().getUTCHours() + 2) % 24;
+  const hour = (at: number) => `${String(at % 24).padStart(2, '0')}:00`;
+  return `${hour(start)}-${hour(start + 1)}`;
+}
+
+const without =
+  (name: string): Provoke =>
+  (request) => {
+    const { [name]: _, ...example } = (request.body?.example ?? {}) as Record<string, unknown>;
+    return { ...request, body: { type: request.body?.type ?? '', example } };
+  };
+
+/** A field, a parameter or a form field that is wrong, whichever the operation has. */
+const wrongField: Provoke = (request, by, operation) => {
+  const [parameter] = (operation.parameters ?? []).filter((one) => one.in === 'query');
+  if (parameter) return { ...request, query: `${parameter.name}=wrong&${parameter.name}=twice` };
+  if (operation.path.startsWith('/v1/')) return changed({ n: 'many' })(request, by, operation);
+  return changed({ no_such_field: 1 })(request, by, operation);
+};
+
+const NAMES_AN_OBJECT: Readonly<Record<string, Record<string, unknown>>> = {
+  '/v1/messages': { container: 'container_1' },
+  '/v1/responses': { previous_response_id: 'resp_1' },
+  '/v1/videos': { input_reference: 'file_1' },
+};
+
+const otherModel = (operation: Described) =>
+  operation.path.startsWith('/v1/images') ? 'demo-chat' : 'demo-image';
+
+export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
+  missing_api_key: (request) => ({ ...request, headers: {} }),
+  invalid_api_key: (request) => withKey(request, 'sk-tg-nobody-has-this-key'),
+  inactive_api_key: keyWith({ isActive: false }),
+  expired_api_key: keyWith({ expiresAt: 1 }),
+  outside_active_hours: (...given) => keyWith({ activeHours: otherHours() })(...given),
+  ip_not_allowed: keyWith({ allowedIps: ['203.0.113.0/24'] }),
+  // An address of Google's, in the United States.
+  country_blocked: keyWith({ blockedCountries: ['US'] }, { 'x-forwarded-for': '8.8.8.8' }),
+  origin_not_allowed: keyWith({ allowedOrigins: ['https://app.example.com'] }),
+  async inactive_account(request, { world }) {
+    const { key, accountId } = await world.account();
+    await world.api('PATCH', `/api/admin/accounts/${accountId}/`, world.config.adminToken ?? '', {
+      is_active: false,
+    });
+    return withKey(request, key);
+  },
+  management_not_allowed: keyWith({ canManage: false }),
+  invalid_admin_token: (request, _by, operation) => ({
+    ...request,
+    headers: {
+      ...request.headers,
+      authorization: 'Bearer not-the-token',
+      // Or else the gateway's own machine may ask.
+      ...(operation.path === '/metrics' ? { 'x-forwarded-for': '203.0.113.9' } : {}),
+    },
+  }),
+  invalid_json: raw('{"name":'),
+  unsupported_media_type: raw('name=x', 'text/plain'),
+  body_too_large: raw(Buffer.alloc(2 * 1024 * 1024 + 1, ' ')),
+  invalid_field: wrongField,
+  key_not_found: (request) => ({ ...request, path: { ...request.path, key_id: NOBODY } }),
+  account_not_found: (request) => ({ ...request, path: { ...request.path, account_id: NOBODY } }),
+  async email_taken(request, by, operation) {
+    await by.world.account({ email: 'taken@example.com' }).catch(() => undefined);
+    return changed({ email: 'taken@example.com' })(request, by, operation);
+  },
+  async idempotency_key_reused(request, by, operation) {
+    const headers = { 'idempotency-key': 'used-before' };
+    const path = operation.path.replace('{account_id}', request.path.account_id ?? '');
+    await by.world.api('POST', path, by.world.config.adminToken ?? '', { amount: 1 }, headers);
+    return { ...request, headers: { ...request.headers, ...headers } };
+  },
+  model_required: without('model'),
+  model_not_found: (request, by, operation) =>
+    request.body
+      ? changed({ model: 'gpt-0' })(request, by, operation)
+      : { ...request, path: { ...request.path, id: 'gpt-0' } },
+  endpoint_mismatch: (request, by, operation) =>
+    changed({ model: otherModel(operation) })(request, by, operation),
+  category_not_allowed: (request, by, operation) => {
+    const isVideo = operation.path.startsWith('/v1/videos');
+    return keyWith({ allowedCategories: [isVideo ? 'text' : 'video'] })(request, by, operation);
+  },
+  model_not_allowed: keyWith({ allowedModels: ['gpt-0'] }),
+  spending_limit_exceeded: keyWith({ spendingLimit: 0 as never }),
+  insufficient_credits: async (request, { world }) =>
+    withKey(request, (await world.account({ credits: 0 })).key),
+  object_not_found: (request, by, operation) =>
+    request.body === undefined
+      ? { ...request, path: { id: 'video_of_nobody' } }
+      : changed(NAMES_AN_OBJECT[operation.path] ?? {})(request, by, operation),
+  upstream_unavailable: provider('breaks'),
+  upstream_auth_failed: provider('refuses'),
+  upstream_timeout: provider('stalls'),
+};
+
+/** Codes that need something broken, or a connection that is not HTTP; other tests see to them. */
+export const UNPROVOKED: ReadonlySet<string> = new Set<ErrorCode>([
+  'service_unavailable',
+  'internal_error',
+  'invalid_request',
+  'request_timeout',
+  'unknown_endpoint',
+]);
