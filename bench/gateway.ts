@@ -47,7 +47,7 @@ export function makePlace(
 }
 
 /** A gateway as it is run in production, in a process of its own; any number in one place where that has servers. */
-export async function startGateway(cleanup: Cleanup, place: Place, index = 0): Promise<Server> {
+export async function startGateway(cleanup: Cleanup, place: Place, index = 0, workers = 1): Promise<Server> {
   if (!existsSync(MAIN)) throw new Error('there is no dist/main.js: run the load tests as npm run bench');
   return await startServer(cleanup, 'the gateway', [MAIN], {
     TOLLGATE_CONFIG: join(place.folder, 'gateway.yaml'),
@@ -56,6 +56,7 @@ export async function startGateway(cleanup: Cleanup, place: Place, index = 0): P
     PORT: '0',
     LOG_LEVEL: 'warn',
     TRUST_PROXY: '127.0.0.1/32',
+    WORKERS: String(workers),
     ...(place.databaseUrl === undefined ? {} : { DATABASE_URL: place.databaseUrl }),
     ...(place.redisUrl === undefined ? {} : { REDIS_URL: place.redisUrl }),
   });

@@ -8,46 +8,47 @@ import { measure } from './rounds.ts';
 import { startSharedRedis } from './shared-redis.ts';
 import { onStage, type Stage } from './stage.ts';
 import type { Target } from './target.ts';
+import { familyOf } from './usage.ts';
 
-/** One gateway, two, and on large machines more, on one Redis and one PostgreSQL. */
+/** A gateway of one process, of two, and on large machines of more, on one Redis and one PostgreSQL. */
 export async function processes(options: Options): Promise<ProfileReport | Skipped> {
   if (!isPostgresInstalled()) {
     return {
       profile: 'processes',
-      skipped: 'Several gateways need PostgreSQL 15 or newer, which is not installed here.',
+      skipped: 'Several processes need PostgreSQL 15 or newer, which is not installed here.',
     };
   }
   const cores = cpus().length;
   // Half of the cores are for the upstream, Redis, PostgreSQL and the load generator.
   const counts = [1, 2, 4, 8].filter((count) => count <= Math.max(2, cores / 2));
-  const about = `${counts.join(', ')} gateways on one Redis and one PostgreSQL, 100 accounts; 64 connections`;
+  const about = `${counts.join(', ')} processes of one gateway (WORKERS), with Redis and PostgreSQL, 100 accounts; 64 connections`;
   const cleanup = new Cleanup();
   try {
     const postgres = await startPostgres();
     cleanup.add(() => postgres.stop());
     const redisUrl = await startSharedRedis(cleanup);
     const shared = { databaseUrl: postgres.url('postgres'), redisUrl };
-    const gateways = Math.max(...counts);
-    const shape = { accounts: 100, keysEach: 1, restricted: true, gateways, shared };
+    const shape = { accounts: 100, keysEach: 1, restricted: true, workers: counts, shared };
     const { result, checks } = await onStage(shape, async (stage) => {
-      const targets = counts.map((count) => firstGateways(stage, count));
+      const targets = counts.map((count, index) => gatewayOf(stage, count, index));
       const requests = stage.accounts.map(({ keys }) => chatCall(keys[0] ?? '', { promptBytes: 750 }));
       const measured = await measure(targets, { ...options, requests, connections: 64, alone: false });
       return callTable(measured, targets[0]?.name ?? '');
     });
-    const note = `${cores} cores for everything: calls/s can grow only where the first gateways leave some idle`;
+    const note = `${cores} cores for everything: calls/s can grow only where the first process leaves some idle`;
     return { profile: 'processes', about, ...result, checks, notes: [note] };
   } finally {
     await cleanup.run();
   }
 }
 
-function firstGateways(stage: Stage, count: number): Target {
-  const gateways = stage.gateways.slice(0, count);
+function gatewayOf(stage: Stage, count: number, index: number): Target {
+  const gateway = stage.gateways[index];
+  if (!gateway) throw new RangeError('a gateway for each number of processes');
   return {
-    name: count === 1 ? '1 gateway' : `${count} gateways`,
-    urls: gateways.map(({ url }) => url),
-    pids: gateways.map(({ pid }) => pid),
+    name: count === 1 ? '1 process' : `${count} processes`,
+    urls: [gateway.url],
+    pids: familyOf(gateway.pid),
     redis: stage.redis,
   };
 }

@@ -13,7 +13,8 @@ export interface StageOptions {
   readonly accounts: number;
   readonly keysEach: number;
   readonly restricted: boolean;
-  readonly gateways?: number;
+  /** Gateways in one place, by how many processes each runs; default: one of one. */
+  readonly workers?: readonly number[];
   readonly shared?: Pick<Place, 'databaseUrl' | 'redisUrl'>;
   /** Default: any that is free. */
   readonly upstreamPort?: number;
@@ -62,8 +63,8 @@ async function open(options: StageOptions, cleanup: Cleanup): Promise<Stage> {
   const place = makePlace(cleanup, upstream.url, options.shared);
   const accounts = await makeAccounts(place, options);
   const gateways: Server[] = [];
-  for (let index = 0; index < (options.gateways ?? 1); index++) {
-    gateways.push(await startGateway(cleanup, place, index));
+  for (const [index, workers] of (options.workers ?? [1]).entries()) {
+    gateways.push(await startGateway(cleanup, place, index, workers));
   }
   const [gateway] = gateways;
   if (!gateway) throw new RangeError('a stage has at least one gateway');

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 
@@ -25,6 +25,14 @@ export async function redisCpuMicros(redis: Redis): Promise<number> {
   const info = await redis.info('cpu');
   const seconds = (field: string) => Number(new RegExp(`^${field}:(.+)$`, 'm').exec(info)?.[1]);
   return (seconds('used_cpu_user') + seconds('used_cpu_sys')) * 1e6;
+}
+
+/** A process and those that it started. */
+export function familyOf(pid: number): number[] {
+  const list = existsSync('/proc/self/stat')
+    ? readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    : spawnSync('pgrep', ['-P', String(pid)], { encoding: 'utf8' }).stdout;
+  return [pid, ...list.split(/\s+/).filter(Boolean).map(Number)];
 }
 
 function readProc(pid: number): Usage {
