@@ -22,8 +22,9 @@ import { Objects } from './gateway/objects.ts';
 import type { PipelineParts } from './gateway/pipeline.ts';
 import { SpoolFolder } from './gateway/upload/spool.ts';
 import { UpstreamTransport } from './gateway/upstream-transport.ts';
+import { registerGauges } from './gauges.ts';
 import type { OpenLedger } from './ledger/open-ledger.ts';
-import { GatewayMeters, registerGauges } from './metrics.ts';
+import { GatewayMeters } from './metrics.ts';
 import { readinessOf } from './readiness.ts';
 import { summedMetrics } from './workers-metrics.ts';
 
@@ -53,6 +54,7 @@ export const TRANSPORT = token<UpstreamTransport>('UpstreamTransport');
 export const TOKEN_COUNTER = token<TokenCounter>('TokenCounter');
 export const METRICS = token<Registry>('Registry');
 export const APP_PARTS = token<AppParts>('AppParts');
+const SPOOLS = token<SpoolFolder>('SpoolFolder');
 const METERS = token<GatewayMeters>('GatewayMeters');
 const GATEKEEPER = token<Gatekeeper>('Gatekeeper');
 const OBJECTS = token<Objects>('Objects');
@@ -67,9 +69,10 @@ export function compose(opened: Opened): DependencyContainer {
   const { config, logger, book } = opened;
   const { ledger } = opened.ledger;
 
-  once(METRICS, () => {
+  once(SPOOLS, () => new SpoolFolder(join(config.dataDir, 'uploads')));
+  once(METRICS, (c) => {
     const registry = new Registry();
-    registerGauges(registry, opened);
+    registerGauges(registry, { ...opened, spools: c.resolve(SPOOLS) });
     return registry;
   });
   once(METERS, (c) => new GatewayMeters(c.resolve(METRICS)));
@@ -114,7 +117,7 @@ export function compose(opened: Opened): DependencyContainer {
     },
     bounds: config.limits,
     bodyLimitBytes: config.server.bodyLimitBytes,
-    spools: new SpoolFolder(join(config.dataDir, 'uploads')),
+    spools: c.resolve(SPOOLS),
   }));
   once(APP_PARTS, (c) => {
     const gatekeeper = c.resolve(GATEKEEPER);

@@ -72,6 +72,7 @@ export class Delivery {
     this.#context = context;
     this.#timer = setTimeout(() => this.exchange.cancel(new RequestTimeout()), context.requestTimeoutMs);
     reply.raw.once('close', () => this.clientLeft());
+    context.meters.began();
   }
 
   get raw(): FastifyReply['raw'] {
@@ -106,7 +107,10 @@ export class Delivery {
     const isEncoded = typeof decoder === 'object';
     const answer = isEncoded ? decodedHead(encoded) : encoded;
     const type = statusCode < 300 ? String(answer.headers['content-type']) : '';
-    if (/^text\/event-stream/i.test(type)) this.#relay = new StreamRelay(this, answer);
+    if (/^text\/event-stream/i.test(type)) {
+      this.#context.meters.streamBegan();
+      this.#relay = new StreamRelay(this, answer);
+    }
     // JSON in place of bytes may be an error, so it is read.
     else if (statusCode < 300 && this.call.endpoint.answersBytes && !/\bjson\b/i.test(type))
       this.#relay = new BytesRelay(this, answer);
@@ -124,6 +128,11 @@ export class Delivery {
   clientHeaders(answer: UpstreamAnswer, own: Record<string, string | number> = {}) {
     this.#context.meters.firstByte(performance.now() - this.call.startedAt);
     return clientHeaders(answer.headers, { ...this.#reply.getHeaders(), ...own });
+  }
+
+  /** The first event of a stream came. */
+  firstToken(): void {
+    this.#context.meters.firstToken(performance.now() - this.call.startedAt);
   }
 
   /** Takes the reply out of Fastify's hands: from here on the relay writes to the socket itself. */
@@ -204,6 +213,7 @@ export class Delivery {
         after(charge);
         const addedMs = performance.now() - this.call.startedAt - upstreamMs;
         meters.ended(this.call.endpoint.path, code, upstreamMs, addedMs, charge);
+        if (this.#relay instanceof StreamRelay) meters.streamEnded();
       });
     };
     if (!reading || reading.free) settle(undefined, false);

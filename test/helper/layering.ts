@@ -12,7 +12,7 @@ const TIERS: readonly (readonly string[])[] = [
   ['gateway'],
   ['api', 'dashboard'],
   // Beside the app, so that nothing on the path of a request can know the demo.
-  ['app.ts', 'readiness.ts', 'metrics.ts', 'workers-metrics.ts', 'demo'],
+  ['app.ts', 'readiness.ts', 'metrics.ts', 'workers-metrics.ts', 'gauges.ts', 'demo'],
   ['container.ts'],
 ];
 const PROGRAM = TIERS.length;
