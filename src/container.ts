@@ -20,6 +20,7 @@ import { leastHold } from './gateway/least-hold.ts';
 import { TokenCounter } from './gateway/meter/token-counter.ts';
 import { Objects } from './gateway/objects.ts';
 import type { PipelineParts } from './gateway/pipeline.ts';
+import type { Tracing } from './gateway/tracing.ts';
 import { SpoolFolder } from './gateway/upload/spool.ts';
 import { UpstreamTransport } from './gateway/upstream-transport.ts';
 import { registerGauges } from './gauges.ts';
@@ -42,6 +43,7 @@ export interface Opened {
   /** Faults of Redis' persistence, found at the start. */
   readonly redisFaults: readonly string[];
   readonly isDraining: () => boolean;
+  readonly tracing: Tracing | undefined;
 }
 
 function token<T>(name: string): InjectionToken<T> {
@@ -114,6 +116,7 @@ export function compose(opened: Opened): DependencyContainer {
       countTokens: (text: string) => c.resolve(TOKEN_COUNTER).count(text),
       requestTimeoutMs: config.limits.requestTimeoutMs,
       meters: c.resolve(METERS),
+      tracing: opened.tracing,
     },
     bounds: config.limits,
     bodyLimitBytes: config.server.bodyLimitBytes,

@@ -82,6 +82,10 @@ async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger)
     address = { kind: 'socket', path: redis.socketPath };
   }
 
+  // Loaded only where it is wanted; closed when the last call is settled.
+  const tracing = config.tracing && (await import('./tracing.ts')).openTracing(config.tracing, logger);
+  closers.add(() => tracing?.close());
+
   let wakeAlerts = () => {};
   const ledger = await openLedger({
     address,
@@ -110,6 +114,7 @@ async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger)
     ledger,
     redisFaults,
     isDraining: () => stopping.isDraining,
+    tracing,
   });
   closers.add(() => container.resolve(COUNTRIES).close());
   closers.add(() => container.resolve(TOKEN_COUNTER).close());
