@@ -232,7 +232,7 @@ export class Delivery {
         .then((usage) => settle(usage, true))
         .catch((error: unknown) => {
           this.#request.log.error(
-            { reqId: this.call.requestId, err: error },
+            { err: error },
             'usage could not be estimated; the price per request is charged',
           );
           settle({}, true);

@@ -184,7 +184,7 @@ export class Sweep {
     );
     if (reply === 'EXPIRED') {
       this.#log.warn(
-        { requestId, accountId },
+        { reqId: requestId, accountId },
         'released the hold of a call whose gateway ended before it did',
       );
       this.#hooks.touch(bucket);
