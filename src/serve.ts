@@ -8,6 +8,7 @@ import { DemoUpstreams } from './demo/demo-upstreams.ts';
 import { parseRedisUrl } from './ledger/connect-redis.ts';
 import { type OpenLedger, openLedger } from './ledger/open-ledger.ts';
 import { startPrivateRedis } from './ledger/redis-server.ts';
+import { BookOlderThanRedis } from './ledger/restored-book.ts';
 import { describeOffer } from './offer.ts';
 import type { ReplaceCatalog } from './reload.ts';
 import { Stopping } from './stopping.ts';
@@ -96,6 +97,7 @@ async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger)
     waitReplicas: config.redisWaitReplicas,
     bounds: config.limits,
   }).catch((cause: unknown) => {
+    if (cause instanceof BookOlderThanRedis) throw cause;
     throw new Error('Redis cannot be reached. Check REDIS_URL, and that the server is running.', { cause });
   });
   closers.add(() => ledger.close(DRAIN_WITHIN_MS));

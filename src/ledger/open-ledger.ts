@@ -14,6 +14,7 @@ import { RedisClock } from './redis-clock.ts';
 import { RedisLedger } from './redis-ledger.ts';
 import { Refunds } from './refunds.ts';
 import { ReplicaWait } from './replica-wait.ts';
+import { refuseRestoredBook } from './restored-book.ts';
 import { ScriptSender } from './script-sender.ts';
 import { Settler } from './settler.ts';
 import { type Holds, Sweep } from './sweep.ts';
@@ -58,7 +59,7 @@ export interface LedgerBounds {
 
 const UNBOUNDED: LedgerBounds = { waitingCalls: Infinity, journalEntries: Infinity };
 
-/** Connects, checks and starts the background work. Rejects where Redis cannot be reached. */
+/** Connects, checks and starts the background work. Rejects where Redis cannot be reached, or with BookOlderThanRedis. */
 export async function openLedger(options: {
   address: RedisAddress;
   book: Book;
@@ -149,6 +150,8 @@ export async function openLedger(options: {
 
   try {
     await connectRedis(background, CONNECT_WITHIN_MS);
+    // Before the gate opens, which rebuilds accounts and so takes the evidence away.
+    await refuseRestoredBook(background, book, log);
     await connectRedis(client, CONNECT_WITHIN_MS);
     await gate.allOpened(OPEN_WITHIN_MS);
   } catch (error) {
