@@ -16,7 +16,7 @@ RUN node src/bootstrap.mjs build
 FROM node:24.21.0-trixie-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-# What only compilers and debuggers read is a quarter of the packages.
+# What only compilers and debuggers read is a sixth of the packages.
 RUN npm ci --ignore-scripts --omit=dev --no-audit --no-fund \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 

@@ -5,6 +5,7 @@ import type { ErrorCode } from './domain/errors.ts';
 import type { EndCode, Meters } from './gateway/meters.ts';
 
 const MS_PER_S = 1_000;
+const DELIVERY_STATUSES: readonly DeliveryStatus[] = ['delivered', 'failed', 'timeout', 'blocked', 'unknown'];
 /** Model calls take from milliseconds to half an hour. */
 const CALL_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800];
 const ADDED_BUCKETS_S = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
@@ -63,6 +64,8 @@ export class GatewayMeters implements Meters {
       labelNames: ['status'],
       registers,
     });
+    // Shown from the start: the first failure is then an increase, which alert rules see.
+    for (const status of DELIVERY_STATUSES) this.#deliveries.inc({ status }, 0);
     const charged = () => this.#chargedMicro / MICRO_PER_CREDIT;
     new Counter({
       name: 'tollgate_charged_credits_total',

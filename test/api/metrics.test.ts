@@ -29,7 +29,7 @@ function seriesIn(text: string): Map<string, number> {
 async function onceCounted(world: World, series: string): Promise<number> {
   for (;;) {
     const value = (await scrape(world)).get(series);
-    if (value !== undefined) return value;
+    if (value) return value;
   }
 }
 
