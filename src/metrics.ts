@@ -110,8 +110,9 @@ export class GatewayMeters implements Meters {
     this.#openStreams++;
   }
 
-  streamEnded(): void {
-    this.#openStreams--;
+  settled(wasStream: boolean): void {
+    this.#callsInFlight--;
+    if (wasStream) this.#openStreams--;
   }
 
   firstToken(afterMs: number): void {
@@ -127,7 +128,6 @@ export class GatewayMeters implements Meters {
     this.#upstream.observe(upstreamMs / MS_PER_S);
     this.#added.observe(addedMs / MS_PER_S);
     this.#chargedMicro += charge;
-    this.#callsInFlight--;
   }
 
   alertDelivered(status: DeliveryStatus): void {

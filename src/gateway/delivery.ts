@@ -221,7 +221,7 @@ export class Delivery {
         after(charge);
         const addedMs = performance.now() - this.call.startedAt - upstreamMs;
         meters.ended(this.call.endpoint.path, code, upstreamMs, addedMs, charge);
-        if (this.#relay instanceof StreamRelay) meters.streamEnded();
+        meters.settled(this.#relay instanceof StreamRelay);
         this.trace?.ended(ending, code, charge, upstreamMs);
       });
     };

@@ -1,6 +1,7 @@
 import { AggregatorRegistry, Registry } from 'prom-client';
 import { test } from 'tap';
 import { openBook } from '../../src/book/open-book.ts';
+import { micro } from '../../src/domain/credits.ts';
 import { registerGauges } from '../../src/gauges.ts';
 import { GatewayMeters } from '../../src/metrics.ts';
 import { VERSION } from '../../src/version.ts';
@@ -156,6 +157,14 @@ test('calls that end in any way leave none in flight', async (t) => {
   const metrics = await scrape(world);
   t.equal(metrics.get('tollgate_calls_in_flight'), 0);
   t.equal(metrics.get('tollgate_open_streams'), 0);
+});
+
+test('what was never admitted, such as a question about a video, ends without having been in flight', async (t) => {
+  const registry = new Registry();
+  new GatewayMeters(registry).ended('/v1/videos/{id}', 'ok', 1, 1, micro(0));
+  const metrics = seriesIn(await registry.metrics());
+  t.equal(metrics.get('tollgate_calls_in_flight'), 0);
+  t.equal(metrics.get('tollgate_upstream_seconds_count'), 1);
 });
 
 test('a large body is counted while its call lasts, with its size', async (t) => {
