@@ -103,7 +103,8 @@ test('the composed gateways may finish their calls, and write nothing but their 
   const { services } = compose();
   for (const name of ['gateway-1', 'gateway-2']) {
     const service = services[name];
-    t.ok(Number.parseInt(service?.stop_grace_period ?? '', 10) >= STOP_S);
+    const drainS = Number(service?.environment?.DRAIN_DELAY_MS) / 1_000;
+    t.ok(Number.parseInt(service?.stop_grace_period ?? '', 10) >= STOP_S + drainS);
     t.equal(service?.read_only, true);
     t.ok(service?.volumes?.includes(`${name}:/data`), 'each has a folder of its own');
   }
