@@ -20,6 +20,7 @@ import { modelRoutes, type PipelineParts } from './gateway/pipeline.ts';
 import { refusalText, refuse } from './gateway/refuse.ts';
 import { ConnectionRefuser } from './gateway/refuse-connection.ts';
 import { checkHead } from './gateway/request-head.ts';
+import { RequestLog } from './request-log.ts';
 
 /** How often Node looks for connections that are past `server.headTimeoutMs` or `server.bodyTimeoutMs`. */
 const CHECK_EVERY_MS = 2_000;
@@ -41,8 +42,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     // One line a request would cost more than the forwarding; metrics and the ledger tell what happened.
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: newRequestId,
-    // A child logger for each request would cost more than judging it; what is logged of one names its id.
-    childLoggerFactory: (logger) => logger,
+    childLoggerFactory: (logger, bindings) => new RequestLog(logger, bindings),
     bodyLimit: parts.pipeline.bodyLimitBytes,
     requestTimeout: server.bodyTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_MS,

@@ -3,6 +3,17 @@ import type { Catalog, Model, Upstream } from './domain/catalog.ts';
 /** The `url` of an upstream that is the demo provider, which the gateway itself starts. */
 export const DEMO_URL = 'demo';
 
+/** By the names of the OpenTelemetry specification. */
+export const TRACE_SAMPLERS = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+export type TraceSampler = (typeof TRACE_SAMPLERS)[number];
+
 /** An upstream that is left out because environment variables that it names are not set, with its models. */
 export interface Waiting {
   readonly upstream: string;
@@ -59,6 +70,16 @@ export interface Config {
   readonly requireDurableRedis: boolean;
   /** Replicas that must have a hold before its call is sent upstream; 0: none. */
   readonly redisWaitReplicas: number;
+  /** Where traces go, as OpenTelemetry's own variables say; undefined: nowhere. */
+  readonly tracing:
+    | {
+        /** Of the collector's OTLP/HTTP route for traces. */
+        readonly url: string;
+        readonly sampler: TraceSampler;
+        /** Share of the traces that begin here, 0 to 1; for the samplers by ratio. */
+        readonly ratio: number;
+      }
+    | undefined;
   /** One line each, to be logged once: upstreams left out for want of a credential, with their models. */
   readonly warnings: readonly string[];
 }

@@ -20,10 +20,12 @@ import { leastHold } from './gateway/least-hold.ts';
 import { TokenCounter } from './gateway/meter/token-counter.ts';
 import { Objects } from './gateway/objects.ts';
 import type { PipelineParts } from './gateway/pipeline.ts';
+import type { Tracing } from './gateway/tracing.ts';
 import { SpoolFolder } from './gateway/upload/spool.ts';
 import { UpstreamTransport } from './gateway/upstream-transport.ts';
+import { registerGauges } from './gauges.ts';
 import type { OpenLedger } from './ledger/open-ledger.ts';
-import { GatewayMeters, registerGauges } from './metrics.ts';
+import { GatewayMeters } from './metrics.ts';
 import { readinessOf } from './readiness.ts';
 import { summedMetrics } from './workers-metrics.ts';
 
@@ -41,6 +43,7 @@ export interface Opened {
   /** Faults of Redis' persistence, found at the start. */
   readonly redisFaults: readonly string[];
   readonly isDraining: () => boolean;
+  readonly tracing: Tracing | undefined;
 }
 
 function token<T>(name: string): InjectionToken<T> {
@@ -53,6 +56,7 @@ export const TRANSPORT = token<UpstreamTransport>('UpstreamTransport');
 export const TOKEN_COUNTER = token<TokenCounter>('TokenCounter');
 export const METRICS = token<Registry>('Registry');
 export const APP_PARTS = token<AppParts>('AppParts');
+const SPOOLS = token<SpoolFolder>('SpoolFolder');
 const METERS = token<GatewayMeters>('GatewayMeters');
 const GATEKEEPER = token<Gatekeeper>('Gatekeeper');
 const OBJECTS = token<Objects>('Objects');
@@ -67,9 +71,10 @@ export function compose(opened: Opened): DependencyContainer {
   const { config, logger, book } = opened;
   const { ledger } = opened.ledger;
 
-  once(METRICS, () => {
+  once(SPOOLS, () => new SpoolFolder(join(config.dataDir, 'uploads')));
+  once(METRICS, (c) => {
     const registry = new Registry();
-    registerGauges(registry, opened);
+    registerGauges(registry, { ...opened, spools: c.resolve(SPOOLS) });
     return registry;
   });
   once(METERS, (c) => new GatewayMeters(c.resolve(METRICS)));
@@ -111,10 +116,11 @@ export function compose(opened: Opened): DependencyContainer {
       countTokens: (text: string) => c.resolve(TOKEN_COUNTER).count(text),
       requestTimeoutMs: config.limits.requestTimeoutMs,
       meters: c.resolve(METERS),
+      tracing: opened.tracing,
     },
     bounds: config.limits,
     bodyLimitBytes: config.server.bodyLimitBytes,
-    spools: new SpoolFolder(join(config.dataDir, 'uploads')),
+    spools: c.resolve(SPOOLS),
   }));
   once(APP_PARTS, (c) => {
     const gatekeeper = c.resolve(GATEKEEPER);

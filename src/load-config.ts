@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { parseDocument } from 'yaml';
-import type { Config } from './config.ts';
+import { type Config, TRACE_SAMPLERS } from './config.ts';
 import { boolean, Faults, matching, number, oneOf, type Read, text } from './config-reader.ts';
 import { configFile, credential, drainDelay, host, port, trustedProxy } from './config-schema.ts';
 import { substitute } from './config-substitute.ts';
@@ -71,6 +71,7 @@ export function loadConfig({ env, file }: { env: NodeJS.ProcessEnv; file?: strin
     redisUrl: given.redisUrl,
     requireDurableRedis: given.requireDurableRedis ?? false,
     redisWaitReplicas: given.redisWaitReplicas ?? 0,
+    tracing: tracingOf(given),
     warnings,
   });
 }
@@ -153,6 +154,12 @@ function readEnvironment(env: NodeJS.ProcessEnv, faults: Faults) {
       }
       return isCount ? Number(value) : ('auto' as const);
     }),
+    otlpUrl: read('OTEL_EXPORTER_OTLP_ENDPOINT', httpUrl),
+    otlpTracesUrl: read('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', httpUrl),
+    sampler: read('OTEL_TRACES_SAMPLER', oneOf(...TRACE_SAMPLERS)),
+    sampleRatio: read('OTEL_TRACES_SAMPLER_ARG', (value, path, all) =>
+      number(0, 1, 'decimal')(Number(value), path, all),
+    ),
   };
 }
 
@@ -160,6 +167,17 @@ function readEnvironment(env: NodeJS.ProcessEnv, faults: Faults) {
 function workersFor(workers: number | 'auto', databaseUrl: string | undefined): number {
   if (workers !== 'auto') return workers;
   return databaseUrl === undefined ? 1 : Math.min(availableParallelism(), MOST_WORKERS);
+}
+
+const httpUrl = text('must be http://… or https://…', (value) =>
+  /^https?:\/\//.test(value) && URL.canParse(value) ? value : undefined,
+);
+
+/** The endpoint for all signals is a base, that for traces the whole address (OpenTelemetry, "OTLP exporter"). */
+function tracingOf(given: ReturnType<typeof readEnvironment>): Config['tracing'] {
+  const { otlpUrl, otlpTracesUrl, sampler = 'parentbased_always_on', sampleRatio: ratio = 1 } = given;
+  const url = otlpTracesUrl ?? (otlpUrl && `${otlpUrl.replace(/\/$/, '')}/v1/traces`);
+  return url === undefined ? undefined : { url, sampler, ratio };
 }
 
 function acceptRedisUrl(value: string): string | undefined {

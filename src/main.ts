@@ -1,10 +1,11 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
-import { type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { ensureDemoAccount } from './demo-account.ts';
 import { HangUps } from './hang-ups.ts';
 import { loadConfig } from './load-config.ts';
+import { openLog } from './open-log.ts';
 import { Reloader } from './reload.ts';
 import { serve } from './serve.ts';
 import { type Serving, WorkerFailed, Workers } from './workers.ts';
@@ -22,7 +23,7 @@ interface Running {
 
 async function start(): Promise<Running> {
   const config = load();
-  const logger = pino({ level: config.logLevel, base: null });
+  const logger = await openLog(config.logLevel);
   const isSupervisor = cluster.isPrimary && config.workers > 1;
   const running = isSupervisor ? await Workers.start(config, logger) : await startOne(config, logger);
   hangUps.onReload = () => running.reload();

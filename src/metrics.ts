@@ -1,11 +1,11 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry } from 'prom-client';
-import type { Book, DeliveryStatus } from './book/book.ts';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { DeliveryStatus } from './book/book.ts';
 import { MICRO_PER_CREDIT, type Micro } from './domain/credits.ts';
 import type { ErrorCode } from './domain/errors.ts';
 import type { EndCode, Meters } from './gateway/meters.ts';
-import type { OpenLedger } from './ledger/open-ledger.ts';
 
 const MS_PER_S = 1_000;
+const DELIVERY_STATUSES: readonly DeliveryStatus[] = ['delivered', 'failed', 'timeout', 'blocked', 'unknown'];
 /** Model calls take from milliseconds to half an hour. */
 const CALL_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800];
 const ADDED_BUCKETS_S = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
@@ -18,12 +18,15 @@ export class GatewayMeters implements Meters {
   readonly #requests: Counter<'endpoint' | 'code'>;
   readonly #upstream: Histogram;
   readonly #firstByte: Histogram;
+  readonly #firstToken: Histogram;
   readonly #added: Histogram;
   readonly #deliveries: Counter<'status'>;
   /** Finding a labelled counter costs a microsecond, so each is found once. */
   readonly #counters = new Map<string, Map<string, Counter.Internal>>();
   /** Summed as integers; a decimal only when it is read. */
   #chargedMicro = 0;
+  #callsInFlight = 0;
+  #openStreams = 0;
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -45,6 +48,11 @@ export class GatewayMeters implements Meters {
       'From the request to the head of its answer; an answer that is not streamed is settled first',
       CALL_BUCKETS_S,
     );
+    this.#firstToken = histogram(
+      'tollgate_time_to_first_token_seconds',
+      'Of streams: from the request to the first event of the answer',
+      CALL_BUCKETS_S,
+    );
     this.#added = histogram(
       'tollgate_added_seconds',
       'What the gateway took of a call, beside the upstream: to judge, admit and settle it',
@@ -56,6 +64,8 @@ export class GatewayMeters implements Meters {
       labelNames: ['status'],
       registers,
     });
+    // Shown from the start: the first failure is then an increase, which alert rules see.
+    for (const status of DELIVERY_STATUSES) this.#deliveries.inc({ status }, 0);
     const charged = () => this.#chargedMicro / MICRO_PER_CREDIT;
     new Counter({
       name: 'tollgate_charged_credits_total',
@@ -66,10 +76,47 @@ export class GatewayMeters implements Meters {
         this.inc(charged());
       },
     });
+    const gauge = (name: string, help: string, read: () => number) =>
+      new Gauge({
+        name,
+        help,
+        registers,
+        aggregator: 'sum',
+        collect() {
+          this.set(read());
+        },
+      });
+    gauge(
+      'tollgate_calls_in_flight',
+      'Model calls of this process that were admitted and are not settled',
+      () => this.#callsInFlight,
+    );
+    gauge(
+      'tollgate_open_streams',
+      'Those of them whose answer is a stream that has begun',
+      () => this.#openStreams,
+    );
   }
 
   refused(endpoint: string, code: ErrorCode): void {
     this.#count(endpoint, code);
+  }
+
+  began(): void {
+    this.#callsInFlight++;
+  }
+
+  streamBegan(): void {
+    this.#openStreams++;
+  }
+
+  settled(wasStream: boolean): void {
+    this.#callsInFlight--;
+    if (wasStream) this.#openStreams--;
+  }
+
+  firstToken(afterMs: number): void {
+    this.#firstToken.observe(afterMs / MS_PER_S);
   }
 
   firstByte(afterMs: number): void {
@@ -100,42 +147,4 @@ export class GatewayMeters implements Meters {
     }
     counter.inc();
   }
-}
-
-/** What is read when Prometheus asks: the process, and how far the ledger and the book are. */
-export function registerGauges(
-  registry: Registry,
-  parts: { readonly ledger: OpenLedger; readonly book: Pick<Book, 'ping'> },
-): void {
-  const { ledger, book } = parts;
-  const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      async collect() {
-        // A part that does not answer must not take the other metrics along.
-        this.set(
-          await Promise.resolve()
-            .then(read)
-            .catch(() => Number.NaN),
-        );
-      },
-    });
-  const isUp = (asked: Promise<unknown>) =>
-    asked.then(
-      () => 1,
-      () => 0,
-    );
-  collectDefaultMetrics({ register: registry });
-  gauge('tollgate_open_settlements', 'Charges that Redis has not confirmed yet', () =>
-    ledger.openSettlements(),
-  );
-  gauge(
-    'tollgate_journal_backlog',
-    'Ledger entries in Redis that are not in the book yet, of all gateways; NaN: Redis does not answer',
-    () => ledger.drain.backlog(),
-  );
-  gauge('tollgate_redis_up', '1: Redis answers', () => isUp(ledger.check()));
-  gauge('tollgate_book_up', '1: the book (database) answers', () => isUp(book.ping()));
 }

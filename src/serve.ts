@@ -8,6 +8,7 @@ import { DemoUpstreams } from './demo/demo-upstreams.ts';
 import { parseRedisUrl } from './ledger/connect-redis.ts';
 import { type OpenLedger, openLedger } from './ledger/open-ledger.ts';
 import { startPrivateRedis } from './ledger/redis-server.ts';
+import { BookOlderThanRedis } from './ledger/restored-book.ts';
 import { describeOffer } from './offer.ts';
 import type { ReplaceCatalog } from './reload.ts';
 import { Stopping } from './stopping.ts';
@@ -82,6 +83,10 @@ async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger)
     address = { kind: 'socket', path: redis.socketPath };
   }
 
+  // Loaded only where it is wanted; closed when the last call is settled.
+  const tracing = config.tracing && (await import('./tracing.ts')).openTracing(config.tracing, logger);
+  closers.add(() => tracing?.close());
+
   let wakeAlerts = () => {};
   const ledger = await openLedger({
     address,
@@ -92,6 +97,7 @@ async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger)
     waitReplicas: config.redisWaitReplicas,
     bounds: config.limits,
   }).catch((cause: unknown) => {
+    if (cause instanceof BookOlderThanRedis) throw cause;
     throw new Error('Redis cannot be reached. Check REDIS_URL, and that the server is running.', { cause });
   });
   closers.add(() => ledger.close(DRAIN_WITHIN_MS));
@@ -110,6 +116,7 @@ async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger)
     ledger,
     redisFaults,
     isDraining: () => stopping.isDraining,
+    tracing,
   });
   closers.add(() => container.resolve(COUNTRIES).close());
   closers.add(() => container.resolve(TOKEN_COUNTER).close());

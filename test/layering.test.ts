@@ -16,6 +16,18 @@ test('imports in src go one way', async (t) => {
   t.same(layeringFaults(new Map(paths.map((path) => [path, readFileSync(join(SRC, path), 'utf8')]))), []);
 });
 
+test('OpenTelemetry is loaded by nobody who does not trace', async (t) => {
+  const sources = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => [path, readFileSync(join(SRC, path), 'utf8')] as const);
+  const users = sources.flatMap(([path, source]) => (source.includes("from '@opentelemetry/") ? [path] : []));
+  t.same(users.sort(), ['call-trace.ts', 'tracing.ts']);
+  const importers = sources.flatMap(([path, source]) =>
+    /^import (?!type).*from '\.\/(tracing|call-trace)\.ts'/m.test(source) ? [path] : [],
+  );
+  t.same(importers, ['tracing.ts'], 'the program imports it when an endpoint is set');
+});
+
 test('an import of a higher tier is found, however it is written', async (t) => {
   for (const line of [
     "import { admit } from '../ledger/admit.ts';",

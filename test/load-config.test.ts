@@ -191,6 +191,33 @@ test('the environment wins over the file', async (t) => {
   });
 });
 
+test('OpenTelemetry’s own variables say where traces go', async (t) => {
+  const tracingOf = (env: NodeJS.ProcessEnv) => load(t, SMALL, { ...KEY, ...env }).tracing;
+  t.equal(tracingOf({ OTEL_TRACES_SAMPLER: 'always_on' }), undefined, 'nowhere without an endpoint');
+  const base = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' };
+  t.same(tracingOf(base), {
+    url: 'http://collector:4318/v1/traces',
+    sampler: 'parentbased_always_on',
+    ratio: 1,
+  });
+  t.same(
+    tracingOf({
+      ...base,
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces.example.com/in',
+      OTEL_TRACES_SAMPLER: 'traceidratio',
+      OTEL_TRACES_SAMPLER_ARG: '0.25',
+    }),
+    { url: 'https://traces.example.com/in', sampler: 'traceidratio', ratio: 0.25 },
+  );
+  for (const fault of [
+    { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' },
+    { OTEL_TRACES_SAMPLER: 'sometimes' },
+    { OTEL_TRACES_SAMPLER_ARG: '2' },
+  ]) {
+    t.throws(() => tracingOf(fault), new RegExp(Object.keys(fault).join()));
+  }
+});
+
 test('TOLLGATE_CONFIG names the file', async (t) => {
   const folder = t.testdir({ 'other.yaml': `${SMALL}\nserver: { port: 9 }` });
   const config = loadConfig({ env: { ...KEY, TOLLGATE_CONFIG: `${folder}/other.yaml` } });

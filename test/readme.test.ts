@@ -23,7 +23,7 @@ function rowsUnder(heading: string): string[][] {
 }
 
 function plain(cell: string): string {
-  return cell.trim().replace(/^`(.*)`$/, '$1');
+  return cell.trim().replace(/^`([^`]*)`$/, '$1');
 }
 
 test('every error code stands in the README with its status and type, and no other does', async (t) => {
@@ -118,6 +118,17 @@ test('every route stands in the README, and no other does', async (t) => {
   const real = [...described, 'GET /openapi.json', 'GET /docs', 'GET /dashboard/'];
   const told = rowsUnder('Routes').map(([route]) => route);
   t.same(told.sort(), real.filter((route) => !route.startsWith('HEAD ')).sort());
+});
+
+test('every metric stands in the README, and no other does', async (t) => {
+  const { url } = await startWorld(t);
+  const page = await (await fetch(`${url}/metrics`)).text();
+  const real = [...page.matchAll(/^# TYPE (tollgate_\w+) /gm)].map(([, name = '']) => name);
+  t.ok(real.length > 10, 'the metrics are found');
+  const told = rowsUnder('For the operator').flatMap(([name = '']) =>
+    name.startsWith('tollgate_') ? [name] : [],
+  );
+  t.same(told.sort(), real.sort());
 });
 
 test('files that the README links to, and headings, exist', async (t) => {

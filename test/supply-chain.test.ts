@@ -95,7 +95,7 @@ test('every package of production has a licence that lets it be passed on', asyn
 test('the image is built without install scripts, from a base of one version', async (t) => {
   const dockerfile = text('Dockerfile');
   const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base);
-  t.same(new Set(bases), new Set([`node:${packages['node_modules/node']?.version}-bookworm-slim`]));
+  t.same(new Set(bases), new Set([`node:${packages['node_modules/node']?.version}-trixie-slim`]));
   const installs = dockerfile.split('\n').filter((line) => /\bnpm (ci|install|i)\b/.test(line));
   t.equal(installs.length, 2);
   for (const line of installs) t.match(line, /npm ci --ignore-scripts/);

@@ -14,6 +14,7 @@ import type { Objects } from './objects.ts';
 import { refuse } from './refuse.ts';
 import { settleCall } from './settle.ts';
 import { StreamRelay } from './stream-relay.ts';
+import type { CallTrace, Tracing } from './tracing.ts';
 import { failureOf, isTimeout, RequestTimeout, unfitStatus } from './upstream-failure.ts';
 import { Exchange, type UpstreamAnswer } from './upstream-transport.ts';
 
@@ -37,6 +38,8 @@ export interface DeliveryContext {
   readonly countTokens: CountTokens;
   readonly requestTimeoutMs: number;
   readonly meters: Meters;
+  /** Absent: nothing is traced. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** One for all, because each call's connection is closed some time, mostly long after its answer. */
@@ -51,6 +54,7 @@ export class Delivery {
   readonly call: ReadCall;
   readonly exchange = new Exchange();
   readonly injectedUsage: boolean;
+  readonly trace: CallTrace | undefined;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
   readonly #context: DeliveryContext;
@@ -72,6 +76,8 @@ export class Delivery {
     this.#context = context;
     this.#timer = setTimeout(() => this.exchange.cancel(new RequestTimeout()), context.requestTimeoutMs);
     reply.raw.once('close', () => this.clientLeft());
+    context.meters.began();
+    this.trace = context.tracing?.began(request.headers, this.call);
   }
 
   get raw(): FastifyReply['raw'] {
@@ -86,6 +92,7 @@ export class Delivery {
   head(encoded: UpstreamAnswer): void {
     if (this.#state !== 'waiting') return;
     const { statusCode } = encoded;
+    this.trace?.head(statusCode);
     const unfit = unfitStatus(statusCode);
     if (unfit) {
       this.#fail(unfit, 'upstream_error');
@@ -106,7 +113,10 @@ export class Delivery {
     const isEncoded = typeof decoder === 'object';
     const answer = isEncoded ? decodedHead(encoded) : encoded;
     const type = statusCode < 300 ? String(answer.headers['content-type']) : '';
-    if (/^text\/event-stream/i.test(type)) this.#relay = new StreamRelay(this, answer);
+    if (/^text\/event-stream/i.test(type)) {
+      this.#context.meters.streamBegan();
+      this.#relay = new StreamRelay(this, answer);
+    }
     // JSON in place of bytes may be an error, so it is read.
     else if (statusCode < 300 && this.call.endpoint.answersBytes && !/\bjson\b/i.test(type))
       this.#relay = new BytesRelay(this, answer);
@@ -124,6 +134,12 @@ export class Delivery {
   clientHeaders(answer: UpstreamAnswer, own: Record<string, string | number> = {}) {
     this.#context.meters.firstByte(performance.now() - this.call.startedAt);
     return clientHeaders(answer.headers, { ...this.#reply.getHeaders(), ...own });
+  }
+
+  /** The first event of a stream came. */
+  firstToken(): void {
+    this.#context.meters.firstToken(performance.now() - this.call.startedAt);
+    this.trace?.firstToken();
   }
 
   /** Takes the reply out of Fastify's hands: from here on the relay writes to the socket itself. */
@@ -199,11 +215,14 @@ export class Delivery {
       // Nothing more is sent of it, nor estimated from it.
       void this.call.spool?.close();
       const made = reading?.made;
-      const charge = settleCall(ledger, this.call, { status, outcome, usage, estimated, made }, () => {
+      const ending = { status, outcome, usage, estimated, made };
+      const charge = settleCall(ledger, this.call, ending, () => {
         this.#state = 'ended';
         after(charge);
         const addedMs = performance.now() - this.call.startedAt - upstreamMs;
         meters.ended(this.call.endpoint.path, code, upstreamMs, addedMs, charge);
+        meters.settled(this.#relay instanceof StreamRelay);
+        this.trace?.ended(ending, code, charge, upstreamMs);
       });
     };
     if (!reading || reading.free) settle(undefined, false);
@@ -213,7 +232,7 @@ export class Delivery {
         .then((usage) => settle(usage, true))
         .catch((error: unknown) => {
           this.#request.log.error(
-            { reqId: this.call.requestId, err: error },
+            { err: error },
             'usage could not be estimated; the price per request is charged',
           );
           settle({}, true);

@@ -25,6 +25,7 @@ const FROM_OPTIONS = {
     // The plugin copies what it is given three times over: it gets the call, and the transport has the headers.
     const { exchange } = delivery;
     exchange.headers = upstreamHeaders(sentHeaders(request, call.body), call.body.model.upstream);
+    delivery.trace?.passOn(exchange.headers);
     return { [EXCHANGE]: exchange };
   },
   // The relays write the head themselves; copying every header through the reply costs more than the call's Redis work.

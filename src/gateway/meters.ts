@@ -12,6 +12,13 @@ export type EndCode = 'ok' | ErrorCode | Exclude<Outcome, 'complete'>;
 export interface Meters {
   /** A model call was refused before it reached an upstream. */
   refused(endpoint: string, code: ErrorCode): void;
+  /** An admitted call is about to be sent upstream; `settled` follows, once. */
+  began(): void;
+  /** The answer to a call that began is a stream. */
+  streamBegan(): void;
+  /** The first event of a stream came, so long after the request. */
+  firstToken(afterMs: number): void;
+  settled(wasStream: boolean): void;
   /** The head of the answer is about to be written, so long after the request came. */
   firstByte(afterMs: number): void;
   /**

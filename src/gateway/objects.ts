@@ -118,7 +118,7 @@ export class Objects {
     try {
       await Promise.race([this.#book.rememberObjects(objects), late.promise]);
     } catch (error) {
-      this.#log.warn({ err: error, requestId: call.requestId }, 'what an upstream keeps could not be noted');
+      this.#log.warn({ err: error, reqId: call.requestId }, 'what an upstream keeps could not be noted');
     } finally {
       clearTimeout(timer);
     }

@@ -142,7 +142,9 @@ function pipelineOf(parts: PipelineParts, endpoint: Endpoint, turns: Turns) {
     async failed(request: FastifyRequest, _reply: FastifyReply, error: Error): Promise<void> {
       const { call, delivery } = request;
       if (delivery) return;
-      parts.delivery.meters.refused(endpoint.path, refusalFrom(error).code);
+      const refusal = refusalFrom(error);
+      parts.delivery.meters.refused(endpoint.path, refusal.code);
+      parts.delivery.tracing?.refused(request.headers, endpoint.path, refusal, call);
       if (call?.epoch === undefined) return;
       const ending = {
         status: 500,

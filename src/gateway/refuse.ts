@@ -52,10 +52,9 @@ export function refusalFrom(error: unknown): GatewayError {
 /** The error handler of the whole app (contract section 3: error shapes, WWW-Authenticate, Retry-After). */
 export function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const refusal = refusalFrom(error);
-  if (refusal.code === 'internal_error')
-    request.log.error({ reqId: request.id, err: refusal.cause }, 'request failed');
+  if (refusal.code === 'internal_error') request.log.error({ err: refusal.cause }, 'request failed');
   if (refusal.code === 'service_unavailable')
-    request.log.warn({ reqId: request.id, err: refusal.cause }, 'request refused with 503');
+    request.log.warn({ err: refusal.cause }, 'request refused with 503');
   // Where the path cannot be read, no hook has run that would have set it.
   reply.header('x-request-id', request.id);
   if (refusal.statusCode === 401) reply.header('www-authenticate', 'Bearer');

@@ -14,6 +14,8 @@ export class StreamRelay implements AnswerSink {
   readonly #splitter = new EventSplitter();
   readonly #meter: StreamMeter;
   #received = false;
+  /** An event came whole. */
+  #begun = false;
   #ending = false;
   #settled = false;
   #upstreamEnded = false;
@@ -56,6 +58,10 @@ export class StreamRelay implements AnswerSink {
     let passed = '';
     for (let event = this.#splitter.next(); event !== undefined; event = this.#splitter.next()) {
       passed += this.#passed(event);
+    }
+    if (!this.#begun && (passed !== '' || this.#tail !== '')) {
+      this.#begun = true;
+      this.#delivery.firstToken();
     }
     const flowing = this.#parts.write(passed);
     if (this.#tail !== '') this.#finish();

@@ -43,8 +43,9 @@ export function holdText(admission: Admission, now: number, deadline: number): s
   return `${hold} ${deadline} ${keyId} ${accountId} ${now} ${category} ${endpoint} ${model}`;
 }
 
-/** A hold that is past its deadline, or (`keyId` absent) a bar against a repeat. */
+/** A hold, or (the rest absent) a bar against a repeat. */
 export interface StoredHold {
+  readonly amount?: Micro;
   readonly deadline: number;
   readonly keyId?: number;
   readonly accountId?: number;
@@ -55,6 +56,7 @@ export function parseHold(text: string): StoredHold {
   const [amount, deadline, keyId, accountId, createdAt, category, endpoint, ...model] = text.split(' ');
   if (amount === '-') return { deadline: Number(deadline) };
   return {
+    amount: micro(Number(amount)),
     deadline: Number(deadline),
     keyId: Number(keyId),
     accountId: Number(accountId),

@@ -119,10 +119,24 @@ export class JournalDrain {
     return this.#length >= this.#maxEntries;
   }
 
-  /** Entries not yet in the book, over all buckets. Rejects where a part of Redis does not answer. */
-  async backlog(): Promise<number> {
-    const lengths = await Promise.all(ALL.map((bucket) => this.#client.xlen(journalName(bucket))));
-    return lengths.reduce((sum, length) => sum + length, 0);
+  /**
+   * Entries not yet in the book, over all buckets, and when the oldest came (ms since epoch, by the clock of
+   * Redis). Rejects where a part of Redis does not answer.
+   */
+  async backlog(): Promise<{ readonly entries: number; readonly oldestAt: number | undefined }> {
+    const journals = await Promise.all(
+      ALL.map(async (bucket) => {
+        const name = journalName(bucket);
+        const entries = await this.#client.xlen(name);
+        const [first] = entries > 0 ? await this.#client.xrange(name, '-', '+', 'COUNT', 1) : [];
+        return { entries, oldestAt: first ? Number.parseInt(first[0], 10) : Number.POSITIVE_INFINITY };
+      }),
+    );
+    const oldestAt = Math.min(...journals.map((journal) => journal.oldestAt));
+    return {
+      entries: journals.reduce((sum, journal) => sum + journal.entries, 0),
+      oldestAt: Number.isFinite(oldestAt) ? oldestAt : undefined,
+    };
   }
 
   /** Drains what is left, until done or the deadline (ms from now) has passed. */

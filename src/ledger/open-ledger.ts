@@ -14,9 +14,10 @@ import { RedisClock } from './redis-clock.ts';
 import { RedisLedger } from './redis-ledger.ts';
 import { Refunds } from './refunds.ts';
 import { ReplicaWait } from './replica-wait.ts';
+import { refuseRestoredBook } from './restored-book.ts';
 import { ScriptSender } from './script-sender.ts';
 import { Settler } from './settler.ts';
-import { Sweep } from './sweep.ts';
+import { type Holds, Sweep } from './sweep.ts';
 import { TickWriter } from './tick-writer.ts';
 import { WaitingCalls } from './waiting-calls.ts';
 
@@ -35,6 +36,10 @@ export interface OpenLedger {
   readonly refunds: Refunds;
   /** Rejects when Redis does not answer; else what is wrong with its persistence, empty: nothing. */
   check(): Promise<string[]>;
+  /** Entries of all gateways that are not in the book yet, and the age of the oldest; 0: there is none. Rejects as `check`. */
+  backlog(): Promise<{ readonly entries: number; readonly ageMs: number }>;
+  /** The holds of all gateways, as they were 15 s ago or less. */
+  holds(): Holds;
   /** Settlements that Redis has not answered yet. */
   openSettlements(): number;
   /** Resolves when every settle is answered and every journal is in the book. Rejects where either cannot be. */
@@ -54,7 +59,7 @@ export interface LedgerBounds {
 
 const UNBOUNDED: LedgerBounds = { waitingCalls: Infinity, journalEntries: Infinity };
 
-/** Connects, checks and starts the background work. Rejects where Redis cannot be reached. */
+/** Connects, checks and starts the background work. Rejects where Redis cannot be reached, or with BookOlderThanRedis. */
 export async function openLedger(options: {
   address: RedisAddress;
   book: Book;
@@ -145,6 +150,8 @@ export async function openLedger(options: {
 
   try {
     await connectRedis(background, CONNECT_WITHIN_MS);
+    // Before the gate opens, which rebuilds accounts and so takes the evidence away.
+    await refuseRestoredBook(background, book, log);
     await connectRedis(client, CONNECT_WITHIN_MS);
     await gate.allOpened(OPEN_WITHIN_MS);
   } catch (error) {
@@ -161,6 +168,11 @@ export async function openLedger(options: {
     drain,
     refunds: new Refunds({ client, gate, book, drain, rebuild }),
     check: () => durabilityFaults(background),
+    async backlog() {
+      const { entries, oldestAt } = await drain.backlog();
+      return { entries, ageMs: oldestAt === undefined ? 0 : Math.max(0, clock.now() - oldestAt) };
+    },
+    holds: () => sweep.holds,
     openSettlements: () => settler.open,
     async settled() {
       await settler.idle(SETTLED_WITHIN_MS);

@@ -157,7 +157,10 @@ export class Settler {
     void attempt
       .catch((error: unknown) => {
         if (this.#failed.size === 0)
-          this.#log.warn({ err: error }, 'a settle was not answered; it is kept and retried');
+          this.#log.warn(
+            { reqId: settlement.draft.id, err: error },
+            'a settle was not answered; it is kept and retried',
+          );
         this.#failed.set(settlement.draft.id, settlement);
       })
       .then(() => this.#answered());

@@ -1,9 +1,10 @@
 import type { Book, Grant } from '../book/book.ts';
+import { type Micro, micro } from '../domain/credits.ts';
 import type { AccountRecord, KeyRecord } from '../domain/key.ts';
 import { periodStarts } from '../domain/period.ts';
 import type { Log } from '../log.ts';
 import type { RedisClient } from './connect-redis.ts';
-import { draftText, parseHold } from './entry-text.ts';
+import { draftText, parseHold, type StoredHold } from './entry-text.ts';
 import { Failures } from './failures.ts';
 import type { Admission } from './ledger.ts';
 import { Loop } from './loop.ts';
@@ -25,6 +26,12 @@ const CANCEL_AT_ONCE = 200;
 /** Lost admissions remembered at most; beyond it their holds are released at their deadline instead. */
 const CANCEL_MAX = 10_000;
 
+/** How many calls hold credits, and how many micro-credits. */
+export interface Holds {
+  readonly count: number;
+  readonly amount: Micro;
+}
+
 /** What sets right what a death or a lost reply left behind; every step may run on several gateways at once. */
 export class Sweep {
   readonly #client: RedisClient;
@@ -41,6 +48,7 @@ export class Sweep {
   };
   readonly #lost = new Map<string, { accountId: number; keyId: number }>();
   readonly #loops: readonly Loop[];
+  #holds: Holds = { count: 0, amount: micro(0) };
 
   constructor(options: {
     client: RedisClient;
@@ -119,32 +127,47 @@ export class Sweep {
     await this.expireHolds(this.#clock.now());
   }
 
+  /** The holds that the last pass found, of all gateways: at most EXPIRE_MS old. */
+  get holds(): Holds {
+    return this.#holds;
+  }
+
   /**
    * Releases holds whose deadline is before `now`, each with a ledger entry of charge 0, and forgets old marks. What
    * fails keeps back nothing else; rejects at the end.
    */
   async expireHolds(now: number): Promise<void> {
     const failures = new Failures();
+    const found = { count: 0, amount: 0 };
     for (let bucket = 0; bucket < BUCKETS; bucket++) {
-      await failures.note(this.#expireIn(bucket, now, failures));
+      await failures.note(this.#expireIn(bucket, now, failures, found));
     }
+    this.#holds = { count: found.count, amount: micro(found.amount) };
     failures.throwFirst();
   }
 
-  async #expireIn(bucket: number, now: number, failures: Failures): Promise<void> {
+  async #expireIn(
+    bucket: number,
+    now: number,
+    failures: Failures,
+    found: { count: number; amount: number },
+  ): Promise<void> {
     let cursor = '0';
     do {
       const [next, fields] = await this.#client.hscan(holdsName(bucket), cursor, 'COUNT', 500);
       cursor = next;
       for (let at = 0; at < fields.length; at += 2) {
-        await failures.note(this.#expire(bucket, fields[at] as string, fields[at + 1] as string, now));
+        const hold = parseHold(fields[at + 1] as string);
+        if (hold.deadline <= now) await failures.note(this.#expire(bucket, fields[at] as string, hold, now));
+        else if (hold.amount !== undefined) {
+          found.count++;
+          found.amount += hold.amount;
+        }
       }
     } while (cursor !== '0');
   }
 
-  async #expire(bucket: number, requestId: string, text: string, now: number): Promise<void> {
-    const hold = parseHold(text);
-    if (hold.deadline > now) return;
+  async #expire(bucket: number, requestId: string, hold: StoredHold, now: number): Promise<void> {
     const accountId = hold.accountId ?? bucket;
     const starts = periodStarts(now);
     const reply = await this.#client.expire(
@@ -161,7 +184,7 @@ export class Sweep {
     );
     if (reply === 'EXPIRED') {
       this.#log.warn(
-        { requestId, accountId },
+        { reqId: requestId, accountId },
         'released the hold of a call whose gateway ended before it did',
       );
       this.#hooks.touch(bucket);

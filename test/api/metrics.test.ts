@@ -1,9 +1,13 @@
-import { Registry } from 'prom-client';
+import { AggregatorRegistry, Registry } from 'prom-client';
 import { test } from 'tap';
 import { openBook } from '../../src/book/open-book.ts';
-import { registerGauges } from '../../src/metrics.ts';
-import { startLedgerWorld } from '../helper/ledger-world.ts';
+import { micro } from '../../src/domain/credits.ts';
+import { registerGauges } from '../../src/gauges.ts';
+import { GatewayMeters } from '../../src/metrics.ts';
+import { VERSION } from '../../src/version.ts';
+import { admissionOf, spend, startLedgerWorld } from '../helper/ledger-world.ts';
 import { startReceiver } from '../helper/receiver.ts';
+import { until } from '../helper/until.ts';
 import { ADMIN_TOKEN, startWorld, type World } from '../helper/world.ts';
 
 async function scrape(world: World): Promise<Map<string, number>> {
@@ -26,7 +30,7 @@ function seriesIn(text: string): Map<string, number> {
 async function onceCounted(world: World, series: string): Promise<number> {
   for (;;) {
     const value = (await scrape(world)).get(series);
-    if (value !== undefined) return value;
+    if (value) return value;
   }
 }
 
@@ -46,6 +50,7 @@ test('an answered call is counted, timed, and its charge added up', async (t) =>
   for (const name of ['upstream', 'time_to_first_byte', 'added']) {
     t.equal(metrics.get(`tollgate_${name}_seconds_count`), 2, name);
   }
+  t.equal(metrics.get('tollgate_time_to_first_token_seconds_count'), 1, 'of the stream');
   const sum = (name: string) => metrics.get(`tollgate_${name}_seconds_sum`) ?? 0;
   t.ok(sum('upstream') >= 0.06, 'the upstream took its 30 ms twice');
   t.ok(sum('time_to_first_byte') >= 0.06, 'and nothing came before');
@@ -114,8 +119,111 @@ test('the process and the ledger’s state are shown', async (t) => {
   t.ok(metrics.get('process_resident_memory_bytes'), 'default metrics');
   t.equal(metrics.get('tollgate_open_settlements'), 0);
   t.equal(metrics.get('tollgate_journal_backlog'), 0);
+  t.equal(metrics.get('tollgate_journal_lag_seconds'), 0);
   t.equal(metrics.get('tollgate_redis_up'), 1);
+  t.equal(metrics.get('tollgate_redis_durable'), 1);
   t.equal(metrics.get('tollgate_book_up'), 1);
+  t.equal(metrics.get('tollgate_alerts_queued'), 0);
+  t.equal(metrics.get(`tollgate_build_info{version="${VERSION}"}`), 1);
+});
+
+test('a stream in flight is counted while it lasts, and its hold with its credits', async (t) => {
+  const world = await startWorld(t, { behave: () => ({ stallAfter: 2 }) });
+  const { key } = await world.account();
+  const response = await world.chat(key, { stream: true });
+  const reader = response.body?.getReader();
+  await reader?.read();
+  await world.ledger.sweep.expireHolds(Date.now());
+  const during = await scrape(world);
+  t.equal(during.get('tollgate_calls_in_flight'), 1);
+  t.equal(during.get('tollgate_open_streams'), 1);
+  t.equal(during.get('tollgate_holds'), 1);
+  t.equal(during.get('tollgate_held_credits'), 1, 'the model costs 1 credit a call');
+  await reader?.cancel();
+  await onceCounted(world, calls('client_left'));
+  await world.settled();
+  await world.ledger.sweep.expireHolds(Date.now());
+  const after = await scrape(world);
+  for (const name of ['calls_in_flight', 'open_streams', 'holds', 'held_credits']) {
+    t.equal(after.get(`tollgate_${name}`), 0, name);
+  }
+});
+
+test('calls that end in any way leave none in flight', async (t) => {
+  const answers = [{ status: 500 }, { breakAfter: 'nothing' as const }, {}];
+  const world = await startWorld(t, { behave: () => answers.shift() });
+  const { key } = await world.account();
+  for (let call = 0; call < 3; call++) await (await world.chat(key, { stream: call === 2 })).text();
+  const metrics = await scrape(world);
+  t.equal(metrics.get('tollgate_calls_in_flight'), 0);
+  t.equal(metrics.get('tollgate_open_streams'), 0);
+});
+
+test('what was never admitted, such as a question about a video, ends without having been in flight', async (t) => {
+  const registry = new Registry();
+  new GatewayMeters(registry).ended('/v1/videos/{id}', 'ok', 1, 1, micro(0));
+  const metrics = seriesIn(await registry.metrics());
+  t.equal(metrics.get('tollgate_calls_in_flight'), 0);
+  t.equal(metrics.get('tollgate_upstream_seconds_count'), 1);
+});
+
+test('a large body is counted while its call lasts, with its size', async (t) => {
+  let entered = () => {};
+  const reached = new Promise<void>((resolve) => {
+    entered = resolve;
+  });
+  const world = await startWorld(t, {
+    behave: () => {
+      entered();
+      return { stallAfter: 0 };
+    },
+  });
+  const { key } = await world.account();
+  const leave = new AbortController();
+  const body = { model: 'flat', messages: [{ role: 'user', content: 'x'.repeat(2_000_000) }] };
+  const call = fetch(`${world.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    body: JSON.stringify(body),
+    signal: leave.signal,
+  }).catch(() => {});
+  await reached;
+  const metrics = await scrape(world);
+  t.equal(metrics.get('tollgate_spooled_bodies'), 1);
+  t.ok((metrics.get('tollgate_spooled_bytes') ?? 0) > 2_000_000);
+  leave.abort();
+  await call;
+  await onceCounted(world, calls('client_left'));
+  t.equal((await scrape(world)).get('tollgate_spooled_bodies'), 0);
+});
+
+test('entries that the book has not taken show as backlog, with the age of the oldest', async (t) => {
+  const world = await startLedgerWorld(t);
+  const { key } = await world.account({ credits: 10 });
+  await world.open.settled();
+  world.open.drain.abandon();
+  await spend(world.open, admissionOf(key, 1), 1);
+  await until('the entry to be in the journal', async () => (await world.open.backlog()).entries === 1);
+  const { ageMs } = await world.open.backlog();
+  await until('it to grow older', async () => (await world.open.backlog()).ageMs > ageMs);
+  t.pass('it did');
+});
+
+test('what several processes show becomes one by the rule of each metric', async (t) => {
+  const { open, book } = await startLedgerWorld(t);
+  const processes = [3, 5].map((bodies) => {
+    const registry = new Registry();
+    registerGauges(registry, { ledger: open, book, spools: { kept: { bodies, bytes: 0 } } });
+    new GatewayMeters(registry).refused('/v1/chat/completions', 'invalid_json');
+    return registry.getMetricsAsJSON();
+  });
+  const together = AggregatorRegistry.aggregate(await Promise.all(processes));
+  const metrics = seriesIn(await together.metrics());
+  t.equal(metrics.get(calls('invalid_json')), 2, 'calls add up');
+  t.equal(metrics.get('tollgate_spooled_bodies'), 8, 'and what each keeps');
+  t.equal(metrics.get('tollgate_redis_up'), 1, 'Redis is one');
+  t.equal(metrics.get('tollgate_book_up'), 1);
+  t.equal(metrics.get(`tollgate_build_info{version="${VERSION}"}`), 1);
 });
 
 test('a Redis and a book that are gone read as down, and take no other metric along', async (t) => {
@@ -124,13 +232,15 @@ test('a Redis and a book that are gone read as down, and take no other metric al
   const dataDir = t.testdir();
   const book = await openBook({ databaseUrl: undefined, dataDir });
   const registry = new Registry();
-  registerGauges(registry, { ledger, book });
+  registerGauges(registry, { ledger, book, spools: { kept: { bodies: 0, bytes: 0 } } });
   ledger.abandon();
   await book.close();
   const metrics = seriesIn(await registry.metrics());
   t.equal(metrics.get('tollgate_redis_up'), 0);
   t.equal(metrics.get('tollgate_book_up'), 0);
-  t.ok(Number.isNaN(metrics.get('tollgate_journal_backlog')), 'nobody knows the backlog');
+  for (const name of ['journal_backlog', 'journal_lag_seconds', 'redis_durable', 'alerts_queued']) {
+    t.ok(Number.isNaN(metrics.get(`tollgate_${name}`)), `nobody knows ${name}`);
+  }
   t.ok(metrics.has('process_resident_memory_bytes'));
 });
 

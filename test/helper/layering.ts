@@ -6,13 +6,13 @@ import { posix } from 'node:path';
  */
 const TIERS: readonly (readonly string[])[] = [
   ['domain'],
-  ['config.ts', 'log.ts', 'version.ts'],
+  ['config.ts', 'log.ts', 'request-log.ts', 'version.ts'],
   ['book'],
   ['ledger', 'alerts'],
   ['gateway'],
   ['api', 'dashboard'],
   // Beside the app, so that nothing on the path of a request can know the demo.
-  ['app.ts', 'readiness.ts', 'metrics.ts', 'workers-metrics.ts', 'demo'],
+  ['app.ts', 'readiness.ts', 'metrics.ts', 'workers-metrics.ts', 'gauges.ts', 'demo'],
   ['container.ts'],
 ];
 const PROGRAM = TIERS.length;

@@ -128,6 +128,7 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
     redisUrl: undefined,
     requireDurableRedis: false,
     redisWaitReplicas: 0,
+    tracing: undefined,
     warnings: [],
     ...overrides,
   };

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { type Test, test } from 'tap';
 import { type Ended, makePlace, run, startGateway } from '../helper/gateway-process.ts';
 import { freePort, startRedis } from '../helper/redis-process.ts';
@@ -58,6 +60,17 @@ test('a Redis that does not persist, where it is required to', async (t) => {
   const redis = await startRedis(t, { appendonly: 'no' });
   const { env } = place(t, { REDIS_URL: redis.url, REQUIRE_DURABLE_REDIS: 'true' });
   await refused(t, env, /REQUIRE_DURABLE_REDIS.*append-only/);
+});
+
+test('a book that a newer version has used', async (t) => {
+  const { env, dataDir } = place(t);
+  await (await startGateway(t, { env, dataDir })).stop();
+  const book = new DatabaseSync(join(dataDir, 'book.sqlite'));
+  book.exec(
+    "insert into kysely_migration (name, timestamp) values ('9999_future', '2030-01-01T00:00:00.000Z')",
+  );
+  book.close();
+  await refused(t, env, /last used by a newer version of Tollgate.*"9999_future"/);
 });
 
 test('a data folder in use', async (t) => {

@@ -56,3 +56,11 @@ test('SIGHUP reloads also in a terminal that is there', options, async (t) => {
   await until('the reload to be logged', () => output().includes('configuration reloaded'));
   t.ok(isAlive(pid));
 });
+
+test('in a terminal the log is text to read, but for the line that says where', options, async (t) => {
+  const { output } = await startInTerminal(t, makePlace(t, 'http://127.0.0.1:1'));
+  const lines = output().trim().split('\r\n');
+  t.ok(lines.some((line) => line.startsWith('{"msg":"listening","url":"http://')));
+  t.equal(lines.filter((line) => line.startsWith('{')).length, 1);
+  t.ok(lines.some((line) => /INFO|WARN/.test(line)));
+});

@@ -10,11 +10,13 @@ import type { ByteSource } from './byte-source.ts';
  */
 export class Spool implements ByteSource {
   readonly #file: FileHandle;
+  readonly #onClose: () => void;
   #size = 0;
   #isClosed = false;
 
-  constructor(file: FileHandle) {
+  constructor(file: FileHandle, onClose = () => {}) {
     this.#file = file;
+    this.#onClose = onClose;
   }
 
   get size(): number {
@@ -50,6 +52,7 @@ export class Spool implements ByteSource {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#onClose();
     // Nothing of it is kept, so there is nothing to lose by an error.
     await this.#file.close().catch(() => {});
   }
@@ -58,6 +61,8 @@ export class Spool implements ByteSource {
 /** The folder in which large bodies are kept while their calls last; it holds no file that could be seen there. */
 export class SpoolFolder {
   readonly #path: string;
+  /** Bodies that are kept now. */
+  readonly #open = new Set<Spool>();
 
   constructor(path: string) {
     this.#path = path;
@@ -66,10 +71,19 @@ export class SpoolFolder {
   /** An empty file for one body. Throws 503 `service_unavailable` where there can be none. */
   async create(): Promise<Spool> {
     try {
-      return new Spool(await this.#nameless());
+      const spool = new Spool(await this.#nameless(), () => this.#open.delete(spool));
+      this.#open.add(spool);
+      return spool;
     } catch (cause) {
       throw cannotKeep(cause);
     }
+  }
+
+  /** How many bodies are kept now, and how many bytes they have together. */
+  get kept(): { readonly bodies: number; readonly bytes: number } {
+    let bytes = 0;
+    for (const spool of this.#open) bytes += spool.size;
+    return { bodies: this.#open.size, bytes };
   }
 
   async #nameless(): Promise<FileHandle> {

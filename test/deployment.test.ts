@@ -1,0 +1,162 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { test } from 'tap';
+import { parse } from 'yaml';
+import { loadConfig } from '../src/load-config.ts';
+
+/** What an operator deploys with must fit the program: names, paths and times that stand in both. */
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+
+/** What a stop takes at most: calls in flight, settles and journal, the last traces (contract section 1, "Stop"). */
+const STOP_S = 43;
+
+interface Service {
+  readonly image?: string;
+  readonly command?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly volumes?: readonly string[];
+  readonly depends_on?: object;
+  readonly networks?: object;
+  readonly secrets?: readonly string[];
+  readonly configs?: readonly { readonly source: string }[];
+  readonly stop_grace_period?: string;
+  readonly read_only?: boolean;
+}
+
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly volumes: object;
+  readonly networks: object;
+  readonly secrets: object;
+  readonly configs: object;
+}
+
+const compose = () => parse(read('config/compose.yaml'), { merge: true }) as Compose;
+const namesOf = (list: object | undefined) => (Array.isArray(list) ? list : Object.keys(list ?? {}));
+
+/** The environment of a service as Compose makes it, each `${NAME…}` a stand-in. */
+function environmentOf(service: Service | undefined): Record<string, string> {
+  const entries = Object.entries(service?.environment ?? {});
+  return Object.fromEntries(
+    entries.map(([name, value]) => [
+      name,
+      value.replaceAll(/\$\{(\w+)(:[-?][^}]*)?\}/g, (_, variable, rest) =>
+        rest?.startsWith(':-') ? rest.slice(2) : `stand-in-for-${variable}`,
+      ),
+    ]),
+  );
+}
+
+test('the image is built on the Node that the tests run on', async (t) => {
+  const { packages } = JSON.parse(read('package-lock.json')) as {
+    packages: Record<string, { version: string }>;
+  };
+  const bases = [...read('Dockerfile').matchAll(/^FROM (\S+)/gm)].map(([, image = '']) => image);
+  t.equal(bases.length, 3);
+  for (const image of bases) t.match(image, `node:${packages['node_modules/node']?.version}-`);
+});
+
+test('everything that the Dockerfile copies is there, and reaches the builder', async (t) => {
+  const ignored = read('.dockerignore').split('\n');
+  const copied = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths = '']) =>
+    paths.split(' '),
+  );
+  t.ok(copied.length > 5, 'the steps are found');
+  for (const path of copied) {
+    t.ok(existsSync(join(ROOT, path)), path);
+    t.ok(ignored.includes(`!${path.split('/', 1)[0]}`), `${path} is not ignored`);
+  }
+});
+
+test('the image runs as nobody special, and tells its health', async (t) => {
+  const file = read('Dockerfile');
+  t.match(file, /^USER (node|1000)/m);
+  t.match(file, /^HEALTHCHECK /m);
+});
+
+test('the composed gateways start with what they are given', async (t) => {
+  const { services } = compose();
+  for (const name of ['gateway-1', 'gateway-2']) {
+    const env = environmentOf(services[name]);
+    const config = loadConfig({ env, file: join(ROOT, 'config/gateway.yaml') });
+    t.match(config.databaseUrl, /@postgres:5432\/tollgate$/);
+    t.equal(config.redisUrl, 'redis://valkey:6379');
+    t.equal(config.requireDurableRedis, true);
+    t.ok(config.adminToken);
+    t.same(config.server.trustProxy, ['172.30.80.10']);
+  }
+  t.match(
+    services.proxy?.networks,
+    { tollgate: { ipv4_address: '172.30.80.10' } },
+    'the proxy that is trusted',
+  );
+  const known = [...read('README.md').matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name]) => name);
+  const referred = [...read('config/gateway.yaml').matchAll(/\$\{([A-Z_]+)\}/g)].map(([, name]) => name);
+  for (const name of Object.keys(services['gateway-1']?.environment ?? {})) {
+    t.ok(known.includes(name) || referred.includes(name), name);
+  }
+});
+
+test('the composed gateways may finish their calls, and write nothing but their data', async (t) => {
+  const { services } = compose();
+  for (const name of ['gateway-1', 'gateway-2']) {
+    const service = services[name];
+    const drainS = Number(service?.environment?.DRAIN_DELAY_MS) / 1_000;
+    t.ok(Number.parseInt(service?.stop_grace_period ?? '', 10) >= STOP_S + drainS);
+    t.equal(service?.read_only, true);
+    t.ok(service?.volumes?.includes(`${name}:/data`), 'each has a folder of its own');
+  }
+});
+
+test('the composed Redis persists and evicts nothing', async (t) => {
+  t.match(compose().services.valkey?.command, /--appendonly yes.*--maxmemory-policy noeviction/);
+});
+
+test('whatever a composed service refers to is declared, and each file exists', async (t) => {
+  const { services, volumes, networks, secrets, configs } = compose();
+  for (const [name, service] of Object.entries(services)) {
+    for (const other of namesOf(service.depends_on)) t.ok(services[other], `${name} needs ${other}`);
+    for (const network of namesOf(service.networks)) t.ok(network in networks, network);
+    for (const secret of service.secrets ?? []) t.ok(secret in secrets, secret);
+    for (const { source } of service.configs ?? []) t.ok(source in configs, source);
+    for (const volume of service.volumes ?? []) {
+      const [source = ''] = volume.split(':');
+      t.ok(source.startsWith('.') ? existsSync(join(ROOT, 'config', source)) : source in volumes, volume);
+    }
+  }
+});
+
+test('images of others are named with their version', async (t) => {
+  for (const [name, { image = '' }] of Object.entries(compose().services)) {
+    if (image !== 'tollgate') t.match(image, /:v?\d+\.?\d*/, name);
+  }
+});
+
+test('Prometheus and HAProxy ask the gateways that are composed', async (t) => {
+  const { services } = compose();
+  const { scrape_configs: jobs, rule_files: rules } = parse(read('config/prometheus.yaml')) as {
+    scrape_configs: { static_configs: { targets: string[] }[] }[];
+    rule_files: string[];
+  };
+  const asked = jobs.flatMap((job) => job.static_configs.flatMap(({ targets }) => targets));
+  const balanced = [...read('config/haproxy.cfg').matchAll(/^\s+server \S+ (\S+)$/gm)].map(([, at]) => at);
+  const gateways = Object.keys(services).filter((name) => name.startsWith('gateway-'));
+  t.same(
+    asked,
+    gateways.map((name) => `${name}:8080`),
+  );
+  t.same(balanced, asked);
+  for (const file of rules) t.ok(existsSync(join(ROOT, 'config', file)));
+});
+
+test('the systemd unit starts the program, and stops it as it wants to be stopped', async (t) => {
+  const unit = read('config/tollgate.service');
+  const value = (name: string) => new RegExp(`^${name}=(.+)$`, 'm').exec(unit)?.[1] ?? '';
+  t.match(value('ExecStart'), / dist\/main\.js$/);
+  t.ok(Number(value('TimeoutStopSec')) >= STOP_S);
+  t.equal(value('KillMode'), 'mixed', 'the private Redis must outlive the drain');
+  t.match(value('Environment'), `TOLLGATE_DATA=/var/lib/${value('StateDirectory')}`);
+  t.notMatch(unit, /^MemoryDenyWriteExecute=/m, 'V8 compiles at run time');
+});

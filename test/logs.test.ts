@@ -1,0 +1,59 @@
+import { pino } from 'pino';
+import { test } from 'tap';
+import { startDemoProvider } from '../src/demo/demo-provider.ts';
+import { RequestLog } from '../src/request-log.ts';
+import { apiOf } from './helper/api.ts';
+import { makePlace, startGateway } from './helper/gateway-process.ts';
+import { makeOwner } from './helper/owner.ts';
+import { startRedis } from './helper/redis-process.ts';
+import { until } from './helper/until.ts';
+
+/** The lines of a log that is JSON. */
+function linesOf(output: string): Record<string, unknown>[] {
+  return output
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+test('each line of a request carries its id, at every level, and from children too', async (t) => {
+  let written = '';
+  const log = pino({ level: 'trace', base: null }, { write: (line: string) => (written += line) });
+  const request = new RequestLog(log, { reqId: 'req_1' });
+  for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const) {
+    request[level]({ level_: level }, 'text');
+  }
+  request.child({ part: 'a' }).info('text');
+  request.silent();
+  const lines = linesOf(written);
+  t.same(
+    lines.map(({ level }) => level),
+    [10, 20, 30, 40, 50, 60, 30],
+  );
+  t.ok(lines.every(({ reqId, msg }) => reqId === 'req_1' && msg === 'text'));
+  t.equal(lines[6]?.part, 'a');
+});
+
+test('a request that logs nothing makes no logger', async (t) => {
+  const log = pino({ level: 'silent' });
+  log.child = () => t.fail('made') as never;
+  t.equal(new RequestLog(log, { reqId: 'req_1' }).level, 'silent');
+});
+
+test('what a gateway logs is JSON, a line each; of a refused call with the id that its caller got', async (t) => {
+  const redis = await startRedis(t);
+  const provider = await startDemoProvider();
+  t.teardown(() => provider.close());
+  const gateway = await startGateway(t, makePlace(t, provider.url, { REDIS_URL: redis.url }));
+  const { key } = await makeOwner(gateway, 10);
+  await redis.kill();
+  const refused = await gateway.chat(key);
+  t.equal(refused.status, 503);
+  await until('the refusal to be logged', () => gateway.output().includes('request refused with 503'));
+  const lines = linesOf(gateway.output());
+  const line = lines.find(({ msg }) => msg === 'request refused with 503');
+  t.equal(line?.reqId, refused.headers.get('x-request-id'));
+  t.notMatch(gateway.output(), key);
+  await redis.start();
+  t.equal((await apiOf(gateway, key).get('/healthz')).status, 200);
+});

@@ -1,0 +1,110 @@
+import { type Test, test } from 'tap';
+import { startDemoProvider } from '../../src/demo/demo-provider.ts';
+import { refuseRestoredBook } from '../../src/ledger/restored-book.ts';
+import { tollgate } from '../helper/command.ts';
+import { type GatewayProcess, makePlace, type Place, run, startGateway } from '../helper/gateway-process.ts';
+import { admissionOf, log, spend, startLedgerWorld } from '../helper/ledger-world.ts';
+import { balanceOf, ledgerOf, makeOwner, type Owner, sumOf } from '../helper/owner.ts';
+import { createDatabase, execute } from '../helper/postgres.ts';
+import { startRedis } from '../helper/redis-process.ts';
+import { until } from '../helper/until.ts';
+
+interface Restored {
+  readonly place: Place;
+  readonly databaseUrl: string;
+  /** Had 99 credits when the backup was made. */
+  readonly owner: Owner;
+}
+
+/**
+ * An account with 99 credits; a backup of the book; `afterwards`, at a gateway on the same Redis; and the backup in place
+ * of the book.
+ */
+async function restoredAfter(
+  t: Test,
+  afterwards: (gateway: GatewayProcess, owner: Owner) => Promise<unknown>,
+): Promise<Restored> {
+  const [redis, original, provider] = await Promise.all([
+    startRedis(t),
+    createDatabase(),
+    startDemoProvider(),
+  ]);
+  t.teardown(() => provider.close());
+  const placeOn = (DATABASE_URL: string) =>
+    makePlace(t, provider.url, { REDIS_URL: redis.url, DATABASE_URL });
+  const before = await startGateway(t, placeOn(original));
+  const owner = await makeOwner(before, 100);
+  await (await before.chat(owner.key)).text();
+  await before.stop();
+  const { pathname } = new URL(original);
+  const backup = `${pathname.slice(1)}_backup`;
+  const admin = original.replace(/\/[^/]*$/, '/postgres');
+  await execute(admin, `create database ${backup} template ${pathname.slice(1)}`);
+  const after = await startGateway(t, placeOn(original));
+  await afterwards(after, owner);
+  await after.stop();
+  const databaseUrl = original.replace(/\/[^/]*$/, `/${backup}`);
+  return { place: placeOn(databaseUrl), databaseUrl, owner };
+}
+
+const call = async (gateway: GatewayProcess, owner: Owner) => (await gateway.chat(owner.key)).text();
+
+async function refused(t: Test, place: Place, evidence: RegExp): Promise<void> {
+  const { code, errors } = await run('main.ts', place.env);
+  t.equal(code, 1);
+  t.match(errors, /^tollgate: The book is older than what Redis holds of it [^\n]+operating\.md[^\n]+\n$/);
+  t.match(errors, evidence);
+}
+
+test('a book from a backup beside the Redis of later is refused, each time', async (t) => {
+  const { place } = await restoredAfter(t, call);
+  await refused(t, place, /account 1 lacks ledger entries after number 2/);
+  await refused(t, place, /account 1 lacks/);
+});
+
+test('also where nothing but a new account has come since', async (t) => {
+  const { place } = await restoredAfter(t, (gateway) => makeOwner(gateway, 50));
+  await refused(t, place, /account 2 is unknown/);
+});
+
+test('with a new identity it goes on from the backup, and what is lost is lost for good', async (t) => {
+  let lost: Owner | undefined;
+  const { place, databaseUrl, owner } = await restoredAfter(t, async (gateway, first) => {
+    await call(gateway, first);
+    lost = await makeOwner(gateway, 50);
+    await call(gateway, lost);
+  });
+  // As operating.md says.
+  await execute(databaseUrl, 'update identity set id = substr(md5(random()::text), 1, 8)');
+  const gateway = await startGateway(t, place);
+  t.same(await balanceOf(gateway, owner), { balance: 99, held: 0 });
+  t.equal((await gateway.chat(lost?.key ?? '')).status, 401, 'a key of later is unknown');
+  const next = await makeOwner(gateway, 7);
+  t.equal(next.accountId, lost?.accountId, 'the id is given out again');
+  t.same(await balanceOf(gateway, next), { balance: 7, held: 0 }, 'with nothing of its former owner');
+  t.equal((await gateway.chat(lost?.key ?? '')).status, 401);
+  await call(gateway, owner);
+  const entries = await until('the ledger to have the call', async () => {
+    const found = await ledgerOf(gateway, owner);
+    return found.length === 3 && found;
+  });
+  t.equal(sumOf(entries), 98_000_000);
+  t.match(await tollgate(['reconcile'], place.env), { code: 0 });
+});
+
+test('a book from a backup after which nothing happened is taken', async (t) => {
+  const { place, owner } = await restoredAfter(t, async () => {});
+  t.same(await balanceOf(await startGateway(t, place), owner), { balance: 99, held: 0 });
+});
+
+test('a book that is only behind its journal is not taken for a restored one', async (t) => {
+  const world = await startLedgerWorld(t);
+  const { key } = await world.account({ credits: 10 });
+  await world.open.settled();
+  world.open.drain.abandon();
+  for (let calls = 0; calls < 3; calls++) await spend(world.open, admissionOf(key, 1), 1);
+  await until('the entries to be in the journal', async () => (await world.open.backlog()).entries === 3);
+  await refuseRestoredBook(world.raw, world.book, log);
+  await (await world.second()).settled();
+  t.equal((await world.open.ledger.account(key.accountId)).balance, 7_000_000);
+});
