@@ -54,6 +54,9 @@ function ownerQueries(book: Book, { accountId, keyIds, entries }: BigBook): Book
     { name: 'ledger, 1,000 entries', run: () => book.ledger({ ...page, limit: 1_000 }) },
     { name: 'ledger of a key, first page', run: () => book.ledger({ ...page, keyId }) },
     { name: 'ledger of a key, deep inside', run: () => book.ledger({ ...page, keyId, before }) },
+    { name: 'ledger of the only top-up', run: () => book.ledger({ ...page, type: 'top_up' }) },
+    { name: 'ledger of a model', run: () => book.ledger({ ...page, model: 'bench-model-1' }) },
+    { name: 'ledger of a model without calls', run: () => book.ledger({ ...page, model: 'none' }) },
     ...spans.flatMap(({ span, days }) =>
       (['day', 'key', 'model'] as const).map((by) => ({
         name: `usage of a ${span} by ${by}`,

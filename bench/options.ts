@@ -12,8 +12,6 @@ export interface Options {
   readonly keys: number;
   /** Of the ledger in the profile `ledger`. */
   readonly rows: number;
-  /** How long the profile `soak` lasts. */
-  readonly minutes: number;
   /** The result as JSON on stdout, the table on stderr. */
   readonly json: boolean;
   /** 0: any that is free. */
@@ -38,7 +36,6 @@ export const USAGE = `npm run bench -- [options]
   --seconds N      length of one measured round (default 2)
   --keys N         keys of the profile keys (default 10000)
   --rows N         rows of the ledger in the profile ledger (default 200000)
-  --minutes N      length of the profile soak (default 1)
   --quick          one round of a second, 300 streams, 1,000 keys, 20,000 rows: a smoke test, not a measurement
   --json           the result as JSON on stdout
 
@@ -59,7 +56,6 @@ export function readOptions(args: readonly string[], known: readonly string[]): 
       seconds: { type: 'string' },
       keys: { type: 'string' },
       rows: { type: 'string' },
-      minutes: { type: 'string' },
       quick: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       'upstream-port': { type: 'string', default: '0' },
@@ -80,7 +76,6 @@ export function readOptions(args: readonly string[], known: readonly string[]): 
     streams: values.quick ? 300 : 1_000,
     keys: atLeast('--keys', values.keys ?? (values.quick ? '1000' : '10000'), 100, 1_000_000),
     rows: atLeast('--rows', values.rows ?? (values.quick ? '20000' : '200000'), 2_000, 1e9),
-    minutes: positive('--minutes', values.minutes ?? (values.quick ? '0.2' : '1'), 1_440),
     json: values.json,
     upstreamPort: wholeNumber('--upstream-port', values['upstream-port'], 65_535),
     peer: peerOf(values),

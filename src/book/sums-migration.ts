@@ -69,8 +69,18 @@ async function fillSums(db: Kysely<unknown>, engine: Engine): Promise<void> {
     group by account_id, ${month}, key_id`.execute(db);
 }
 
-/** Each read all keys or accounts at every start, and whenever Redis came back. */
+/**
+ * Starts, and every return of Redis, read all keys and accounts. Pages of one type or model read an account's whole
+ * ledger where there are few such entries; an account's few entries that are no charges have an index of their own.
+ */
 async function createIndexes(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createIndex('ledger_type')
+    .on('ledger')
+    .columns(['account_id', 'type', 'seq'])
+    .where(sql<boolean>`type <> 'charge'`)
+    .execute();
+  await db.schema.createIndex('ledger_model').on('ledger').columns(['account_id', 'model', 'seq']).execute();
   await db.schema.createIndex('keys_updated').on('keys').column('updated_at').execute();
   await db.schema.createIndex('accounts_updated').on('accounts').column('updated_at').execute();
   await db.schema

@@ -14,6 +14,8 @@ const BEFORE_SUMS = [
   'drop index accounts_updated',
   'drop index keys_country_rule',
   'drop index accounts_last_entry',
+  'drop index ledger_type',
+  'drop index ledger_model',
   'alter table accounts drop column last_entry_hour',
   "delete from kysely_migration where name = '0005_sums'",
 ];

@@ -18,6 +18,9 @@ async function askEverything(book: Book, accountId: number, keyId: number): Prom
   await book.ledger({ accountId, limit: 100, before: 50 });
   await book.ledger({ accountId, limit: 100, keyId });
   await book.ledger({ accountId, limit: 100, keyId, before: 50 });
+  await book.ledger({ accountId, limit: 100, type: 'top_up' });
+  await book.ledger({ accountId, limit: 100, model: 'gpt-4o' });
+  await book.charge(accountId, 'none');
   for (const by of ['day', 'key', 'model'] as const) await book.usage(accountId, TODAY - 365, TODAY + 1, by);
   await book.account(accountId);
   await book.accounts(0, 100);
@@ -133,3 +136,22 @@ eachBook('pages of the ledger come in the order of an index, unsorted', async (t
     t.notMatch(plan, /TEMP B-TREE|Sort/);
   }
 });
+
+eachBook(
+  "pages of a type or model that is rare do not read the account's whole ledger",
+  async (t, book, fixture) => {
+    const { account } = await stored(book);
+    await book.post(Array.from({ length: 300 }, (_, at) => entry(account.id, { seq: at + 1 })));
+    await book.close();
+    const asked: CompiledQuery[] = [];
+    const telling = await tellingBook(t, fixture, (query) => asked.push(query));
+    asked.length = 0;
+    await telling.ledger({ accountId: account.id, limit: 100, type: 'refund' });
+    await telling.ledger({ accountId: account.id, limit: 100, model: 'never-called' });
+    if (fixture.engine === 'postgres') await fixture.run('analyze');
+    const explain = await explainer(t, fixture);
+    const plans = [];
+    for (const query of asked) plans.push((await explain(query)).join('\n'));
+    t.match(plans, [/ledger_type/, /ledger_model/]);
+  },
+);
