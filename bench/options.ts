@@ -10,6 +10,8 @@ export interface Options {
   readonly quick: boolean;
   readonly streams: number;
   readonly keys: number;
+  /** Of the ledger in the profile `ledger`. */
+  readonly rows: number;
   /** The result as JSON on stdout, the table on stderr. */
   readonly json: boolean;
   /** 0: any that is free. */
@@ -32,7 +34,9 @@ export const USAGE = `npm run bench -- [options]
 
   --profile NAME   one profile only; may be repeated
   --seconds N      length of one measured round (default 2)
-  --quick          one round of a second, 300 streams, 1,000 keys: a smoke test, not a measurement
+  --keys N         keys of the profile keys (default 10000)
+  --rows N         rows of the ledger in the profile ledger (default 200000)
+  --quick          one round of a second, 300 streams, 1,000 keys, 20,000 rows: a smoke test, not a measurement
   --json           the result as JSON on stdout
 
 To put another gateway beside this one, on the same upstream (profiles json, sse, streams and body):
@@ -50,6 +54,8 @@ export function readOptions(args: readonly string[], known: readonly string[]): 
     options: {
       profile: { type: 'string', multiple: true, default: [] },
       seconds: { type: 'string' },
+      keys: { type: 'string' },
+      rows: { type: 'string' },
       quick: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       'upstream-port': { type: 'string', default: '0' },
@@ -61,15 +67,15 @@ export function readOptions(args: readonly string[], known: readonly string[]): 
   });
   const unknown = values.profile.find((name) => !known.includes(name));
   if (unknown !== undefined) throw new Error(`there is no profile ${unknown}; known: ${known.join(', ')}`);
-  const seconds = Number(values.seconds ?? (values.quick ? 1 : 2));
-  if (!(seconds > 0 && seconds <= 600)) throw new Error('--seconds must be a number above 0, 600 at most');
+  const seconds = positive('--seconds', values.seconds ?? (values.quick ? '1' : '2'), 600);
   return {
     profiles: values.profile,
     seconds,
     rounds: values.quick ? 1 : 3,
     quick: values.quick,
     streams: values.quick ? 300 : 1_000,
-    keys: values.quick ? 1_000 : 10_000,
+    keys: atLeast('--keys', values.keys ?? (values.quick ? '1000' : '10000'), 100, 1_000_000),
+    rows: atLeast('--rows', values.rows ?? (values.quick ? '20000' : '200000'), 2_000, 1e9),
     json: values.json,
     upstreamPort: wholeNumber('--upstream-port', values['upstream-port'], 65_535),
     peer: peerOf(values),
@@ -107,6 +113,18 @@ function headerOf(text: string): [string, string] {
   const colon = text.indexOf(':');
   if (colon < 1) throw new Error("--peer-header must be 'name: value'");
   return [text.slice(0, colon).trim().toLowerCase(), text.slice(colon + 1).trim()];
+}
+
+function positive(option: string, text: string, max: number): number {
+  const value = Number(text);
+  if (!(value > 0 && value <= max)) throw new Error(`${option} must be a number above 0, ${max} at most`);
+  return value;
+}
+
+function atLeast(option: string, text: string, min: number, max: number): number {
+  const value = wholeNumber(option, text, max);
+  if (value < min) throw new Error(`${option} must be ${min} or more`);
+  return value;
 }
 
 function wholeNumber(option: string, text: string, max: number): number {

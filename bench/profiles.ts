@@ -1,5 +1,6 @@
 import type { Options } from './options.ts';
 import { body, hot, json, keys, sse } from './profile-calls.ts';
+import { ledger } from './profile-ledger.ts';
 import { processes } from './profile-processes.ts';
 import { streams } from './profile-streams.ts';
 import { uploads } from './profile-uploads.ts';
@@ -18,4 +19,5 @@ export const PROFILES: ReadonlyMap<string, (options: Options) => Promise<Profile
   ['body', body],
   ['uploads', uploads],
   ['processes', processes],
+  ['ledger', ledger],
 ]);

@@ -45,6 +45,7 @@ const createAccount =
           is_active: 1,
           webhook_secret: account.webhookSecret,
           last_entry_at: null,
+          last_entry_hour: null,
           created_at: now,
           updated_at: now,
         })

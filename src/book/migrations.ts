@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Engine } from './schema.ts';
+import { addSums } from './sums-migration.ts';
 
 /**
  * Every change of the schema, by name, in the order of the names. Released ones are never edited: a change is a new one.
@@ -12,6 +13,7 @@ export function migrations(engine: Engine): Record<string, Migration> {
     '0002_identity': { up: createIdentity },
     '0003_objects': { up: createObjects },
     '0004_jobs': { up: addJobs },
+    '0005_sums': { up: (db) => addSums(db, engine) },
   };
 }
 

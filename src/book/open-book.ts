@@ -2,10 +2,8 @@ import { Kysely, sql } from 'kysely';
 import type { Book } from './book.ts';
 import { CannotOpenBook } from './cannot-open.ts';
 import { migrate, requireCurrentSchema } from './migrate.ts';
-import { postgresDialect } from './postgres.ts';
 import type { BookSchema } from './schema.ts';
 import { sqlBook } from './sql-book.ts';
-import { openSqlite } from './sqlite.ts';
 import { Store } from './store.ts';
 
 export interface BookPlace {
@@ -33,7 +31,9 @@ export async function openBook(place: BookPlace, options: { readOnly?: boolean }
     : openOnServer(place.databaseUrl, readOnly);
 }
 
+/** Either driver is loaded only where it is used. */
 async function openInFolder(dataDir: string, readOnly: boolean): Promise<Book> {
+  const { openSqlite } = await import('./sqlite.ts');
   const db = new Kysely<BookSchema>({ dialect: await openSqlite(dataDir, readOnly) });
   return orDestroy(db, async () => {
     await (readOnly ? requireCurrentSchema(db, 'sqlite') : migrate(db, 'sqlite'));
@@ -43,6 +43,7 @@ async function openInFolder(dataDir: string, readOnly: boolean): Promise<Book> {
 
 async function openOnServer(databaseUrl: string, readOnly: boolean): Promise<Book> {
   if (!readOnly) await migrateServer(databaseUrl);
+  const { postgresDialect } = await import('./postgres.ts');
   // A report sums whole ledgers: it may take its time, on one connection.
   const dialect = postgresDialect(databaseUrl, {
     readOnly,
@@ -58,6 +59,7 @@ async function openOnServer(databaseUrl: string, readOnly: boolean): Promise<Boo
 
 /** On a connection of its own: a migration, or the wait for another gateway's, may take longer than a statement may. */
 async function migrateServer(databaseUrl: string): Promise<void> {
+  const { postgresDialect } = await import('./postgres.ts');
   const dialect = postgresDialect(databaseUrl, { readOnly: false, statementTimeoutMs: 0, maxConnections: 1 });
   const db = new Kysely<BookSchema>({ dialect });
   try {

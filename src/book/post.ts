@@ -4,6 +4,7 @@ import type { Book, Posting, PostResult } from './book.ts';
 import { entryRow, LEDGER_COLUMNS } from './ledger-row.ts';
 import { insertRows, updateRows } from './many-rows.ts';
 import { noteJobs } from './objects.ts';
+import { hourOf } from './snapshot.ts';
 import { addSpendDays } from './spend-days.ts';
 import type { Store, Trx } from './store.ts';
 import { chunks } from './value-rows.ts';
@@ -163,8 +164,15 @@ async function moveAccounts(
   const moved = new Set(posted.map((entry) => entry.accountId));
   const rows = [...places]
     .filter(([id]) => moved.has(id))
-    .map(([id, { seq, balance, lastEntryAt }]) => ({ id, seq, balance, last_entry_at: lastEntryAt }));
-  await updateRows(store, trx, 'accounts', 'id', ['seq', 'balance', 'last_entry_at'], rows);
+    .map(([id, { seq, balance, lastEntryAt }]) => ({
+      id,
+      seq,
+      balance,
+      last_entry_at: lastEntryAt,
+      last_entry_hour: hourOf(lastEntryAt),
+    }));
+  const columns = ['seq', 'balance', 'last_entry_at', 'last_entry_hour'] as const;
+  await updateRows(store, trx, 'accounts', 'id', columns, rows);
 }
 
 async function queueAlerts(trx: Trx, posted: readonly JournalEntry[]): Promise<void> {

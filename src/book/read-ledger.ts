@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { refundId } from '../domain/ledger-entry.ts';
 import type { Book } from './book.ts';
 import { ledgerEntry } from './ledger-row.ts';
@@ -9,6 +10,8 @@ export function ledgerQueries({ db }: Store): Pick<Book, 'ledger' | 'charge'> {
       let query = db.selectFrom('ledger').selectAll().where('account_id', '=', accountId);
       if (keyId !== undefined) query = query.where('key_id', '=', keyId);
       if (type !== undefined) query = query.where('type', '=', type);
+      // A literal, so that both engines can see that the index of what is no charge serves it.
+      if (type !== undefined && type !== 'charge') query = query.where('type', '!=', sql.lit('charge'));
       if (model !== undefined) query = query.where('model', '=', model);
       if (before !== undefined) query = query.where('seq', '<', before);
       const rows = await query.orderBy('seq', 'desc').limit(limit).execute();

@@ -1,4 +1,4 @@
-import type { Generated, Insertable, Selectable } from 'kysely';
+import type { Generated, Selectable } from 'kysely';
 import type { Category, SpendingPeriod } from '../domain/key.ts';
 import type { EntryType, Outcome } from '../domain/ledger-entry.ts';
 import type { DeliveryStatus } from './book.ts';
@@ -17,6 +17,8 @@ export interface BookSchema {
   grants: GrantsTable;
   ledger: LedgerTable;
   spend_days: SpendDaysTable;
+  spend_model_days: SpendModelDaysTable;
+  spend_key_months: SpendKeyMonthsTable;
   alerts: AlertsTable;
   deliveries: DeliveriesTable;
   objects: ObjectsTable;
@@ -41,6 +43,8 @@ export interface AccountsTable {
   version: Generated<number>;
   published_version: Generated<number>;
   last_entry_at: number | null;
+  /** Of `last_entry_at`, since the epoch: what its index is on. */
+  last_entry_hour: number | null;
   created_at: number;
   updated_at: number;
 }
@@ -103,12 +107,7 @@ export interface LedgerTable {
   note: string | null;
 }
 
-export interface SpendDaysTable {
-  account_id: number;
-  key_id: number;
-  /** "" where an entry names no model. */
-  model: string;
-  day: number;
+export interface SpendSums {
   calls: number;
   /** Spent: positive. */
   credits: number;
@@ -120,6 +119,28 @@ export interface SpendDaysTable {
   images: number;
   audio_seconds: number;
   video_seconds: number;
+}
+
+export interface SpendDaysTable extends SpendSums {
+  account_id: number;
+  key_id: number;
+  /** "" where an entry names no model. */
+  model: string;
+  day: number;
+}
+
+/** The same over all keys: few rows however many keys there are. */
+export interface SpendModelDaysTable extends SpendSums {
+  account_id: number;
+  day: number;
+  model: string;
+}
+
+/** The same over all models and the days of a month, which is named by its first. */
+export interface SpendKeyMonthsTable extends SpendSums {
+  account_id: number;
+  month: number;
+  key_id: number;
 }
 
 export interface AlertsTable {
@@ -164,4 +185,3 @@ export type AccountRow = Selectable<AccountsTable>;
 export type KeyRow = Selectable<KeysTable>;
 export type GrantRow = Selectable<GrantsTable>;
 export type LedgerRow = Selectable<LedgerTable>;
-export type SpendDayRow = Insertable<SpendDaysTable>;

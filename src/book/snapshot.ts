@@ -5,6 +5,8 @@ import type { Book, KeyState, PeriodStarts } from './book.ts';
 import { keyRecord } from './key-row.ts';
 import type { Store, Trx } from './store.ts';
 
+const HOUR_MS = 3_600_000;
+
 type Snapshots = Pick<Book, 'snapshot' | 'recentAccounts'>;
 
 export function snapshotQueries(store: Store): Snapshots {
@@ -29,14 +31,21 @@ export function snapshotQueries(store: Store): Snapshots {
       }),
 
     async recentAccounts(since) {
-      return store.db
+      const rows = await store.db
         .selectFrom('accounts')
         .select(['id', 'seq', 'epoch'])
+        .where('last_entry_hour', '>=', hourOf(since))
         .where('last_entry_at', '>=', since)
-        .orderBy('id')
         .execute();
+      // Sorted here: for the sake of the order SQLite would read all accounts instead of the index.
+      return rows.sort((a, b) => a.id - b.id);
     },
   };
+}
+
+/** Of a time in milliseconds: hours since the epoch, as `last_entry_hour` counts them. */
+export function hourOf(ms: number): number {
+  return Math.floor(ms / HOUR_MS);
 }
 
 async function keyStates(trx: Trx, accountId: number, starts: PeriodStarts): Promise<KeyState[]> {
@@ -46,27 +55,34 @@ async function keyStates(trx: Trx, accountId: number, starts: PeriodStarts): Pro
     .where('account_id', '=', accountId)
     .orderBy('id')
     .execute();
-  const sums = await trx
+  const recent = await trx
     .selectFrom('spend_days')
     .select('key_id')
     .select((eb) => [
       eb.fn.sum<number | null>('credits').filterWhere('day', '>=', starts.day).as('day_spent'),
       eb.fn.sum<number | null>('credits').filterWhere('day', '>=', starts.week).as('week_spent'),
-      eb.fn.sum<number | null>('credits').filterWhere('day', '>=', starts.month).as('month_spent'),
     ])
     .where('account_id', '=', accountId)
-    // A week can begin in the month before.
-    .where('day', '>=', Math.min(starts.day, starts.week, starts.month))
+    .where('day', '>=', Math.min(starts.day, starts.week))
     .groupBy('key_id')
     .execute();
-  const byKey = new Map(sums.map((sum) => [sum.key_id, sum]));
+  const months = await trx
+    .selectFrom('spend_key_months')
+    .select('key_id')
+    .select(({ fn }) => fn.sum<number>('credits').as('spent'))
+    .where('account_id', '=', accountId)
+    .where('month', '>=', starts.month)
+    .groupBy('key_id')
+    .execute();
+  const byKey = new Map(recent.map((sum) => [sum.key_id, sum]));
+  const monthly = new Map(months.map(({ key_id, spent }) => [key_id, spent]));
   return keys.map((row) => {
     const sum = byKey.get(row.id);
     return {
       key: keyRecord(row),
       daySpent: micro(sum?.day_spent ?? 0),
       weekSpent: micro(sum?.week_spent ?? 0),
-      monthSpent: micro(sum?.month_spent ?? 0),
+      monthSpent: micro(monthly.get(row.id) ?? 0),
     };
   });
 }

@@ -1,6 +1,8 @@
+import type { Selectable } from 'kysely';
 import type { JournalEntry, Usage } from '../domain/ledger-entry.ts';
+import { monthStart } from '../domain/period.ts';
 import { insertRows } from './many-rows.ts';
-import type { BookSchema, SpendDayRow } from './schema.ts';
+import type { BookSchema, SpendDaysTable } from './schema.ts';
 import type { Store, Trx } from './store.ts';
 
 /** What is summed per day, and which field of a call's usage it comes from. `calls` and `credits` come from the entry. */
@@ -15,32 +17,70 @@ export const USAGE_COLUMNS = {
   video_seconds: 'videoSeconds',
 } as const satisfies Partial<Record<keyof BookSchema['spend_days'], keyof Usage>>;
 
-const SUMS = ['calls', 'credits', ...keysOf(USAGE_COLUMNS)] as const;
-const PLACE = ['account_id', 'key_id', 'model', 'day'] as const;
-const COLUMNS = [...PLACE, ...SUMS];
-const ADD_UP = `on conflict (${PLACE.join(', ')}) do update set ${SUMS.map(
-  (column) => `${column} = spend_days.${column} + excluded.${column}`,
-).join(', ')}`;
+export const SUMS = ['calls', 'credits', ...keysOf(USAGE_COLUMNS)] as const;
+
+/** What an entry adds, and every place that it is added to. */
+type Spend = Selectable<SpendDaysTable> & { readonly month: number };
+
+const PLACES = {
+  spend_days: ['account_id', 'key_id', 'model', 'day'],
+  spend_model_days: ['account_id', 'day', 'model'],
+  spend_key_months: ['account_id', 'month', 'key_id'],
+} as const satisfies Partial<Record<keyof BookSchema, readonly (keyof Spend)[]>>;
+
+const ADD_UP = {
+  spend_days: addUp('spend_days'),
+  spend_model_days: addUp('spend_model_days'),
+  spend_key_months: addUp('spend_key_months'),
+};
+
+function addUp(table: keyof typeof PLACES): string {
+  const sums = SUMS.map((column) => `${column} = ${table}.${column} + excluded.${column}`);
+  return `on conflict (${PLACES[table].join(', ')}) do update set ${sums.join(', ')}`;
+}
 
 /**
  * Adds the entries of keys to the sums that spending limits are rebuilt from and usage is reported from, so that
  * neither reads the ledger. Top-ups and adjustments belong to no key and are not spending.
  */
 export async function addSpendDays(store: Store, trx: Trx, posted: readonly JournalEntry[]): Promise<void> {
-  const days = new Map<string, SpendDayRow>();
-  for (const entry of posted) {
-    const row = spendDay(entry);
-    if (!row) continue;
-    const place = JSON.stringify([row.account_id, row.key_id, row.model, row.day]);
-    const sum = days.get(place);
-    if (!sum) days.set(place, row);
-    else for (const column of SUMS) sum[column] += row[column];
+  const spends = posted.map(spendOf).filter((spend) => spend !== undefined);
+  const { spend_days, spend_model_days, spend_key_months } = PLACES;
+  const days = summed(spends, spend_days);
+  const modelDays = summed(days, spend_model_days);
+  const keyMonths = summed(days, spend_key_months);
+  await insertRows(store, trx, 'spend_days', [...spend_days, ...SUMS], days, ADD_UP.spend_days);
+  await insertRows(
+    store,
+    trx,
+    'spend_model_days',
+    [...spend_model_days, ...SUMS],
+    modelDays,
+    ADD_UP.spend_model_days,
+  );
+  await insertRows(
+    store,
+    trx,
+    'spend_key_months',
+    [...spend_key_months, ...SUMS],
+    keyMonths,
+    ADD_UP.spend_key_months,
+  );
+}
+
+function summed(spends: readonly Spend[], place: readonly (keyof Spend)[]): Spend[] {
+  const sums = new Map<string, Spend>();
+  for (const spend of spends) {
+    const name = JSON.stringify(place.map((column) => spend[column]));
+    const sum = sums.get(name);
+    if (!sum) sums.set(name, { ...spend });
+    else for (const column of SUMS) sum[column] += spend[column];
   }
-  await insertRows(store, trx, 'spend_days', COLUMNS, [...days.values()], ADD_UP);
+  return [...sums.values()];
 }
 
 /** A refund lowers what was spent; the call that it refunds stays counted. */
-function spendDay(entry: JournalEntry): SpendDayRow | undefined {
+function spendOf(entry: JournalEntry): Spend | undefined {
   if (entry.keyId === null || entry.type === 'top_up' || entry.type === 'adjustment') return undefined;
   const refund = entry.type === 'refund';
   const usage: Usage = refund ? {} : entry.usage;
@@ -49,6 +89,7 @@ function spendDay(entry: JournalEntry): SpendDayRow | undefined {
     key_id: entry.keyId,
     model: entry.model ?? '',
     day: entry.day,
+    month: monthStart(entry.day),
     calls: refund ? 0 : 1,
     credits: -entry.credits,
     input: usage.input ?? 0,

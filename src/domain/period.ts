@@ -43,6 +43,12 @@ export function periodStart(starts: PeriodStarts, period: SpendingPeriod): numbe
   return starts[LUXON_UNIT[period]];
 }
 
+/** The first day of the month that holds a day, or of one so many `months` later; all in days since 1970-01-01 UTC. */
+export function monthStart(day: number, months = 0): number {
+  const date = new Date(day * DAY_MS);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1) / DAY_MS;
+}
+
 /** When the period that holds `nowMs` ends and the next begins, as a timestamp. */
 export function periodEndsAt(nowMs: number, period: SpendingPeriod): string {
   const unit = LUXON_UNIT[period];

@@ -1,10 +1,24 @@
+import type { Book } from '../../src/book/book.ts';
 import { CannotOpenBook } from '../../src/book/cannot-open.ts';
 import { migrations } from '../../src/book/migrations.ts';
 import { openBook } from '../../src/book/open-book.ts';
-import { NOW, stored } from '../helper/book-records.ts';
+import { entry, NOW, stored, TODAY } from '../helper/book-records.ts';
 import { eachBook, onPostgres } from '../helper/books.ts';
 import { rejection } from '../helper/rejection.ts';
 
+/** Takes the schema back to what it was before the migration 0005_sums. */
+const BEFORE_SUMS = [
+  'drop table spend_model_days',
+  'drop table spend_key_months',
+  'drop index keys_updated',
+  'drop index accounts_updated',
+  'drop index keys_country_rule',
+  'drop index accounts_last_entry',
+  'drop index ledger_type',
+  'drop index ledger_model',
+  'alter table accounts drop column last_entry_hour',
+  "delete from kysely_migration where name = '0005_sums'",
+];
 const FUTURE = `insert into kysely_migration (name, timestamp) values ('9999_future', '2030-01-01T00:00:00.000Z')`;
 
 eachBook('a database of a newer version is refused, in one clear line', async (t, book, { run, place }) => {
@@ -51,3 +65,32 @@ onPostgres('gateways that start together on an empty database all open it', asyn
   const made = await Promise.all(books.map((book) => stored(book)));
   t.same(made.map(({ account }) => account.id).sort(), [1, 2, 3, 4]);
 });
+
+eachBook(
+  'what an older version has summed by day is summed by model and by month',
+  async (t, book, fixture) => {
+    const { account, key } = await stored(book);
+    const days = [TODAY, TODAY, TODAY - 1, TODAY - 17, TODAY - 18, TODAY - 40];
+    await book.post(
+      days.map((day, index) =>
+        entry(account.id, {
+          seq: index + 1,
+          keyId: key.id,
+          day,
+          model: `m${index % 2}`,
+          usage: { input: 3 },
+        }),
+      ),
+    );
+    const read = async (from: Book) => [
+      await from.usage(account.id, TODAY - 60, TODAY + 1, 'day'),
+      await from.usage(account.id, TODAY - 60, TODAY + 1, 'key'),
+      await from.usage(account.id, TODAY - 60, TODAY + 1, 'model'),
+      await from.recentAccounts(NOW),
+    ];
+    const before = await read(book);
+    await book.close();
+    for (const undo of BEFORE_SUMS) await fixture.run(undo);
+    t.same(await read(await fixture.open()), before);
+  },
+);

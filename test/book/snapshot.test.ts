@@ -1,9 +1,10 @@
 import { micro } from '../../src/domain/credits.ts';
-import { entry, NOW, newKey, stored, TODAY } from '../helper/book-records.ts';
+import { entry, NOW, newKey, stored } from '../helper/book-records.ts';
 import { eachBook } from '../helper/books.ts';
 
-/** The week began in the month before. */
-const STARTS = { day: TODAY, week: TODAY - 2, month: TODAY - 1 };
+/** Thursday, 2 July 2026: the week began in the month before. */
+const THURSDAY = Date.UTC(2026, 6, 2) / 86_400_000;
+const STARTS = { day: THURSDAY, week: THURSDAY - 3, month: THURSDAY - 1 };
 
 eachBook('a snapshot takes a new epoch each time', async (t, book) => {
   const { account, key } = await stored(book);

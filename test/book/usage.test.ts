@@ -89,3 +89,30 @@ eachBook('sums over several batches add up', async (t, book) => {
     { group: key.id, calls: 3, credits: 3 * 2 ** 51, usage: { input: 3 * 2 ** 50, audioSeconds: 1.5 } },
   ]);
 });
+
+eachBook('usage by key counts each day once, whatever part of it is whole months', async (t, book) => {
+  const first = Date.UTC(2026, 0, 1) / 86_400_000;
+  const days = Array.from({ length: 120 }, (_, index) => first + index);
+  const { account, key } = await stored(book);
+  await book.post(
+    days.map((day, index) =>
+      entry(account.id, { seq: index + 1, keyId: key.id, day, model: `m${index % 3}` }),
+    ),
+  );
+  const spans = [
+    [0, 120],
+    [0, 31],
+    [0, 30],
+    [1, 31],
+    [15, 16],
+    [20, 40],
+    [31, 59],
+    [31, 60],
+    [30, 118],
+    [5, 5],
+  ] as const;
+  for (const [from, to] of spans) {
+    const [row] = await book.usage(account.id, first + from, first + to, 'key');
+    t.equal(row?.calls ?? 0, to - from, `days ${from} to ${to}`);
+  }
+});

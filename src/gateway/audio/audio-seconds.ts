@@ -1,7 +1,6 @@
-import { type IFormat, parseFromTokenizer } from 'music-metadata';
+import type { IFormat } from 'music-metadata';
 import type { ByteSource } from '../upload/byte-source.ts';
 import { mpegSeconds, mpegStart } from './mpeg-seconds.ts';
-import { SourceTokenizer } from './source-tokenizer.ts';
 
 /**
  * How long a piece of audio lasts, in seconds, as a decoder would find it; undefined where that cannot be told.
@@ -23,7 +22,10 @@ export async function audioSeconds(audio: ByteSource): Promise<number | undefine
   return duration;
 }
 
+/** The parser is loaded with the first file that needs it: 90 modules, which most gateways never use. */
 async function formatOf(audio: ByteSource): Promise<Partial<IFormat>> {
+  const { parseFromTokenizer } = await import('music-metadata');
+  const { SourceTokenizer } = await import('./source-tokenizer.ts');
   try {
     const options = { duration: true, skipCovers: true, skipPostHeaders: true };
     return (await parseFromTokenizer(new SourceTokenizer(audio), options)).format;

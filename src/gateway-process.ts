@@ -1,0 +1,71 @@
+import cluster from 'node:cluster';
+import { once } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
+import type { Logger } from 'pino';
+import type { Config } from './config.ts';
+import { ensureDemoAccount } from './demo-account.ts';
+import { HangUps } from './hang-ups.ts';
+import { loadConfig } from './load-config.ts';
+import { openLog } from './open-log.ts';
+import { Reloader } from './reload.ts';
+import { serve } from './serve.ts';
+import { type Serving, WorkerFailed, Workers } from './workers.ts';
+
+const load = () => loadConfig({ env: process.env });
+
+/** Within this, a signal is the same one, come by another way. */
+const REPEAT_MS = 1_000;
+
+interface Running {
+  readonly url: string;
+  reload(): void;
+  close(): Promise<void>;
+}
+
+async function start(): Promise<Running> {
+  const config = load();
+  const logger = await openLog(config.logLevel);
+  const isSupervisor = cluster.isPrimary && config.workers > 1;
+  const running = isSupervisor ? await Workers.start(config, logger) : await startOne(config, logger);
+  hangUps.onReload = () => running.reload();
+  // V8's own value, which main.ts lowered for the time of loading: under load a larger young generation saves CPU.
+  setFlagsFromString('--semi-space-growth-factor=2');
+  const { url } = running;
+  // Written past the logger: whoever started the gateway waits for this line at any LOG_LEVEL.
+  if (cluster.isPrimary) process.stdout.write(`${JSON.stringify({ msg: 'listening', url })}\n`);
+  else process.send?.({ serving: url } satisfies Serving);
+  return running;
+}
+
+/** The gateway in this process. */
+async function startOne(config: Config, logger: Logger): Promise<Running> {
+  const served = await serve(config, logger);
+  if (process.env.TOLLGATE_DEMO === 'true') {
+    const { book, ledger, url } = served;
+    await ensureDemoAccount({ book, ledger: ledger.ledger, config: served.config, url });
+  }
+  const { url, replaceCatalog } = served;
+  const reloader = new Reloader({ running: config, load, replaceCatalog, log: logger });
+  return { url, reload: () => void reloader.reload(), close: () => served.close() };
+}
+
+const hangUps = new HangUps();
+const signal = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT'), hangUps.terminalGone]);
+try {
+  const running = await start();
+  await signal;
+  hangUps.onReload = () => {};
+  // A second signal means now; but a signal to the whole group arrives twice.
+  setTimeout(() => {
+    process.once('SIGTERM', () => process.exit(1));
+    process.once('SIGINT', () => process.exit(1));
+  }, REPEAT_MS).unref();
+  process.on('SIGTERM', () => {});
+  process.on('SIGINT', () => {});
+  await running.close();
+} catch (error) {
+  // One clear line (contract section 1, "Refusal to start"), which a worker has written itself.
+  if (!(error instanceof WorkerFailed)) process.stderr.write(`tollgate: ${(error as Error).message}\n`);
+  process.exit(1);
+}
+process.exit(0);

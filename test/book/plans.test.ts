@@ -1,0 +1,157 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type CompiledQuery, type Dialect, Kysely } from 'kysely';
+import pg from 'pg';
+import type { Test } from 'tap';
+import type { Book } from '../../src/book/book.ts';
+import { postgresDialect } from '../../src/book/postgres.ts';
+import type { BookSchema, Engine } from '../../src/book/schema.ts';
+import { sqlBook } from '../../src/book/sql-book.ts';
+import { openSqlite } from '../../src/book/sqlite.ts';
+import { Store } from '../../src/book/store.ts';
+import { entry, NOW, newAccount, newKey, stored, TODAY } from '../helper/book-records.ts';
+import { type BookFixture, eachBook } from '../helper/books.ts';
+
+/** Everything that a gateway asks of the book while it serves, each at least once. */
+async function askEverything(book: Book, accountId: number, keyId: number): Promise<void> {
+  await book.ledger({ accountId, limit: 100 });
+  await book.ledger({ accountId, limit: 100, before: 50 });
+  await book.ledger({ accountId, limit: 100, keyId });
+  await book.ledger({ accountId, limit: 100, keyId, before: 50 });
+  await book.ledger({ accountId, limit: 100, type: 'top_up' });
+  await book.ledger({ accountId, limit: 100, model: 'gpt-4o' });
+  await book.charge(accountId, 'none');
+  for (const by of ['day', 'key', 'model'] as const) await book.usage(accountId, TODAY - 365, TODAY + 1, by);
+  await book.account(accountId);
+  await book.accounts(0, 100);
+  await book.keys(accountId);
+  await book.key(accountId, keyId);
+  await book.keyByHash('none');
+  await book.alerts(accountId, 100);
+  await book.hasEntry('none');
+  await book.recentAccounts(NOW);
+  await book.changedSince(NOW);
+  await book.anyBlockedCountries();
+  await book.unpublished(500);
+  await book.pendingGrants(NOW, 100);
+  await book.queuedAlerts(100);
+  await book.objects(accountId, 'openai', ['resp_1']);
+  await book.updateKey(accountId, keyId, { name: 'other' }, NOW);
+  await book.updateAccount(accountId, { isActive: true }, NOW);
+  await book.published({ keys: [{ id: keyId, version: 2 }], accounts: [{ id: accountId, version: 2 }] });
+  const place = await book.snapshot(accountId, { day: TODAY, week: TODAY - 2, month: TODAY - 17 });
+  const next = { keyId, epoch: place?.epoch ?? 0, seq: (place?.seq ?? 0) + 1 };
+  await book.post([entry(accountId, { ...next, crossing: true })]);
+  // Once more: its id is looked up.
+  await book.post([entry(accountId, { ...next })]);
+  const [alert = 0] = await book.queuedAlerts(1);
+  const claimed = await book.claimAlert(alert, NOW);
+  const outcome = { status: 'delivered', httpStatus: 200, durationMs: 1, attemptedAt: NOW } as const;
+  for (const { id } of claimed?.deliveries ?? []) await book.finishDelivery(id, outcome);
+}
+
+/** A book that tells every statement it sends, on a database that is migrated and not open elsewhere. */
+async function tellingBook(t: Test, { engine, place }: BookFixture, tell: (query: CompiledQuery) => void) {
+  const dialect: Dialect =
+    engine === 'sqlite'
+      ? await openSqlite(place.dataDir, false)
+      : postgresDialect(place.databaseUrl ?? '', {
+          statementTimeoutMs: 5_000,
+          readOnly: false,
+          maxConnections: 2,
+        });
+  const db = new Kysely<BookSchema>({ dialect, log: ({ query }) => tell(query) });
+  const book = await sqlBook(new Store(db, engine));
+  t.teardown(() => book.close());
+  return book;
+}
+
+/** How the engine would run each statement: its plan, line by line. */
+type Explain = (query: CompiledQuery) => Promise<string[]>;
+
+async function explainer(t: Test, { engine, place }: BookFixture): Promise<Explain> {
+  if (engine === 'sqlite') {
+    const db = new DatabaseSync(join(place.dataDir, 'book.sqlite'), { readOnly: true });
+    t.teardown(() => db.close());
+    return async ({ sql }) =>
+      db
+        .prepare(`explain query plan ${sql}`)
+        .all()
+        .map(({ detail }) => String(detail));
+  }
+  const client = new pg.Client({ connectionString: place.databaseUrl });
+  await client.connect();
+  t.teardown(() => client.end());
+  // A table of a few rows is read whole, whatever its indexes: what no index serves is read whole even so.
+  await client.query('set enable_seqscan = off');
+  return async ({ sql, parameters }) => {
+    const { rows } = await client.query(`explain ${sql}`, [...parameters]);
+    return rows.map((row) => String(row['QUERY PLAN']));
+  };
+}
+
+/** Indexes of few rows, by what they are made for; `identity` has one row. */
+const FEW =
+  /\b(identity|keys_unpublished|accounts_unpublished|alerts_queued|grants_pending|keys_country_rule)\b/;
+/** Not tables: rows that the statement itself brings or has read. */
+const OWN_ROWS = /^SCAN (parts|noted|CONSTANT|\d+ CONSTANT)/;
+
+function readsWhole(engine: Engine, line: string): boolean {
+  const scans = engine === 'sqlite' ? /^SCAN / : /Seq Scan on/;
+  return scans.test(line) && !FEW.test(line) && !OWN_ROWS.test(line);
+}
+
+eachBook('no statement of a gateway that serves reads a table whole', async (t, book, fixture) => {
+  const { account, key } = await stored(book, { key: { webhookUrl: 'https://example.com/' } });
+  for (let other = 0; other < 3; other++) await book.createAccount(newAccount(), newKey(), null, NOW);
+  await book.close();
+  const asked = new Map<string, CompiledQuery>();
+  const telling = await tellingBook(t, fixture, (query) => asked.set(query.sql, query));
+  await askEverything(telling, account.id, key.id);
+  const explain = await explainer(t, fixture);
+  const statements = [...asked.values()].filter(({ sql }) =>
+    /^(select|update|insert|delete|with)/i.test(sql),
+  );
+  t.ok(statements.length > 25, `${statements.length} statements`);
+  for (const query of statements) {
+    const plan = await explain(query);
+    const whole = plan.filter((line) => readsWhole(fixture.engine, line));
+    t.same(whole, [], query.sql.slice(0, 100), { plan });
+  }
+});
+
+eachBook('pages of the ledger come in the order of an index, unsorted', async (t, book, fixture) => {
+  const { account, key } = await stored(book);
+  await book.post(Array.from({ length: 300 }, (_, at) => entry(account.id, { seq: at + 1, keyId: key.id })));
+  await book.close();
+  const asked: CompiledQuery[] = [];
+  const telling = await tellingBook(t, fixture, (query) => asked.push(query));
+  asked.length = 0;
+  await telling.ledger({ accountId: account.id, limit: 100, before: 200 });
+  await telling.ledger({ accountId: account.id, limit: 100, before: 200, keyId: key.id });
+  const explain = await explainer(t, fixture);
+  if (fixture.engine === 'postgres') await fixture.run('analyze');
+  for (const query of asked) {
+    const plan = (await explain(query)).join('\n');
+    t.notMatch(plan, /TEMP B-TREE|Sort/);
+  }
+});
+
+eachBook(
+  "pages of a type or model that is rare do not read the account's whole ledger",
+  async (t, book, fixture) => {
+    const { account } = await stored(book);
+    await book.post(Array.from({ length: 300 }, (_, at) => entry(account.id, { seq: at + 1 })));
+    await book.close();
+    const asked: CompiledQuery[] = [];
+    const telling = await tellingBook(t, fixture, (query) => asked.push(query));
+    asked.length = 0;
+    await telling.ledger({ accountId: account.id, limit: 100, type: 'refund' });
+    await telling.ledger({ accountId: account.id, limit: 100, model: 'never-called' });
+    if (fixture.engine === 'postgres') await fixture.run('analyze');
+    const explain = await explainer(t, fixture);
+    const plans = [];
+    for (const query of asked) plans.push((await explain(query)).join('\n'));
+    t.match(plans, [/ledger_type/, /ledger_model/]);
+  },
+);
