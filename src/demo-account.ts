@@ -39,6 +39,7 @@ export async function ensureDemoAccount(parts: {
 Tollgate is running at ${url}
 
   Demo key   ${key}
+  Dashboard  ${url}/dashboard/ (sign in with that key)
 
 Make a call:
 

@@ -133,7 +133,8 @@ test('every metric stands in the README, and no other does', async (t) => {
 });
 
 test('files that the README links to, and headings, exist', async (t) => {
-  const targets = [...README.matchAll(/\]\(([^)]+)\)/g)].map(([, target = '']) => target);
+  const links = /\]\(([^)]+)\)|\bsrc(?:set)?="([^"]+)"/g;
+  const targets = [...README.matchAll(links)].map(([, link, picture]) => link ?? picture ?? '');
   const headings = [...README.matchAll(/^#+ (.+)$/gm)].map(
     ([, heading = '']) =>
       `#${heading
