@@ -14,9 +14,10 @@ const LOOK_EVERY_MS = 100;
 
 /**
  * Sends the two scripts of the request path through ioredis' own connection and queue, as commands that carry no more
- * than these need. A command of its `defineCommand` costs 12 µs: three promises, a timer, copies of the arguments; one
- * of these 3 µs (measured over a million of each). Whatever is not the plain way goes by way of the defined command: a
- * cluster, which may redirect, and a Redis that does not know the script yet.
+ * than these need: a command of its `defineCommand` makes three promises, a timer and copies of its arguments. An
+ * admission took 8.1 µs of CPU that way, its reply included, and 6.9 so (the last of 200,000 each, eight at a time).
+ * Whatever is not the plain way goes by way of the defined command: a cluster, which may redirect, and a Redis that
+ * forgot the script.
  *
  * A reply that does not come within COMMAND_TIMEOUT_MS is a lost one, and `answered` gets an error: the caller must
  * assume nothing.
