@@ -4,7 +4,7 @@ import type { AnswerSink, UpstreamAnswer } from './upstream-transport.ts';
 
 /** Answers up to this size are held until they are settled, and carry `x-tollgate-charge` (contract section 3). */
 const HELD_MAX_BYTES = 1024 * 1024;
-/** Copying an answer into the string of its head is cheaper than a write of two parts, up to about here. */
+/** Copied into the string of its head, an answer is one write; larger ones are not worth the copy. */
 const TEXT_MAX_BYTES = 16 * 1024;
 /** Of larger ones the beginning is kept, where the id stands. */
 const HEAD_BYTES = 4 * 1024;
@@ -67,7 +67,7 @@ export class JsonRelay implements AnswerSink {
         this.#status,
         this.#delivery.clientHeaders(this.#answer, { ...own, 'content-length': body.length }),
       );
-      // Byte for byte, in one write with the head: a Buffer beside it takes a gathering one.
+      // Latin-1: byte for byte.
       if (body.length < TEXT_MAX_BYTES) raw.end(body.toString('latin1'), 'latin1');
       else raw.end(body);
     });

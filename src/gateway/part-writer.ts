@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 
 /**
  * Writes the parts of an answer that has no length, after its head. Node's `response.write` makes four pieces of a part
- * (its length, a line end, the part, a line end) and gathers them in the next tick: a quarter of the CPU of a stream went
- * into that. Here each part is one string and one write. Where the answer is not chunked (HTTP/1.0), or must wait for
+ * (its length, a line end, the part, a line end) and gathers them in the next tick; writing was a quarter of a stream's
+ * CPU. Here each part is one string and one write. Where the answer is not chunked (HTTP/1.0), or must wait for
  * its turn behind an earlier answer on the connection, the part goes Node's way.
  */
 export class PartWriter {

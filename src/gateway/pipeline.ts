@@ -192,7 +192,7 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
           routes: [endpoint.path],
           httpMethods: [endpoint.method],
           // Forwards from here, so that the plugin's handler is not reached: it parses four URLs a call to be sure of a
-          // destination that is a row of the table (a twentieth of the gateway's CPU).
+          // destination that is a row of the table (3 % of the gateway's CPU).
           preHandler: (request: FastifyRequest, reply: FastifyReply, done: (error: Error) => void) => {
             steps.admit(request, reply).then(() => steps.forward(request, reply, done), done);
           },
