@@ -27,11 +27,7 @@ test('tollgate start runs the gateway with the settings of its options, until it
   });
   t.equal((await fetch(`${url}/healthz`)).status, 200);
   t.match(output, /Demo key {3}sk-tg-/);
-  t.equal(
-    (await fetch(/Dashboard {2}(\S+)/.exec(output)?.[1] ?? url)).status,
-    200,
-    'the dashboard is where it says',
-  );
+  t.equal(/Dashboard {2}(\S+)/.exec(output)?.[1], `${url}/dashboard/`);
   t.match(output, /^Models: flat, tokens\.$/m);
   t.ok(existsSync(join(data, 'book.sqlite')));
   child.kill('SIGTERM');
