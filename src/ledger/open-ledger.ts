@@ -96,6 +96,7 @@ export async function openLedger(options: {
   const drainBucket = (bucket: number) => drain.drain(bucket);
   const touch = (bucket: number) => drain.touch(bucket);
   const rebuilder = new Rebuilder({ client: background, book, log, drain: drainBucket, touch });
+  const entriesAmong = (bucket: number, ids: readonly string[]) => drain.entriesAmong(bucket, ids);
   const sweep = new Sweep({
     client: background,
     book,
@@ -104,6 +105,7 @@ export async function openLedger(options: {
     rebuild,
     drain: drainBucket,
     touch,
+    entriesAmong,
     grant: (grant) => ledger.grant(grant),
     publishKey: (key) => publisher.publishKey(key),
     publishAccount: (account) => publisher.publishAccount(account),
@@ -115,7 +117,8 @@ export async function openLedger(options: {
     log,
     settled: touch,
     rebuild,
-    entriesAmong: (bucket, ids) => drain.entriesAmong(bucket, ids),
+    entriesAmong,
+    release: (call) => sweep.cancel(call),
   });
   const check = new LiveStateCheck({
     book,

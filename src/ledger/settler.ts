@@ -2,7 +2,8 @@ import type { EntryDraft } from '../domain/ledger-entry.ts';
 import { periodStarts } from '../domain/period.ts';
 import type { Log } from '../log.ts';
 import type { RedisClient } from './connect-redis.ts';
-import { draftText } from './entry-text.ts';
+import { draftText, parseHold } from './entry-text.ts';
+import type { HeldCall } from './ledger.ts';
 import { accountName, bucketOf, holdsName, journalName, keyName } from './names.ts';
 import { RecentSettles } from './recent-settles.ts';
 import type { ScriptSender } from './script-sender.ts';
@@ -39,6 +40,7 @@ export class Settler {
     settled: (bucket: number) => void;
     rebuild: (accountId: number) => Promise<void>;
     entriesAmong: (bucket: number, ids: readonly string[]) => Promise<ReadonlySet<string>>;
+    release: (call: HeldCall) => void;
   };
   readonly #recent = new RecentSettles();
   readonly #failed = new Map<string, Settlement>();
@@ -58,6 +60,8 @@ export class Settler {
     rebuild: (accountId: number) => Promise<void>;
     /** Those of the ids that are in the bucket's journal or in the book. */
     entriesAmong: (bucket: number, ids: readonly string[]) => Promise<ReadonlySet<string>>;
+    /** The hold of a call that is charged has come back. */
+    release: (call: HeldCall) => void;
   }) {
     this.#background = options.background;
     this.#writer = options.writer;
@@ -91,7 +95,8 @@ export class Settler {
 
   /**
    * Settles again what was settled in these buckets within the last seconds and is neither in Redis nor in the book, as
-   * after a failover to a replica that had not got it. Rejects where that cannot be told or done now.
+   * after a failover to a replica that had not got it. Where the book has the charge and an older Redis the hold again,
+   * the hold is released. Rejects where that cannot be told or done now.
    */
   async replay(buckets: ReadonlySet<number>): Promise<void> {
     for (const bucket of buckets) {
@@ -105,6 +110,20 @@ export class Settler {
       for (const { epoch, draft } of missing) {
         await this.#settleAgain({ epoch, draft, lost: false });
       }
+      await this.#releaseRevived(
+        bucket,
+        recent.filter(({ draft }) => known.has(draft.id)).map(({ draft }) => draft),
+      );
+    }
+  }
+
+  async #releaseRevived(bucket: number, charged: readonly EntryDraft[]): Promise<void> {
+    if (charged.length === 0) return;
+    const holds = await this.#background.hmget(holdsName(bucket), ...charged.map(({ id }) => id));
+    for (const [index, { id, accountId, keyId }] of charged.entries()) {
+      const hold = holds[index];
+      const isBack = hold != null && parseHold(hold).amount !== undefined;
+      if (isBack && keyId !== null) this.#hooks.release({ requestId: id, accountId, keyId });
     }
   }
 
