@@ -6,6 +6,7 @@ import type { RedisClient } from './connect-redis.ts';
 import { draftOf, draftText, parseJournalEntry } from './entry-text.ts';
 import { Loop } from './loop.ts';
 import { accountName, BUCKETS, bucketOf, journalName, keyName } from './names.ts';
+import type { Stale } from './rebuild.ts';
 
 /** Entries that one bucket gives to a batch. */
 const BATCH = 500;
@@ -36,7 +37,7 @@ export class JournalDrain {
   readonly #client: RedisClient;
   readonly #book: Book;
   readonly #log: Log;
-  readonly #rebuild: (accountId: number) => Promise<void>;
+  readonly #rebuild: (accountId: number, stale?: Stale) => Promise<void>;
   readonly #onAlerts: () => void;
   readonly #dirty = new Set<number>();
   readonly #stray: Loop;
@@ -53,7 +54,7 @@ export class JournalDrain {
     book: Book;
     log: Log;
     /** Rebuilds an account in whose entries the book found a gap. */
-    rebuild: (accountId: number) => Promise<void>;
+    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
     /** Alerts were queued in the book. */
     onAlerts: () => void;
     /** How many entries may wait for the book before `isFull`. */
@@ -238,11 +239,9 @@ export class JournalDrain {
       ),
     );
     for (const accountId of posting.gaps) {
-      this.#log.error(
-        { accountId },
-        'entries are missing in the journal; the account is rebuilt from the book',
-      );
-      this.#rebuildLater(accountId);
+      const epoch = waiting.findLast(({ entry }) => entry.accountId === accountId)?.entry.epoch ?? 0;
+      this.#log.error({ accountId }, 'entries are missing in the journal; the account is rebuilt');
+      this.#rebuildLater(accountId, epoch);
     }
     return more;
   }
@@ -290,13 +289,13 @@ export class JournalDrain {
       entry.epoch,
     );
     if (reply !== 'MISSING') return true;
-    this.#rebuildLater(accountId);
+    this.#rebuildLater(accountId, entry.epoch);
     return false;
   }
 
   /** Not awaited: a rebuild drains first and would wait for the very run that asks for it. */
-  #rebuildLater(accountId: number): void {
-    this.#rebuild(accountId).catch((error: unknown) =>
+  #rebuildLater(accountId: number, epoch: number): void {
+    this.#rebuild(accountId, { epoch }).catch((error: unknown) =>
       this.#log.error({ err: error, accountId }, 'rebuild failed'),
     );
   }

@@ -9,7 +9,7 @@ import type { Ledger } from './ledger.ts';
 import { LiveStateCheck } from './live-state-check.ts';
 import { bucketOf, namePrefix } from './names.ts';
 import { Publisher } from './publisher.ts';
-import { Rebuilder } from './rebuild.ts';
+import { Rebuilder, type Stale } from './rebuild.ts';
 import { RedisClock } from './redis-clock.ts';
 import { RedisLedger } from './redis-ledger.ts';
 import { Refunds } from './refunds.ts';
@@ -82,7 +82,7 @@ export async function openLedger(options: {
     return node?.time() ?? Promise.reject(new Error('no node of redis is connected'));
   });
   const owners = new BucketOwners(client);
-  const rebuild = (accountId: number) => rebuilder.rebuild(accountId);
+  const rebuild = (accountId: number, stale?: Stale) => rebuilder.rebuild(accountId, stale);
   const drain = new JournalDrain({
     client: background,
     book,

@@ -88,7 +88,7 @@ export class RedisLedger implements Ledger {
         case 'FUNDS':
           return { verdict: 'insufficient', balance: micro(Number(reply[1])), held: micro(Number(reply[2])) };
         case 'MISSING':
-          await this.#rebuild(admission.accountId);
+          await this.#rebuild(admission.accountId, admission.keyId);
           break;
         default:
           // Cancelled before it came; or sent twice, and then the first one holds.
@@ -166,7 +166,7 @@ export class RedisLedger implements Ledger {
           accountActive: account[1] === '1',
         };
       }
-      await this.#rebuild(accountId);
+      await this.#rebuild(accountId, keyId);
     }
     return undefined;
   }
@@ -254,8 +254,9 @@ export class RedisLedger implements Ledger {
         ),
       );
     let replies = await read();
-    if (replies.some(([start]) => start === null)) {
-      await this.#rebuild(accountId);
+    const absent = replies.findIndex(([start]) => start === null);
+    if (absent >= 0) {
+      await this.#rebuild(accountId, keys[absent]?.id);
       replies = await read();
     }
     return replies.map(([start, spent], index) => {
@@ -287,9 +288,9 @@ export class RedisLedger implements Ledger {
     }
   }
 
-  async #rebuild(accountId: number): Promise<void> {
+  async #rebuild(accountId: number, keyId?: number): Promise<void> {
     try {
-      await this.#parts.rebuilder.rebuild(accountId);
+      await this.#parts.rebuilder.rebuild(accountId, { keyId });
     } catch (error) {
       throw new LedgerUnavailable('the live state could not be rebuilt', { cause: error });
     }

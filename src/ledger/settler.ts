@@ -5,6 +5,7 @@ import type { RedisClient } from './connect-redis.ts';
 import { draftText, parseHold } from './entry-text.ts';
 import type { HeldCall } from './ledger.ts';
 import { accountName, bucketOf, holdsName, journalName, keyName } from './names.ts';
+import type { Stale } from './rebuild.ts';
 import { RecentSettles } from './recent-settles.ts';
 import type { ScriptSender } from './script-sender.ts';
 import type { TickWriter } from './tick-writer.ts';
@@ -38,7 +39,7 @@ export class Settler {
   readonly #log: Log;
   readonly #hooks: {
     settled: (bucket: number) => void;
-    rebuild: (accountId: number) => Promise<void>;
+    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
     entriesAmong: (bucket: number, ids: readonly string[]) => Promise<ReadonlySet<string>>;
     release: (call: HeldCall) => void;
   };
@@ -57,7 +58,7 @@ export class Settler {
     log: Log;
     /** A bucket's journal has a new entry. */
     settled: (bucket: number) => void;
-    rebuild: (accountId: number) => Promise<void>;
+    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
     /** Those of the ids that are in the bucket's journal or in the book. */
     entriesAmong: (bucket: number, ids: readonly string[]) => Promise<ReadonlySet<string>>;
     /** The hold of a call that is charged has come back. */
@@ -153,7 +154,7 @@ export class Settler {
   /** A settle that found no hold. */
   async #goOn(settlement: Settlement, reply: string): Promise<void> {
     if (reply === 'MISSING') {
-      await this.#hooks.rebuild(settlement.draft.accountId);
+      await this.#rebuild(settlement);
       this.#send(settlement);
       return;
     }
@@ -167,7 +168,7 @@ export class Settler {
     const reply = await this.#background.settle(...keys, ...args);
     if (reply === 'SETTLED') this.#settled(settlement);
     else if (reply === 'MISSING') {
-      await this.#hooks.rebuild(settlement.draft.accountId);
+      await this.#rebuild(settlement);
       await this.#settleAgain(settlement);
     } else await this.#applyLost(settlement);
   }
@@ -212,10 +213,14 @@ export class Settler {
       draftText(draft),
     );
     if (reply === 'MISSING') {
-      await this.#hooks.rebuild(accountId);
+      await this.#rebuild(settlement);
       throw new Error('the account was rebuilt; the charge is applied with the next attempt');
     }
     this.#settled(settlement);
+  }
+
+  #rebuild({ draft: { accountId, keyId } }: Settlement): Promise<void> {
+    return this.#hooks.rebuild(accountId, { keyId });
   }
 
   #settled(settlement: Settlement): void {

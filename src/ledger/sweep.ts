@@ -9,6 +9,7 @@ import { Failures } from './failures.ts';
 import type { HeldCall } from './ledger.ts';
 import { Loop } from './loop.ts';
 import { accountName, BUCKETS, bucketOf, holdsName, journalName, keyName } from './names.ts';
+import type { Stale } from './rebuild.ts';
 import type { RedisClock } from './redis-clock.ts';
 
 /** Holds of lost admissions are released within 10 s (contract section 5). */
@@ -39,7 +40,7 @@ export class Sweep {
   readonly #log: Log;
   readonly #clock: RedisClock;
   readonly #hooks: {
-    rebuild: (accountId: number) => Promise<void>;
+    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
     drain: (bucket: number) => Promise<void>;
     touch: (bucket: number) => void;
     /** Those of the ids that are in the bucket's journal or in the book. */
@@ -57,7 +58,7 @@ export class Sweep {
     book: Book;
     log: Log;
     clock: RedisClock;
-    rebuild: (accountId: number) => Promise<void>;
+    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
     drain: (bucket: number) => Promise<void>;
     touch: (bucket: number) => void;
     entriesAmong: (bucket: number, ids: readonly string[]) => Promise<ReadonlySet<string>>;
@@ -119,7 +120,7 @@ export class Sweep {
       requestId,
       this.#clock.now() + BAR_MS,
     );
-    if (reply === 'MISSING') await this.#hooks.rebuild(accountId);
+    if (reply === 'MISSING') await this.#hooks.rebuild(accountId, { keyId });
     else this.#lost.delete(requestId);
   }
 
@@ -212,7 +213,7 @@ export class Sweep {
       );
       this.#hooks.touch(bucket);
     } else if (reply === 'MISSING') {
-      await this.#hooks.rebuild(accountId);
+      await this.#hooks.rebuild(accountId, { keyId: hold.keyId });
     }
   }
 
