@@ -117,7 +117,7 @@ const WRONGS: readonly [string, (right: Fixture) => Fixture, RegExp][] = [
   [
     'a crossing without an alert',
     (right) => ({ ...right, snapshot: { ...right.snapshot, alerts: [], deliveries: [] }, posts: [] }),
-    /^crossings req_a+2, but alerts for $/,
+    /req_a+2 is a crossing without an alert/,
   ],
   [
     'an alert that was sent twice',
@@ -162,7 +162,7 @@ test('an answered call whose hold expired is right only where its gateway died w
 
 test('a call that was lost with an emptied Redis may have no row, and no other', async (t) => {
   const base = fixture();
-  const lost = { keyId: 1, createdAt: 0 };
+  const lost = { accountId: 1, credits: -CREDIT, keyId: 1, createdAt: 0, journalledAt: 0 };
   base.model.losses.push({
     at: 0,
     entries: new Map([[`${PREFIX}1`, lost]]),

@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { type CallPlan, MANNERS, type Manner, makeCall, pick } from './calls.ts';
+import { loseInCalm } from './calm-loss.ts';
 import type { Leaving } from './client.ts';
 import { type FaultPlan, strike } from './faults.ts';
 import type { History } from './history.ts';
 import type { Model } from './model.ts';
 import { type Change, changeKey, makeAccount, makeKey, newTopUp, topUp } from './owners.ts';
 import { POINTS } from './points.ts';
+import { changeThreshold } from './thresholds.ts';
 
 /** A step of a history as fast-check draws, replays and prints it. */
 export class Step implements fc.AsyncCommand<Model, History> {
@@ -107,6 +109,22 @@ const topUps = step(
   },
 );
 
+/** Some take the balance below 0, which holds back every call until a top-up. */
+const adjustments = step(
+  'adjustment',
+  fc.record({ slot, account: place, credits: fc.integer({ min: -12, max: -1 }) }),
+  async (history, plan) => {
+    const made = newTopUp(history, pick(history.model.accounts, plan.account), plan.credits);
+    history.inBackground(topUp(history, made, plan.slot, TRIES));
+  },
+);
+
+const thresholds = step(
+  'threshold',
+  fc.record({ slot, account: place, threshold: fc.integer({ min: 0, max: 20 }) }),
+  changeThreshold,
+);
+
 const forMs = fc.integer({ min: 20, max: 1_800 });
 
 const traps: fc.Arbitrary<FaultPlan> = fc.record({
@@ -154,6 +172,15 @@ const strikes: fc.Arbitrary<FaultPlan> = fc.record({
 
 const faults = step('fault', fc.oneof(traps, strikes), strike);
 
+/** In one history of eight, before anything else befalls it. */
+const calmLosses = fc.oneof(
+  { arbitrary: fc.constant(undefined), weight: 7 },
+  {
+    arbitrary: step('loss in calm', fc.record({ afterMs: fc.integer({ min: 300, max: 1_000 }) }), loseInCalm),
+    weight: 1,
+  },
+);
+
 export interface HistoryPlan {
   readonly book: 'postgres' | 'sqlite';
   readonly begin: readonly Step[];
@@ -171,10 +198,28 @@ export function histories(maxSteps: number): fc.Arbitrary<HistoryPlan> {
       { arbitrary: fc.constant('sqlite' as const), weight: 1 },
     ),
     begin: fc
-      .tuple(fc.tuple(accounts, keys, accounts, keys), fc.array(fc.tuple(faults, calls), ROUNDS))
-      .map(([owners, rounds]): readonly Step[] => [...owners, ...rounds.flat()]),
+      .tuple(fc.tuple(accounts, keys, accounts, keys), calmLosses, fc.array(fc.tuple(faults, calls), ROUNDS))
+      .map(([owners, loss, rounds]): readonly Step[] => [
+        ...owners,
+        ...(loss ? [loss] : []),
+        ...rounds.flat(),
+      ]),
     steps: fc.commands<Model, History, false>(
-      [calls, calls, calls, accounts, keys, changes, changes, topUps, faults, faults, faults],
+      [
+        calls,
+        calls,
+        calls,
+        accounts,
+        keys,
+        changes,
+        changes,
+        topUps,
+        adjustments,
+        thresholds,
+        faults,
+        faults,
+        faults,
+      ],
       { maxCommands: maxSteps, size: 'max', disableReplayLog: true },
     ),
   });
