@@ -65,11 +65,14 @@ export async function makeKey(history: History, plan: KeyPlan): Promise<void> {
 
 export type Change = 'delete' | 'reactivate' | 'restrict' | 'open' | 'raise the limit';
 
+export interface KeyChangePlan {
+  readonly slot: number;
+  readonly key: number;
+  readonly change: Change;
+}
+
 /** Changes a key other than an account's first, so that there is always one left that may manage. */
-export async function changeKey(
-  history: History,
-  plan: { readonly slot: number; readonly key: number; readonly change: Change },
-): Promise<void> {
+export async function changeKey(history: History, plan: KeyChangePlan): Promise<void> {
   const { model, world } = history;
   const managing = new Set(ownersOf(history));
   const keys = model.keys.filter((key) => !managing.has(key));
