@@ -117,6 +117,8 @@ const strikes: fc.Arbitrary<FaultPlan> = fc.record({
   forMs,
 });
 
+const sweeps = step('sweep', fc.constant(null));
+
 const faults = step('fault', fc.oneof(traps, strikes));
 
 /** In one history of eight, before anything else befalls it. */
@@ -163,6 +165,7 @@ export function histories(maxSteps: number): fc.Arbitrary<HistoryPlan> {
         topUps,
         adjustments,
         thresholds,
+        sweeps,
         faults,
         faults,
         faults,

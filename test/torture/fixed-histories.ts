@@ -40,7 +40,7 @@ const OWNERS = [
 ];
 
 function history(name: string, book: HistoryPlan['book'], steps: readonly Step[]): FixedHistory {
-  return { name, book, begin: [...OWNERS, ...steps], steps: [] };
+  return { name, book, begin: [...OWNERS, awaited(4), awaited(4), ...steps], steps: [] };
 }
 
 export const FIXED_HISTORIES: readonly FixedHistory[] = [
@@ -92,10 +92,30 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
   ]),
   history('settles that Redis does not take are kept and retried', 'postgres', [
     slow(8),
-    strike('redis frozen', 1_200),
-    slow(6, 'late'),
-    strike('redis killed', 400),
+    calls(1, { manner: 'late', isAwaited: true }),
+    strike('redis killed', 900),
     awaited(4),
+  ]),
+  history('calls go on while the book is away, and the journal keeps what they cost', 'postgres', [
+    slow(4),
+    strike('book stopped', 700),
+    awaited(8),
+  ]),
+  history(
+    'a limit and a balance hold for calls at once, and a sweep lets holds be that are not due',
+    'postgres',
+    [
+      calls(16, { key: 2, manner: 'late' }),
+      calls(16, { key: 1, manner: 'late' }),
+      slow(4),
+      Step.of('sweep', null),
+      awaited(4),
+    ],
+  ),
+  history('a changed threshold holds for the next debit', 'postgres', [
+    Step.of('account', { slot: 0, credits: 20, threshold: 2 }),
+    Step.of('threshold', { slot: 0, account: 2, threshold: 18 }),
+    calls(4, { key: 3, isAwaited: true }),
   ]),
   history('a book in a file goes through a death of its only gateway', 'sqlite', [
     trap('settled', 'kill'),

@@ -14,6 +14,7 @@ import {
   newTopUp,
   topUp,
 } from './owners.ts';
+import { sweepNow } from './sweep-now.ts';
 import { changeThreshold, type ThresholdPlan } from './thresholds.ts';
 
 /** What each kind of step is told. */
@@ -27,6 +28,7 @@ export interface StepPlans {
   threshold: ThresholdPlan;
   fault: FaultPlan;
   'loss in calm': { readonly afterMs: number };
+  sweep: null;
 }
 
 const TRIES = 6;
@@ -48,6 +50,7 @@ const RUNS: {
   threshold: changeThreshold,
   fault: strike,
   'loss in calm': loseInCalm,
+  sweep: sweepNow,
 };
 
 async function changeCredits(history: History, plan: StepPlans['top-up']): Promise<void> {
