@@ -77,7 +77,7 @@ export class Delivery {
     this.#timer = setTimeout(() => this.exchange.cancel(new RequestTimeout()), context.requestTimeoutMs);
     reply.raw.once('close', () => this.clientLeft());
     context.meters.began();
-    this.trace = context.tracing?.began(request.headers, this.call);
+    this.trace = context.tracing?.began(request.headers, this.call, this.#sentAt);
   }
 
   get raw(): FastifyReply['raw'] {
@@ -131,9 +131,9 @@ export class Delivery {
   }
 
   /** Headers of the client's answer: the upstream's, less what must not pass, with the gateway's own. */
-  clientHeaders(answer: UpstreamAnswer, own: Record<string, string | number> = {}) {
+  clientHeaders(answer: UpstreamAnswer, own: Readonly<Record<string, string | number>> = {}): string[] {
     this.#context.meters.firstByte(performance.now() - this.call.startedAt);
-    return clientHeaders(answer.headers, { ...this.#reply.getHeaders(), ...own });
+    return clientHeaders(answer.headers, this.#reply.getHeaders(), own);
   }
 
   /** The first event of a stream came. */

@@ -7,6 +7,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { admit } from './admit.ts';
 import type { JsonBody } from './body.ts';
 import { type Call, callOf } from './call.ts';
+import type { CallBody } from './call-body.ts';
 import type { DeliveryContext } from './delivery.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { forward, originOf } from './forward.ts';
@@ -94,22 +95,28 @@ function pipelineOf(parts: PipelineParts, endpoint: Endpoint, turns: Turns) {
       if (judged instanceof Promise) judged.then(entered, done);
       else entered(judged);
     },
-    /** Check 9, and the bound of what the call can cost. */
-    async read(request: FastifyRequest, call: Call): Promise<void> {
+    /** Check 9, and the bound of what the call can cost; within the tick where nothing is to be waited for. */
+    read(request: FastifyRequest, call: Call): undefined | Promise<void> {
       const body = readBody(request, parts.catalog(), endpoint);
-      call.body = body instanceof Promise ? await body : body;
+      return body instanceof Promise
+        ? body.then((read) => this.bound(request, call, read))
+        : this.bound(request, call, body);
+    },
+    bound(request: FastifyRequest, call: Call, body: CallBody): undefined | Promise<void> {
+      call.body = body;
       // What goes upstream stands in the call; the upload as it came need not stay beside it.
       request.body = undefined;
-      call.upstreamBody = upstreamBody(call.body, endpoint.asksForUsage);
-      endpoint.meter.check?.(call.body);
-      const named = endpoint.meter.references?.(call.body);
-      if (named?.length)
-        call.storedTokens = await parts.objects.tokensBehind(named, call.body, call.compiled.key);
-      const { storedTokens } = call;
-      call.hold = endpoint.meter.hold(
-        call.body,
-        storedTokens ? { ...parts.bounds, storedTokens } : parts.bounds,
-      );
+      call.upstreamBody = upstreamBody(body, endpoint.asksForUsage);
+      endpoint.meter.check?.(body);
+      const named = endpoint.meter.references?.(body);
+      if (!named?.length) {
+        call.hold = endpoint.meter.hold(body, parts.bounds);
+        return;
+      }
+      return parts.objects.tokensBehind(named, body, call.compiled.key).then((storedTokens) => {
+        call.storedTokens = storedTokens;
+        call.hold = endpoint.meter.hold(body, { ...parts.bounds, storedTokens });
+      });
     },
     /** The same for a body in a file, of which nothing large stays in memory. */
     async readSpooled(request: FastifyRequest, reply: FastifyReply, call: Call, spool: Spool): Promise<void> {
@@ -125,18 +132,25 @@ function pipelineOf(parts: PipelineParts, endpoint: Endpoint, turns: Turns) {
         endTurn();
       }
     },
-    async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    /** Of the promises on the way of every call, the one that waits for Redis is the only one. */
+    admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
       const { call, body } = request;
-      if (!call) throw new Error('a call that did not enter');
+      if (!call) return Promise.reject(new Error('a call that did not enter'));
+      let reading: undefined | Promise<void>;
       try {
-        if (body instanceof Spool) await this.readSpooled(request, reply, call, body);
-        else await this.read(request, call);
+        reading =
+          body instanceof Spool ? this.readSpooled(request, reply, call, body) : this.read(request, call);
       } catch (refusal) {
-        // Checks 1 to 8 come first, by the record as it is now: a key that was just deleted is refused as that.
-        if (!call.recordIsCurrent) await parts.gatekeeper.authorise(request);
-        throw refusal;
+        return this.refused(request, call, refusal);
       }
-      await admit(request, parts.ledger, parts.gatekeeper);
+      const admitRead = () => admit(request, parts.ledger, parts.gatekeeper);
+      if (!reading) return admitRead();
+      return reading.catch((refusal: unknown) => this.refused(request, call, refusal)).then(admitRead);
+    },
+    /** Checks 1 to 8 come first, by the record as it is now: a key that was just deleted is refused as that. */
+    async refused(request: FastifyRequest, call: Call, refusal: unknown): Promise<never> {
+      if (!call.recordIsCurrent) await parts.gatekeeper.authorise(request);
+      throw refusal;
     },
     /** A refusal is counted; and whatever fails between the hold and the forwarding, the hold does not stay behind. */
     async failed(request: FastifyRequest, _reply: FastifyReply, error: Error): Promise<void> {
