@@ -85,14 +85,21 @@ export class JournalDrain {
   }
 
   /**
-   * Those of the ids that stand in the bucket's journal or in the book, after what the journal held was offered to the
-   * book. It is asked in the order in which an entry moves, so that none is missed on its way; one that the book refused
-   * until its account is rebuilt is still in the journal. Rejects where either cannot be read.
+   * Ids of the entries that are in the bucket's journal after it was drained: those that came meanwhile, and those that
+   * wait for a rebuild of their account. Rejects where it could not be drained or read.
+   */
+  async undrained(bucket: number): Promise<ReadonlySet<string>> {
+    await this.drain(bucket);
+    const entries = await this.#client.xrange(journalName(bucket), '-', '+');
+    return new Set(entries.map(([, fields]) => parseJournalEntry(fields[1] as string).id));
+  }
+
+  /**
+   * Those of the ids that stand in the bucket's journal or in the book, asked in the order in which an entry moves, so that
+   * none is missed on its way. Rejects where either cannot be read.
    */
   async entriesAmong(bucket: number, ids: readonly string[]): Promise<ReadonlySet<string>> {
-    await this.drain(bucket);
-    const waiting = await this.#client.xrange(journalName(bucket), '-', '+');
-    const journalled = new Set(waiting.map(([, fields]) => parseJournalEntry(fields[1] as string).id));
+    const journalled = await this.undrained(bucket);
     const booked = await this.#book.entriesAmong(ids);
     return new Set(ids.filter((id) => journalled.has(id) || booked.has(id)));
   }
