@@ -1,11 +1,5 @@
 import { test } from 'tap';
-import {
-  carriesRestriction,
-  isRestricted,
-  parseKeyPatch,
-  RESTRICTION_FIELDS,
-} from '../../src/domain/key-settings.ts';
-import { keyRecord } from './key-record.ts';
+import { carriesRestriction, parseKeyPatch, RESTRICTION_FIELDS } from '../../src/domain/key-settings.ts';
 
 const RESTRICTING: Readonly<Record<string, unknown>> = {
   allowed_models: ['m'],
@@ -22,7 +16,6 @@ for (const [param, value] of Object.entries(RESTRICTING)) {
   test(`${param} restricts`, async (t) => {
     const settings = parseKeyPatch({ [param]: value });
     t.equal(carriesRestriction(settings), true);
-    t.equal(isRestricted(keyRecord(settings)), true);
   });
 }
 
@@ -50,5 +43,4 @@ test('what lifts restrictions, or is none, does not restrict', async (t) => {
   });
   t.equal(carriesRestriction(lifting), false);
   t.equal(carriesRestriction({}), false);
-  t.equal(isRestricted(keyRecord(lifting)), false);
 });
