@@ -76,36 +76,12 @@ async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger)
   const book = await openBook({ databaseUrl: config.databaseUrl, dataDir: config.dataDir });
   closers.add(() => book.close());
 
-  let address = config.redisUrl === undefined ? undefined : parseRedisUrl(config.redisUrl);
-  if (!address) {
-    const redis = await startPrivateRedis(config.dataDir, logger);
-    closers.add(() => redis.stop());
-    address = { kind: 'socket', path: redis.socketPath };
-  }
-
   // Loaded only where it is wanted; closed when the last call is settled.
   const tracing = config.tracing && (await import('./tracing.ts')).openTracing(config.tracing, logger);
   closers.add(() => tracing?.close());
 
   let wakeAlerts = () => {};
-  const ledger = await openLedger({
-    address,
-    book,
-    log: logger,
-    requestTimeoutMs: config.limits.requestTimeoutMs,
-    onAlerts: () => wakeAlerts(),
-    waitReplicas: config.redisWaitReplicas,
-    bounds: config.limits,
-  }).catch((cause: unknown) => {
-    if (cause instanceof BookOlderThanRedis) throw cause;
-    throw new Error('Redis cannot be reached. Check REDIS_URL, and that the server is running.', { cause });
-  });
-  closers.add(() => ledger.close(DRAIN_WITHIN_MS));
-  const redisFaults = await ledger.check();
-  for (const fault of redisFaults) {
-    if (config.requireDurableRedis) throw new Error(`REQUIRE_DURABLE_REDIS is set, but ${fault}`);
-    logger.warn(`REDIS WILL LOSE CREDITS: ${fault}`);
-  }
+  const { ledger, redisFaults } = await openLedgerOf(closers, config, book, logger, () => wakeAlerts());
 
   const stopping = new Stopping();
   const container = compose({
@@ -142,4 +118,39 @@ async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger)
     ({ catalog } = await demo.bind(next));
   };
   return { url, config, book, ledger, replaceCatalog, close: () => closers.close() };
+}
+
+/** The ledger on the Redis that is configured, or on a private one. */
+async function openLedgerOf(
+  closers: Closers,
+  config: Config,
+  book: Book,
+  logger: FastifyBaseLogger,
+  onAlerts: () => void,
+): Promise<{ ledger: OpenLedger; redisFaults: readonly string[] }> {
+  let address = config.redisUrl === undefined ? undefined : parseRedisUrl(config.redisUrl);
+  if (!address) {
+    const redis = await startPrivateRedis(config.dataDir, logger);
+    closers.add(() => redis.stop());
+    address = { kind: 'socket', path: redis.socketPath };
+  }
+  const ledger = await openLedger({
+    address,
+    book,
+    log: logger,
+    requestTimeoutMs: config.limits.requestTimeoutMs,
+    onAlerts,
+    waitReplicas: config.redisWaitReplicas,
+    bounds: config.limits,
+  }).catch((cause: unknown) => {
+    if (cause instanceof BookOlderThanRedis) throw cause;
+    throw new Error('Redis cannot be reached. Check REDIS_URL, and that the server is running.', { cause });
+  });
+  closers.add(() => ledger.close(DRAIN_WITHIN_MS));
+  const redisFaults = await ledger.check();
+  for (const fault of redisFaults) {
+    if (config.requireDurableRedis) throw new Error(`REQUIRE_DURABLE_REDIS is set, but ${fault}`);
+    logger.warn(`REDIS WILL LOSE CREDITS: ${fault}`);
+  }
+  return { ledger, redisFaults };
 }

@@ -212,8 +212,6 @@ export class Delivery {
     clearTimeout(this.#timer);
     const settle = (usage: Usage | undefined, estimated: boolean) => {
       const { ledger, meters } = this.#context;
-      // Nothing more is sent of it, nor estimated from it.
-      void this.call.spool?.close();
       const made = reading?.made;
       const ending = { status, outcome, usage, estimated, made };
       const charge = settleCall(ledger, this.call, ending, () => {
@@ -224,6 +222,8 @@ export class Delivery {
         meters.settled(this.#relay instanceof StreamRelay);
         this.trace?.ended(ending, code, charge, upstreamMs);
       });
+      // Nothing more is sent of it, nor estimated from it.
+      void this.call.spool?.close();
     };
     if (!reading || reading.free) settle(undefined, false);
     else if (!reading.usage || !isSettled(() => settle(reading.usage, false))) {

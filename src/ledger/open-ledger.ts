@@ -174,7 +174,7 @@ export async function openLedger(options: {
     holds: () => sweep.holds,
     openSettlements: () => settler.open,
     async settled() {
-      await settler.idle(SETTLED_WITHIN_MS);
+      if (!(await settler.idle(SETTLED_WITHIN_MS))) throw new Error('redis has not answered every settle');
       await drain.drainAll();
     },
     async close(deadlineMs) {
