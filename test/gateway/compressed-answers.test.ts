@@ -34,7 +34,9 @@ async function gzipParts(parts: readonly string[]): Promise<Buffer[]> {
     await new Promise<void>((resolve) => gzip.flush(constants.Z_SYNC_FLUSH, resolve));
     out.push(gzip.read() as Buffer);
   }
-  return out;
+  // What ends it: without, what comes together with the end of the connection is lost with it.
+  gzip.end();
+  return [...out, Buffer.concat(await gzip.toArray())];
 }
 
 for (const [encoding, encode] of Object.entries(ENCODERS)) {
