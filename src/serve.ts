@@ -3,7 +3,15 @@ import { buildApp } from './app.ts';
 import type { Book } from './book/book.ts';
 import { openBook } from './book/open-book.ts';
 import type { Config } from './config.ts';
-import { ALERT_WORKER, APP_PARTS, COUNTRIES, compose, TOKEN_COUNTER, TRANSPORT } from './container.ts';
+import {
+  ALERT_WORKER,
+  APP_PARTS,
+  COUNTRIES,
+  compose,
+  SPOOLS,
+  TOKEN_COUNTER,
+  TRANSPORT,
+} from './container.ts';
 import { DemoUpstreams } from './demo/demo-upstreams.ts';
 import { parseRedisUrl } from './ledger/connect-redis.ts';
 import { type OpenLedger, openLedger } from './ledger/open-ledger.ts';
@@ -97,6 +105,16 @@ async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger)
   closers.add(() => container.resolve(COUNTRIES).close());
   closers.add(() => container.resolve(TOKEN_COUNTER).close());
   closers.add(() => container.resolve(TRANSPORT).close());
+  // With both URLs set nothing else has touched it yet, and each large body would be refused for ever.
+  await container
+    .resolve(SPOOLS)
+    .check()
+    .catch((cause: Error) => {
+      const reason = `The data folder ${config.dataDir} cannot be used (${cause.message})`;
+      throw new Error(`${reason}. Large request bodies are kept there: check it, or set TOLLGATE_DATA.`, {
+        cause,
+      });
+    });
   const alerts = container.resolve(ALERT_WORKER);
   wakeAlerts = () => alerts.notify();
   alerts.start();
