@@ -62,7 +62,7 @@ test('the image listens where it says and where its health is asked, whatever co
   const file = read('Dockerfile');
   const [, port] = /^ENV .*\bPORT=(\d+)/m.exec(file) ?? [];
   t.match(file, new RegExp(`^EXPOSE ${port}$`, 'm'));
-  t.match(file, /HEALTHCHECK [^]*127\.0\.0\.1:\$\{process\.env\.PORT\}\/healthz/);
+  t.match(file, /HEALTHCHECK (?:.|\n)*127\.0\.0\.1:\$\{process\.env\.PORT\}\/healthz/);
 });
 
 test('everything that the Dockerfile copies is there, and reaches the builder', async (t) => {
