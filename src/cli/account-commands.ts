@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import type { OperatorAccountView } from '../domain/account-view.ts';
 import { credits, id, type RemoteOptions, remote } from './arguments.ts';
-import { Failure } from './failure.ts';
+import { Failure, Refused } from './failure.ts';
 import { operatorApi } from './gateway-api.ts';
 import { showNewKey } from './key-commands.ts';
 import { exactCredits, print, printJson, printTable } from './print.ts';
@@ -88,6 +88,7 @@ async function credit(
       'idempotency-key': key,
     })
     .catch((cause: Error) => {
+      if (cause instanceof Refused) throw cause;
       throw new Failure(`${cause.message} To repeat it safely, add: --idempotency-key ${key}`, { cause });
     });
   if (options.json) return printJson({ account_id: accountId, ...answer, idempotency_key: key });
