@@ -1,6 +1,7 @@
 # The gateway as `node dist/main.js` runs it. Settings come from the environment and from /app/config/gateway.yaml, which
-# you will want to mount over. Without REDIS_URL and DATABASE_URL everything is kept in /data: give it a volume. Nothing
-# is written anywhere else, so that it runs with --read-only. A stop may take 43 seconds while calls in flight finish:
+# you will want to mount over. Without REDIS_URL and DATABASE_URL everything is kept in /data, with them large bodies
+# while their calls last: give it a volume. Nothing is written anywhere else, so that it runs with --read-only. A stop may
+# take 43 seconds while calls in flight finish:
 #
 #   docker run --read-only --cap-drop ALL --stop-timeout 45 -v tollgate:/data -p 8080:8080 -e ADMIN_TOKEN=… tollgate
 
@@ -33,11 +34,12 @@ RUN ln -s /app/bin/tollgate.mjs /usr/local/bin/tollgate
 COPY config/gateway.yaml config/gateway.schema.json ./config/
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-ENV NODE_ENV=production HOST=0.0.0.0 TOLLGATE_DATA=/data
+# PORT too, which wins over the config file's: EXPOSE and HEALTHCHECK hold whatever is mounted.
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 TOLLGATE_DATA=/data
 # The user node, by number: an orchestrator that wants proof of a user other than root reads no names.
 USER 1000:1000
 VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8080}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "dist/main.js"]

@@ -19,7 +19,7 @@ const TEXT = '#7d8590';
 const COLOURS = ['#8b949e', '#2f81f7', '#3fb950', '#a371f7', '#d29922'];
 
 /** The picture as SVG text; undefined where the result lacks a profile that it shows. */
-export function chartOf(result: Result): string | undefined {
+function chartOf(result: Result): string | undefined {
   const reports = COMPARED.map(({ profile }) => result.profiles.find((report) => report.profile === profile));
   if (!reports.every((report): report is ProfileReport => report !== undefined && 'rows' in report)) {
     return undefined;

@@ -32,21 +32,24 @@ export class OpenCallTrace implements CallTrace {
   readonly #server: Span;
   readonly #client: Span;
   readonly #call: ReadCall;
-  readonly #sentAt = Date.now();
-  readonly #sent = performance.now();
+  readonly #epoch: number;
+  readonly #sentAt: number;
 
-  constructor(tracer: Tracer, server: Span, call: ReadCall) {
+  /** `epoch`: when `performance.now()` was 0, in ms since the epoch: one for all four times, so that the spans nest. */
+  constructor(tracer: Tracer, server: Span, call: ReadCall, sentAt: number, epoch: number) {
     const { model, isStream } = call.body;
     const { path } = call.endpoint;
     const { hostname, port, protocol } = new URL(model.upstream.url);
     const operation = OPERATIONS[path] ?? path.slice(path.lastIndexOf('/') + 1);
     this.#call = call;
     this.#server = server;
+    this.#epoch = epoch;
+    this.#sentAt = sentAt;
     this.#client = tracer.startSpan(
       `${operation} ${model.slug}`,
       {
         kind: SpanKind.CLIENT,
-        startTime: this.#sentAt,
+        startTime: epoch + sentAt,
         attributes: {
           [ATTR_HTTP_REQUEST_METHOD]: 'POST',
           [ATTR_SERVER_ADDRESS]: hostname,
@@ -78,7 +81,7 @@ export class OpenCallTrace implements CallTrace {
   firstToken(): void {
     this.#client.setAttribute(
       'gen_ai.response.time_to_first_chunk',
-      (performance.now() - this.#sent) / MS_PER_S,
+      (performance.now() - this.#sentAt) / MS_PER_S,
     );
   }
 
@@ -102,8 +105,8 @@ export class OpenCallTrace implements CallTrace {
       this.#client.setStatus({ code: SpanStatusCode.ERROR });
       if (ending.status >= 500 || ending.status < 400) this.#server.setStatus({ code: SpanStatusCode.ERROR });
     }
-    this.#client.end(this.#sentAt + upstreamMs);
-    this.#server.end(this.#sentAt + (performance.now() - this.#sent));
+    this.#client.end(this.#epoch + this.#sentAt + upstreamMs);
+    this.#server.end(this.#epoch + performance.now());
   }
 }
 

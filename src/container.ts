@@ -54,18 +54,20 @@ export const ALERT_WORKER = token<AlertWorker>('AlertWorker');
 export const COUNTRIES = token<CountryLookup>('CountryLookup');
 export const TRANSPORT = token<UpstreamTransport>('UpstreamTransport');
 export const TOKEN_COUNTER = token<TokenCounter>('TokenCounter');
-export const METRICS = token<Registry>('Registry');
+const METRICS = token<Registry>('Registry');
+export const SPOOLS = token<SpoolFolder>('SpoolFolder');
 export const APP_PARTS = token<AppParts>('AppParts');
-const SPOOLS = token<SpoolFolder>('SpoolFolder');
 const METERS = token<GatewayMeters>('GatewayMeters');
 const GATEKEEPER = token<Gatekeeper>('Gatekeeper');
 const OBJECTS = token<Objects>('Objects');
 const PIPELINE = token<PipelineParts>('PipelineParts');
 
+type Once = <T>(name: InjectionToken<T>, make: (c: DependencyContainer) => T) => void;
+
 /** Every part made from what was opened, each once. The only file that knows tsyringe. */
 export function compose(opened: Opened): DependencyContainer {
   const container = root.createChildContainer();
-  const once = <T>(name: InjectionToken<T>, make: (c: DependencyContainer) => T): void => {
+  const once: Once = (name, make) => {
     container.register(name, { useFactory: instanceCachingFactory(make) });
   };
   const { config, logger, book } = opened;
@@ -92,6 +94,32 @@ export function compose(opened: Opened): DependencyContainer {
         onOutcome: (status) => c.resolve(METERS).alertDelivered(status),
       }),
   );
+  registerCalls(once, opened);
+  once(APP_PARTS, (c) => {
+    const gatekeeper = c.resolve(GATEKEEPER);
+    const countries = c.resolve(COUNTRIES);
+    return {
+      pipeline: c.resolve(PIPELINE),
+      logger,
+      book,
+      ledger,
+      gatekeeper,
+      config,
+      catalog: opened.catalog,
+      alerts: c.resolve(ALERT_WORKER),
+      countryOf: (address: string) => countries.lookup(address),
+      minimalHold: leastHold,
+      metrics: summedMetrics(c.resolve(METRICS)),
+      readiness: () => readinessOf(opened),
+    } satisfies AppParts;
+  });
+  return container;
+}
+
+/** What stands on the way of a call. */
+function registerCalls(once: Once, opened: Opened): void {
+  const { config, logger, book } = opened;
+  const { ledger } = opened.ledger;
   once(GATEKEEPER, (c) => {
     const { trustProxy } = config.server;
     return new Gatekeeper({
@@ -122,23 +150,4 @@ export function compose(opened: Opened): DependencyContainer {
     bodyLimitBytes: config.server.bodyLimitBytes,
     spools: c.resolve(SPOOLS),
   }));
-  once(APP_PARTS, (c) => {
-    const gatekeeper = c.resolve(GATEKEEPER);
-    const countries = c.resolve(COUNTRIES);
-    return {
-      pipeline: c.resolve(PIPELINE),
-      logger,
-      book,
-      ledger,
-      gatekeeper,
-      config,
-      catalog: opened.catalog,
-      alerts: c.resolve(ALERT_WORKER),
-      countryOf: (address: string) => countries.lookup(address),
-      minimalHold: leastHold,
-      metrics: summedMetrics(c.resolve(METRICS)),
-      readiness: () => readinessOf(opened),
-    } satisfies AppParts;
-  });
-  return container;
 }

@@ -3,8 +3,17 @@ import { buildApp } from './app.ts';
 import type { Book } from './book/book.ts';
 import { openBook } from './book/open-book.ts';
 import type { Config } from './config.ts';
-import { ALERT_WORKER, APP_PARTS, COUNTRIES, compose, TOKEN_COUNTER, TRANSPORT } from './container.ts';
+import {
+  ALERT_WORKER,
+  APP_PARTS,
+  COUNTRIES,
+  compose,
+  SPOOLS,
+  TOKEN_COUNTER,
+  TRANSPORT,
+} from './container.ts';
 import { DemoUpstreams } from './demo/demo-upstreams.ts';
+import type { SpoolFolder } from './gateway/upload/spool.ts';
 import { parseRedisUrl } from './ledger/connect-redis.ts';
 import { type OpenLedger, openLedger } from './ledger/open-ledger.ts';
 import { startPrivateRedis } from './ledger/redis-server.ts';
@@ -76,36 +85,12 @@ async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger)
   const book = await openBook({ databaseUrl: config.databaseUrl, dataDir: config.dataDir });
   closers.add(() => book.close());
 
-  let address = config.redisUrl === undefined ? undefined : parseRedisUrl(config.redisUrl);
-  if (!address) {
-    const redis = await startPrivateRedis(config.dataDir, logger);
-    closers.add(() => redis.stop());
-    address = { kind: 'socket', path: redis.socketPath };
-  }
-
   // Loaded only where it is wanted; closed when the last call is settled.
   const tracing = config.tracing && (await import('./tracing.ts')).openTracing(config.tracing, logger);
   closers.add(() => tracing?.close());
 
   let wakeAlerts = () => {};
-  const ledger = await openLedger({
-    address,
-    book,
-    log: logger,
-    requestTimeoutMs: config.limits.requestTimeoutMs,
-    onAlerts: () => wakeAlerts(),
-    waitReplicas: config.redisWaitReplicas,
-    bounds: config.limits,
-  }).catch((cause: unknown) => {
-    if (cause instanceof BookOlderThanRedis) throw cause;
-    throw new Error('Redis cannot be reached. Check REDIS_URL, and that the server is running.', { cause });
-  });
-  closers.add(() => ledger.close(DRAIN_WITHIN_MS));
-  const redisFaults = await ledger.check();
-  for (const fault of redisFaults) {
-    if (config.requireDurableRedis) throw new Error(`REQUIRE_DURABLE_REDIS is set, but ${fault}`);
-    logger.warn(`REDIS WILL LOSE CREDITS: ${fault}`);
-  }
+  const { ledger, redisFaults } = await openLedgerOf(closers, config, book, logger, () => wakeAlerts());
 
   const stopping = new Stopping();
   const container = compose({
@@ -121,6 +106,7 @@ async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger)
   closers.add(() => container.resolve(COUNTRIES).close());
   closers.add(() => container.resolve(TOKEN_COUNTER).close());
   closers.add(() => container.resolve(TRANSPORT).close());
+  await checkFolder(container.resolve(SPOOLS), config.dataDir);
   const alerts = container.resolve(ALERT_WORKER);
   wakeAlerts = () => alerts.notify();
   alerts.start();
@@ -142,4 +128,52 @@ async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger)
     ({ catalog } = await demo.bind(next));
   };
   return { url, config, book, ledger, replaceCatalog, close: () => closers.close() };
+}
+
+/** The ledger on the Redis that is configured, or on a private one. */
+async function openLedgerOf(
+  closers: Closers,
+  config: Config,
+  book: Book,
+  logger: FastifyBaseLogger,
+  onAlerts: () => void,
+): Promise<{ ledger: OpenLedger; redisFaults: readonly string[] }> {
+  let address = config.redisUrl === undefined ? undefined : parseRedisUrl(config.redisUrl);
+  if (!address) {
+    const redis = await startPrivateRedis(config.dataDir, logger);
+    closers.add(() => redis.stop());
+    address = { kind: 'socket', path: redis.socketPath };
+  }
+  const ledger = await openLedger({
+    address,
+    book,
+    log: logger,
+    requestTimeoutMs: config.limits.requestTimeoutMs,
+    onAlerts,
+    waitReplicas: config.redisWaitReplicas,
+    bounds: config.limits,
+  }).catch((cause: unknown) => {
+    if (cause instanceof BookOlderThanRedis) throw cause;
+    const reason = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause);
+    throw new Error(`Redis cannot be used (${reason}). Check REDIS_URL, and that the server is running.`, {
+      cause,
+    });
+  });
+  closers.add(() => ledger.close(DRAIN_WITHIN_MS));
+  const redisFaults = await ledger.check();
+  for (const fault of redisFaults) {
+    if (config.requireDurableRedis) throw new Error(`REQUIRE_DURABLE_REDIS is set, but ${fault}`);
+    logger.warn(`REDIS WILL LOSE CREDITS: ${fault}`);
+  }
+  return { ledger, redisFaults };
+}
+
+/** With both URLs set nothing else has touched the data folder at the start, and each large body would be refused for ever. */
+async function checkFolder(spools: SpoolFolder, dataDir: string): Promise<void> {
+  await spools.check().catch((cause: Error) => {
+    const reason = `The data folder ${dataDir} cannot be used (${cause.message})`;
+    throw new Error(`${reason}. Large request bodies are kept there: check it, or set TOLLGATE_DATA.`, {
+      cause,
+    });
+  });
 }

@@ -61,7 +61,7 @@ export function openTracing(settings: NonNullable<Config['tracing']>, log: Log):
   const tracer = provider.getTracer('tollgate', VERSION);
   return {
     refused: (headers, path, refusal, call) => {
-      const span = serverSpan(tracer, headers, path, call ? wallClock(call.startedAt) : Date.now());
+      const span = serverSpan(tracer, headers, path, call ? epoch() + call.startedAt : Date.now());
       span.setAttributes({
         [ATTR_HTTP_RESPONSE_STATUS_CODE]: refusal.statusCode,
         [ATTR_ERROR_TYPE]: refusal.code,
@@ -69,9 +69,10 @@ export function openTracing(settings: NonNullable<Config['tracing']>, log: Log):
       });
       span.end();
     },
-    began: (headers, call) => {
-      const startedAt = wallClock(call.startedAt);
-      return new OpenCallTrace(tracer, serverSpan(tracer, headers, call.endpoint.path, startedAt), call);
+    began: (headers, call, sentAt) => {
+      const start = epoch();
+      const server = serverSpan(tracer, headers, call.endpoint.path, start + call.startedAt);
+      return new OpenCallTrace(tracer, server, call, sentAt, start);
     },
     async close() {
       const patience = new AbortController();
@@ -97,9 +98,9 @@ function serverSpan(tracer: Tracer, headers: IncomingHttpHeaders, path: string, 
   return tracer.startSpan(`POST ${path}`, { kind: SpanKind.SERVER, startTime, attributes }, parent);
 }
 
-/** A time of `performance.now()` as milliseconds since the epoch. */
-function wallClock(at: number): number {
-  return Date.now() - (performance.now() - at);
+/** When `performance.now()` was 0, in milliseconds since the epoch, by the clock as it is set now. */
+function epoch(): number {
+  return Date.now() - performance.now();
 }
 
 /** What OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say wins. */

@@ -46,6 +46,8 @@ export class Workers {
     const redis = config.redisUrl === undefined ? await startPrivateRedis(config.dataDir, log) : undefined;
     const env = redis ? { REDIS_URL: `unix://${redis.socketPath}` } : {};
     const workers = new Workers(config, log, env, async () => redis?.stop());
+    // As JSON, a metric that is NaN because Redis or the book is away would become null, and the sum 0: all is well.
+    cluster.setupPrimary({ serialization: 'advanced' });
     answerMetrics();
     try {
       // One first: it migrates the book, makes the demo account, and says alone what cannot be honoured.

@@ -77,6 +77,11 @@ test('codes that rules and dashboard name are codes that calls end with', async 
   for (const code of new Set(codes)) t.ok(code in ERRORS || outcomes.includes(code), code);
 });
 
+test('a refused credential is an alert from the first call on, though its series begins with that call', async (t) => {
+  const rule = rules().find(({ alert }) => alert === 'TollgateCredentialRefused');
+  t.match(rule?.expr, /increase\(.*\) > 0\s+or \((\w+\{[^}]+\}) unless \1 offset 5m\) > 0/);
+});
+
 test('panels take the data source that was chosen, and have ids of their own', async (t) => {
   const { panels, templating, schemaVersion } = dashboard();
   t.ok(schemaVersion >= 41);

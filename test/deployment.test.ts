@@ -58,6 +58,13 @@ test('the image is built on the Node that the tests run on', async (t) => {
   for (const image of bases) t.match(image, `node:${packages['node_modules/node']?.version}-`);
 });
 
+test('the image listens where it says and where its health is asked, whatever config is mounted', async (t) => {
+  const file = read('Dockerfile');
+  const [, port] = /^ENV .*\bPORT=(\d+)/m.exec(file) ?? [];
+  t.match(file, new RegExp(`^EXPOSE ${port}$`, 'm'));
+  t.match(file, /HEALTHCHECK (?:.|\n)*127\.0\.0\.1:\$\{process\.env\.PORT\}\/healthz/);
+});
+
 test('everything that the Dockerfile copies is there, and reaches the builder', async (t) => {
   const ignored = read('.dockerignore').split('\n');
   const copied = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths = '']) =>

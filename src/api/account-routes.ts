@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify';
+import type { AccountView } from '../domain/account-view.ts';
 import { creditsNumber } from '../domain/credits.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { AccountRecord } from '../domain/key.ts';
@@ -83,7 +84,7 @@ function existing(account: AccountRecord | undefined): AccountRecord {
   return account;
 }
 
-function ownView(account: AccountRecord, live: LiveAccount, manages: boolean) {
+function ownView(account: AccountRecord, live: LiveAccount, manages: boolean): AccountView {
   return {
     id: account.id,
     email: account.email,

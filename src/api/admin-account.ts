@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Book } from '../book/book.ts';
 import { EmailTaken } from '../book/book.ts';
+import type { OperatorAccountView } from '../domain/account-view.ts';
 import { creditsNumber } from '../domain/credits.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { AccountRecord } from '../domain/key.ts';
@@ -36,8 +37,10 @@ export async function uniqueEmail<Result>(written: Promise<Result>): Promise<Res
   }
 }
 
-/** An account as the operator sees it. */
-export function adminAccountView(account: AccountRecord, live: Pick<LiveAccount, 'balance' | 'held'>) {
+export function adminAccountView(
+  account: AccountRecord,
+  live: Pick<LiveAccount, 'balance' | 'held'>,
+): OperatorAccountView {
   return {
     id: account.id,
     email: account.email,

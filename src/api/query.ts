@@ -8,11 +8,14 @@ export function queryOf(request: { readonly query: unknown }): Query {
   return request.query as Query;
 }
 
-/** One parameter as text; undefined when absent. Throws `invalid_field` when it is sent more than once. */
+/** One parameter as text; undefined when absent. Throws `invalid_field`. */
 export function textParam(query: Query, name: string): string | undefined {
   const value = query[name];
-  if (value === undefined || typeof value === 'string') return value;
-  throw invalidField(name, `${name} may be given once only.`);
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string') throw invalidField(name, `${name} may be given once only.`);
+  // PostgreSQL takes no U+0000, in a question either.
+  if (value.includes('\0')) throw invalidField(name, `${name} must be a text without U+0000.`);
+  return value;
 }
 
 /** A whole number within bounds, or the default when absent. Throws `invalid_field`. */

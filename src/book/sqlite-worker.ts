@@ -81,9 +81,29 @@ function prepared(db: DatabaseSync, sql: string): StatementSync {
   return statement;
 }
 
-function run(db: DatabaseSync, sql: string, parameters: readonly unknown[]): SqliteResult {
-  // A full disk makes SQLite roll back by itself; the rollback that follows must not hide why.
+/** SQLite's own code for a statement of a transaction that was rolled back under it. */
+const SQLITE_ABORT_ROLLBACK = 516;
+/** Between a begin and its commit or rollback, as the book's side sees it. */
+let isBegun = false;
+
+/**
+ * A full disk makes SQLite roll back by itself. What was sent along with the statement that failed must not be done then,
+ * each on its own; and the rollback that follows must not hide why.
+ */
+function guarded(db: DatabaseSync, sql: string, work: () => SqliteResult): SqliteResult {
+  const isLost = isBegun && !db.isTransaction;
+  if (sql === 'rollback') isBegun = false;
   if (sql === 'rollback' && !db.isTransaction) return { rows: [], changes: 0 };
+  if (isLost) {
+    throw Object.assign(new Error('the transaction was rolled back'), { errcode: SQLITE_ABORT_ROLLBACK });
+  }
+  const result = work();
+  if (sql === 'begin immediate') isBegun = true;
+  if (sql === 'commit') isBegun = false;
+  return result;
+}
+
+function run(db: DatabaseSync, sql: string, parameters: readonly unknown[]): SqliteResult {
   const statement = prepared(db, sql);
   if (statement.columns().length > 0)
     return { rows: statement.all(...(parameters as Parameter[])), changes: 0 };
@@ -127,7 +147,9 @@ function answer({ db, lock }: Opened, port: MessagePort, request: SqliteRequest)
   let reply: SqliteReply;
   try {
     const { id, sql } = request;
-    const result = 'rows' in request ? runEach(db, sql, request.rows) : run(db, sql, request.parameters);
+    const result = guarded(db, sql, () =>
+      'rows' in request ? runEach(db, sql, request.rows) : run(db, sql, request.parameters),
+    );
     reply = { id, ...result };
   } catch (error) {
     reply = { id: request.id, failure: failure(error) };

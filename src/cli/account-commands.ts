@@ -1,20 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
+import type { OperatorAccountView } from '../domain/account-view.ts';
 import { credits, id, type RemoteOptions, remote } from './arguments.ts';
-import { Failure } from './failure.ts';
+import { Failure, Refused } from './failure.ts';
 import { operatorApi } from './gateway-api.ts';
 import { showNewKey } from './key-commands.ts';
 import { exactCredits, print, printJson, printTable } from './print.ts';
-
-interface Account {
-  readonly id: number;
-  readonly email: string;
-  readonly is_active: boolean;
-  readonly credits_balance: number;
-  readonly credits_held: number;
-  readonly alert_threshold: number;
-  readonly created_at: string;
-}
 
 const ACCOUNTS = '/api/admin/accounts/';
 const PAGE = 1_000;
@@ -43,15 +34,14 @@ export function accountCommands(program: Command): void {
 }
 
 async function create(email: string, options: RemoteOptions & { credits?: number; threshold?: number }) {
-  const answer = await operatorApi(options).call<{ account: Account; key: { id: number; key: string } }>(
-    'POST',
-    ACCOUNTS,
-    {
-      email,
-      ...(options.credits === undefined ? {} : { credits: options.credits }),
-      ...(options.threshold === undefined ? {} : { alert_threshold: options.threshold }),
-    },
-  );
+  const answer = await operatorApi(options).call<{
+    account: OperatorAccountView;
+    key: { id: number; key: string };
+  }>('POST', ACCOUNTS, {
+    email,
+    ...(options.credits === undefined ? {} : { credits: options.credits }),
+    ...(options.threshold === undefined ? {} : { alert_threshold: options.threshold }),
+  });
   if (options.json) return printJson(answer);
   const { account, key } = answer;
   print(`Account ${account.id} (${account.email}) has ${exactCredits(account.credits_balance)} credits.`);
@@ -60,10 +50,13 @@ async function create(email: string, options: RemoteOptions & { credits?: number
 
 async function list(options: RemoteOptions) {
   const api = operatorApi(options);
-  const accounts: Account[] = [];
+  const accounts: OperatorAccountView[] = [];
   for (let after: string | null = ''; after !== null; ) {
     const query = `?limit=${PAGE}${after ? `&after=${encodeURIComponent(after)}` : ''}`;
-    const page: { accounts: Account[]; next: string | null } = await api.call('GET', `${ACCOUNTS}${query}`);
+    const page: { accounts: OperatorAccountView[]; next: string | null } = await api.call(
+      'GET',
+      `${ACCOUNTS}${query}`,
+    );
     accounts.push(...page.accounts);
     after = page.next;
   }
@@ -95,6 +88,7 @@ async function credit(
       'idempotency-key': key,
     })
     .catch((cause: Error) => {
+      if (cause instanceof Refused) throw cause;
       throw new Failure(`${cause.message} To repeat it safely, add: --idempotency-key ${key}`, { cause });
     });
   if (options.json) return printJson({ account_id: accountId, ...answer, idempotency_key: key });

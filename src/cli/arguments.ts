@@ -32,7 +32,7 @@ export function list(text: string): string[] {
     .filter((item) => item !== '');
 }
 
-export function gatewayUrl(text: string): string {
+function gatewayUrl(text: string): string {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
     throw new InvalidArgumentError('It must be the http:// or https:// address of a gateway.');
   }

@@ -9,3 +9,6 @@ export class Failure extends Error {
     this.isUsage = options.isUsage ?? false;
   }
 }
+
+/** The gateway has refused the command, and so changed nothing. */
+export class Refused extends Failure {}

@@ -1,5 +1,5 @@
 import { type RemoteOptions, secret } from './arguments.ts';
-import { Failure } from './failure.ts';
+import { Failure, Refused } from './failure.ts';
 
 /** Longer than any answer of these routes takes, a book that is away included. */
 const ANSWER_WITHIN_MS = 30_000;
@@ -41,7 +41,8 @@ export class GatewayApi {
     });
     const answer: unknown = await response.json().catch(() => undefined);
     if (response.ok && typeof answer === 'object' && answer !== null) return answer as Answer;
-    throw new Failure(this.#refusal(response.status, answer));
+    const refusal = this.#refusal(response.status, answer);
+    throw response.status < 500 ? new Refused(refusal) : new Failure(refusal);
   }
 
   #refusal(status: number, answer: unknown): string {

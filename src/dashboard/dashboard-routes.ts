@@ -40,6 +40,13 @@ export function dashboardRoutes(folder = PAGE_FOLDER): FastifyPluginAsync {
       preCompressed: true,
       cacheControl: false,
     });
+    app.get('/', { schema: { hide: true } }, async (request, reply) => {
+      // Who types the bare address into a browser wants the page; any other client asked for what there is not.
+      if (!/\btext\/html\b/i.test(request.headers.accept ?? '')) {
+        throw noSuchFile(`There is no ${request.method} / here.`);
+      }
+      return reply.header('vary', 'accept').redirect('/dashboard/', 302);
+    });
     app.get('/dashboard/', { schema: { hide: true } }, async (request, reply) => {
       // The router takes both spellings; links within the page need the slash.
       if (request.url.split('?', 1)[0] === '/dashboard') return reply.redirect('/dashboard/', 308);

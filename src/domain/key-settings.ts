@@ -1,5 +1,5 @@
 import { GatewayError, invalidField } from './errors.ts';
-import { type KeyRecord, type KeySettings, SPENDING_PERIODS } from './key.ts';
+import { type KeySettings, SPENDING_PERIODS } from './key.ts';
 import {
   type FieldReader,
   readBoolean,
@@ -107,11 +107,6 @@ export function carriesRestriction(settings: Partial<KeySettings>): boolean {
     const value = settings[field];
     return typeof value === 'number' || (value !== undefined && value !== null && value.length > 0);
   });
-}
-
-/** Whether anything limits where, when or for what the key can be used. */
-export function isRestricted(key: KeyRecord): boolean {
-  return carriesRestriction(key);
 }
 
 function readInto<F extends Field>(draft: Draft, field: F, value: unknown): void {

@@ -84,6 +84,23 @@ export function isPriced(price: Price): boolean {
  * would not be a safe integer.
  */
 export function chargeFor(price: Price, usage: Usage): Micro {
+  return micro(Number(microsFor(price, usage)));
+}
+
+/**
+ * The most that a call with at most this usage costs: a request, with its input priced in the dearest way. A request can
+ * name bounds without end (`max_tokens`, `n`); then it is 2^53 − 1 micro-credits, which no account has and no limit allows.
+ */
+export function holdFor(price: Price, usage: Usage): Micro {
+  const dearest = [price.input, price.cachedInput, price.cacheWrite].reduce((a, b) => (a > b ? a : b));
+  const bounded: Usage = { ...usage, requests: 1 };
+  for (const [used] of COUNTED) bounded[used] = Math.min(bounded[used] ?? 0, Number.MAX_SAFE_INTEGER);
+  const micros = microsFor({ ...price, input: dearest }, bounded);
+  return micro(Math.min(Number(micros), Number.MAX_SAFE_INTEGER));
+}
+
+/** Micro-credits, rounded up, however many. */
+function microsFor(price: Price, usage: Usage): bigint {
   let atto = 0n;
   for (const [used, unit] of COUNTED) {
     const count = usage[used];
@@ -93,7 +110,7 @@ export function chargeFor(price: Price, usage: Usage): Micro {
     const seconds = usage[used];
     if (seconds !== undefined) atto += microseconds(used, seconds) * price[unit];
   }
-  return micro(Number((atto + ATTO_PER_MICRO - 1n) / ATTO_PER_MICRO));
+  return (atto + ATTO_PER_MICRO - 1n) / ATTO_PER_MICRO;
 }
 
 function wholeUnits(name: string, count: number): bigint {

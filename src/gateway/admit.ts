@@ -3,8 +3,8 @@ import { creditsString } from '../domain/credits.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { periodEndsAt } from '../domain/period.ts';
 import { modelRefusalOf } from '../domain/rules.ts';
-import type { Admitted, Ledger } from '../ledger/ledger.ts';
-import { type Call, callOf } from './call.ts';
+import type { Admission, Admitted, Ledger } from '../ledger/ledger.ts';
+import { type Call, callOf, type ReadCall } from './call.ts';
 import type { Gatekeeper } from './gatekeeper.ts';
 
 /** A record that changes more often than this within one request is being changed in a loop. */
@@ -16,28 +16,14 @@ const REJUDGE_MAX = 5;
  */
 export async function admit(request: FastifyRequest, ledger: Ledger, gatekeeper: Gatekeeper): Promise<void> {
   const call = callOf(request);
-  const { model } = call.body;
   for (let tries = 0; tries < REJUDGE_MAX; tries++) {
-    const refusal = modelRefusalOf(call.compiled, model);
+    const refusal = modelRefusalOf(call.compiled, call.body.model);
     if (refusal) {
       if (call.recordIsCurrent) throw refusal;
       await judgeAgain(request, call, gatekeeper);
       continue;
     }
-    const { key, accountVersion } = call.compiled;
-    const admitted = await ledger.admit({
-      requestId: call.requestId,
-      accountId: key.accountId,
-      keyId: key.id,
-      keyVersion: key.version,
-      accountVersion,
-      hold: call.hold,
-      spendingLimit: key.spendingLimit,
-      spendingPeriod: key.spendingPeriod,
-      model: model.slug,
-      category: model.category,
-      endpoint: call.endpoint.path,
-    });
+    const admitted = await ledger.admit(admissionOf(call));
     if (admitted.verdict === 'held') {
       call.epoch = admitted.epoch;
       return;
@@ -49,6 +35,23 @@ export async function admit(request: FastifyRequest, ledger: Ledger, gatekeeper:
     'service_unavailable',
     'The key is being changed again and again. Try again shortly.',
   );
+}
+
+function admissionOf({ requestId, compiled, hold, body, endpoint }: ReadCall): Admission {
+  const { key, accountVersion } = compiled;
+  return {
+    requestId,
+    accountId: key.accountId,
+    keyId: key.id,
+    keyVersion: key.version,
+    accountVersion,
+    hold,
+    spendingLimit: key.spendingLimit,
+    spendingPeriod: key.spendingPeriod,
+    model: body.model.slug,
+    category: body.model.category,
+    endpoint: endpoint.path,
+  };
 }
 
 async function judgeAgain(request: FastifyRequest, call: Call, gatekeeper: Gatekeeper): Promise<void> {

@@ -17,7 +17,7 @@ export class ContentRelay implements AnswerSink {
     const length = answer.headers['content-length'];
     const own = typeof length === 'string' ? { 'content-length': length } : {};
     reply.hijack();
-    this.#raw.writeHead(answer.statusCode, clientHeaders(answer.headers, { ...reply.getHeaders(), ...own }));
+    this.#raw.writeHead(answer.statusCode, clientHeaders(answer.headers, reply.getHeaders(), own));
     this.#raw.on('drain', () => exchange.resume());
   }
 

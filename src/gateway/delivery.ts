@@ -77,7 +77,7 @@ export class Delivery {
     this.#timer = setTimeout(() => this.exchange.cancel(new RequestTimeout()), context.requestTimeoutMs);
     reply.raw.once('close', () => this.clientLeft());
     context.meters.began();
-    this.trace = context.tracing?.began(request.headers, this.call);
+    this.trace = context.tracing?.began(request.headers, this.call, this.#sentAt);
   }
 
   get raw(): FastifyReply['raw'] {
@@ -131,9 +131,9 @@ export class Delivery {
   }
 
   /** Headers of the client's answer: the upstream's, less what must not pass, with the gateway's own. */
-  clientHeaders(answer: UpstreamAnswer, own: Record<string, string | number> = {}) {
+  clientHeaders(answer: UpstreamAnswer, own: Readonly<Record<string, string | number>> = {}): string[] {
     this.#context.meters.firstByte(performance.now() - this.call.startedAt);
-    return clientHeaders(answer.headers, { ...this.#reply.getHeaders(), ...own });
+    return clientHeaders(answer.headers, this.#reply.getHeaders(), own);
   }
 
   /** The first event of a stream came. */
@@ -212,8 +212,6 @@ export class Delivery {
     clearTimeout(this.#timer);
     const settle = (usage: Usage | undefined, estimated: boolean) => {
       const { ledger, meters } = this.#context;
-      // Nothing more is sent of it, nor estimated from it.
-      void this.call.spool?.close();
       const made = reading?.made;
       const ending = { status, outcome, usage, estimated, made };
       const charge = settleCall(ledger, this.call, ending, () => {
@@ -224,6 +222,8 @@ export class Delivery {
         meters.settled(this.#relay instanceof StreamRelay);
         this.trace?.ended(ending, code, charge, upstreamMs);
       });
+      // Nothing more is sent of it, nor estimated from it.
+      void this.call.spool?.close();
     };
     if (!reading || reading.free) settle(undefined, false);
     else if (!reading.usage || !isSettled(() => settle(reading.usage, false))) {

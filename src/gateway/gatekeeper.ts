@@ -52,8 +52,7 @@ export class Gatekeeper {
    * Throws, or rejects with, the first check that fails.
    */
   judge(request: FastifyRequest): Judged | Promise<Judged> {
-    const hash = this.#hashOf(request);
-    const cached = this.#cache.get(hash);
+    const { hash, cached } = this.#known(request);
     if (!cached) return this.#judgeAnew(request, hash, undefined);
     const refusal = this.#refusal(request, cached);
     if (refusal instanceof Promise) return this.#judgeLater(request, hash, cached, refusal);
@@ -77,8 +76,8 @@ export class Gatekeeper {
 
   /** Judges by the record as it is now: one Redis round trip. Throws the GatewayError of the first check that fails. */
   async authorise(request: FastifyRequest): Promise<CompiledKey> {
-    const hash = this.#hashOf(request);
-    return await this.#judgeCurrent(request, hash, this.#cache.get(hash));
+    const { hash, cached } = this.#known(request);
+    return await this.#judgeCurrent(request, hash, cached);
   }
 
   /** The address that a request comes from: contract section 1, TRUST_PROXY. */
@@ -91,11 +90,15 @@ export class Gatekeeper {
     );
   }
 
-  #hashOf(request: FastifyRequest): string {
+  /** What this process knows of the key that a request presents. Throws 401 for what can be none. */
+  #known(request: FastifyRequest): { hash: string; cached: CompiledKey | undefined } {
     const value = presentedKey(request.headers);
     refuseKeyIn(request.url, this.#keyPrefix);
-    if (!isWellFormed(value, this.#keyPrefix)) throw unknownKey();
-    return hashKey(value);
+    const hash = hashKey(value);
+    const cached = this.#cache.get(hash);
+    // One that has been let in before is well-formed; looking again would cost as much as the hash.
+    if (!cached && !isWellFormed(value, this.#keyPrefix)) throw unknownKey();
+    return { hash, cached };
   }
 
   async #judgeCurrent(

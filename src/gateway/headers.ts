@@ -84,19 +84,24 @@ export function upstreamHeaders(headers: IncomingHttpHeaders, upstream: Upstream
   return out;
 }
 
-/** The headers of the answer, name and value in turn: `own` (the gateway's) win over the upstream's. */
+/**
+ * The headers of the answer, name and value in turn: the upstream's, what the reply was given (it wins over the
+ * upstream's), and `own`, which an upstream's never reach the client: see above.
+ */
 export function clientHeaders(
   upstream: Record<string, string | string[] | undefined>,
-  own: Record<string, number | string | string[] | undefined>,
+  reply: Readonly<Record<string, number | string | string[] | undefined>>,
+  own: Readonly<Record<string, number | string>> = {},
 ): string[] {
   const out: string[] = [];
   const listed = connectionNames(upstream.connection);
   for (const name in upstream) {
     const value = upstream[name];
     if (DROPPED_FROM_RESPONSE.has(name) || name.startsWith('access-control-')) continue;
-    if (own[name] === undefined && !listed?.includes(name)) add(out, name, value);
+    if (reply[name] === undefined && !listed?.includes(name)) add(out, name, value);
   }
-  for (const name in own) add(out, name, own[name]);
+  for (const name in reply) add(out, name, reply[name]);
+  for (const name in own) out.push(name, String(own[name]));
   return out;
 }
 

@@ -96,7 +96,7 @@ export class JobRequest {
     const reply = this.#reply;
     const own = status === 204 || status === 304 ? {} : { 'content-length': body.length };
     reply.hijack();
-    reply.raw.writeHead(status, clientHeaders(headers, { ...reply.getHeaders(), ...own }));
+    reply.raw.writeHead(status, clientHeaders(headers, reply.getHeaders(), own));
     reply.raw.end(body);
     this.#ended(label, 'ok');
     return reply;

@@ -2,17 +2,17 @@ import type { Model } from '../domain/catalog.ts';
 import type { Micro } from '../domain/credits.ts';
 import type { Category } from '../domain/key.ts';
 import type { Usage } from '../domain/ledger-entry.ts';
-import { chargeFor } from '../domain/price.ts';
+import { holdFor } from '../domain/price.ts';
 
 const LEAST_USAGE: Readonly<Record<Category, Usage>> = {
-  text: { input: 1, requests: 1 },
-  image: { input: 1, images: 1, requests: 1 },
-  tts: { characters: 1, requests: 1 },
-  stt: { audioSeconds: 1, requests: 1 },
-  video: { videoSeconds: 1, requests: 1 },
+  text: { input: 1 },
+  image: { input: 1, images: 1 },
+  tts: { characters: 1 },
+  stt: { audioSeconds: 1 },
+  video: { videoSeconds: 1 },
 };
 
 /** The least that any call of a model holds: by it, `explain` judges limit and balance without a request. */
 export function leastHold(model: Model): Micro {
-  return chargeFor(model.price, LEAST_USAGE[model.category]);
+  return holdFor(model.price, LEAST_USAGE[model.category]);
 }

@@ -39,7 +39,9 @@ export class Objects {
   ): Promise<number> {
     if (ids.length > MAX_NAMED)
       throw new GatewayError('invalid_request', 'The request names too many objects.');
-    const found = await this.#book.objects(accountId, body.model.upstream.name, ids);
+    // PostgreSQL takes no U+0000, so that no such id can have been noted.
+    const known = ids.filter((id) => !id.includes('\0'));
+    const found = await this.#book.objects(accountId, body.model.upstream.name, known);
     const byId = new Map(found.map((object) => [object.id, object]));
     let tokens = 0;
     for (const id of ids) {

@@ -8,13 +8,11 @@ import type { ServerResponse } from 'node:http';
  */
 export class PartWriter {
   readonly #response: ServerResponse;
-  readonly #onDrain: () => void;
   #isWaiting = false;
 
-  /** `onDrain` is called when there is room again after a write that returned false. */
+  /** `onDrain` is called when there is room again after a write that returned false; so is any listener of `response`. */
   constructor(response: ServerResponse, onDrain: () => void) {
     this.#response = response;
-    this.#onDrain = onDrain;
     response.on('drain', onDrain);
   }
 
@@ -27,10 +25,10 @@ export class PartWriter {
     const flowing = socket.write(`${part.length.toString(16)}\r\n${part}\r\n`, 'latin1');
     if (!flowing && !this.#isWaiting) {
       this.#isWaiting = true;
-      // The response hears of room only where it asked itself.
+      // The response hears of room only where it asked itself; whoever listens to it is told all the same.
       socket.once('drain', () => {
         this.#isWaiting = false;
-        this.#onDrain();
+        this.#response.emit('drain');
       });
     }
     return flowing;

@@ -1,29 +1,26 @@
-import httpProxy from '@fastify/http-proxy';
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Catalog } from '../domain/catalog.ts';
 import { micro } from '../domain/credits.ts';
 import type { CompiledKey } from '../domain/rules.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { admit } from './admit.ts';
 import type { JsonBody } from './body.ts';
-import { type Call, callOf } from './call.ts';
+import type { Call } from './call.ts';
+import type { CallBody } from './call-body.ts';
 import type { DeliveryContext } from './delivery.ts';
-import { ENDPOINTS, type Endpoint } from './endpoints.ts';
-import { forward, originOf } from './forward.ts';
-
+import type { Endpoint } from './endpoints.ts';
+import { forward } from './forward.ts';
 import type { Gatekeeper, Judged } from './gatekeeper.ts';
 import type { JobRouteParts } from './job-request.ts';
-import { jobRoutes } from './job-routes.ts';
 import { foldedJson, rereadingMeter } from './json/spooled-json.ts';
-
 import type { Bounds } from './meter/meter.ts';
 import type { Objects } from './objects.ts';
 import { readBody } from './read-body.ts';
 import { refusalFrom } from './refuse.ts';
 import { settleCall } from './settle.ts';
-import { bodyReceiver, closeWithReply } from './upload/receive-body.ts';
+import { closeWithReply } from './upload/receive-body.ts';
 import { Spool, type SpoolFolder } from './upload/spool.ts';
-import { Turns } from './upload/turns.ts';
+import type { Turns } from './upload/turns.ts';
 import { upstreamBody } from './upstream-body.ts';
 import type { UpstreamTransport } from './upstream-transport.ts';
 
@@ -42,12 +39,6 @@ export interface PipelineParts {
 }
 
 /**
- * Bytes of large bodies that are judged at once: judging JSON takes memory, mostly far less than its size, at worst a few
- * times it. It takes about 20 ms of CPU for 5 MB, so more at once would not be faster.
- */
-const JUDGED_AT_ONCE_BYTES = 16 * 1024 * 1024;
-
-/**
  * The request path: contract section 3 from top to bottom. Each step may throw a GatewayError, which is the answer;
  * nothing has then reached the upstream.
  *
@@ -57,156 +48,149 @@ const JUDGED_AT_ONCE_BYTES = 16 * 1024 * 1024;
  *  4 may the key, can the account                checks 10–12: one Redis round trip
  *  5 forward, relay, settle                      sections 4 and 5
  */
-function pipelineOf(parts: PipelineParts, endpoint: Endpoint, turns: Turns) {
-  const newCall = (
+export class Pipeline {
+  readonly #parts: PipelineParts;
+  readonly #endpoint: Endpoint;
+  readonly #turns: Turns;
+
+  /** `turns`: of JUDGED_AT_ONCE_BYTES, shared by all endpoints. */
+  constructor(parts: PipelineParts, endpoint: Endpoint, turns: Turns) {
+    this.#parts = parts;
+    this.#endpoint = endpoint;
+    this.#turns = turns;
+  }
+
+  /** Checks 1 to 8. Calls back within the tick where the key's record is at hand, as it is for nearly every call. */
+  enter(request: FastifyRequest, done: (error?: Error) => void): void {
+    const startedAt = performance.now();
+    const entered = ({ compiled, current }: Judged) => {
+      request.call = this.#newCall(request, startedAt, compiled, current);
+      done();
+    };
+    let judged: Judged | Promise<Judged>;
+    try {
+      judged = this.#parts.gatekeeper.judge(request);
+    } catch (refusal) {
+      done(refusal as Error);
+      return;
+    }
+    if (judged instanceof Promise) judged.then(entered, done);
+    else entered(judged);
+  }
+
+  /** Checks 9 to 12, and the hold. Of the promises on the way of nearly every call, Redis' answer is the only one. */
+  admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { ledger, gatekeeper } = this.#parts;
+    const { call, body } = request;
+    if (!call) return Promise.reject(new Error('a call that did not enter'));
+    let reading: undefined | Promise<void>;
+    try {
+      reading =
+        body instanceof Spool ? this.#readSpooled(request, reply, call, body) : this.#read(request, call);
+    } catch (refusal) {
+      return this.#refused(request, call, refusal);
+    }
+    const admitRead = () => admit(request, ledger, gatekeeper);
+    if (!reading) return admitRead();
+    return reading.catch((refusal: unknown) => this.#refused(request, call, refusal)).then(admitRead);
+  }
+
+  forward(request: FastifyRequest, reply: FastifyReply, failed: (error: Error) => void): void {
+    try {
+      forward(request, reply, this.#parts.delivery);
+    } catch (error) {
+      failed(error as Error);
+    }
+  }
+
+  /** A refusal is counted; and whatever fails between the hold and the forwarding, the hold does not stay behind. */
+  failed(request: FastifyRequest, error: Error): void {
+    const { call, delivery } = request;
+    const { ledger, delivery: context } = this.#parts;
+    if (delivery) return;
+    const { path } = this.#endpoint;
+    const refusal = refusalFrom(error);
+    context.meters.refused(path, refusal.code);
+    context.tracing?.refused(request.headers, path, refusal, call);
+    if (call?.epoch === undefined) return;
+    const ending = {
+      status: 500,
+      outcome: 'upstream_unreachable',
+      usage: undefined,
+      estimated: false,
+    } as const;
+    settleCall(ledger, call, ending, () => {});
+  }
+
+  #newCall(
     request: FastifyRequest,
     startedAt: number,
     compiled: CompiledKey,
     recordIsCurrent: boolean,
-  ): Call => ({
-    requestId: request.id,
-    endpoint,
-    startedAt,
-    compiled,
-    recordIsCurrent,
-    body: undefined,
-    spool: undefined,
-    upstreamBody: undefined,
-    hold: micro(0),
-    storedTokens: 0,
-    epoch: undefined,
-  });
-  return {
-    /** Calls back within the tick where the key's record is at hand: a promise less on the way of nearly every call. */
-    enter(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
-      const startedAt = performance.now();
-      const entered = ({ compiled, current }: Judged) => {
-        request.call = newCall(request, startedAt, compiled, current);
-        done();
-      };
-      let judged: Judged | Promise<Judged>;
-      try {
-        judged = parts.gatekeeper.judge(request);
-      } catch (refusal) {
-        done(refusal as Error);
-        return;
-      }
-      if (judged instanceof Promise) judged.then(entered, done);
-      else entered(judged);
-    },
-    /** Check 9, and the bound of what the call can cost. */
-    async read(request: FastifyRequest, call: Call): Promise<void> {
-      const body = readBody(request, parts.catalog(), endpoint);
-      call.body = body instanceof Promise ? await body : body;
-      // What goes upstream stands in the call; the upload as it came need not stay beside it.
-      request.body = undefined;
-      call.upstreamBody = upstreamBody(call.body, endpoint.asksForUsage);
-      endpoint.meter.check?.(call.body);
-      const named = endpoint.meter.references?.(call.body);
-      if (named?.length)
-        call.storedTokens = await parts.objects.tokensBehind(named, call.body, call.compiled.key);
-      const { storedTokens } = call;
-      call.hold = endpoint.meter.hold(
-        call.body,
-        storedTokens ? { ...parts.bounds, storedTokens } : parts.bounds,
-      );
-    },
-    /** The same for a body in a file, of which nothing large stays in memory. */
-    async readSpooled(request: FastifyRequest, reply: FastifyReply, call: Call, spool: Spool): Promise<void> {
-      call.spool = spool;
-      closeWithReply(spool, request, reply);
-      const endTurn = await turns.take(spool.size);
-      try {
-        await this.read(request, call);
-        if (call.body?.kind !== 'json') return;
-        call.body = foldedJson(call.body as JsonBody);
-        call.endpoint = { ...endpoint, meter: rereadingMeter(endpoint, spool, turns) };
-      } finally {
-        endTurn();
-      }
-    },
-    async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-      const { call, body } = request;
-      if (!call) throw new Error('a call that did not enter');
-      try {
-        if (body instanceof Spool) await this.readSpooled(request, reply, call, body);
-        else await this.read(request, call);
-      } catch (refusal) {
-        // Checks 1 to 8 come first, by the record as it is now: a key that was just deleted is refused as that.
-        if (!call.recordIsCurrent) await parts.gatekeeper.authorise(request);
-        throw refusal;
-      }
-      await admit(request, parts.ledger, parts.gatekeeper);
-    },
-    /** A refusal is counted; and whatever fails between the hold and the forwarding, the hold does not stay behind. */
-    async failed(request: FastifyRequest, _reply: FastifyReply, error: Error): Promise<void> {
-      const { call, delivery } = request;
-      if (delivery) return;
-      const refusal = refusalFrom(error);
-      parts.delivery.meters.refused(endpoint.path, refusal.code);
-      parts.delivery.tracing?.refused(request.headers, endpoint.path, refusal, call);
-      if (call?.epoch === undefined) return;
-      const ending = {
-        status: 500,
-        outcome: 'upstream_unreachable',
-        usage: undefined,
-        estimated: false,
-      } as const;
-      settleCall(parts.ledger, call, ending, () => {});
-    },
-    forward(request: FastifyRequest, reply: FastifyReply, failed: (error: Error) => void): void {
-      try {
-        forward(request, reply, parts.delivery);
-      } catch (error) {
-        failed(error as Error);
-      }
-    },
-  };
-}
+  ): Call {
+    return {
+      requestId: request.id,
+      endpoint: this.#endpoint,
+      startedAt,
+      compiled,
+      recordIsCurrent,
+      body: undefined,
+      spool: undefined,
+      upstreamBody: undefined,
+      hold: micro(0),
+      storedTokens: 0,
+      epoch: undefined,
+    };
+  }
 
-/** One route an endpoint, each through @fastify/http-proxy with the defaults that are wrong here set right. */
-export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
-  return async (app) => {
-    app.decorateRequest('call', null);
-    app.decorateRequest('delivery', null);
-    app.removeAllContentTypeParsers();
-    // Whatever the content type says, the body is judged as what the endpoint takes.
-    app.addContentTypeParser(
-      '*',
-      bodyReceiver({
-        ...parts,
-        async confirm(request) {
-          if (!request.call?.recordIsCurrent) await parts.gatekeeper.authorise(request);
-        },
-      }),
-    );
-    const turns = new Turns(JUDGED_AT_ONCE_BYTES);
-    await app.register(async (scope) => jobRoutes(scope, { ...parts, ...parts.delivery }));
-    for (const endpoint of ENDPOINTS) {
-      const steps = pipelineOf(parts, endpoint, turns);
-      await app.register(async (scope) => {
-        scope.addHook('onRequest', steps.enter);
-        scope.addHook('onError', steps.failed);
-        await scope.register(httpProxy, {
-          upstream: '',
-          routes: [endpoint.path],
-          httpMethods: [endpoint.method],
-          // Forwards from here, so that the plugin's handler is not reached: it parses four URLs a call to be sure of a
-          // destination that is a row of the table (3 % of the gateway's CPU).
-          preHandler: (request: FastifyRequest, reply: FastifyReply, done: (error: Error) => void) => {
-            steps.admit(request, reply).then(() => steps.forward(request, reply, done), done);
-          },
-          replyOptions: {
-            getUpstream: (request: FastifyRequest) => originOf(callOf(request).body.model.upstream.url),
-          },
-          undici: parts.transport,
-          // The bytes are judged before they go up; the plugin's own parser would stream them past bodyLimit.
-          proxyPayloads: false,
-          // A call is sent once: no status, method or error is a reason to send it again.
-          retryMethods: [],
-          disableRequestLogging: true,
-        } as unknown as Parameters<typeof httpProxy>[1]);
-      });
+  /** Check 9, and the bound of what the call can cost; within the tick where nothing is to be waited for. */
+  #read(request: FastifyRequest, call: Call): undefined | Promise<void> {
+    const body = readBody(request, this.#parts.catalog(), this.#endpoint);
+    return body instanceof Promise
+      ? body.then((read) => this.#bound(request, call, read))
+      : this.#bound(request, call, body);
+  }
+
+  #bound(request: FastifyRequest, call: Call, body: CallBody): undefined | Promise<void> {
+    const { meter, asksForUsage } = this.#endpoint;
+    const { objects, bounds } = this.#parts;
+    call.body = body;
+    // What goes upstream stands in the call; the upload as it came need not stay beside it.
+    request.body = undefined;
+    call.upstreamBody = upstreamBody(body, asksForUsage);
+    meter.check?.(body);
+    const named = meter.references?.(body);
+    if (!named?.length) {
+      call.hold = meter.hold(body, bounds);
+      return;
     }
-  };
+    return objects.tokensBehind(named, body, call.compiled.key).then((storedTokens) => {
+      call.storedTokens = storedTokens;
+      call.hold = meter.hold(body, { ...bounds, storedTokens });
+    });
+  }
+
+  /** The same for a body in a file, of which nothing large stays in memory. */
+  async #readSpooled(request: FastifyRequest, reply: FastifyReply, call: Call, spool: Spool): Promise<void> {
+    call.spool = spool;
+    closeWithReply(spool, request, reply);
+    const endTurn = await this.#turns.take(spool.size);
+    try {
+      await this.#read(request, call);
+      if (call.body?.kind !== 'json') return;
+      call.body = foldedJson(call.body as JsonBody);
+      call.endpoint = {
+        ...this.#endpoint,
+        meter: rereadingMeter(this.#endpoint, spool, this.#turns),
+      };
+    } finally {
+      endTurn();
+    }
+  }
+
+  /** Checks 1 to 8 come first, by the record as it is now: a key that was just deleted is refused as that. */
+  async #refused(request: FastifyRequest, call: Call, refusal: unknown): Promise<never> {
+    if (!call.recordIsCurrent) await this.#parts.gatekeeper.authorise(request);
+    throw refusal;
+  }
 }

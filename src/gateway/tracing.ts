@@ -12,8 +12,8 @@ import type { Ending } from './settle.ts';
 export interface Tracing {
   /** A model call was refused before it reached an upstream. `call` is null where its key was not accepted. */
   refused(headers: IncomingHttpHeaders, path: string, refusal: GatewayError, call: Call | null): void;
-  /** An admitted call is about to be sent upstream; `ended` of what this gives follows, once. */
-  began(headers: IncomingHttpHeaders, call: ReadCall): CallTrace;
+  /** An admitted call is sent upstream, at `sentAt` by `performance.now()`; `ended` of what this gives follows, once. */
+  began(headers: IncomingHttpHeaders, call: ReadCall, sentAt: number): CallTrace;
 }
 
 /** The trace of one admitted call. */

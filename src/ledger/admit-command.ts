@@ -3,6 +3,7 @@ import { type PeriodStarts, periodStart } from '../domain/period.ts';
 import { holdText } from './entry-text.ts';
 import type { Admission } from './ledger.ts';
 import { accountName, bucketOf, holdsName, keyName } from './names.ts';
+import type { HotCommand } from './script-sender.ts';
 
 /** What a period is called in the hash of a key (lua/post.inc.lua). */
 export const PERIOD_FIELDS = { daily: 'd', weekly: 'w', monthly: 'm' } as const satisfies Record<
@@ -16,19 +17,13 @@ export function admitCommand(
   starts: PeriodStarts,
   now: number,
   holdTtlMs: number,
-): { keys: string[]; args: (string | number)[] } {
-  const { accountId, keyId, spendingPeriod } = admission;
+): HotCommand {
+  const { accountId, keyId, keyVersion, accountVersion, hold, spendingLimit, spendingPeriod } = admission;
+  const start = periodStart(starts, spendingPeriod);
   return {
     keys: [accountName(accountId), keyName(accountId, keyId), holdsName(bucketOf(accountId))],
-    args: [
-      admission.requestId,
-      admission.keyVersion,
-      admission.accountVersion,
-      admission.hold,
-      admission.spendingLimit ?? '',
-      PERIOD_FIELDS[spendingPeriod],
-      periodStart(starts, spendingPeriod),
-      holdText(admission, now, now + holdTtlMs),
-    ],
+    id: admission.requestId,
+    numbers: `${keyVersion} ${accountVersion} ${hold} ${spendingLimit ?? '-'} ${PERIOD_FIELDS[spendingPeriod]} ${start}`,
+    record: holdText(admission, now, now + holdTtlMs),
   };
 }

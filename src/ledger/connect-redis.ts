@@ -111,7 +111,7 @@ export function createRedis(
 
 /**
  * Opens the connection, to every master of a cluster, and resolves when commands can be sent. Rejects where Redis cannot
- * be reached, or not within the time; the client goes on trying until it is disconnected.
+ * be reached, or not within the time, with what was heard of it last; the client goes on trying until it is disconnected.
  */
 export async function connectRedis(client: RedisClient, withinMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
@@ -120,11 +120,20 @@ export async function connectRedis(client: RedisClient, withinMs: number): Promi
   });
   // A cluster's connect() never settles where its first ready check fails, though a later one passes.
   const ready = new Promise((resolve) => client.once('ready', resolve));
+  let heard: Error | undefined;
+  const hear = (error: Error) => {
+    heard = error;
+  };
+  client.on('error', hear);
   try {
     await Promise.race([client.connect(), ready, patience]);
     // A cluster connects to each node at its first command, and refuses the next ones until that is done.
     if (client instanceof Cluster) await Promise.all(nodesOf(client).map((node) => node.ping()));
+  } catch (error) {
+    // "Connection is closed." says less than why: no server, an untrusted certificate, a wrong password.
+    throw heard ?? error;
   } finally {
+    client.off('error', hear);
     clearTimeout(timer);
   }
 }

@@ -1,5 +1,6 @@
 import type { Book } from '../book/book.ts';
 import type { Log } from '../log.ts';
+import { Admissions } from './admissions.ts';
 import { BucketOwners } from './bucket-owners.ts';
 import { connectRedis, createRedis, nodesOf, type RedisAddress } from './connect-redis.ts';
 import { ConnectionGate } from './connection-gate.ts';
@@ -134,21 +135,19 @@ export async function openLedger(options: {
   });
   const gate = new ConnectionGate({ client, owners, check, log, opened: touch });
   const holdTtlMs = options.requestTimeoutMs + HOLD_MARGIN_MS;
+  const replicas = new ReplicaWait(owners, options.waitReplicas ?? 0);
+  const waiting = new WaitingCalls(bounds.waitingCalls);
   const ledger = new RedisLedger({
     client,
     writer,
-    scripts,
+    admissions: new Admissions({ scripts, gate, rebuilder, sweep, clock, replicas, waiting, holdTtlMs }),
     gate,
     settler,
     drain,
     rebuilder,
-    sweep,
     book,
-    clock,
     publisher: new Publisher(client, book, log),
-    replicas: new ReplicaWait(owners, options.waitReplicas ?? 0),
-    waiting: new WaitingCalls(bounds.waitingCalls),
-    holdTtlMs,
+    waiting,
   });
 
   try {
@@ -178,7 +177,7 @@ export async function openLedger(options: {
     holds: () => sweep.holds,
     openSettlements: () => settler.open,
     async settled() {
-      await settler.idle(SETTLED_WITHIN_MS);
+      if (!(await settler.idle(SETTLED_WITHIN_MS))) throw new Error('redis has not answered every settle');
       await drain.drainAll();
     },
     async close(deadlineMs) {

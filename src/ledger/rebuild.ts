@@ -6,6 +6,9 @@ import type { Log } from '../log.ts';
 import type { RedisClient } from './connect-redis.ts';
 import { accountName, bucketOf, holdsName, keyName } from './names.ts';
 
+/** Rebuilds in a row that one operation waits for; more means that the state is lost as fast as it is restored. */
+export const REBUILDS = 3;
+
 /** Keys that one script call restores; bounds how long Redis is busy with it. */
 const KEYS_AT_ONCE = 200;
 

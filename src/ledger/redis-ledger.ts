@@ -2,8 +2,9 @@ import type { Book } from '../book/book.ts';
 import { type Micro, micro } from '../domain/credits.ts';
 import type { AccountRecord, KeyRecord, SpendingPeriod } from '../domain/key.ts';
 import type { EntryDraft } from '../domain/ledger-entry.ts';
-import { type PeriodStarts, periodStart, periodStarts } from '../domain/period.ts';
-import { admitCommand, PERIOD_FIELDS } from './admit-command.ts';
+import { periodStart, periodStarts } from '../domain/period.ts';
+import type { Admissions } from './admissions.ts';
+import { PERIOD_FIELDS } from './admit-command.ts';
 import type { RedisClient } from './connect-redis.ts';
 import type { ConnectionGate } from './connection-gate.ts';
 import { draftText } from './entry-text.ts';
@@ -19,37 +20,25 @@ import {
 } from './ledger.ts';
 import { accountName, bucketOf, hashName, holdsName, journalName, keyName } from './names.ts';
 import type { Publisher } from './publisher.ts';
-import type { Rebuilder } from './rebuild.ts';
-import type { RedisClock } from './redis-clock.ts';
-import type { ReplicaWait } from './replica-wait.ts';
-import type { ScriptSender } from './script-sender.ts';
+import { REBUILDS, type Rebuilder } from './rebuild.ts';
 import { MARK_MS, type Settler } from './settler.ts';
-import type { Sweep } from './sweep.ts';
 import type { TickWriter } from './tick-writer.ts';
 import type { WaitingCalls } from './waiting-calls.ts';
 
 /** Contract section 5: the journal's lag is below this in normal running. */
 const FLUSH_MS = 250;
 
-/** Rebuilds in a row that one operation waits for; more means that the state is lost as fast as it is restored. */
-const REBUILDS = 3;
-
 export interface RedisLedgerParts {
   readonly client: RedisClient;
   readonly writer: TickWriter;
-  readonly scripts: ScriptSender;
+  readonly admissions: Admissions;
   readonly gate: ConnectionGate;
   readonly settler: Settler;
   readonly drain: JournalDrain;
   readonly rebuilder: Rebuilder;
-  readonly sweep: Sweep;
   readonly book: Book;
-  readonly clock: RedisClock;
   readonly publisher: Publisher;
-  readonly replicas: ReplicaWait;
   readonly waiting: WaitingCalls;
-  /** How long a hold outlives its admission before the sweep releases it: longer than the longest request. */
-  readonly holdTtlMs: number;
 }
 
 /** The Ledger over Redis scripts (lua/) and the book. */
@@ -61,62 +50,9 @@ export class RedisLedger implements Ledger {
   }
 
   admit(admission: Admission): Promise<Admitted> {
-    const { waiting, drain } = this.#parts;
+    const { drain, admissions } = this.#parts;
     if (drain.isFull) return Promise.reject(new LedgerUnavailable('the journal is full: the book is away'));
-    return waiting.during(() => this.#admit(admission));
-  }
-
-  async #admit(admission: Admission): Promise<Admitted> {
-    const { gate, sweep, replicas } = this.#parts;
-    const bucket = bucketOf(admission.accountId);
-    const starts = periodStarts(Date.now());
-    const now = this.#parts.clock.now();
-    for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      if (!gate.isOpen(bucket)) await gate.opened(bucket);
-      const reply = await this.#admitOnce(admission, starts, now).catch((error: unknown) => {
-        sweep.cancel(admission);
-        throw new LedgerUnavailable('no answer to an admission', { cause: error });
-      });
-      switch (reply[0]) {
-        case 'HELD':
-          if (replicas.isOn) await this.#confirm(admission);
-          return { verdict: 'held', epoch: Number(reply[1]) };
-        case 'STALE':
-          return { verdict: 'stale' };
-        case 'LIMIT':
-          return { verdict: 'over_limit', spent: micro(Number(reply[1])), held: micro(Number(reply[2])) };
-        case 'FUNDS':
-          return { verdict: 'insufficient', balance: micro(Number(reply[1])), held: micro(Number(reply[2])) };
-        case 'MISSING':
-          await this.#rebuild(admission.accountId, admission.keyId);
-          break;
-        default:
-          // Cancelled before it came; or sent twice, and then the first one holds.
-          sweep.cancel(admission);
-          throw new LedgerUnavailable('the admission was cancelled');
-      }
-    }
-    throw new LedgerUnavailable('the live state is lost again and again');
-  }
-
-  #admitOnce(admission: Admission, starts: PeriodStarts, now: number): Promise<string[]> {
-    const { keys, args } = admitCommand(admission, starts, now, this.#parts.holdTtlMs);
-    return new Promise((resolve, reject) => {
-      this.#parts.scripts.send('admit', keys, args, (error, reply) => {
-        if (error) reject(error);
-        else resolve((reply as { toString(): string }[]).map(String));
-      });
-    });
-  }
-
-  async #confirm(admission: Admission): Promise<void> {
-    const { replicas, sweep } = this.#parts;
-    try {
-      await replicas.confirm(bucketOf(admission.accountId));
-    } catch (error) {
-      sweep.cancel(admission);
-      throw new LedgerUnavailable('the hold has not reached the replicas', { cause: error });
-    }
+    return admissions.admit(admission);
   }
 
   settle(epoch: number, draft: EntryDraft, onWire: () => void): void {

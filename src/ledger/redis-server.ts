@@ -148,17 +148,24 @@ class RedisChild {
         this.#child = undefined;
         resolve();
         if (Date.now() - startedAt > STEADY_AFTER_MS) this.#backoffMs = FIRST_BACKOFF_MS;
-        if (!this.#watched) return;
-        this.#log.error(
-          { ...reason, restartMs: this.#backoffMs },
-          'the private Redis ended; starting it again',
-        );
-        this.#restart = setTimeout(() => this.#spawn(), this.#backoffMs);
-        this.#backoffMs = Math.min(this.#backoffMs * 2, LONGEST_BACKOFF_MS);
+        if (this.#watched) this.#startAgain(reason);
       };
       child.on('exit', (code, signal) => onGone({ code, signal }));
       child.on('error', (error) => onGone({ reason: error.message }));
     });
+  }
+
+  #startAgain(reason: object): void {
+    this.#log.error({ ...reason, restartMs: this.#backoffMs }, 'the private Redis ended; starting it again');
+    this.#restart = setTimeout(() => {
+      try {
+        this.#spawn();
+      } catch (error) {
+        // Its log cannot be written: the folder is gone, or there are too many open files.
+        this.#startAgain({ reason: (error as Error).message });
+      }
+    }, this.#backoffMs);
+    this.#backoffMs = Math.min(this.#backoffMs * 2, LONGEST_BACKOFF_MS);
   }
 
   /** The process ends without a stop, as when a later step of the start is refused: take the server along. */

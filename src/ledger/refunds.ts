@@ -56,10 +56,11 @@ export class Refunds {
         const isOpen = await this.#ask(accountId, () =>
           this.#client.hexists(holdsName(bucketOf(accountId)), chargeId),
         );
-        // Now the book has what was charged, and every refund of which Redis may have forgotten the mark.
-        await this.#ask(accountId, () => this.#drain.drain(bucketOf(accountId)));
+        const waiting = await this.#ask(accountId, () => this.#drain.undrained(bucketOf(accountId)));
+        // The book has what was charged but for that, and every refund of which Redis may have forgotten the mark.
         const charge = await this.#book.charge(accountId, chargeId);
-        if (!charge && isOpen) throw new LedgerUnavailable('the charge is not settled yet');
+        if (!charge && (isOpen || waiting.has(chargeId)))
+          throw new LedgerUnavailable('the charge is not settled yet');
         if (!charge || charge.isRefunded || charge.entry.credits >= 0) return;
         const reply = await this.#ask(accountId, () => this.#apply(charge, epoch));
         if (reply === 'APPLIED') this.#drain.touch(bucketOf(accountId));

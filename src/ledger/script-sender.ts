@@ -1,12 +1,22 @@
 import { createHash } from 'node:crypto';
 import { Cluster, type Command } from 'ioredis';
 import { COMMAND_TIMEOUT_MS, type RedisClient } from './connect-redis.ts';
-import { scriptText } from './scripts.ts';
+import { KEYS_OF, scriptText } from './scripts.ts';
 import type { TickWriter } from './tick-writer.ts';
 
 /** The scripts that every call runs. */
 export type HotScript = 'admit' | 'settle';
-export type ScriptArg = string | number;
+
+/** Names (without the prefix) and arguments of one of them; all but `record` is ASCII. */
+export interface HotCommand {
+  readonly keys: readonly string[];
+  readonly id: string;
+  /** Several values with spaces between: see the script. */
+  readonly numbers: string;
+  readonly record: string;
+}
+
+/** Called once. The reply: an integer, or strings and lists of them as Buffers, which `String()` can read. */
 export type Answered = (error: Error | null, reply: unknown) => void;
 
 /** How often calls that wait for a reply are looked at; a lost one is noticed so much later than its time is up. */
@@ -39,31 +49,27 @@ export class ScriptSender {
     this.#scripts = { admit: scriptOf('admit'), settle: scriptOf('settle') };
   }
 
-  /** `keys` without the prefix. Calls back once, with the reply as `reply.toString()` and its likes can read it. */
-  send(script: HotScript, keys: readonly string[], args: readonly ScriptArg[], answered: Answered): void {
+  send(script: HotScript, command: HotCommand, answered: Answered): void {
     this.#writer.open();
     if (this.#client instanceof Cluster) {
-      this.#sendDefined(script, keys, args, answered);
+      this.#sendDefined(script, command, answered);
       return;
     }
-    const textFor = (socket: object) => this.#textFor(socket, script, keys, args);
-    const call = new ScriptCall(textFor, (error, reply) => {
-      this.#open.delete(call);
-      if (error?.message.startsWith('NOSCRIPT')) this.#sendDefined(script, keys, args, answered);
-      else answered(error, reply);
-    });
+    const call = new ScriptCall(this, script, command, answered);
     this.#open.add(call);
     this.#watch ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
     this.#client.sendCommand(call as unknown as Command);
   }
 
-  #sendDefined(
-    script: HotScript,
-    keys: readonly string[],
-    args: readonly ScriptArg[],
-    answered: Answered,
-  ): void {
-    this.#client[script](...keys, ...args).then(
+  /** A call of `send` has its answer. */
+  answer(call: ScriptCall, error: Error | null, reply: unknown): void {
+    this.#open.delete(call);
+    if (error?.message.startsWith('NOSCRIPT')) this.#sendDefined(call.script, call.command, call.answered);
+    else call.answered(error, reply);
+  }
+
+  #sendDefined(script: HotScript, { keys, id, numbers, record }: HotCommand, answered: Answered): void {
+    this.#client[script](...keys, id, numbers, record).then(
       (reply) => answered(null, reply),
       (error: Error) => answered(error, undefined),
     );
@@ -81,22 +87,22 @@ export class ScriptSender {
   }
 
   /**
-   * By its SHA, but whole the first time on a connection: what a killed gateway had sent must be done, and not be
-   * answered that the script is not known.
+   * The command on the wire. The script goes by its SHA, but whole the first time on a connection: what a killed gateway
+   * had sent must be done, and not be answered that the script is not known.
    */
-  #textFor(socket: object, script: HotScript, keys: readonly string[], args: readonly ScriptArg[]): string {
-    let known = this.#known.get(socket);
-    if (!known) {
-      known = new Set();
-      this.#known.set(socket, known);
-    }
-    const head = known.has(script) ? this.#scripts[script].bySha : this.#scripts[script].whole;
-    known.add(script);
-    // The command, the script and the number of keys stand before them.
-    let text = `*${keys.length + args.length + 3}${head}${bulk(String(keys.length))}`;
-    for (const key of keys) text += bulk(this.#prefix + key);
-    for (const arg of args) text += bulk(String(arg));
-    return text;
+  textFor(socket: object, script: HotScript, { keys, id, numbers, record }: HotCommand): string {
+    const prefix = this.#prefix;
+    let text = this.#isKnown(socket, script) ? this.#scripts[script].bySha : this.#scripts[script].whole;
+    for (const key of keys) text += `$${prefix.length + key.length}\r\n${prefix}${key}\r\n`;
+    return `${text}$${id.length}\r\n${id}\r\n$${numbers.length}\r\n${numbers}\r\n${bulk(record)}`;
+  }
+
+  #isKnown(socket: object, script: HotScript): boolean {
+    const known = this.#known.get(socket);
+    if (known?.has(script)) return true;
+    if (known) known.add(script);
+    else this.#known.set(socket, new Set([script]));
+    return false;
   }
 }
 
@@ -109,12 +115,16 @@ class ScriptCall {
   readonly promise = undefined;
   readonly sentAt = performance.now();
   isResolved = false;
-  readonly #textFor: (socket: object) => string;
-  readonly #answered: Answered;
+  readonly script: HotScript;
+  readonly command: HotCommand;
+  readonly answered: Answered;
+  readonly #sender: ScriptSender;
 
-  constructor(textFor: (socket: object) => string, answered: Answered) {
-    this.#textFor = textFor;
-    this.#answered = answered;
+  constructor(sender: ScriptSender, script: HotScript, command: HotCommand, answered: Answered) {
+    this.#sender = sender;
+    this.script = script;
+    this.command = command;
+    this.answered = answered;
   }
 
   setReplyContext(): void {}
@@ -123,32 +133,39 @@ class ScriptCall {
   setTimeout(): void {}
 
   toWritable(socket: object): string {
-    return this.#textFor(socket);
+    return this.#sender.textFor(socket, this.script, this.command);
   }
 
   resolve(reply: unknown): void {
     if (this.isResolved) return;
     this.isResolved = true;
-    this.#answered(null, reply);
+    this.#sender.answer(this, null, reply);
   }
 
   reject(error: Error): void {
     if (this.isResolved) return;
     this.isResolved = true;
-    this.#answered(error, undefined);
+    this.#sender.answer(this, error, undefined);
   }
 }
 
-/** The beginning of a command that runs the script. */
+/** The beginning of a command that runs the script, up to its first name. */
 interface Script {
   readonly bySha: string;
   readonly whole: string;
 }
 
+/** Arguments of a hot script: see HotCommand. */
+const ARGUMENTS = 3;
+
 function scriptOf(name: HotScript): Script {
   const text = scriptText(name);
   const sha = createHash('sha1').update(text).digest('hex');
-  return { bySha: `\r\n${bulk('evalsha')}${bulk(sha)}`, whole: `\r\n${bulk('eval')}${bulk(text)}` };
+  const keys = KEYS_OF[name];
+  // The command, the script and the number of keys stand before them.
+  const head = (command: string, script: string) =>
+    `*${3 + keys + ARGUMENTS}\r\n${bulk(command)}${bulk(script)}${bulk(String(keys))}`;
+  return { bySha: head('evalsha', sha), whole: head('eval', text) };
 }
 
 /** RESP bulk string. */

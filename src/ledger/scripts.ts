@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Cluster, Redis } from 'ioredis';
 
 /** Every script with its number of keys (undefined: the caller gives it). Shapes of calls and replies stand in its header. */
-const SCRIPTS = {
+export const KEYS_OF = {
   admit: 3,
   settle: 4,
   cancel: 3,
@@ -21,8 +21,8 @@ type Arg = string | number;
 
 /** The scripts as methods: keys first, then arguments, each script as its header says. */
 export interface ScriptClient {
-  admit(...args: Arg[]): Promise<[string, string?, string?]>;
-  settle(...args: Arg[]): Promise<'SETTLED' | 'DONE' | 'LOST' | 'MISSING'>;
+  admit(...args: Arg[]): Promise<number | [string, string?, string?]>;
+  settle(...args: Arg[]): Promise<1 | 'DONE' | 'LOST' | 'MISSING'>;
   cancel(...args: Arg[]): Promise<'CANCELLED' | 'BARRED' | 'MISSING'>;
   expire(...args: Arg[]): Promise<'EXPIRED' | 'FORGOTTEN' | 'KEPT' | 'MISSING'>;
   apply(...args: Arg[]): Promise<['APPLIED' | 'DONE' | 'MISSING', string?]>;
@@ -46,7 +46,7 @@ export function scriptText(name: string): string {
 
 /** Teaches the client the scripts; sent by SHA, whole only the first time on a connection or after SCRIPT FLUSH. */
 export function addScripts<C extends Redis | Cluster>(client: C): C & ScriptClient {
-  for (const [name, numberOfKeys] of Object.entries(SCRIPTS)) {
+  for (const [name, numberOfKeys] of Object.entries(KEYS_OF)) {
     const file = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     client.defineCommand(name, { lua: scriptText(file), ...(numberOfKeys ? { numberOfKeys } : {}) });
   }

@@ -7,7 +7,7 @@ import type { HeldCall } from './ledger.ts';
 import { accountName, bucketOf, holdsName, journalName, keyName } from './names.ts';
 import type { Stale } from './rebuild.ts';
 import { RecentSettles } from './recent-settles.ts';
-import type { ScriptSender } from './script-sender.ts';
+import type { HotCommand, ScriptSender } from './script-sender.ts';
 import type { TickWriter } from './tick-writer.ts';
 
 const RETRY_MS = 200;
@@ -15,6 +15,9 @@ const RETRY_MS = 200;
 const RETRY_AT_ONCE = 200;
 /** How long Redis remembers that an entry without a hold was applied; a repeat comes within seconds. */
 export const MARK_MS = 24 * 3_600_000;
+
+/** What lua/settle.lua answers when it has done it. */
+const SETTLED = 1;
 
 interface Settlement {
   readonly epoch: number;
@@ -141,10 +144,9 @@ export class Settler {
   }
 
   #settle(settlement: Settlement): void {
-    const { keys, args } = commandOf(settlement);
-    this.#scripts.send('settle', keys, args, (error, reply) => {
+    this.#scripts.send('settle', commandOf(settlement), (error, reply) => {
       if (error) this.#follow(settlement, Promise.reject(error));
-      else if (String(reply) === 'SETTLED') {
+      else if (reply === SETTLED) {
         this.#settled(settlement);
         this.#answered();
       } else this.#follow(settlement, this.#goOn(settlement, String(reply)));
@@ -164,9 +166,9 @@ export class Settler {
 
   /** The same again, not in a hurry; resolves when it is done. */
   async #settleAgain(settlement: Settlement): Promise<void> {
-    const { keys, args } = commandOf(settlement);
-    const reply = await this.#background.settle(...keys, ...args);
-    if (reply === 'SETTLED') this.#settled(settlement);
+    const { keys, id, numbers, record } = commandOf(settlement);
+    const reply = await this.#background.settle(...keys, id, numbers, record);
+    if (reply === SETTLED) this.#settled(settlement);
     else if (reply === 'MISSING') {
       await this.#rebuild(settlement);
       await this.#settleAgain(settlement);
@@ -245,12 +247,14 @@ export class Settler {
 }
 
 /** Of lua/settle.lua. */
-function commandOf({ epoch, draft }: Settlement): { keys: string[]; args: (string | number)[] } {
+function commandOf({ epoch, draft }: Settlement): HotCommand {
   const { id, accountId, keyId, credits, createdAt } = draft;
   const bucket = bucketOf(accountId);
   const { day, week, month } = periodStarts(createdAt);
   return {
     keys: [accountName(accountId), keyName(accountId, keyId ?? 0), holdsName(bucket), journalName(bucket)],
-    args: [id, epoch, credits, day, week, month, draftText(draft)],
+    id,
+    numbers: `${epoch} ${credits} ${day} ${week} ${month}`,
+    record: draftText(draft),
   };
 }

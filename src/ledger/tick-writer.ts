@@ -58,13 +58,9 @@ export class TickWriter {
       if (--open === 0) for (const callback of waiting) callback();
     };
     for (const stream of behind) {
-      const done = () => {
-        stream.off('drain', done);
-        stream.off('close', done);
-        written();
-      };
-      stream.on('drain', done);
-      stream.on('close', done);
+      // Not its 'drain', which comes only where more was written than the stream's own buffer takes.
+      if (stream.writableEnded) stream.once('close', written);
+      else stream.write('', written);
     }
   }
 }

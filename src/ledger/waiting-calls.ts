@@ -14,12 +14,21 @@ export class WaitingCalls {
 
   /** Throws LedgerUnavailable, and does not begin, where as many as may be are waiting. */
   async during<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#count >= this.#max) throw new LedgerUnavailable('too many calls wait for redis');
-    this.#count++;
+    this.enter();
     try {
       return await work();
     } finally {
-      this.#count--;
+      this.leave();
     }
+  }
+
+  /** Throws LedgerUnavailable where as many as may be are waiting; else `leave` must follow, once. */
+  enter(): void {
+    if (this.#count >= this.#max) throw new LedgerUnavailable('too many calls wait for redis');
+    this.#count++;
+  }
+
+  leave(): void {
+    this.#count--;
   }
 }

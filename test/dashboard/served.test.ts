@@ -74,6 +74,28 @@ test('the page', async (t) => {
     t.equal(response.headers.get('location'), '/dashboard/');
   });
 
+  t.test('is where a browser is sent that asks for the bare address', async (t) => {
+    const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+    const response = await fetch(`${url}/`, { headers: { accept }, redirect: 'manual' });
+    t.equal(response.status, 302);
+    t.equal(response.headers.get('location'), '/dashboard/');
+    t.equal(response.headers.get('vary'), 'accept');
+  });
+
+  t.test('is not in the way of other clients at the bare address', async (t) => {
+    for (const accept of ['*/*', 'application/json']) {
+      const response = await fetch(`${url}/`, { headers: { accept }, redirect: 'manual' });
+      t.equal(response.status, 404, accept);
+      t.match(await response.json(), { error: { code: 'unknown_endpoint' } });
+    }
+    const posted = await fetch(`${url}/`, {
+      method: 'POST',
+      headers: { accept: 'text/html' },
+      redirect: 'manual',
+    });
+    t.equal(posted.status, 404, 'only to look');
+  });
+
   t.test('lets nothing else of the disk be read', async (t) => {
     for (const path of [
       'main.js',

@@ -2,7 +2,14 @@ import { test } from 'tap';
 import type { Price } from '../../src/domain/catalog.ts';
 import { MAX_CREDITS } from '../../src/domain/credits.ts';
 import type { Usage } from '../../src/domain/ledger-entry.ts';
-import { chargeFor, FREE_PRICE, isPriced, priceFromCredits, priceInCredits } from '../../src/domain/price.ts';
+import {
+  chargeFor,
+  FREE_PRICE,
+  holdFor,
+  isPriced,
+  priceFromCredits,
+  priceInCredits,
+} from '../../src/domain/price.ts';
 
 /** A price list in config numbers; what is not named costs nothing. */
 function priced(credits: Partial<Record<keyof Price, number>>): Price {
@@ -139,4 +146,15 @@ test('a price is shown as it was configured, to the last decimal', async (t) => 
   }
   t.equal(priceInCredits('input', 150_000n), '0.150000');
   t.equal(priceInCredits('audioSecond', 100_000_000n), '0.000100');
+});
+
+test('a hold prices input in the dearest way, and a request', async (t) => {
+  const price = priced({ input: 1, cachedInput: 0.5, cacheWrite: 2, output: 4, request: 0.01 });
+  t.equal(holdFor(price, { input: 1_000, output: 1_000 }), 10_000 + 2_000 + 4_000);
+});
+
+test('a bound without end is a hold that no account has, and free on a model that is free', async (t) => {
+  const endless = { input: 2 ** 53, output: Number.MAX_SAFE_INTEGER ** 2 };
+  t.equal(holdFor(priced({ input: 1_000 }), endless), Number.MAX_SAFE_INTEGER);
+  t.equal(holdFor(FREE_PRICE, endless), 0);
 });

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   brotliCompressSync,
   constants,
@@ -31,7 +34,9 @@ async function gzipParts(parts: readonly string[]): Promise<Buffer[]> {
     await new Promise<void>((resolve) => gzip.flush(constants.Z_SYNC_FLUSH, resolve));
     out.push(gzip.read() as Buffer);
   }
-  return out;
+  // What ends it: without, what comes together with the end of the connection is lost with it.
+  gzip.end();
+  return [...out, Buffer.concat(await gzip.toArray())];
 }
 
 for (const [encoding, encode] of Object.entries(ENCODERS)) {
@@ -147,4 +152,23 @@ test('a small answer that unfolds to a large one passes with back-pressure, and 
   t.equal(bytes, text.length + Buffer.byteLength(ANSWER));
   t.ok(most < 150_000_000, `${most} bytes more`);
   t.match(await lastCharge(world, accountId), { credits: -120_000, estimated: false });
+});
+
+test('a compressed stream goes on after its client was slower than it', async (t) => {
+  const [hello = '', ...rest] = EVENTS;
+  const body = gzipSync([hello.repeat(300_000), ...rest].join(''));
+  const world = await startWorld(t, { behave: () => ({ headers: SSE, body }) });
+  const { key, accountId } = await world.account();
+  const call = request(`${world.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+  });
+  call.end(JSON.stringify({ ...STREAM, messages: [] }));
+  const [response] = (await once(call, 'response')) as [IncomingMessage];
+  // By then all that fits between the two has come; what is read after that asks for more.
+  await pause(1_000);
+  let hellos = 0;
+  for await (const part of response.setEncoding('latin1')) hellos += part.split('"Hel').length - 1;
+  t.equal(hellos, 300_000);
+  t.match(await lastCharge(world, accountId), { outcome: 'complete', credits: -120_000 });
 });

@@ -3,6 +3,8 @@ import { open } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'tap';
+import { startDemoProvider } from '../../src/demo/demo-provider.ts';
+import { priceFromCredits } from '../../src/domain/price.ts';
 import { Spool, SpoolFolder } from '../../src/gateway/upload/spool.ts';
 import { Turns } from '../../src/gateway/upload/turns.ts';
 import { Upload } from '../../src/gateway/upload/upload.ts';
@@ -164,6 +166,26 @@ test('what a large call used is estimated from its file where the upstream does 
   t.ok(few.estimated && many.estimated);
   const ratio = (many.usage.input ?? 0) / (few.usage.input ?? 1);
   t.ok(ratio > 9.5 && ratio < 10.5, `${ratio} times the tokens`);
+});
+
+test('so is one whose report no account could pay', async (t) => {
+  const provider = await startDemoProvider({
+    behave: () => ({ usage: { prompt_tokens: 1, completion_tokens: 999_999_999 }, text: 'one two' }),
+  });
+  t.teardown(() => provider.close());
+  const catalog = new Map(testCatalog(provider.url));
+  const tokens = catalog.get('tokens');
+  if (!tokens) return t.fail('no model');
+  catalog.set('tokens', {
+    ...tokens,
+    price: { ...tokens.price, output: priceFromCredits('output', 1e9) ?? 0n },
+  });
+  const world = await startWorld(t, { provider, config: { catalog } });
+  const { key, accountId } = await world.account({ credits: 1_000_000 });
+  const messages = [{ role: 'user', content: 'word '.repeat(400_000) }];
+  t.equal((await world.chat(key, { model: 'tokens', max_tokens: 10, messages })).status, 200);
+  const { usage, estimated } = await lastCharge(world, accountId);
+  t.ok(estimated && (usage.input ?? 0) > 300_000, `${usage.input} tokens`);
 });
 
 test('a large body is held as a small one is: text by its bytes, base64 by the image', async (t) => {

@@ -8,7 +8,7 @@ export interface Place {
 }
 
 /** The spellings of a secret that are looked for. */
-export function formsOf(secret: string): Record<string, string> {
+function formsOf(secret: string): Record<string, string> {
   const bytes = Buffer.from(secret);
   const digest = createHash('sha256').update(secret).digest();
   return {

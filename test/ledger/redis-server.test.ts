@@ -1,7 +1,8 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { statSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { Redis } from 'ioredis';
 import { type Test, test } from 'tap';
@@ -138,6 +139,26 @@ test('one that dies is started again, with its data', async (t) => {
   client.on('error', () => {});
   t.teardown(() => client.disconnect());
   t.equal(await client.get('balance'), '1000');
+});
+
+test('one whose folder is gone takes nobody along, and comes back with the folder', async (t) => {
+  const dataDir = t.testdir();
+  let failed = () => {};
+  const noticed = new Promise<void>((resolve) => {
+    failed = resolve;
+  });
+  const error = (details: object) => /ENOENT/.test(JSON.stringify(details)) && failed();
+  const { socketPath } = await start(t, dataDir, { ...quiet, error });
+  rmSync(join(dataDir, 'redis'), { recursive: true });
+  const [pid = 0] = await serversOn(socketPath);
+  process.kill(pid, 'SIGKILL');
+  await noticed;
+
+  mkdirSync(join(dataDir, 'redis'));
+  const client = new Redis({ path: socketPath, retryStrategy: () => 20, maxRetriesPerRequest: null });
+  client.on('error', () => {});
+  t.teardown(() => client.disconnect());
+  t.equal(await client.ping(), 'PONG');
 });
 
 test('a stop while it is down keeps it down', async (t) => {

@@ -175,3 +175,18 @@ test('a charge that is still on its way is not passed over: who asks must ask ag
   await open.refunds.refund(key.accountId, admission.requestId);
   await refundedOnce(t, world, key, admission.requestId);
 });
+
+test('a charge that waits in the journal for a rebuild is not passed over either', async (t) => {
+  const world = await startLedgerWorld(t);
+  const { key } = await world.account({ credits: 10, key: KEY });
+  await world.open.settled();
+  const id = await charged(world, key);
+  // As a rebuild at another gateway does that has not come to Redis yet.
+  await world.book.snapshot(key.accountId, periodStarts(Date.now()));
+  await t.rejects(world.open.refunds.refund(key.accountId, id), {
+    message: 'the charge is not settled yet',
+  });
+  await world.open.settled();
+  await world.open.refunds.refund(key.accountId, id);
+  await refundedOnce(t, world, key, id);
+});

@@ -1,21 +1,12 @@
 import { test } from 'tap';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { apiOf } from '../helper/api.ts';
 import { ADMIN_TOKEN, makePlace, startGateway } from '../helper/gateway-process.ts';
+import { startOwnServers } from '../helper/own-servers.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
-import { startPostgres } from '../helper/postgres-server.ts';
-import { startRedis } from '../helper/redis-process.ts';
 import { until } from '../helper/until.ts';
 
 test('without the book, model calls go on and management is 503; after its return nothing is lost', async (t) => {
-  const [redis, postgres, provider] = await Promise.all([
-    startRedis(t),
-    startPostgres({ fsync: 'off' }),
-    startDemoProvider(),
-  ]);
-  t.teardown(() => provider.close());
-  t.teardown(() => postgres.stop());
-  const env = { REDIS_URL: redis.url, DATABASE_URL: postgres.url('postgres') };
+  const { postgres, provider, env } = await startOwnServers(t);
   const gateway = await startGateway(t, makePlace(t, provider.url, env));
   const owner = await makeOwner(gateway, 100);
   const used = await gateway.chat(owner.key);

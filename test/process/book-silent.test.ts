@@ -1,26 +1,18 @@
-import { test } from 'tap';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
+import { type Test, test } from 'tap';
 import { apiOf } from '../helper/api.ts';
 import { makePlace, startGateway } from '../helper/gateway-process.ts';
+import { startOwnServers } from '../helper/own-servers.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
-import { startPostgres } from '../helper/postgres-server.ts';
-import { startRedis } from '../helper/redis-process.ts';
 import { startSlowProxy } from '../helper/slow-proxy.ts';
 import { startTcpProxy } from '../helper/tcp-proxy.ts';
 import { until } from '../helper/until.ts';
 
-async function startBook(t: Parameters<typeof startRedis>[0]) {
-  const [redis, postgres, provider] = await Promise.all([
-    startRedis(t),
-    startPostgres({ fsync: 'off' }),
-    startDemoProvider(),
-  ]);
-  t.teardown(() => provider.close());
-  t.teardown(() => postgres.stop());
-  const envFor = (port: number) => {
-    const url = postgres.url('postgres').replace(`:${postgres.port}/`, `:${port}/`);
-    return { REDIS_URL: redis.url, DATABASE_URL: url };
-  };
+async function startBook(t: Test) {
+  const { postgres, provider, env } = await startOwnServers(t);
+  const envFor = (port: number) => ({
+    ...env,
+    DATABASE_URL: env.DATABASE_URL.replace(`:${postgres.port}/`, `:${port}/`),
+  });
   return { postgres, provider, envFor };
 }
 

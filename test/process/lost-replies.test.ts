@@ -1,11 +1,11 @@
 import { type Test, test } from 'tap';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { accountName, bucketOf, holdsName } from '../../src/ledger/names.ts';
 import { makePlace, startGateway } from '../helper/gateway-process.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
 import { startRedis } from '../helper/redis-process.ts';
 import { startTcpProxy } from '../helper/tcp-proxy.ts';
 import { until } from '../helper/until.ts';
+import { startWaitingProvider } from '../helper/waiting-provider.ts';
 
 const WAIT = { messages: [{ role: 'user', content: 'wait' }] };
 
@@ -13,14 +13,7 @@ const WAIT = { messages: [{ role: 'user', content: 'wait' }] };
 async function startWorld(t: Test) {
   const redis = await startRedis(t);
   const proxy = await startTcpProxy(t, redis.port);
-  const gate = Promise.withResolvers<void>();
-  const provider = await startDemoProvider({
-    behave: async ({ body }) => {
-      if (body.includes('wait')) await gate.promise;
-      return undefined;
-    },
-  });
-  t.teardown(() => provider.close());
+  const { provider, letGo } = await startWaitingProvider(t);
   const place = makePlace(t, provider.url, { REDIS_URL: `redis://127.0.0.1:${proxy.port}` });
   const gateway = await startGateway(t, place);
   const owner = await makeOwner(gateway, 100);
@@ -31,7 +24,7 @@ async function startWorld(t: Test) {
     return { balance: Number(balance) / 1e6, held: Number(held) / 1e6 };
   };
   const holds = () => raw.hlen(holdsName(bucketOf(owner.accountId)));
-  return { proxy, provider, place, gateway, owner, live, holds, letGo: gate.resolve };
+  return { proxy, provider, place, gateway, owner, live, holds, letGo };
 }
 
 test('a settle whose reply is lost charges once', async (t) => {

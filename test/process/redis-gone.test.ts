@@ -1,25 +1,18 @@
 import { type Test, test } from 'tap';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { bucketOf, journalName } from '../../src/ledger/names.ts';
 import { type GatewayProcess, makePlace, startGateway } from '../helper/gateway-process.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
 import { startRedis } from '../helper/redis-process.ts';
 import { until } from '../helper/until.ts';
+import { startWaitingProvider } from '../helper/waiting-provider.ts';
 
 /** A gateway on a Redis of the test's, and a provider whose answers to "wait" wait until they are let go. */
 async function startWorld(t: Test) {
   const redis = await startRedis(t);
-  const gate = Promise.withResolvers<void>();
-  const provider = await startDemoProvider({
-    behave: async ({ body }) => {
-      if (body.includes('wait')) await gate.promise;
-      return undefined;
-    },
-  });
-  t.teardown(() => provider.close());
+  const { provider, letGo } = await startWaitingProvider(t);
   const gateway = await startGateway(t, makePlace(t, provider.url, { REDIS_URL: redis.url }));
   const owner = await makeOwner(gateway, 100);
-  return { redis, provider, gateway, owner, letGo: gate.resolve };
+  return { redis, provider, gateway, owner, letGo };
 }
 
 const WAIT = { messages: [{ role: 'user', content: 'wait' }] };

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Test, test } from 'tap';
 import { type Ended, makePlace, run, startGateway } from '../helper/gateway-process.ts';
+import { createDatabase } from '../helper/postgres.ts';
 import { freePort, startRedis } from '../helper/redis-process.ts';
 
 /** Contract section 1, "Refusal to start": one clear line on stderr, exit code 1, within seconds. */
@@ -85,6 +86,15 @@ test('a data folder that cannot be one', async (t) => {
   const file = `${first.dataDir}/file`;
   writeFileSync(file, '');
   await refused(t, { ...first.env, TOLLGATE_DATA: file }, /data folder .* cannot be used/);
+});
+
+test('a data folder that can take no bodies, where Redis and the book are elsewhere', async (t) => {
+  const [redis, DATABASE_URL] = await Promise.all([startRedis(t), createDatabase()]);
+  const first = place(t, { REDIS_URL: redis.url, DATABASE_URL });
+  mkdirSync(first.dataDir);
+  const file = `${first.dataDir}/file`;
+  writeFileSync(file, '');
+  await refused(t, { ...first.env, TOLLGATE_DATA: file }, /data folder .* cannot be used.*TOLLGATE_DATA/);
 });
 
 test('a port in use, and its private Redis does not stay behind', async (t) => {

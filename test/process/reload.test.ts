@@ -1,25 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Test, test } from 'tap';
-import type { ReceivedRequest } from '../../src/demo/behaviour.ts';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { apiOf } from '../helper/api.ts';
 import { type GatewayProcess, makePlace, type Place, startGateway } from '../helper/gateway-process.ts';
 import { ledgerOf, makeOwner } from '../helper/owner.ts';
 import { until } from '../helper/until.ts';
+import { startWaitingProvider } from '../helper/waiting-provider.ts';
 
 /** A gateway whose provider holds back the answer to a body with `wait` in it until it is let go. */
 async function makeWorld(t: Test) {
-  const gate = Promise.withResolvers<void>();
-  const provider = await startDemoProvider({
-    behave: async (request: ReceivedRequest) => {
-      if (request.body.includes('wait')) await gate.promise;
-      return undefined;
-    },
-  });
-  t.teardown(() => provider.close());
+  const { provider, letGo } = await startWaitingProvider(t);
   const place = makePlace(t, provider.url);
   const gateway = await startGateway(t, place);
-  return { place, gateway, provider, letGo: gate.resolve, owner: await makeOwner(gateway, 100) };
+  return { place, gateway, provider, letGo, owner: await makeOwner(gateway, 100) };
 }
 
 interface Line {

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Test, test } from 'tap';
-import type { ReceivedRequest } from '../../src/demo/behaviour.ts';
+import { test } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { journalName } from '../../src/ledger/names.ts';
 import { serversOn } from '../../src/ledger/redis-leftover.ts';
@@ -11,19 +10,7 @@ import { type GatewayProcess, makePlace, type Place, startGateway } from '../hel
 import { balanceOf, ledgerOf, makeOwner, type Owner, sumOf } from '../helper/owner.ts';
 import { startRedis } from '../helper/redis-process.ts';
 import { until } from '../helper/until.ts';
-
-/** A provider whose streams wait after the first events until they are let go. */
-async function startWaitingProvider(t: Test) {
-  const gate = Promise.withResolvers<void>();
-  const provider = await startDemoProvider({
-    behave: async (request: ReceivedRequest) => {
-      if (request.body.includes('wait')) await gate.promise;
-      return undefined;
-    },
-  });
-  t.teardown(() => provider.close());
-  return { provider, letGo: gate.resolve };
-}
+import { startWaitingProvider } from '../helper/waiting-provider.ts';
 
 const isGone = ({ dataDir }: Place) =>
   until('the private Redis to be gone', async () => {

@@ -1,29 +1,12 @@
-import { type Test, test } from 'tap';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
+import { test } from 'tap';
 import { apiOf } from '../helper/api.ts';
-import { type GatewayProcess, makePlace, startGateway } from '../helper/gateway-process.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
-import { createDatabase } from '../helper/postgres.ts';
-import { startRedis } from '../helper/redis-process.ts';
+import { startSeveral } from '../helper/several-gateways.ts';
 import { until } from '../helper/until.ts';
 
-/** Two gateways on one Redis and one PostgreSQL (contract section 1, "Several gateways"). */
-async function startTwo(t: Test): Promise<[GatewayProcess, GatewayProcess]> {
-  const [redis, DATABASE_URL, provider] = await Promise.all([
-    startRedis(t),
-    createDatabase(),
-    startDemoProvider(),
-  ]);
-  t.teardown(() => provider.close());
-  const env = { REDIS_URL: redis.url, DATABASE_URL };
-  return await Promise.all([
-    startGateway(t, makePlace(t, provider.url, env)),
-    startGateway(t, makePlace(t, provider.url, env)),
-  ]);
-}
-
 test('of 600 concurrent calls at two gateways, exactly as many pass as the balance pays for', async (t) => {
-  const [a, b] = await startTwo(t);
+  const { at } = await startSeveral(t, 2);
+  const [a, b] = [at(0), at(1)];
   const owner = await makeOwner(a, 100);
   const statuses = await Promise.all(
     Array.from({ length: 600 }, async (_, index) => {
@@ -44,7 +27,8 @@ test('of 600 concurrent calls at two gateways, exactly as many pass as the balan
 });
 
 test('a key deleted at one gateway is refused in the very next call at the other, each of 100 times', async (t) => {
-  const [a, b] = await startTwo(t);
+  const { at } = await startSeveral(t, 2);
+  const [a, b] = [at(0), at(1)];
   const owner = await makeOwner(a, 1_000);
   const managing = apiOf(a, owner.key);
   const { body: key } = await managing.post<{ id: number; key: string }>('/api/keys/', {
@@ -66,7 +50,8 @@ test('a key deleted at one gateway is refused in the very next call at the other
 });
 
 test('a restriction set at one gateway holds in the very next call at the other', async (t) => {
-  const [a, b] = await startTwo(t);
+  const { at } = await startSeveral(t, 2);
+  const [a, b] = [at(0), at(1)];
   const owner = await makeOwner(a, 1_000);
   await (await b.chat(owner.key)).text();
   await apiOf(a, owner.key).patch(`/api/keys/${owner.keyId}/`, { allowed_models: ['tokens'] });

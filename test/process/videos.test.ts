@@ -1,8 +1,8 @@
 import { test } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { makePlace, startGateway } from '../helper/gateway-process.ts';
+import { startOwnServers } from '../helper/own-servers.ts';
 import { balanceOf, makeOwner } from '../helper/owner.ts';
-import { startPostgres } from '../helper/postgres-server.ts';
 import { startRedis } from '../helper/redis-process.ts';
 import { startTcpProxy } from '../helper/tcp-proxy.ts';
 import { until } from '../helper/until.ts';
@@ -61,14 +61,7 @@ test('a refund whose reply is lost is 503, and made once by those who ask again'
 });
 
 test('a video made while the book was away is its account’s when the book is back', async (t) => {
-  const [redis, postgres, provider] = await Promise.all([
-    startRedis(t),
-    startPostgres({ fsync: 'off' }),
-    startDemoProvider(),
-  ]);
-  t.teardown(() => provider.close());
-  t.teardown(() => postgres.stop());
-  const env = { REDIS_URL: redis.url, DATABASE_URL: postgres.url('postgres') };
+  const { postgres, provider, env } = await startOwnServers(t);
   const gateway = await startGateway(t, makePlace(t, provider.url, env, FILM));
   const owner = await makeOwner(gateway, 100);
   await (await gateway.chat(owner.key)).text();

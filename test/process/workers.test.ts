@@ -4,14 +4,18 @@ import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { ADMIN_TOKEN, type GatewayProcess, makePlace, run, startGateway } from '../helper/gateway-process.ts';
 import { makeOwner } from '../helper/owner.ts';
 import { createDatabase } from '../helper/postgres.ts';
+import { startRedis } from '../helper/redis-process.ts';
 import { until } from '../helper/until.ts';
 
 const WORKERS = 2;
 
-async function startWorkers(t: Test): Promise<GatewayProcess> {
+async function startWorkers(t: Test, env: NodeJS.ProcessEnv = {}): Promise<GatewayProcess> {
   const [DATABASE_URL, provider] = await Promise.all([createDatabase(), startDemoProvider()]);
   t.teardown(() => provider.close());
-  return await startGateway(t, makePlace(t, provider.url, { DATABASE_URL, WORKERS: String(WORKERS) }));
+  return await startGateway(
+    t,
+    makePlace(t, provider.url, { DATABASE_URL, WORKERS: String(WORKERS), ...env }),
+  );
 }
 
 /** Processes that the gateway started, its Redis not among them. */
@@ -45,6 +49,17 @@ test('workers share a port, a Redis and a book, and their metrics are summed', a
   };
   t.equal(await read(), '20');
   t.equal(await read(), '20', 'whichever worker is asked');
+});
+
+test('what no worker can tell is NaN and not 0, which would say that all is well', async (t) => {
+  const redis = await startRedis(t);
+  const gateway = await startWorkers(t, { REDIS_URL: redis.url });
+  await redis.kill();
+  const text = await (await gateway.api('GET', '/metrics', ADMIN_TOKEN)).text();
+  for (const name of ['journal_backlog', 'journal_lag_seconds', 'redis_durable']) {
+    t.match(text, new RegExp(`^tollgate_${name} nan$`, 'im'));
+  }
+  t.match(text, /^tollgate_redis_up 0$/m);
 });
 
 test('a worker that is killed is replaced, and no call after that fails', async (t) => {

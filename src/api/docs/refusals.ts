@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../domain/errors.ts';
 /** Which codes a route can answer, in groups that routes share. In the order in which requests are judged. */
 
 /** Anything can fail. */
-export const FAULTS = ['service_unavailable', 'internal_error'] as const satisfies readonly ErrorCode[];
+const FAULTS = ['service_unavailable', 'internal_error'] as const satisfies readonly ErrorCode[];
 
 /** Checks 1 to 8 of contract section 3: every route that asks for a key. */
 export const KEY_REFUSALS = [

@@ -1,6 +1,5 @@
-import type { Model } from '../../domain/catalog.ts';
 import type { Micro } from '../../domain/credits.ts';
-import { chargeFor } from '../../domain/price.ts';
+import { holdFor } from '../../domain/price.ts';
 import { countOf, type JsonBody } from '../body.ts';
 import type { LongTexts } from '../json/long-texts.ts';
 import { base64Length } from './inline-data.ts';
@@ -10,9 +9,6 @@ import type { Bounds } from './meter.ts';
 const MESSAGE_OVERHEAD = 16;
 const TOOL_OVERHEAD = 64;
 const REQUEST_OVERHEAD = 64;
-
-/** No account can pay for more; beyond it products would leave the range in which integers are exact. */
-const OUTPUT_MAX = 1_000_000_000;
 
 /**
  * An upper bound of what a chat call can cost (contract section 5, Admit).
@@ -34,14 +30,7 @@ export function chatHold(body: JsonBody, { imageTokens }: Bounds): Micro {
   if (Array.isArray(tools)) input += tools.length * TOOL_OVERHEAD;
   const named = Math.max(countOf(body, 'max_tokens') ?? -1, countOf(body, 'max_completion_tokens') ?? -1);
   const output = (named >= 0 ? named : body.model.maxOutputTokens) * Math.max(1, countOf(body, 'n') ?? 1);
-  return boundOf(body.model, Math.max(0, input), Math.min(output, OUTPUT_MAX));
-}
-
-/** What `input` and `output` tokens cost at the most, whichever way the input is priced. */
-export function boundOf(model: Model, input: number, output: number): Micro {
-  const { price } = model;
-  const dearest = [price.input, price.cachedInput, price.cacheWrite].reduce((a, b) => (a > b ? a : b));
-  return chargeFor({ ...price, input: dearest }, { input, output, requests: 1 });
+  return holdFor(body.model.price, { input: Math.max(0, input), output });
 }
 
 /** Bound of the media parts of a message, less the base64 text by which they stand in the body. */

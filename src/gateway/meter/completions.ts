@@ -1,6 +1,6 @@
 import type { Usage } from '../../domain/ledger-entry.ts';
+import { holdFor } from '../../domain/price.ts';
 import { countOf, type JsonBody } from '../body.ts';
-import { boundOf } from './chat-hold.ts';
 import { ChatStream } from './chat-stream.ts';
 import { chatUsage } from './chat-usage.ts';
 import type { Bounds, CountTokens, Meter } from './meter.ts';
@@ -21,7 +21,7 @@ function hold(body: JsonBody, _bounds: Bounds) {
     Math.max(1, countOf(body, 'n') ?? 1, countOf(body, 'best_of') ?? 1) * countPrompts(body.value.prompt);
   const written = countOf(body, 'max_tokens') ?? body.model.maxOutputTokens;
   const echoed = body.value.echo ? input : 0;
-  return boundOf(body.model, input, (written + echoed) * completions);
+  return holdFor(body.model.price, { input, output: (written + echoed) * completions });
 }
 
 async function estimate(body: JsonBody, written: string, count: CountTokens): Promise<Usage> {

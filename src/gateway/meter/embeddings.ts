@@ -1,6 +1,6 @@
 import type { Usage } from '../../domain/ledger-entry.ts';
+import { holdFor } from '../../domain/price.ts';
 import type { JsonBody } from '../body.ts';
-import { boundOf } from './chat-hold.ts';
 import { ChatStream } from './chat-stream.ts';
 import { inputUsage } from './input-usage.ts';
 import type { Meter } from './meter.ts';
@@ -16,7 +16,8 @@ const TEXT_OVERHEAD = 4;
 /** `/v1/embeddings`: input only. A token is at least a byte of the body, also where it is sent as its number. */
 export const embeddings: Meter = {
   hold({ textBytes, model, value }) {
-    return boundOf(model, textBytes + REQUEST_OVERHEAD + countPrompts(value.input) * TEXT_OVERHEAD, 0);
+    const input = textBytes + REQUEST_OVERHEAD + countPrompts(value.input) * TEXT_OVERHEAD;
+    return holdFor(model.price, { input });
   },
   usage(answer): Usage | undefined {
     const usage = isObject(answer) ? answer.usage : undefined;

@@ -1,8 +1,8 @@
 import type { Model } from '../../domain/catalog.ts';
 import type { Usage } from '../../domain/ledger-entry.ts';
-import { isPricedByToken } from './media-bound.ts';
 import { MemberScanner } from './member-scanner.ts';
 import type { StreamMeter, Verdict } from './meter.ts';
+import { isPricedByToken } from './priced-by-token.ts';
 import { reportedTokens } from './reported-tokens.ts';
 import { saysDone } from './sse-event.ts';
 

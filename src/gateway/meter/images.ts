@@ -1,9 +1,10 @@
 import type { Usage } from '../../domain/ledger-entry.ts';
+import { holdFor } from '../../domain/price.ts';
 import { countOf } from '../body.ts';
 import type { CallBody } from '../call-body.ts';
 import { ImageStream } from './image-stream.ts';
-import { boundFor, isPricedByToken } from './media-bound.ts';
 import type { Bounds, Meter } from './meter.ts';
+import { isPricedByToken } from './priced-by-token.ts';
 import { reportedTokens } from './reported-tokens.ts';
 import { saysError } from './says-error.ts';
 
@@ -23,7 +24,7 @@ function imagesAsked(body: CallBody): number {
 export const images: Meter = {
   hold(body: CallBody, { imageTokens }: Bounds) {
     const asked = imagesAsked(body);
-    return boundFor(body.model, {
+    return holdFor(body.model.price, {
       images: asked,
       input: body.textBytes + REQUEST_OVERHEAD + body.files * imageTokens,
       output: body.model.maxOutputTokens * asked,

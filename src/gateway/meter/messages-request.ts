@@ -1,7 +1,7 @@
 import { invalidField } from '../../domain/errors.ts';
 import type { Usage } from '../../domain/ledger-entry.ts';
+import { holdFor } from '../../domain/price.ts';
 import { countOf, type JsonBody } from '../body.ts';
-import { boundOf } from './chat-hold.ts';
 import { inputBound, TOOL_ROUNDS } from './input-bound.ts';
 import type { Bounds, CountTokens } from './meter.ts';
 import { asText, isObject, partsOf, readable } from './parts.ts';
@@ -36,8 +36,9 @@ export function messagesHold(body: JsonBody, bounds: Bounds) {
   const budget = isObject(thinking) ? thinking.budget_tokens : undefined;
   const beyond = typeof budget === 'number' && budget > named && Number.isSafeInteger(budget) ? budget : 0;
   const output = named + beyond;
-  if (!body.value.context_management) return boundOf(body.model, input, output);
-  return boundOf(body.model, input + bounds.contextTokens, output + body.model.maxOutputTokens);
+  const { price, maxOutputTokens } = body.model;
+  if (!body.value.context_management) return holdFor(price, { input, output });
+  return holdFor(price, { input: input + bounds.contextTokens, output: output + maxOutputTokens });
 }
 
 /** Passes of the model over what the provider's own tools found. */

@@ -1,4 +1,4 @@
-import { boundOf } from './chat-hold.ts';
+import { holdFor } from '../../domain/price.ts';
 import type { Meter, StreamMeter } from './meter.ts';
 import { saysError } from './says-error.ts';
 
@@ -9,7 +9,7 @@ const PASSES: StreamMeter = { event: () => 'pass', usage: {}, written: () => '' 
  * the hold and the charge (contract section 5), whatever is sent and whatever the answer reports.
  */
 export const perRequest: Meter = {
-  hold: ({ model }) => boundOf(model, 0, 0),
+  hold: ({ model }) => holdFor(model.price, {}),
   usage: (answer) => (saysError(answer) ? undefined : {}),
   failed: saysError,
   written: () => '',

@@ -1,7 +1,7 @@
 import { invalidField } from '../../domain/errors.ts';
 import type { Usage } from '../../domain/ledger-entry.ts';
+import { holdFor } from '../../domain/price.ts';
 import { countOf, type JsonBody } from '../body.ts';
-import { boundOf } from './chat-hold.ts';
 import { inputBound, TOOL_ROUNDS } from './input-bound.ts';
 import type { Bounds, CountTokens } from './meter.ts';
 import { asText, isObject, type Part, partsOf, readable } from './parts.ts';
@@ -33,7 +33,7 @@ export function responsesHold(body: JsonBody, bounds: Bounds) {
   const rounds = toolsOf(body).some(({ type }) => !CLIENT_TOOLS.has(type))
     ? (countOf(body, 'max_tool_calls') ?? TOOL_ROUNDS)
     : 0;
-  return boundOf(body.model, inputBound(body, body.value.input, bounds, rounds), output);
+  return holdFor(body.model.price, { input: inputBound(body, body.value.input, bounds, rounds), output });
 }
 
 export async function estimateResponse(

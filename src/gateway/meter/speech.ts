@@ -1,8 +1,9 @@
 import { invalidField } from '../../domain/errors.ts';
 import type { Usage } from '../../domain/ledger-entry.ts';
+import { holdFor } from '../../domain/price.ts';
 import type { CallBody } from '../call-body.ts';
-import { boundFor, isPricedByToken } from './media-bound.ts';
 import type { Meter, StreamMeter, Verdict } from './meter.ts';
+import { isPricedByToken } from './priced-by-token.ts';
 import { reportedTokens } from './reported-tokens.ts';
 import { saysError } from './says-error.ts';
 import { eventData, saysDone, saysFailed } from './sse-event.ts';
@@ -31,7 +32,7 @@ function knownUsage(body: CallBody): Usage | undefined {
  */
 export const speech: Meter = {
   hold: (body) =>
-    boundFor(body.model, {
+    holdFor(body.model.price, {
       characters: charactersOf(body),
       input: body.textBytes,
       output: body.model.maxOutputTokens,

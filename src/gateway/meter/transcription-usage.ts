@@ -1,6 +1,6 @@
 import type { Usage } from '../../domain/ledger-entry.ts';
 import type { CallBody } from '../call-body.ts';
-import { isPricedByToken } from './media-bound.ts';
+import { isPricedByToken } from './priced-by-token.ts';
 import { reportedTokens } from './reported-tokens.ts';
 
 /** 115 days; a report beyond it is no report. */

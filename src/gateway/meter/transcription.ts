@@ -1,6 +1,7 @@
+import { holdFor } from '../../domain/price.ts';
 import type { CallBody } from '../call-body.ts';
-import { boundFor, isPricedByToken } from './media-bound.ts';
 import type { Meter } from './meter.ts';
+import { isPricedByToken } from './priced-by-token.ts';
 import { saysError } from './says-error.ts';
 import { TranscriptionStream } from './transcription-stream.ts';
 import { transcriptionUsage } from './transcription-usage.ts';
@@ -24,7 +25,7 @@ export const transcription: Meter = {
   hold(body) {
     // Providers report whole seconds, rounded up.
     const audioSeconds = Math.ceil(boundSeconds(body));
-    return boundFor(body.model, {
+    return holdFor(body.model.price, {
       audioSeconds,
       input: body.textBytes + Math.ceil(audioSeconds * TOKENS_PER_SECOND),
       output: body.model.maxOutputTokens,

@@ -1,8 +1,8 @@
 import { GatewayError, invalidField } from '../../domain/errors.ts';
 import type { Usage } from '../../domain/ledger-entry.ts';
+import { holdFor } from '../../domain/price.ts';
 import type { CallBody } from '../call-body.ts';
 import { isObjectId } from '../object-id.ts';
-import { boundFor } from './media-bound.ts';
 import type { Meter, StreamMeter } from './meter.ts';
 import { isObject } from './parts.ts';
 
@@ -51,7 +51,7 @@ function passes(body: CallBody): StreamMeter {
  * that is not accepted, or has failed already, costs nothing; one that fails later is refunded (job-routes.ts).
  */
 export const videos: Meter = {
-  hold: (body) => boundFor(body.model, { videoSeconds: secondsAsked(body) ?? DEFAULT_SECONDS }),
+  hold: (body) => holdFor(body.model.price, { videoSeconds: secondsAsked(body) ?? DEFAULT_SECONDS }),
   usage(answer, body): Usage | undefined {
     if (!isAccepted(answer) || answer.status === 'failed') return undefined;
     const seconds = secondsIn(answer.seconds) ?? secondsAsked(body);

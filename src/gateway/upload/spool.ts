@@ -79,6 +79,15 @@ export class SpoolFolder {
     }
   }
 
+  /** Throws, with the system's reason, where no file can ever be made here; a disk that is full now may not stay so. */
+  async check(): Promise<void> {
+    try {
+      await (await this.#nameless()).close();
+    } catch (error) {
+      if (!FULL.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    }
+  }
+
   /** How many bodies are kept now, and how many bytes they have together. */
   get kept(): { readonly bodies: number; readonly bytes: number } {
     let bytes = 0;
@@ -100,6 +109,8 @@ export class SpoolFolder {
     return file;
   }
 }
+
+const FULL = new Set(['ENOSPC', 'EDQUOT']);
 
 function isMissing(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ENOENT';

@@ -31,33 +31,23 @@ export function AlertEvent({ of: alert, keys }: { of: Alert; keys: readonly KeyV
       {alert.deliveries.length === 0 ? (
         <p class="hint">Sent to nobody: no active key had a webhook address.</p>
       ) : (
-        <Table label={`Deliveries of alert ${alert.id}`}>
-          <thead>
-            <tr>
-              <th scope="col">Key</th>
-              <th scope="col">Outcome</th>
-              <th scope="col">Answer</th>
-              <th scope="col">Address</th>
+        <Table label={`Deliveries of alert ${alert.id}`} columns={['Key', 'Outcome', 'Answer', 'Address']}>
+          {alert.deliveries.map((delivery) => (
+            <tr key={delivery.key_id}>
+              <th scope="row">
+                <a href={`#/keys/${delivery.key_id}`}>{keyName(delivery.key_id, keys)}</a>
+              </th>
+              <td>
+                <Badge kind={OUTCOMES[delivery.status].kind}>{OUTCOMES[delivery.status].word}</Badge>
+                <span class="sub">{OUTCOMES[delivery.status].meaning}</span>
+              </td>
+              <td class="nowrap">
+                {delivery.http_status ?? 'none'}
+                {delivery.duration_ms !== null && ` in ${Math.round(delivery.duration_ms)} ms`}
+              </td>
+              <td class="address">{delivery.url}</td>
             </tr>
-          </thead>
-          <tbody>
-            {alert.deliveries.map((delivery) => (
-              <tr key={delivery.key_id}>
-                <th scope="row">
-                  <a href={`#/keys/${delivery.key_id}`}>{keyName(delivery.key_id, keys)}</a>
-                </th>
-                <td>
-                  <Badge kind={OUTCOMES[delivery.status].kind}>{OUTCOMES[delivery.status].word}</Badge>
-                  <span class="sub">{OUTCOMES[delivery.status].meaning}</span>
-                </td>
-                <td class="nowrap">
-                  {delivery.http_status ?? 'none'}
-                  {delivery.duration_ms !== null && ` in ${Math.round(delivery.duration_ms)} ms`}
-                </td>
-                <td class="address">{delivery.url}</td>
-              </tr>
-            ))}
-          </tbody>
+          ))}
         </Table>
       )}
     </li>

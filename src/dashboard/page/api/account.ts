@@ -1,15 +1,5 @@
+import type { AccountView } from '../../../domain/account-view.ts';
 import { type Asked, ask, askRaw } from './request.ts';
-
-export interface Account {
-  readonly id: number;
-  readonly email: string;
-  readonly credits_balance: number;
-  readonly credits_held: number;
-  readonly alert_threshold: number;
-  /** Only for a key that may manage. */
-  readonly webhook_secret?: string;
-  readonly created_at: string;
-}
 
 export interface Sums {
   readonly calls: number;
@@ -74,11 +64,11 @@ export interface Model {
   readonly owned_by: string;
 }
 
-export function readAccount(asked: Asked = {}): Promise<Account> {
+export function readAccount(asked: Asked = {}): Promise<AccountView> {
   return ask('GET', '/api/account/', asked);
 }
 
-export function setThreshold(alert_threshold: number): Promise<Account> {
+export function setThreshold(alert_threshold: number): Promise<AccountView> {
   return ask('PATCH', '/api/account/', { body: { alert_threshold } });
 }
 

@@ -1,18 +1,9 @@
+import type { OperatorAccountView } from '../../../domain/account-view.ts';
 import type { CreatedKeyView } from '../../../domain/key-view.ts';
 import { type Asked, ask } from './request.ts';
 
-export interface OperatorAccount {
-  readonly id: number;
-  readonly email: string;
-  readonly is_active: boolean;
-  readonly credits_balance: number;
-  readonly credits_held: number;
-  readonly alert_threshold: number;
-  readonly created_at: string;
-}
-
 export interface AccountPage {
-  readonly accounts: readonly OperatorAccount[];
+  readonly accounts: readonly OperatorAccountView[];
   readonly next: string | null;
 }
 
@@ -21,7 +12,7 @@ export function listAccounts(after: string | null, limit: number, asked: Asked =
   return ask('GET', `/api/admin/accounts/?limit=${limit}${cursor}`, asked);
 }
 
-export function readOneAccount(id: number, signal: AbortSignal): Promise<OperatorAccount> {
+export function readOneAccount(id: number, signal: AbortSignal): Promise<OperatorAccountView> {
   return ask('GET', `/api/admin/accounts/${id}/`, { signal });
 }
 
@@ -29,14 +20,14 @@ export function createAccount(body: {
   email: string;
   credits: number;
   alert_threshold: number;
-}): Promise<{ account: OperatorAccount; key: CreatedKeyView }> {
+}): Promise<{ account: OperatorAccountView; key: CreatedKeyView }> {
   return ask('POST', '/api/admin/accounts/', { body });
 }
 
 export function changeAccount(
   id: number,
   body: { email?: string; alert_threshold?: number; is_active?: boolean },
-): Promise<OperatorAccount> {
+): Promise<OperatorAccountView> {
   return ask('PATCH', `/api/admin/accounts/${id}/`, { body });
 }
 

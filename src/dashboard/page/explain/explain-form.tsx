@@ -1,13 +1,11 @@
 import type { InputHTMLAttributes } from 'preact';
-import { useRef } from 'preact/hooks';
 import type { KeyView } from '../../../domain/key-view.ts';
 import { fieldOf, wordsOf } from '../api/failure.ts';
 import type { Action } from '../api/use-action.ts';
 import { COUNTRIES } from '../format/countries.ts';
 import { zoneName } from '../format/time.ts';
+import { ActionForm } from '../ui/action-form.tsx';
 import { Field, TextField } from '../ui/field.tsx';
-import { focusFirstFault } from '../ui/focus-fault.ts';
-import { FailureNote } from '../ui/note.tsx';
 import type { CallQuestion } from './call-question.ts';
 
 const FIELDS = ['model', 'endpoint', 'ip', 'origin', 'country', 'at'] as const;
@@ -21,7 +19,6 @@ export function ExplainForm(props: {
   action: Action<void>;
 }) {
   const { question, onQuestion, action } = props;
-  const form = useRef<HTMLFormElement>(null);
   const refused = fieldOf(action.error, FIELDS);
   const errorOf = (name: (typeof FIELDS)[number]) => (refused === name ? wordsOf(action.error) : undefined);
   const text = (name: 'model' | 'ip' | 'origin' | 'at', input: InputHTMLAttributes) => ({
@@ -32,15 +29,7 @@ export function ExplainForm(props: {
     input,
   });
   return (
-    <form
-      ref={form}
-      class="card"
-      noValidate
-      onSubmit={async (event) => {
-        event.preventDefault();
-        if (!(await action.run())) focusFirstFault(form.current);
-      }}
-    >
+    <ActionForm action={action} isAtField={refused !== undefined} verb="Explain" class="card">
       <KeyChoice keys={props.keys} question={question} onQuestion={onQuestion} />
       <TextField {...text('model', { list: 'explain-models', spellcheck: false })} label="Model" />
       <datalist id="explain-models">
@@ -73,11 +62,7 @@ export function ExplainForm(props: {
         label="Moment"
         hint={`Empty: now. In your time zone (${zoneName()}). Moves hours and expiry; credits are always those of now.`}
       />
-      {!refused && <FailureNote error={action.error} />}
-      <button type="submit" class="primary" disabled={action.isBusy}>
-        Explain
-      </button>
-    </form>
+    </ActionForm>
   );
 }
 

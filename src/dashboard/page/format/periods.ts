@@ -1,7 +1,7 @@
 import type { SpendingPeriod } from '../../../domain/key.ts';
 
 /** How a spending period is named where it follows "spent" or "credits". */
-export const THIS_PERIOD: Readonly<Record<SpendingPeriod, string>> = {
+const THIS_PERIOD: Readonly<Record<SpendingPeriod, string>> = {
   daily: 'today',
   weekly: 'this week',
   monthly: 'this month',

@@ -76,7 +76,6 @@ function Settings({
   readOnly: boolean;
 }) {
   const [draft, setDraft] = useState(() => draftOf(key));
-  const [isTried, setTried] = useState(false);
   const read = readDraft(draft);
   const changes = changesOf(draft, key, read);
   const save = useAction(async () => {
@@ -84,7 +83,6 @@ function Settings({
     onChanged(changed);
     // As it is kept: normalised, and with what the gateway decided itself.
     setDraft(draftOf(changed));
-    setTried(false);
     announce(`The key “${changed.name}” is saved.`);
   });
   return (
@@ -93,8 +91,6 @@ function Settings({
       draft={draft}
       onDraft={setDraft}
       faults={read.errors}
-      isTried={isTried}
-      onTry={() => setTried(true)}
       save={save}
       verb="Save changes"
       isUnchanged={Object.keys(changes).length === 0 && Object.keys(read.errors).length === 0}

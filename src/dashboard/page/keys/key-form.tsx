@@ -1,4 +1,4 @@
-import { useRef } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { KeyView } from '../../../domain/key-view.ts';
 import { fieldOf, wordsOf } from '../api/failure.ts';
 import type { Action } from '../api/use-action.ts';
@@ -27,9 +27,6 @@ export function KeyForm(props: {
   draft: KeyDraft;
   onDraft: (draft: KeyDraft) => void;
   faults: KeyErrors;
-  /** Whether the faults are shown yet. */
-  isTried: boolean;
-  onTry: () => void;
   save: Action<void>;
   verb: string;
   /** Nothing is changed yet, so there is nothing to save. */
@@ -37,11 +34,13 @@ export function KeyForm(props: {
   readOnly?: boolean;
 }) {
   const { draft, faults, save, known } = props;
+  /** Whether the faults are shown yet. */
+  const [isTried, setTried] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const refused = fieldOf(save.error, KEY_FIELDS);
   const errors: KeyErrors = {
     ...(refused ? { [refused]: wordsOf(save.error) } : {}),
-    ...(props.isTried ? faults : {}),
+    ...(isTried ? faults : {}),
   };
   const part: KeyFormPart = {
     draft,
@@ -53,10 +52,10 @@ export function KeyForm(props: {
     },
   };
   const submit = async () => {
-    props.onTry();
     const isFine = Object.keys(faults).length === 0;
-    if (isFine && (await save.run())) return;
-    focusFirstFault(form.current);
+    const isSaved = isFine && (await save.run());
+    setTried(!isSaved);
+    if (!isSaved) focusFirstFault(form.current);
   };
   return (
     <form

@@ -9,44 +9,32 @@ import { restrictionsOf } from './restrictions.ts';
 
 export function KeyTable({ keys }: { keys: readonly KeyView[] }) {
   return (
-    <Table label="Keys">
-      <thead>
-        <tr>
-          <th scope="col">Key</th>
-          <th scope="col">Status</th>
-          <th scope="col">Spent</th>
-          <th scope="col" class="wide-only">
-            Restricted by
+    <Table
+      label="Keys"
+      columns={['Key', 'Status', 'Spent', ['Restricted by', 'wide-only'], ['Created', 'wide-only']]}
+    >
+      {keys.map((key) => (
+        <tr key={key.id}>
+          <th scope="row">
+            <a href={`#/keys/${key.id}`}>{key.name}</a>
+            <span class="sub">
+              <code>{key.prefix}…</code> {isOwnKey(key) && <Badge kind="plain">signed in</Badge>}{' '}
+              {key.can_manage && <Badge kind="plain">manages</Badge>}
+            </span>
+            {key.description && <span class="sub clip">{key.description}</span>}
           </th>
-          <th scope="col" class="wide-only">
-            Created
-          </th>
+          <td>
+            <KeyStatus of={key} />
+          </td>
+          <td>
+            <KeySpend of={key} />
+          </td>
+          <td class="wide-only">{restrictionsOf(key).join(', ') || '–'}</td>
+          <td class="wide-only">
+            <Time at={key.created_at} />
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {keys.map((key) => (
-          <tr key={key.id}>
-            <th scope="row">
-              <a href={`#/keys/${key.id}`}>{key.name}</a>
-              <span class="sub">
-                <code>{key.prefix}…</code> {isOwnKey(key) && <Badge kind="plain">signed in</Badge>}{' '}
-                {key.can_manage && <Badge kind="plain">manages</Badge>}
-              </span>
-              {key.description && <span class="sub clip">{key.description}</span>}
-            </th>
-            <td>
-              <KeyStatus of={key} />
-            </td>
-            <td>
-              <KeySpend of={key} />
-            </td>
-            <td class="wide-only">{restrictionsOf(key).join(', ') || '–'}</td>
-            <td class="wide-only">
-              <Time at={key.created_at} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
+      ))}
     </Table>
   );
 }

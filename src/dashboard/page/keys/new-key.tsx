@@ -11,7 +11,6 @@ import { readDraft } from './read-draft.ts';
 
 export function NewKey() {
   const [draft, setDraft] = useState(NEW_KEY);
-  const [isTried, setTried] = useState(false);
   const [created, setCreated] = useState<CreatedKeyView>();
   const read = readDraft(draft);
   const save = useAction(async () => {
@@ -25,8 +24,6 @@ export function NewKey() {
         draft={draft}
         onDraft={setDraft}
         faults={read.errors}
-        isTried={isTried}
-        onTry={() => setTried(true)}
         save={save}
         verb="Create key"
       />

@@ -9,50 +9,44 @@ import { ENTRY_NAMES, named, OUTCOME_NAMES } from './entry-names.ts';
 
 export function EntryTable({ entries, keys }: { entries: readonly Entry[]; keys: readonly KeyView[] }) {
   return (
-    <Table label="Ledger entries">
-      <thead>
-        <tr>
-          <th scope="col">Time</th>
-          <th scope="col">Entry</th>
-          <th scope="col" class="number">
-            Credits
+    <Table
+      label="Ledger entries"
+      columns={[
+        'Time',
+        'Entry',
+        ['Credits', 'number'],
+        ['Balance after', 'number'],
+        'Key',
+        'Used',
+        'Answered',
+      ]}
+    >
+      {entries.map((entry) => (
+        <tr key={entry.id}>
+          <th scope="row" class="nowrap">
+            <Time at={entry.created_at} seconds />
           </th>
-          <th scope="col" class="number">
-            Balance after
-          </th>
-          <th scope="col">Key</th>
-          <th scope="col">Used</th>
-          <th scope="col">Answered</th>
+          <td>
+            {named(ENTRY_NAMES, entry.type)}
+            {entry.model && <span class="sub">{entry.model}</span>}
+          </td>
+          <td class={entry.credits.startsWith('-') ? 'number' : 'number gain'}>
+            {signedCredits(entry.credits)}
+          </td>
+          <td class="number">{creditsInColumn(entry.balance_after)}</td>
+          <td>{entry.key_id === null ? '–' : keyName(entry.key_id, keys)}</td>
+          <td class="used">
+            {usageWords(entry) || '–'}
+            {entry.estimated && (
+              <>
+                {' '}
+                <Badge kind="plain">estimated</Badge>
+              </>
+            )}
+          </td>
+          <td>{answered(entry)}</td>
         </tr>
-      </thead>
-      <tbody>
-        {entries.map((entry) => (
-          <tr key={entry.id}>
-            <th scope="row" class="nowrap">
-              <Time at={entry.created_at} seconds />
-            </th>
-            <td>
-              {named(ENTRY_NAMES, entry.type)}
-              {entry.model && <span class="sub">{entry.model}</span>}
-            </td>
-            <td class={entry.credits.startsWith('-') ? 'number' : 'number gain'}>
-              {signedCredits(entry.credits)}
-            </td>
-            <td class="number">{creditsInColumn(entry.balance_after)}</td>
-            <td>{entry.key_id === null ? '–' : keyName(entry.key_id, keys)}</td>
-            <td class="used">
-              {usageWords(entry) || '–'}
-              {entry.estimated && (
-                <>
-                  {' '}
-                  <Badge kind="plain">estimated</Badge>
-                </>
-              )}
-            </td>
-            <td>{answered(entry)}</td>
-          </tr>
-        ))}
-      </tbody>
+      ))}
     </Table>
   );
 }

@@ -4,6 +4,7 @@ import { listKeys } from '../api/keys.ts';
 import { useLoad } from '../api/use-load.ts';
 import { Empty } from '../ui/empty.tsx';
 import { PageFrame } from '../ui/page.tsx';
+import { FIRST_PAGE, Pager } from '../ui/pager.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { EntryTable } from './entry-table.tsx';
 import { Export } from './export.tsx';
@@ -15,8 +16,7 @@ const NO_FILTER: LedgerFilter = { key_id: '', type: '', model: '' };
 /** Every change of the balance, newest first. */
 export function Ledger() {
   const [filter, setFilter] = useState(NO_FILTER);
-  // Cursors of the pages up to this one; the first page has none.
-  const [cursors, setCursors] = useState<readonly (string | null)[]>([null]);
+  const [cursors, setCursors] = useState(FIRST_PAGE);
   const before = cursors.at(-1) ?? null;
   const names = useLoad(async (signal) => {
     const [keys, usage] = await Promise.all([listKeys(signal), readUsage('model', signal)]);
@@ -35,7 +35,7 @@ export function Ledger() {
         models={names.data?.models ?? []}
         onFilter={(changed) => {
           setFilter(changed);
-          setCursors([null]);
+          setCursors(FIRST_PAGE);
         }}
       />
       <Shown of={page}>
@@ -52,25 +52,15 @@ export function Ledger() {
             ) : (
               <EntryTable entries={entries} keys={names.data?.keys ?? []} />
             )}
-            <nav class="pager" aria-label="Pages of the ledger">
-              <button
-                type="button"
-                disabled={cursors.length === 1 || page.isLoading}
-                onClick={() => setCursors(cursors.slice(0, -1))}
-              >
-                ← Newer
-              </button>
-              <span class="hint" role="status">
-                Page {cursors.length}
-              </span>
-              <button
-                type="button"
-                disabled={next === null || page.isLoading}
-                onClick={() => setCursors([...cursors, next])}
-              >
-                Older →
-              </button>
-            </nav>
+            <Pager
+              label="Pages of the ledger"
+              back="Newer"
+              on="Older"
+              cursors={cursors}
+              onCursors={setCursors}
+              next={next}
+              isBusy={page.isLoading}
+            />
           </div>
         )}
       </Shown>

@@ -1,20 +1,20 @@
 import { useState } from 'preact/hooks';
+import type { OperatorAccountView } from '../../../domain/account-view.ts';
 import { fieldOf, wordsOf } from '../api/failure.ts';
-import { changeAccount, type OperatorAccount } from '../api/operator.ts';
-import { ApiFailure } from '../api/request.ts';
+import { changeAccount } from '../api/operator.ts';
 import { useAction } from '../api/use-action.ts';
 import { readAmount } from '../format/read-amount.ts';
+import { ActionForm } from '../ui/action-form.tsx';
 import { announce } from '../ui/announcements.tsx';
 import { TextField } from '../ui/field.tsx';
-import { FailureNote } from '../ui/note.tsx';
 import { Section } from '../ui/section.tsx';
 
 export function AccountSettings({
   of: account,
   onChanged,
 }: {
-  of: OperatorAccount;
-  onChanged: (account: OperatorAccount) => void;
+  of: OperatorAccountView;
+  onChanged: (account: OperatorAccountView) => void;
 }) {
   const [email, setEmail] = useState(account.email);
   const [threshold, setThreshold] = useState(String(account.alert_threshold));
@@ -27,18 +27,11 @@ export function AccountSettings({
     );
     announce('The account is saved.');
   });
-  const isTaken = action.error instanceof ApiFailure && action.error.code === 'email_taken';
-  const refused = isTaken ? 'email' : fieldOf(action.error, ['email', 'alert_threshold']);
+  const refused = fieldOf(action.error, ['email', 'alert_threshold']);
   const errorAt = (name: string) => (refused === name ? wordsOf(action.error) : undefined);
   return (
     <Section title="Settings">
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void action.run();
-        }}
-      >
+      <ActionForm action={action} isAtField={refused !== undefined} verb="Save">
         <TextField
           name="email"
           label="E-mail address"
@@ -55,11 +48,7 @@ export function AccountSettings({
           onValue={setThreshold}
           input={{ inputMode: 'decimal' }}
         />
-        {!refused && <FailureNote error={action.error} />}
-        <button type="submit" disabled={action.isBusy}>
-          Save
-        </button>
-      </form>
+      </ActionForm>
     </Section>
   );
 }

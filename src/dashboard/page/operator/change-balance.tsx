@@ -4,9 +4,9 @@ import { grantCredits } from '../api/operator.ts';
 import { useAction } from '../api/use-action.ts';
 import { credits } from '../format/credits.ts';
 import { readAmount } from '../format/read-amount.ts';
+import { ActionForm } from '../ui/action-form.tsx';
 import { announce } from '../ui/announcements.tsx';
 import { TextField } from '../ui/field.tsx';
-import { FailureNote } from '../ui/note.tsx';
 import { Section } from '../ui/section.tsx';
 
 const FIELDS = ['amount', 'note'] as const;
@@ -38,12 +38,10 @@ export function ChangeBalance({ id, onBalance }: { id: number; onBalance: (balan
   };
   return (
     <Section title="Change the balance">
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void action.run();
-        }}
+      <ActionForm
+        action={action}
+        isAtField={refused !== undefined}
+        verb={amount.trim().startsWith('-') ? 'Adjust' : 'Top up'}
       >
         <TextField
           name="amount"
@@ -63,11 +61,7 @@ export function ChangeBalance({ id, onBalance }: { id: number; onBalance: (balan
           value={note}
           onValue={edit(setNote)}
         />
-        {!refused && <FailureNote error={action.error} />}
-        <button type="submit" class="primary" disabled={action.isBusy}>
-          {amount.trim().startsWith('-') ? 'Adjust' : 'Top up'}
-        </button>
-      </form>
+      </ActionForm>
     </Section>
   );
 }

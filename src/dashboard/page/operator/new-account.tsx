@@ -1,15 +1,13 @@
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { CreatedKeyView } from '../../../domain/key-view.ts';
 import { fieldOf, wordsOf } from '../api/failure.ts';
 import { createAccount } from '../api/operator.ts';
-import { ApiFailure } from '../api/request.ts';
 import { useAction } from '../api/use-action.ts';
 import { readAmount } from '../format/read-amount.ts';
 import { CreatedKey } from '../keys/created-key.tsx';
 import { goTo } from '../route.ts';
+import { ActionForm } from '../ui/action-form.tsx';
 import { TextField } from '../ui/field.tsx';
-import { focusFirstFault } from '../ui/focus-fault.ts';
-import { FailureNote } from '../ui/note.tsx';
 import { PageFrame } from '../ui/page.tsx';
 
 const FIELDS = ['email', 'credits', 'alert_threshold'] as const;
@@ -18,7 +16,6 @@ type Fields = Record<(typeof FIELDS)[number], string>;
 export function NewAccount() {
   const [fields, setFields] = useState<Fields>({ email: '', credits: '0', alert_threshold: '100' });
   const [created, setCreated] = useState<{ accountId: number; key: CreatedKeyView }>();
-  const form = useRef<HTMLFormElement>(null);
   const action = useAction(async () => {
     const { account, key } = await createAccount({
       email: fields.email.trim(),
@@ -27,7 +24,7 @@ export function NewAccount() {
     });
     setCreated({ accountId: account.id, key });
   });
-  const refused = fieldOf(action.error, FIELDS) ?? (isEmailTaken(action.error) ? 'email' : undefined);
+  const refused = fieldOf(action.error, FIELDS);
   const field = (name: keyof Fields) => ({
     name,
     value: fields[name],
@@ -39,15 +36,7 @@ export function NewAccount() {
   });
   return (
     <PageFrame title="Create account" back={{ href: '#/accounts', name: 'Accounts' }}>
-      <form
-        ref={form}
-        class="card narrow"
-        noValidate
-        onSubmit={async (event) => {
-          event.preventDefault();
-          if (!(await action.run())) focusFirstFault(form.current);
-        }}
-      >
+      <ActionForm action={action} isAtField={refused !== undefined} verb="Create account" class="card narrow">
         <TextField {...field('email')} label="E-mail address of the owner" input={{ type: 'email' }} />
         <TextField {...field('credits')} label="Credits to begin with" input={{ inputMode: 'decimal' }} />
         <TextField
@@ -56,16 +45,8 @@ export function NewAccount() {
           hint="The owner is alerted when the balance falls below, and can change it."
           input={{ inputMode: 'decimal' }}
         />
-        {!refused && <FailureNote error={action.error} />}
-        <button type="submit" class="primary" disabled={action.isBusy}>
-          Create account
-        </button>
-      </form>
+      </ActionForm>
       {created && <CreatedKey of={created.key} onDone={() => goTo(`/accounts/${created.accountId}`)} />}
     </PageFrame>
   );
-}
-
-function isEmailTaken(error: unknown): boolean {
-  return error instanceof ApiFailure && error.code === 'email_taken';
 }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import { changeAccount, type OperatorAccount } from '../api/operator.ts';
+import type { OperatorAccountView } from '../../../domain/account-view.ts';
+import { changeAccount } from '../api/operator.ts';
 import { announce } from '../ui/announcements.tsx';
 import { Confirm } from '../ui/confirm.tsx';
 
@@ -8,8 +9,8 @@ export function SwitchAccount({
   of: account,
   onChanged,
 }: {
-  of: OperatorAccount;
-  onChanged: (account: OperatorAccount) => void;
+  of: OperatorAccountView;
+  onChanged: (account: OperatorAccountView) => void;
 }) {
   const [isAsking, setAsking] = useState(false);
   const verb = account.is_active ? 'Deactivate' : 'Reactivate';

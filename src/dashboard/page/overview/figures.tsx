@@ -1,12 +1,13 @@
-import type { Account, Sums } from '../api/account.ts';
+import type { AccountView } from '../../../domain/account-view.ts';
+import type { Sums } from '../api/account.ts';
 import { callsInWords, credits } from '../format/credits.ts';
 import { Threshold } from './threshold.tsx';
 
 /** The numbers of the account. */
 export function Figures(props: {
-  account: Account;
+  account: AccountView;
   spent: Sums | undefined;
-  onChanged: (account: Account) => void;
+  onChanged: (account: AccountView) => void;
 }) {
   const { account, spent } = props;
   const isLow = account.credits_balance < account.alert_threshold;

@@ -1,4 +1,5 @@
-import { type Account, readAccount, readUsage } from '../api/account.ts';
+import type { AccountView } from '../../../domain/account-view.ts';
+import { readAccount, readUsage } from '../api/account.ts';
 import { listKeys } from '../api/keys.ts';
 import { useLoad } from '../api/use-load.ts';
 import { credits } from '../format/credits.ts';
@@ -47,7 +48,7 @@ export function Overview() {
 }
 
 /** Says when there are few credits left, or none. */
-function CreditState({ account }: { account: Account }) {
+function CreditState({ account }: { account: AccountView }) {
   const { credits_balance: balance, alert_threshold: threshold } = account;
   if (balance <= 0) {
     return (

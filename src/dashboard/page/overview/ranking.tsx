@@ -20,30 +20,17 @@ export function Ranking({ title, subject, rows }: { title: string; subject: stri
       <p class="hint">
         The last 30 days{sorted.length > SHOWN && `; the first ${SHOWN} of ${sorted.length}`}
       </p>
-      <Table label={title}>
-        <thead>
-          <tr>
-            <th scope="col">{subject}</th>
-            <th scope="col" class="number">
-              Calls
+      <Table label={title} columns={[subject, ['Calls', 'number'], ['Credits', 'number']]}>
+        {sorted.slice(0, SHOWN).map((row) => (
+          <tr key={row.href ?? row.name}>
+            <th scope="row">
+              {row.href ? <a href={row.href}>{row.name}</a> : row.name}
+              <Bar part={most > 0 ? Number(row.credits) / most : 0} />
             </th>
-            <th scope="col" class="number">
-              Credits
-            </th>
+            <td class="number">{count(row.calls)}</td>
+            <td class="number">{creditsInColumn(row.credits)}</td>
           </tr>
-        </thead>
-        <tbody>
-          {sorted.slice(0, SHOWN).map((row) => (
-            <tr key={row.href ?? row.name}>
-              <th scope="row">
-                {row.href ? <a href={row.href}>{row.name}</a> : row.name}
-                <Bar part={most > 0 ? Number(row.credits) / most : 0} />
-              </th>
-              <td class="number">{count(row.calls)}</td>
-              <td class="number">{creditsInColumn(row.credits)}</td>
-            </tr>
-          ))}
-        </tbody>
+        ))}
       </Table>
     </section>
   );

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type Account, setThreshold } from '../api/account.ts';
+import type { AccountView } from '../../../domain/account-view.ts';
+import { setThreshold } from '../api/account.ts';
 import { wordsOf } from '../api/failure.ts';
 import { useAction } from '../api/use-action.ts';
 import { credits } from '../format/credits.ts';
@@ -11,8 +12,8 @@ export function Threshold({
   account,
   onChanged,
 }: {
-  account: Account;
-  onChanged: (account: Account) => void;
+  account: AccountView;
+  onChanged: (account: AccountView) => void;
 }) {
   const [text, setText] = useState<string>();
   const mayEdit = account.webhook_secret !== undefined;
@@ -56,7 +57,7 @@ function ThresholdForm(props: {
   text: string;
   onText: (text: string) => void;
   onClose: () => void;
-  onChanged: (account: Account) => void;
+  onChanged: (account: AccountView) => void;
 }) {
   const { text, onText, onClose, onChanged } = props;
   const input = useRef<HTMLInputElement>(null);

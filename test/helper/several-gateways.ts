@@ -4,8 +4,8 @@ import { type GatewayProcess, makePlace, startGateway } from './gateway-process.
 import { createDatabase } from './postgres.ts';
 import { startRedis } from './redis-process.ts';
 
-/** Three gateways on one Redis and one PostgreSQL. */
-export async function startThree(t: Test) {
+/** So many gateways on one Redis and one PostgreSQL (contract section 1, "Several gateways"). */
+export async function startSeveral(t: Test, count: number) {
   const [redis, DATABASE_URL, provider] = await Promise.all([
     startRedis(t),
     createDatabase(),
@@ -14,6 +14,7 @@ export async function startThree(t: Test) {
   t.teardown(() => provider.close());
   const env = { REDIS_URL: redis.url, DATABASE_URL };
   const start = () => startGateway(t, makePlace(t, provider.url, env));
-  const gateways = await Promise.all([start(), start(), start()]);
-  return { gateways, at: (turn: number) => gateways[turn % 3] as GatewayProcess };
+  const gateways = await Promise.all(Array.from({ length: count }, start));
+  /** One after the other, and round again. */
+  return { gateways, at: (turn: number) => gateways[turn % count] as GatewayProcess };
 }

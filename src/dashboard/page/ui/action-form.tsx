@@ -1,0 +1,36 @@
+import type { ComponentChildren } from 'preact';
+import { useRef } from 'preact/hooks';
+import type { Action } from '../api/use-action.ts';
+import { focusFirstFault } from './focus-fault.ts';
+import { FailureNote } from './note.tsx';
+
+/** A form whose sending is an action; where that fails, the first field with a fault gets the focus. */
+export function ActionForm(props: {
+  action: Action<void>;
+  /** The fault stands at one of the fields; else it is shown below them. */
+  isAtField: boolean;
+  verb: string;
+  class?: string;
+  /** Fields. */
+  children: ComponentChildren;
+}) {
+  const { action } = props;
+  const form = useRef<HTMLFormElement>(null);
+  return (
+    <form
+      ref={form}
+      class={props.class}
+      noValidate
+      onSubmit={async (event) => {
+        event.preventDefault();
+        if (!(await action.run())) focusFirstFault(form.current);
+      }}
+    >
+      {props.children}
+      {!props.isAtField && <FailureNote error={action.error} />}
+      <button type="submit" class="primary" disabled={action.isBusy}>
+        {props.verb}
+      </button>
+    </form>
+  );
+}

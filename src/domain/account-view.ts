@@ -1,0 +1,16 @@
+/** An account as its owner sees it (contract section 7). Credits are numbers of credits. */
+export interface AccountView {
+  readonly id: number;
+  readonly email: string;
+  readonly credits_balance: number;
+  readonly credits_held: number;
+  readonly alert_threshold: number;
+  /** Only for a key that may manage. */
+  readonly webhook_secret?: string;
+  readonly created_at: string;
+}
+
+/** An account as the operator sees it. */
+export interface OperatorAccountView extends Omit<AccountView, 'webhook_secret'> {
+  readonly is_active: boolean;
+}

@@ -1,0 +1,116 @@
+import { test } from 'tap';
+import { loadConfig } from '../src/load-config.ts';
+import { faults, load, SMALL, withModel } from './helper/config-file.ts';
+
+test('a model of an upstream that is left out is still checked', async (t) => {
+  t.match(faults(t, withModel('{ upstream: openai, category: text }'), {}), [/^models\.gpt\.price: /]);
+});
+
+test('every fault is named at once, with its path and what would be right', async (t) => {
+  const file = `
+server: { host: "http://x", port: 70000, trustProxy: [1, "1", 10.0.0.0/33], bodyLimitMb: 0, prot: 1 }
+alerts: { timeoutMs: soon, allowPrivateNetworks: perhaps }
+limits: { imageTokens: 1.5 }
+upstreams:
+  a: { url: "ftp://x", apiKey: "two words", format: grpc }
+  b: { url: "https://user:pw@x", format: openai }
+  c: { url: "https://x", format: openai }
+models:
+  m: { upstream: nowhere, category: song, price: { input: -1, output: 0.0000001, tokens: 2 } }
+extra: {}
+`;
+  const env = {
+    HOST: 'a b',
+    PORT: '80a',
+    LOG_LEVEL: 'loud',
+    TRUST_PROXY: '10.0.0.0/8,2',
+    KEY_PREFIX: 'sk tg',
+    ADMIN_TOKEN: 'a b',
+    REDIS_URL: 'http://x',
+    DATABASE_URL: 'mysql://x',
+    REQUIRE_DURABLE_REDIS: 'maybe',
+  };
+  const found = faults(t, file, env);
+  const paths = found.map((line) => line.slice(0, line.indexOf(': ')));
+  t.same(paths.sort(), [
+    'ADMIN_TOKEN',
+    'DATABASE_URL',
+    'HOST',
+    'KEY_PREFIX',
+    'LOG_LEVEL',
+    'PORT',
+    'REDIS_URL',
+    'REQUIRE_DURABLE_REDIS',
+    'TRUST_PROXY',
+    'alerts.allowPrivateNetworks',
+    'alerts.timeoutMs',
+    'extra',
+    'limits.imageTokens',
+    'models.m.category',
+    'models.m.price.input',
+    'models.m.price.output',
+    'models.m.price.tokens',
+    'models.m.upstream',
+    'server.bodyLimitMb',
+    'server.host',
+    'server.port',
+    'server.prot',
+    'server.trustProxy[0]',
+    'server.trustProxy[1]',
+    'server.trustProxy[2]',
+    'upstreams.a.apiKey',
+    'upstreams.a.format',
+    'upstreams.a.url',
+    'upstreams.b.url',
+  ]);
+  t.ok(found.includes('server.port: must be a whole number from 0 to 65535'));
+});
+
+test('no fault quotes a value, which may be a secret', async (t) => {
+  const found = faults(t, SMALL, { OPENAI_API_KEY: 'hunter 2', DATABASE_URL: 'pg://u:hunter2@x' }).join('\n');
+  t.match(found, /upstreams\.openai\.apiKey/);
+  t.match(found, /DATABASE_URL/);
+  t.notMatch(found, /hunter/);
+});
+
+test('a model is priced or free, not neither and not both', async (t) => {
+  const common = 'upstream: openai, category: text';
+  t.match(faults(t, withModel(`{ ${common} }`)), [/^models\.gpt\.price: .*free: true/]);
+  t.match(faults(t, withModel(`{ ${common}, price: {} }`)), [/^models\.gpt\.price: /]);
+  t.match(faults(t, withModel(`{ ${common}, price: { input: 0 } }`)), [/^models\.gpt\.price: /]);
+  t.match(faults(t, withModel(`{ ${common}, free: true, price: { input: 1 } }`)), [/^models\.gpt\.free: /]);
+  t.equal(load(t, withModel(`{ ${common}, free: true }`)).catalog.get('gpt')?.price.input, 0n);
+});
+
+test('a priced output without its bound gets a default and a warning', async (t) => {
+  const { catalog, warnings } = load(
+    t,
+    withModel('{ upstream: openai, category: text, price: { output: 1 } }'),
+  );
+  t.equal(catalog.get('gpt')?.maxOutputTokens, 16_384);
+  t.match(warnings, [/^models\.gpt\.maxOutputTokens is not set/]);
+});
+
+test('a variable that is needed outside an upstream is a fault', async (t) => {
+  t.match(faults(t, `${SMALL}\nserver: { host: "\${LISTEN_ON}" }`), [/^server\.host: .*LISTEN_ON/]);
+});
+
+test('broken YAML is refused with its place and without quoting the file', async (t) => {
+  const found = faults(t, 'upstreams: {\n  secret: [hunter2\nmodels: 1');
+  t.match(found[0], /line \d+, column \d+/);
+  t.notMatch(found.join('\n'), /hunter2/);
+});
+
+test('a repeated model is refused instead of silently replaced', async (t) => {
+  t.match(faults(t, `${SMALL}${SMALL.split('\n').at(-2)}\n`)[0], /unique/i);
+});
+
+test('an absent file is refused by name', async (t) => {
+  t.throws(() => loadConfig({ env: {}, file: '/nowhere/gateway.yaml' }), {
+    message: /\/nowhere\/gateway\.yaml.*exist/,
+  });
+});
+
+test('an empty file is refused', async (t) => {
+  t.match(faults(t, ''), [/^the file: /]);
+});

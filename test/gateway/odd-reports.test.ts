@@ -1,0 +1,138 @@
+import { test } from 'tap';
+import { startDemoProvider } from '../../src/demo/demo-provider.ts';
+import { MAX_CREDITS } from '../../src/domain/credits.ts';
+import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
+import { checkRow, startBreakingWorld } from '../helper/broken-stream.ts';
+import { lastCharge } from '../helper/last-charge.ts';
+import { CHAT, MESSAGE, transcript } from '../helper/vendor-answers.ts';
+import { startWorld, testCatalog } from '../helper/world.ts';
+
+/** Reports that are none, as `[input, output]`; text is sent as JSON source. */
+const ABSURD: readonly (readonly [string, string])[] = [
+  ['-1', '5'],
+  ['5', '-1'],
+  ['1.5', '5'],
+  ['"5"', '5'],
+  ['1e300', '5'],
+  ['1e999', '5'],
+  ['9007199254740993', '5'],
+  ['1000000000', '5'],
+  ['null', '5'],
+  ['5', 'null'],
+  ['{}', '5'],
+  ['true', '5'],
+];
+const SAID = 'Hello there, how are you?';
+const FORMATS = [
+  {
+    path: '/v1/chat/completions',
+    body: CHAT,
+    answer: `{"choices":[{"message":{"content":"${SAID}"}}],"usage":USAGE}`,
+    names: ['prompt_tokens', 'completion_tokens'],
+  },
+  {
+    path: '/v1/responses',
+    body: { model: 'tokens', input: 'Hi' },
+    answer: `{"output":[{"content":[{"text":"${SAID}"}]}],"usage":USAGE}`,
+    names: ['input_tokens', 'output_tokens'],
+  },
+  {
+    path: '/v1/messages',
+    body: MESSAGE,
+    answer: `{"content":[{"type":"text","text":"${SAID}"}],"usage":USAGE}`,
+    names: ['input_tokens', 'output_tokens'],
+  },
+] as const;
+
+test('a report that is negative, absurd or not whole is none: the row is an estimate', async (t) => {
+  const world = await startBreakingWorld(t);
+  for (const { path, body, answer, names } of FORMATS) {
+    const [input, output] = names;
+    const reports = [
+      ...ABSURD.map(([read, written]) => `{"${input}":${read},"${output}":${written}}`),
+      `{"${input}":5}`,
+      `{"${output}":5}`,
+      '{}',
+      '[]',
+      'null',
+      '"none"',
+    ];
+    for (const report of reports) {
+      await t.test(`${path}: ${report}`, async (st) => {
+        const ended = await world.end({
+          path,
+          body: JSON.stringify(body),
+          behaviour: {
+            headers: { 'content-type': 'application/json' },
+            body: answer.replace('USAGE', report),
+          },
+        });
+        // "Hi" is a token, and the answer seven.
+        await checkRow(
+          st,
+          world,
+          ended,
+          { status: 200, outcome: 'complete' },
+          { usage: { output: 7 }, tokens: { input: 1 }, estimated: true },
+        );
+      });
+    }
+  }
+});
+
+test('seconds that are negative, absurd or no number are none: the audio is measured', async (t) => {
+  const world = await startBreakingWorld(t);
+  for (const seconds of ['-1', '1e300', '1e999', 'null', '"long"', '[]', '{}']) {
+    const { path, body } = transcript('', 'ears', {}, {});
+    const ended = await world.end({
+      path,
+      body: (body as () => FormData)(),
+      behaviour: {
+        headers: { 'content-type': 'application/json' },
+        body: `{"text":"Hi","usage":{"type":"duration","seconds":${seconds}},"duration":${seconds}}`,
+      },
+    });
+    const row = { status: 200, outcome: 'complete' };
+    await checkRow(t, world, ended, row, { usage: { audioSeconds: 2 }, estimated: false });
+  }
+});
+
+test('a report beyond the bound of the hold is believed: what the provider bills is charged', async (t) => {
+  const world = await startBreakingWorld(t);
+  const ended = await world.end({
+    path: '/v1/chat/completions',
+    body: JSON.stringify({ ...CHAT, max_tokens: 1 }),
+    behaviour: { usage: { prompt_tokens: 900_000_000, completion_tokens: 900_000_000 } },
+  });
+  // 2,700,000 credits, of 1,000 that there are.
+  await checkRow(
+    t,
+    world,
+    ended,
+    { status: 200, outcome: 'complete' },
+    {
+      usage: { input: 900_000_000, output: 900_000_000 },
+      estimated: false,
+    },
+  );
+  const again = await world.chat(ended.account.key, CHAT);
+  t.equal(again.status, 402, 'and nothing more is admitted');
+});
+
+test('a report that would cost more than can be written is none, and the hold is released', async (t) => {
+  const provider = await startDemoProvider({
+    behave: () => ({ usage: { prompt_tokens: 999_999_999, completion_tokens: 1 } }),
+  });
+  t.teardown(() => provider.close());
+  const catalog = new Map(testCatalog(provider.url));
+  const tokens = catalog.get('tokens');
+  if (!tokens) throw new Error('no model');
+  // 8,500 credits a token, the dearest that the config can state.
+  const input = priceFromCredits('input', MAX_CREDITS) ?? 0n;
+  catalog.set('dear', { ...tokens, slug: 'dear', upstreamModel: 'dear', price: { ...FREE_PRICE, input } });
+  const world = await startWorld(t, { provider, config: { catalog } });
+  const { key, accountId } = await world.account({ credits: 100_000_000 });
+  t.equal((await world.chat(key, { model: 'dear' })).status, 200);
+  t.match(await lastCharge(world, accountId), { estimated: true, outcome: 'complete' });
+  t.equal((await world.ledger.ledger.account(accountId)).held, 0);
+});

@@ -1,0 +1,30 @@
+import type { Test } from 'tap';
+import { ConfigError, loadConfig } from '../../src/load-config.ts';
+
+/** A config file with one model, `gpt`. */
+export const SMALL = `
+upstreams:
+  openai: { url: "https://api.openai.com/", apiKey: "\${OPENAI_API_KEY}", format: openai }
+models:
+  gpt: { upstream: openai, category: text, maxOutputTokens: 100, price: { input: 0.15, output: 0.6 } }
+`;
+/** The variable that it needs. */
+export const KEY = { OPENAI_API_KEY: 'sk-upstream' };
+
+export function load(t: Test, yaml: string, env: NodeJS.ProcessEnv = KEY) {
+  const folder = t.testdir({ 'gateway.yaml': yaml });
+  return loadConfig({ env, file: `${folder}/gateway.yaml` });
+}
+
+/** What the refusal names; none where the file is accepted. */
+export function faults(t: Test, yaml: string, env: NodeJS.ProcessEnv = KEY): readonly string[] {
+  try {
+    load(t, yaml, env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+export const withModel = (model: string) => SMALL.replace(/ {2}gpt: .*/, `  gpt: ${model}`);

@@ -1,0 +1,66 @@
+import { test } from 'tap';
+import { BUCKETS, bucketOf, journalName } from '../../src/ledger/names.ts';
+import { admissionOf, entriesOf, spend, startLedgerWorld } from '../helper/ledger-world.ts';
+import { until } from '../helper/until.ts';
+
+/** More than a bucket gives to one pass. */
+const MANY = 501;
+
+test('of drains that ask at once, none resolves where Redis does not answer', async (t) => {
+  const { open, raw, redis } = await startLedgerWorld(t);
+  raw.disconnect();
+  await redis.stop();
+  const asked = await Promise.allSettled([
+    open.drain.drain(5),
+    open.drain.drain(5),
+    open.drain.drain(9),
+    open.drain.drainAll(),
+  ]);
+  t.same(
+    asked.map(({ status }) => status),
+    ['rejected', 'rejected', 'rejected', 'rejected'],
+  );
+});
+
+test('one drain takes all that its journal holds, however much', async (t) => {
+  const { open, account, raw, second, book } = await startLedgerWorld(t);
+  const other = await second();
+  other.drain.abandon();
+  const { account: owner, key } = await account({ credits: 1_000 });
+  await open.settled();
+  for (let call = 0; call < MANY; call++) await spend(other, admissionOf(key, 1), 1);
+  await open.drain.drain(bucketOf(owner.id));
+  t.equal(await raw.xlen(journalName(bucketOf(owner.id))), 0);
+  t.match(await book.accounts(owner.id - 1, 1), [{ balance: (1_000 - MANY) * 1_000_000 }]);
+});
+
+test('what is settled while a drain is under way is drained after it', async (t) => {
+  const { open, account, raw, book } = await startLedgerWorld(t);
+  const { account: owner, key } = await account({ credits: 1_000 });
+  const draining = open.drain.drainAll();
+  await spend(open, admissionOf(key, 1), 1);
+  await draining;
+  const name = journalName(bucketOf(owner.id));
+  await until('an empty journal', async () => (await raw.xlen(name)) === 0);
+  t.equal((await entriesOf(book, owner.id)).at(-1)?.type, 'charge');
+});
+
+test('entries of an account that cannot be rebuilt keep back none of those behind them', async (t) => {
+  const { open, account, raw, book } = await startLedgerWorld(t);
+  const { account: owner, key } = await account({ credits: 1_000 });
+  await spend(open, admissionOf(key, 1), 1);
+  await open.settled();
+  const bucket = bucketOf(owner.id);
+  // The book knows no such account, as after a restore.
+  const stranger = owner.id + 1_000 * BUCKETS;
+  const [last] = await entriesOf(book, owner.id);
+  for (let seq = 1; seq <= MANY; seq++) {
+    const entry = JSON.stringify({ ...last, id: `lost_${seq}`, accountId: stranger });
+    await raw.xadd(journalName(bucket), '*', 'e', `${seq} 0 20000 1 0 ${entry}`);
+  }
+  const admission = admissionOf(key, 1);
+  await spend(open, admission, 1);
+  await open.drain.drain(bucket);
+  t.equal((await entriesOf(book, owner.id)).at(-1)?.id, admission.requestId);
+  t.equal(await raw.xlen(journalName(bucket)), MANY, 'and wait where they are');
+});

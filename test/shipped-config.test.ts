@@ -1,0 +1,67 @@
+import { test } from 'tap';
+import { CATEGORIES } from '../src/domain/key.ts';
+import { isPriced } from '../src/domain/price.ts';
+import { loadConfig } from '../src/load-config.ts';
+import { KEY, load, SMALL } from './helper/config-file.ts';
+
+test('the shipped file loads without any key, and warns once for each upstream left out', async (t) => {
+  const config = loadConfig({ env: {}, file: 'config/gateway.yaml' });
+  t.same([...config.upstreams.keys()], ['demo', 'demo-anthropic']);
+  t.same([...config.catalog.keys()].sort(), [
+    'demo-chat',
+    'demo-claude',
+    'demo-embedding',
+    'demo-image',
+    'demo-moderation',
+    'demo-stt',
+    'demo-tts',
+    'demo-video',
+  ]);
+  t.equal(config.warnings.length, 3);
+  t.match(config.warnings[0], /^upstream openai .*OPENAI_API_KEY is not set.*: gpt-6-astra, .*whisper-1/);
+  t.match(
+    config.warnings[2],
+    /^upstream videos .*VIDEOS_URL and VIDEOS_API_KEY are not set.*: sora-2, sora-2-pro$/,
+  );
+});
+
+test('the shipped file has real models of every modality, priced or free, each waiting for a variable by name', async (t) => {
+  const { waiting } = loadConfig({ env: {}, file: 'config/gateway.yaml' });
+  t.match(waiting, [
+    { upstream: 'openai', variables: ['OPENAI_API_KEY'] },
+    { upstream: 'anthropic', variables: ['ANTHROPIC_API_KEY'] },
+    { upstream: 'videos', variables: ['VIDEOS_URL', 'VIDEOS_API_KEY'] },
+  ]);
+  const models = waiting.flatMap((one) => one.models);
+  t.same(new Set(models.map(({ category }) => category)), new Set(CATEGORIES));
+  const free = models.filter(({ price }) => !isPriced(price)).map(({ slug }) => slug);
+  t.same(free, ['omni-moderation-latest']);
+});
+
+test('every shipped model whose output has a price says how long it can be', async (t) => {
+  const env = { ...KEY, ANTHROPIC_API_KEY: 'b', VIDEOS_URL: 'https://videos.example', VIDEOS_API_KEY: 'c' };
+  t.same(loadConfig({ env, file: 'config/gateway.yaml' }).warnings, []);
+});
+
+test('the shipped file states the defaults', async (t) => {
+  const shipped = loadConfig({ env: {}, file: 'config/gateway.yaml' });
+  const { server, alerts, origins, limits } = load(t, SMALL);
+  t.same(
+    { server: shipped.server, alerts: shipped.alerts, origins: shipped.origins, limits: shipped.limits },
+    { server, alerts, origins, limits },
+  );
+});
+
+test('the shipped file has the models of both providers when their keys are set', async (t) => {
+  const env = { ...KEY, ANTHROPIC_API_KEY: 'sk-ant' };
+  const config = loadConfig({ env, file: 'config/gateway.yaml' });
+  t.equal(config.catalog.get('gpt-4o-mini')?.price.cachedInput, 75_000n);
+  t.equal(config.catalog.get('claude-sonnet-5-5')?.upstream.format, 'anthropic');
+  t.match(config.waiting, [{ upstream: 'videos' }]);
+});
+
+test('the demo upstream needs no key', async (t) => {
+  const config = loadConfig({ env: {}, file: 'config/gateway.yaml' });
+  t.match(config.upstreams.get('demo'), { url: 'demo', format: 'openai' });
+  t.match(config.upstreams.get('demo-anthropic'), { url: 'demo', format: 'anthropic' });
+});
