@@ -105,7 +105,9 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
     'a limit and a balance hold for calls at once, and a sweep lets holds be that are not due',
     'postgres',
     [
-      calls(16, { key: 2, manner: 'late' }),
+      Step.of('top-up', { slot: 0, account: 1, credits: 6 }),
+      calls(2, { isAwaited: true }),
+      calls(16, { key: 2, manner: 'late', isAwaited: true }),
       calls(16, { key: 1, manner: 'late' }),
       slow(4),
       Step.of('sweep', null),
