@@ -54,7 +54,7 @@ export function adminCreditsRoute(app: FastifyInstance, { book, ledger, now = Da
     const type = amount > 0 ? 'top_up' : 'adjustment';
     const wanted = { id: randomUUID(), accountId: account.id, amount, type, note, createdAt: now() } as const;
     const grant = await recorded(book, wanted, idempotencyKey, () => requireRoom(ledger, account.id, amount));
-    const balance = grant.balanceAfter ?? (await applied(ledger, grant));
+    const balance = grant.balanceAfter ?? (await appliedInOrder(book, ledger, grant));
     return { credits_balance: creditsNumber(balance) };
   });
 }
@@ -93,6 +93,12 @@ async function recorded(
       'Idempotency-Key',
     );
   }
+}
+
+/** What Redis could not take when it was recorded comes first: initial credits are the first row of their ledger. */
+async function appliedInOrder(book: Book, ledger: Ledger, grant: Grant): Promise<Micro> {
+  for (const earlier of await book.grantsBefore(grant)) await applied(ledger, earlier);
+  return await applied(ledger, grant);
 }
 
 async function applied(ledger: Ledger, grant: Grant): Promise<Micro> {

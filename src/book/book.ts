@@ -223,6 +223,8 @@ export interface Book {
   grantUnder(grant: Omit<Grant, 'balanceAfter'>, idempotencyKey: string): Promise<Grant | undefined>;
   /** Grants without a ledger entry, created before `createdBefore`. */
   pendingGrants(createdBefore: number, limit: number): Promise<Grant[]>;
+  /** Those of its account that were recorded before it and have no ledger entry either, oldest first. */
+  grantsBefore(grant: Pick<Grant, 'id' | 'accountId' | 'createdAt'>): Promise<Grant[]>;
 
   /**
    * Journal → ledger, in one transaction: entries, balances, per-day sums, alerts of crossings, grants done.

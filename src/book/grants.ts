@@ -6,7 +6,9 @@ import type { Store } from './store.ts';
 
 type NewGrant = Omit<Grant, 'balanceAfter'>;
 
-export function grantQueries(store: Store): Pick<Book, 'createGrant' | 'grantUnder' | 'pendingGrants'> {
+export function grantQueries(
+  store: Store,
+): Pick<Book, 'createGrant' | 'grantUnder' | 'pendingGrants' | 'grantsBefore'> {
   const { db } = store;
   const repeatOf = async (grant: NewGrant, idempotencyKey: string): Promise<Grant | undefined> => {
     const first = await db
@@ -43,6 +45,20 @@ export function grantQueries(store: Store): Pick<Book, 'createGrant' | 'grantUnd
         .orderBy('created_at')
         .orderBy('id')
         .limit(limit)
+        .execute();
+      return rows.map(grantRecord);
+    },
+
+    async grantsBefore({ id, accountId, createdAt }) {
+      const rows = await db
+        .selectFrom('grants')
+        .selectAll()
+        .where('state', '=', sql.lit('pending'))
+        .where('account_id', '=', accountId)
+        .where('created_at', '<=', createdAt)
+        .where('id', '!=', id)
+        .orderBy('created_at')
+        .orderBy('id')
         .execute();
       return rows.map(grantRecord);
     },

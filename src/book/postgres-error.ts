@@ -13,6 +13,11 @@ export function isBroken(error: unknown): boolean {
   return !(error instanceof pg.DatabaseError);
 }
 
+/** True where nothing came back in time, not even that the statement took too long: the server or the way to it is gone. */
+export function isSilence(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout';
+}
+
 /** What a query failed with, as the book reports it. `where` names the server without user or password. */
 export function queryError(error: unknown, where: string): unknown {
   if (error instanceof pg.DatabaseError) {

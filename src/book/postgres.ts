@@ -7,7 +7,7 @@ import {
 } from 'kysely';
 import pg from 'pg';
 import { CannotOpenBook } from './cannot-open.ts';
-import { isBroken, queryError, unavailable } from './postgres-error.ts';
+import { isBroken, isSilence, queryError, unavailable } from './postgres-error.ts';
 
 export interface PostgresLimits {
   /** Longest that a statement may run, waiting for locks included; 0: no limit. */
@@ -78,23 +78,44 @@ function exactInteger(text: string): number {
   return value;
 }
 
-/** The pool as Kysely uses it, with errors as the book reports them. */
+/**
+ * The pool as Kysely uses it, with errors as the book reports them.
+ *
+ * What swallowed a query's answer has most likely swallowed that of every other connection of the time: those are thrown
+ * away too. Each would cost a query its whole timeout, one after the other: twice 6 s were measured.
+ */
 class LeasingPool implements PostgresPool {
   readonly options = {};
   readonly #pool: pg.Pool;
   readonly #where: string;
+  /** Counts up when a connection has fallen silent. */
+  #era = 0;
+  readonly #madeIn = new WeakMap<pg.PoolClient, number>();
 
   constructor(pool: pg.Pool, where: string) {
     this.#pool = pool;
     this.#where = where;
+    pool.on('connect', (client) => this.#madeIn.set(client, this.#era));
   }
 
   async connect(): Promise<PostgresPoolClient> {
     try {
-      return new Lease(await this.#pool.connect(), this.#where);
+      for (;;) {
+        const client = await this.#pool.connect();
+        if (this.#isOfNow(client)) return new Lease(client, this.#where, () => this.#hasFallenSilent(client));
+        client.release(true);
+      }
     } catch (error) {
       throw unavailable(error, this.#where);
     }
+  }
+
+  #isOfNow(client: pg.PoolClient): boolean {
+    return this.#madeIn.get(client) === this.#era;
+  }
+
+  #hasFallenSilent(client: pg.PoolClient): void {
+    if (this.#isOfNow(client)) this.#era++;
   }
 
   async end(): Promise<void> {
@@ -109,11 +130,13 @@ class LeasingPool implements PostgresPool {
 class Lease implements PostgresPoolClient {
   readonly #client: pg.PoolClient;
   readonly #where: string;
+  readonly #onSilence: () => void;
   #broken: Error | undefined;
 
-  constructor(client: pg.PoolClient, where: string) {
+  constructor(client: pg.PoolClient, where: string, onSilence: () => void) {
     this.#client = client;
     this.#where = where;
+    this.#onSilence = onSilence;
   }
 
   query<R>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>>;
@@ -132,6 +155,7 @@ class Lease implements PostgresPoolClient {
       return (await this.#client.query(sql, [...parameters])) as unknown as PostgresQueryResult<R>;
     } catch (error) {
       const reported = queryError(error, this.#where);
+      if (isSilence(error)) this.#onSilence();
       if (isBroken(error) && reported instanceof Error) this.#broken = reported;
       throw reported;
     }

@@ -65,7 +65,7 @@ export class Admissions {
     const admitted = this.#read(admission, answer);
     if (admitted) return admitted;
     return await this.#parts.waiting.during(async () => {
-      await this.#rebuild(admission.accountId);
+      await this.#rebuild(admission);
       return await this.#admitInTime(admission);
     });
   }
@@ -82,7 +82,7 @@ export class Admissions {
       const admitted = this.#read(admission, answer);
       if (admitted?.verdict === 'held' && replicas.isOn) await this.#confirm(admission);
       if (admitted) return admitted;
-      await this.#rebuild(admission.accountId);
+      await this.#rebuild(admission);
     }
     throw new LedgerUnavailable('the live state is lost again and again');
   }
@@ -127,9 +127,9 @@ export class Admissions {
     }
   }
 
-  async #rebuild(accountId: number): Promise<void> {
+  async #rebuild({ accountId, keyId }: Admission): Promise<void> {
     try {
-      await this.#parts.rebuilder.rebuild(accountId);
+      await this.#parts.rebuilder.rebuild(accountId, { keyId });
     } catch (error) {
       throw new LedgerUnavailable('the live state could not be rebuilt', { cause: error });
     }

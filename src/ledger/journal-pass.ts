@@ -5,6 +5,7 @@ import type { Log } from '../log.ts';
 import type { RedisClient } from './connect-redis.ts';
 import { draftOf, draftText, parseJournalEntry } from './entry-text.ts';
 import { accountName, bucketOf, journalName, keyName } from './names.ts';
+import type { Stale } from './rebuild.ts';
 
 /** Entries that one bucket gives to a pass. */
 const BATCH = 500;
@@ -31,7 +32,7 @@ export class JournalPass {
   readonly #client: RedisClient;
   readonly #book: Book;
   readonly #log: Log;
-  readonly #rebuild: (accountId: number) => Promise<void>;
+  readonly #rebuild: (accountId: number, stale?: Stale) => Promise<void>;
   readonly #onAlerts: () => void;
 
   constructor(options: {
@@ -39,7 +40,7 @@ export class JournalPass {
     book: Book;
     log: Log;
     /** Rebuilds an account in whose entries the book found a gap. */
-    rebuild: (accountId: number) => Promise<void>;
+    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
     /** Alerts were queued in the book. */
     onAlerts: () => void;
   }) {
@@ -61,12 +62,13 @@ export class JournalPass {
     const posting = await this.#book.post(waiting.map(({ entry }) => entry));
     if (posting.alerts > 0) this.#onAlerts();
     const done = new Map<number, string[]>();
-    const behind = new Set<number>();
+    /** Accounts to be rebuilt, and the epoch that is over. */
+    const behind = new Map<number, number>();
     for (const [index, { bucket, streamId, entry }] of waiting.entries()) {
       if (posting.results[index] === 'superseded') {
         await this.#repost(streamId, entry).then(
           (isAnew) => {
-            if (!isAnew) behind.add(entry.accountId);
+            if (!isAnew) behind.set(entry.accountId, entry.epoch);
             else if (!more.has(bucket)) more.set(bucket, after(streamId));
           },
           (error: unknown) => failed(bucket, error),
@@ -87,9 +89,10 @@ export class JournalPass {
         { accountId },
         'entries are missing in the journal; the account is rebuilt from the book',
       );
-      behind.add(accountId);
+      const last = waiting.findLast(({ entry }) => entry.accountId === accountId);
+      behind.set(accountId, last?.entry.epoch ?? 0);
     }
-    for (const accountId of behind) this.#rebuildLater(accountId);
+    for (const [accountId, epoch] of behind) this.#rebuildLater(accountId, epoch);
     return more;
   }
 
@@ -143,8 +146,8 @@ export class JournalPass {
   }
 
   /** Not awaited: a rebuild drains first and would wait for the very run that asks for it. */
-  #rebuildLater(accountId: number): void {
-    this.#rebuild(accountId).catch((error: unknown) =>
+  #rebuildLater(accountId: number, epoch: number): void {
+    this.#rebuild(accountId, { epoch }).catch((error: unknown) =>
       this.#log.error({ err: error, accountId }, 'rebuild failed'),
     );
   }

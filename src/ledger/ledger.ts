@@ -21,6 +21,9 @@ export interface Admission {
   readonly endpoint: string;
 }
 
+/** What names a hold. */
+export type HeldCall = Pick<Admission, 'requestId' | 'accountId' | 'keyId'>;
+
 export type Admitted =
   /** Held; `epoch` must come back with the settlement. */
   | { readonly verdict: 'held'; readonly epoch: number }

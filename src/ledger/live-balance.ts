@@ -65,7 +65,7 @@ export class LiveBalances {
       return reply;
     }) as [[string | null, string | null], [string, [string, string]][]];
     const [balance, epoch] = account;
-    if (balance === null) return undefined;
+    if (balance === null || epoch === null) return undefined;
     const [[stored], [last]] = await Promise.all([
       this.#book.accounts(accountId - 1, 1),
       this.#book.ledger({ accountId, limit: 1 }),

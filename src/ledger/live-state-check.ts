@@ -2,6 +2,7 @@ import type { Book } from '../book/book.ts';
 import type { Log } from '../log.ts';
 import type { NodeReader } from './bucket-owners.ts';
 import { accountName, bucketOf } from './names.ts';
+import type { Stale } from './rebuild.ts';
 
 /** A Redis that comes back may lack its last seconds; accounts quiet for longer than this cannot be concerned. */
 const RECENT_MS = 3_600_000;
@@ -22,7 +23,7 @@ export class LiveStateCheck {
   readonly #book: Book;
   readonly #log: Log;
   readonly #hooks: {
-    rebuild: (accountId: number) => Promise<void>;
+    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
     replay: (buckets: ReadonlySet<number>) => Promise<void>;
     republish: (changedSince: number, buckets: ReadonlySet<number>) => Promise<void>;
     adjustClock: () => Promise<void>;
@@ -31,7 +32,7 @@ export class LiveStateCheck {
   constructor(options: {
     book: Book;
     log: Log;
-    rebuild: (accountId: number) => Promise<void>;
+    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
     /** Settles again what this gateway settled in these buckets lately and neither Redis nor the book has. */
     replay: (buckets: ReadonlySet<number>) => Promise<void>;
     /** Publishes what is unpublished, or was changed since. */
@@ -56,7 +57,7 @@ export class LiveStateCheck {
         { accounts: behind.length },
         'redis lost entries that the book has; rebuilding these accounts',
       );
-      for (const id of behind) await this.#hooks.rebuild(id);
+      for (const { id, epoch } of behind) await this.#hooks.rebuild(id, { epoch });
     }
     await this.#hooks.replay(buckets);
     await this.#hooks.republish(Date.now() - CHANGED_MS, buckets);
@@ -65,13 +66,12 @@ export class LiveStateCheck {
 
 type Recent = Awaited<ReturnType<Book['recentAccounts']>>;
 
-async function behindOf(recent: Recent, reader: NodeReader): Promise<number[]> {
+async function behindOf(recent: Recent, reader: NodeReader): Promise<Recent> {
   const live = await Promise.all(recent.map(({ id }) => reader.hmget(accountName(id), 'ep', 'seq')));
-  const behind = recent.filter(({ seq, epoch }, index) => {
+  return recent.filter(({ seq, epoch }, index) => {
     const [liveEpoch, liveSeq] = live[index] ?? [];
     // An account that is absent is rebuilt at its next use; one of a later epoch has been rebuilt meanwhile.
     if (!liveEpoch || Number(liveEpoch) > epoch) return false;
     return Number(liveEpoch) < epoch || Number(liveSeq) < seq;
   });
-  return behind.map(({ id }) => id);
 }

@@ -10,7 +10,7 @@ import type { Ledger } from './ledger.ts';
 import { LiveStateCheck } from './live-state-check.ts';
 import { bucketOf, namePrefix } from './names.ts';
 import { Publisher } from './publisher.ts';
-import { Rebuilder } from './rebuild.ts';
+import { Rebuilder, type Stale } from './rebuild.ts';
 import { RedisClock } from './redis-clock.ts';
 import { RedisLedger } from './redis-ledger.ts';
 import { Refunds } from './refunds.ts';
@@ -83,7 +83,7 @@ export async function openLedger(options: {
     return node?.time() ?? Promise.reject(new Error('no node of redis is connected'));
   });
   const owners = new BucketOwners(client);
-  const rebuild = (accountId: number) => rebuilder.rebuild(accountId);
+  const rebuild = (accountId: number, stale?: Stale) => rebuilder.rebuild(accountId, stale);
   const drain = new JournalDrain({
     client: background,
     book,
@@ -97,6 +97,7 @@ export async function openLedger(options: {
   const drainBucket = (bucket: number) => drain.drain(bucket);
   const touch = (bucket: number) => drain.touch(bucket);
   const rebuilder = new Rebuilder({ client: background, book, log, drain: drainBucket, touch });
+  const entriesAmong = (bucket: number, ids: readonly string[]) => drain.entriesAmong(bucket, ids);
   const sweep = new Sweep({
     client: background,
     book,
@@ -105,6 +106,7 @@ export async function openLedger(options: {
     rebuild,
     drain: drainBucket,
     touch,
+    entriesAmong,
     grant: (grant) => ledger.grant(grant),
     publishKey: (key) => publisher.publishKey(key),
     publishAccount: (account) => publisher.publishAccount(account),
@@ -116,7 +118,8 @@ export async function openLedger(options: {
     log,
     settled: touch,
     rebuild,
-    entriesAmong: (bucket, ids) => drain.entriesAmong(bucket, ids),
+    entriesAmong,
+    release: (call) => sweep.cancel(call),
   });
   const check = new LiveStateCheck({
     book,

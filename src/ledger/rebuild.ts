@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Book } from '../book/book.ts';
 import { periodStarts } from '../domain/period.ts';
 import type { Log } from '../log.ts';
@@ -10,13 +12,31 @@ export const REBUILDS = 3;
 /** Keys that one script call restores; bounds how long Redis is busy with it. */
 const KEYS_AT_ONCE = 200;
 
+/** Longer than a rebuild takes; after this, another gateway takes the one that died to be dead. */
+const LEASE_MS = 5_000;
+/** How long a call waits for another gateway's rebuild. Contract section 5: 503 within 1.5 s. */
+const PATIENCE_MS = 1_000;
+const AGAIN_MS = 20;
+/** Attempts that are overtaken in a row, each after a wait on the book for longer than its lease. */
+const ATTEMPTS = 3;
+
+/** What was found not to be live. Nothing: the account. */
+export interface Stale {
+  /** This key of it, too. */
+  readonly keyId?: number | null | undefined;
+  /** It is live, in an epoch that is over. */
+  readonly epoch?: number;
+}
+
 /**
  * Rebuilds the live state of one account from the book (contract section 5: Redis lost or emptied). Callers of the same
- * account share one rebuild.
+ * account share one rebuild, and so do gateways: what the first one opened was spent once more after a second one that had
+ * read the book before.
  *
- * Exact against everything that goes on meanwhile: the book gives each rebuild a new epoch; entries that were
- * journalled before it and reach the book after it carry the old epoch, are refused there, and are applied again in the
- * new one (journal-drain.ts).
+ * States: live or lost → closed (lua/begin-rebuild.lua: nothing moves, so the journal can be brought into the book whole) →
+ * read from the book → keys restored → live. The book gives each rebuild a new epoch; entries that were journalled before it
+ * and reach the book after it, because a gateway was overtaken, carry the old epoch, are refused there, and are applied
+ * again in the new one (journal-drain.ts).
  */
 export class Rebuilder {
   readonly #client: RedisClient;
@@ -25,6 +45,8 @@ export class Rebuilder {
   readonly #drain: (bucket: number) => Promise<void>;
   readonly #touch: (bucket: number) => void;
   readonly #underWay = new Map<number, Promise<void>>();
+  readonly #name = randomUUID();
+  #attempts = 0;
 
   constructor(options: {
     client: RedisClient;
@@ -43,17 +65,42 @@ export class Rebuilder {
   }
 
   /** Rejects with BookUnavailable or the Redis error; then nothing is opened for traffic. */
-  rebuild(accountId: number): Promise<void> {
+  rebuild(accountId: number, stale: Stale = {}): Promise<void> {
     const underWay = this.#underWay.get(accountId);
     if (underWay) return underWay;
-    const run = this.#rebuild(accountId).finally(() => this.#underWay.delete(accountId));
+    const run = this.#rebuild(accountId, stale).finally(() => this.#underWay.delete(accountId));
     this.#underWay.set(accountId, run);
     return run;
   }
 
-  async #rebuild(accountId: number): Promise<void> {
+  async #rebuild(accountId: number, stale: Stale): Promise<void> {
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      const name = `${this.#name}:${++this.#attempts}`;
+      // Before it is closed too, so that a book that is away closes nothing.
+      await this.#drain(bucketOf(accountId));
+      if (!(await this.#close(accountId, stale, name))) return;
+      await this.#drain(bucketOf(accountId));
+      if (await this.#restore(accountId, name)) return;
+    }
+    throw new Error('rebuilds of other gateways come in between again and again');
+  }
+
+  /** False: it is live, as another gateway has rebuilt it. Rejects where that takes too long. */
+  async #close(accountId: number, { keyId, epoch }: Stale, name: string): Promise<boolean> {
+    const until = performance.now() + PATIENCE_MS;
+    const account = accountName(accountId);
+    const key = keyId == null ? account : keyName(accountId, keyId);
+    for (;;) {
+      const reply = await this.#client.beginRebuild(account, key, name, LEASE_MS, epoch ?? '');
+      if (reply !== 'BUSY') return reply === 'CLOSED';
+      if (performance.now() > until) throw new Error('another gateway is rebuilding the account');
+      await sleep(AGAIN_MS);
+    }
+  }
+
+  /** False: the book took so long that another gateway has begun anew. */
+  async #restore(accountId: number, name: string): Promise<boolean> {
     const bucket = bucketOf(accountId);
-    await this.#drain(bucket);
     const starts = periodStarts(Date.now());
     const snapshot = await this.#book.snapshot(accountId, starts);
     if (!snapshot) throw new Error(`account ${accountId} is not in the book`);
@@ -65,6 +112,7 @@ export class Rebuilder {
         accountName(accountId),
         holdsName(bucket),
         ...chunk.map(({ key }) => keyName(accountId, key.id)),
+        name,
         epoch,
         starts.day,
         starts.week,
@@ -78,11 +126,12 @@ export class Rebuilder {
           monthSpent,
         ]),
       );
-      if (reply === 'OLD') return;
+      if (reply === 'OLD') return false;
     }
-    await this.#client.restoreAccount(
+    const reply = await this.#client.restoreAccount(
       accountName(accountId),
       holdsName(bucket),
+      name,
       accountId,
       epoch,
       account.version,
@@ -91,7 +140,9 @@ export class Rebuilder {
       snapshot.balance,
       snapshot.seq,
     );
+    if (reply === 'OLD') return false;
     this.#touch(bucket);
     this.#log.info({ accountId, epoch, keys: keys.length }, 'live state rebuilt from the book');
+    return true;
   }
 }

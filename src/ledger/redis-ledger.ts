@@ -102,7 +102,7 @@ export class RedisLedger implements Ledger {
           accountActive: account[1] === '1',
         };
       }
-      await this.#rebuild(accountId);
+      await this.#rebuild(accountId, keyId);
     }
     return undefined;
   }
@@ -190,8 +190,9 @@ export class RedisLedger implements Ledger {
         ),
       );
     let replies = await read();
-    if (replies.some(([start]) => start === null)) {
-      await this.#rebuild(accountId);
+    const absent = replies.findIndex(([start]) => start === null);
+    if (absent >= 0) {
+      await this.#rebuild(accountId, keys[absent]?.id);
       replies = await read();
     }
     return replies.map(([start, spent], index) => {
@@ -223,9 +224,9 @@ export class RedisLedger implements Ledger {
     }
   }
 
-  async #rebuild(accountId: number): Promise<void> {
+  async #rebuild(accountId: number, keyId?: number): Promise<void> {
     try {
-      await this.#parts.rebuilder.rebuild(accountId);
+      await this.#parts.rebuilder.rebuild(accountId, { keyId });
     } catch (error) {
       throw new LedgerUnavailable('the live state could not be rebuilt', { cause: error });
     }

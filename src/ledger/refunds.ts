@@ -8,6 +8,7 @@ import { draftText } from './entry-text.ts';
 import type { JournalDrain } from './journal-drain.ts';
 import { LedgerUnavailable } from './ledger.ts';
 import { accountName, bucketOf, holdsName, journalName, keyName } from './names.ts';
+import type { Stale } from './rebuild.ts';
 import { MARK_MS } from './settler.ts';
 
 /** Rebuilds in a row that one refund waits for. */
@@ -26,14 +27,14 @@ export class Refunds {
   readonly #gate: ConnectionGate;
   readonly #book: Book;
   readonly #drain: JournalDrain;
-  readonly #rebuild: (accountId: number) => Promise<void>;
+  readonly #rebuild: (accountId: number, stale?: Stale) => Promise<void>;
 
   constructor(parts: {
     client: RedisClient;
     gate: ConnectionGate;
     book: Book;
     drain: JournalDrain;
-    rebuild: (accountId: number) => Promise<void>;
+    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
   }) {
     this.#client = parts.client;
     this.#gate = parts.gate;
@@ -48,6 +49,7 @@ export class Refunds {
    */
   async refund(accountId: number, chargeId: string): Promise<void> {
     if ((await this.#book.charge(accountId, chargeId))?.isRefunded) return;
+    let keyId: number | null = null;
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
       const epoch = await this.#ask(accountId, () => this.#client.hget(accountName(accountId), 'ep'));
       if (epoch !== null) {
@@ -64,8 +66,9 @@ export class Refunds {
         if (reply === 'APPLIED') this.#drain.touch(bucketOf(accountId));
         if (reply === 'APPLIED' || reply === 'DONE') return;
         if (reply === 'MOVED') continue;
+        keyId = charge.entry.keyId;
       }
-      await this.#ask(accountId, () => this.#rebuild(accountId));
+      await this.#ask(accountId, () => this.#rebuild(accountId, { keyId }));
     }
     throw new LedgerUnavailable('the live state is lost again and again');
   }

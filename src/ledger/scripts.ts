@@ -12,6 +12,7 @@ export const KEYS_OF = {
   repost: 3,
   publishKey: 2,
   publishAccount: 1,
+  beginRebuild: 2,
   restoreKeys: undefined,
   restoreAccount: 2,
 } as const;
@@ -29,6 +30,7 @@ export interface ScriptClient {
   repost(...args: Arg[]): Promise<'APPLIED' | 'DONE' | 'MISSING'>;
   publishKey(...args: Arg[]): Promise<'PUBLISHED' | 'NEWER' | 'ABSENT'>;
   publishAccount(...args: Arg[]): Promise<'PUBLISHED' | 'NEWER' | 'ABSENT'>;
+  beginRebuild(...args: Arg[]): Promise<'CLOSED' | 'LIVE' | 'BUSY'>;
   restoreKeys(keyCount: number, ...args: Arg[]): Promise<'RESTORED' | 'OLD'>;
   restoreAccount(...args: Arg[]): Promise<'RESTORED' | 'OLD'>;
 }

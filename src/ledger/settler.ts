@@ -2,8 +2,10 @@ import type { EntryDraft } from '../domain/ledger-entry.ts';
 import { periodStarts } from '../domain/period.ts';
 import type { Log } from '../log.ts';
 import type { RedisClient } from './connect-redis.ts';
-import { draftText } from './entry-text.ts';
+import { draftText, parseHold } from './entry-text.ts';
+import type { HeldCall } from './ledger.ts';
 import { accountName, bucketOf, holdsName, journalName, keyName } from './names.ts';
+import type { Stale } from './rebuild.ts';
 import { RecentSettles } from './recent-settles.ts';
 import type { HotCommand, ScriptSender } from './script-sender.ts';
 import type { TickWriter } from './tick-writer.ts';
@@ -40,8 +42,9 @@ export class Settler {
   readonly #log: Log;
   readonly #hooks: {
     settled: (bucket: number) => void;
-    rebuild: (accountId: number) => Promise<void>;
+    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
     entriesAmong: (bucket: number, ids: readonly string[]) => Promise<ReadonlySet<string>>;
+    release: (call: HeldCall) => void;
   };
   readonly #recent = new RecentSettles();
   readonly #failed = new Map<string, Settlement>();
@@ -58,9 +61,11 @@ export class Settler {
     log: Log;
     /** A bucket's journal has a new entry. */
     settled: (bucket: number) => void;
-    rebuild: (accountId: number) => Promise<void>;
+    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
     /** Those of the ids that are in the bucket's journal or in the book. */
     entriesAmong: (bucket: number, ids: readonly string[]) => Promise<ReadonlySet<string>>;
+    /** The hold of a call that is charged has come back. */
+    release: (call: HeldCall) => void;
   }) {
     this.#background = options.background;
     this.#writer = options.writer;
@@ -94,7 +99,8 @@ export class Settler {
 
   /**
    * Settles again what was settled in these buckets within the last seconds and is neither in Redis nor in the book, as
-   * after a failover to a replica that had not got it. Rejects where that cannot be told or done now.
+   * after a failover to a replica that had not got it. Where the book has the charge and an older Redis the hold again,
+   * the hold is released. Rejects where that cannot be told or done now.
    */
   async replay(buckets: ReadonlySet<number>): Promise<void> {
     for (const bucket of buckets) {
@@ -108,6 +114,20 @@ export class Settler {
       for (const { epoch, draft } of missing) {
         await this.#settleAgain({ epoch, draft, lost: false });
       }
+      await this.#releaseRevived(
+        bucket,
+        recent.filter(({ draft }) => known.has(draft.id)).map(({ draft }) => draft),
+      );
+    }
+  }
+
+  async #releaseRevived(bucket: number, charged: readonly EntryDraft[]): Promise<void> {
+    if (charged.length === 0) return;
+    const holds = await this.#background.hmget(holdsName(bucket), ...charged.map(({ id }) => id));
+    for (const [index, { id, accountId, keyId }] of charged.entries()) {
+      const hold = holds[index];
+      const isBack = hold != null && parseHold(hold).amount !== undefined;
+      if (isBack && keyId !== null) this.#hooks.release({ requestId: id, accountId, keyId });
     }
   }
 
@@ -136,7 +156,7 @@ export class Settler {
   /** A settle that found no hold. */
   async #goOn(settlement: Settlement, reply: string): Promise<void> {
     if (reply === 'MISSING') {
-      await this.#hooks.rebuild(settlement.draft.accountId);
+      await this.#rebuild(settlement);
       this.#send(settlement);
       return;
     }
@@ -150,7 +170,7 @@ export class Settler {
     const reply = await this.#background.settle(...keys, id, numbers, record);
     if (reply === SETTLED) this.#settled(settlement);
     else if (reply === 'MISSING') {
-      await this.#hooks.rebuild(settlement.draft.accountId);
+      await this.#rebuild(settlement);
       await this.#settleAgain(settlement);
     } else await this.#applyLost(settlement);
   }
@@ -195,10 +215,14 @@ export class Settler {
       draftText(draft),
     );
     if (reply === 'MISSING') {
-      await this.#hooks.rebuild(accountId);
+      await this.#rebuild(settlement);
       throw new Error('the account was rebuilt; the charge is applied with the next attempt');
     }
     this.#settled(settlement);
+  }
+
+  #rebuild({ draft: { accountId, keyId } }: Settlement): Promise<void> {
+    return this.#hooks.rebuild(accountId, { keyId });
   }
 
   #settled(settlement: Settlement): void {

@@ -6,9 +6,10 @@ import type { Log } from '../log.ts';
 import type { RedisClient } from './connect-redis.ts';
 import { draftText, parseHold, type StoredHold } from './entry-text.ts';
 import { Failures } from './failures.ts';
-import type { Admission } from './ledger.ts';
+import type { HeldCall } from './ledger.ts';
 import { Loop } from './loop.ts';
 import { accountName, BUCKETS, bucketOf, holdsName, journalName, keyName } from './names.ts';
+import type { Stale } from './rebuild.ts';
 import type { RedisClock } from './redis-clock.ts';
 
 /** Holds of lost admissions are released within 10 s (contract section 5). */
@@ -39,9 +40,11 @@ export class Sweep {
   readonly #log: Log;
   readonly #clock: RedisClock;
   readonly #hooks: {
-    rebuild: (accountId: number) => Promise<void>;
+    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
     drain: (bucket: number) => Promise<void>;
     touch: (bucket: number) => void;
+    /** Those of the ids that are in the bucket's journal or in the book. */
+    entriesAmong: (bucket: number, ids: readonly string[]) => Promise<ReadonlySet<string>>;
     grant: (grant: Grant) => Promise<unknown>;
     publishKey: (key: KeyRecord) => Promise<void>;
     publishAccount: (account: AccountRecord) => Promise<void>;
@@ -55,9 +58,10 @@ export class Sweep {
     book: Book;
     log: Log;
     clock: RedisClock;
-    rebuild: (accountId: number) => Promise<void>;
+    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
     drain: (bucket: number) => Promise<void>;
     touch: (bucket: number) => void;
+    entriesAmong: (bucket: number, ids: readonly string[]) => Promise<ReadonlySet<string>>;
     grant: (grant: Grant) => Promise<unknown>;
     publishKey: (key: KeyRecord) => Promise<void>;
     publishAccount: (account: AccountRecord) => Promise<void>;
@@ -89,11 +93,9 @@ export class Sweep {
     await this.cancelLost().catch(() => {});
   }
 
-  /** The admission's reply was lost: whether it holds anything is unknown, so its hold is released, and barred. */
-  cancel(admission: Admission): void {
-    if (this.#lost.size < CANCEL_MAX) {
-      this.#lost.set(admission.requestId, { accountId: admission.accountId, keyId: admission.keyId });
-    }
+  /** Nothing will settle it any more. Whether it holds anything may be unknown: its hold is released soon, and barred. */
+  cancel({ requestId, accountId, keyId }: HeldCall): void {
+    if (this.#lost.size < CANCEL_MAX) this.#lost.set(requestId, { accountId, keyId });
   }
 
   /** Cancels what `cancel` remembered; rejects where Redis did not answer for some, to be called again. */
@@ -118,7 +120,7 @@ export class Sweep {
       requestId,
       this.#clock.now() + BAR_MS,
     );
-    if (reply === 'MISSING') await this.#hooks.rebuild(accountId);
+    if (reply === 'MISSING') await this.#hooks.rebuild(accountId, { keyId });
     else this.#lost.delete(requestId);
   }
 
@@ -156,15 +158,37 @@ export class Sweep {
     do {
       const [next, fields] = await this.#client.hscan(holdsName(bucket), cursor, 'COUNT', 500);
       cursor = next;
+      const due = new Map<string, StoredHold>();
       for (let at = 0; at < fields.length; at += 2) {
         const hold = parseHold(fields[at + 1] as string);
-        if (hold.deadline <= now) await failures.note(this.#expire(bucket, fields[at] as string, hold, now));
+        if (hold.deadline <= now) due.set(fields[at] as string, hold);
         else if (hold.amount !== undefined) {
           found.count++;
           found.amount += hold.amount;
         }
       }
+      if (due.size > 0) await failures.note(this.#expireAll(bucket, due, now, failures));
     } while (cursor !== '0');
+  }
+
+  /**
+   * A Redis that lost its last second may have a hold again whose charge is in the book. That one is released without an
+   * entry: the book would refuse it as a repeat, and the place that it took in Redis would be missing there.
+   */
+  async #expireAll(
+    bucket: number,
+    due: ReadonlyMap<string, StoredHold>,
+    now: number,
+    failures: Failures,
+  ): Promise<void> {
+    const calls = [...due].filter(([, { amount }]) => amount !== undefined).map(([id]) => id);
+    const charged = calls.length > 0 ? await this.#hooks.entriesAmong(bucket, calls) : new Set<string>();
+    for (const [id, hold] of due) {
+      const { accountId = bucket, keyId = 0 } = hold;
+      await failures.note(
+        charged.has(id) ? this.#cancel(id, { accountId, keyId }) : this.#expire(bucket, id, hold, now),
+      );
+    }
   }
 
   async #expire(bucket: number, requestId: string, hold: StoredHold, now: number): Promise<void> {
@@ -189,7 +213,7 @@ export class Sweep {
       );
       this.#hooks.touch(bucket);
     } else if (reply === 'MISSING') {
-      await this.#hooks.rebuild(accountId);
+      await this.#hooks.rebuild(accountId, { keyId: hold.keyId });
     }
   }
 

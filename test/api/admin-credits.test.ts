@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { EntryView } from '../../src/api/entry-view.ts';
+import { micro } from '../../src/domain/credits.ts';
 import { apiOf, refusalOf } from '../helper/api.ts';
 import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
 
@@ -37,6 +39,17 @@ t.test('a top-up and an adjustment', async (t) => {
   t.same(await ledger(), [
     ['adjustment', '-0.000001', '12.499999'],
     ['top_up', '2.500000', '12.500000'],
+    ['top_up', '10.000000', '10.000000'],
+  ]);
+});
+
+t.test('credits that Redis could not take when they were recorded come before later ones', async (t) => {
+  const { change, ledger, accountId } = await account(0);
+  const initial = { accountId, amount: micro(10_000_000), type: 'top_up', note: 'first' } as const;
+  await world.book.createGrant({ id: randomUUID(), createdAt: Date.now() - 1_000, ...initial }, null);
+  t.same((await change({ amount: -3 })).body, { credits_balance: 7 });
+  t.same(await ledger(), [
+    ['adjustment', '-3.000000', '7.000000'],
     ['top_up', '10.000000', '10.000000'],
   ]);
 });

@@ -10,6 +10,7 @@ import { entry, stored } from '../helper/book-records.ts';
 import { onPostgres } from '../helper/books.ts';
 import { rejection } from '../helper/rejection.ts';
 import { startSlowProxy } from '../helper/slow-proxy.ts';
+import { startTcpProxy } from '../helper/tcp-proxy.ts';
 
 const SECRET = 'hunter2-very-secret';
 const dataDir = '/nonexistent';
@@ -155,3 +156,19 @@ onPostgres('a network that swallows everything is unavailable, then works again'
   proxy.unblock();
   t.same(await book.account(account.id), account, 'no call is queued behind the lost ones');
 });
+
+onPostgres(
+  'after one connection has fallen silent no other of that time is trusted',
+  async (t, { place }) => {
+    const direct = new URL(place.databaseUrl ?? '');
+    const proxy = await startTcpProxy(t, Number(direct.port));
+    direct.port = String(proxy.port);
+    const book = await openBook({ databaseUrl: direct.href, dataDir });
+    t.teardown(() => book.close());
+    const { account } = await stored(book);
+    await Promise.all(Array.from({ length: 4 }, () => book.ping()));
+    proxy.loseReplies();
+    t.type(await rejection(book.ping()), BookUnavailable);
+    t.same(await book.account(account.id), account, 'the next query has a new connection');
+  },
+);

@@ -1,9 +1,13 @@
 import { cpSync, rmSync } from 'node:fs';
 import { type Test, test } from 'tap';
+import { accountName } from '../../src/ledger/names.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { accountOn } from '../helper/ledger-account.ts';
-import { admissionOf, chargeOf, entriesOf, openLedgerOn, spend } from '../helper/ledger-world.ts';
+import { admissionOf, chargeOf, entriesOf, log, openLedgerOn, spend } from '../helper/ledger-world.ts';
 import { startRedis } from '../helper/redis-process.ts';
 import { until } from '../helper/until.ts';
+
+const HOUR_MS = 3_600_000;
 
 /** A ledger on a Redis that can be set back to an earlier moment, as a failover or a dead machine does. */
 async function startWorld(t: Test) {
@@ -24,6 +28,7 @@ async function startWorld(t: Test) {
       await redis.start();
     },
     /** Once calls are let through again. */
+    redis,
     live: (accountId: number) =>
       until('the ledger to be open', () => open.ledger.account(accountId).catch(() => undefined)),
   };
@@ -88,4 +93,52 @@ test('a call whose hold went with the lost tail is charged all the same, once', 
     entries.slice(1).map(({ id, credits }) => [id, credits]),
     [[admission.requestId, -1_000_000]],
   );
+});
+
+/** A call whose charge is in the book, and whose hold is in the Redis of before. */
+async function revivedHold(t: Test) {
+  const world = await startWorld(t);
+  const { key } = await world.account();
+  await world.open.settled();
+  const admission = admissionOf(key, 2);
+  const admitted = await world.open.ledger.admit(admission);
+  if (admitted.verdict !== 'held') throw new Error(admitted.verdict);
+  world.remember();
+  await new Promise<void>((resolve) =>
+    world.open.ledger.settle(admitted.epoch, chargeOf(admission, 1), resolve),
+  );
+  await world.open.settled();
+  return { ...world, key };
+}
+
+test('a hold that came back with an older Redis, though its call is charged, is released at once', async (t) => {
+  const { open, key, setBack, live } = await revivedHold(t);
+  await setBack();
+  await live(key.accountId);
+  const account = await until('the hold to be released', async () => {
+    const found = await open.ledger.account(key.accountId);
+    return found.held === 0 && found;
+  });
+  t.equal(account.balance, 99_000_000);
+});
+
+test('such a hold takes no place in the ledger when it expires, where its gateway died meanwhile', async (t) => {
+  const { book, redis, open, key, setBack } = await revivedHold(t);
+  open.abandon();
+  await setBack();
+  const next = await openLedger({
+    address: { kind: 'single', url: redis.url },
+    book,
+    log,
+    requestTimeoutMs: 60_000,
+    onAlerts() {},
+  });
+  t.teardown(() => next.close(1_000));
+  t.match(await next.ledger.account(key.accountId), { balance: 99_000_000, held: 2_000_000 });
+  await next.sweep.expireHolds(Date.now() + HOUR_MS);
+  await next.settled();
+  t.match(await next.ledger.account(key.accountId), { balance: 99_000_000, held: 0 });
+  const raw = await redis.connect();
+  const booked = (await book.recentAccounts(0)).find(({ id }) => id === key.accountId);
+  t.equal(Number(await raw.hget(accountName(key.accountId), 'seq')), booked?.seq);
 });

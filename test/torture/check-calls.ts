@@ -105,14 +105,22 @@ export class CallChecker {
     return this.#model.losses.some(({ revived }) => revived.has(id));
   }
 
-  /** Its gateway died, which had the charge, while Redis could not be told: two faults at once. */
+  /**
+   * Its gateway died, which had the charge, while Redis could not be told: two faults at once. Nor can it be told while
+   * an account that it lost waits for a book that is away.
+   */
   #mayGoUnsettled({ answer, slot }: CallModel, id: string): boolean {
     if (this.#isRevived(id) && this.#mayBeLost(id)) return true;
     const killedAt = this.#lifeOf(id)?.killedAt;
     if (killedAt === undefined || !answer) return false;
     const from = answer.endedAt - SETTLE_MS;
+    const isRebuilt = this.#model.losses.some(({ at }) => at <= killedAt);
     return this.#model.troubles.some(
-      (trouble) => (trouble.slot ?? slot) === slot && trouble.from <= killedAt && trouble.to >= from,
+      (trouble) =>
+        (trouble.slot ?? slot) === slot &&
+        trouble.from <= killedAt &&
+        trouble.to >= from &&
+        (!trouble.ofBook || isRebuilt),
     );
   }
 

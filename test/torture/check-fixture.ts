@@ -1,7 +1,9 @@
 import type { ReceivedRequest } from '../helper/receiver.ts';
+import { checkCrossings, checkDeliveries } from './check-alerts.ts';
 import { CallChecker } from './check-calls.ts';
-import { checkAlerts, checkBalances, checkOverspending, checkTopUps } from './check-money.ts';
+import { checkBalances, checkOverspending, checkTopUps } from './check-money.ts';
 import type { GatewaySlot } from './gateway-slot.ts';
+import { firstThreshold } from './history.ts';
 import { type CallModel, Model } from './model.ts';
 import type { LedgerRow, Snapshot } from './snapshot.ts';
 
@@ -66,7 +68,12 @@ export function fixture() {
     leftovers: [],
   };
   const model = new Model();
-  const account = { id: 1, email: 'a@example.com', granted: 10 * CREDIT, threshold: 8 * CREDIT };
+  const account = {
+    id: 1,
+    email: 'a@example.com',
+    granted: 10 * CREDIT,
+    thresholds: [firstThreshold(8 * CREDIT)],
+  };
   const key = {
     id: 1,
     value: 'sk',
@@ -114,7 +121,8 @@ export function faultsOf({ snapshot, model, reached, life, posts }: Fixture): st
     ...checkOverspending(snapshot, model),
     ...checkTopUps(snapshot, model),
     ...new CallChecker(snapshot, model, reached, [slot]).check(),
-    ...checkAlerts(snapshot, posts),
+    ...checkCrossings(snapshot, model),
+    ...checkDeliveries(snapshot, posts),
   ];
 }
 

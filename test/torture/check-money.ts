@@ -1,7 +1,5 @@
-import { MICRO_PER_CREDIT } from '../../src/domain/credits.ts';
-import type { ReceivedRequest } from '../helper/receiver.ts';
 import type { Loss, Model } from './model.ts';
-import type { AccountRow, LedgerRow, Snapshot } from './snapshot.ts';
+import type { LedgerRow, Snapshot } from './snapshot.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -59,20 +57,24 @@ function checkSpends(
   return faults;
 }
 
-/** Invariant 2. What an emptied Redis held for calls in flight is lost, so that much may be overspent (README). */
+/** Invariant 2. Adjustments are not held back by the balance (README). What an emptied Redis held for calls
+ * in flight, or had in its journal, is lost, so that much may be overspent (README). */
 export function checkOverspending({ accounts, ledger }: Snapshot, model: Model): string[] {
   const faults: string[] = [];
   for (const { id } of accounts) {
-    const slack = lostHolds(model.losses, (hold) => hold.accountId === id);
-    const lowest = Math.min(
-      0,
-      ...ledger.filter((row) => row.account_id === id).map((row) => row.balance_after),
-    );
-    if (lowest < -slack) faults.push(`account ${id}: its balance was ${lowest}, with ${slack} of holds lost`);
+    const slack = lostSpending(model.losses, (hold) => hold.accountId === id);
+    let taken = 0;
+    for (const row of ledger.filter(({ account_id }) => account_id === id)) {
+      if (row.type === 'adjustment') taken -= row.credits;
+      if (row.balance_after >= -slack - taken) continue;
+      faults.push(
+        `account ${id}: its balance was ${row.balance_after} after ${row.id}, with ${slack} lost and ${taken} taken away`,
+      );
+    }
   }
   for (const { id, highestLimit } of model.keys) {
     if (highestLimit === null) continue;
-    const slack = lostHolds(model.losses, (hold) => hold.keyId === id);
+    const slack = lostSpending(model.losses, (hold) => hold.keyId === id);
     const months = Map.groupBy(
       ledger.filter((row) => row.key_id === id),
       ({ day }) => new Date(day * DAY_MS).toISOString().slice(0, 7),
@@ -81,7 +83,7 @@ export function checkOverspending({ accounts, ledger }: Snapshot, model: Model):
       const spent = rows.reduce((sum, { credits }) => sum - credits, 0);
       if (spent > highestLimit + slack) {
         faults.push(
-          `key ${id}: spent ${spent} in ${month}, above its limit of ${highestLimit}, with ${slack} of holds lost`,
+          `key ${id}: spent ${spent} in ${month}, above its limit of ${highestLimit}, with ${slack} lost`,
         );
       }
     }
@@ -89,69 +91,48 @@ export function checkOverspending({ accounts, ledger }: Snapshot, model: Model):
   return faults;
 }
 
-function lostHolds(
+/**
+ * What was lost of holds, and of charges that their gateways make again: until then others could spend those credits.
+ * In micro-credits.
+ */
+function lostSpending(
   losses: readonly Loss[],
-  isOf: (hold: { accountId: number; keyId: number }) => boolean,
+  isOf: (what: { accountId: number; keyId: number | null }) => boolean,
 ): number {
-  return losses
-    .flatMap(({ holds }) => [...holds.values()])
-    .filter(isOf)
-    .reduce((sum, { amount }) => sum + amount, 0);
+  const holds = losses.flatMap((loss) => [...loss.holds.values()]).filter(isOf);
+  const charges = losses.flatMap((loss) => [...loss.entries.values()]).filter(isOf);
+  return (
+    holds.reduce((sum, { amount }) => sum + amount, 0) +
+    charges.reduce((sum, { credits }) => sum + Math.max(0, -credits), 0)
+  );
 }
 
-/** Top-ups: each that was ordered stands in the ledger once; so do initial credits. */
+/** Top-ups and adjustments: each that was ordered stands in the ledger once; so do initial credits. */
 export function checkTopUps({ ledger, pendingGrants }: Snapshot, model: Model): string[] {
   const faults = pendingGrants > 0 ? [`${pendingGrants} top-ups are recorded and not applied`] : [];
-  const grants = ledger.filter(({ type }) => type === 'top_up');
+  const grants = ledger.filter(({ type }) => type === 'top_up' || type === 'adjustment');
+  const ordered = new Set(model.topUps.map(({ idempotencyKey }) => idempotencyKey));
+  for (const { id, note } of grants) {
+    if (note !== 'Initial credits' && !ordered.has(note ?? ''))
+      faults.push(`${id} (${note}) was never ordered`);
+  }
   for (const { account, amount, idempotencyKey } of model.topUps) {
     const found = grants.filter((row) => row.note === idempotencyKey);
-    const isRight = found.length === 1 && found[0]?.credits === amount && found[0].account_id === account.id;
+    const [row] = found;
+    const type = amount > 0 ? 'top_up' : 'adjustment';
+    const isRight =
+      found.length === 1 && row?.credits === amount && row.account_id === account.id && row.type === type;
     if (!isRight) faults.push(`${idempotencyKey} of ${amount}: ${JSON.stringify(found)}`);
   }
   for (const { id, granted } of model.accounts) {
     const rows = ledger.filter((row) => row.account_id === id);
     const initial = rows.filter(({ type, note }) => type === 'top_up' && note === 'Initial credits');
     // Lost with Redis, it is applied again by the sweep, and others may have come first.
-    const isFirst = model.losses.length > 0 || initial[0]?.seq === rows[0]?.seq;
+    const first = rows.find(({ type }) => type === 'top_up' || type === 'adjustment');
+    const isFirst = model.losses.length > 0 || initial[0]?.seq === first?.seq;
     if (initial.length !== 1 || initial[0]?.credits !== granted || !isFirst) {
       faults.push(`account ${id}: ${granted} initial credits, but ${JSON.stringify(initial)}`);
     }
-  }
-  return faults;
-}
-
-/** Invariant 4, and that no POST was made twice, nor one that the book does not know. */
-export function checkAlerts(
-  { accounts, ledger, alerts, deliveries }: Snapshot,
-  requests: readonly ReceivedRequest[],
-): string[] {
-  const faults: string[] = [];
-  const thresholds = new Map(accounts.map((account: AccountRow) => [account.id, account.alert_threshold]));
-  const crossings = ledger.filter(({ account_id, credits, balance_after }) => {
-    const threshold = thresholds.get(account_id) ?? 0;
-    return credits < 0 && balance_after < threshold && balance_after - credits >= threshold;
-  });
-  const alerted = alerts.map(({ entry_id }) => entry_id).sort();
-  const crossed = crossings.map(({ id }) => id).sort();
-  if (String(alerted) !== String(crossed)) faults.push(`crossings ${crossed}, but alerts for ${alerted}`);
-  for (const { id, state } of alerts) if (state !== 'claimed') faults.push(`alert ${id} is still ${state}`);
-
-  const planned = new Map(deliveries.map((row) => [`msg_${row.alert_id}_${row.key_id}`, row.status]));
-  if (planned.size !== deliveries.length) faults.push('an alert is planned twice for a key');
-  const balances = new Map(alerts.map((alert) => [String(alert.id), alert.credits_balance]));
-  const received = new Set<string>();
-  for (const { headers, body } of requests) {
-    const id = String(headers['webhook-id']);
-    if (received.has(id)) faults.push(`${id} was sent twice`);
-    received.add(id);
-    if (!planned.has(id)) faults.push(`${id} was sent, but is not in the book`);
-    const balance = (balances.get(id.split('_')[1] ?? '') ?? Number.NaN) / MICRO_PER_CREDIT;
-    if ((JSON.parse(body) as { credits_balance: number }).credits_balance !== balance) {
-      faults.push(`${id} says ${body}, the balance was ${balance}`);
-    }
-  }
-  for (const [id, status] of planned) {
-    if (status === 'delivered' && !received.has(id)) faults.push(`${id} is delivered, but did not arrive`);
   }
   return faults;
 }

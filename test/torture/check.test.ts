@@ -58,6 +58,25 @@ const WRONGS: readonly [string, (right: Fixture) => Fixture, RegExp][] = [
     /^top-up 1 of 5000000/,
   ],
   [
+    'an adjustment that nobody ordered',
+    (right) =>
+      withLedger(right, [
+        ...right.snapshot.ledger,
+        row(5, 'gone', -1, 11, { type: 'adjustment', key_id: null, note: 'why' }),
+      ]),
+    /gone \(why\) was never ordered/,
+  ],
+  [
+    'a threshold that was answered and is not in force',
+    (right) => {
+      for (const account of right.model.accounts) {
+        account.thresholds.push({ threshold: 3 * CREDIT, afterSeq: 2, surelyAfterSeq: 2, askedAt: 1 });
+      }
+      return right;
+    },
+    /req_a+2 crosses nothing and has an alert/,
+  ],
+  [
     'a call without a row',
     (right) =>
       withLedger(
@@ -117,7 +136,7 @@ const WRONGS: readonly [string, (right: Fixture) => Fixture, RegExp][] = [
   [
     'a crossing without an alert',
     (right) => ({ ...right, snapshot: { ...right.snapshot, alerts: [], deliveries: [] }, posts: [] }),
-    /^crossings req_a+2, but alerts for $/,
+    /req_a+2 is a crossing without an alert/,
   ],
   [
     'an alert that was sent twice',
@@ -162,7 +181,7 @@ test('an answered call whose hold expired is right only where its gateway died w
 
 test('a call that was lost with an emptied Redis may have no row, and no other', async (t) => {
   const base = fixture();
-  const lost = { keyId: 1, createdAt: 0 };
+  const lost = { accountId: 1, credits: -CREDIT, keyId: 1, createdAt: 0, journalledAt: 0 };
   base.model.losses.push({
     at: 0,
     entries: new Map([[`${PREFIX}1`, lost]]),
@@ -178,4 +197,38 @@ test('a call that was lost with an emptied Redis may have no row, and no other',
     ).filter((fault) => /has no row/.test(fault));
   t.same(without(2), []);
   t.equal(without(3).length, 1);
+});
+
+test('a changed threshold may be in force or not while it is changed, and around a loss', async (t) => {
+  const base = fixture();
+  const [account] = base.model.accounts;
+  const [first] = base.snapshot.accounts;
+  if (!account || !first) return t.fail('no account');
+  account.thresholds.push({ threshold: 3 * CREDIT, afterSeq: 1, surelyAfterSeq: 4, askedAt: 1 });
+  const after = {
+    ...base,
+    snapshot: { ...base.snapshot, accounts: [{ ...first, alert_threshold: 3 * CREDIT }] },
+  };
+  t.same(faultsOf(after), []);
+  t.same(faultsOf({ ...after, snapshot: { ...after.snapshot, alerts: [], deliveries: [] }, posts: [] }), []);
+  account.thresholds.splice(1, 1, { threshold: 3 * CREDIT, afterSeq: 1, surelyAfterSeq: 1, askedAt: 1 });
+  t.not(faultsOf(after).length, 0);
+  base.model.losses.push({ at: 1, entries: new Map(), holds: new Map(), revived: new Set() });
+  t.same(faultsOf(after), []);
+});
+
+test('a book that is away excuses a hold that expired only where Redis lost the account', async (t) => {
+  const base = fixture();
+  base.life.killedAt = 1_100;
+  base.model.troubles.push({ slot: 0, ofBook: true, from: 900, to: 2_000 });
+  const ledger = [
+    row(1, 'grant', 10, 10, { note: 'Initial credits' }),
+    row(2, `${PREFIX}1`, 0, 10, { type: 'expired_hold', outcome: null }),
+    ...base.snapshot.ledger.slice(2),
+  ];
+  const found = () =>
+    faultsOf(withLedger(base, ledger)).filter((fault) => fault.includes('its hold expired')).length;
+  t.equal(found(), 1);
+  base.model.losses.push({ at: 800, entries: new Map(), holds: new Map(), revived: new Set() });
+  t.equal(found(), 0);
 });

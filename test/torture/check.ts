@@ -1,6 +1,7 @@
 import { run } from '../helper/gateway-process.ts';
+import { checkCrossings, checkDeliveries } from './check-alerts.ts';
 import { CallChecker } from './check-calls.ts';
-import { checkAlerts, checkBalances, checkOverspending, checkTopUps } from './check-money.ts';
+import { checkBalances, checkOverspending, checkTopUps } from './check-money.ts';
 import type { History } from './history.ts';
 import { takeSnapshot } from './snapshot.ts';
 import { bookOf } from './world.ts';
@@ -14,7 +15,8 @@ export async function check({ world, model, raw }: History): Promise<string[]> {
     ...checkOverspending(snapshot, model),
     ...checkTopUps(snapshot, model),
     ...new CallChecker(snapshot, model, world.upstream.reached, world.slots).check(),
-    ...checkAlerts(snapshot, world.receiver.requests),
+    ...checkCrossings(snapshot, model),
+    ...checkDeliveries(snapshot, world.receiver.requests),
     ...(reconcile.code === 0
       ? []
       : [`reconcile ended with ${reconcile.code}: ${reconcile.output}${reconcile.errors}`]),

@@ -1,49 +1,22 @@
 import fc from 'fast-check';
-import { type CallPlan, MANNERS, type Manner, makeCall, pick } from './calls.ts';
+import { type CallPlan, MANNERS, type Manner } from './calls.ts';
 import type { Leaving } from './client.ts';
-import { type FaultPlan, strike } from './faults.ts';
+import type { FaultPlan } from './faults.ts';
 import type { History } from './history.ts';
 import type { Model } from './model.ts';
-import { type Change, changeKey, makeAccount, makeKey, newTopUp, topUp } from './owners.ts';
+import type { Change } from './owners.ts';
 import { POINTS } from './points.ts';
+import { Step, type StepPlans } from './step.ts';
 
-/** A step of a history as fast-check draws, replays and prints it. */
-export class Step implements fc.AsyncCommand<Model, History> {
-  readonly #name: string;
-  readonly #plan: unknown;
-  readonly #run: (history: History) => Promise<void>;
-
-  constructor(name: string, plan: unknown, run: (history: History) => Promise<void>) {
-    this.#name = name;
-    this.#plan = plan;
-    this.#run = run;
-  }
-
-  /** What is drawn is taken modulo what there is, so every step can be taken in every state. */
-  check(): boolean {
-    return true;
-  }
-
-  run(_model: Model, history: History): Promise<void> {
-    return this.#run(history);
-  }
-
-  toString(): string {
-    return `${this.#name} ${JSON.stringify(this.#plan)}`;
-  }
-}
-
-function step<Plan>(
-  name: string,
-  plans: fc.Arbitrary<Plan>,
-  run: (history: History, plan: Plan) => Promise<void>,
+function step<Kind extends keyof StepPlans>(
+  kind: Kind,
+  plans: fc.Arbitrary<StepPlans[Kind]>,
 ): fc.Arbitrary<Step> {
-  return plans.map((plan) => new Step(name, plan, (history) => run(history, plan)));
+  return plans.map((plan) => Step.of(kind, plan));
 }
 
 const slot = fc.nat(1);
 const place = fc.nat(11);
-const TRIES = 6;
 
 const leaving: fc.Arbitrary<Leaving | undefined> = fc.option(
   fc.record({ afterMs: fc.nat(120), of: fc.constantFrom('start' as const, 'head' as const) }),
@@ -63,21 +36,14 @@ const call: fc.Arbitrary<CallPlan> = fc.record({
   leaving,
 });
 
-/** Calls at once; the next step follows when they have ended, or while they go on. */
 const calls = step(
   'calls',
   fc.record({ plans: fc.array(call, { minLength: 4, maxLength: 20, size: 'max' }), isAwaited: fc.boolean() }),
-  async (history, { plans, isAwaited }) => {
-    const all = Promise.all(plans.map((plan) => makeCall(history, plan)));
-    if (isAwaited) await all;
-    else history.inBackground(all);
-  },
 );
 
 const accounts = step(
   'account',
   fc.record({ slot, credits: fc.integer({ min: 1, max: 30 }), threshold: fc.integer({ min: 0, max: 20 }) }),
-  makeAccount,
 );
 
 const keys = step(
@@ -87,24 +53,23 @@ const keys = step(
     account: place,
     limit: fc.option(fc.integer({ min: 1, max: 12 }), { nil: null, freq: 2 }),
   }),
-  makeKey,
 );
 
 const CHANGES: readonly Change[] = ['delete', 'delete', 'reactivate', 'restrict', 'open', 'raise the limit'];
 
-const changes = step(
-  'change',
-  fc.record({ slot, key: place, change: fc.constantFrom(...CHANGES) }),
-  changeKey,
+const changes = step('change', fc.record({ slot, key: place, change: fc.constantFrom(...CHANGES) }));
+
+const topUps = step('top-up', fc.record({ slot, account: place, credits: fc.integer({ min: 1, max: 20 }) }));
+
+/** Some take the balance below 0, which holds back every call until a top-up. */
+const adjustments = step(
+  'adjustment',
+  fc.record({ slot, account: place, credits: fc.integer({ min: -12, max: -1 }) }),
 );
 
-const topUps = step(
-  'top-up',
-  fc.record({ slot, account: place, credits: fc.integer({ min: 1, max: 20 }) }),
-  async (history, plan) => {
-    const made = newTopUp(history, pick(history.model.accounts, plan.account), plan.credits);
-    history.inBackground(topUp(history, made, plan.slot, TRIES));
-  },
+const thresholds = step(
+  'threshold',
+  fc.record({ slot, account: place, threshold: fc.integer({ min: 0, max: 20 }) }),
 );
 
 const forMs = fc.integer({ min: 20, max: 1_800 });
@@ -152,7 +117,18 @@ const strikes: fc.Arbitrary<FaultPlan> = fc.record({
   forMs,
 });
 
-const faults = step('fault', fc.oneof(traps, strikes), strike);
+const sweeps = step('sweep', fc.constant(null));
+
+const faults = step('fault', fc.oneof(traps, strikes));
+
+/** In one history of eight, before anything else befalls it. */
+const calmLosses = fc.oneof(
+  { arbitrary: fc.constant(undefined), weight: 7 },
+  {
+    arbitrary: step('loss in calm', fc.record({ afterMs: fc.integer({ min: 300, max: 1_000 }) })),
+    weight: 1,
+  },
+);
 
 export interface HistoryPlan {
   readonly book: 'postgres' | 'sqlite';
@@ -171,10 +147,29 @@ export function histories(maxSteps: number): fc.Arbitrary<HistoryPlan> {
       { arbitrary: fc.constant('sqlite' as const), weight: 1 },
     ),
     begin: fc
-      .tuple(fc.tuple(accounts, keys, accounts, keys), fc.array(fc.tuple(faults, calls), ROUNDS))
-      .map(([owners, rounds]): readonly Step[] => [...owners, ...rounds.flat()]),
+      .tuple(fc.tuple(accounts, keys, accounts, keys), calmLosses, fc.array(fc.tuple(faults, calls), ROUNDS))
+      .map(([owners, loss, rounds]): readonly Step[] => [
+        ...owners,
+        ...(loss ? [loss] : []),
+        ...rounds.flat(),
+      ]),
     steps: fc.commands<Model, History, false>(
-      [calls, calls, calls, accounts, keys, changes, changes, topUps, faults, faults, faults],
+      [
+        calls,
+        calls,
+        calls,
+        accounts,
+        keys,
+        changes,
+        changes,
+        topUps,
+        adjustments,
+        thresholds,
+        sweeps,
+        faults,
+        faults,
+        faults,
+      ],
       { maxCommands: maxSteps, size: 'max', disableReplayLog: true },
     ),
   });

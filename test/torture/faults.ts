@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AFTERMATH_MS, type History } from './history.ts';
+import { AFTERMATH_MS, BOOK_AFTERMATH_MS, type History } from './history.ts';
 import { empty, setBack } from './losses.ts';
 import type { Loss } from './model.ts';
 import type { Trap } from './traps.ts';
@@ -114,21 +114,27 @@ const STRIKES: Record<Exclude<FaultPlan['kind'], 'trap'>, Strike> = {
     const { book } = history.world;
     if (!book || !history.isBookUp) return false;
     history.bookIs(false);
+    const trouble = history.trouble(undefined, BOOK_AFTERMATH_MS, true);
     await book.halt();
     history.inBackground(
       sleep(forMs)
         .then(() => book.resume())
-        .then(() => history.bookIs(true)),
+        .then(() => {
+          history.bookIs(true);
+          trouble.to = Date.now() + AFTERMATH_MS;
+        }),
     );
     return undefined;
   },
   async 'book replies lost'(history, slot) {
     if (!history.world.book) return false;
+    history.trouble(slot, BOOK_AFTERMATH_MS, true);
     history.world.bookWires[slot]?.loseReplies();
     return undefined;
   },
   async 'book cut'(history, slot) {
     if (!history.world.book) return false;
+    history.trouble(slot, AFTERMATH_MS, true);
     history.world.bookWires[slot]?.cut();
     return undefined;
   },
@@ -143,7 +149,7 @@ const UNSYNCED_MS = 1_000;
 /** Within what a call waits for Redis (1 s), there and back. */
 const SLOW_MS = 120;
 
-function noteLoss({ model, tally }: History, loss: Loss): void {
+export function noteLoss({ model, tally }: History, loss: Loss): void {
   model.losses.push(loss);
   const ages = [...loss.entries.values()].map(({ createdAt }) => loss.at - createdAt);
   tally.lost(Math.max(0, ...ages));

@@ -3,12 +3,17 @@ import { ADMIN_TOKEN } from '../helper/gateway-process.ts';
 import type { Scope } from '../helper/scope.ts';
 import type { BookServer } from './book-server.ts';
 import { type Answered, type Asked, ask } from './client.ts';
-import type { Model, Trouble } from './model.ts';
+import type { Model, ThresholdModel, Trouble } from './model.ts';
+import { ON_THE_WAY_TO_THE_BOOK } from './points.ts';
+import { Pulse } from './pulse.ts';
 import type { Tally } from './tally.ts';
 import { startWorld, type World } from './world.ts';
 
 /** After a fault on a connection, for so long what a gateway had sent may have been for nothing. */
 export const AFTERMATH_MS = 3_000;
+
+/** A connection to PostgreSQL that has fallen silent is given up after 6 s (README). */
+export const BOOK_AFTERMATH_MS = 6_000 + AFTERMATH_MS;
 
 /** One history under way: the world that it happens to, and what goes on in the background. */
 export class History {
@@ -17,6 +22,7 @@ export class History {
   readonly model: Model;
   /** Past the wires; on names of src/ledger/names.ts. */
   readonly raw: Redis;
+  readonly pulse = new Pulse();
   /** What the driver and the faults do meanwhile. */
   readonly #background = new Set<Promise<unknown>>();
   #isBookUp = true;
@@ -47,7 +53,12 @@ export class History {
       account: { id: number };
       key: { id: number; key: string };
     };
-    const probe = { id: account.id, email: 'probe@example.com', granted: 1e12, threshold: 0 };
+    const probe = {
+      id: account.id,
+      email: 'probe@example.com',
+      granted: 1e12,
+      thresholds: [firstThreshold(0)],
+    };
     model.accounts.push(probe);
     model.keys.push({
       id: key.id,
@@ -59,9 +70,12 @@ export class History {
       mayOpen: false,
     });
     const history = new History(world, tally, model, await world.redis.connect());
+    scope.teardown(() => history.pulse.stop());
     world.traps.onSprung = ({ point, effect }, slot) => {
       tally.fault(`${effect === 'kill' ? 'gateway killed' : 'replies lost'}: ${point}`);
-      if (effect === 'lose') history.trouble(slot, AFTERMATH_MS);
+      if (effect !== 'lose') return;
+      history.trouble(slot, AFTERMATH_MS);
+      if (ON_THE_WAY_TO_THE_BOOK.has(point)) history.trouble(slot, BOOK_AFTERMATH_MS, true);
     };
     return history;
   }
@@ -94,10 +108,10 @@ export class History {
     while (this.#background.size > 0) await Promise.all(this.#background);
   }
 
-  /** From now, for so long, Redis is not what it should be for the gateway (undefined: for all). `to` may be moved. */
-  trouble(slot: number | undefined, forMs: number): Trouble {
+  /** From now, for so long, Redis (or the book) is not what it should be for the gateway (undefined: for all). `to` may be moved. */
+  trouble(slot: number | undefined, forMs: number, ofBook = false): Trouble {
     const now = Date.now();
-    const trouble = { slot, from: now, to: now + forMs };
+    const trouble = { slot, ofBook, from: now, to: now + forMs };
     this.model.troubles.push(trouble);
     return trouble;
   }
@@ -110,4 +124,9 @@ export class History {
     }
     return answer;
   }
+}
+
+/** That of an account from its first entry on. */
+export function firstThreshold(threshold: number): ThresholdModel {
+  return { threshold, afterSeq: 0, surelyAfterSeq: 0, askedAt: 0 };
 }

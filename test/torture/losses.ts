@@ -4,14 +4,24 @@ import type { ChainableCommander, Redis } from 'ioredis';
 import { parseHold, parseJournalEntry } from '../../src/ledger/entry-text.ts';
 import { BUCKETS, holdsName, journalName } from '../../src/ledger/names.ts';
 import type { RedisProcess } from '../helper/redis-process.ts';
-import type { Loss, LostHold } from './model.ts';
+import type { Loss, LostEntry, LostHold } from './model.ts';
 
 type Volatile = Pick<Loss, 'entries' | 'holds'>;
 
 /** FLUSHALL, and what it takes along, in one transaction: nothing comes between the look and the loss. */
 export async function empty(raw: Redis): Promise<Loss> {
-  const had = await look(raw, (transaction) => transaction.flushall());
-  return { at: Date.now(), ...had, revived: new Set() };
+  let time: unknown;
+  const had = await look(
+    raw,
+    (transaction) => transaction.time().flushall(),
+    (replies) => {
+      time = replies[0]?.[1];
+    },
+  );
+  const [seconds, microseconds] = time as [string, string];
+  const now = Number(seconds) * 1_000 + Number(microseconds) / 1_000;
+  const ages = [...had.entries.values()].map(({ journalledAt }) => now - journalledAt);
+  return { at: Date.now(), ...had, lagMs: Math.max(0, ...ages), revived: new Set() };
 }
 
 /**
@@ -40,20 +50,33 @@ export async function setBack(redis: RedisProcess, raw: Redis, meanwhile: Promis
   };
 }
 
-async function look(raw: Redis, more = (transaction: ChainableCommander) => transaction): Promise<Volatile> {
+type Replies = readonly [error: Error | null, reply: unknown][];
+
+async function look(
+  raw: Redis,
+  more = (transaction: ChainableCommander) => transaction,
+  onMore: (replies: Replies) => void = () => {},
+): Promise<Volatile> {
   const transaction = raw.multi();
   for (let bucket = 0; bucket < BUCKETS; bucket++) {
     transaction.xrange(journalName(bucket), '-', '+').hgetall(holdsName(bucket));
   }
   const replies = (await more(transaction).exec()) ?? [];
-  const entries = new Map<string, { keyId: number | null; createdAt: number }>();
+  onMore(replies.slice(2 * BUCKETS));
+  const entries = new Map<string, LostEntry>();
   const holds = new Map<string, LostHold>();
   for (const [index, [error, reply]] of replies.slice(0, 2 * BUCKETS).entries()) {
     if (error) throw error;
     if (index % 2 === 0) {
-      for (const [, [, text]] of reply as [string, [string, string]][]) {
-        const { id, keyId, createdAt } = parseJournalEntry(text);
-        entries.set(id, { keyId, createdAt });
+      for (const [streamId, [, text]] of reply as [string, [string, string]][]) {
+        const { id, accountId, keyId, credits, createdAt } = parseJournalEntry(text);
+        entries.set(id, {
+          accountId,
+          keyId,
+          credits,
+          createdAt,
+          journalledAt: Number.parseInt(streamId, 10),
+        });
       }
       continue;
     }

@@ -10,7 +10,7 @@ export class Model {
   readonly violations: string[] = [];
   /** What Redis lost each time, read in that instant. */
   readonly losses: Loss[] = [];
-  /** When Redis was not what it should be for a gateway. */
+  /** When Redis, or the book, was not what it should be for a gateway. */
   readonly troubles: Trouble[] = [];
 }
 
@@ -19,7 +19,19 @@ export interface AccountModel {
   readonly email: string;
   /** In micro-credits. */
   readonly granted: number;
+  /** In the order in which they were asked for; the first is that of the account's making. */
+  readonly thresholds: ThresholdModel[];
+}
+
+/** A threshold that was asked for, and between which entries of the ledger it came into force. */
+export interface ThresholdModel {
+  /** In micro-credits. */
   readonly threshold: number;
+  /** Not before the entry that follows this one; 0: unknown. */
+  readonly afterSeq: number;
+  /** For every entry that follows this one; undefined: nobody knows whether and when. */
+  surelyAfterSeq: number | undefined;
+  readonly askedAt: number;
 }
 
 export interface KeyModel {
@@ -50,7 +62,7 @@ export interface CallModel {
 
 export interface TopUpModel {
   readonly account: AccountModel;
-  /** Micro-credits; no two are the same. */
+  /** Micro-credits; no two are the same. Below 0: an adjustment. */
   readonly amount: number;
   readonly idempotencyKey: string;
   isAcknowledged: boolean;
@@ -63,13 +75,26 @@ export interface LostHold {
   readonly createdAt: number;
 }
 
+export interface LostEntry {
+  readonly accountId: number;
+  /** Micro-credits. */
+  readonly credits: number;
+  readonly keyId: number | null;
+  /** By the clock of its gateway. */
+  readonly createdAt: number;
+  /** By the clock of Redis. */
+  readonly journalledAt: number;
+}
+
 /** What Redis lost when it was emptied, or set back. */
 export interface Loss {
   readonly at: number;
   /** What its journals held, by id: none of it need be in the book. */
-  readonly entries: ReadonlyMap<string, { readonly keyId: number | null; readonly createdAt: number }>;
+  readonly entries: ReadonlyMap<string, LostEntry>;
   /** Holds of calls in flight, by request id. */
   readonly holds: ReadonlyMap<string, LostHold>;
+  /** How old the oldest entry was, by the clock of Redis, in ms; undefined: not measured. */
+  readonly lagMs?: number;
   /** Holds that were settled, and are there again. */
   readonly revived: ReadonlySet<string>;
 }
@@ -77,6 +102,8 @@ export interface Loss {
 export interface Trouble {
   /** Undefined: every gateway. */
   readonly slot: number | undefined;
+  /** The book's: in the way of what has to be rebuilt only. */
+  readonly ofBook?: boolean;
   readonly from: number;
   to: number;
 }

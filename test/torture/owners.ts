@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ADMIN_TOKEN } from '../helper/gateway-process.ts';
 import { pick } from './calls.ts';
 import type { Answered } from './client.ts';
-import type { History } from './history.ts';
+import { firstThreshold, type History } from './history.ts';
 import type { AccountModel, KeyModel, TopUpModel } from './model.ts';
 
 const MICRO = 1_000_000;
@@ -34,7 +34,7 @@ export async function makeAccount(history: History, plan: AccountPlan): Promise<
     id: account.id,
     email,
     granted: plan.credits * MICRO,
-    threshold: plan.threshold * MICRO,
+    thresholds: [firstThreshold(plan.threshold * MICRO)],
   };
   model.accounts.push(made);
   const first = keyModel(key.id, key.key, made, null);
@@ -65,11 +65,14 @@ export async function makeKey(history: History, plan: KeyPlan): Promise<void> {
 
 export type Change = 'delete' | 'reactivate' | 'restrict' | 'open' | 'raise the limit';
 
+export interface KeyChangePlan {
+  readonly slot: number;
+  readonly key: number;
+  readonly change: Change;
+}
+
 /** Changes a key other than an account's first, so that there is always one left that may manage. */
-export async function changeKey(
-  history: History,
-  plan: { readonly slot: number; readonly key: number; readonly change: Change },
-): Promise<void> {
+export async function changeKey(history: History, plan: KeyChangePlan): Promise<void> {
   const { model, world } = history;
   const managing = new Set(ownersOf(history));
   const keys = model.keys.filter((key) => !managing.has(key));
@@ -123,7 +126,7 @@ async function change(history: History, slot: number, key: KeyModel, body: objec
 
 const TRIES_PAUSE_MS = 150;
 
-/** Sends a top-up with one Idempotency-Key, at the gateways in turn, until it is acknowledged or the tries are used up. */
+/** Sends a top-up or adjustment with one Idempotency-Key, at the gateways in turn, until it is acknowledged or the tries are used up. */
 export async function topUp(history: History, topUp: TopUpModel, slot: number, tries: number): Promise<void> {
   const { slots } = history.world;
   for (let attempt = 0; attempt < tries; attempt++) {
@@ -142,13 +145,13 @@ export async function topUp(history: History, topUp: TopUpModel, slot: number, t
   }
 }
 
-/** Amounts end in a number of their own, by which the ledger shows each of them. */
+/** Amounts end in a number of their own, by which the ledger shows each of them. `credits` below 0: an adjustment. */
 export function newTopUp(history: History, account: AccountModel, credits: number): TopUpModel {
   const { topUps } = history.model;
   const number = topUps.length + 1;
   const made = {
     account,
-    amount: credits * MICRO + number,
+    amount: credits * MICRO + Math.sign(credits) * number,
     idempotencyKey: `top-up ${number}`,
     isAcknowledged: false,
   };
@@ -168,7 +171,7 @@ function ownerOf({ model }: History, { account }: KeyModel): KeyModel {
 }
 
 /** Only the answer asked for, none at all, and 503 are right, whatever goes on. */
-function isDone({ model }: History, { status, text, isWhole }: Answered, wanted: number): boolean {
+export function isDone({ model }: History, { status, text, isWhole }: Answered, wanted: number): boolean {
   if (status === wanted) return isWhole;
   if (status !== undefined && status !== 503 && status !== 500) {
     model.violations.push(`${status} instead of ${wanted}: ${text}`);

@@ -35,6 +35,9 @@ export const POINTS = [
   'posting',
 ] as const;
 
+/** Those that are passed on a connection to PostgreSQL. */
+export const ON_THE_WAY_TO_THE_BOOK: ReadonlySet<string> = new Set(['book committed', 'claimed']);
+
 export type Point = (typeof POINTS)[number];
 
 /** Told of each point as it is passed. `'swallow'`: the bytes that mark it do not go on. */

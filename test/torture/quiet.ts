@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pino from 'pino';
 import { openBook } from '../../src/book/open-book.ts';
 import { BUCKETS, holdsName, journalName } from '../../src/ledger/names.ts';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { readBook } from '../helper/book-reader.ts';
 import { until } from '../helper/until.ts';
 import { makeCall } from './calls.ts';
 import type { History } from './history.ts';
+import { openLedgerOf } from './open-ledger-of.ts';
 import { topUp } from './owners.ts';
 import { bookOf } from './world.ts';
 
@@ -114,13 +113,7 @@ export async function end(history: History): Promise<void> {
     model.violations.push(...slot.crashes);
   }
   const book = await openBook(bookOf(world));
-  const open = await openLedger({
-    address: { kind: 'single', url: world.redis.url },
-    book,
-    log: pino({ level: 'silent' }),
-    requestTimeoutMs: 1,
-    onAlerts() {},
-  });
+  const open = await openLedgerOf(world, book);
   await open.sweep.expireHolds(Date.now() + LATER_MS);
   await open.settled();
   await open.close(5_000);

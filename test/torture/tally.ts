@@ -8,6 +8,8 @@ export class Tally {
   #slowest = 0;
   /** How old the oldest journal entry was that Redis lost, in ms. */
   #oldestLossMs = 0;
+  readonly #lagsMs: number[] = [];
+  #unjudged = 0;
 
   fault(kind: string): void {
     this.#faults.set(kind, (this.#faults.get(kind) ?? 0) + 1);
@@ -22,6 +24,12 @@ export class Tally {
     this.#oldestLossMs = Math.max(this.#oldestLossMs, ageMs);
   }
 
+  /** Redis was emptied while nothing else was wrong; undefined: with nothing to judge, or on too busy a machine. */
+  lostInCalm(lagMs: number | undefined): void {
+    if (lagMs === undefined) this.#unjudged++;
+    else this.#lagsMs.push(lagMs);
+  }
+
   report(): string {
     const faults = [...this.#faults].sort(([a], [b]) => a.localeCompare(b));
     const total = faults.reduce((sum, [, count]) => sum + count, 0);
@@ -31,7 +39,7 @@ export class Tally {
       `${this.histories} histories, ${this.calls} calls, ${total} faults`,
       ...faults.map(([kind, count]) => `  ${String(count).padStart(6)}  ${kind}`),
       `from healed to the first successful call: median ${median.toFixed(0)} ms, worst ${(sorted.at(-1) ?? 0).toFixed(0)} ms (history ${this.#slowest})`,
-      `oldest journal entry that Redis lost: ${this.#oldestLossMs} ms`,
+      `oldest journal entry that Redis lost: ${this.#oldestLossMs} ms; in calm ${Math.max(0, ...this.#lagsMs).toFixed(0)} ms (${this.#lagsMs.length} times, and ${this.#unjudged} not judged)`,
     ].join('\n');
   }
 }

@@ -1,6 +1,7 @@
 -- Shared by every script that moves a balance; included by the loader, never run alone.
 --
--- Account hash: v version, on 1|0, bal balance, held Σ of holds, seq entries so far, thr alert threshold, ep epoch.
+-- Account hash: v version, on 1|0, bal balance, held Σ of holds, seq entries so far, thr alert threshold, ep epoch (none
+-- while it is rebuilt: then rb says by whom and ru until when others wait).
 -- Key hash: v version, rec record (JSON), ep epoch, held Σ of holds, d/w/m start day of the stored period
 -- (days since 1970-01-01 UTC) with ds/ws/ms spent in it.
 -- Amounts are integer micro-credits below 2^53, exact as Lua doubles; they are formatted by int(), because

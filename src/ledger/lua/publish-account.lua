@@ -1,10 +1,12 @@
 -- Publish an account: its state and threshold, as committed to the book. Never goes back to an older version.
 -- KEYS  1 account hash
 -- ARGV  1 version  2 active 1|0  3 alert threshold (micro-credits)
--- Reply 'PUBLISHED' | 'NEWER' | 'ABSENT' not live: the next use rebuilds it from the book
+-- Reply 'PUBLISHED' | 'NEWER'
+--       | 'ABSENT' not live: the next use rebuilds it from the book. It stays here without an epoch, because a rebuild under
+--         way may have read the book before the change: it leaves a newer version as it is
 -- O(1).
-local version = redis.call('HGET', KEYS[1], 'v')
-if not version then return 'ABSENT' end
-if tonumber(version) >= tonumber(ARGV[1]) then return 'NEWER' end
+local f = redis.call('HMGET', KEYS[1], 'v', 'ep')
+if f[1] and tonumber(f[1]) >= tonumber(ARGV[1]) then return 'NEWER' end
 redis.call('HSET', KEYS[1], 'v', ARGV[1], 'on', ARGV[2], 'thr', ARGV[3])
+if not f[2] then return 'ABSENT' end
 return 'PUBLISHED'

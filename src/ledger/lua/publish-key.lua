@@ -1,7 +1,9 @@
 -- Publish a key: make a committed record the one that every gateway judges by. Never goes back to an older one.
 -- KEYS  1 account hash  2 key hash
 -- ARGV  1 version  2 record JSON  3 '1' where the key was created just now (it has spent nothing)
--- Reply 'PUBLISHED' | 'NEWER' a newer one stands | 'ABSENT' not live: the next use rebuilds it from the book
+-- Reply 'PUBLISHED' | 'NEWER' a newer one stands
+--       | 'ABSENT' not live: the next use rebuilds it from the book. Version and record stay here without an epoch, because a
+--         rebuild under way may have read the book before the change: it leaves a newer version as it is
 -- O(1).
 local version = redis.call('HGET', KEYS[2], 'v')
 if version then
@@ -10,7 +12,10 @@ if version then
   return 'PUBLISHED'
 end
 local ep = redis.call('HGET', KEYS[1], 'ep')
-if ARGV[3] ~= '1' or not ep then return 'ABSENT' end
+if ARGV[3] ~= '1' or not ep then
+  redis.call('HSET', KEYS[2], 'v', ARGV[1], 'rec', ARGV[2])
+  return 'ABSENT'
+end
 redis.call('HSET', KEYS[2], 'v', ARGV[1], 'rec', ARGV[2], 'ep', ep, 'held', '0',
   'd', '0', 'ds', '0', 'w', '0', 'ws', '0', 'm', '0', 'ms', '0')
 return 'PUBLISHED'

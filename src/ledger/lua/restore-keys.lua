@@ -1,24 +1,22 @@
--- Restore keys: first half of a rebuild. From here until restore-account, the account's epoch differs from its keys',
--- so that every other script answers MISSING and nothing moves under the rebuild.
+-- Restore keys: second step of a rebuild. Their epoch is that of the account only after restore-account.
 -- KEYS  1 account hash  2 holds hash  3… key hashes
--- ARGV  1 epoch  2 day  3 week  4 month (starts), then for each key: id, version, record JSON, spent in day, week, month
--- Reply 'RESTORED' | 'OLD' a later rebuild is under way
+-- ARGV  1 '<gateway>:<attempt>' as in begin-rebuild  2 epoch  3 day  4 week  5 month (starts), then for each key: id,
+--       version, record JSON, spent in day, week, month
+-- Reply 'RESTORED' | 'OLD' a later rebuild has begun
 -- O(keys + holds of the bucket); only after a loss.
-local epoch = redis.call('HGET', KEYS[1], 'ep')
-if epoch and tonumber(epoch) >= tonumber(ARGV[1]) then return 'OLD' end
+if redis.call('HGET', KEYS[1], 'rb') ~= ARGV[1] then return 'OLD' end
 local held = {}
 for _, hold in ipairs(redis.call('HVALS', KEYS[2])) do
   local amount, key = string.match(hold, '^(%d+) %d+ (%d+) ')
   if amount then held[key] = (held[key] or 0) + tonumber(amount) end
 end
 for i = 3, #KEYS do
-  local at = 5 + (i - 3) * 6
+  local at = 6 + (i - 3) * 6
   local version, record = ARGV[at + 1], ARGV[at + 2]
-  local f = redis.call('HMGET', KEYS[i], 'v', 'rec', 'ep')
-  if f[3] and tonumber(f[3]) > tonumber(ARGV[1]) then return 'OLD' end
+  local f = redis.call('HMGET', KEYS[i], 'v', 'rec')
   if f[1] and tonumber(f[1]) > tonumber(version) then version, record = f[1], f[2] end
-  redis.call('HSET', KEYS[i], 'v', version, 'rec', record, 'ep', ARGV[1],
+  redis.call('HSET', KEYS[i], 'v', version, 'rec', record, 'ep', ARGV[2],
     'held', string.format('%.0f', held[ARGV[at]] or 0),
-    'd', ARGV[2], 'ds', ARGV[at + 3], 'w', ARGV[3], 'ws', ARGV[at + 4], 'm', ARGV[4], 'ms', ARGV[at + 5])
+    'd', ARGV[3], 'ds', ARGV[at + 3], 'w', ARGV[4], 'ws', ARGV[at + 4], 'm', ARGV[5], 'ms', ARGV[at + 5])
 end
 return 'RESTORED'

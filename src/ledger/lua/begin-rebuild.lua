@@ -1,0 +1,18 @@
+-- Begin a rebuild: close the account, so that nothing moves under it, for one gateway at a time.
+-- KEYS  1 account hash  2 key hash that must be live (the account hash again where none is asked for)
+-- ARGV  1 '<gateway>:<attempt>'  2 ms until another gateway may begin anew
+--       3 epoch that was found to be over, or ''
+-- Reply 'CLOSED' from here on every other script answers MISSING, until restore-account
+--       | 'LIVE' there is nothing to rebuild (any more) | 'BUSY' another gateway is rebuilding it
+-- O(1).
+local f = redis.call('HMGET', KEYS[1], 'ep', 'rb', 'ru')
+if f[1] and redis.call('HGET', KEYS[2], 'ep') == f[1] and (ARGV[3] == '' or tonumber(f[1]) > tonumber(ARGV[3])) then
+  return 'LIVE'
+end
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local isOurs = f[2] and string.match(f[2], '^[^:]+') == string.match(ARGV[1], '^[^:]+')
+if f[2] and not isOurs and tonumber(f[3]) > now then return 'BUSY' end
+redis.call('HDEL', KEYS[1], 'ep')
+redis.call('HSET', KEYS[1], 'rb', ARGV[1], 'ru', string.format('%.0f', now + tonumber(ARGV[2])))
+return 'CLOSED'

@@ -1,0 +1,59 @@
+import { type Test, test } from 'tap';
+import type { Book } from '../../src/book/book.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { admissionOf, entriesOf, log, spend, startLedgerWorld } from '../helper/ledger-world.ts';
+
+/** Another gateway, of which some queries wait. */
+async function gatewayOn(
+  t: Test,
+  { redis, book }: Awaited<ReturnType<typeof startLedgerWorld>>,
+  more: Partial<Book>,
+) {
+  const address = { kind: 'socket', path: redis.socketPath } as const;
+  const open = await openLedger({
+    address,
+    book: { ...book, ...more },
+    log,
+    requestTimeoutMs: 60_000,
+    onAlerts() {},
+  });
+  t.teardown(() => open.close(1_000));
+  return open;
+}
+
+test('what was spent after a rebuild is not to be spent again after a rebuild that began before it', async (t) => {
+  const world = await startLedgerWorld(t);
+  const { key } = await world.account({ credits: 10 });
+  await world.open.settled();
+  const isAsked = Promise.withResolvers<void>();
+  const isSpent = Promise.withResolvers<void>();
+  const late = await gatewayOn(t, world, {
+    async snapshot(...of) {
+      isAsked.resolve();
+      await isSpent.promise;
+      return await world.book.snapshot(...of);
+    },
+  });
+  const isOver = Promise.withResolvers<void>();
+  const early = await gatewayOn(t, world, {
+    async post(entries) {
+      await isOver.promise;
+      return await world.book.post(entries);
+    },
+  });
+  await world.raw.flushall();
+  const lateRead = late.ledger.account(key.accountId);
+  await isAsked.promise;
+  const earlySpend = spend(early, admissionOf(key, 8), 8);
+  // Where the second rebuild waits for the first, nothing is spent yet.
+  await Promise.race([earlySpend, new Promise((resolve) => setTimeout(resolve, 100))]);
+  isSpent.resolve();
+  await lateRead;
+  const verdicts = [await earlySpend, await spend(late, admissionOf(key, 8), 8)];
+  isOver.resolve();
+  t.same(verdicts, ['held', 'insufficient']);
+  await early.settled();
+  await late.settled();
+  t.match(await late.ledger.account(key.accountId), { balance: 2_000_000, held: 0 });
+  t.equal((await entriesOf(world.book, key.accountId)).at(-1)?.balanceAfter, 2_000_000);
+});

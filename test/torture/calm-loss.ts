@@ -1,0 +1,45 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { makeCall } from './calls.ts';
+import { noteLoss } from './faults.ts';
+import { AFTERMATH_MS, type History } from './history.ts';
+import { empty } from './losses.ts';
+
+/** Contract section 5: the most that an emptied Redis can cost in normal running. */
+const LAG_MS = 250;
+/** A look at the journal, its commit and what lies between pass through this process so often, there and back. */
+const PASSES = 20;
+/** Where the machine keeps this process waiting for longer, a bound of milliseconds says nothing. */
+const CALM_MS = 25;
+const PAUSE_MS = 20;
+
+/**
+ * Redis is emptied while calls are made and nothing else is wrong: what is lost must be younger than the journal's lag may
+ * be, by the clock of Redis.
+ */
+export async function loseInCalm(history: History, { afterMs }: { readonly afterMs: number }): Promise<void> {
+  const { world, model, tally, raw, pulse } = history;
+  // The first account's probe and the rest of a start are over.
+  const until = Date.now() + afterMs;
+  for (let call = 0; Date.now() < until; call++) {
+    const plan = {
+      slot: call % world.slots.length,
+      manner: 'plain',
+      model: 'flat',
+      leaving: undefined,
+    } as const;
+    history.inBackground(makeCall(history, { key: 0, ...plan }));
+    await sleep(PAUSE_MS);
+  }
+  history.trouble(undefined, AFTERMATH_MS);
+  const loss = await empty(raw);
+  noteLoss(history, loss);
+  const { lagMs = 0, entries } = loss;
+  const lateMs = pulse.worstMs;
+  if (entries.size === 0 || lateMs > CALM_MS) return tally.lostInCalm(undefined);
+  tally.lostInCalm(lagMs);
+  const bound = LAG_MS + PASSES * lateMs;
+  if (lagMs <= bound) return;
+  model.violations.push(
+    `Redis lost an entry that had waited for ${Math.round(lagMs)} ms in calm; ${Math.round(bound)} ms is the most`,
+  );
+}

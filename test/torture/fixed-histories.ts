@@ -1,0 +1,128 @@
+import type { CallPlan, Manner } from './calls.ts';
+import type { HistoryPlan } from './commands.ts';
+import type { FaultPlan } from './faults.ts';
+import type { Change } from './owners.ts';
+import type { Point } from './points.ts';
+import { Step } from './step.ts';
+
+/**
+ * A history for each kind of bug that drawn ones, or the questions that they raised, have found. Each puts the faults
+ * together under which that bug was seen; those that hung on a moment have a test of their own beside what was mended.
+ */
+export interface FixedHistory extends HistoryPlan {
+  readonly name: string;
+}
+
+function calls(count: number, more: Partial<CallPlan> & { isAwaited?: boolean } = {}): Step {
+  const { isAwaited = false, ...plan } = more;
+  const one = { manner: 'plain', model: 'flat', leaving: undefined } as const;
+  const plans = Array.from({ length: count }, (_, at) => ({ ...one, key: at, slot: at, ...plan }));
+  return Step.of('calls', { plans, isAwaited });
+}
+
+const slow = (count: number, manner: Manner = 'slow stream') => calls(count, { manner });
+const awaited = (count: number) => calls(count, { isAwaited: true });
+
+function strike(kind: Exclude<FaultPlan['kind'], 'trap'>, forMs = 300, slot = 0): Step {
+  return Step.of('fault', { kind, slot, forMs });
+}
+
+function trap(point: Point, effect: 'kill' | 'lose'): Step {
+  return Step.of('fault', { kind: 'trap', trap: { point, effect, downMs: effect === 'kill' ? 200 : 0 } });
+}
+
+const change = (key: number, what: Change) => Step.of('change', { slot: 0, key, change: what });
+
+/** Beside the first account and its key: one of 8 credits and a threshold of 5, with a key of up to 4 credits. */
+const OWNERS = [
+  Step.of('account', { slot: 0, credits: 8, threshold: 5 }),
+  Step.of('key', { slot: 0, account: 1, limit: 4 }),
+];
+
+function history(name: string, book: HistoryPlan['book'], steps: readonly Step[]): FixedHistory {
+  return { name, book, begin: [...OWNERS, awaited(4), awaited(4), ...steps], steps: [] };
+}
+
+export const FIXED_HISTORIES: readonly FixedHistory[] = [
+  history(
+    'a call whose hold went with the tail that Redis lost is charged, and a hold that came back is released',
+    'postgres',
+    [awaited(6), slow(6), strike('redis set back', 500), calls(12), slow(6)],
+  ),
+  history(
+    'a settle sent again while its entry waits for a rebuild is not applied a second time',
+    'postgres',
+    [slow(8), trap('settled', 'lose'), strike('redis emptied'), strike('book stopped', 600), calls(10)],
+  ),
+  history('two gateways that rebuild an account at once let nothing be spent twice', 'postgres', [
+    awaited(4),
+    strike('redis emptied'),
+    calls(20),
+    strike('redis emptied'),
+    calls(20),
+  ]),
+  history('a key deleted while its account is rebuilt stays deleted', 'postgres', [
+    strike('redis slow', 900),
+    strike('redis emptied'),
+    calls(6),
+    change(0, 'delete'),
+    awaited(8),
+  ]),
+  history('credits recorded while Redis was away come in their order', 'postgres', [
+    strike('redis killed', 500),
+    Step.of('account', { slot: 1, credits: 9, threshold: 3 }),
+    Step.of('top-up', { slot: 1, account: 2, credits: 5 }),
+    Step.of('adjustment', { slot: 1, account: 1, credits: -7 }),
+    awaited(8),
+  ]),
+  history('connections to the book that fall silent together are given up together', 'postgres', [
+    awaited(8),
+    strike('book replies lost', 300, 0),
+    strike('redis replies lost', 300, 0),
+    strike('redis emptied'),
+    calls(8),
+  ]),
+  history('deaths between commit and deletion, and between claim and POST, repeat nothing', 'postgres', [
+    trap('drained', 'kill'),
+    calls(8),
+    trap('claimed', 'kill'),
+    trap('book committed', 'lose'),
+    Step.of('threshold', { slot: 1, account: 1, threshold: 7 }),
+    awaited(10),
+  ]),
+  history('settles that Redis does not take are kept and retried', 'postgres', [
+    slow(8),
+    calls(1, { manner: 'late', isAwaited: true }),
+    strike('redis killed', 900),
+    awaited(4),
+  ]),
+  history('calls go on while the book is away, and the journal keeps what they cost', 'postgres', [
+    slow(4),
+    strike('book stopped', 700),
+    awaited(8),
+  ]),
+  history(
+    'a limit and a balance hold for calls at once, and a sweep lets holds be that are not due',
+    'postgres',
+    [
+      Step.of('top-up', { slot: 0, account: 1, credits: 6 }),
+      calls(2, { isAwaited: true }),
+      calls(16, { key: 2, manner: 'late', isAwaited: true }),
+      calls(16, { key: 1, manner: 'late' }),
+      slow(4),
+      Step.of('sweep', null),
+      awaited(4),
+    ],
+  ),
+  history('a changed threshold holds for the next debit', 'postgres', [
+    Step.of('account', { slot: 0, credits: 20, threshold: 2 }),
+    Step.of('threshold', { slot: 0, account: 2, threshold: 18 }),
+    calls(4, { key: 3, isAwaited: true }),
+  ]),
+  history('a book in a file goes through a death of its only gateway', 'sqlite', [
+    trap('settled', 'kill'),
+    calls(8),
+    strike('redis killed', 300),
+    calls(8),
+  ]),
+];

@@ -1,0 +1,89 @@
+import type fc from 'fast-check';
+import { type CallPlan, makeCall, pick } from './calls.ts';
+import { loseInCalm } from './calm-loss.ts';
+import { type FaultPlan, strike } from './faults.ts';
+import type { History } from './history.ts';
+import type { Model } from './model.ts';
+import {
+  type AccountPlan,
+  changeKey,
+  type KeyChangePlan,
+  type KeyPlan,
+  makeAccount,
+  makeKey,
+  newTopUp,
+  topUp,
+} from './owners.ts';
+import { sweepNow } from './sweep-now.ts';
+import { changeThreshold, type ThresholdPlan } from './thresholds.ts';
+
+/** What each kind of step is told. */
+export interface StepPlans {
+  calls: { readonly plans: readonly CallPlan[]; readonly isAwaited: boolean };
+  account: AccountPlan;
+  key: KeyPlan;
+  change: KeyChangePlan;
+  'top-up': { readonly slot: number; readonly account: number; readonly credits: number };
+  adjustment: StepPlans['top-up'];
+  threshold: ThresholdPlan;
+  fault: FaultPlan;
+  'loss in calm': { readonly afterMs: number };
+  sweep: null;
+}
+
+const TRIES = 6;
+
+const RUNS: {
+  readonly [Kind in keyof StepPlans]: (history: History, plan: StepPlans[Kind]) => Promise<void>;
+} = {
+  /** At once; the next step follows when they have ended, or while they go on. */
+  async calls(history, { plans, isAwaited }) {
+    const all = Promise.all(plans.map((plan) => makeCall(history, plan)));
+    if (isAwaited) await all;
+    else history.inBackground(all);
+  },
+  account: makeAccount,
+  key: makeKey,
+  change: changeKey,
+  'top-up': changeCredits,
+  adjustment: changeCredits,
+  threshold: changeThreshold,
+  fault: strike,
+  'loss in calm': loseInCalm,
+  sweep: sweepNow,
+};
+
+async function changeCredits(history: History, plan: StepPlans['top-up']): Promise<void> {
+  const made = newTopUp(history, pick(history.model.accounts, plan.account), plan.credits);
+  history.inBackground(topUp(history, made, plan.slot, TRIES));
+}
+
+/** A step of a history as fast-check draws, replays and prints it. */
+export class Step implements fc.AsyncCommand<Model, History> {
+  readonly #name: string;
+  readonly #plan: unknown;
+  readonly #run: (history: History) => Promise<void>;
+
+  private constructor(name: string, plan: unknown, run: (history: History) => Promise<void>) {
+    this.#name = name;
+    this.#plan = plan;
+    this.#run = run;
+  }
+
+  static of<Kind extends keyof StepPlans>(kind: Kind, plan: StepPlans[Kind]): Step {
+    return new Step(kind, plan, (history) => RUNS[kind](history, plan));
+  }
+
+  /** What is drawn is taken modulo what there is, so every step can be taken in every state. */
+  check(): boolean {
+    return true;
+  }
+
+  run(_model: Model, history: History): Promise<void> {
+    return this.#run(history);
+  }
+
+  toString(): string {
+    return `${this.#name} ${JSON.stringify(this.#plan)}`;
+  }
+}
