@@ -5,6 +5,8 @@ export interface Options {
   readonly profiles: readonly string[];
   /** Length of one measured round, about, in seconds. */
   readonly seconds: number;
+  /** Length of the profile `soak`. */
+  readonly soakSeconds: number;
   readonly rounds: number;
   /** Too short to be a measurement. */
   readonly quick: boolean;
@@ -33,7 +35,7 @@ export interface Peer {
 export const USAGE = `npm run bench -- [options]
 
   --profile NAME   one profile only; may be repeated
-  --seconds N      length of one measured round (default 2)
+  --seconds N      length of one measured round (default 2); of the profile soak, its whole length (default 600)
   --keys N         keys of the profile keys (default 10000)
   --rows N         rows of the ledger in the profile ledger (default 200000)
   --quick          one round of a second, 300 streams, 1,000 keys, 20,000 rows: a smoke test, not a measurement
@@ -67,10 +69,11 @@ export function readOptions(args: readonly string[], known: readonly string[]): 
   });
   const unknown = values.profile.find((name) => !known.includes(name));
   if (unknown !== undefined) throw new Error(`there is no profile ${unknown}; known: ${known.join(', ')}`);
-  const seconds = positive('--seconds', values.seconds ?? (values.quick ? '1' : '2'), 600);
+  const seconds = positive('--seconds', values.seconds ?? (values.quick ? '1' : '2'), 86_400);
   return {
     profiles: values.profile,
     seconds,
+    soakSeconds: values.seconds === undefined ? (values.quick ? 20 : 600) : seconds,
     rounds: values.quick ? 1 : 3,
     quick: values.quick,
     streams: values.quick ? 300 : 1_000,

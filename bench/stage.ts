@@ -13,6 +13,8 @@ export interface StageOptions {
   readonly accounts: number;
   readonly keysEach: number;
   readonly restricted: boolean;
+  /** Given to the gateways' Node. */
+  readonly nodeArgs?: readonly string[];
   /** Gateways in one place, by how many processes each runs; default: one of one. */
   readonly workers?: readonly number[];
   readonly shared?: Pick<Place, 'databaseUrl' | 'redisUrl'>;
@@ -64,7 +66,7 @@ async function open(options: StageOptions, cleanup: Cleanup): Promise<Stage> {
   const accounts = await makeAccounts(place, options);
   const gateways: Server[] = [];
   for (const [index, workers] of (options.workers ?? [1]).entries()) {
-    gateways.push(await startGateway(cleanup, place, index, workers));
+    gateways.push(await startGateway(cleanup, place, { index, workers, nodeArgs: options.nodeArgs ?? [] }));
   }
   const [gateway] = gateways;
   if (!gateway) throw new RangeError('a stage has at least one gateway');

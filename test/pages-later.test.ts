@@ -2,10 +2,15 @@ import Fastify from 'fastify';
 import { test } from 'tap';
 import { pagesLater } from '../src/pages-later.ts';
 
-function pages() {
+async function pages() {
   const app = Fastify();
   app.get('/docs', async () => 'the page');
-  return app;
+  let isClosed = false;
+  app.addHook('onClose', async () => {
+    isClosed = true;
+  });
+  await app.ready();
+  return { app, isClosed: () => isClosed };
 }
 
 test('pages are made when the first is asked for, once however many ask', async (t) => {
@@ -14,7 +19,7 @@ test('pages are made when the first is asked for, once however many ask', async 
   await app.register(
     pagesLater(async () => {
       made += 1;
-      return pages();
+      return (await pages()).app;
     }),
   );
   await app.ready();
@@ -33,7 +38,7 @@ test('pages that could not be made are made by the next who asks', async (t) => 
     pagesLater(async () => {
       tries += 1;
       if (tries === 1) throw new Error('not yet');
-      return pages();
+      return (await pages()).app;
     }),
   );
   const url = await app.listen();
@@ -47,22 +52,18 @@ test('headers of the app that hands a page over are in its answer', async (t) =>
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('x-request-id', 'req_1');
   });
-  await app.register(pagesLater(async () => pages()));
+  await app.register(pagesLater(async () => (await pages()).app));
   const url = await app.listen();
   t.teardown(() => app.close());
   t.equal((await fetch(`${url}/docs`)).headers.get('x-request-id'), 'req_1');
 });
 
 test('pages are closed with the app', async (t) => {
-  const inner = pages();
-  let isClosed = false;
-  inner.addHook('onClose', async () => {
-    isClosed = true;
-  });
+  const inner = await pages();
   const app = Fastify();
-  await app.register(pagesLater(async () => inner));
+  await app.register(pagesLater(async () => inner.app));
   const url = await app.listen();
   await (await fetch(`${url}/docs`)).text();
   await app.close();
-  t.ok(isClosed);
+  t.ok(inner.isClosed());
 });
