@@ -3,6 +3,7 @@ import { body, hot, json, keys, sse } from './profile-calls.ts';
 import { ledger } from './profile-ledger.ts';
 import { processes } from './profile-processes.ts';
 import { soak } from './profile-soak.ts';
+import { start } from './profile-start.ts';
 import { streams } from './profile-streams.ts';
 import { uploads } from './profile-uploads.ts';
 import type { ProfileReport, Skipped } from './report.ts';
@@ -21,6 +22,7 @@ export const PROFILES: ReadonlyMap<string, (options: Options) => Promise<Profile
   ['uploads', uploads],
   ['processes', processes],
   ['ledger', ledger],
+  ['start', start],
   ['soak', soak],
 ]);
 
