@@ -1,6 +1,15 @@
 import { Pool } from 'undici';
 import type { CallRequest } from './call-request.ts';
 
+export class UnexpectedStatus extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
 /** Makes single calls over kept-alive connections, for loads that a generator of equal calls cannot make. */
 export class Caller {
   readonly #pool: Pool;
@@ -9,12 +18,16 @@ export class Caller {
     this.#pool = new Pool(url, { connections, pipelining: 1 });
   }
 
-  /** Rejects unless the answer has this status and ends. */
+  /** Rejects with UnexpectedStatus unless the answer has this status; it has then ended. */
   async call({ method, path, headers, body }: CallRequest, status: number): Promise<void> {
     const answer = await this.#pool.request({ method, path, headers, body });
-    await answer.body.dump({ limit: Number.MAX_SAFE_INTEGER });
-    if (answer.statusCode !== status)
-      throw new Error(`a call was answered ${answer.statusCode}, not ${status}`);
+    const text = await answer.body.text();
+    if (answer.statusCode !== status) {
+      throw new UnexpectedStatus(
+        answer.statusCode,
+        `a call was answered ${answer.statusCode}, not ${status}: ${text}`,
+      );
+    }
   }
 
   /** Leaves when the first bytes of the answer have come. */
