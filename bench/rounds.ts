@@ -74,8 +74,7 @@ async function warmUp(target: Target, options: RoundOptions): Promise<number> {
     const unseen = requests.length - (sent.get(target) ?? 0);
     // All in one load: each takes time to prepare.
     if (unseen > amount) {
-      await loadOn(target, options, connections, unseen);
-      spent = seconds;
+      spent += (await loadOn(target, options, connections, unseen)).seconds;
     }
   }
   return amount;
