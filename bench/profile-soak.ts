@@ -13,7 +13,8 @@ import { MODEL } from './wire.ts';
 
 const PRELOAD = fileURLToPath(new URL('collect-on-signal.mjs', import.meta.url));
 const TENTHS = 10;
-const SAMPLES_A_TENTH = 4;
+/** Before a look: the journal is in the book, and what the last calls left can be collected. */
+const QUIET_MS = 2_000;
 /** What the heap may grow by from the second to the last tenth: caches of the process fill, code is compiled. */
 const SLACK_MB = 2;
 const CONNECTIONS = 128;
@@ -50,18 +51,17 @@ export async function soak({ soakSeconds: seconds }: Options): Promise<ProfileRe
         unavailable += 1;
       });
     const perSecond = Math.round((await most(send)) / 2);
-    const samples: Sample[] = [];
-    let calls = 0;
-    const paced = pacedLoad({
-      perSecond,
-      seconds,
-      send: (index) => {
-        calls = index;
-        return send(index);
-      },
-    });
-    const [answerMs] = await Promise.all([paced, watch(stage, seconds, samples, () => calls)]);
-    const tenths = Array.from({ length: TENTHS }, (_, tenth) => summaryOf(samples, tenth));
+    const tenths: Sample[] = [];
+    const answerMs: number[] = [];
+    for (let tenth = 1; tenth <= TENTHS; tenth++) {
+      const before = answerMs.length;
+      const load = { perSecond, seconds: seconds / TENTHS, send: (index: number) => send(before + index) };
+      for (const milliseconds of await pacedLoad(load)) answerMs.push(milliseconds);
+      // Calls under way would count as heap.
+      await sleep(QUIET_MS);
+      tenths.push(await sampleOf(stage, (tenth * seconds) / TENTHS, answerMs.length));
+    }
+    answerMs.sort((a, b) => a - b);
     return { perSecond, answerMs, tenths, unavailable };
   });
   const { perSecond, answerMs, tenths, unavailable } = result;
@@ -119,32 +119,4 @@ function sender({ gateway, accounts }: Stage): (index: number) => Promise<void> 
 
 function never(): never {
   throw new RangeError('the stage has accounts');
-}
-
-async function watch(stage: Stage, seconds: number, samples: Sample[], calls: () => number): Promise<void> {
-  const startedAt = performance.now();
-  const count = TENTHS * SAMPLES_A_TENTH;
-  for (let sample = 1; sample <= count; sample++) {
-    const dueMs = (sample * seconds * 1_000) / count;
-    await sleep(Math.max(0, startedAt + dueMs - performance.now()));
-    samples.push(await sampleOf(stage, dueMs / 1_000, calls()));
-  }
-}
-
-/** Of the samples of a tenth: the last time and count, the least heap, for calls under way are in it too, and medians. */
-function summaryOf(samples: readonly Sample[], tenth: number): Sample {
-  const some = samples.slice(tenth * SAMPLES_A_TENTH, (tenth + 1) * SAMPLES_A_TENTH);
-  const ascending = (key: keyof Sample) => some.map((sample) => sample[key]).sort((a, b) => a - b);
-  const median = (key: keyof Sample) => percentile(ascending(key), 0.5);
-  const { seconds, calls } = some.at(-1) ?? never();
-  return {
-    seconds,
-    calls,
-    heapMb: percentile(ascending('heapMb'), 0),
-    externalMb: percentile(ascending('externalMb'), 0),
-    rssMb: median('rssMb'),
-    handles: median('handles'),
-    journal: median('journal'),
-    redisMb: median('redisMb'),
-  };
 }
