@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ADMIN_TOKEN } from './gateway.ts';
 import type { Stage } from './stage.ts';
 import { usageOf } from './usage.ts';
 
+const COLLECTED_MS = 1_000;
 const MEBIBYTE = 2 ** 20;
 
 /** The gateway at one moment, right after all garbage was thrown away. */
@@ -21,6 +23,8 @@ export type Sample = {
 export async function sampleOf({ gateway, redis }: Stage, seconds: number, calls: number): Promise<Sample> {
   const [pid = 0] = gateway.pids;
   process.kill(pid, 'SIGUSR2');
+  // The signal and a request would race for the gateway's event loop.
+  await sleep(COLLECTED_MS);
   const response = await fetch(`${gateway.urls[0]}/metrics`, {
     headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
   });
