@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 /** Enough for any run. */
 export const CREDITS = 1_000_000;
 /** A few calls below: every account crosses it once in a run, and checks have alerts to count. */
-const THRESHOLD = 999_999;
+export const THRESHOLD = 999_999;
 
 export interface Account {
   readonly id: number;
@@ -27,7 +27,7 @@ const OPEN: KeySettings = {
 };
 
 /** Every restriction that a key can have, each of which the load's calls pass. */
-const RESTRICTED: KeySettings = {
+export const RESTRICTED: KeySettings = {
   ...OPEN,
   expiresAt: Date.now() + 30 * DAY_MS,
   allowedModels: ['gpt-4o', 'gpt-4o-mini', MODEL],

@@ -32,7 +32,7 @@ export interface BigBook {
 }
 
 /** One SQL statement that needs no answer. */
-type Run = (sql: string) => Promise<void>;
+export type Run = (sql: string) => Promise<void>;
 
 /**
  * Fills an empty book with so many ledger rows of the last year, and with the sums, keys, accounts and alerts that go
@@ -69,7 +69,10 @@ const SUMS = `sum(calls), sum(credits), sum(input), sum(output), sum(cached_inpu
 
 type Engine = 'sqlite' | 'postgres';
 
-async function withSql(place: BookPlace, work: (run: Run, engine: Engine) => Promise<void>): Promise<void> {
+export async function withSql(
+  place: Pick<BookPlace, 'dataDir'> & { readonly databaseUrl?: string | undefined },
+  work: (run: Run, engine: Engine) => Promise<void>,
+): Promise<void> {
   if (place.databaseUrl !== undefined) {
     const client = new pg.Client({ connectionString: place.databaseUrl });
     await client.connect();
@@ -140,7 +143,7 @@ function monthOf(engine: Engine): string {
 }
 
 /** A table of one column, i, from 1. */
-function numbers(engine: Engine, count: number): string {
+export function numbers(engine: Engine, count: number): string {
   if (engine === 'postgres') return `generate_series(1, ${count}) as numbers(i)`;
   return `(with recursive numbers(i) as (select 1 union all select i + 1 from numbers where i < ${count})
     select i from numbers) as numbers`;

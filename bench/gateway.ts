@@ -47,9 +47,17 @@ export function makePlace(
 }
 
 /** A gateway as it is run in production, in a process of its own; any number in one place where that has servers. */
-export async function startGateway(cleanup: Cleanup, place: Place, index = 0, workers = 1): Promise<Server> {
+export async function startGateway(
+  cleanup: Cleanup,
+  place: Place,
+  {
+    index = 0,
+    workers = 1,
+    nodeArgs = [],
+  }: { index?: number; workers?: number; nodeArgs?: readonly string[] } = {},
+): Promise<Server> {
   if (!existsSync(MAIN)) throw new Error('there is no dist/main.js: run the load tests as npm run bench');
-  return await startServer(cleanup, 'the gateway', [MAIN], {
+  return await startServer(cleanup, 'the gateway', [...nodeArgs, MAIN], {
     TOLLGATE_CONFIG: join(place.folder, 'gateway.yaml'),
     TOLLGATE_DATA: index === 0 ? place.dataDir : join(place.folder, `data-${index}`),
     ADMIN_TOKEN,

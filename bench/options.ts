@@ -5,11 +5,15 @@ export interface Options {
   readonly profiles: readonly string[];
   /** Length of one measured round, about, in seconds. */
   readonly seconds: number;
+  /** Length of the profile `soak`. */
+  readonly soakSeconds: number;
   readonly rounds: number;
   /** Too short to be a measurement. */
   readonly quick: boolean;
   readonly streams: number;
   readonly keys: number;
+  /** That the keys of the profile `keys` belong to. */
+  readonly accounts: number;
   /** Of the ledger in the profile `ledger`. */
   readonly rows: number;
   /** The result as JSON on stdout, the table on stderr. */
@@ -33,8 +37,9 @@ export interface Peer {
 export const USAGE = `npm run bench -- [options]
 
   --profile NAME   one profile only; may be repeated
-  --seconds N      length of one measured round (default 2)
+  --seconds N      length of one measured round (default 2); of the profile soak, its whole length (default 600)
   --keys N         keys of the profile keys (default 10000)
+  --accounts N     accounts that they belong to (default 1000)
   --rows N         rows of the ledger in the profile ledger (default 200000)
   --quick          one round of a second, 300 streams, 1,000 keys, 20,000 rows: a smoke test, not a measurement
   --json           the result as JSON on stdout
@@ -55,6 +60,7 @@ export function readOptions(args: readonly string[], known: readonly string[]): 
       profile: { type: 'string', multiple: true, default: [] },
       seconds: { type: 'string' },
       keys: { type: 'string' },
+      accounts: { type: 'string' },
       rows: { type: 'string' },
       quick: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
@@ -67,13 +73,15 @@ export function readOptions(args: readonly string[], known: readonly string[]): 
   });
   const unknown = values.profile.find((name) => !known.includes(name));
   if (unknown !== undefined) throw new Error(`there is no profile ${unknown}; known: ${known.join(', ')}`);
-  const seconds = positive('--seconds', values.seconds ?? (values.quick ? '1' : '2'), 600);
+  const seconds = positive('--seconds', values.seconds ?? (values.quick ? '1' : '2'), 86_400);
   return {
     profiles: values.profile,
     seconds,
+    soakSeconds: values.seconds === undefined ? (values.quick ? 20 : 600) : seconds,
     rounds: values.quick ? 1 : 3,
     quick: values.quick,
     streams: values.quick ? 300 : 1_000,
+    accounts: atLeast('--accounts', values.accounts ?? (values.quick ? '100' : '1000'), 1, 1_000_000),
     keys: atLeast('--keys', values.keys ?? (values.quick ? '1000' : '10000'), 100, 1_000_000),
     rows: atLeast('--rows', values.rows ?? (values.quick ? '20000' : '200000'), 2_000, 1e9),
     json: values.json,

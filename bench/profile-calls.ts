@@ -1,11 +1,13 @@
 import { changeCredits } from './accounts.ts';
 import { chatCall } from './call-request.ts';
+import { halfOf, withHalfLoad } from './half-load.ts';
 import { load } from './load.ts';
 import type { Options } from './options.ts';
 import { peerTarget } from './peer.ts';
 import { callTable, type ProfileReport } from './report.ts';
 import { measure } from './rounds.ts';
 import { onStage, type Stage } from './stage.ts';
+import { usageOf } from './usage.ts';
 
 /** A kilobyte of request and half a kilobyte of answer. */
 const PROMPT_BYTES = 750;
@@ -21,7 +23,14 @@ const WARM_UP_ROUNDS = 4;
 /** One account, whose one key has every restriction set, behind the gateway and behind every baseline. */
 async function againstBaselines(
   options: Options,
-  profile: { name: string; about: string; connections: number; alone: boolean; warmUpRounds?: number },
+  profile: {
+    name: string;
+    about: string;
+    connections: number;
+    alone: boolean;
+    half?: boolean;
+    warmUpRounds?: number;
+  },
   requestOf: (key: string) => ReturnType<typeof chatCall>,
 ): Promise<ProfileReport> {
   const { peer, upstreamPort } = options;
@@ -31,16 +40,21 @@ async function againstBaselines(
     const others = peer ? [peerTarget(peer, requests)] : [];
     const targets = [stage.direct, stage.baseline, stage.gateway, ...others, ...(await stage.plainProxies())];
     const measured = await measure(targets, { ...options, ...profile, requests });
-    return callTable(measured, stage.baseline.name, profile.alone ? stage.direct.name : undefined);
+    const table = callTable(measured, stage.baseline.name, profile.alone ? stage.direct.name : undefined);
+    if (!profile.half) return { ...table, notes: [] };
+    const two = [stage.baseline, stage.gateway];
+    const perSecond = halfOf(two, measured);
+    const note = `half: ${perSecond} calls a second, half of what the slower of the two can; ms from when a call was due`;
+    return { ...(await withHalfLoad(table, two, perSecond, { ...options, requests })), notes: [note] };
   });
-  return { profile: profile.name, about: profile.about, ...result, checks, notes: [] };
+  return { profile: profile.name, about: profile.about, ...result, checks };
 }
 
 export function json(options: Options): Promise<ProfileReport> {
   const about = 'chat calls of 1 KB, by a key with every restriction set; 32 connections';
   return againstBaselines(
     options,
-    { name: 'json', about, connections: 32, alone: true, warmUpRounds: WARM_UP_ROUNDS },
+    { name: 'json', about, connections: 32, alone: true, half: true, warmUpRounds: WARM_UP_ROUNDS },
     (key) => chatCall(key, { promptBytes: PROMPT_BYTES }),
   );
 }
@@ -61,20 +75,36 @@ export function body(options: Options): Promise<ProfileReport> {
   );
 }
 
-/** Ten thousand keys in turn against one of them. */
+/** Many keys in turn, and the first keys of many accounts in turn, against one key. */
 export async function keys(options: Options): Promise<ProfileReport> {
-  const accounts = 100;
-  const about = `${options.keys} restricted keys of ${accounts} accounts in turn, against one of them; 32 connections`;
-  const keysEach = options.keys / accounts;
-  const { result, checks } = await onStage({ accounts, keysEach, restricted: true }, async (stage) => {
-    const all = keysOf(stage).map((key) => chatCall(key, { promptBytes: PROMPT_BYTES }));
-    const one = { ...stage.gateway, name: '1 key' };
-    const many = { ...stage.gateway, name: `${options.keys} keys`, requests: all };
+  const about = `restricted keys in turn, each seen once before, against one of them; ${options.accounts} accounts; 32 connections`;
+  const keysEach = Math.ceil(options.keys / options.accounts);
+  const shape = { accounts: options.accounts, keysEach, restricted: true, many: true };
+  const { result, checks } = await onStage(shape, async (stage) => {
+    const callsOf = (values: readonly string[]) =>
+      values.map((key) => chatCall(key, { promptBytes: PROMPT_BYTES }));
+    const all = callsOf(keysOf(stage).slice(0, options.keys));
     const requests = all.slice(0, 1);
-    const measured = await measure([one, many], { ...options, requests, connections: 32, alone: false });
-    return callTable(measured, one.name);
+    const firsts = callsOf(stage.accounts.map((account) => account.keys[0] ?? ''));
+    const idle = await memoryOf(stage);
+    const targets = [
+      { ...stage.gateway, name: '1 key' },
+      { ...stage.gateway, name: `${firsts.length} accounts, a key each`, requests: firsts },
+      { ...stage.gateway, name: `${all.length} keys`, requests: all },
+    ];
+    const measured = await measure(targets, { ...options, requests, connections: 32, alone: false });
+    const used = await memoryOf(stage);
+    const note = `memory before the first call and after the last: Redis ${idle.redis} and ${used.redis} MB, gateway ${idle.gateway} and ${used.gateway} MB`;
+    return { ...callTable(measured, '1 key'), notes: [note] };
   });
-  return { profile: 'keys', about, ...result, checks, notes: [] };
+  return { profile: 'keys', about, ...result, checks };
+}
+
+/** In MB. */
+async function memoryOf({ gateway, redis }: Stage): Promise<{ gateway: string; redis: string }> {
+  const used = Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]);
+  const megabytes = (bytes: number) => (bytes / 2 ** 20).toFixed(0);
+  return { gateway: megabytes(usageOf(gateway.pids).rssBytes), redis: megabytes(used) };
 }
 
 /** Every call on one account against the same calls on many; then the account runs dry under the load. */

@@ -2,6 +2,7 @@ import { cpus } from 'node:os';
 import { isPostgresInstalled, startPostgres } from '../test/helper/postgres-server.ts';
 import { chatCall } from './call-request.ts';
 import { Cleanup } from './cleanup.ts';
+import { halfOf, withHalfLoad } from './half-load.ts';
 import type { Options } from './options.ts';
 import { callTable, type ProfileReport, type Skipped } from './report.ts';
 import { measure } from './rounds.ts';
@@ -33,7 +34,8 @@ export async function processes(options: Options): Promise<ProfileReport | Skipp
       const targets = counts.map((count, index) => gatewayOf(stage, count, index));
       const requests = stage.accounts.map(({ keys }) => chatCall(keys[0] ?? '', { promptBytes: 750 }));
       const measured = await measure(targets, { ...options, requests, connections: 64, alone: false });
-      return callTable(measured, targets[0]?.name ?? '');
+      const table = callTable(measured, targets[0]?.name ?? '');
+      return await withHalfLoad(table, targets, halfOf(targets, measured), { ...options, requests });
     });
     const note = `${cores} cores for everything: calls/s can grow only where the first process leaves some idle`;
     return { profile: 'processes', about, ...result, checks, notes: [note] };

@@ -2,6 +2,8 @@ import type { Options } from './options.ts';
 import { body, hot, json, keys, sse } from './profile-calls.ts';
 import { ledger } from './profile-ledger.ts';
 import { processes } from './profile-processes.ts';
+import { soak } from './profile-soak.ts';
+import { start } from './profile-start.ts';
 import { streams } from './profile-streams.ts';
 import { uploads } from './profile-uploads.ts';
 import type { ProfileReport, Skipped } from './report.ts';
@@ -20,4 +22,9 @@ export const PROFILES: ReadonlyMap<string, (options: Options) => Promise<Profile
   ['uploads', uploads],
   ['processes', processes],
   ['ledger', ledger],
+  ['start', start],
+  ['soak', soak],
 ]);
+
+/** Too long for a run of everything: run where they are named. */
+export const ONLY_BY_NAME: ReadonlySet<string> = new Set(['soak']);

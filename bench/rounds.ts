@@ -71,6 +71,11 @@ async function warmUp(target: Target, options: RoundOptions): Promise<number> {
     const result = await loadOn(target, options, connections, amount);
     spent += result.seconds;
     amount = Math.max(connections, Math.round((amount / result.seconds) * seconds));
+    const unseen = requests.length - (sent.get(target) ?? 0);
+    // All in one load: each takes time to prepare.
+    if (unseen > amount) {
+      spent += (await loadOn(target, options, connections, unseen)).seconds;
+    }
   }
   return amount;
 }
@@ -114,7 +119,7 @@ function loadOn(target: Target, options: RoundOptions, connections: number, amou
   // Goes on where the last load ended, or a short one would only ever see the first of many requests.
   const from = (sent.get(target) ?? 0) % all.length;
   sent.set(target, from + amount);
-  const requests = [...all.slice(from), ...all.slice(0, from)];
+  const requests = [...all.slice(from), ...all.slice(0, from)].slice(0, amount);
   return load({ urls: target.urls, connections, amount, requests, accepts: [200] }).catch((cause: Error) => {
     throw new Error(`${target.name}: ${cause.message}`, { cause });
   });

@@ -1,7 +1,7 @@
 /** The load tests (contract section 9). README.md says how to read what they print. */
 import { drawChart } from './chart.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
-import { PROFILES } from './profiles.ts';
+import { ONLY_BY_NAME, PROFILES } from './profiles.ts';
 import { interruptPrograms } from './program.ts';
 import { type ProfileReport, printable, resultOf, type Skipped, store } from './report.ts';
 
@@ -25,7 +25,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 const table = options.json ? process.stderr : process.stdout;
 const reports: (ProfileReport | Skipped)[] = [];
 for (const [name, run] of PROFILES) {
-  if (options.profiles.length > 0 && !options.profiles.includes(name)) continue;
+  const isWanted = options.profiles.length > 0 ? options.profiles.includes(name) : !ONLY_BY_NAME.has(name);
+  if (!isWanted) continue;
   process.stderr.write(`bench: ${name} …\n`);
   const report = await run(options).catch((error: Error) => {
     process.stderr.write(`bench: ${name} failed. ${error.message}\n`);

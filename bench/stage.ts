@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { type Account, CREDITS, changeCredits, makeAccounts } from './accounts.ts';
+import { makeManyAccounts } from './bulk-accounts.ts';
 import { type Check, checkBook, checkLive } from './check.ts';
 import { Cleanup } from './cleanup.ts';
 import { connectRedis, makePlace, type Place, startGateway } from './gateway.ts';
@@ -13,6 +14,10 @@ export interface StageOptions {
   readonly accounts: number;
   readonly keysEach: number;
   readonly restricted: boolean;
+  /** So many that they are made by a few statements; restricted, with credits. */
+  readonly many?: boolean;
+  /** Given to the gateways' Node. */
+  readonly nodeArgs?: readonly string[];
   /** Gateways in one place, by how many processes each runs; default: one of one. */
   readonly workers?: readonly number[];
   readonly shared?: Pick<Place, 'databaseUrl' | 'redisUrl'>;
@@ -61,14 +66,15 @@ async function open(options: StageOptions, cleanup: Cleanup): Promise<Stage> {
   ]);
   const baseline = await startServer(cleanup, 'the baseline', [file('baseline.ts'), upstream.url]);
   const place = makePlace(cleanup, upstream.url, options.shared);
-  const accounts = await makeAccounts(place, options);
+  const make = options.many ? makeManyAccounts : makeAccounts;
+  const accounts = await make(place, options);
   const gateways: Server[] = [];
   for (const [index, workers] of (options.workers ?? [1]).entries()) {
-    gateways.push(await startGateway(cleanup, place, index, workers));
+    gateways.push(await startGateway(cleanup, place, { index, workers, nodeArgs: options.nodeArgs ?? [] }));
   }
   const [gateway] = gateways;
   if (!gateway) throw new RangeError('a stage has at least one gateway');
-  for (const { id } of accounts) await changeCredits(gateway, id, CREDITS);
+  if (!options.many) for (const { id } of accounts) await changeCredits(gateway, id, CREDITS);
   const redis = connectRedis(cleanup, place);
   return {
     upstream,

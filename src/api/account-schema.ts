@@ -1,6 +1,6 @@
-import { Type } from 'typebox';
 import { MAX_CREDITS } from '../domain/credits.ts';
 import { balance, credits, id, pageLimit, timestamp, words } from './docs/fields.ts';
+import { Type } from './docs/json-type.ts';
 
 const alert_threshold = credits(
   'The alert is sent when a debit takes the balance from this or more to below it.',

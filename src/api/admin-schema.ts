@@ -1,6 +1,6 @@
-import { Type } from 'typebox';
 import { MAX_CREDITS } from '../domain/credits.ts';
 import { balance, credits, cursor, id, pageLimit, timestamp } from './docs/fields.ts';
+import { Type } from './docs/json-type.ts';
 import { LONGEST_EMAIL } from './email-field.ts';
 import { CREATED_KEY_EXAMPLE } from './key-examples.ts';
 import { CreatedKey } from './key-schema.ts';

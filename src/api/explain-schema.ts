@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
 import { ERRORS } from '../domain/errors.ts';
+import { Type } from './docs/json-type.ts';
 
 /** Of every text of an explain request, in characters. */
 export const LONGEST_TEXT = 1_000;

@@ -13,12 +13,10 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * with a JSON content type and nothing behind it).
  *
  * Requests are validated by the parse functions of the domain alone, which name the field and say what would be
- * right. Route schemas describe the same bodies in /openapi.json and shape the answers, so Fastify's own
- * validation is switched off here: two validators would be two truths. What the schemas forbid, the parse functions
- * refuse: test/api/documented-bounds.test.ts.
+ * right. Route schemas describe the same bodies in /openapi.json, and the app has no validator of its own: two would
+ * be two truths. What the schemas forbid, the parse functions refuse: test/api/documented-bounds.test.ts.
  */
 export function speakJson(app: FastifyInstance): void {
-  app.setValidatorCompiler(() => () => true);
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('cache-control', 'no-store');
   });

@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import { MAX_CREDITS } from '../domain/credits.ts';
 import { CATEGORIES, SPENDING_PERIODS } from '../domain/key.ts';
 import {
@@ -10,6 +9,7 @@ import {
 } from '../domain/key-fields.ts';
 import { DEFAULT_SETTINGS } from '../domain/key-settings.ts';
 import { exactCredits, id, timestamp, timestampOrNull, words } from './docs/fields.ts';
+import { Type } from './docs/json-type.ts';
 
 const list = (items: ReturnType<typeof Type.String>, description: string) =>
   Type.Array(items, { maxItems: MOST_ITEMS, description });

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from './docs/json-type.ts';
 import { csvEntry, csvHeader } from './ledger-csv.ts';
 import { ENTRY_EXAMPLE, EntryPage } from './ledger-schema.ts';
 

@@ -1,7 +1,7 @@
-import { Type } from 'typebox';
 import { CATEGORIES } from '../domain/key.ts';
 import { ENTRY_TYPES } from '../domain/ledger-entry.ts';
 import { cursor, exactCredits, pageLimit, timestamp, words } from './docs/fields.ts';
+import { Type } from './docs/json-type.ts';
 import type { EntryView } from './entry-view.ts';
 
 const count = (description: string) => Type.Optional(Type.Number({ minimum: 0, description }));

@@ -1,12 +1,10 @@
 import swagger from '@fastify/swagger';
-import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify';
 import { DOCUMENT } from './docs/document.ts';
 import { type Document, finish } from './docs/finish.ts';
-import { DOCS_PAGE } from './docs/page.ts';
 
 /**
- * `/openapi.json` (OpenAPI 3.1) and `/docs`, made from the schemas of the routes that are registered after it.
+ * `/openapi.json` (OpenAPI 3.1), made from the schemas of the routes that are registered after it.
  *
  * It describes the app that it is registered on, not a scope of its own: the symbol is what Fastify asks of a plugin
  * that is not to be encapsulated.
@@ -22,7 +20,6 @@ async function describe(app: FastifyInstance): Promise<void> {
     transformObject: (made) =>
       finish(('openapiObject' in made ? made.openapiObject : {}) as unknown as Document) as never,
   });
-  await app.register(swaggerUi, DOCS_PAGE);
   let text: string | undefined;
   app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
     // Made when it is first asked for: by then every route is there.

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from './docs/json-type.ts';
 
 export const Health = Type.Object(
   { status: Type.Literal('ok', { description: 'The only value there is.' }) },

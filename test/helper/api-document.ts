@@ -79,11 +79,21 @@ export function judgeBy(document: ApiDocument): Judge {
   formats.default(ajv);
   // Bytes, about which there is nothing to judge.
   ajv.addFormat('binary', true);
-  ajv.addSchema(document, 'api');
+  ajv.addSchema(sealed(document), 'api');
   return (pointer, value) => {
     const schema = { $ref: `api${pointer}` };
     return ajv.validate(schema, value) ? undefined : `${pointer}: ${ajv.errorsText()}`;
   };
+}
+
+/** The document with every object that we describe closed: an answer of ours holds nothing that is not described. */
+function sealed(document: ApiDocument): ApiDocument {
+  const text = JSON.stringify(document, (_key, value: unknown) => {
+    if (typeof value !== 'object' || value === null || !('properties' in value) || !('type' in value))
+      return value;
+    return { additionalProperties: false, ...value };
+  });
+  return JSON.parse(text) as ApiDocument;
 }
 
 /** What is wrong with an answer of an operation, by the document; an empty list: nothing. */

@@ -11,6 +11,7 @@ const TIERS: readonly (readonly string[])[] = [
   ['ledger', 'alerts'],
   ['gateway'],
   ['api', 'dashboard'],
+  ['pages.ts', 'pages-later.ts'],
   // Beside the app, so that nothing on the path of a request can know the demo.
   ['app.ts', 'readiness.ts', 'metrics.ts', 'workers-metrics.ts', 'gauges.ts', 'demo'],
   ['container.ts'],

@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
 import { MAX_CREDITS } from '../../domain/credits.ts';
+import { Type } from './json-type.ts';
 
 /** Fields that many schemas have, described once. */
 

@@ -1,0 +1,39 @@
+import type { JsonSchema } from './operation.ts';
+
+/** Left out of a schema's text: an object need not have this property. */
+const OPTIONAL = Symbol('optional');
+
+export interface ObjectSchema extends JsonSchema {
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+}
+
+/** JSON Schemas from their parts. `options`: further keywords. */
+export const Type = {
+  Array: (items: JsonSchema, options: JsonSchema = {}): JsonSchema => ({ type: 'array', items, ...options }),
+  Boolean: (options: JsonSchema = {}): JsonSchema => ({ type: 'boolean', ...options }),
+  Integer: (options: JsonSchema = {}): JsonSchema => ({ type: 'integer', ...options }),
+  Literal: (value: boolean | string, options: JsonSchema = {}): JsonSchema => ({
+    type: typeof value,
+    const: value,
+    ...options,
+  }),
+  Null: (): JsonSchema => ({ type: 'null' }),
+  Number: (options: JsonSchema = {}): JsonSchema => ({ type: 'number', ...options }),
+  String: (options: JsonSchema = {}): JsonSchema => ({ type: 'string', ...options }),
+  Union: (anyOf: readonly JsonSchema[], options: JsonSchema = {}): JsonSchema => ({ anyOf, ...options }),
+
+  /** Requires every property but the optional ones. */
+  Object(properties: Readonly<Record<string, JsonSchema>>, options: JsonSchema = {}): ObjectSchema {
+    const required = Object.keys(properties).filter((name) => !(OPTIONAL in (properties[name] ?? {})));
+    return { type: 'object', ...(required.length > 0 ? { required } : {}), properties, ...options };
+  },
+
+  /** Marks a property as one that may be missing. */
+  Optional: (schema: JsonSchema): JsonSchema => ({ ...schema, [OPTIONAL]: true }),
+
+  /** The same object, of which any property may be missing. */
+  Partial({ properties }: ObjectSchema, options: JsonSchema = {}): ObjectSchema {
+    const all = Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)]);
+    return Type.Object(Object.fromEntries(all), options);
+  },
+};

@@ -1,0 +1,31 @@
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+
+/** All that the other app serves. The bare address leads to the dashboard. */
+const PLACES = ['/', '/docs', '/docs/*', '/dashboard', '/dashboard/*'];
+
+/**
+ * Hands requests for pages to an app that is made when the first of them comes: what a gateway needs for people to look at
+ * takes 2 MB and 40 ms to load, and most gateways are looked at seldom or never. What `make` resolves with must be ready.
+ */
+export function pagesLater(make: () => Promise<FastifyInstance>): FastifyPluginAsync {
+  return async (app) => {
+    let made: Promise<FastifyInstance> | undefined;
+    const pagesApp = () => {
+      made ??= make().catch((error: unknown) => {
+        made = undefined;
+        throw error;
+      });
+      return made;
+    };
+    const handOver = async (request: FastifyRequest, reply: FastifyReply) => {
+      const pages = await pagesApp();
+      for (const [name, value] of Object.entries(reply.getHeaders())) {
+        if (value !== undefined) reply.raw.setHeader(name, value);
+      }
+      reply.hijack();
+      pages.routing(request.raw, reply.raw);
+    };
+    for (const place of PLACES) app.get(place, { schema: { hide: true } }, handOver);
+    app.addHook('onClose', async () => await (await made)?.close());
+  };
+}
