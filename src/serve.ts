@@ -20,6 +20,7 @@ import { startPrivateRedis } from './ledger/redis-server.ts';
 import { BookOlderThanRedis } from './ledger/restored-book.ts';
 import { describeOffer } from './offer.ts';
 import type { ReplaceCatalog } from './reload.ts';
+import { returnMemory } from './return-memory.ts';
 import { Stopping } from './stopping.ts';
 
 /** How long settles and the journal may take after the last request (contract section 1, "Stop"). */
@@ -119,6 +120,8 @@ async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger)
   const app = await buildApp(container.resolve(APP_PARTS));
   stopping.watch(app);
   closers.add(() => stopping.stop(app, config.server.drainDelayMs));
+  await app.ready();
+  returnMemory();
   const { host, port } = config.server;
   const url = await app.listen({ host, port }).catch((cause: NodeJS.ErrnoException) => {
     const reason = LISTEN_FAULTS[cause.code ?? ''] ?? cause.message;
