@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -20,7 +20,9 @@ test('a body that cannot be kept is refused with 503, in both shapes, and costs 
   const world = await startMediaWorld(t, () => undefined);
   const account = await world.account();
   // A file where the folder should be, as no right to write there would not stop root.
-  writeFileSync(join(world.config.dataDir, 'uploads'), '');
+  const folder = join(world.config.dataDir, 'uploads');
+  rmSync(folder, { recursive: true, force: true });
+  writeFileSync(folder, '');
   const response = await world.post(account.key, '/v1/chat/completions', chatBody({ user: LARGE }));
   t.equal(response.status, 503);
   t.equal(response.headers.get('retry-after'), '1');
