@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Cluster, Redis } from 'ioredis';
 
-/** Every script with its number of keys (undefined: the caller gives it). Shapes of calls and replies stand in its header. */
+/** Every script with its number of keys (undefined: the caller gives it; admit and settle: those of each call). Shapes of calls and replies stand in its header. */
 export const KEYS_OF = {
   admit: 3,
   settle: 4,
@@ -21,8 +21,9 @@ type Arg = string | number;
 
 /** The scripts as methods: keys first, then arguments, each script as its header says. */
 export interface ScriptClient {
-  admit(...args: Arg[]): Promise<number | [string, string?, string?]>;
-  settle(...args: Arg[]): Promise<1 | 'DONE' | 'LOST' | 'MISSING'>;
+  /** Of one call; several go by ScriptSender. So does settle. */
+  admit(...args: Arg[]): Promise<[number | [string, string?, string?]]>;
+  settle(...args: Arg[]): Promise<[1 | 'DONE' | 'LOST' | 'MISSING' | ['ERROR', string]]>;
   cancel(...args: Arg[]): Promise<'CANCELLED' | 'BARRED' | 'MISSING'>;
   expire(...args: Arg[]): Promise<'EXPIRED' | 'FORGOTTEN' | 'KEPT' | 'MISSING'>;
   apply(...args: Arg[]): Promise<['APPLIED' | 'DONE' | 'MISSING', string?]>;
@@ -41,7 +42,7 @@ function read(name: string): string {
 
 /** The text of a script, with `--- @include name` lines replaced by `lua/<name>.inc.lua`. */
 export function scriptText(name: string): string {
-  return read(name).replace(/^--- @include (\S+)$/gm, (_, include: string) => read(`${include}.inc`));
+  return read(name).replace(/^--- @include (\S+)$/gm, (_, include: string) => scriptText(`${include}.inc`));
 }
 
 /** Teaches the client the scripts; sent by SHA, whole only the first time on a connection or after SCRIPT FLUSH. */

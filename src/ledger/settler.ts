@@ -167,7 +167,8 @@ export class Settler {
   /** The same again, not in a hurry; resolves when it is done. */
   async #settleAgain(settlement: Settlement): Promise<void> {
     const { keys, id, numbers, record } = commandOf(settlement);
-    const reply = await this.#background.settle(...keys, id, numbers, record);
+    const [reply] = await this.#background.settle(...keys, id, numbers, record);
+    if (Array.isArray(reply)) throw new Error(reply[1]);
     if (reply === SETTLED) this.#settled(settlement);
     else if (reply === 'MISSING') {
       await this.#rebuild(settlement);

@@ -13,6 +13,7 @@ import { nodesOf } from './connect-redis.ts';
 export class TickWriter {
   readonly #client: Redis | Cluster;
   #corked: Duplex[] = [];
+  #writes: (() => void)[] = [];
   #waiting: (() => void)[] = [];
   #open = false;
 
@@ -33,6 +34,12 @@ export class TickWriter {
     setImmediate(() => this.#flush());
   }
 
+  /** Calls back at the end of the tick, right before what was issued in it is written; for commands that are gathered. */
+  beforeWrite(write: () => void): void {
+    this.open();
+    this.#writes.push(write);
+  }
+
   /** Calls back once every command issued until now is written, or its connection is gone. */
   afterWrite(callback: () => void): void {
     this.open();
@@ -41,10 +48,13 @@ export class TickWriter {
 
   #flush(): void {
     const streams = this.#corked;
+    const writes = this.#writes;
     const waiting = this.#waiting;
     this.#corked = [];
+    this.#writes = [];
     this.#waiting = [];
     this.#open = false;
+    for (const write of writes) write();
     for (const stream of streams) stream.uncork();
     if (waiting.length === 0) return;
     const behind = streams.filter((stream) => stream.writableLength > 0 && !stream.destroyed);

@@ -1,28 +1,61 @@
--- Admit: version check, spending limit, balance, hold (contract section 3, checks 11 and 12).
--- KEYS  1 account hash  2 key hash  3 holds hash
--- ARGV  1 request id
---       2 '<key version> <account version> <hold (micro-credits)> <limit, or -> <period field d|w|m> <its start (days since epoch)>':
---         one argument, because each costs the gateway as much as reading all of these costs here
---       3 hold record: '<amount> <deadline ms> <key id> <account id> <created ms> <category> <endpoint> <model>'
--- Reply epoch (integer): it is held | {'STALE'} | {'MISSING'} live state to be rebuilt
+-- Admit: version check, spending limit, balance, hold (contract section 3, checks 11 and 12). Of several calls, one
+-- after the other.
+-- KEYS  of each call: account hash, key hash, holds hash
+-- ARGV  of each call: request id;
+--       '<key version> <account version> <hold (micro-credits)> <limit, or -> <period field d|w|m> <its start (days since epoch)>':
+--         one argument, because each costs the gateway as much as reading all of these costs here;
+--       hold record: '<amount> <deadline ms> <key id> <account id> <created ms> <category> <endpoint> <model>'
+-- Reply of each call: epoch (integer): it is held | {'STALE'} | {'MISSING'} live state to be rebuilt
 --       | {'VOID'} cancelled before it came, or repeated | {'LIMIT', spent, held} | {'FUNDS', balance, held}
--- O(1).
-local version, accountVersion, amount, limit, period, start =
-  string.match(ARGV[2], '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+)$')
-local a = redis.call('HMGET', KEYS[1], 'v', 'ep', 'bal', 'held')
-local k = redis.call('HMGET', KEYS[2], 'v', 'ep', 'held', period, period .. 's')
-if not a[2] or k[2] ~= a[2] then return { 'MISSING' } end
-if k[1] ~= version or a[1] ~= accountVersion then return { 'STALE' } end
-local hold = tonumber(amount)
-if limit ~= '-' then
-  local spent = 0
-  if tonumber(k[4]) >= tonumber(start) then spent = tonumber(k[5]) end
-  if spent + tonumber(k[3]) + hold > tonumber(limit) then
-    return { 'LIMIT', string.format('%.0f', spent), k[3] }
+--       | {'ERROR', message}
+-- O(1) for each.
+--- @include int
+--- @include each
+
+-- Accounts and keys of this run by name: each is read once and its holds are written once, however many calls are its own.
+local accounts, keys = {}, {}
+
+local function readAccount(name)
+  if not accounts[name] then
+    local f = redis.call('HMGET', name, 'v', 'ep', 'bal', 'held')
+    accounts[name] = { v = f[1], ep = f[2], bal = f[3], held = tonumber(f[4]), added = 0 }
   end
+  return accounts[name]
 end
-if tonumber(a[3]) - tonumber(a[4]) < hold then return { 'FUNDS', a[3], a[4] } end
-if redis.call('HSETNX', KEYS[3], ARGV[1], ARGV[3]) == 0 then return { 'VOID' } end
-redis.call('HINCRBY', KEYS[1], 'held', amount)
-redis.call('HINCRBY', KEYS[2], 'held', amount)
-return tonumber(a[2])
+
+local function readKey(name)
+  if not keys[name] then
+    local f = redis.call('HMGET', name, 'v', 'ep', 'held', 'd', 'ds', 'w', 'ws', 'm', 'ms')
+    keys[name] = { v = f[1], ep = f[2], held = tonumber(f[3]), added = 0,
+      d = f[4], ds = f[5], w = f[6], ws = f[7], m = f[8], ms = f[9] }
+  end
+  return keys[name]
+end
+
+local function admit(accountName, keyName, holdsName, id, numbers, record)
+  local version, accountVersion, amount, limit, period, start =
+    string.match(numbers, '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+)$')
+  local account, key = readAccount(accountName), readKey(keyName)
+  if not account.ep or key.ep ~= account.ep then return { 'MISSING' } end
+  if key.v ~= version or account.v ~= accountVersion then return { 'STALE' } end
+  local hold = tonumber(amount)
+  local held, keyHeld = account.held + account.added, key.held + key.added
+  if limit ~= '-' then
+    local spent = 0
+    if tonumber(key[period]) >= tonumber(start) then spent = tonumber(key[period .. 's']) end
+    if spent + keyHeld + hold > tonumber(limit) then return { 'LIMIT', int(spent), int(keyHeld) } end
+  end
+  if tonumber(account.bal) - held < hold then return { 'FUNDS', account.bal, int(held) } end
+  if redis.call('HSETNX', holdsName, id, record) == 0 then return { 'VOID' } end
+  account.added, key.added = account.added + hold, key.added + hold
+  return tonumber(account.ep)
+end
+
+local replies = each(admit, 3)
+for name, account in pairs(accounts) do
+  if account.added > 0 then redis.call('HINCRBY', name, 'held', int(account.added)) end
+end
+for name, key in pairs(keys) do
+  if key.added > 0 then redis.call('HINCRBY', name, 'held', int(key.added)) end
+end
+return replies

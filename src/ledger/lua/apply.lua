@@ -13,5 +13,7 @@ if ARGV[2] == '1' then
   if not key or key.ep ~= account.ep then return { 'MISSING' } end
 end
 if redis.call('HSETNX', KEYS[3], ARGV[1], '- ' .. ARGV[3]) == 0 then return { 'DONE', int(account.bal) } end
-return { 'APPLIED', post(account, key, KEYS[4], tonumber(ARGV[4]), 0,
-  tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]) }
+local after = post(account, key, KEYS[4], tonumber(ARGV[4]), 0,
+  tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8])
+write()
+return { 'APPLIED', after }

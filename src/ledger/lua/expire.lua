@@ -17,4 +17,5 @@ local key = readKey(KEYS[2])
 if not account or not key or account.ep ~= key.ep then return 'MISSING' end
 redis.call('HDEL', KEYS[3], ARGV[1])
 post(account, key, KEYS[4], 0, tonumber(amount), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6])
+write()
 return 'EXPIRED'

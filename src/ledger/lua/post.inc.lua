@@ -7,21 +7,41 @@
 -- Amounts are integer micro-credits below 2^53, exact as Lua doubles; they are formatted by int(), because
 -- tostring() loses digits from 1e14.
 
-local function int(number)
-  return string.format('%.0f', number)
-end
+--- @include int
+
+-- Accounts and keys of this run of the script by name, false where there is none: each is read once and written once,
+-- by write() at the end, however many entries are its own.
+local accounts, keys = {}, {}
 
 local function readAccount(name)
-  local f = redis.call('HMGET', name, 'bal', 'held', 'seq', 'thr', 'ep')
-  if not f[5] then return nil end
-  return { name = name, bal = tonumber(f[1]), held = tonumber(f[2]), seq = tonumber(f[3]), thr = tonumber(f[4]), ep = f[5] }
+  if accounts[name] == nil then
+    local f = redis.call('HMGET', name, 'bal', 'held', 'seq', 'thr', 'ep')
+    accounts[name] = f[5] and { bal = tonumber(f[1]), held = tonumber(f[2]), seq = tonumber(f[3]), thr = tonumber(f[4]), ep = f[5] }
+  end
+  return accounts[name]
 end
 
 local function readKey(name)
-  local f = redis.call('HMGET', name, 'ep', 'held', 'd', 'ds', 'w', 'ws', 'm', 'ms')
-  if not f[1] then return nil end
-  return { name = name, ep = f[1], held = tonumber(f[2]),
-    d = tonumber(f[3]), ds = tonumber(f[4]), w = tonumber(f[5]), ws = tonumber(f[6]), m = tonumber(f[7]), ms = tonumber(f[8]) }
+  if keys[name] == nil then
+    local f = redis.call('HMGET', name, 'ep', 'held', 'd', 'ds', 'w', 'ws', 'm', 'ms')
+    keys[name] = f[1] and { ep = f[1], held = tonumber(f[2]), d = tonumber(f[3]), ds = tonumber(f[4]),
+      w = tonumber(f[5]), ws = tonumber(f[6]), m = tonumber(f[7]), ms = tonumber(f[8]) }
+  end
+  return keys[name]
+end
+
+local function write()
+  for name, a in pairs(accounts) do
+    if a and a.isMoved then
+      redis.call('HSET', name, 'bal', int(a.bal), 'held', int(a.held), 'seq', int(a.seq))
+    end
+  end
+  for name, k in pairs(keys) do
+    if k and k.isMoved then
+      redis.call('HSET', name, 'held', int(k.held),
+        'd', int(k.d), 'ds', int(k.ds), 'w', int(k.w), 'ws', int(k.ws), 'm', int(k.m), 'ms', int(k.ms))
+    end
+  end
 end
 
 -- Periods only move forward: a gateway whose clock is behind books on the period that has begun elsewhere.
@@ -39,24 +59,25 @@ end
 
 -- Moves the balance by `credits` (negative: a debit), takes `release` off the holds, books the spend on the key
 -- (key may be nil: top-ups; credits above 0 with a key are a refund, and the periods those of its charge), and appends the entry to the journal as
--- "<seq> <balance after> <day booked> <epoch> <crossing 1|0> <entry JSON>".
+-- "<seq> <balance after> <day booked> <epoch> <crossing 1|0> <entry JSON>". write() must follow.
 local function post(account, key, journal, credits, release, day, week, month, entry)
-  local after = account.bal + credits
-  local seq = account.seq + 1
-  redis.call('HSET', account.name, 'bal', int(after), 'held', int(account.held - release), 'seq', int(seq))
+  local before = account.bal
+  local after = before + credits
+  account.isMoved = true
+  account.bal, account.held, account.seq = after, account.held - release, account.seq + 1
   if key then
     local isRefund = credits > 0
     local move, amount = add, -credits
     if isRefund then move, amount = takeBack, credits end
-    local d, ds = move(key.d, key.ds, day, amount)
-    local w, ws = move(key.w, key.ws, week, amount)
-    local m, ms = move(key.m, key.ms, month, amount)
-    redis.call('HSET', key.name, 'held', int(key.held - release),
-      'd', int(d), 'ds', int(ds), 'w', int(w), 'ws', int(ws), 'm', int(m), 'ms', int(ms))
-    if not isRefund then day = d end
+    key.isMoved = true
+    key.held = key.held - release
+    key.d, key.ds = move(key.d, key.ds, day, amount)
+    key.w, key.ws = move(key.w, key.ws, week, amount)
+    key.m, key.ms = move(key.m, key.ms, month, amount)
+    if not isRefund then day = key.d end
   end
-  local crossing = (credits < 0 and account.bal >= account.thr and after < account.thr) and '1' or '0'
+  local crossing = (credits < 0 and before >= account.thr and after < account.thr) and '1' or '0'
   redis.call('XADD', journal, '*', 'e',
-    int(seq) .. ' ' .. int(after) .. ' ' .. int(day) .. ' ' .. account.ep .. ' ' .. crossing .. ' ' .. entry)
+    int(account.seq) .. ' ' .. int(after) .. ' ' .. int(day) .. ' ' .. account.ep .. ' ' .. crossing .. ' ' .. entry)
   return int(after)
 end

@@ -15,4 +15,5 @@ if ARGV[2] == '1' then
 end
 if redis.call('XDEL', KEYS[3], ARGV[1]) == 0 then return 'DONE' end
 post(account, key, KEYS[3], tonumber(ARGV[3]), 0, tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7])
+write()
 return 'APPLIED'

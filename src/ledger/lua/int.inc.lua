@@ -1,0 +1,4 @@
+-- An amount as Redis keeps it. tostring() loses digits from 1e14.
+local function int(number)
+  return string.format('%.0f', number)
+end
