@@ -14,6 +14,7 @@ import type { Usage } from './ledger-entry.ts';
  */
 const ATTO_PER_MICRO = 10n ** 12n;
 const PICO_PER_MICRO = 10n ** 6n;
+const PICO_IN_MICRO = Number(PICO_PER_MICRO);
 const MILLIONTHS = 10n ** 6n;
 
 type Unit = keyof Price;
@@ -84,7 +85,7 @@ export function isPriced(price: Price): boolean {
  * would not be a safe integer.
  */
 export function chargeFor(price: Price, usage: Usage): Micro {
-  return micro(Number(microsFor(price, usage)));
+  return micro(smallMicros(listsOf(price).charge, usage) ?? Number(microsFor(price, usage)));
 }
 
 /**
@@ -92,11 +93,49 @@ export function chargeFor(price: Price, usage: Usage): Micro {
  * name bounds without end (`max_tokens`, `n`); then it is 2^53 − 1 micro-credits, which no account has and no limit allows.
  */
 export function holdFor(price: Price, usage: Usage): Micro {
-  const dearest = [price.input, price.cachedInput, price.cacheWrite].reduce((a, b) => (a > b ? a : b));
   const bounded: Usage = { ...usage, requests: 1 };
+  const small = smallMicros(listsOf(price).hold, bounded);
+  if (small !== undefined) return micro(small);
   for (const [used] of COUNTED) bounded[used] = Math.min(bounded[used] ?? 0, Number.MAX_SAFE_INTEGER);
-  const micros = microsFor({ ...price, input: dearest }, bounded);
+  const micros = microsFor(dearest(price), bounded);
   return micro(Math.min(Number(micros), Number.MAX_SAFE_INTEGER));
+}
+
+function dearest(price: Price): Price {
+  const input = [price.input, price.cachedInput, price.cacheWrite].reduce((a, b) => (a > b ? a : b));
+  return { ...price, input };
+}
+
+/** Prices of what is counted in whole units, as numbers, in the order of COUNTED. */
+type PriceList = readonly number[];
+
+const LISTS = new WeakMap<Price, { charge: PriceList; hold: PriceList }>();
+
+function listsOf(price: Price): { charge: PriceList; hold: PriceList } {
+  const known = LISTS.get(price);
+  if (known) return known;
+  const list = (of: Price) => COUNTED.map(([, unit]) => Number(of[unit]));
+  const lists = { charge: list(price), hold: list(dearest(price)) };
+  LISTS.set(price, lists);
+  return lists;
+}
+
+/**
+ * The same as `microsFor`, without a big integer: numbers are exact as long as the sum is a safe integer, which it is up
+ * to 9,007 credits. Undefined where it is more, and for usage that is timed, or wrong.
+ */
+function smallMicros(list: PriceList, usage: Usage): number | undefined {
+  if (usage.audioSeconds !== undefined || usage.videoSeconds !== undefined) return undefined;
+  let pico = 0;
+  for (let index = 0; index < COUNTED.length; index++) {
+    const count = usage[(COUNTED[index] as (typeof COUNTED)[number])[0]];
+    if (count === undefined) continue;
+    if (!(Number.isSafeInteger(count) && count >= 0)) return undefined;
+    pico += count * (list[index] as number);
+  }
+  if (pico > Number.MAX_SAFE_INTEGER) return undefined;
+  // The quotient's error is below 2^-20, and a sum that is no whole micro-credit is 10^-6 away from one at least.
+  return Math.ceil(pico / PICO_IN_MICRO);
 }
 
 /** Micro-credits, rounded up, however many. */

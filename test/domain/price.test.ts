@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { test } from 'tap';
 import type { Price } from '../../src/domain/catalog.ts';
 import { MAX_CREDITS } from '../../src/domain/credits.ts';
@@ -111,6 +112,52 @@ test('a charge never is below the exact sum, nor a micro-credit or more above it
     if (charged < exactPico || charged - exactPico >= 1_000_000n) t.fail(`${tokens} tokens: ${charged}`);
   }
   t.pass('all sums rounded up once');
+});
+
+test('numbers give the same charge and hold as big integers do', async (t) => {
+  // Usage of which a part is timed is always counted in big integers.
+  const exactly = { audioSeconds: 0 };
+  const price = fc.record(
+    Object.fromEntries(
+      Object.keys(FREE_PRICE).map((unit) => [unit, fc.bigInt({ min: 0n, max: 10n ** 10n })]),
+    ),
+  );
+  const count = fc.oneof(fc.nat(5_000_000), fc.maxSafeNat());
+  const usage = fc.record(
+    { input: count, output: count, cachedInput: count, cacheWrite: count, images: fc.nat(9) },
+    { requiredKeys: [] },
+  );
+  const outcome = (charge: () => number) => {
+    try {
+      return charge();
+    } catch (error) {
+      return (error as Error).name;
+    }
+  };
+  fc.assert(
+    fc.property(price, usage, (drawn, used) => {
+      const of = { ...FREE_PRICE, ...drawn };
+      const big = { ...used, ...exactly };
+      t.equal(
+        outcome(() => chargeFor(of, used)),
+        outcome(() => chargeFor(of, big)),
+      );
+      t.equal(
+        outcome(() => holdFor(of, used)),
+        outcome(() => holdFor(of, big)),
+      );
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a sum is rounded up also where it is as large as numbers count', async (t) => {
+  const charge = (pico: bigint) => chargeFor({ ...FREE_PRICE, input: pico }, { input: 1 });
+  for (const micros of [8_589_934_592n, 9_007_199_254n]) {
+    t.equal(charge(micros * 1_000_000n - 1n), Number(micros));
+    t.equal(charge(micros * 1_000_000n), Number(micros));
+    t.equal(charge(micros * 1_000_000n + 1n), Number(micros) + 1);
+  }
 });
 
 const WRONG: readonly [what: string, usage: Usage][] = [
