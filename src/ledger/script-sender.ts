@@ -60,7 +60,9 @@ export class ScriptSender {
   }
 
   /** A batch has its answer. */
-  answer({ script, calls }: Batch, error: Error | null, reply: unknown): void {
+  answer(batch: Batch, error: Error | null, reply: unknown): void {
+    const { script, calls } = batch;
+    this.#open.delete(batch);
     if (error?.message.startsWith('NOSCRIPT')) {
       for (const call of calls) this.#sendDefined(script.name, call);
       return;
@@ -78,7 +80,8 @@ export class ScriptSender {
     this.#watch ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
     for (let start = 0; start < waiting.length; start += BATCH) {
       const calls = waiting.length <= BATCH ? waiting : waiting.slice(start, start + BATCH);
-      const batch = new Batch(this, script, calls, this.#open);
+      const batch = new Batch(this, script, calls);
+      this.#open.add(batch);
       this.#client.sendCommand(batch as unknown as Command);
     }
   }
@@ -126,12 +129,9 @@ class Batch {
   readonly script: Script;
   readonly calls: readonly Call[];
   readonly #sender: ScriptSender;
-  readonly #open: Set<Batch>;
 
-  /** It is in `open` until it is answered. */
-  constructor(sender: ScriptSender, script: Script, calls: readonly Call[], open: Set<Batch>) {
+  constructor(sender: ScriptSender, script: Script, calls: readonly Call[]) {
     this.#sender = sender;
-    this.#open = open.add(this);
     this.script = script;
     this.calls = calls;
   }
@@ -156,7 +156,6 @@ class Batch {
   #answer(error: Error | null, reply: unknown): void {
     if (this.isResolved) return;
     this.isResolved = true;
-    this.#open.delete(this);
     this.#sender.answer(this, error, reply);
   }
 }
