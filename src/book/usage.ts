@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { micro } from '../domain/credits.ts';
 import type { Usage } from '../domain/ledger-entry.ts';
 import { monthStart } from '../domain/period.ts';
@@ -48,39 +48,99 @@ function byModelDays(
     .execute();
 }
 
-/** Whole months from their sums, the days before and after them one by one. */
-function byKey(db: Kysely<BookSchema>, accountId: number, fromDay: number, toDay: number): Promise<Row[]> {
-  const next = monthStart(fromDay, 1);
-  const firstMonth = monthStart(fromDay) === fromDay ? fromDay : next;
-  const lastMonth = Math.max(firstMonth, monthStart(toDay));
-  const days = (from: number, to: number) =>
-    db
-      .selectFrom('spend_days')
-      .select(['key_id', ...SUMS])
-      .where('account_id', '=', accountId)
-      .where('day', '>=', from)
-      .where('day', '<', to);
-  const months = db
-    .selectFrom('spend_key_months')
-    .select(['key_id', ...SUMS])
-    .where('account_id', '=', accountId)
-    .where('month', '>=', firstMonth)
-    .where('month', '<', lastMonth);
-  const parts = months.unionAll(days(fromDay, Math.min(firstMonth, toDay))).unionAll(days(lastMonth, toDay));
-  return db
-    .selectFrom(parts.as('parts'))
+/**
+ * Whole months from their sums, and what the span has more or less than these from its days. With 100 keys and 3 models,
+ * reading all days of the months that a span cuts through took 5 times as long.
+ */
+async function byKey(
+  db: Kysely<BookSchema>,
+  accountId: number,
+  fromDay: number,
+  toDay: number,
+): Promise<Row[]> {
+  const parts = partsOf(fromDay, toDay).map((part) =>
+    part.sums === 'months' ? monthsOf(db, accountId, part) : daysOf(db, accountId, part),
+  );
+  const all = parts.reduce((before, part) => before.unionAll(part));
+  const rows = await db
+    .selectFrom(all.as('parts'))
     .select('key_id as place')
-    .select(({ fn }) => SUMS.map((sum) => fn.sum<number>(sum).as(sum)))
+    .select(({ fn }) => SUMS.map((sum) => fn.sum<number>(sql`times * ${sql.ref(sum)}`).as(sum)))
     .groupBy('key_id')
     .execute();
+  // A key that was used in a month, but only on days that were taken off again.
+  return rows.filter(({ calls, credits }) => calls !== 0 || credits !== 0);
+}
+
+interface Part {
+  readonly sums: 'months' | 'days';
+  readonly from: number;
+  /** The first day that is not part of it. */
+  readonly to: number;
+  readonly times: 1 | -1;
+}
+
+/**
+ * Either end of a span is moved to the nearest first of a month; the days between are added where they belong to the
+ * span, else taken off. That is 15 days at each end, at most; and none for the usual end, today, in the second half of a
+ * month: the days after it have no sums yet.
+ */
+function partsOf(fromDay: number, toDay: number): Part[] {
+  const from = nearestMonth(fromDay);
+  const to = nearestMonth(toDay);
+  if (toDay - fromDay <= Math.abs(from - fromDay) + Math.abs(to - toDay)) {
+    return [{ sums: 'days', from: fromDay, to: toDay, times: 1 }];
+  }
+  return [
+    { sums: 'months', from, to, times: 1 },
+    {
+      sums: 'days',
+      from: Math.min(from, fromDay),
+      to: Math.max(from, fromDay),
+      times: from > fromDay ? 1 : -1,
+    },
+    { sums: 'days', from: Math.min(to, toDay), to: Math.max(to, toDay), times: to < toDay ? 1 : -1 },
+  ];
+}
+
+function nearestMonth(day: number): number {
+  const start = monthStart(day);
+  const next = monthStart(day, 1);
+  return day - start <= next - day ? start : next;
+}
+
+function monthsOf(db: Kysely<BookSchema>, accountId: number, { from, to, times }: Part) {
+  return db
+    .selectFrom('spend_key_months')
+    .select(['key_id', ...SUMS, sql.lit(times).as('times')])
+    .where('account_id', '=', accountId)
+    .where('month', '>=', from)
+    .where('month', '<', to);
+}
+
+function daysOf(db: Kysely<BookSchema>, accountId: number, { from, to, times }: Part) {
+  return db
+    .selectFrom('spend_days')
+    .select(['key_id', ...SUMS, sql.lit(times).as('times')])
+    .where('account_id', '=', accountId)
+    .where('day', '>=', from)
+    .where('day', '<', to);
 }
 
 type Sums = Record<(typeof SUMS)[number], number>;
 
 /** Absent = 0. */
 function usageOf(sums: Sums): Usage {
-  const used = Object.entries(USAGE_COLUMNS).map(([column, field]) => [field, sums[column as keyof Sums]]);
+  const used = Object.entries(USAGE_COLUMNS).map(([column, field]) => [
+    field,
+    exact(sums[column as keyof Sums]),
+  ]);
   return Object.fromEntries(used.filter(([, amount]) => amount !== 0));
+}
+
+/** Sums of seconds, the only fractions here, to a microsecond: what adding and taking off left beyond it is no usage. */
+function exact(sum: number): number {
+  return Number.isInteger(sum) ? sum : Math.round(sum * 1e6) / 1e6;
 }
 
 function byPlace(a: { place: string | number }, b: { place: string | number }): number {
