@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 import { micro } from '../domain/credits.ts';
 import type { Usage } from '../domain/ledger-entry.ts';
-import { monthStart } from '../domain/period.ts';
 import type { Book, UsageRow } from './book.ts';
 import type { BookSchema } from './schema.ts';
+import { type Part, partsOf } from './span-parts.ts';
 import { SUMS, USAGE_COLUMNS } from './spend-days.ts';
 import type { Store } from './store.ts';
 
@@ -49,8 +49,8 @@ function byModelDays(
 }
 
 /**
- * Whole months from their sums, and what the span has more or less than these from its days. With 100 keys and 3 models,
- * reading all days of the months that a span cuts through took 5 times as long.
+ * Sums of months where they save reading days. Of 100 keys and 3 models, days alone are 110,000 rows a year, and whole
+ * months with the days at either end up to 18,000; this reads 9,000 at most.
  */
 async function byKey(
   db: Kysely<BookSchema>,
@@ -70,43 +70,6 @@ async function byKey(
     .execute();
   // A key that was used in a month, but only on days that were taken off again.
   return rows.filter(({ calls, credits }) => calls !== 0 || credits !== 0);
-}
-
-interface Part {
-  readonly sums: 'months' | 'days';
-  readonly from: number;
-  /** The first day that is not part of it. */
-  readonly to: number;
-  readonly times: 1 | -1;
-}
-
-/**
- * Either end of a span is moved to the nearest first of a month; the days between are added where they belong to the
- * span, else taken off. That is 15 days at each end, at most; and none for the usual end, today, in the second half of a
- * month: the days after it have no sums yet.
- */
-function partsOf(fromDay: number, toDay: number): Part[] {
-  const from = nearestMonth(fromDay);
-  const to = nearestMonth(toDay);
-  if (toDay - fromDay <= Math.abs(from - fromDay) + Math.abs(to - toDay)) {
-    return [{ sums: 'days', from: fromDay, to: toDay, times: 1 }];
-  }
-  return [
-    { sums: 'months', from, to, times: 1 },
-    {
-      sums: 'days',
-      from: Math.min(from, fromDay),
-      to: Math.max(from, fromDay),
-      times: from > fromDay ? 1 : -1,
-    },
-    { sums: 'days', from: Math.min(to, toDay), to: Math.max(to, toDay), times: to < toDay ? 1 : -1 },
-  ];
-}
-
-function nearestMonth(day: number): number {
-  const start = monthStart(day);
-  const next = monthStart(day, 1);
-  return day - start <= next - day ? start : next;
 }
 
 function monthsOf(db: Kysely<BookSchema>, accountId: number, { from, to, times }: Part) {
