@@ -24,8 +24,8 @@ const IDLE_TRANSACTION_TIMEOUT_MS = 10_000;
 
 const READ_ONLY = '-c default_transaction_read_only=on';
 /**
- * What is asked while serving takes a few milliseconds, and starting the worker processes of a parallel plan took 12 more,
- * or 100 on a busy machine: on a ledger of 10 million rows, the server chose one for a year's usage by key.
+ * What is asked while serving takes a few milliseconds, and a server that starts worker processes for it takes longer: on
+ * a ledger of 10 million rows it did, and a year's usage by key took 14.5 ms instead of 6.9.
  */
 const SERVING = '-c max_parallel_workers_per_gather=0';
 
