@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import type { Book } from '../src/book/book.ts';
 import { micro } from '../src/domain/credits.ts';
 import type { JournalEntry } from '../src/domain/ledger-entry.ts';
 import { periodStarts } from '../src/domain/period.ts';
+import { newRequestId } from '../src/domain/request-id.ts';
 import type { BigBook } from './big-book.ts';
 
 const DAY_MS = 86_400_000;
@@ -96,7 +96,7 @@ function posting(book: Book, accounts: readonly number[], keyId: number): Pick<B
 function charge(accountId: number, keyId: number): Omit<JournalEntry, 'seq' | 'epoch' | 'balanceAfter'> {
   const now = Date.now();
   return {
-    id: `req_${randomBytes(12).toString('base64url')}`,
+    id: newRequestId(),
     type: 'charge',
     accountId,
     keyId,

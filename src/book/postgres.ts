@@ -22,6 +22,13 @@ const GRACE_MS = 1000;
 /** A gateway whose host vanished amid a transaction must not keep its row locks for longer. */
 const IDLE_TRANSACTION_TIMEOUT_MS = 10_000;
 
+const READ_ONLY = '-c default_transaction_read_only=on';
+/**
+ * What is asked while serving takes a few milliseconds, and a server that starts worker processes for it takes longer: on
+ * a ledger of 10 million rows it did, and a year's usage by key took 14.5 ms instead of 6.9.
+ */
+const SERVING = '-c max_parallel_workers_per_gather=0';
+
 /**
  * A dialect for the server at `databaseUrl` (`postgres://…`). Nothing is connected yet. Its queries reject with
  * BookUnavailable where the server is out of reach. Throws CannotOpenBook where the URL cannot be read.
@@ -40,7 +47,7 @@ export function postgresDialect(databaseUrl: string, limits: PostgresLimits): Po
     keepAlive: true,
     application_name: 'tollgate',
     types: { getTypeParser: exactIntegers },
-    ...(limits.readOnly && { options: '-c default_transaction_read_only=on' }),
+    options: limits.readOnly ? READ_ONLY : SERVING,
   });
   // Without a listener, a connection that ends between or during queries would end the process. The query on it, or
   // the next one, reports it.

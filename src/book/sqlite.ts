@@ -1,4 +1,4 @@
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   CompiledQuery,
@@ -10,6 +10,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
+import { makeFolder } from '../make-folder.ts';
 import { CannotOpenBook, DataFolderInUse } from './cannot-open.ts';
 import { EachRow } from './many-rows.ts';
 import { LockFailed, SqliteThread } from './sqlite-thread.ts';
@@ -48,7 +49,7 @@ const SQLITE_BUSY = 5;
  * A file that is there already is not opened: closing it again would drop the locks of a book that this process has open.
  */
 function prepareFolder(dataDir: string, book: string): void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(dataDir);
   if (!existsSync(book)) closeSync(openSync(book, 'a', 0o600));
 }
 

@@ -1,9 +1,9 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { micro } from '../domain/credits.ts';
 import type { Usage } from '../domain/ledger-entry.ts';
-import { monthStart } from '../domain/period.ts';
 import type { Book, UsageRow } from './book.ts';
 import type { BookSchema } from './schema.ts';
+import { type Part, partsOf } from './span-parts.ts';
 import { SUMS, USAGE_COLUMNS } from './spend-days.ts';
 import type { Store } from './store.ts';
 
@@ -48,39 +48,62 @@ function byModelDays(
     .execute();
 }
 
-/** Whole months from their sums, the days before and after them one by one. */
-function byKey(db: Kysely<BookSchema>, accountId: number, fromDay: number, toDay: number): Promise<Row[]> {
-  const next = monthStart(fromDay, 1);
-  const firstMonth = monthStart(fromDay) === fromDay ? fromDay : next;
-  const lastMonth = Math.max(firstMonth, monthStart(toDay));
-  const days = (from: number, to: number) =>
-    db
-      .selectFrom('spend_days')
-      .select(['key_id', ...SUMS])
-      .where('account_id', '=', accountId)
-      .where('day', '>=', from)
-      .where('day', '<', to);
-  const months = db
-    .selectFrom('spend_key_months')
-    .select(['key_id', ...SUMS])
-    .where('account_id', '=', accountId)
-    .where('month', '>=', firstMonth)
-    .where('month', '<', lastMonth);
-  const parts = months.unionAll(days(fromDay, Math.min(firstMonth, toDay))).unionAll(days(lastMonth, toDay));
-  return db
-    .selectFrom(parts.as('parts'))
+/**
+ * Sums of months where they save reading days. Of 100 keys and 3 models, days alone are 110,000 rows a year, and whole
+ * months with the days at either end up to 18,000; this reads 9,000 at most.
+ */
+async function byKey(
+  db: Kysely<BookSchema>,
+  accountId: number,
+  fromDay: number,
+  toDay: number,
+): Promise<Row[]> {
+  const parts = partsOf(fromDay, toDay).map((part) =>
+    part.sums === 'months' ? monthsOf(db, accountId, part) : daysOf(db, accountId, part),
+  );
+  const all = parts.reduce((before, part) => before.unionAll(part));
+  const rows = await db
+    .selectFrom(all.as('parts'))
     .select('key_id as place')
-    .select(({ fn }) => SUMS.map((sum) => fn.sum<number>(sum).as(sum)))
+    .select(({ fn }) => SUMS.map((sum) => fn.sum<number>(sql`times * ${sql.ref(sum)}`).as(sum)))
     .groupBy('key_id')
     .execute();
+  // A key that was used in a month, but only on days that were taken off again.
+  return rows.filter(({ calls, credits }) => calls !== 0 || credits !== 0);
+}
+
+function monthsOf(db: Kysely<BookSchema>, accountId: number, { from, to, times }: Part) {
+  return db
+    .selectFrom('spend_key_months')
+    .select(['key_id', ...SUMS, sql.lit(times).as('times')])
+    .where('account_id', '=', accountId)
+    .where('month', '>=', from)
+    .where('month', '<', to);
+}
+
+function daysOf(db: Kysely<BookSchema>, accountId: number, { from, to, times }: Part) {
+  return db
+    .selectFrom('spend_days')
+    .select(['key_id', ...SUMS, sql.lit(times).as('times')])
+    .where('account_id', '=', accountId)
+    .where('day', '>=', from)
+    .where('day', '<', to);
 }
 
 type Sums = Record<(typeof SUMS)[number], number>;
 
 /** Absent = 0. */
 function usageOf(sums: Sums): Usage {
-  const used = Object.entries(USAGE_COLUMNS).map(([column, field]) => [field, sums[column as keyof Sums]]);
+  const used = Object.entries(USAGE_COLUMNS).map(([column, field]) => [
+    field,
+    exact(sums[column as keyof Sums]),
+  ]);
   return Object.fromEntries(used.filter(([, amount]) => amount !== 0));
+}
+
+/** Sums of seconds, the only fractions here, to a microsecond: what adding and taking off left beyond it is no usage. */
+function exact(sum: number): number {
+  return Number.isInteger(sum) ? sum : Math.round(sum * 1e6) / 1e6;
 }
 
 function byPlace(a: { place: string | number }, b: { place: string | number }): number {

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log.ts';
+import { makeFolder } from '../make-folder.ts';
 import { findRedisServer } from './redis-binary.ts';
 import { endLeftovers } from './redis-leftover.ts';
 import { askRedis, removeSocket, socketPathFor } from './redis-socket.ts';
@@ -64,7 +65,7 @@ export async function startPrivateRedis(dataDir: string, log: Log): Promise<Priv
 function lockFolder(folder: string): DatabaseSync {
   let lock: DatabaseSync | undefined;
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     lock = new DatabaseSync(join(folder, 'owner.lock'));
     lock.exec('BEGIN EXCLUSIVE');
     return lock;

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, mkdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
+import { lstatSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { makeFolder } from '../make-folder.ts';
 
 /** sun_path holds 104 bytes on macOS and 108 on Linux, the closing NUL included. */
 const LONGEST_SOCKET_PATH_BYTES = 103;
@@ -20,7 +21,7 @@ export function socketPathFor(folder: string): string {
   const name = `${TEMPORARY_PREFIX}${createHash('sha256').update(beside).digest('hex').slice(0, 16)}`;
   const inTmp = join(tmpdir(), name);
   const short = Buffer.byteLength(inTmp) <= LONGEST_SOCKET_PATH_BYTES - 11 ? inTmp : join('/tmp', name);
-  mkdirSync(short, { recursive: true, mode: 0o700 });
+  makeFolder(short);
   // Anyone can make folders there: a socket in another user's folder would hand that user the ledger.
   const found = lstatSync(short);
   const isOurs = found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o077) === 0;

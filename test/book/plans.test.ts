@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type CompiledQuery, type Dialect, Kysely } from 'kysely';
+import { type CompiledQuery, type Dialect, Kysely, sql } from 'kysely';
 import pg from 'pg';
 import type { Test } from 'tap';
 import type { Book } from '../../src/book/book.ts';
@@ -10,7 +10,7 @@ import { sqlBook } from '../../src/book/sql-book.ts';
 import { openSqlite } from '../../src/book/sqlite.ts';
 import { Store } from '../../src/book/store.ts';
 import { entry, NOW, newAccount, newKey, stored, TODAY } from '../helper/book-records.ts';
-import { type BookFixture, eachBook } from '../helper/books.ts';
+import { type BookFixture, eachBook, onPostgres } from '../helper/books.ts';
 
 /** Everything that a gateway asks of the book while it serves, each at least once. */
 async function askEverything(book: Book, accountId: number, keyId: number): Promise<void> {
@@ -22,6 +22,14 @@ async function askEverything(book: Book, accountId: number, keyId: number): Prom
   await book.ledger({ accountId, limit: 100, model: 'gpt-4o' });
   await book.charge(accountId, 'none');
   for (const by of ['day', 'key', 'model'] as const) await book.usage(accountId, TODAY - 365, TODAY + 1, by);
+  // Months and the days that they lack, months less days, and days alone.
+  for (const [from, to] of [
+    [-340, 0],
+    [-353, 12],
+    [-3, 1],
+  ] as const) {
+    await book.usage(accountId, TODAY + from, TODAY + to, 'key');
+  }
   await book.account(accountId);
   await book.accounts(0, 100);
   await book.keys(accountId);
@@ -155,3 +163,24 @@ eachBook(
     t.match(plans, [/ledger_type/, /ledger_model/]);
   },
 );
+
+/** What a connection of this kind would do where parallel plans cost nothing. */
+async function planOfCount({ place }: BookFixture, readOnly: boolean): Promise<string> {
+  const limits = { statementTimeoutMs: 5_000, readOnly, maxConnections: 1 };
+  const db = new Kysely<BookSchema>({ dialect: postgresDialect(place.databaseUrl ?? '', limits) });
+  try {
+    for (const cost of ['parallel_setup_cost', 'parallel_tuple_cost', 'min_parallel_table_scan_size']) {
+      await sql.raw(`set ${cost} = 0`).execute(db);
+    }
+    const { rows } = await sql`explain select count(*) from ledger`.execute(db);
+    return JSON.stringify(rows);
+  } finally {
+    await db.destroy();
+  }
+}
+
+onPostgres('only reports start worker processes of the server', async (t, fixture) => {
+  await fixture.open();
+  t.notMatch(await planOfCount(fixture, false), /Parallel/);
+  t.match(await planOfCount(fixture, true), /Parallel/);
+});

@@ -109,10 +109,50 @@ eachBook('usage by key counts each day once, whatever part of it is whole months
     [31, 59],
     [31, 60],
     [30, 118],
+    [2, 119],
+    [1, 30],
+    [16, 47],
     [5, 5],
   ] as const;
   for (const [from, to] of spans) {
     const [row] = await book.usage(account.id, first + from, first + to, 'key');
     t.equal(row?.calls ?? 0, to - from, `days ${from} to ${to}`);
   }
+});
+
+const DECEMBER = Date.UTC(2025, 11, 1) / 86_400_000;
+
+eachBook(
+  'a key without calls in the span has no row, though it had some in the same month',
+  async (t, book) => {
+    const { account, key } = await stored(book);
+    const other = await book.createKey(account.id, newKey(), NOW);
+    await book.post([
+      entry(account.id, { seq: 1, keyId: key.id, day: DECEMBER }),
+      entry(account.id, { seq: 2, keyId: other.id, day: DECEMBER + 5 }),
+    ]);
+    const rows = await book.usage(account.id, DECEMBER + 1, DECEMBER + 31, 'key');
+    t.same(
+      rows.map(({ group }) => group),
+      [other.id],
+    );
+  },
+);
+
+eachBook('seconds leave no crumbs where days are taken off a month', async (t, book) => {
+  const { account, key } = await stored(book);
+  const seconds = [0.1, 0.2, 0.3];
+  await book.post(
+    seconds.map((audioSeconds, at) =>
+      entry(account.id, { seq: at + 1, keyId: key.id, day: DECEMBER + at, usage: { audioSeconds } }),
+    ),
+  );
+  const used = { input: 1, videoSeconds: 0.2 };
+  const first = { seq: 4, keyId: key.id, day: DECEMBER, usage: { videoSeconds: 0.1 } };
+  await book.post([
+    entry(account.id, first),
+    entry(account.id, { ...first, seq: 5, day: DECEMBER + 5, usage: used }),
+  ]);
+  const [row] = await book.usage(account.id, DECEMBER + 3, DECEMBER + 31, 'key');
+  t.same(row?.usage, used);
 });

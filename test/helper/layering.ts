@@ -6,7 +6,7 @@ import { posix } from 'node:path';
  */
 const TIERS: readonly (readonly string[])[] = [
   ['domain'],
-  ['config.ts', 'log.ts', 'request-log.ts', 'version.ts'],
+  ['config.ts', 'log.ts', 'request-log.ts', 'version.ts', 'make-folder.ts'],
   ['book'],
   ['ledger', 'alerts'],
   ['gateway'],

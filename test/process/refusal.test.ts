@@ -88,6 +88,15 @@ test('a data folder that cannot be one', async (t) => {
   await refused(t, { ...first.env, TOLLGATE_DATA: file }, /data folder .* cannot be used/);
 });
 
+test('a data folder where the system has no place for one does not hang the start', async (t) => {
+  const path = process.platform === 'linux' ? '/proc/none' : '/dev/null/none';
+  await refused(
+    t,
+    { ...place(t).env, TOLLGATE_DATA: `${path}/data` },
+    /data folder .* cannot be used.*TOLLGATE_DATA/,
+  );
+});
+
 test('a data folder that can take no bodies, where Redis and the book are elsewhere', async (t) => {
   const [redis, DATABASE_URL] = await Promise.all([startRedis(t), createDatabase()]);
   const first = place(t, { REDIS_URL: redis.url, DATABASE_URL });

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GatewayError } from '../../domain/errors.ts';
+import { makeFolder } from '../../make-folder.ts';
 import type { ByteSource } from './byte-source.ts';
 
 /**
@@ -99,7 +100,7 @@ export class SpoolFolder {
     const path = join(this.#path, randomUUID());
     const file = await open(path, 'wx+', 0o600).catch(async (error: unknown) => {
       if (!isMissing(error)) throw error;
-      await mkdir(this.#path, { recursive: true, mode: 0o700 });
+      makeFolder(this.#path);
       return await open(path, 'wx+', 0o600);
     });
     await unlink(path).catch(async (error: unknown) => {
