@@ -63,6 +63,7 @@ export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
       const asked = parseExplain(request.body);
       return explain({
         compiled: compileKey(subject),
+        prefix: subject.key.prefix,
         caller: await callerOf(deps, request, asked, subject),
         catalog: deps.catalog(),
         model: asked.model,

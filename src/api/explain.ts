@@ -9,6 +9,8 @@ import { ENDPOINTS, type Endpoint } from '../gateway/endpoints.ts';
 /** A call as section 3 of the contract would judge it, with the live state of its key and account. */
 export interface ExplainedCall {
   readonly compiled: CompiledKey;
+  /** Of the key: what it shows of itself. */
+  readonly prefix: string;
   readonly caller: Caller;
   readonly catalog: Catalog;
   readonly model: string;
@@ -45,7 +47,7 @@ export function explain(call: ExplainedCall): Explanation {
   const { model, refusal } = requestVerdict(call);
   const verdicts: Verdict[] = [
     { check: 'authorization', refusal: undefined, fact: 'Judged as if the key were sent.' },
-    { check: 'known_key', refusal: undefined, fact: `The key is ${call.compiled.key.prefix}….` },
+    { check: 'known_key', refusal: undefined, fact: `The key is ${call.prefix}….` },
     ...CALLER_CHECKS.map(({ name, check }) => ({
       check: name,
       refusal: check(call.compiled, call.caller),

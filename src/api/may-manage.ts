@@ -1,11 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import { GatewayError } from '../domain/errors.ts';
-import type { KeyRecord, KeySettings } from '../domain/key.ts';
+import type { KeySettings } from '../domain/key.ts';
 import { carriesRestriction } from '../domain/key-settings.ts';
+import type { JudgedKey } from '../domain/rules.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 
 /** The calling key, which may manage. Throws the errors of checks 1–8, then 403 `management_not_allowed`. */
-export async function managingCaller(gatekeeper: Gatekeeper, request: FastifyRequest): Promise<KeyRecord> {
+export async function managingCaller(gatekeeper: Gatekeeper, request: FastifyRequest): Promise<JudgedKey> {
   const { key } = await gatekeeper.authorise(request);
   if (key.canManage) return key;
   throw new GatewayError(

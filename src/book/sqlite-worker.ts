@@ -61,9 +61,16 @@ function takeLock(path: string): DatabaseSync {
   }
 }
 
+/**
+ * A batch of entries that all belong to other keys writes seven pages an entry, of as many trees. A cache of 8 MB instead of
+ * 2, and a write-ahead log of 16 MB instead of 4 before it is copied into the book: 88 µs an entry for 113 (100,000 keys at
+ * random, batches of 300). Four times as much brings 10 more.
+ */
+const TUNING = 'PRAGMA cache_size = -8000; PRAGMA wal_autocheckpoint = 4000';
+
 function openBook(path: string, readOnly: boolean): DatabaseSync {
   const db = new DatabaseSync(path, { readOnly, timeout: BUSY_WAIT_MS, enableForeignKeyConstraints: true });
-  if (!readOnly) db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+  if (!readOnly) db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${TUNING}`);
   return db;
 }
 

@@ -39,29 +39,34 @@ export function parseOriginRule(text: string): string | undefined {
 /** `rules` as `parseOriginRule` gave them. The work for an origin grows with its labels, not with the rules. */
 export function compileOrigins(rules: readonly string[]): OriginMatcher {
   const allowed = new Set(rules);
-  const judge = (text: string) => {
-    const origin = parseOrigin(text);
-    if (!origin) return false;
-    if (allowed.has(originText(origin, origin.host)) || allowed.has(origin.host)) return true;
-    return parentsOf(origin.host).some((parent) => allowed.has(originText(origin, `*.${parent}`)));
-  };
-  const judged = new Map<string, boolean>();
-  return {
-    allows(text) {
-      if (text.length > LONGEST_ORIGIN) return false;
-      let allows = judged.get(text);
-      if (allows === undefined) {
-        allows = judge(text);
-        if (judged.size >= REMEMBERED) judged.clear();
-        judged.set(text, allows);
-      }
-      return allows;
-    },
-  };
+  return { allows: (origin) => rulesFor(origin).some((rule) => allowed.has(rule)) };
 }
 
-/** Origins whose verdict a key remembers: its pages send the same few again and again, and reading one takes 3 µs. */
-const REMEMBERED = 16;
+/** Origins that are remembered: pages send the same few again and again, by whatever key, and reading one takes 3 µs. */
+const REMEMBERED = 1_000;
+/** Longer ones are read anew each time: a hostile one of LONGEST_ORIGIN has 60 KB of domains above it. */
+const LONGEST_REMEMBERED = 100;
+const remembered = new Map<string, readonly string[]>();
+
+/** Every rule that would allow the origin; none where it is no origin. */
+function rulesFor(text: string): readonly string[] {
+  if (text.length > LONGEST_REMEMBERED) return readRulesFor(text);
+  let rules = remembered.get(text);
+  if (rules === undefined) {
+    rules = readRulesFor(text);
+    if (remembered.size >= REMEMBERED) remembered.clear();
+    remembered.set(text, rules);
+  }
+  return rules;
+}
+
+function readRulesFor(text: string): readonly string[] {
+  const origin = text.length > LONGEST_ORIGIN ? undefined : parseOrigin(text);
+  if (!origin) return [];
+  const { host } = origin;
+  const below = parentsOf(host).map((parent) => originText(origin, `*.${parent}`));
+  return [originText(origin, host), host, ...below];
+}
 
 /**
  * What a browser says about the page that made the request: `Origin`, else the origin of `Referer` (contract section

@@ -1,14 +1,32 @@
 import { type AddressMatcher, compileRanges, type ParsedAddress } from './addresses.ts';
 import { type ErrorCode, GatewayError } from './errors.ts';
 import { type ActiveHours, isWithin, parseActiveHours } from './hours.ts';
-import type { Category, Subject } from './key.ts';
+import type { Category, KeyRecord, Subject } from './key.ts';
 import { compileOrigins, type OriginMatcher } from './origins.ts';
 import { timestamp } from './period.ts';
+import { shared } from './shared.ts';
 
-/** A key made ready to be judged by: parsed once for each version of its record, then used for every request. */
-export interface CompiledKey extends Subject {
+/** What calls are judged and charged by and keys managed, beside the lists; its name, description and webhook take no part. */
+export type JudgedKey = Pick<
+  KeyRecord,
+  'id' | 'accountId' | 'isActive' | 'canManage' | 'expiresAt' | 'spendingLimit' | 'spendingPeriod' | 'version'
+>;
+
+/** The hours that a key works in, and how its owner wrote them. */
+export interface WrittenHours extends ActiveHours {
+  readonly text: string;
+}
+
+/**
+ * A key made ready to be judged by: parsed once for each version of its record, then used for every request. Of these, a
+ * process keeps very many: none holds the record that it was made of, and equal lists are one object.
+ */
+export interface CompiledKey {
+  readonly key: JudgedKey;
+  readonly accountVersion: number;
+  readonly accountActive: boolean;
   /** Undefined: always active. */
-  readonly hours: ActiveHours | undefined;
+  readonly hours: WrittenHours | undefined;
   /** Undefined here and below: not restricted. */
   readonly addresses: AddressMatcher | undefined;
   readonly origins: OriginMatcher | undefined;
@@ -52,21 +70,32 @@ export interface Check<On> {
 }
 
 /** Throws RangeError where a stored restriction cannot be read: it must not count as none. */
-export function compileKey(subject: Subject): CompiledKey {
-  const { key } = subject;
-  const hours = key.activeHours === '' ? undefined : parseActiveHours(key.activeHours);
-  if (key.activeHours !== '' && !hours) throw new RangeError(`not active hours: ${key.activeHours}`);
+export function compileKey({ key, accountVersion, accountActive }: Subject): CompiledKey {
+  const { id, accountId, isActive, canManage, expiresAt, spendingLimit, spendingPeriod, version } = key;
   return {
-    ...subject,
-    hours,
-    addresses: key.allowedIps.length > 0 ? compileRanges(key.allowedIps) : undefined,
-    origins: key.allowedOrigins.length > 0 ? compileOrigins(key.allowedOrigins) : undefined,
-    models: key.allowedModels.length > 0 ? new Set(key.allowedModels) : undefined,
-    categories: key.allowedCategories.length > 0 ? new Set(key.allowedCategories) : undefined,
-    blockedCountries: new Set(key.blockedCountries),
+    key: { id, accountId, isActive, canManage, expiresAt, spendingLimit, spendingPeriod, version },
+    accountVersion,
+    accountActive,
+    hours: key.activeHours === '' ? undefined : hoursOf(key.activeHours),
+    addresses: key.allowedIps.length > 0 ? addressesOf(key.allowedIps) : undefined,
+    origins: key.allowedOrigins.length > 0 ? originsOf(key.allowedOrigins) : undefined,
+    models: key.allowedModels.length > 0 ? modelsOf(key.allowedModels) : undefined,
+    categories: key.allowedCategories.length > 0 ? categoriesOf(key.allowedCategories) : undefined,
+    blockedCountries: countriesOf(key.blockedCountries),
     needsCountry: key.blockedCountries.length > 0,
   };
 }
+
+const hoursOf = shared((text: string): WrittenHours => {
+  const hours = parseActiveHours(text);
+  if (!hours) throw new RangeError(`not active hours: ${text}`);
+  return { text, ...hours };
+});
+const addressesOf = shared(compileRanges);
+const originsOf = shared(compileOrigins);
+const modelsOf = shared((slugs: readonly string[]): ReadonlySet<string> => new Set(slugs));
+const categoriesOf = shared((categories: readonly Category[]): ReadonlySet<Category> => new Set(categories));
+const countriesOf = shared((codes: readonly string[]): ReadonlySet<string> => new Set(codes));
 
 /** Checks 3 to 8 of contract section 3, in its order. */
 export const CALLER_CHECKS: readonly Check<Caller>[] = [
@@ -131,11 +160,11 @@ function notExpired({ key }: CompiledKey, { nowMs }: Caller): Refusal | undefine
   );
 }
 
-function withinHours({ key, hours }: CompiledKey, { nowMs }: Caller): Refusal | undefined {
+function withinHours({ hours }: CompiledKey, { nowMs }: Caller): Refusal | undefined {
   if (!hours || isWithin(hours, nowMs)) return undefined;
   return refuse(
     'outside_active_hours',
-    `This API key works during ${key.activeHours} UTC only; it is ${timestamp(nowMs).slice(11, 16)} UTC now.`,
+    `This API key works during ${hours.text} UTC only; it is ${timestamp(nowMs).slice(11, 16)} UTC now.`,
   );
 }
 
@@ -178,11 +207,11 @@ function originAllowed({ origins }: CompiledKey, caller: Caller): Refusal | unde
   );
 }
 
-function categoryAllowed({ key, categories }: CompiledKey, { slug, category }: Target): Refusal | undefined {
+function categoryAllowed({ categories }: CompiledKey, { slug, category }: Target): Refusal | undefined {
   if (!categories || categories.has(category)) return undefined;
   return refuse(
     'category_not_allowed',
-    `The model ${quoted(slug)} is of category ${category}; this API key may use ${key.allowedCategories.join(', ')}.`,
+    `The model ${quoted(slug)} is of category ${category}; this API key may use ${[...categories].join(', ')}.`,
   );
 }
 

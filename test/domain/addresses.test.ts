@@ -162,6 +162,14 @@ const MATCHES: readonly [ranges: string[], address: string, inside: boolean][] =
   [['10.0.0.0/8'], '11.0.0.0', false],
   [['10.1.2.3/8'], '10.200.0.1', true],
   [['192.168.1.128/25'], '192.168.1.127', false],
+  [['128.0.0.0/1'], '255.255.255.255', true],
+  [['128.0.0.0/1'], '127.255.255.255', false],
+  [['0.0.0.0/1'], '127.255.255.255', true],
+  [['255.255.255.255'], '255.255.255.255', true],
+  [['255.255.255.255'], '127.255.255.255', false],
+  [['0.0.0.0'], '128.0.0.0', false],
+  [['203.0.113.6/31'], '203.0.113.7', true],
+  [['203.0.113.6/31'], '203.0.113.8', false],
   [['192.168.1.128/25'], '192.168.1.128', true],
   [['0.0.0.0/0'], '203.0.113.7', true],
   [['0.0.0.0/0'], '2001:db8::1', false],
@@ -183,3 +191,24 @@ for (const [ranges, text, inside] of MATCHES) {
     t.equal(address && compileRanges(ranges).has(address), inside);
   });
 }
+
+test('ranges of every length hold what their network bits say', async (t) => {
+  const bitsOf = (text: string) =>
+    text
+      .split('.')
+      .map((octet) => Number(octet).toString(2).padStart(8, '0'))
+      .join('');
+  const wrong: string[] = [];
+  const texts = ['0.0.0.0', '203.0.113.7', '203.0.113.8', '127.255.255.255', '128.0.0.0', '255.255.255.255'];
+  for (const network of texts) {
+    for (let bits = 0; bits <= 32; bits++) {
+      const ranges = compileRanges(['2001:db8::/32', `${network}/${bits}`]);
+      for (const text of texts) {
+        const address = parseAddress(text);
+        const inside = bitsOf(text).slice(0, bits) === bitsOf(network).slice(0, bits);
+        if (!address || ranges.has(address) !== inside) wrong.push(`${text} in ${network}/${bits}`);
+      }
+    }
+  }
+  t.same(wrong, []);
+});

@@ -150,6 +150,24 @@ test('no rules allow nothing', async (t) => {
   t.notOk(compileOrigins([]).allows('https://a.example'));
 });
 
+test('an origin that one list allowed is judged anew by another', async (t) => {
+  const [one, two] = [compileOrigins(['https://*.d.example']), compileOrigins(['https://x.d.example:81'])];
+  for (const matcher of [one, two, one]) {
+    t.equal(matcher.allows('https://x.d.example'), matcher === one);
+    t.equal(matcher.allows('https://x.d.example:81'), matcher === two);
+  }
+});
+
+test('an origin is judged the same however many were seen in between', async (t) => {
+  const matcher = compileOrigins(['https://*.e.example']);
+  const wrong: number[] = [];
+  for (let n = 0; n < 3_000; n++) {
+    const isAllowed = matcher.allows(`https://a${n}.e.example`) && matcher.allows('https://a0.e.example');
+    if (!isAllowed || matcher.allows(`https://a${n}.f.example`)) wrong.push(n);
+  }
+  t.same(wrong, []);
+});
+
 const REQUESTS: readonly [
   what: string,
   origin: string | undefined,

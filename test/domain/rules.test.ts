@@ -210,13 +210,54 @@ test('the country is needed only where countries are blocked', async (t) => {
   t.equal(compiled({ blockedCountries: ['DE'] }).needsCountry, true);
 });
 
-test('a compiled key still is its subject', async (t) => {
-  const key = keyRecord();
-  t.match(compileKey({ key, accountVersion: 9, accountActive: true }), {
-    key,
-    accountVersion: 9,
-    accountActive: true,
+test('a compiled key keeps what calls are judged and charged by, and not what only its owner reads', async (t) => {
+  const key = keyRecord({ expiresAt: 1_800_000_000_000, description: 'long '.repeat(100), version: 7 });
+  const { id, accountId, isActive, canManage, expiresAt, spendingLimit, spendingPeriod, version } = key;
+  const { key: kept, ...rest } = compileKey({ key, accountVersion: 9, accountActive: true });
+  t.strictSame(kept, {
+    id,
+    accountId,
+    isActive,
+    canManage,
+    expiresAt,
+    spendingLimit,
+    spendingPeriod,
+    version,
   });
+  t.match(rest, { accountVersion: 9, accountActive: true });
+});
+
+const LISTS: Partial<KeyRecord> = {
+  activeHours: '09:00-17:00',
+  allowedIps: ['10.0.0.0/8', '2001:db8::/32'],
+  allowedOrigins: ['https://a.example'],
+  allowedModels: ['gpt-4o-mini', 'other'],
+  allowedCategories: ['text', 'image'],
+  blockedCountries: ['FR'],
+};
+const PARTS = ['hours', 'addresses', 'origins', 'models', 'categories', 'blockedCountries'] as const;
+
+test('keys with equal lists hold the same objects', async (t) => {
+  const [first, second] = [compiled(structuredClone(LISTS)), compiled(structuredClone(LISTS))];
+  for (const part of PARTS) t.equal(first[part], second[part], part);
+});
+
+test('a key whose lists differ from those of another is judged by its own', async (t) => {
+  const other = compiled({
+    activeHours: '09:00-12:00',
+    allowedIps: ['10.0.0.0/8'],
+    allowedOrigins: ['https://a.example', 'https://b.example'],
+    allowedModels: ['gpt-4o-mini'],
+    allowedCategories: ['image'],
+    blockedCountries: ['FR', 'DE'],
+  });
+  const one = compiled(LISTS);
+  for (const part of PARTS) t.not(one[part], other[part], part);
+  const from = (text: string) => caller({ address: parseAddress(text), origin: 'https://b.example' });
+  t.equal(refusalOf(one, from('2001:db8::1'))?.code, 'origin_not_allowed');
+  t.equal(refusalOf(other, caller())?.code, 'outside_active_hours');
+  t.equal(modelRefusalOf(one, { slug: 'other', category: 'text' }), undefined);
+  t.equal(modelRefusalOf(other, { slug: 'other', category: 'image' })?.code, 'model_not_allowed');
 });
 
 test('a stored restriction that cannot be read is an error and not no restriction', async (t) => {

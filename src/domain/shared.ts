@@ -1,0 +1,30 @@
+/** What remembered sources may come to, in characters, before all are forgotten: 10,000 lists of a few entries. */
+const REMEMBERED_CHARACTERS = 1_000_000;
+/** What a remembered one takes beside its text counts as so many characters. */
+const OVERHEAD = 60;
+
+/**
+ * The same function, giving equal sources one result: the keys of a company mostly have the same lists, so that a hundred
+ * thousand keys need not hold a hundred thousand copies. The results must not be changed by anybody. Forgetting costs
+ * memory only: the next of equal sources is compiled once more.
+ */
+export function shared<Source extends string | readonly string[], Result>(
+  compile: (source: Source) => Result,
+): (source: Source) => Result {
+  const results = new Map<string, Result>();
+  let characters = 0;
+  return (source) => {
+    // Not joined: an entry may hold any character, and two lists must never pass for one.
+    const text = typeof source === 'string' ? source : JSON.stringify(source);
+    const known = results.get(text);
+    if (known !== undefined) return known;
+    const result = compile(source);
+    characters += text.length + OVERHEAD;
+    if (characters > REMEMBERED_CHARACTERS) {
+      results.clear();
+      characters = text.length + OVERHEAD;
+    }
+    results.set(text, result);
+    return result;
+  };
+}
