@@ -133,8 +133,17 @@ function verdict(entry: JournalEntry, place: Place | undefined, written: Readonl
   return isNext(entry, place) ? 'posted' : 'superseded';
 }
 
+/**
+ * Its balance must follow from that before it too: where Redis was set back by a moment, or applied a charge again that
+ * the book has, entries of one epoch belong to two histories of the account, and places alone would mix them.
+ */
 function isNext(entry: JournalEntry, place: Place | undefined): boolean {
-  return place !== undefined && entry.epoch === place.epoch && entry.seq > place.seq;
+  return (
+    place !== undefined &&
+    entry.epoch === place.epoch &&
+    entry.seq > place.seq &&
+    entry.balanceAfter === place.balance + entry.credits
+  );
 }
 
 async function write(

@@ -39,8 +39,9 @@ export async function stored(
   return book.createAccount(newAccount(settings.account), newKey(settings.key), null, NOW);
 }
 
-/** A charge of one micro-credit at seq 1 of epoch 0, but for what is given. */
+/** A charge of one micro-credit at seq 1 of epoch 0, after as many such as its seq leaves room for, but for what is given. */
 export function entry(accountId: number, given: Partial<JournalEntry> = {}): JournalEntry {
+  const { credits = micro(-1), seq = 1 } = given;
   return {
     id: `entry-${++serial}`,
     type: 'charge',
@@ -54,12 +55,21 @@ export function entry(accountId: number, given: Partial<JournalEntry> = {}): Jou
     outcome: 'complete',
     usage: {},
     estimated: false,
-    credits: micro(-1),
-    seq: 1,
+    credits,
+    seq,
     epoch: 0,
-    balanceAfter: micro(0),
+    balanceAfter: micro(credits - (seq - 1)),
     day: TODAY,
     crossing: false,
     ...given,
   };
+}
+
+/** Entries of epoch 0 of an account that had none, with these credits. */
+export function entries(accountId: number, credits: readonly number[]): JournalEntry[] {
+  let balance = 0;
+  return credits.map((each, index) => {
+    balance += each;
+    return entry(accountId, { seq: index + 1, credits: micro(each), balanceAfter: micro(balance) });
+  });
 }
