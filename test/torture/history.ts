@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { ADMIN_TOKEN } from '../helper/gateway-process.ts';
 import type { Scope } from '../helper/scope.ts';
@@ -14,6 +15,8 @@ export const AFTERMATH_MS = 3_000;
 
 /** A connection to PostgreSQL that has fallen silent is given up after 6 s (README). */
 export const BOOK_AFTERMATH_MS = 6_000 + AFTERMATH_MS;
+
+const EFFECTS = { kill: 'gateway killed', lose: 'replies lost', late: 'late' } as const;
 
 /** One history under way: the world that it happens to, and what goes on in the background. */
 export class History {
@@ -71,9 +74,15 @@ export class History {
     });
     const history = new History(world, tally, model, await world.redis.connect());
     scope.teardown(() => history.pulse.stop());
-    world.traps.onSprung = ({ point, effect }, slot) => {
-      tally.fault(`${effect === 'kill' ? 'gateway killed' : 'replies lost'}: ${point}`);
-      if (effect !== 'lose') return;
+    world.traps.onSprung = ({ point, effect, forMs }, slot) => {
+      tally.fault(`${EFFECTS[effect]}: ${point}`);
+      if (effect === 'kill') return;
+      if (effect === 'late') {
+        history.trouble(slot, forMs + AFTERMATH_MS);
+        // Nothing may come after the history is judged.
+        history.inBackground(sleep(forMs));
+        return;
+      }
       history.trouble(slot, AFTERMATH_MS);
       if (ON_THE_WAY_TO_THE_BOOK.has(point)) history.trouble(slot, BOOK_AFTERMATH_MS, true);
     };
