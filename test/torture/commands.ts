@@ -129,9 +129,13 @@ const strikes: fc.Arbitrary<FaultPlan> = fc.record({
 
 const sweeps = step('sweep', fc.constant(null));
 
-const overtaken = step('overtaken rebuild', fc.record({ account: place }));
+const overtaken = step('overtaken rebuild', fc.constant(null));
 
-const rivals = step('rival worker', fc.record({ forMs, lateMs: fc.nat(60) }));
+/** In every other history, from its beginning. */
+const rivals = fc.option(step('rival worker', fc.record({ lateMs: fc.nat(60) })), {
+  nil: undefined,
+  freq: 1,
+});
 
 const faults = step('fault', fc.oneof(traps, strikes));
 
@@ -161,10 +165,16 @@ export function histories(maxSteps: number): fc.Arbitrary<HistoryPlan> {
       { arbitrary: fc.constant('sqlite' as const), weight: 1 },
     ),
     begin: fc
-      .tuple(fc.tuple(accounts, keys, accounts, keys), calmLosses, fc.array(fc.tuple(faults, calls), ROUNDS))
-      .map(([owners, loss, rounds]): readonly Step[] => [
+      .tuple(
+        fc.tuple(accounts, keys, accounts, keys),
+        calmLosses,
+        rivals,
+        fc.array(fc.tuple(faults, calls), ROUNDS),
+      )
+      .map(([owners, loss, rival, rounds]): readonly Step[] => [
         ...owners,
         ...(loss ? [loss] : []),
+        ...(rival ? [rival] : []),
         ...rounds.flat(),
       ]),
     steps: fc.commands<Model, History, false>(
@@ -181,7 +191,6 @@ export function histories(maxSteps: number): fc.Arbitrary<HistoryPlan> {
         thresholds,
         sweeps,
         overtaken,
-        rivals,
         faults,
         faults,
         faults,

@@ -128,10 +128,10 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
     calls(4, { isAwaited: true }),
   ]),
   history('entries of an epoch that is over are applied again, once', 'postgres', [
-    calls(6, { key: 1 }),
-    Step.of('overtaken rebuild', { account: 1 }),
+    calls(6, { key: 0 }),
+    Step.of('overtaken rebuild', null),
     calls(6, { key: 0, isAwaited: true }),
-    Step.of('overtaken rebuild', { account: 0 }),
+    Step.of('overtaken rebuild', null),
     calls(8, { key: 0, isAwaited: true }),
     change(0, 'restrict'),
     change(0, 'open'),
@@ -140,7 +140,7 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
   history('an alert that two workers see at once is claimed by one', 'postgres', [
     strike('book slow', 2_000, 0),
     strike('book slow', 2_000, 1),
-    Step.of('rival worker', { forMs: 1_500, lateMs: 60 }),
+    Step.of('rival worker', { lateMs: 60 }),
     ...[0, 1, 2, 3].flatMap(() => [
       Step.of('top-up', { slot: 0, account: 1, credits: 8 }),
       calls(8, { key: 1, isAwaited: true }),

@@ -28,6 +28,7 @@ export class History {
   readonly pulse = new Pulse();
   /** What the driver and the faults do meanwhile. */
   readonly #background = new Set<Promise<unknown>>();
+  readonly #onHealed: (() => Promise<void>)[] = [];
   #isBookUp = true;
   #redis: 'up' | 'away' = 'up';
 
@@ -74,6 +75,7 @@ export class History {
     });
     const history = new History(world, tally, model, await world.redis.connect());
     scope.teardown(() => history.pulse.stop());
+    scope.teardown(() => history.healed());
     world.traps.onSprung = ({ point, effect, forMs }, slot) => {
       tally.fault(`${EFFECTS[effect]}: ${point}`);
       if (effect === 'kill') return;
@@ -111,6 +113,15 @@ export class History {
       .catch((error: Error) => this.model.violations.push(error.message))
       .finally(() => this.#background.delete(watched));
     this.#background.add(watched);
+  }
+
+  /** What ends when everything that was broken works again. */
+  onHealed(end: () => Promise<void>): void {
+    this.#onHealed.push(end);
+  }
+
+  async healed(): Promise<void> {
+    for (const end of this.#onHealed.splice(0)) await end();
   }
 
   async backgroundDone(): Promise<void> {

@@ -38,6 +38,7 @@ export async function heal(history: History): Promise<void> {
     }),
   );
   await history.backgroundDone();
+  await history.healed();
 }
 
 /** Nothing is under way any more: every top-up acknowledged, every journal drained, no hold of a gateway that lives. */

@@ -5,17 +5,14 @@ import { openBook } from '../../src/book/open-book.ts';
 import type { History } from './history.ts';
 import { bookOf } from './world.ts';
 
-const POLL_MS = 5;
+const POLL_MS = 10;
 const STOP_MS = 5_000;
 
 /**
- * Another gateway's alert worker looks for alerts at every moment for `forMs`, and comes to claim what it saw `lateMs` later.
+ * Another gateway's alert worker looks for alerts at every moment, until all is healed, and comes to claim what it saw `lateMs` later.
  * Not with a book in a file, which one gateway has to itself.
  */
-export async function rivalWorker(
-  history: History,
-  { forMs, lateMs }: { readonly forMs: number; readonly lateMs: number },
-): Promise<void> {
+export async function rivalWorker(history: History, { lateMs }: { readonly lateMs: number }): Promise<void> {
   const { world, isBookUp } = history;
   if (!world.book || !isBookUp) return;
   const book = await openBook(bookOf(world)).catch(() => undefined);
@@ -37,9 +34,8 @@ export async function rivalWorker(
     pollMs: POLL_MS,
   });
   worker.start();
-  history.inBackground(
-    sleep(forMs)
-      .then(() => worker.stop(STOP_MS))
-      .then(() => book.close()),
-  );
+  history.onHealed(async () => {
+    await worker.stop(STOP_MS);
+    await book.close();
+  });
 }

@@ -31,8 +31,8 @@ export interface StepPlans {
   fault: FaultPlan;
   'loss in calm': { readonly afterMs: number };
   sweep: null;
-  'overtaken rebuild': { readonly account: number };
-  'rival worker': { readonly forMs: number; readonly lateMs: number };
+  'overtaken rebuild': null;
+  'rival worker': { readonly lateMs: number };
 }
 
 const TRIES = 6;
