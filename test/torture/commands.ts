@@ -131,7 +131,7 @@ const sweeps = step('sweep', fc.constant(null));
 
 const overtaken = step('overtaken rebuild', fc.constant(null));
 
-/** In every other history, from its beginning. */
+/** In two histories of three, from the beginning. */
 const rivals = fc.option(step('rival worker', fc.record({ lateMs: fc.nat(60) })), {
   nil: undefined,
   freq: 1,

@@ -5,7 +5,7 @@ import { openBook } from '../../src/book/open-book.ts';
 import type { History } from './history.ts';
 import { bookOf } from './world.ts';
 
-const POLL_MS = 10;
+const POLL_MS = 4;
 const STOP_MS = 5_000;
 
 /**
@@ -21,7 +21,7 @@ export async function rivalWorker(history: History, { lateMs }: { readonly lateM
     book: {
       async queuedAlerts(limit) {
         const seen = await book.queuedAlerts(limit);
-        await sleep(lateMs);
+        if (seen.length > 0) await sleep(lateMs);
         return seen;
       },
       claimAlert: (id, now) => book.claimAlert(id, now),
