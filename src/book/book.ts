@@ -63,6 +63,8 @@ export interface AccountSnapshot {
   readonly seq: number;
   readonly epoch: number;
   readonly keys: readonly KeyState[];
+  /** Recorded and not in its ledger, so not in the balance, oldest first. */
+  readonly pendingGrants: readonly Grant[];
 }
 
 export interface LedgerEntry extends EntryDraft {

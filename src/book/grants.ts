@@ -50,19 +50,29 @@ export function grantQueries(
     },
 
     async grantsBefore({ id, accountId, createdAt }) {
-      const rows = await db
-        .selectFrom('grants')
-        .selectAll()
-        .where('state', '=', sql.lit('pending'))
-        .where('account_id', '=', accountId)
+      const rows = await pendingOf(db, accountId)
         .where('created_at', '<=', createdAt)
         .where('id', '!=', id)
-        .orderBy('created_at')
-        .orderBy('id')
         .execute();
       return rows.map(grantRecord);
     },
   };
+}
+
+/** Those of an account that have no ledger entry, oldest first. */
+export async function pendingGrantsOf(db: Kysely<BookSchema>, accountId: number): Promise<Grant[]> {
+  const rows = await pendingOf(db, accountId).execute();
+  return rows.map(grantRecord);
+}
+
+function pendingOf(db: Kysely<BookSchema>, accountId: number) {
+  return db
+    .selectFrom('grants')
+    .selectAll()
+    .where('state', '=', sql.lit('pending'))
+    .where('account_id', '=', accountId)
+    .orderBy('created_at')
+    .orderBy('id');
 }
 
 /** Undefined: the account has a grant with this idempotency key. */

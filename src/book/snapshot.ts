@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { micro } from '../domain/credits.ts';
 import { accountRecord } from './account-row.ts';
 import type { Book, KeyState, PeriodStarts } from './book.ts';
+import { pendingGrantsOf } from './grants.ts';
 import { keyRecord } from './key-row.ts';
 import type { Store, Trx } from './store.ts';
 
@@ -27,6 +28,7 @@ export function snapshotQueries(store: Store): Snapshots {
           seq: account.seq,
           epoch: account.epoch,
           keys: await keyStates(trx, accountId, starts),
+          pendingGrants: await pendingGrantsOf(trx, accountId),
         };
       }),
 

@@ -5,10 +5,9 @@ import type { EntryDraft } from '../domain/ledger-entry.ts';
 import { periodStart, periodStarts } from '../domain/period.ts';
 import type { Admissions } from './admissions.ts';
 import { PERIOD_FIELDS } from './admit-command.ts';
+import { applyGrant } from './apply-grant.ts';
 import type { RedisClient } from './connect-redis.ts';
 import type { ConnectionGate } from './connection-gate.ts';
-import { draftText } from './entry-text.ts';
-import { grantDraft } from './grant-draft.ts';
 import type { JournalDrain } from './journal-drain.ts';
 import {
   type Admission,
@@ -18,10 +17,10 @@ import {
   type LiveAccount,
   type Subject,
 } from './ledger.ts';
-import { accountName, bucketOf, hashName, holdsName, journalName, keyName } from './names.ts';
+import { accountName, bucketOf, hashName, keyName } from './names.ts';
 import type { Publisher } from './publisher.ts';
 import { REBUILDS, type Rebuilder } from './rebuild.ts';
-import { MARK_MS, type Settler } from './settler.ts';
+import type { Settler } from './settler.ts';
 import type { TickWriter } from './tick-writer.ts';
 import type { WaitingCalls } from './waiting-calls.ts';
 
@@ -119,29 +118,11 @@ export class RedisLedger implements Ledger {
   async grant(grant: Parameters<Ledger['grant']>[0]): Promise<Micro> {
     const { client, drain } = this.#parts;
     const { accountId } = grant;
-    const bucket = bucketOf(accountId);
-    const starts = periodStarts(Date.now());
-    const draft = grantDraft(grant);
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      const [reply, balance] = await this.#ask(accountId, () =>
-        client.apply(
-          accountName(accountId),
-          accountName(accountId),
-          holdsName(bucket),
-          journalName(bucket),
-          grant.id,
-          0,
-          Date.now() + MARK_MS,
-          grant.amount,
-          starts.day,
-          starts.week,
-          starts.month,
-          draftText(draft),
-        ),
-      );
-      if (reply !== 'MISSING') {
-        drain.touch(bucket);
-        return micro(Number(balance));
+      const balance = await this.#ask(accountId, () => applyGrant(client, grant));
+      if (balance !== undefined) {
+        drain.touch(bucketOf(accountId));
+        return balance;
       }
       await this.#rebuild(accountId);
     }

@@ -14,6 +14,7 @@ eachBook('a snapshot takes a new epoch each time', async (t, book) => {
     seq: 0,
     epoch: 1,
     keys: [{ key, daySpent: 0, weekSpent: 0, monthSpent: 0 }],
+    pendingGrants: [],
   });
   t.equal((await book.snapshot(account.id, STARTS))?.epoch, 2);
 });
@@ -87,3 +88,25 @@ eachBook('recent accounts are those with an entry since', async (t, book) => {
   t.equal((await book.recentAccounts(0)).length, 2);
   t.notOk((await book.recentAccounts(0)).some(({ id }) => id === quiet.id));
 });
+
+eachBook(
+  'a snapshot names the grants that are recorded and not in the ledger, oldest first',
+  async (t, book) => {
+    const { account } = await stored(book);
+    const { account: other } = await stored(book);
+    const grant = (id: string, accountId: number, createdAt: number) =>
+      book.createGrant({ id, accountId, amount: micro(5), type: 'top_up', note: '', createdAt }, null);
+    await grant('later', account.id, NOW + 1);
+    await grant('sooner', account.id, NOW);
+    await grant('of another', other.id, NOW);
+    await grant('posted', account.id, NOW);
+    await book.post([
+      entry(account.id, { id: 'posted', type: 'top_up', seq: 1, keyId: null, credits: micro(5) }),
+    ]);
+    const pending = (await book.snapshot(account.id, STARTS))?.pendingGrants;
+    t.same(
+      pending?.map(({ id }) => id),
+      ['sooner', 'later'],
+    );
+  },
+);

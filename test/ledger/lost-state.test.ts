@@ -1,8 +1,16 @@
 import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
+import type { KeyRecord } from '../../src/domain/key.ts';
 import { parseJournalEntry } from '../../src/ledger/entry-text.ts';
-import { holdsName, journalName } from '../../src/ledger/names.ts';
-import { admissionOf, chargeOf, entriesOf, spend, startLedgerWorld } from '../helper/ledger-world.ts';
+import { holdsName, journalName, keyName } from '../../src/ledger/names.ts';
+import {
+  admissionOf,
+  chargeOf,
+  entriesOf,
+  type LedgerWorld,
+  spend,
+  startLedgerWorld,
+} from '../helper/ledger-world.ts';
 import { until } from '../helper/until.ts';
 
 test('an emptied Redis is rebuilt from the book: balance, spend, versions', async (t) => {
@@ -83,6 +91,37 @@ test('a settle sent again while its entry waits for a rebuild is not applied a s
   t.match(await open.ledger.account(key.accountId), { balance: 8_000_000, held: 0 });
 });
 
+/** As no step of a rebuild leaves it, but nothing else than the epoch would tell. */
+async function leaveInOldEpoch({ raw }: Pick<LedgerWorld, 'raw'>, key: KeyRecord): Promise<void> {
+  await raw.hset(keyName(key.accountId, key.id), { ep: '0', ds: '0', ws: '0', ms: '0' });
+}
+
+test('a key that stands in another epoch than its account is not judged by: both are rebuilt', async (t) => {
+  const world = await startLedgerWorld(t);
+  const { open, account } = world;
+  const { key } = await account({ credits: 10, key: { spendingLimit: micro(3_000_000) } });
+  await spend(open, admissionOf(key, 2), 2);
+  await open.settled();
+  await leaveInOldEpoch(world, key);
+  t.match(await open.ledger.admit(admissionOf(key, 2)), { verdict: 'over_limit', spent: 2_000_000 });
+});
+
+test('a charge is not booked on a key that stands in another epoch than its account', async (t) => {
+  const world = await startLedgerWorld(t);
+  const { open, account } = world;
+  const { key } = await account({ credits: 10 });
+  await spend(open, admissionOf(key, 2), 2);
+  const admission = admissionOf(key, 1);
+  const admitted = await open.ledger.admit(admission);
+  if (admitted.verdict !== 'held') return t.fail('not held');
+  await open.settled();
+  await leaveInOldEpoch(world, key);
+  open.ledger.settle(admitted.epoch, chargeOf(admission, 1), () => {});
+  await open.settled();
+  t.match(await open.ledger.account(key.accountId), { balance: 7_000_000, held: 0 });
+  t.same(await open.ledger.spent(key.accountId, [{ id: key.id, period: 'monthly' }]), [3_000_000]);
+});
+
 test('a hold whose gateway died is released after its deadline, with an entry of charge 0', async (t) => {
   const { open, account, book, raw } = await startLedgerWorld(t);
   const { key } = await account({ credits: 10 });
@@ -134,6 +173,38 @@ test('a grant whose gateway died before Redis had it is applied by the sweep', a
   await open.settled();
   await open.sweep.repair();
   t.equal((await open.ledger.account(key.accountId)).balance, 3_000_000);
+});
+
+test('a top-up and an adjustment that Redis lost before the book had their entries count again at once', async (t) => {
+  const { open, account, book, raw } = await startLedgerWorld(t);
+  const { key } = await account({ credits: 10 });
+  await open.settled();
+  open.drain.abandon();
+  const { accountId } = key;
+  for (const [type, credits] of [
+    ['top_up', 5],
+    ['adjustment', -12],
+  ] as const) {
+    const { grant } = await book.createGrant(
+      { id: type, accountId, amount: micro(credits * 1e6), type, note: '', createdAt: Date.now() },
+      null,
+    );
+    await open.ledger.grant(grant);
+  }
+  await raw.flushall();
+  t.match(await open.ledger.account(accountId), { balance: 3_000_000 });
+  await open.settled();
+  t.same(
+    (await entriesOf(book, accountId)).map(({ credits, balanceAfter }) => [
+      credits / 1e6,
+      balanceAfter / 1e6,
+    ]),
+    [
+      [10, 10],
+      [5, 15],
+      [-12, 3],
+    ],
+  );
 });
 
 test('a change that was committed but never published is published by the sweep', async (t) => {

@@ -5,7 +5,7 @@ import type { FaultPlan } from './faults.ts';
 import type { History } from './history.ts';
 import type { Model } from './model.ts';
 import type { Change } from './owners.ts';
-import { POINTS } from './points.ts';
+import { POINTS, SENT_TO_REDIS } from './points.ts';
 import { Step, type StepPlans } from './step.ts';
 
 function step<Kind extends keyof StepPlans>(
@@ -81,7 +81,7 @@ const traps: fc.Arbitrary<FaultPlan> = fc.record({
       arbitrary: fc.record({
         point: fc.constantFrom(...POINTS),
         effect: fc.constant('kill' as const),
-        downMs: fc.nat(800),
+        forMs: fc.nat(800),
       }),
       weight: 2,
     },
@@ -91,7 +91,16 @@ const traps: fc.Arbitrary<FaultPlan> = fc.record({
           ...POINTS.filter((point) => !['asked', 'answered', 'posting'].includes(point)),
         ),
         effect: fc.constant('lose' as const),
-        downMs: fc.constant(0),
+        forMs: fc.constant(0),
+      }),
+      weight: 1,
+    },
+    {
+      // A gateway gives up what is not answered within 1 s, and takes it back over another connection within 0.5 s.
+      arbitrary: fc.record({
+        point: fc.constantFrom(...SENT_TO_REDIS),
+        effect: fc.constant('late' as const),
+        forMs: fc.integer({ min: 1_000, max: 2_500 }),
       }),
       weight: 1,
     },
@@ -109,6 +118,7 @@ const strikes: fc.Arbitrary<FaultPlan> = fc.record({
     'redis emptied' as const,
     'redis set back' as const,
     'book stopped' as const,
+    'book slow' as const,
     'book replies lost' as const,
     'book cut' as const,
     'gateway killed' as const,
@@ -118,6 +128,14 @@ const strikes: fc.Arbitrary<FaultPlan> = fc.record({
 });
 
 const sweeps = step('sweep', fc.constant(null));
+
+const overtaken = step('overtaken rebuild', fc.constant(null));
+
+/** In two histories of three, from the beginning. */
+const rivals = fc.option(step('rival worker', fc.record({ lateMs: fc.nat(60) })), {
+  nil: undefined,
+  freq: 1,
+});
 
 const faults = step('fault', fc.oneof(traps, strikes));
 
@@ -147,10 +165,16 @@ export function histories(maxSteps: number): fc.Arbitrary<HistoryPlan> {
       { arbitrary: fc.constant('sqlite' as const), weight: 1 },
     ),
     begin: fc
-      .tuple(fc.tuple(accounts, keys, accounts, keys), calmLosses, fc.array(fc.tuple(faults, calls), ROUNDS))
-      .map(([owners, loss, rounds]): readonly Step[] => [
+      .tuple(
+        fc.tuple(accounts, keys, accounts, keys),
+        calmLosses,
+        rivals,
+        fc.array(fc.tuple(faults, calls), ROUNDS),
+      )
+      .map(([owners, loss, rival, rounds]): readonly Step[] => [
         ...owners,
         ...(loss ? [loss] : []),
+        ...(rival ? [rival] : []),
         ...rounds.flat(),
       ]),
     steps: fc.commands<Model, History, false>(
@@ -166,6 +190,7 @@ export function histories(maxSteps: number): fc.Arbitrary<HistoryPlan> {
         adjustments,
         thresholds,
         sweeps,
+        overtaken,
         faults,
         faults,
         faults,

@@ -17,6 +17,7 @@ export type FaultPlan =
         | 'redis emptied'
         | 'redis set back'
         | 'book stopped'
+        | 'book slow'
         | 'book replies lost'
         | 'book cut'
         | 'gateway killed';
@@ -126,6 +127,14 @@ const STRIKES: Record<Exclude<FaultPlan['kind'], 'trap'>, Strike> = {
     );
     return undefined;
   },
+  async 'book slow'(history, slot, forMs) {
+    const wire = history.world.bookWires[slot];
+    if (!wire) return false;
+    history.trouble(slot, forMs + BOOK_AFTERMATH_MS, true);
+    wire.delay(SLOW_BOOK_MS);
+    history.inBackground(sleep(forMs).then(() => wire.delay(0)));
+    return undefined;
+  },
   async 'book replies lost'(history, slot) {
     if (!history.world.book) return false;
     history.trouble(slot, BOOK_AFTERMATH_MS, true);
@@ -148,6 +157,9 @@ const UNSYNCED_MS = 1_000;
 
 /** Within what a call waits for Redis (1 s), there and back. */
 const SLOW_MS = 120;
+
+/** A rebuild, of some twenty statements, is done within the 5 s that others wait for it. */
+const SLOW_BOOK_MS = 40;
 
 export function noteLoss({ model, tally }: History, loss: Loss): void {
   model.losses.push(loss);

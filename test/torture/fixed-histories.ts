@@ -27,8 +27,10 @@ function strike(kind: Exclude<FaultPlan['kind'], 'trap'>, forMs = 300, slot = 0)
   return Step.of('fault', { kind, slot, forMs });
 }
 
-function trap(point: Point, effect: 'kill' | 'lose'): Step {
-  return Step.of('fault', { kind: 'trap', trap: { point, effect, downMs: effect === 'kill' ? 200 : 0 } });
+const TRAP_MS = { kill: 200, lose: 0, late: 1_300 } as const;
+
+function trap(point: Point, effect: keyof typeof TRAP_MS): Step {
+  return Step.of('fault', { kind: 'trap', trap: { point, effect, forMs: TRAP_MS[effect] } });
 }
 
 const change = (key: number, what: Change) => Step.of('change', { slot: 0, key, change: what });
@@ -118,6 +120,31 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
     Step.of('account', { slot: 0, credits: 20, threshold: 2 }),
     Step.of('threshold', { slot: 0, account: 2, threshold: 18 }),
     calls(4, { key: 3, isAwaited: true }),
+  ]),
+  history('an admission that comes after it was given up and barred holds nothing', 'postgres', [
+    trap('hold asked', 'late'),
+    calls(4),
+    trap('hold asked', 'late'),
+    calls(4, { isAwaited: true }),
+  ]),
+  history('entries of an epoch that is over are applied again, once', 'postgres', [
+    calls(6, { key: 0 }),
+    Step.of('overtaken rebuild', null),
+    calls(6, { key: 0, isAwaited: true }),
+    Step.of('overtaken rebuild', null),
+    calls(8, { key: 0, isAwaited: true }),
+    change(0, 'restrict'),
+    change(0, 'open'),
+    change(0, 'delete'),
+  ]),
+  history('an alert that two workers see at once is claimed by one', 'postgres', [
+    strike('book slow', 2_000, 0),
+    strike('book slow', 2_000, 1),
+    Step.of('rival worker', { lateMs: 60 }),
+    ...[0, 1, 2, 3].flatMap(() => [
+      Step.of('top-up', { slot: 0, account: 1, credits: 8 }),
+      calls(8, { key: 1, isAwaited: true }),
+    ]),
   ]),
   history('a book in a file goes through a death of its only gateway', 'sqlite', [
     trap('settled', 'kill'),

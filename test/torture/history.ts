@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { ADMIN_TOKEN } from '../helper/gateway-process.ts';
 import type { Scope } from '../helper/scope.ts';
@@ -15,6 +16,8 @@ export const AFTERMATH_MS = 3_000;
 /** A connection to PostgreSQL that has fallen silent is given up after 6 s (README). */
 export const BOOK_AFTERMATH_MS = 6_000 + AFTERMATH_MS;
 
+const EFFECTS = { kill: 'gateway killed', lose: 'replies lost', late: 'late' } as const;
+
 /** One history under way: the world that it happens to, and what goes on in the background. */
 export class History {
   readonly world: World;
@@ -25,6 +28,7 @@ export class History {
   readonly pulse = new Pulse();
   /** What the driver and the faults do meanwhile. */
   readonly #background = new Set<Promise<unknown>>();
+  readonly #onHealed: (() => Promise<void>)[] = [];
   #isBookUp = true;
   #redis: 'up' | 'away' = 'up';
 
@@ -71,9 +75,16 @@ export class History {
     });
     const history = new History(world, tally, model, await world.redis.connect());
     scope.teardown(() => history.pulse.stop());
-    world.traps.onSprung = ({ point, effect }, slot) => {
-      tally.fault(`${effect === 'kill' ? 'gateway killed' : 'replies lost'}: ${point}`);
-      if (effect !== 'lose') return;
+    scope.teardown(() => history.healed());
+    world.traps.onSprung = ({ point, effect, forMs }, slot) => {
+      tally.fault(`${EFFECTS[effect]}: ${point}`);
+      if (effect === 'kill') return;
+      if (effect === 'late') {
+        history.trouble(slot, forMs + AFTERMATH_MS);
+        // Nothing may come after the history is judged.
+        history.inBackground(sleep(forMs));
+        return;
+      }
       history.trouble(slot, AFTERMATH_MS);
       if (ON_THE_WAY_TO_THE_BOOK.has(point)) history.trouble(slot, BOOK_AFTERMATH_MS, true);
     };
@@ -102,6 +113,15 @@ export class History {
       .catch((error: Error) => this.model.violations.push(error.message))
       .finally(() => this.#background.delete(watched));
     this.#background.add(watched);
+  }
+
+  /** What ends when everything that was broken works again. */
+  onHealed(end: () => Promise<void>): void {
+    this.#onHealed.push(end);
+  }
+
+  async healed(): Promise<void> {
+    for (const end of this.#onHealed.splice(0)) await end();
   }
 
   async backgroundDone(): Promise<void> {

@@ -71,26 +71,38 @@ export interface KeyChangePlan {
   readonly change: Change;
 }
 
-/** Changes a key other than an account's first, so that there is always one left that may manage. */
-export async function changeKey(history: History, plan: KeyChangePlan): Promise<void> {
+/** Changes a key other than an account's first, so that there is always one left that may manage. Undefined: there is none. */
+export async function changeKey(history: History, plan: KeyChangePlan): Promise<KeyModel | undefined> {
   const { model, world } = history;
   const managing = new Set(ownersOf(history));
   const keys = model.keys.filter((key) => !managing.has(key));
   const key = keys[plan.key % keys.length];
-  if (!key) return;
+  if (!key) return undefined;
   const slot = plan.slot % world.slots.length;
-  if (plan.change === 'delete') return await remove(history, slot, key);
-  if (plan.change === 'raise the limit') {
-    if (key.highestLimit === null) return;
-    key.highestLimit += 5 * MICRO;
-    await change(history, slot, key, { spending_limit: key.highestLimit / MICRO });
-    return;
-  }
-  const opens = plan.change === 'reactivate' || plan.change === 'open';
+  if (plan.change === 'delete') await remove(history, slot, key);
+  else if (plan.change === 'raise the limit') await raiseLimit(history, slot, key);
+  else await openOrRestrict(history, slot, key, plan.change);
+  return key;
+}
+
+async function raiseLimit(history: History, slot: number, key: KeyModel): Promise<void> {
+  if (key.highestLimit === null) return;
+  key.highestLimit += 5 * MICRO;
+  await change(history, slot, key, { spending_limit: key.highestLimit / MICRO });
+}
+
+async function openOrRestrict(
+  history: History,
+  slot: number,
+  key: KeyModel,
+  what: 'reactivate' | 'restrict' | 'open',
+): Promise<void> {
+  const opens = what !== 'restrict';
   // From here on it may be let in again: also those of its calls that are on their way.
   if (opens)
-    for (const call of model.calls) if (call.key === key && !call.answer) call.mustBeRefused = undefined;
-  const isAboutActive = plan.change === 'reactivate';
+    for (const call of history.model.calls)
+      if (call.key === key && !call.answer) call.mustBeRefused = undefined;
+  const isAboutActive = what === 'reactivate';
   const before = key.mayOpen;
   if (opens) key.mayOpen = true;
   const isChanged = await change(

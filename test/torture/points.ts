@@ -8,6 +8,7 @@ import type { Link, Watcher } from './wire.ts';
  *
  * | point | on the wire |
  * |---|---|
+ * | `hold asked` | the admission is on its way to Redis |
  * | `hold` | the admission is done in Redis; its reply is on its way |
  * | `asked` | the upstream has the call |
  * | `answered` | the upstream's answer is written |
@@ -21,6 +22,7 @@ import type { Link, Watcher } from './wire.ts';
  * | `claimed` | PostgreSQL has committed the claim of an alert; nothing is sent yet |
  * | `posting` | the receiver has taken the connection of an alert */
 export const POINTS = [
+  'hold asked',
   'hold',
   'asked',
   'answered',
@@ -34,6 +36,15 @@ export const POINTS = [
   'claimed',
   'posting',
 ] as const;
+
+/** What a gateway sends to Redis there can come late, when the gateway has given it up. */
+export const SENT_TO_REDIS = [
+  'hold asked',
+  'settle sent',
+  'grant recorded',
+  'change committed',
+  'drained',
+] as const satisfies readonly (typeof POINTS)[number][];
 
 /** Those that are passed on a connection to PostgreSQL. */
 export const ON_THE_WAY_TO_THE_BOOK: ReadonlySet<string> = new Set(['book committed', 'claimed']);
@@ -58,6 +69,7 @@ function script(file: string): string[] {
 }
 
 const REDIS_SIGNS: readonly Sign[] = [
+  { point: 'hold asked', marks: script('admit'), onReply: false },
   { point: 'hold', marks: script('admit'), onReply: true },
   { point: 'settle sent', marks: script('settle'), onReply: false },
   { point: 'settled', marks: script('settle'), onReply: true },

@@ -38,6 +38,7 @@ export async function heal(history: History): Promise<void> {
     }),
   );
   await history.backgroundDone();
+  await history.healed();
 }
 
 /** Nothing is under way any more: every top-up acknowledged, every journal drained, no hold of a gateway that lives. */
@@ -57,9 +58,17 @@ export async function quiet(history: History): Promise<void> {
     QUIET_WITHIN_MS,
   ).catch(() => model.violations.push(`not quiet: ${open.join('; ')}`));
   for (const slot of world.slots) {
-    const ready = await fetch(`${slot.url}/readyz`);
-    if (ready.status !== 200)
-      model.violations.push(`gateway ${slot.index} is not ready: ${await ready.text()}`);
+    let said = '';
+    await until(
+      `gateway ${slot.index} to be ready`,
+      async () => {
+        const ready = await fetch(`${slot.url}/readyz`);
+        said = await ready.text();
+        return ready.status === 200;
+      },
+      // A connection to the book on which nothing comes back may not have been used since.
+      QUIET_WITHIN_MS,
+    ).catch(() => model.violations.push(`gateway ${slot.index} is not ready: ${said}`));
   }
 }
 

@@ -4,6 +4,7 @@ import { loseInCalm } from './calm-loss.ts';
 import { type FaultPlan, strike } from './faults.ts';
 import type { History } from './history.ts';
 import type { Model } from './model.ts';
+import { overtakeRebuild } from './overtaken-rebuild.ts';
 import {
   type AccountPlan,
   changeKey,
@@ -14,6 +15,7 @@ import {
   newTopUp,
   topUp,
 } from './owners.ts';
+import { rivalWorker } from './rival-worker.ts';
 import { sweepNow } from './sweep-now.ts';
 import { changeThreshold, type ThresholdPlan } from './thresholds.ts';
 
@@ -29,6 +31,8 @@ export interface StepPlans {
   fault: FaultPlan;
   'loss in calm': { readonly afterMs: number };
   sweep: null;
+  'overtaken rebuild': null;
+  'rival worker': { readonly lateMs: number };
 }
 
 const TRIES = 6;
@@ -44,14 +48,27 @@ const RUNS: {
   },
   account: makeAccount,
   key: makeKey,
-  change: changeKey,
+  change: changeAndCall,
   'top-up': changeCredits,
   adjustment: changeCredits,
   threshold: changeThreshold,
   fault: strike,
   'loss in calm': loseInCalm,
   sweep: sweepNow,
+  'overtaken rebuild': overtakeRebuild,
+  'rival worker': rivalWorker,
 };
+
+/** What was answered holds in the very next call, at every gateway. */
+async function changeAndCall(history: History, plan: KeyChangePlan): Promise<void> {
+  const key = await changeKey(history, plan);
+  if (!key) return;
+  const { model, world } = history;
+  const call = { key: model.keys.indexOf(key), manner: 'plain', model: 'flat', leaving: undefined } as const;
+  history.inBackground(
+    Promise.all(world.slots.map(({ index }) => makeCall(history, { ...call, slot: index }))),
+  );
+}
 
 async function changeCredits(history: History, plan: StepPlans['top-up']): Promise<void> {
   const made = newTopUp(history, pick(history.model.accounts, plan.account), plan.credits);

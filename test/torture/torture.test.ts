@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { torture } from './torture.ts';
 
 /** Histories that begin within this; the last one, and the servers, take some seconds more. */
-const FOR_MS = 10_000;
+const FOR_MS = 8_000;
 const STEPS = 12;
 
 test('histories of calls and faults leave every invariant of the ledger whole', async (t) => {

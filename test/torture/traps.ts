@@ -2,12 +2,15 @@ import type { GatewaySlot } from './gateway-slot.ts';
 import type { Point } from './points.ts';
 import type { Link } from './wire.ts';
 
-/** What happens when a point is passed the next time: the gateway is killed there, or the replies from there on are lost. */
+/**
+ * What happens when a point is passed the next time: the gateway is killed there, or the replies from there on are lost, or
+ * what it sends from there on comes late.
+ */
 export interface Trap {
   readonly point: Point;
-  readonly effect: 'kill' | 'lose';
-  /** How long a killed gateway stays away. */
-  readonly downMs: number;
+  readonly effect: 'kill' | 'lose' | 'late';
+  /** How long a killed gateway stays away, or how late what it sends comes. */
+  readonly forMs: number;
 }
 
 /** Bytes that mark these arrive all the same: they are what a killed gateway had written. */
@@ -49,7 +52,11 @@ export class Traps {
       link?.deafen();
       return undefined;
     }
-    slot.kill(trap.downMs);
+    if (trap.effect === 'late') {
+      link?.holdUp(trap.forMs);
+      return undefined;
+    }
+    slot.kill(trap.forMs);
     return ARRIVES.has(trap.point) ? undefined : 'swallow';
   }
 }

@@ -15,6 +15,8 @@ export interface Watcher {
 export interface Link {
   /** From now on nothing comes back on it; what is sent still arrives. */
   deafen(): void;
+  /** What is sent from now on arrives in so many milliseconds at the earliest, in its order. */
+  holdUp(ms: number): void;
 }
 
 /** A way to a server on loopback that can be watched, slowed, muted and cut. */
@@ -61,10 +63,12 @@ export async function startWire(scope: Scope, targetPort: number, watcher: Watch
 class Wired implements Link {
   readonly #near: Socket;
   #isDeaf = false;
+  /** By performance.now(). */
+  #heldUpUntil = 0;
 
   constructor(near: Socket, far: Socket, watcher: Watcher, delayMs: () => number) {
     this.#near = near;
-    const up = new Lane(far, delayMs);
+    const up = new Lane(far, () => Math.max(delayMs(), this.#heldUpUntil - performance.now()));
     const down = new Lane(near, delayMs);
     near.on('data', (bytes) => {
       if (watcher.sent(bytes, this) !== 'swallow') up.pass(bytes);
@@ -79,6 +83,10 @@ class Wired implements Link {
 
   deafen(): void {
     this.#isDeaf = true;
+  }
+
+  holdUp(ms: number): void {
+    this.#heldUpUntil = performance.now() + ms;
   }
 
   cut(): void {

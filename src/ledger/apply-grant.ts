@@ -1,0 +1,36 @@
+import type { Grant } from '../book/book.ts';
+import { type Micro, micro } from '../domain/credits.ts';
+import { periodStarts } from '../domain/period.ts';
+import type { RedisClient } from './connect-redis.ts';
+import { draftText } from './entry-text.ts';
+import { grantDraft } from './grant-draft.ts';
+import { accountName, bucketOf, holdsName, journalName } from './names.ts';
+import { MARK_MS } from './settler.ts';
+
+/**
+ * Moves the balance by a grant that the book has recorded, once however often it is asked for (lua/apply.lua). The balance
+ * after it; undefined: the account's live state must be rebuilt first. Rejects with the Redis error.
+ */
+export async function applyGrant(
+  client: RedisClient,
+  grant: Omit<Grant, 'balanceAfter'>,
+): Promise<Micro | undefined> {
+  const { accountId } = grant;
+  const bucket = bucketOf(accountId);
+  const starts = periodStarts(Date.now());
+  const [reply, balance] = await client.apply(
+    accountName(accountId),
+    accountName(accountId),
+    holdsName(bucket),
+    journalName(bucket),
+    grant.id,
+    0,
+    Date.now() + MARK_MS,
+    grant.amount,
+    starts.day,
+    starts.week,
+    starts.month,
+    draftText(grantDraft(grant)),
+  );
+  return reply === 'MISSING' ? undefined : micro(Number(balance));
+}

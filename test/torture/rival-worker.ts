@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pino from 'pino';
+import { AlertWorker } from '../../src/alerts/alert-worker.ts';
+import { openBook } from '../../src/book/open-book.ts';
+import type { History } from './history.ts';
+import { bookOf } from './world.ts';
+
+const POLL_MS = 4;
+const STOP_MS = 5_000;
+
+/**
+ * Another gateway's alert worker looks for alerts at every moment, until all is healed, and comes to claim what it saw `lateMs` later.
+ * Not with a book in a file, which one gateway has to itself.
+ */
+export async function rivalWorker(history: History, { lateMs }: { readonly lateMs: number }): Promise<void> {
+  const { world, isBookUp } = history;
+  if (!world.book || !isBookUp) return;
+  const book = await openBook(bookOf(world)).catch(() => undefined);
+  if (!book) return;
+  const worker = new AlertWorker({
+    book: {
+      async queuedAlerts(limit) {
+        const seen = await book.queuedAlerts(limit);
+        if (seen.length > 0) await sleep(lateMs);
+        return seen;
+      },
+      claimAlert: (id, now) => book.claimAlert(id, now),
+      finishDelivery: (id, outcome) => book.finishDelivery(id, outcome),
+    },
+    timeoutMs: 2_000,
+    allowPrivateNetworks: true,
+    log: pino({ level: 'silent' }),
+    concurrency: 4,
+    pollMs: POLL_MS,
+  });
+  worker.start();
+  history.onHealed(async () => {
+    await worker.stop(STOP_MS);
+    await book.close();
+  });
+}
