@@ -36,13 +36,20 @@ export type PostResult =
   | 'posted'
   /** Written before (same id). */
   | 'duplicate'
-  /** Of an epoch before the account's last rebuild, or its seq is taken by another entry: apply it again. */
+  /**
+   * It does not continue the account's ledger: of an epoch before the last rebuild, or its seq is taken by another entry,
+   * or its balance is not that of the book and its credits (entries are missing before it, or it is of another history
+   * of the account, which Redis began where it was set back). Apply it again.
+   */
   | 'superseded';
 
 export interface Posting {
   /** In the order of the entries offered. */
   readonly results: readonly PostResult[];
-  /** Accounts in which entries are missing before the ones offered: their live state must be rebuilt. */
+  /**
+   * Accounts in which an entry was posted whose balance follows though places before it are free: their live state must
+   * be rebuilt. Where the balance does not follow, the entry is superseded, and that is no gap.
+   */
   readonly gaps: readonly number[];
   /** How many alerts were queued (crossings). */
   readonly alerts: number;

@@ -21,6 +21,8 @@ interface Plan {
   readonly results: PostResult[];
   readonly gaps: Set<number>;
   readonly posted: JournalEntry[];
+  /** Where the accounts stand after it. */
+  readonly places: ReadonlyMap<number, Place>;
 }
 
 /** The id of an entry that looked new is in the ledger. */
@@ -59,17 +61,16 @@ export function postQueries(store: Store): Pick<Book, 'post' | 'hasEntry' | 'ent
 }
 
 /**
- * An entry whose place is free is taken to be new, which saves looking every id up; where that is wrong, the ledger's
+ * An entry that fits in its place is taken to be new, which saves looking every id up; where that is wrong, the ledger's
  * unique id says so, nothing is written, and the batch is judged again with its ids looked up (`careful`).
  */
 async function post(store: Store, entries: readonly JournalEntry[], careful: boolean): Promise<Posting> {
   return store.transaction(async (trx) => {
     const places = await lockAccounts(store, trx, entries);
-    const doubtful = careful
-      ? entries
-      : entries.filter((entry) => !isNext(entry, places.get(entry.accountId)));
-    const plan = judge(entries, places, await writtenBefore(trx, doubtful));
-    await write(store, trx, plan.posted, places);
+    const first = judge(entries, places, new Set());
+    const doubtful = careful ? entries : entries.filter((_, index) => first.results[index] !== 'posted');
+    const plan = doubtful.length > 0 ? judge(entries, places, await writtenBefore(trx, doubtful)) : first;
+    await write(store, trx, plan);
     const alerts = plan.posted.filter((entry) => entry.crossing).length;
     return { results: plan.results, gaps: [...plan.gaps], alerts };
   });
@@ -105,13 +106,14 @@ async function writtenBefore(trx: Trx, entries: readonly JournalEntry[]): Promis
   return written;
 }
 
-/** Decides entry by entry, in journal order, and moves the places on. */
+/** Decides entry by entry, in journal order, from where the accounts stand; `written` gains the ids that are posted. */
 function judge(
   entries: readonly JournalEntry[],
-  places: ReadonlyMap<number, Place>,
+  start: ReadonlyMap<number, Place>,
   written: Set<string>,
 ): Plan {
-  const plan: Plan = { results: [], gaps: new Set(), posted: [] };
+  const places = new Map([...start].map(([id, place]) => [id, { ...place }]));
+  const plan: Plan = { results: [], gaps: new Set(), posted: [], places };
   for (const entry of entries) {
     const place = places.get(entry.accountId);
     const result = verdict(entry, place, written);
@@ -146,12 +148,7 @@ function isNext(entry: JournalEntry, place: Place | undefined): boolean {
   );
 }
 
-async function write(
-  store: Store,
-  trx: Trx,
-  posted: readonly JournalEntry[],
-  places: ReadonlyMap<number, Place>,
-): Promise<void> {
+async function write(store: Store, trx: Trx, { posted, places }: Plan): Promise<void> {
   const rows = posted.map(entryRow);
   const written = await insertRows(store, trx, 'ledger', LEDGER_COLUMNS, rows, 'on conflict (id) do nothing');
   if (written !== posted.length) throw new IdTaken();

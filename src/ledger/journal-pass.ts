@@ -1,10 +1,10 @@
 import type { Book } from '../book/book.ts';
 import type { JournalEntry } from '../domain/ledger-entry.ts';
-import { periodStarts, periodsOfDay } from '../domain/period.ts';
 import type { Log } from '../log.ts';
 import type { RedisClient } from './connect-redis.ts';
-import { draftOf, draftText, parseJournalEntry } from './entry-text.ts';
-import { accountName, bucketOf, journalName, keyName } from './names.ts';
+import { entryAnew } from './entry-anew.ts';
+import { parseJournalEntry } from './entry-text.ts';
+import { accountName, bucketOf, journalName } from './names.ts';
 import type { Stale } from './rebuild.ts';
 
 /** Entries that one bucket gives to a pass. */
@@ -25,8 +25,8 @@ interface Waiting {
 /**
  * Journal → book, one pass: reads the oldest entries, commits them to the book, then deletes them from the stream. Any
  * number of gateways may do so at once, and any may die anywhere: the book takes an entry id once, a deletion is
- * idempotent. Entries that the book refuses as superseded (a rebuild came between) are applied again by lua/repost.lua,
- * which is once by itself.
+ * idempotent. Entries that the book refuses as superseded (a rebuild came between, or they do not continue its ledger, and
+ * then the account is rebuilt first) are applied again by lua/repost.lua, which is once by itself.
  */
 export class JournalPass {
   readonly #client: RedisClient;
@@ -126,22 +126,10 @@ export class JournalPass {
 
   /** True where the entry stands in the journal anew; false where the account must be rebuilt first. */
   async #repost(streamId: string, entry: JournalEntry): Promise<boolean> {
-    const { accountId, keyId, credits } = entry;
-    // What is given back counts for the day of its charge.
-    const starts = entry.type === 'refund' ? periodsOfDay(entry.day) : periodStarts(Date.now());
-    const reply = await this.#client.repost(
-      accountName(accountId),
-      keyId === null ? accountName(accountId) : keyName(accountId, keyId),
-      journalName(bucketOf(accountId)),
-      streamId,
-      keyId === null ? 0 : 1,
-      credits,
-      starts.day,
-      starts.week,
-      starts.month,
-      draftText(draftOf(entry)),
-      entry.epoch,
-    );
+    const { accountId, epoch } = entry;
+    const { key, values } = entryAnew(entry);
+    const journal = journalName(bucketOf(accountId));
+    const reply = await this.#client.repost(accountName(accountId), key, journal, streamId, ...values, epoch);
     return reply !== 'MISSING';
   }
 

@@ -1,17 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Book } from '../book/book.ts';
+import type { JournalEntry } from '../domain/ledger-entry.ts';
 import { periodStarts } from '../domain/period.ts';
 import type { Log } from '../log.ts';
 import { applyGrant } from './apply-grant.ts';
 import type { RedisClient } from './connect-redis.ts';
-import { accountName, bucketOf, holdsName, keyName } from './names.ts';
+import { entryAnew } from './entry-anew.ts';
+import { parseJournalEntry } from './entry-text.ts';
+import { accountName, bucketOf, holdsName, journalName, keyName } from './names.ts';
 
 /** Rebuilds in a row that one operation waits for; more means that the state is lost as fast as it is restored. */
 export const REBUILDS = 3;
 
 /** Keys that one script call restores; bounds how long Redis is busy with it. */
 const KEYS_AT_ONCE = 200;
+
+/** Entries that opening an account applies again; more are applied after it (journal-pass.ts). */
+const ENTRIES_AT_ONCE = 1_000;
 
 /** Longer than a rebuild takes; after this, another gateway takes the one that died to be dead. */
 const LEASE_MS = 5_000;
@@ -35,11 +41,13 @@ export interface Stale {
  * read the book before.
  *
  * States: live or lost → closed (lua/begin-rebuild.lua: nothing moves, so the journal can be brought into the book whole) →
- * read from the book → keys restored → live → grants applied that the book had recorded and Redis lost before their entries
- * were in the book: what an operator gave or took counts again at once, where the sweep would wait until no request can be
- * at work on them (13 to 15 s were measured, in which calls were refused with 402). The book gives each rebuild a new epoch; entries that were journalled before it
- * and reach the book after it, because a gateway was overtaken, carry the old epoch, are refused there, and are applied
- * again in the new one (journal-drain.ts).
+ * read from the book → keys restored → live → grants applied that the book had recorded and Redis lost before their
+ * entries were in the book: what an operator gave or took counts again at once, where the sweep would wait until no
+ * request can be at work on them (13 to 15 s were measured, in which calls were refused with 402).
+ *
+ * The book gives each rebuild a new epoch. Entries that were journalled before it and that the book has not, because a
+ * gateway was overtaken or they do not continue its ledger, are refused there from then on. They are applied again in the
+ * step that opens the account, so that no call can spend what they took.
  */
 export class Rebuilder {
   readonly #client: RedisClient;
@@ -131,9 +139,14 @@ export class Rebuilder {
       );
       if (reply === 'OLD') return false;
     }
+    const superseded = await this.#superseded(accountId, epoch);
+    const anew = superseded.map(({ entry }) => entryAnew(entry));
     const reply = await this.#client.restoreAccount(
+      3 + superseded.length,
       accountName(accountId),
       holdsName(bucket),
+      journalName(bucket),
+      ...anew.map(({ key }) => key),
       name,
       accountId,
       epoch,
@@ -142,6 +155,7 @@ export class Rebuilder {
       account.alertThreshold,
       snapshot.balance,
       snapshot.seq,
+      ...superseded.flatMap(({ streamId }, index) => [streamId, ...(anew[index]?.values ?? [])]),
     );
     if (reply === 'OLD') return false;
     // An entry of one would be in the book: the journal was drained after the account was closed. Or it is marked.
@@ -149,5 +163,17 @@ export class Rebuilder {
     this.#touch(bucket);
     this.#log.info({ accountId, epoch, keys: keys.length }, 'live state rebuilt from the book');
     return true;
+  }
+
+  /** Entries of epochs before in the account's journal that the book has not, and takes no more: it has begun this one. */
+  async #superseded(accountId: number, epoch: number): Promise<{ streamId: string; entry: JournalEntry }[]> {
+    const journal = await this.#client.xrange(journalName(bucketOf(accountId)), '-', '+');
+    const before = journal
+      .map(([streamId, fields]) => ({ streamId, entry: parseJournalEntry(fields[1] as string) }))
+      .filter(({ entry }) => entry.accountId === accountId && entry.epoch < epoch)
+      .slice(0, ENTRIES_AT_ONCE);
+    if (before.length === 0) return before;
+    const written = await this.#book.entriesAmong(before.map(({ entry }) => entry.id));
+    return before.filter(({ entry }) => !written.has(entry.id));
   }
 }

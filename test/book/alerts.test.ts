@@ -1,14 +1,14 @@
 import type { Book } from '../../src/book/book.ts';
 import { micro } from '../../src/domain/credits.ts';
-import { entry, NOW, newKey, stored } from '../helper/book-records.ts';
+import { entries, entry, NOW, newKey, stored } from '../helper/book-records.ts';
 import { eachBook, onPostgres } from '../helper/books.ts';
 
 const HOOK = 'https://example.com/hook';
 
-/** An account whose one key has a webhook, and its queued alert. */
+/** An account whose one key has a webhook, and its queued alert: 42 micro-credits are left. */
 async function crossed(book: Book) {
   const { account, key } = await stored(book, { key: { webhookUrl: HOOK } });
-  await book.post([entry(account.id, { crossing: true, balanceAfter: micro(42) })]);
+  await book.post(entries(account.id, [{ type: 'top_up', credits: micro(43) }, { crossing: true }]));
   const [id = 0] = await book.queuedAlerts(1);
   return { account, key, id };
 }
@@ -93,13 +93,11 @@ eachBook('an unknown alert cannot be claimed', async (t, book) => {
 
 eachBook('queued alerts are listed oldest first', async (t, book) => {
   const { account } = await stored(book);
-  await book.post(
-    [1, 2, 3].map((seq) => entry(account.id, { seq, crossing: true, balanceAfter: micro(seq) })),
-  );
+  await book.post([1, 2, 3].map((seq) => entry(account.id, { seq, crossing: true })));
   const ids = await book.queuedAlerts(2);
   const balances = [];
   for (const id of ids) balances.push((await book.claimAlert(id, NOW))?.creditsBalance);
-  t.same(balances, [1, 2]);
+  t.same(balances, [-1, -2]);
   t.equal((await book.queuedAlerts(10)).length, 1);
 });
 

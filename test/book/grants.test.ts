@@ -13,18 +13,14 @@ eachBook('a grant is pending until its entry is in the ledger', async (t, book) 
   const made = await book.createGrant(grant(account.id), null);
   t.same(made, { grant: { ...grant(account.id), balanceAfter: null }, repeated: false });
   t.same(await book.pendingGrants(NOW + 1, 10), [made.grant]);
-  await book.post([
-    entry(account.id, { id: 'g1', type: 'top_up', credits: micro(500), balanceAfter: micro(500) }),
-  ]);
+  await book.post([entry(account.id, { id: 'g1', type: 'top_up', credits: micro(500) })]);
   t.same(await book.pendingGrants(NOW + 1, 10), []);
 });
 
 eachBook('a grant repeated with its idempotency key comes back, with its balance', async (t, book) => {
   const { account } = await stored(book);
   await book.createGrant(grant(account.id), 'once');
-  await book.post([
-    entry(account.id, { id: 'g1', type: 'top_up', credits: micro(500), balanceAfter: micro(500) }),
-  ]);
+  await book.post([entry(account.id, { id: 'g1', type: 'top_up', credits: micro(500) })]);
   t.same(await book.createGrant(grant(account.id, { id: 'g2', createdAt: NOW + 9 }), 'once'), {
     grant: { ...grant(account.id), balanceAfter: 500 },
     repeated: true,

@@ -71,6 +71,7 @@ eachBook('a charge is told with the day it was booked to, and whether it was ref
     type: 'refund',
     keyId: own.key.id,
     credits: micro(5),
+    balanceAfter: micro(0),
     day: TODAY - 3,
     seq: 2,
   });

@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import type { Book } from '../../src/book/book.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
-import { entry, NOW, stored, TODAY } from '../helper/book-records.ts';
+import { entries, entry, NOW, stored, TODAY } from '../helper/book-records.ts';
 import { eachBook } from '../helper/books.ts';
 
 const STARTS = { day: TODAY, week: TODAY, month: TODAY };
@@ -11,8 +11,8 @@ async function balanceOf(book: Book, id: number): Promise<number | undefined> {
   return (await book.accounts(id - 1, 1))[0]?.balance;
 }
 
-async function posts(t: Test, book: Book, entries: JournalEntry[], results: string[]): Promise<void> {
-  t.same((await book.post(entries)).results, results);
+async function posts(t: Test, book: Book, batch: JournalEntry[], results: string[]): Promise<void> {
+  t.same((await book.post(batch)).results, results);
 }
 
 eachBook('every field of an entry comes back as it was posted', async (t, book) => {
@@ -24,7 +24,6 @@ eachBook('every field of an entry comes back as it was posted', async (t, book) 
     outcome: 'client_left',
     estimated: true,
     credits: micro(-9_007_199_254_740_991),
-    balanceAfter: micro(-9_007_199_254_740_991),
     note: 'half — way',
   });
   const topUp = entry(account.id, {
@@ -36,6 +35,7 @@ eachBook('every field of an entry comes back as it was posted', async (t, book) 
     status: null,
     outcome: null,
     credits: micro(7),
+    balanceAfter: micro(-9_007_199_254_740_984),
   });
   await posts(t, book, [full, topUp], ['posted', 'posted']);
   for (const posted of [full, topUp]) {
@@ -47,10 +47,8 @@ eachBook('every field of an entry comes back as it was posted', async (t, book) 
 
 eachBook('the balance is the sum of the entries', async (t, book) => {
   const { account } = await stored(book);
-  const amounts = [1_000_000, -250_000, -1, 250_000];
-  await book.post(
-    amounts.map((credits, index) => entry(account.id, { seq: index + 1, credits: micro(credits) })),
-  );
+  const amounts = [1_000_000, -250_000, -1, 250_000].map((credits) => ({ credits: micro(credits) }));
+  await book.post(entries(account.id, amounts));
   t.equal(await balanceOf(book, account.id), 999_999);
   t.match(await book.snapshot(account.id, STARTS), { balance: 999_999, seq: 4, epoch: 1 });
 });
@@ -92,22 +90,68 @@ eachBook('a duplicate of an earlier epoch stays a duplicate', async (t, book) =>
 
 eachBook('an entry whose place is taken is superseded', async (t, book) => {
   const { account } = await stored(book);
-  await posts(t, book, [entry(account.id), entry(account.id)], ['posted', 'superseded']);
-  await posts(t, book, [entry(account.id)], ['superseded']);
+  // Only their place keeps them out: their balance follows.
+  const late = () => entry(account.id, { balanceAfter: micro(-2) });
+  await posts(t, book, [entry(account.id), late()], ['posted', 'superseded']);
+  await posts(t, book, [late()], ['superseded']);
   t.equal(await balanceOf(book, account.id), -1);
 });
 
-eachBook('an entry after a gap is posted and the gap reported', async (t, book) => {
-  const [{ account: one }, { account: two }] = [await stored(book), await stored(book)];
-  const batch = [
-    entry(one.id),
-    entry(two.id, { seq: 3 }),
-    entry(two.id, { seq: 4 }),
-    entry(two.id, { seq: 6 }),
+/** An account, and two histories of it of one epoch, which part after seq 1: `there` took more at seq 2. */
+async function twoHistories(book: Book) {
+  const { account } = await stored(book);
+  const here = [entry(account.id), entry(account.id, { seq: 2 }), entry(account.id, { seq: 3 })] as const;
+  const there = [
+    entry(account.id, { seq: 2, credits: micro(-10), balanceAfter: micro(-11), crossing: true }),
+    entry(account.id, { seq: 3, balanceAfter: micro(-12) }),
   ];
-  const posting = await book.post(batch);
-  t.same(posting, { results: ['posted', 'posted', 'posted', 'posted'], gaps: [two.id], alerts: 0 });
-  t.match(await book.snapshot(two.id, STARTS), { balance: -3, seq: 6 });
+  return { account, here, there };
+}
+
+async function ledgerOf(book: Book, accountId: number): Promise<string[]> {
+  return (await book.ledger({ accountId, limit: 10 })).map(({ id }) => id);
+}
+
+eachBook('entries of another history of the same epoch are superseded', async (t, book) => {
+  const { account, here, there } = await twoHistories(book);
+  const [one, two] = here;
+  await posts(t, book, [one, two], ['posted', 'posted']);
+  t.same(await book.post(there), { results: ['superseded', 'superseded'], gaps: [], alerts: 0 });
+  t.equal(await balanceOf(book, account.id), -2);
+  t.same(await ledgerOf(book, account.id), [two.id, one.id]);
+});
+
+eachBook('two histories in one batch do not mix: the one that came first goes on', async (t, book) => {
+  const { account, here, there } = await twoHistories(book);
+  const [one, two, three] = here;
+  const results = ['posted', 'posted', 'superseded', 'superseded', 'posted'];
+  t.same(await book.post([one, two, ...there, three]), { results, gaps: [], alerts: 0 });
+  t.equal(await balanceOf(book, account.id), -3);
+  t.same(await ledgerOf(book, account.id), [three.id, two.id, one.id]);
+});
+
+eachBook(
+  'an entry after a gap is posted where its balance follows, and the gap reported',
+  async (t, book) => {
+    const [{ account: one }, { account: two }] = [await stored(book), await stored(book)];
+    const batch = [
+      entry(one.id),
+      entry(two.id, { seq: 3, balanceAfter: micro(-1) }),
+      entry(two.id, { seq: 4, balanceAfter: micro(-2) }),
+      entry(two.id, { seq: 6, balanceAfter: micro(-3) }),
+    ];
+    const posting = await book.post(batch);
+    t.same(posting, { results: ['posted', 'posted', 'posted', 'posted'], gaps: [two.id], alerts: 0 });
+    t.match(await book.snapshot(two.id, STARTS), { balance: -3, seq: 6 });
+  },
+);
+
+eachBook('an entry after a gap is superseded where its balance does not follow', async (t, book) => {
+  const { account } = await stored(book);
+  const [one, three] = [entry(account.id), entry(account.id, { seq: 3 })];
+  t.same(await book.post([one, three]), { results: ['posted', 'superseded'], gaps: [], alerts: 0 });
+  t.same(await book.post([three]), { results: ['superseded'], gaps: [], alerts: 0 });
+  t.match(await book.snapshot(account.id, STARTS), { balance: -1, seq: 1 });
 });
 
 eachBook('an entry of an unknown account does not hold up the others', async (t, book) => {
@@ -122,8 +166,8 @@ eachBook('an entry of a key that the book does not know is posted', async (t, bo
 
 eachBook('a crossing queues one alert with the balance after it', async (t, book) => {
   const { account } = await stored(book);
-  const crossing = { crossing: true, balanceAfter: micro(99_999_999), createdAt: NOW + 7 };
-  const posting = await book.post([entry(account.id), entry(account.id, { seq: 2, ...crossing })]);
+  const topUp = { type: 'top_up', credits: micro(100_000_000) } as const;
+  const posting = await book.post(entries(account.id, [topUp, { crossing: true, createdAt: NOW + 7 }]));
   t.equal(posting.alerts, 1);
   t.match(await book.alerts(account.id, 10), [
     { creditsBalance: 99_999_999, createdAt: NOW + 7, test: false },

@@ -1,5 +1,5 @@
 import { micro } from '../../src/domain/credits.ts';
-import { entry, NOW, newKey, stored } from '../helper/book-records.ts';
+import { entries, entry, NOW, newKey, stored } from '../helper/book-records.ts';
 import { eachBook } from '../helper/books.ts';
 
 /** Thursday, 2 July 2026: the week began in the month before. */
@@ -37,8 +37,14 @@ eachBook('a snapshot sums what each key spent in each period', async (t, book) =
     [other.id, STARTS.day, 7],
   ] as const;
   await book.post(
-    spends.map(([keyId, day, spent], index) =>
-      entry(account.id, { seq: index + 1, keyId, day, model: `m${index}`, credits: micro(-spent) }),
+    entries(
+      account.id,
+      spends.map(([keyId, day, spent], index) => ({
+        keyId,
+        day,
+        model: `m${index}`,
+        credits: micro(-spent),
+      })),
     ),
   );
   t.match((await book.snapshot(account.id, STARTS))?.keys, [
@@ -49,12 +55,14 @@ eachBook('a snapshot sums what each key spent in each period', async (t, book) =
 
 eachBook('a refund lowers what its key spent, a top-up does not', async (t, book) => {
   const { account, key } = await stored(book);
-  await book.post([
-    entry(account.id, { seq: 1, keyId: key.id, credits: micro(-50) }),
-    entry(account.id, { seq: 2, keyId: key.id, credits: micro(20), type: 'refund' }),
-    entry(account.id, { seq: 3, credits: micro(1000), type: 'top_up' }),
-    entry(account.id, { seq: 4, credits: micro(-400), type: 'adjustment' }),
-  ]);
+  await book.post(
+    entries(account.id, [
+      { keyId: key.id, credits: micro(-50) },
+      { keyId: key.id, credits: micro(20), type: 'refund' },
+      { credits: micro(1000), type: 'top_up' },
+      { credits: micro(-400), type: 'adjustment' },
+    ]),
+  );
   const snapshot = await book.snapshot(account.id, STARTS);
   t.match(snapshot, { balance: 570, keys: [{ daySpent: 30 }] });
 });

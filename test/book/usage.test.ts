@@ -1,12 +1,13 @@
 import type { Book } from '../../src/book/book.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
-import { entry, NOW, newKey, stored, TODAY } from '../helper/book-records.ts';
+import { entries, entry, NOW, newKey, stored, TODAY } from '../helper/book-records.ts';
 import { eachBook } from '../helper/books.ts';
 
 async function accountWith(book: Book, given: readonly Partial<JournalEntry>[]): Promise<number> {
   const { account, key } = await stored(book);
-  await book.post(given.map((one, index) => entry(account.id, { seq: index + 1, keyId: key.id, ...one })));
+  const made = given.map((one) => ({ keyId: key.id, ...one }));
+  await book.post(entries(account.id, made));
   return account.id;
 }
 

@@ -39,9 +39,12 @@ export async function stored(
   return book.createAccount(newAccount(settings.account), newKey(settings.key), null, NOW);
 }
 
-/** A charge of one micro-credit at seq 1 of epoch 0, after as many such as its seq leaves room for, but for what is given. */
+/**
+ * A charge of one micro-credit at seq 1 of epoch 0, but for what is given. Its balance is that of an account whose
+ * entries before it were of the same credits.
+ */
 export function entry(accountId: number, given: Partial<JournalEntry> = {}): JournalEntry {
-  const { credits = micro(-1), seq = 1 } = given;
+  const { credits = micro(-1), seq = 1, balanceAfter = micro(credits * seq) } = given;
   return {
     id: `entry-${++serial}`,
     type: 'charge',
@@ -55,21 +58,21 @@ export function entry(accountId: number, given: Partial<JournalEntry> = {}): Jou
     outcome: 'complete',
     usage: {},
     estimated: false,
-    credits,
-    seq,
     epoch: 0,
-    balanceAfter: micro(credits - (seq - 1)),
     day: TODAY,
     crossing: false,
     ...given,
+    credits,
+    seq,
+    balanceAfter,
   };
 }
 
-/** Entries of epoch 0 of an account that had none, with these credits. */
-export function entries(accountId: number, credits: readonly number[]): JournalEntry[] {
+/** The first entries of an account, each as `entry` makes it, whose seq and balance follow from those before it. */
+export function entries(accountId: number, given: readonly Partial<JournalEntry>[]): JournalEntry[] {
   let balance = 0;
-  return credits.map((each, index) => {
-    balance += each;
-    return entry(accountId, { seq: index + 1, credits: micro(each), balanceAfter: micro(balance) });
+  return given.map((each, index) => {
+    balance += each.credits ?? -1;
+    return entry(accountId, { ...each, seq: index + 1, balanceAfter: micro(balance) });
   });
 }

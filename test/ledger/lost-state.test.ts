@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import type { KeyRecord } from '../../src/domain/key.ts';
 import { parseJournalEntry } from '../../src/ledger/entry-text.ts';
-import { holdsName, journalName, keyName } from '../../src/ledger/names.ts';
+import { accountName, holdsName, journalName, keyName } from '../../src/ledger/names.ts';
 import {
   admissionOf,
   chargeOf,
@@ -63,11 +63,41 @@ test('entries journalled before a rebuild and drained after it are applied again
   await book.snapshot(key.accountId, { day: 0, week: 0, month: 0 });
   await t.resolves(open.settled(), 'a gateway that died after taking the epoch stops nobody');
   await spend(open, admissionOf(key, 1), 1);
+  const entries = await until('all entries to be in the book', async () => {
+    await open.settled();
+    const found = await entriesOf(book, key.accountId);
+    return found.length === 3 && found;
+  });
+  t.same(
+    entries
+      .map(({ credits, balanceAfter }) => [credits, balanceAfter])
+      .sort(([, a], [, b]) => Number(b) - Number(a)),
+    [
+      [10_000_000, 10_000_000],
+      [-2_000_000, 8_000_000],
+      [-1_000_000, 7_000_000],
+    ],
+  );
+  t.match(await open.ledger.account(key.accountId), { balance: 7_000_000, held: 0 });
+});
+
+test('what entries took that wait for a rebuild is not to be spent again after it', async (t) => {
+  const { open, account, book, raw } = await startLedgerWorld(t);
+  const { key } = await account({ credits: 10 });
   await open.settled();
+  t.equal(await spend(open, admissionOf(key, 8), 8), 'held');
+  // The book refuses the entry from now on; and Redis loses the account.
+  await book.snapshot(key.accountId, { day: 0, week: 0, month: 0 });
+  await raw.del(accountName(key.accountId));
+  t.match(await open.ledger.admit(admissionOf(key, 5)), { verdict: 'insufficient', balance: 2_000_000 });
   await open.settled();
-  const entries = await entriesOf(book, key.accountId);
-  const sum = entries.reduce((total, { credits }) => total + credits, 0);
-  t.equal(sum, (await open.ledger.account(key.accountId)).balance);
+  t.same(
+    (await entriesOf(book, key.accountId)).map(({ credits, balanceAfter }) => [credits, balanceAfter]),
+    [
+      [10_000_000, 10_000_000],
+      [-8_000_000, 2_000_000],
+    ],
+  );
 });
 
 test('a settle sent again while its entry waits for a rebuild is not applied a second time', async (t) => {
@@ -181,12 +211,12 @@ test('a top-up and an adjustment that Redis lost before the book had their entri
   await open.settled();
   open.drain.abandon();
   const { accountId } = key;
-  for (const [type, credits] of [
-    ['top_up', 5],
-    ['adjustment', -12],
+  for (const [type, credits, createdAt] of [
+    ['top_up', 5, 1],
+    ['adjustment', -12, 2],
   ] as const) {
     const { grant } = await book.createGrant(
-      { id: type, accountId, amount: micro(credits * 1e6), type, note: '', createdAt: Date.now() },
+      { id: type, accountId, amount: micro(credits * 1e6), type, note: '', createdAt },
       null,
     );
     await open.ledger.grant(grant);

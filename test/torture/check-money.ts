@@ -57,9 +57,10 @@ function checkSpends(
   return faults;
 }
 
-/** Invariant 2. Adjustments are not held back by the balance (README). What an emptied Redis held for calls
- * in flight, or had in its journal, is lost, so that much may be overspent (README). Nor is a limit judged where a rebuild was
- * overtaken: what the entries took that are applied again after it can be spent twice. */
+/**
+ * Invariant 2. Adjustments are not held back by the balance (README). What an emptied Redis held for calls in flight, or
+ * had in its journal, is lost, so that much may be overspent (README).
+ */
 export function checkOverspending({ accounts, ledger }: Snapshot, model: Model): string[] {
   const faults: string[] = [];
   for (const { id } of accounts) {
@@ -73,8 +74,8 @@ export function checkOverspending({ accounts, ledger }: Snapshot, model: Model):
       );
     }
   }
-  for (const { id, highestLimit, account } of model.keys) {
-    if (highestLimit === null || model.overtaken.has(account)) continue;
+  for (const { id, highestLimit } of model.keys) {
+    if (highestLimit === null) continue;
     const slack = lostSpending(model.losses, (hold) => hold.keyId === id);
     const months = Map.groupBy(
       ledger.filter((row) => row.key_id === id),

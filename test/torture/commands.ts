@@ -129,7 +129,7 @@ const strikes: fc.Arbitrary<FaultPlan> = fc.record({
 
 const sweeps = step('sweep', fc.constant(null));
 
-const overtaken = step('overtaken rebuild', fc.constant(null));
+const overtaken = step('overtaken rebuild', fc.record({ account: place }));
 
 /** In two histories of three, from the beginning. */
 const rivals = fc.option(step('rival worker', fc.record({ lateMs: fc.nat(60) })), {

@@ -129,9 +129,9 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
   ]),
   history('entries of an epoch that is over are applied again, once', 'postgres', [
     calls(6, { key: 0 }),
-    Step.of('overtaken rebuild', null),
+    Step.of('overtaken rebuild', { account: 0 }),
     calls(6, { key: 0, isAwaited: true }),
-    Step.of('overtaken rebuild', null),
+    Step.of('overtaken rebuild', { account: 0 }),
     calls(8, { key: 0, isAwaited: true }),
     change(0, 'restrict'),
     change(0, 'open'),

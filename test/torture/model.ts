@@ -12,8 +12,6 @@ export class Model {
   readonly losses: Loss[] = [];
   /** When Redis, or the book, was not what it should be for a gateway. */
   readonly troubles: Trouble[] = [];
-  /** Accounts with entries that may have been applied again after a rebuild. */
-  readonly overtaken = new Set<AccountModel>();
 }
 
 export interface AccountModel {

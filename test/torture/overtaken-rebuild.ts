@@ -1,5 +1,6 @@
 import { openBook } from '../../src/book/open-book.ts';
 import { periodStarts } from '../../src/domain/period.ts';
+import { pick } from './calls.ts';
 import type { History } from './history.ts';
 import { bookOf } from './world.ts';
 
@@ -7,14 +8,11 @@ import { bookOf } from './world.ts';
  * A gateway stood still amid a rebuild for longer than its lease, was overtaken, and asks the book only now: the account
  * has an epoch that Redis does not have, and what is journalled belongs to one that is over. Not with a book in a file,
  * which one gateway has to itself.
- *
- * Of the first account, whose balance nothing comes near: until those entries are applied again, another rebuild lets what
- * they took be spent once more.
  */
-export async function overtakeRebuild(history: History): Promise<void> {
+export async function overtakeRebuild(history: History, plan: { readonly account: number }): Promise<void> {
   const { model, world, isBookUp, tally } = history;
   if (!world.book || !isBookUp) return;
-  const [account] = model.accounts;
+  const account = pick(model.accounts, plan.account);
   if (!account) return;
   // It may go away meanwhile: then nothing was asked.
   const book = await openBook(bookOf(world)).catch(() => undefined);
@@ -22,5 +20,4 @@ export async function overtakeRebuild(history: History): Promise<void> {
   await book?.close();
   if (!taken) return;
   tally.fault('rebuild overtaken');
-  model.overtaken.add(account);
 }

@@ -31,7 +31,7 @@ export interface StepPlans {
   fault: FaultPlan;
   'loss in calm': { readonly afterMs: number };
   sweep: null;
-  'overtaken rebuild': null;
+  'overtaken rebuild': { readonly account: number };
   'rival worker': { readonly lateMs: number };
 }
 
