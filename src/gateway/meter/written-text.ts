@@ -6,6 +6,8 @@ const SPACE = /\s/;
  */
 export class WrittenText {
   readonly #markers: readonly (readonly string[])[];
+  /** Any of them. */
+  readonly #any: RegExp;
   /** Escaped JSON text, Latin-1, by the answer that it belongs to. */
   readonly #lanes = new Map<number, string[]>();
   #pieces = 0;
@@ -16,6 +18,7 @@ export class WrittenText {
    */
   constructor(members: readonly (string | readonly string[])[]) {
     this.#markers = members.map((names) => [names].flat().map((name) => `"${name}"`));
+    this.#any = new RegExp(this.#markers.flat().join('|'), 'g');
   }
 
   /**
@@ -25,6 +28,14 @@ export class WrittenText {
   collect(event: string, lane = 0): void {
     // What was written stands in the delta, where there is one; what is before it need not be searched.
     const from = Math.max(0, event.indexOf('"delta"'));
+    this.#any.lastIndex = from;
+    const only = this.#any.exec(event);
+    if (!only) return;
+    // Most events have one, and to look for each of nine was a fifteenth of a stream's CPU.
+    if (!this.#any.test(event)) {
+      this.#take(event, only[0], only.index, lane);
+      return;
+    }
     for (const names of this.#markers) {
       for (const marker of names) if (this.#take(event, marker, from, lane)) break;
     }
