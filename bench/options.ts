@@ -37,7 +37,7 @@ export interface Peer {
 export const USAGE = `npm run bench -- [options]
 
   --profile NAME   one profile only; may be repeated
-  --seconds N      length of one measured round (default 2); of the profile soak, its whole length (default 600)
+  --seconds N      length of one measured round (default 1.5); of the profile soak, its whole length (default 600)
   --keys N         keys of the profile keys (default 10000)
   --accounts N     accounts that they belong to (default 1000)
   --rows N         rows of the ledger in the profile ledger (default 200000)
@@ -73,7 +73,7 @@ export function readOptions(args: readonly string[], known: readonly string[]): 
   });
   const unknown = values.profile.find((name) => !known.includes(name));
   if (unknown !== undefined) throw new Error(`there is no profile ${unknown}; known: ${known.join(', ')}`);
-  const seconds = positive('--seconds', values.seconds ?? (values.quick ? '1' : '2'), 86_400);
+  const seconds = positive('--seconds', values.seconds ?? (values.quick ? '1' : '1.5'), 86_400);
   return {
     profiles: values.profile,
     seconds,

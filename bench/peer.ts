@@ -9,6 +9,8 @@ export function peerTarget(peer: Peer, requests: readonly CallRequest[]): Target
     name: `peer ${new URL(peer.url).host}`,
     urls: [peer.url],
     pids: peer.pid === undefined ? [] : [peer.pid],
+    // It may well be.
+    isCompiledInUse: true,
     requests: requests.map((request) => peerRequest(peer, request)),
   };
 }

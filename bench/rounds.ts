@@ -18,7 +18,7 @@ export interface RoundOptions {
   readonly requests: readonly CallRequest[];
   readonly seconds: number;
   readonly rounds: number;
-  /** So many times as long as a round, processes are given calls before they are measured. */
+  /** So many times as long as a round, what is compiled in use is given calls before it is measured; others: once. */
   readonly warmUpRounds?: number;
   /** Whether to send calls one at a time as well. */
   readonly alone: boolean;
@@ -64,7 +64,7 @@ export async function measure(
 /** Until the code is compiled and every key was seen once; how many calls take about `seconds`. */
 async function warmUp(target: Target, options: RoundOptions): Promise<number> {
   const { connections, seconds, warmUpRounds = 1 } = options;
-  const enough = target.pids.length > 0 ? warmUpRounds * seconds : seconds;
+  const enough = target.isCompiledInUse ? warmUpRounds * seconds : seconds;
   let amount = connections * FIRST_CALLS_PER_CONNECTION;
   const requests = target.requests ?? options.requests;
   for (let spent = 0; spent < enough || (sent.get(target) ?? 0) < requests.length; ) {

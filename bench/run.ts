@@ -28,12 +28,14 @@ for (const [name, run] of PROFILES) {
   const isWanted = options.profiles.length > 0 ? options.profiles.includes(name) : !ONLY_BY_NAME.has(name);
   if (!isWanted) continue;
   process.stderr.write(`bench: ${name} …\n`);
+  const start = performance.now();
   const report = await run(options).catch((error: Error) => {
     process.stderr.write(`bench: ${name} failed. ${error.message}\n`);
     process.exit(1);
   });
   reports.push(report);
   table.write(printable(report));
+  process.stderr.write(`bench: ${name} took ${Math.round((performance.now() - start) / 1000)} s\n`);
 }
 const result = resultOf(reports, options);
 const path = store(result);

@@ -83,8 +83,19 @@ async function open(options: StageOptions, cleanup: Cleanup): Promise<Stage> {
     accounts,
     cleanup,
     direct: { name: 'upstream alone', urls: [upstream.url], pids: [] },
-    baseline: { name: 'fastify + http-proxy', urls: [baseline.url], pids: [baseline.pid] },
-    gateway: { name: 'tollgate', urls: [gateway.url], pids: [gateway.pid], redis },
+    baseline: {
+      name: 'fastify + http-proxy',
+      urls: [baseline.url],
+      pids: [baseline.pid],
+      isCompiledInUse: true,
+    },
+    gateway: {
+      name: 'tollgate',
+      urls: [gateway.url],
+      pids: [gateway.pid],
+      isCompiledInUse: true,
+      redis,
+    },
     plainProxies: () => startPlainProxies(cleanup, upstream.url),
     async close() {
       const live = await checkLive(gateway, accounts);

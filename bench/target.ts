@@ -8,6 +8,8 @@ export interface Target {
   readonly urls: readonly string[];
   /** Processes whose CPU and memory count; none: only its times are of interest. */
   readonly pids: readonly number[];
+  /** It runs JavaScript, which is compiled bit by bit as it is used. */
+  readonly isCompiledInUse?: boolean;
   /** The Redis that works for it. */
   readonly redis?: Redis;
   /** Where they differ from the profile's. */
