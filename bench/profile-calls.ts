@@ -28,6 +28,8 @@ async function againstBaselines(
     about: string;
     connections: number;
     alone: boolean;
+    /** nginx and HAProxy too. */
+    plain: boolean;
     half?: boolean;
     warmUpRounds?: number;
   },
@@ -38,7 +40,8 @@ async function againstBaselines(
   const { result, checks } = await onStage(shape, async (stage) => {
     const requests = [requestOf(keysOf(stage)[0] ?? '')];
     const others = peer ? [peerTarget(peer, requests)] : [];
-    const targets = [stage.direct, stage.baseline, stage.gateway, ...others, ...(await stage.plainProxies())];
+    const plain = profile.plain ? await stage.plainProxies() : [];
+    const targets = [stage.direct, stage.baseline, stage.gateway, ...others, ...plain];
     const measured = await measure(targets, { ...options, ...profile, requests });
     const table = callTable(measured, stage.baseline.name, profile.alone ? stage.direct.name : undefined);
     if (!profile.half) return { ...table, notes: [] };
@@ -54,7 +57,15 @@ export function json(options: Options): Promise<ProfileReport> {
   const about = 'chat calls of 1 KB, by a key with every restriction set; 32 connections';
   return againstBaselines(
     options,
-    { name: 'json', about, connections: 32, alone: true, half: true, warmUpRounds: WARM_UP_ROUNDS },
+    {
+      name: 'json',
+      about,
+      connections: 32,
+      alone: true,
+      plain: true,
+      half: true,
+      warmUpRounds: WARM_UP_ROUNDS,
+    },
     (key) => chatCall(key, { promptBytes: PROMPT_BYTES }),
   );
 }
@@ -63,15 +74,17 @@ export function sse(options: Options): Promise<ProfileReport> {
   const about = `streams of ${SSE.chunks} chunks, one every ${SSE.intervalMs} ms; 64 connections`;
   return againstBaselines(
     options,
-    { name: 'sse', about, connections: 64, alone: false, warmUpRounds: WARM_UP_ROUNDS },
+    { name: 'sse', about, connections: 64, alone: false, plain: true, warmUpRounds: WARM_UP_ROUNDS },
     (key) => chatCall(key, { promptBytes: PROMPT_BYTES, stream: true, behaviour: SSE }),
   );
 }
 
 export function body(options: Options): Promise<ProfileReport> {
   const about = 'chat calls of 1 MB, answers of 1 KB; 8 connections';
-  return againstBaselines(options, { name: 'body', about, connections: 8, alone: true }, (key) =>
-    chatCall(key, { promptBytes: 2 ** 20 }),
+  return againstBaselines(
+    options,
+    { name: 'body', about, connections: 8, alone: true, plain: false },
+    (key) => chatCall(key, { promptBytes: 2 ** 20 }),
   );
 }
 

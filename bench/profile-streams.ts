@@ -32,7 +32,7 @@ export async function streams(options: Options): Promise<ProfileReport> {
     const key = stage.accounts[0]?.keys[0] ?? '';
     const others = peer ? [peerTarget(peer, [])] : [];
     const rows: Row[] = [];
-    for (const target of [stage.baseline, stage.gateway, ...others, ...(await stage.plainProxies())]) {
+    for (const target of [stage.baseline, stage.gateway, ...others]) {
       const requestOf = (behaviour: object) => {
         const call = chatCall(key, { promptBytes: 200, stream: true, behaviour });
         return peer && others.includes(target) ? peerRequest(peer, call) : call;
