@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
+import type { AlertWorker } from './alerts/alert-worker.ts';
 import { buildApp } from './app.ts';
 import type { Book } from './book/book.ts';
 import { openBook } from './book/open-book.ts';
@@ -90,8 +91,10 @@ async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger)
   const tracing = config.tracing && (await import('./tracing.ts')).openTracing(config.tracing, logger);
   closers.add(() => tracing?.close());
 
-  let wakeAlerts = () => {};
-  const { ledger, redisFaults } = await openLedgerOf(closers, config, book, logger, () => wakeAlerts());
+  let alerts: AlertWorker | undefined;
+  // After the ledger, whose last entries may queue an alert: it is sent now, and not at the next start.
+  closers.add(() => alerts?.stop(config.alerts.timeoutMs));
+  const { ledger, redisFaults } = await openLedgerOf(closers, config, book, logger, () => alerts?.notify());
 
   const stopping = new Stopping();
   const container = compose({
@@ -108,10 +111,8 @@ async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger)
   closers.add(() => container.resolve(TOKEN_COUNTER).close());
   closers.add(() => container.resolve(TRANSPORT).close());
   await checkFolder(container.resolve(SPOOLS), config.dataDir);
-  const alerts = container.resolve(ALERT_WORKER);
-  wakeAlerts = () => alerts.notify();
+  alerts = container.resolve(ALERT_WORKER);
   alerts.start();
-  closers.add(() => alerts.stop(config.alerts.timeoutMs));
   book.anyBlockedCountries().then(
     (any) => any && container.resolve(COUNTRIES).warmUp(),
     () => {},

@@ -24,6 +24,7 @@ type Outcome = Parameters<Book['finishDelivery']>[1];
 
 const POLL_MS = 5_000;
 const FIRST_RETRY_MS = 250;
+const LAST_PASS_MS = 1_000;
 /** Waits before the tries that follow a failed write of an outcome. */
 const RECORD_RETRIES_MS = [100, 500, 2_000, 5_000, 10_000];
 
@@ -67,14 +68,18 @@ export class AlertWorker {
     else this.#beginPass();
   }
 
-  /** Claims no more, waits at most `deadlineMs` for what is claimed to be sent, and gives up the rest as `unknown`. */
+  /**
+   * Lets the pass under way claim for LAST_PASS_MS more, as what was queued just before would wait for the next start;
+   * then waits at most `deadlineMs` for what is claimed to be sent, and gives up the rest as `unknown`.
+   */
   async stop(deadlineMs: number): Promise<void> {
+    const until = performance.now() + LAST_PASS_MS;
+    for (let left = LAST_PASS_MS; this.#pass && left > 0; left = until - performance.now()) {
+      await within(left, this.#pass);
+    }
     this.#state = 'stopped';
     clearTimeout(this.#timer);
-    const quiet = new AbortController();
-    const deadline = sleep(deadlineMs, undefined, { signal: quiet.signal }).catch(() => {});
-    await Promise.race([this.#settled(), deadline]);
-    quiet.abort();
+    await within(deadlineMs, this.#settled());
     this.#giveUp.abort();
   }
 
@@ -193,4 +198,12 @@ export class AlertWorker {
       }
     }
   }
+}
+
+/** Waits for the work to end, at most so long. */
+async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
+  const ended = new AbortController();
+  const limit = sleep(limitMs, undefined, { signal: ended.signal }).catch(() => {});
+  await Promise.race([work, limit]);
+  ended.abort();
 }
