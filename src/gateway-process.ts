@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
+import { isIPv6 } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
@@ -32,9 +33,16 @@ async function start(): Promise<Running> {
   setFlagsFromString('--semi-space-growth-factor=2');
   const { url } = running;
   // Written past the logger: whoever started the gateway waits for this line at any LOG_LEVEL.
-  if (cluster.isPrimary) process.stdout.write(`${JSON.stringify({ msg: 'listening', url })}\n`);
-  else process.send?.({ serving: url } satisfies Serving);
+  if (cluster.isPrimary) {
+    const line = { msg: 'listening', url: boundUrl(config.server.host, url) };
+    process.stdout.write(`${JSON.stringify(line)}\n`);
+  } else process.send?.({ serving: url } satisfies Serving);
   return running;
+}
+
+/** `http://HOST:PORT` (contract section 1), also where HOST is 0.0.0.0: a container that says 127.0.0.1 seems closed. */
+function boundUrl(host: string, url: string): string {
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${new URL(url).port || '80'}`;
 }
 
 /** The gateway in this process. */

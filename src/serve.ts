@@ -17,9 +17,9 @@ import { DemoUpstreams } from './demo/demo-upstreams.ts';
 import type { SpoolFolder } from './gateway/upload/spool.ts';
 import { parseRedisUrl } from './ledger/connect-redis.ts';
 import { type OpenLedger, openLedger } from './ledger/open-ledger.ts';
-import { startPrivateRedis } from './ledger/redis-server.ts';
 import { BookOlderThanRedis } from './ledger/restored-book.ts';
 import { describeOffer } from './offer.ts';
+import { startOwnRedis } from './own-redis.ts';
 import type { ReplaceCatalog } from './reload.ts';
 import { returnMemory } from './return-memory.ts';
 import { Stopping } from './stopping.ts';
@@ -144,7 +144,7 @@ async function openLedgerOf(
 ): Promise<{ ledger: OpenLedger; redisFaults: readonly string[] }> {
   let address = config.redisUrl === undefined ? undefined : parseRedisUrl(config.redisUrl);
   if (!address) {
-    const redis = await startPrivateRedis(config.dataDir, logger);
+    const redis = await startOwnRedis(config, logger);
     closers.add(() => redis.stop());
     address = { kind: 'socket', path: redis.socketPath };
   }

@@ -1,8 +1,8 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import type { Config } from './config.ts';
-import { startPrivateRedis } from './ledger/redis-server.ts';
 import type { Log } from './log.ts';
+import { startOwnRedis } from './own-redis.ts';
 import { answerMetrics } from './workers-metrics.ts';
 
 /** What a worker tells its supervisor when it serves. */
@@ -43,7 +43,7 @@ export class Workers {
 
   /** Resolves when all serve. Rejects where the first cannot; it has then said why on stderr. */
   static async start(config: Config, log: Log): Promise<Workers> {
-    const redis = config.redisUrl === undefined ? await startPrivateRedis(config.dataDir, log) : undefined;
+    const redis = config.redisUrl === undefined ? await startOwnRedis(config, log) : undefined;
     const env = redis ? { REDIS_URL: `unix://${redis.socketPath}` } : {};
     const workers = new Workers(config, log, env, async () => redis?.stop());
     // As JSON, a metric that is NaN because Redis or the book is away would become null, and the sum 0: all is well.

@@ -82,6 +82,12 @@ test('a model is priced or free, not neither and not both', async (t) => {
   t.equal(load(t, withModel(`{ ${common}, free: true }`)).catalog.get('gpt')?.price.input, 0n);
 });
 
+test('a price that was begun and not filled in is not 0', (t) => {
+  const priced = '{ upstream: openai, category: text, maxOutputTokens: 9, price: { input: , output: 1 } }';
+  t.match(faults(t, withModel(priced)), [/^models\.gpt\.price\.input: must be a number of credits/]);
+  t.end();
+});
+
 test('a priced output without its bound gets a default and a warning', async (t) => {
   const { catalog, warnings } = load(
     t,

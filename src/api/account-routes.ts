@@ -11,7 +11,7 @@ import { BY_KEY } from './docs/operation.ts';
 import { BODY_REFUSALS, KEY_REFUSALS, MANAGING_REFUSALS } from './docs/refusals.ts';
 import { speakJson } from './json-scope.ts';
 import { ledgerRoute } from './ledger-routes.ts';
-import { managingCaller } from './may-manage.ts';
+import { beforeTheBody, managingCaller } from './may-manage.ts';
 import { objectBody, positiveCreditsField } from './object-body.ts';
 import { usageRoute } from './usage-routes.ts';
 
@@ -65,7 +65,7 @@ function updateRoute(app: FastifyInstance, deps: AccountDeps): void {
       answer: ACCOUNT_EXAMPLE,
     },
   };
-  app.patch('/api/account/', { schema }, async (request) => {
+  app.patch('/api/account/', { schema, onRequest: beforeTheBody(gatekeeper) }, async (request) => {
     const caller = await managingCaller(gatekeeper, request);
     const { alert_threshold } = objectBody(request.body, Object.keys(AccountPatch.properties));
     const change =

@@ -7,7 +7,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { ALERT_LIST_EXAMPLE, AlertList, AlertQuery, QueuedAlert } from './account-schema.ts';
 import { BY_KEY } from './docs/operation.ts';
 import { KEY_REFUSALS, MANAGING_REFUSALS } from './docs/refusals.ts';
-import { managingCaller } from './may-manage.ts';
+import { beforeTheBody, managingCaller } from './may-manage.ts';
 import { integerParam, queryOf } from './query.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -59,7 +59,7 @@ function testRoute(app: FastifyInstance, deps: AlertRouteDeps): void {
     response: { 200: QueuedAlert },
     'x-docs': { refusals: MANAGING_REFUSALS, answer: { id: 4 } },
   };
-  app.post('/api/account/alerts/test/', { schema }, async (request) => {
+  app.post('/api/account/alerts/test/', { schema, onRequest: beforeTheBody(gatekeeper) }, async (request) => {
     const { accountId } = await managingCaller(gatekeeper, request);
     const { balance } = await ledger.account(accountId);
     const id = await book.createTestAlert(accountId, balance, now());

@@ -17,7 +17,7 @@ import { EXPLAIN_EXAMPLES, EXPLANATION_EXAMPLE, ExplainBody, Explanation } from 
 import { speakJson } from './json-scope.ts';
 import { keyIdOf, keyNotFound } from './key-path.ts';
 import { KeyPath } from './key-schema.ts';
-import { managingCaller } from './may-manage.ts';
+import { beforeTheBody, managingCaller } from './may-manage.ts';
 
 export interface ExplainDeps {
   readonly book: Book;
@@ -57,21 +57,25 @@ export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
   };
   return async (app) => {
     speakJson(app);
-    app.post('/api/keys/:key_id/explain/', { schema }, async (request) => {
-      const { accountId } = await managingCaller(deps.gatekeeper, request);
-      const subject = await subjectOf(deps, accountId, keyIdOf(request));
-      const asked = parseExplain(request.body);
-      return explain({
-        compiled: compileKey(subject),
-        prefix: subject.key.prefix,
-        caller: await callerOf(deps, request, asked, subject),
-        catalog: deps.catalog(),
-        model: asked.model,
-        endpoint: asked.endpoint,
-        minimalHold: deps.minimalHold,
-        ...(await liveState(deps.ledger, subject)),
-      });
-    });
+    app.post(
+      '/api/keys/:key_id/explain/',
+      { schema, onRequest: beforeTheBody(deps.gatekeeper) },
+      async (request) => {
+        const { accountId } = await managingCaller(deps.gatekeeper, request);
+        const subject = await subjectOf(deps, accountId, keyIdOf(request));
+        const asked = parseExplain(request.body);
+        return explain({
+          compiled: compileKey(subject),
+          prefix: subject.key.prefix,
+          caller: await callerOf(deps, request, asked, subject),
+          catalog: deps.catalog(),
+          model: asked.model,
+          endpoint: asked.endpoint,
+          minimalHold: deps.minimalHold,
+          ...(await liveState(deps.ledger, subject)),
+        });
+      },
+    );
   };
 }
 

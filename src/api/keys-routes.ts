@@ -13,7 +13,7 @@ import { CREATED_KEY_EXAMPLE, KEY_EXAMPLE, KEY_PATCH_EXAMPLES, NEW_KEY_EXAMPLES 
 import { keyIdOf } from './key-path.ts';
 import { CreatedKey, DeletedKey, Key, KeyList, KeyPatch, KeyPath, NewKeyBody } from './key-schema.ts';
 import { keyViews } from './key-views.ts';
-import { managesAfterPatch, managesOnCreation, managingCaller } from './may-manage.ts';
+import { beforeTheBody, managesAfterPatch, managesOnCreation, managingCaller } from './may-manage.ts';
 
 export interface KeysDeps {
   readonly book: Book;
@@ -70,7 +70,7 @@ function createRoute(app: FastifyInstance, deps: KeysDeps): void {
       answer: CREATED_KEY_EXAMPLE,
     },
   };
-  app.post('/api/keys/', { schema }, async (request, reply) => {
+  app.post('/api/keys/', { schema, onRequest: beforeTheBody(deps.gatekeeper) }, async (request, reply) => {
     const caller = await managingCaller(deps.gatekeeper, request);
     const { settings, canManage } = parseNewKey(request.body);
     const created = await createKey(deps, caller.accountId, {
@@ -97,7 +97,7 @@ function updateRoute(app: FastifyInstance, deps: KeysDeps): void {
       answer: KEY_EXAMPLE,
     },
   };
-  app.patch('/api/keys/:key_id/', { schema }, async (request) => {
+  app.patch('/api/keys/:key_id/', { schema, onRequest: beforeTheBody(deps.gatekeeper) }, async (request) => {
     const caller = await managingCaller(deps.gatekeeper, request);
     const keyId = keyIdOf(request);
     const change = parseKeyPatch(request.body);
@@ -119,7 +119,7 @@ function deleteRoute(app: FastifyInstance, deps: KeysDeps): void {
     response: { 200: DeletedKey },
     'x-docs': { refusals: [...MANAGING_REFUSALS, 'key_not_found'], answer: { deleted: true } },
   };
-  app.delete('/api/keys/:key_id/', { schema }, async (request) => {
+  app.delete('/api/keys/:key_id/', { schema, onRequest: beforeTheBody(deps.gatekeeper) }, async (request) => {
     const caller = await managingCaller(deps.gatekeeper, request);
     await changeKey(deps, caller.accountId, keyIdOf(request), { isActive: false });
     return { deleted: true };

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import { GatewayError } from '../domain/errors.ts';
 import type { KeySettings } from '../domain/key.ts';
 import { carriesRestriction } from '../domain/key-settings.ts';
@@ -13,6 +13,16 @@ export async function managingCaller(gatekeeper: Gatekeeper, request: FastifyReq
     'management_not_allowed',
     'This key may not manage keys or the account. Use a key whose can_manage is true.',
   );
+}
+
+/**
+ * Judges who calls before the body is read: a stranger's bytes are not worth parsing, and what is wrong with them is not
+ * what a stranger is told. The handler judges again, because a key may be revoked while its body comes slowly.
+ */
+export function beforeTheBody(gatekeeper: Gatekeeper): onRequestAsyncHookHandler {
+  return async (request) => {
+    await managingCaller(gatekeeper, request);
+  };
 }
 
 /**

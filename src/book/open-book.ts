@@ -1,5 +1,5 @@
 import { Kysely, sql } from 'kysely';
-import type { Book } from './book.ts';
+import { type Book, BookUnavailable } from './book.ts';
 import { CannotOpenBook } from './cannot-open.ts';
 import { migrate, requireCurrentSchema } from './migrate.ts';
 import type { BookSchema } from './schema.ts';
@@ -28,7 +28,14 @@ export async function openBook(place: BookPlace, options: { readOnly?: boolean }
   const readOnly = options.readOnly ?? false;
   return place.databaseUrl === undefined
     ? openInFolder(place.dataDir, readOnly)
-    : openOnServer(place.databaseUrl, readOnly);
+    : openOnServer(place.databaseUrl, readOnly).catch(namingItsSetting);
+}
+
+/** So that the one line of a refused start says what to look at, as it does for Redis. */
+function namingItsSetting(error: unknown): never {
+  if (!(error instanceof BookUnavailable)) throw error;
+  const message = `${error.message} Check DATABASE_URL, and that the server is running.`;
+  throw new BookUnavailable(message, { cause: error });
 }
 
 /** Either driver is loaded only where it is used. */

@@ -75,7 +75,7 @@ function lockFolder(folder: string): DatabaseSync {
       throw new Error(`the folder ${folder} cannot be used for Redis data: ${(error as Error).message}`);
     }
     throw new Error(
-      `another gateway is using the Redis data in ${folder}: stop it, give this one its own TOLLGATE_DATA, or share a Redis through REDIS_URL`,
+      `another gateway is using the Redis data in ${folder}: stop it, or let both share a Redis through REDIS_URL; a TOLLGATE_DATA of its own is only for a gateway with a database of its own`,
     );
   }
 }

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { CreatedKeyView, KeyView } from '../../src/domain/key-view.ts';
-import { apiOf, refusalOf } from '../helper/api.ts';
+import { type ApiError, apiOf, refusalOf } from '../helper/api.ts';
 import { startWorld } from '../helper/world.ts';
 
 const world = await startWorld(t);
@@ -30,6 +30,30 @@ t.test('a key that may not manage may list, and nothing more', async (t) => {
   t.same(refusalOf(await api.post(`/api/keys/${keyId}/explain/`, { model: 'flat' })), refused);
   t.same(refusalOf(await api.patch('/api/account/', { alert_threshold: 1 })), refused);
   t.same(refusalOf(await api.post('/api/account/alerts/test/')), refused);
+});
+
+t.test('who calls is judged before the body is read', async (t) => {
+  const { key, keyId } = await world.account({ key: { canManage: false } });
+  const written: readonly (readonly [string, string])[] = [
+    ['POST', '/api/keys/'],
+    ['PATCH', `/api/keys/${keyId}/`],
+    ['DELETE', `/api/keys/${keyId}/`],
+    ['POST', `/api/keys/${keyId}/explain/`],
+    ['PATCH', '/api/account/'],
+    ['POST', '/api/account/alerts/test/'],
+  ];
+  for (const [method, path] of written) {
+    for (const type of ['application/json', 'text/plain']) {
+      const send = async (authorization: Record<string, string>) => {
+        const headers = { 'content-type': type, ...authorization };
+        const response = await fetch(`${world.url}${path}`, { method, headers, body: '{"name":' });
+        const { error } = (await response.json()) as { error: ApiError };
+        return [response.status, error.code];
+      };
+      t.same(await send({}), [401, 'missing_api_key'], `${method} ${path} ${type}`);
+      t.same(await send({ authorization: `Bearer ${key}` }), [403, 'management_not_allowed']);
+    }
+  }
 });
 
 t.test('a key that is created without restrictions may manage', async (t) => {
