@@ -237,6 +237,28 @@ test('a top-up and an adjustment that Redis lost before the book had their entri
   );
 });
 
+test('a top-up whose entry waits for a rebuild counts once, also where Redis has forgotten its mark', async (t) => {
+  const { open, account, book, raw } = await startLedgerWorld(t);
+  const { key } = await account({ credits: 10 });
+  await open.settled();
+  const { accountId } = key;
+  const { grant } = await book.createGrant(
+    { id: 'waits', accountId, amount: micro(5_000_000), type: 'top_up', note: '', createdAt: 1 },
+    null,
+  );
+  await open.ledger.grant(grant);
+  // The book refuses the entry from now on; Redis loses the account, and forgot the mark, as after a day.
+  await book.snapshot(accountId, { day: 0, week: 0, month: 0 });
+  await raw.del(accountName(accountId));
+  await raw.hdel(holdsName(accountId % 64), 'waits');
+  t.match(await open.ledger.account(accountId), { balance: 15_000_000 });
+  await open.settled();
+  t.same(
+    (await entriesOf(book, accountId)).map(({ credits }) => credits),
+    [10_000_000, 5_000_000],
+  );
+});
+
 test('a change that was committed but never published is published by the sweep', async (t) => {
   const { open, account, book } = await startLedgerWorld(t);
   const { key } = await account();
