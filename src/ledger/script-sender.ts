@@ -169,6 +169,7 @@ class Script {
   /** Calls of this tick. */
   waiting: Call[] = [];
   readonly #prefix: string;
+  readonly #prefixBytes: number;
   readonly #bySha: string;
   readonly #whole: string;
   /** Connections whose server has been sent it whole. */
@@ -177,6 +178,8 @@ class Script {
   constructor(name: HotScript, prefix: string) {
     this.name = name;
     this.#prefix = prefix;
+    // An operator names the book as they like (config/operating.md, "Restore").
+    this.#prefixBytes = Buffer.byteLength(prefix);
     const text = scriptText(name);
     this.#bySha = bulk('evalsha') + bulk(createHash('sha1').update(text).digest('hex'));
     this.#whole = bulk('eval') + bulk(text);
@@ -195,7 +198,7 @@ class Script {
     let text = `*${count}\r\n${isKnown ? this.#bySha : this.#whole}${bulk(String(keyCount))}`;
     for (const { command } of calls) {
       for (const key of command.keys)
-        text += `$${this.#prefix.length + key.length}\r\n${this.#prefix}${key}\r\n`;
+        text += `$${this.#prefixBytes + key.length}\r\n${this.#prefix}${key}\r\n`;
     }
     for (const { command } of calls) {
       const { id, numbers, record } = command;
