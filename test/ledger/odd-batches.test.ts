@@ -8,7 +8,15 @@ import { micro } from '../../src/domain/credits.ts';
 import { accountName, bucketOf, holdsName, journalName, keyName } from '../../src/ledger/names.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { accountOn } from '../helper/ledger-account.ts';
-import { admissionOf, chargeOf, entriesOf, log, spend, type LedgerWorld, startLedgerWorld } from '../helper/ledger-world.ts';
+import {
+  admissionOf,
+  chargeOf,
+  entriesOf,
+  type LedgerWorld,
+  log,
+  spend,
+  startLedgerWorld,
+} from '../helper/ledger-world.ts';
 import { startRedis } from '../helper/redis-process.ts';
 import { until } from '../helper/until.ts';
 
@@ -59,7 +67,9 @@ test('a settle whose journal cannot be written moves nothing, and is made once i
   await raw.del(journal);
   await raw.set(journal, 'no stream');
   settle();
-  await until('it to be tried', async () => /errorstat_WRONGTYPE:count=\d/.test(await raw.info('errorstats')));
+  await until('it to be tried', async () =>
+    /errorstat_WRONGTYPE:count=\d/.test(await raw.info('errorstats')),
+  );
   t.match(await open.ledger.account(account.id), { balance: 10_000_000, held: 2_000_000 });
   t.equal(await raw.hexists(holds, admission.requestId), 1);
   await raw.del(journal);
@@ -121,7 +131,11 @@ test('an epoch that is none is a matter of its own account: the others have thei
     { status: 'rejected', reason: { message: 'the live state is lost again and again' } },
     { status: 'fulfilled', value: { verdict: 'held' } },
   ]);
-  t.equal(await raw.hlen(holdsName(bucketOf(sound.account.id))), 2 + 1, 'two holds, and the mark of the top-up');
+  t.equal(
+    await raw.hlen(holdsName(bucketOf(sound.account.id))),
+    2 + 1,
+    'two holds, and the mark of the top-up',
+  );
 });
 
 test('a sum of holds that is no whole number is a matter of its own account: the others are held', async (t) => {
