@@ -136,7 +136,7 @@ export async function openLedger(options: {
   const gate = new ConnectionGate({ client, owners, check, log, opened: touch });
   const holdTtlMs = options.requestTimeoutMs + HOLD_MARGIN_MS;
   const replicas = new ReplicaWait(owners, options.waitReplicas ?? 0);
-  const waiting = new WaitingCalls(bounds.waitingCalls);
+  const waiting = new WaitingCalls(bounds.waitingCalls, () => scripts.late);
   const ledger = new RedisLedger({
     client,
     writer,

@@ -39,6 +39,7 @@ export class ScriptSender {
   readonly #writer: TickWriter;
   readonly #scripts: Record<HotScript, Script>;
   readonly #open = new Set<Batch>();
+  #late = 0;
   #watch: NodeJS.Timeout | undefined;
 
   constructor(client: RedisClient, writer: TickWriter) {
@@ -57,6 +58,19 @@ export class ScriptSender {
     }
     const { waiting } = this.#scripts[script];
     if (waiting.push(call) === 1) this.#writer.beforeWrite(() => this.#flush(script));
+  }
+
+  /**
+   * Calls that were told of no reply in time, while their connection stands: Redis has them yet to read, or to answer. What is
+   * sent now comes behind them.
+   */
+  get late(): number {
+    return this.#late;
+  }
+
+  /** The reply of a batch that was given up has come, or its connection is gone. */
+  ended(batch: Batch): void {
+    this.#late -= batch.calls.length;
   }
 
   /** A batch has its answer. */
@@ -99,7 +113,8 @@ export class ScriptSender {
     // In the order in which they were sent.
     for (const batch of this.#open) {
       if (batch.sentAt > overdue) return;
-      batch.reject(new Error('no reply in time'));
+      this.#late += batch.calls.length;
+      batch.giveUp();
     }
     clearInterval(this.#watch);
     this.#watch = undefined;
@@ -146,15 +161,23 @@ class Batch {
   }
 
   resolve(reply: unknown): void {
-    this.#answer(null, reply);
+    this.#end(null, reply);
   }
 
   reject(error: Error): void {
-    this.#answer(error, undefined);
+    this.#end(error, undefined);
   }
 
-  #answer(error: Error | null, reply: unknown): void {
-    if (this.isResolved) return;
+  giveUp(): void {
+    this.isResolved = true;
+    this.#sender.answer(this, new Error('no reply in time'), undefined);
+  }
+
+  #end(error: Error | null, reply: unknown): void {
+    if (this.isResolved) {
+      this.#sender.ended(this);
+      return;
+    }
     this.isResolved = true;
     this.#sender.answer(this, error, reply);
   }
