@@ -107,6 +107,7 @@ export async function openLedger(options: {
     drain: drainBucket,
     touch,
     entriesAmong,
+    undrained: (bucket) => drain.undrained(bucket),
     grant: (grant) => ledger.grant(grant),
     publishKey: (key) => publisher.publishKey(key),
     publishAccount: (account) => publisher.publishAccount(account),

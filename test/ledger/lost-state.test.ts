@@ -259,6 +259,27 @@ test('a top-up whose entry waits for a rebuild counts once, also where Redis has
   );
 });
 
+test('the mark of a top-up is not forgotten while its entry waits, however long the book is away', async (t) => {
+  const { open, account, book } = await startLedgerWorld(t);
+  const { key } = await account({ credits: 10 });
+  await open.settled();
+  const { accountId } = key;
+  const { grant } = await book.createGrant(
+    { id: 'waits', accountId, amount: micro(5_000_000), type: 'top_up', note: '', createdAt: 1 },
+    null,
+  );
+  await open.ledger.grant(grant);
+  // The book refuses the entry until the account has been rebuilt.
+  await book.snapshot(accountId, { day: 0, week: 0, month: 0 });
+  await open.sweep.expireHolds(Date.now() + 48 * 3_600_000);
+  t.equal(await open.ledger.grant(grant), 15_000_000);
+  await until('its entry to be in the book', async () => {
+    await open.settled();
+    return await book.hasEntry('waits');
+  });
+  t.match(await open.ledger.account(accountId), { balance: 15_000_000 });
+});
+
 test('a change that was committed but never published is published by the sweep', async (t) => {
   const { open, account, book } = await startLedgerWorld(t);
   const { key } = await account();
