@@ -41,6 +41,22 @@ test('at any concurrency exactly as many calls are held as the balance allows', 
   );
 });
 
+test('at any concurrency exactly as many calls are held as the limit of the key allows', async (t) => {
+  const { open, account, second, book } = await startLedgerWorld(t);
+  const limits = { spendingLimit: micro(100_000_000), spendingPeriod: 'monthly' } as const;
+  const { key } = await account({ credits: 1_000, key: limits });
+  const other = await second();
+  const verdicts = await Promise.all(
+    Array.from({ length: 600 }, (_, index) => spend(index % 2 ? open : other, admissionOf(key, 1), 1)),
+  );
+  t.equal(verdicts.filter((verdict) => verdict === 'held').length, 100);
+  t.equal(verdicts.filter((verdict) => verdict === 'over_limit').length, 500);
+  await open.settled();
+  await other.settled();
+  t.same(await open.ledger.spent(key.accountId, [{ id: key.id, period: 'monthly' }]), [100_000_000]);
+  t.equal((await entriesOf(book, key.accountId)).length, 101);
+});
+
 test('the spending limit counts what is spent and what is held', async (t) => {
   const { open, account } = await startLedgerWorld(t);
   const { key } = await account({
