@@ -64,24 +64,24 @@ end
 local function post(account, key, journal, credits, release, day, week, month, entry)
   local before, seq = account.bal, account.seq + 1
   local after, held = before + credits, account.held - release
-  local moved
+  local keyHeld, d, ds, w, ws, m, ms
   if key then
     local isRefund = credits > 0
     local move, amount = add, -credits
     if isRefund then move, amount = takeBack, credits end
-    moved = { held = key.held - release }
-    moved.d, moved.ds = move(key.d, key.ds, day, amount)
-    moved.w, moved.ws = move(key.w, key.ws, week, amount)
-    moved.m, moved.ms = move(key.m, key.ms, month, amount)
-    if not isRefund then day = moved.d end
+    keyHeld = key.held - release
+    d, ds = move(key.d, key.ds, day, amount)
+    w, ws = move(key.w, key.ws, week, amount)
+    m, ms = move(key.m, key.ms, month, amount)
+    if not isRefund then day = d end
   end
   local crossing = (credits < 0 and before >= account.thr and after < account.thr) and '1' or '0'
   redis.call('XADD', journal, '*', 'e',
     int(seq) .. ' ' .. int(after) .. ' ' .. int(day) .. ' ' .. account.ep .. ' ' .. crossing .. ' ' .. entry)
   account.isMoved, account.bal, account.held, account.seq = true, after, held, seq
   if key then
-    key.isMoved = true
-    for name, amount in pairs(moved) do key[name] = amount end
+    key.isMoved, key.held = true, keyHeld
+    key.d, key.ds, key.w, key.ws, key.m, key.ms = d, ds, w, ws, m, ms
   end
   return int(after)
 end
