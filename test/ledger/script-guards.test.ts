@@ -46,7 +46,7 @@ async function startWorld(t: Test) {
       raw.xrange(names.journal, '-', '+'),
     ]);
   t.teardown(() => raw.del(names.journal).catch(() => {}));
-  return { client, names, id: admission.requestId, streamId, all };
+  return { client, raw, names, id: admission.requestId, streamId, all };
 }
 
 const FAR = Date.now() + 3_600_000;
@@ -127,4 +127,20 @@ test('of entries that waited for a rebuild, only those count that are still in t
     journal.map(([, fields]) => fields[1]),
     ['6 6000000 1 9 0 {}'],
   );
+});
+
+test('a rebuild finds the holds of its own account and keys, and those of no other in the bucket', async (t) => {
+  const { client, raw, names, all } = await startWorld(t);
+  const { account, holds } = names;
+  await raw.hset(holds, {
+    neighbour: `3000000 ${FAR} 77 65 1 text /v1/chat/completions flat`,
+    second: `500000 ${FAR} 78 1 1 text /v1/chat/completions flat`,
+  });
+  t.equal(await client.beginRebuild(account, account, 'one:1', 60_000, 1), 'CLOSED');
+  const steps = restore(client, names, 'one:1');
+  t.equal(await steps.keys(), 'RESTORED');
+  t.equal(await steps.account(), 'RESTORED');
+  const [ofAccount, ofKey] = await all();
+  t.equal(ofAccount.held, '2500000');
+  t.equal(ofKey.held, '2000000');
 });
