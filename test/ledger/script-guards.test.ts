@@ -144,3 +144,14 @@ test('a rebuild finds the holds of its own account and keys, and those of no oth
   t.equal(ofAccount.held, '2500000');
   t.equal(ofKey.held, '2000000');
 });
+
+test('an entry that is off the journal, because somebody applied it again, is not applied once more', async (t) => {
+  const { client, names, streamId, all } = await startWorld(t);
+  const { account, journal } = names;
+  const repost = () => client.repost(account, account, journal, streamId, 0, -1_000_000, 1, 1, 1, '{}', 0);
+  t.equal(await repost(), 'APPLIED');
+  const after = await all();
+  t.match(after[0], { bal: '9000000' });
+  t.equal(await repost(), 'DONE');
+  t.same(await all(), after);
+});
