@@ -78,11 +78,15 @@ test('each call of a tick is judged with the holds of those before it, and has a
 });
 
 test('more calls in a tick than one script takes are all admitted as far as the credits go', async (t) => {
-  const { open, account } = await startLedgerWorld(t);
+  const { open, account, raw } = await startLedgerWorld(t);
   const { key, account: owner } = await account({ credits: 90 });
+  t.equal(await spend(open, admissionOf(key, 1), 0), 'held');
+  await open.settled();
+  const before = await scriptsRun(raw);
   const answers = await Promise.all(
     Array.from({ length: 200 }, () => open.ledger.admit(admissionOf(key, 1))),
   );
+  t.equal((await scriptsRun(raw)) - before, 7, 'none keeps Redis for longer than 32 calls take');
   t.equal(answers.filter(({ verdict }) => verdict === 'held').length, 90);
   t.equal(answers.filter(({ verdict }) => verdict === 'insufficient').length, 110);
   t.match(await open.ledger.account(owner.id), { balance: 90_000_000, held: 90_000_000 });
