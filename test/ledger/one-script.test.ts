@@ -106,6 +106,17 @@ test('a call that a script cannot judge takes no other with it', async (t) => {
   ]);
 });
 
+test('the first of a connection goes whole: what a killed gateway had sent is done, and not answered NOSCRIPT', async (t) => {
+  const { open, account, raw } = await startLedgerWorld(t);
+  const { key } = await account({ credits: 50 });
+  const refused = async () =>
+    (await raw.info('errorstats')).match(/errorstat_NOSCRIPT:count=(\d+)/)?.[1] ?? '0';
+  const before = await refused();
+  t.equal(await spend(open, admissionOf(key, 1), 1), 'held');
+  await open.settled();
+  t.equal(await refused(), before);
+});
+
 test('a Redis that forgot the scripts is sent them again, for each call of the tick', async (t) => {
   const { open, account, raw } = await startLedgerWorld(t);
   const { key, account: owner } = await account({ credits: 50 });
