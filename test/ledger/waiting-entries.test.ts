@@ -1,7 +1,10 @@
 import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
-import { accountName, holdsName, journalName } from '../../src/ledger/names.ts';
-import { admissionOf, chargeOf, entriesOf, spend, startLedgerWorld } from '../helper/ledger-world.ts';
+import { createRedis } from '../../src/ledger/connect-redis.ts';
+import { parseJournalEntry } from '../../src/ledger/entry-text.ts';
+import { accountName, holdsName, journalName, namePrefix } from '../../src/ledger/names.ts';
+import { Rebuilder } from '../../src/ledger/rebuild.ts';
+import { admissionOf, chargeOf, entriesOf, log, spend, startLedgerWorld } from '../helper/ledger-world.ts';
 import { until } from '../helper/until.ts';
 
 test('what entries took that wait for a rebuild is not to be spent again after it', async (t) => {
@@ -100,4 +103,25 @@ test('the mark of a top-up is not forgotten while its entry waits, however long 
     return await book.hasEntry('waits');
   });
   t.match(await open.ledger.account(accountId), { balance: 15_000_000 });
+});
+
+test('an entry that another gateway has committed and not yet deleted counts once in a rebuild', async (t) => {
+  const { open, account, book, raw, redis } = await startLedgerWorld(t);
+  const { key } = await account({ credits: 10 });
+  await open.settled();
+  open.drain.abandon();
+  await spend(open, admissionOf(key, 2), 2);
+  const name = accountName(key.accountId);
+  await until('the settle', async () => (await raw.hget(name, 'bal')) === '8000000');
+  const journal = await raw.xrange(journalName(key.accountId % 64), '-', '+');
+  await book.post(journal.map(([, fields]) => parseJournalEntry(fields[1] as string)));
+  await raw.del(name);
+  const options = { name: 'test', keyPrefix: namePrefix(book.id), log };
+  const client = createRedis({ kind: 'socket', path: redis.socketPath }, options);
+  await client.connect();
+  t.teardown(() => client.disconnect());
+  // Its own drain found nothing: the other gateway had read the entry before.
+  const rebuilder = new Rebuilder({ client, book, log, drain: async () => {}, touch() {} });
+  await rebuilder.rebuild(key.accountId);
+  t.match(await open.ledger.account(key.accountId), { balance: 8_000_000 });
 });
