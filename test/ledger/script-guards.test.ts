@@ -155,3 +155,16 @@ test('an entry that is off the journal, because somebody applied it again, is no
   t.equal(await repost(), 'DONE');
   t.same(await all(), after);
 });
+
+test('a refund that was asked of the book before the account was rebuilt is not applied', async (t) => {
+  const { client, raw, names, all } = await startWorld(t);
+  const { account, key, holds, journal } = names;
+  const epoch = Number(await raw.hget(account, 'ep'));
+  await raw.hset(key, 'ep', epoch);
+  const before = await all();
+  const refund = (askedIn: number) =>
+    client.refund(account, key, holds, journal, 'refund', askedIn, FAR, 1_000_000, 1, 1, 1, '{}');
+  t.equal(await refund(epoch - 1), 'MOVED');
+  t.same(await all(), before);
+  t.equal(await refund(epoch), 'APPLIED');
+});
