@@ -114,12 +114,16 @@ export class JournalPass {
         return [];
       }
       const last = reply.value.at(-1)?.[0];
-      if (last !== undefined && reply.value.length === BATCH) more.set(bucket, after(last));
-      return reply.value.map(([streamId, fields]) => ({
-        bucket,
-        streamId,
-        entry: parseJournalEntry(fields[1] as string),
-      }));
+      const hasMore = last !== undefined && reply.value.length === BATCH;
+      try {
+        const read = reply.value.map(([streamId, fields]) => waitingIn(bucket, streamId, fields));
+        if (hasMore) more.set(bucket, after(last));
+        return read;
+      } catch (error) {
+        // No gateway writes such an entry. It stays, with what is behind it, and keeps back no other bucket.
+        failed(bucket, error);
+        return [];
+      }
     });
     return { waiting, more };
   }
@@ -139,6 +143,10 @@ export class JournalPass {
       this.#log.error({ err: error, accountId }, 'rebuild failed'),
     );
   }
+}
+
+function waitingIn(bucket: number, streamId: string, fields: readonly string[]): Waiting {
+  return { bucket, streamId, entry: parseJournalEntry(fields[1] as string) };
 }
 
 function after(streamId: string): string {

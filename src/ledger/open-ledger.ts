@@ -107,6 +107,7 @@ export async function openLedger(options: {
     drain: drainBucket,
     touch,
     entriesAmong,
+    undrained: (bucket) => drain.undrained(bucket),
     grant: (grant) => ledger.grant(grant),
     publishKey: (key) => publisher.publishKey(key),
     publishAccount: (account) => publisher.publishAccount(account),
@@ -136,7 +137,7 @@ export async function openLedger(options: {
   const gate = new ConnectionGate({ client, owners, check, log, opened: touch });
   const holdTtlMs = options.requestTimeoutMs + HOLD_MARGIN_MS;
   const replicas = new ReplicaWait(owners, options.waitReplicas ?? 0);
-  const waiting = new WaitingCalls(bounds.waitingCalls);
+  const waiting = new WaitingCalls(bounds.waitingCalls, () => scripts.late);
   const ledger = new RedisLedger({
     client,
     writer,

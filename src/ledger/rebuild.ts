@@ -139,7 +139,8 @@ export class Rebuilder {
       );
       if (reply === 'OLD') return false;
     }
-    const superseded = await this.#superseded(accountId, epoch);
+    const waiting = await this.#superseded(accountId, epoch);
+    const superseded = waiting.slice(0, ENTRIES_AT_ONCE);
     const anew = superseded.map(({ entry }) => entryAnew(entry));
     const reply = await this.#client.restoreAccount(
       3 + superseded.length,
@@ -158,8 +159,11 @@ export class Rebuilder {
       ...superseded.flatMap(({ streamId }, index) => [streamId, ...(anew[index]?.values ?? [])]),
     );
     if (reply === 'OLD') return false;
-    // An entry of one would be in the book: the journal was drained after the account was closed. Or it is marked.
-    for (const grant of snapshot.pendingGrants) await applyGrant(this.#client, grant);
+    // One that Redis had applied has its entry in the book, or among those that waited: its mark may be forgotten by now.
+    const applied = new Set(waiting.map(({ entry }) => entry.id));
+    for (const grant of snapshot.pendingGrants) {
+      if (!applied.has(grant.id)) await applyGrant(this.#client, grant);
+    }
     this.#touch(bucket);
     this.#log.info({ accountId, epoch, keys: keys.length }, 'live state rebuilt from the book');
     return true;
@@ -170,8 +174,7 @@ export class Rebuilder {
     const journal = await this.#client.xrange(journalName(bucketOf(accountId)), '-', '+');
     const before = journal
       .map(([streamId, fields]) => ({ streamId, entry: parseJournalEntry(fields[1] as string) }))
-      .filter(({ entry }) => entry.accountId === accountId && entry.epoch < epoch)
-      .slice(0, ENTRIES_AT_ONCE);
+      .filter(({ entry }) => entry.accountId === accountId && entry.epoch < epoch);
     if (before.length === 0) return before;
     const written = await this.#book.entriesAmong(before.map(({ entry }) => entry.id));
     return before.filter(({ entry }) => !written.has(entry.id));

@@ -39,6 +39,7 @@ export class ScriptSender {
   readonly #writer: TickWriter;
   readonly #scripts: Record<HotScript, Script>;
   readonly #open = new Set<Batch>();
+  #late = 0;
   #watch: NodeJS.Timeout | undefined;
 
   constructor(client: RedisClient, writer: TickWriter) {
@@ -57,6 +58,19 @@ export class ScriptSender {
     }
     const { waiting } = this.#scripts[script];
     if (waiting.push(call) === 1) this.#writer.beforeWrite(() => this.#flush(script));
+  }
+
+  /**
+   * Calls that were told of no reply in time, while their connection stands: Redis has them yet to read, or to answer. What is
+   * sent now comes behind them.
+   */
+  get late(): number {
+    return this.#late;
+  }
+
+  /** The reply of a batch that was given up has come, or its connection is gone. */
+  ended(batch: Batch): void {
+    this.#late -= batch.calls.length;
   }
 
   /** A batch has its answer. */
@@ -99,7 +113,8 @@ export class ScriptSender {
     // In the order in which they were sent.
     for (const batch of this.#open) {
       if (batch.sentAt > overdue) return;
-      batch.reject(new Error('no reply in time'));
+      this.#late += batch.calls.length;
+      batch.giveUp();
     }
     clearInterval(this.#watch);
     this.#watch = undefined;
@@ -146,15 +161,23 @@ class Batch {
   }
 
   resolve(reply: unknown): void {
-    this.#answer(null, reply);
+    this.#end(null, reply);
   }
 
   reject(error: Error): void {
-    this.#answer(error, undefined);
+    this.#end(error, undefined);
   }
 
-  #answer(error: Error | null, reply: unknown): void {
-    if (this.isResolved) return;
+  giveUp(): void {
+    this.isResolved = true;
+    this.#sender.answer(this, new Error('no reply in time'), undefined);
+  }
+
+  #end(error: Error | null, reply: unknown): void {
+    if (this.isResolved) {
+      this.#sender.ended(this);
+      return;
+    }
     this.isResolved = true;
     this.#sender.answer(this, error, reply);
   }
@@ -169,6 +192,7 @@ class Script {
   /** Calls of this tick. */
   waiting: Call[] = [];
   readonly #prefix: string;
+  readonly #prefixBytes: number;
   readonly #bySha: string;
   readonly #whole: string;
   /** Connections whose server has been sent it whole. */
@@ -177,6 +201,8 @@ class Script {
   constructor(name: HotScript, prefix: string) {
     this.name = name;
     this.#prefix = prefix;
+    // An operator names the book as they like (config/operating.md, "Restore").
+    this.#prefixBytes = Buffer.byteLength(prefix);
     const text = scriptText(name);
     this.#bySha = bulk('evalsha') + bulk(createHash('sha1').update(text).digest('hex'));
     this.#whole = bulk('eval') + bulk(text);
@@ -195,7 +221,7 @@ class Script {
     let text = `*${count}\r\n${isKnown ? this.#bySha : this.#whole}${bulk(String(keyCount))}`;
     for (const { command } of calls) {
       for (const key of command.keys)
-        text += `$${this.#prefix.length + key.length}\r\n${this.#prefix}${key}\r\n`;
+        text += `$${this.#prefixBytes + key.length}\r\n${this.#prefix}${key}\r\n`;
     }
     for (const { command } of calls) {
       const { id, numbers, record } = command;

@@ -45,6 +45,8 @@ export class Sweep {
     touch: (bucket: number) => void;
     /** Those of the ids that are in the bucket's journal or in the book. */
     entriesAmong: (bucket: number, ids: readonly string[]) => Promise<ReadonlySet<string>>;
+    /** Ids of the entries that the bucket's journal still has after it was drained. */
+    undrained: (bucket: number) => Promise<ReadonlySet<string>>;
     grant: (grant: Grant) => Promise<unknown>;
     publishKey: (key: KeyRecord) => Promise<void>;
     publishAccount: (account: AccountRecord) => Promise<void>;
@@ -62,6 +64,7 @@ export class Sweep {
     drain: (bucket: number) => Promise<void>;
     touch: (bucket: number) => void;
     entriesAmong: (bucket: number, ids: readonly string[]) => Promise<ReadonlySet<string>>;
+    undrained: (bucket: number) => Promise<ReadonlySet<string>>;
     grant: (grant: Grant) => Promise<unknown>;
     publishKey: (key: KeyRecord) => Promise<void>;
     publishAccount: (account: AccountRecord) => Promise<void>;
@@ -174,6 +177,8 @@ export class Sweep {
   /**
    * A Redis that lost its last second may have a hold again whose charge is in the book. That one is released without an
    * entry: the book would refuse it as a repeat, and the place that it took in Redis would be missing there.
+   *
+   * A mark is kept as long as its entry is not in the book, for nothing else tells that it was applied.
    */
   async #expireAll(
     bucket: number,
@@ -183,7 +188,9 @@ export class Sweep {
   ): Promise<void> {
     const calls = [...due].filter(([, { amount }]) => amount !== undefined).map(([id]) => id);
     const charged = calls.length > 0 ? await this.#hooks.entriesAmong(bucket, calls) : new Set<string>();
+    const waiting = calls.length < due.size ? await this.#hooks.undrained(bucket) : new Set<string>();
     for (const [id, hold] of due) {
+      if (hold.amount === undefined && waiting.has(id)) continue;
       const { accountId = bucket, keyId = 0 } = hold;
       await failures.note(
         charged.has(id) ? this.#cancel(id, { accountId, keyId }) : this.#expire(bucket, id, hold, now),

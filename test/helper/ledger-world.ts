@@ -12,7 +12,7 @@ import type { EntryDraft } from '../../src/domain/ledger-entry.ts';
 import type { RedisAddress } from '../../src/ledger/connect-redis.ts';
 import type { Admission } from '../../src/ledger/ledger.ts';
 import { namePrefix } from '../../src/ledger/names.ts';
-import { type OpenLedger, openLedger } from '../../src/ledger/open-ledger.ts';
+import { type LedgerBounds, type OpenLedger, openLedger } from '../../src/ledger/open-ledger.ts';
 import { type PrivateRedis, startPrivateRedis } from '../../src/ledger/redis-server.ts';
 import { type AccountOptions, accountOn } from './ledger-account.ts';
 
@@ -75,7 +75,7 @@ export async function startLedgerWorld(t: Test): Promise<LedgerWorld> {
 export async function openLedgerOn(
   t: Test,
   address: RedisAddress,
-  options: { waitReplicas?: number } = {},
+  options: { waitReplicas?: number; bounds?: LedgerBounds } = {},
 ): Promise<{ book: Book; open: OpenLedger }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'));
   const book = await openBook({ databaseUrl: undefined, dataDir });

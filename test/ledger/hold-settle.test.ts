@@ -41,6 +41,22 @@ test('at any concurrency exactly as many calls are held as the balance allows', 
   );
 });
 
+test('at any concurrency exactly as many calls are held as the limit of the key allows', async (t) => {
+  const { open, account, second, book } = await startLedgerWorld(t);
+  const limits = { spendingLimit: micro(100_000_000), spendingPeriod: 'monthly' } as const;
+  const { key } = await account({ credits: 1_000, key: limits });
+  const other = await second();
+  const verdicts = await Promise.all(
+    Array.from({ length: 600 }, (_, index) => spend(index % 2 ? open : other, admissionOf(key, 1), 1)),
+  );
+  t.equal(verdicts.filter((verdict) => verdict === 'held').length, 100);
+  t.equal(verdicts.filter((verdict) => verdict === 'over_limit').length, 500);
+  await open.settled();
+  await other.settled();
+  t.same(await open.ledger.spent(key.accountId, [{ id: key.id, period: 'monthly' }]), [100_000_000]);
+  t.equal((await entriesOf(book, key.accountId)).length, 101);
+});
+
 test('the spending limit counts what is spent and what is held', async (t) => {
   const { open, account } = await startLedgerWorld(t);
   const { key } = await account({
@@ -122,4 +138,36 @@ test('one alert for each debit that takes the balance below the threshold', asyn
   t.match(queued, [{ creditsBalance: 7_000_000, test: false }]);
   t.equal(queued.length, 1);
   t.equal(alerts(), 1);
+});
+
+test('amounts are exact up to the largest that there may be, also where a hold is larger than all', async (t) => {
+  const { open, account, book } = await startLedgerWorld(t);
+  const all = 8_500_000_000;
+  const { key } = await account({
+    credits: all,
+    key: { spendingLimit: micro(all * 1e6), spendingPeriod: 'monthly' },
+  });
+  const endless = { hold: micro(Number.MAX_SAFE_INTEGER) };
+  const whole = admissionOf(key, all - 1e-6);
+  const verdicts = await Promise.all([
+    open.ledger.admit(admissionOf(key, 0, endless)),
+    open.ledger.admit(whole),
+    open.ledger.admit(admissionOf(key, 2e-6, { spendingLimit: null })),
+    open.ledger.admit(admissionOf(key, 0, { ...endless, spendingLimit: null })),
+    open.ledger.admit(admissionOf(key, 1e-6)),
+    open.ledger.admit(admissionOf(key, 1e-6)),
+  ]);
+  t.match(verdicts, [
+    { verdict: 'over_limit', spent: 0, held: 0 },
+    { verdict: 'held' },
+    { verdict: 'insufficient', balance: all * 1e6, held: all * 1e6 - 1 },
+    { verdict: 'insufficient', balance: all * 1e6, held: all * 1e6 - 1 },
+    { verdict: 'held' },
+    { verdict: 'over_limit', spent: 0, held: all * 1e6 },
+  ]);
+  const { epoch } = verdicts[1] as { epoch: number };
+  await new Promise<void>((resolve) => open.ledger.settle(epoch, chargeOf(whole, all - 1e-6), resolve));
+  await open.settled();
+  t.match(await open.ledger.account(key.accountId), { balance: 1, held: 1 });
+  t.equal((await entriesOf(book, key.accountId)).at(-1)?.balanceAfter, 1);
 });

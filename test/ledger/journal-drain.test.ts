@@ -64,3 +64,17 @@ test('entries of an account that cannot be rebuilt keep back none of those behin
   t.equal((await entriesOf(book, owner.id)).at(-1)?.id, admission.requestId);
   t.equal(await raw.xlen(journalName(bucket)), MANY, 'and wait where they are');
 });
+
+test('an entry that cannot be read keeps back no other bucket', async (t) => {
+  const { open, account, raw, book } = await startLedgerWorld(t);
+  const [first, second] = [await account(), await account()];
+  await open.settled();
+  const damaged = journalName(bucketOf(first.account.id));
+  await raw.xadd(damaged, '*', 'e', '1 2 3 4 no entry');
+  const admission = admissionOf(second.key, 1);
+  await spend(open, admission, 1);
+  await t.rejects(open.drain.drainAll(), 'the failure is told');
+  t.equal((await entriesOf(book, second.account.id)).at(-1)?.id, admission.requestId);
+  await raw.del(damaged);
+  await open.settled();
+});

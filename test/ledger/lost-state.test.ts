@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import type { KeyRecord } from '../../src/domain/key.ts';
 import { parseJournalEntry } from '../../src/ledger/entry-text.ts';
-import { accountName, holdsName, journalName, keyName } from '../../src/ledger/names.ts';
+import { holdsName, journalName, keyName } from '../../src/ledger/names.ts';
 import {
   admissionOf,
   chargeOf,
@@ -79,46 +79,6 @@ test('entries journalled before a rebuild and drained after it are applied again
     ],
   );
   t.match(await open.ledger.account(key.accountId), { balance: 7_000_000, held: 0 });
-});
-
-test('what entries took that wait for a rebuild is not to be spent again after it', async (t) => {
-  const { open, account, book, raw } = await startLedgerWorld(t);
-  const { key } = await account({ credits: 10 });
-  await open.settled();
-  t.equal(await spend(open, admissionOf(key, 8), 8), 'held');
-  // The book refuses the entry from now on; and Redis loses the account.
-  await book.snapshot(key.accountId, { day: 0, week: 0, month: 0 });
-  await raw.del(accountName(key.accountId));
-  t.match(await open.ledger.admit(admissionOf(key, 5)), { verdict: 'insufficient', balance: 2_000_000 });
-  await open.settled();
-  t.same(
-    (await entriesOf(book, key.accountId)).map(({ credits, balanceAfter }) => [credits, balanceAfter]),
-    [
-      [10_000_000, 10_000_000],
-      [-8_000_000, 2_000_000],
-    ],
-  );
-});
-
-test('a settle sent again while its entry waits for a rebuild is not applied a second time', async (t) => {
-  const { open, account, book } = await startLedgerWorld(t);
-  const { key } = await account({ credits: 10 });
-  await open.settled();
-  const admission = admissionOf(key, 2);
-  const admitted = await open.ledger.admit(admission);
-  if (admitted.verdict !== 'held') return t.fail('not held');
-  const settle = () =>
-    new Promise<void>((resolve) => open.ledger.settle(admitted.epoch, chargeOf(admission, 2), resolve));
-  await settle();
-  // A rebuild began elsewhere: the book refuses the entry, which stays in the journal until Redis has the new epoch.
-  await book.snapshot(key.accountId, { day: 0, week: 0, month: 0 });
-  await settle();
-  await until('its entry to be in the book', async () => {
-    await open.settled();
-    return await book.hasEntry(admission.requestId);
-  });
-  await open.settled();
-  t.match(await open.ledger.account(key.accountId), { balance: 8_000_000, held: 0 });
 });
 
 /** As no step of a rebuild leaves it, but nothing else than the epoch would tell. */

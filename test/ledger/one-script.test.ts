@@ -78,11 +78,15 @@ test('each call of a tick is judged with the holds of those before it, and has a
 });
 
 test('more calls in a tick than one script takes are all admitted as far as the credits go', async (t) => {
-  const { open, account } = await startLedgerWorld(t);
+  const { open, account, raw } = await startLedgerWorld(t);
   const { key, account: owner } = await account({ credits: 90 });
+  t.equal(await spend(open, admissionOf(key, 1), 0), 'held');
+  await open.settled();
+  const before = await scriptsRun(raw);
   const answers = await Promise.all(
     Array.from({ length: 200 }, () => open.ledger.admit(admissionOf(key, 1))),
   );
+  t.equal((await scriptsRun(raw)) - before, 7, 'none keeps Redis for longer than 32 calls take');
   t.equal(answers.filter(({ verdict }) => verdict === 'held').length, 90);
   t.equal(answers.filter(({ verdict }) => verdict === 'insufficient').length, 110);
   t.match(await open.ledger.account(owner.id), { balance: 90_000_000, held: 90_000_000 });
@@ -100,6 +104,17 @@ test('a call that a script cannot judge takes no other with it', async (t) => {
     { status: 'rejected', reason: { message: 'no answer to an admission' } },
     { status: 'fulfilled', value: { verdict: 'held' } },
   ]);
+});
+
+test('the first of a connection goes whole: what a killed gateway had sent is done, and not answered NOSCRIPT', async (t) => {
+  const { open, account, raw } = await startLedgerWorld(t);
+  const { key } = await account({ credits: 50 });
+  const refused = async () =>
+    (await raw.info('errorstats')).match(/errorstat_NOSCRIPT:count=(\d+)/)?.[1] ?? '0';
+  const before = await refused();
+  t.equal(await spend(open, admissionOf(key, 1), 1), 'held');
+  await open.settled();
+  t.equal(await refused(), before);
 });
 
 test('a Redis that forgot the scripts is sent them again, for each call of the tick', async (t) => {

@@ -36,7 +36,8 @@ local function admit(accountName, keyName, holdsName, id, numbers, record)
   local version, accountVersion, amount, limit, period, start =
     string.match(numbers, '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+)$')
   local account, key = readAccount(accountName), readKey(keyName)
-  if not account.ep or key.ep ~= account.ep then return { 'MISSING' } end
+  local epoch = tonumber(account.ep)
+  if not epoch or key.ep ~= account.ep then return { 'MISSING' } end
   if key.v ~= version or account.v ~= accountVersion then return { 'STALE' } end
   local hold = tonumber(amount)
   local held, keyHeld = account.held + account.added, key.held + key.added
@@ -48,14 +49,15 @@ local function admit(accountName, keyName, holdsName, id, numbers, record)
   if tonumber(account.bal) - held < hold then return { 'FUNDS', account.bal, int(held) } end
   if redis.call('HSETNX', holdsName, id, record) == 0 then return { 'VOID' } end
   account.added, key.added = account.added + hold, key.added + hold
-  return tonumber(account.ep)
+  return epoch
 end
 
 local replies = each(admit, 3)
+-- HSET cannot fail on a hash that was read, as HINCRBY can on what it finds: all holds are there by now.
 for name, account in pairs(accounts) do
-  if account.added > 0 then redis.call('HINCRBY', name, 'held', int(account.added)) end
+  if account.added > 0 then redis.call('HSET', name, 'held', int(account.held + account.added)) end
 end
 for name, key in pairs(keys) do
-  if key.added > 0 then redis.call('HINCRBY', name, 'held', int(key.added)) end
+  if key.added > 0 then redis.call('HSET', name, 'held', int(key.held + key.added)) end
 end
 return replies

@@ -12,8 +12,10 @@ if ARGV[2] == '1' then
   key = readKey(KEYS[2])
   if not key or key.ep ~= account.ep then return { 'MISSING' } end
 end
-if redis.call('HSETNX', KEYS[3], ARGV[1], '- ' .. ARGV[3]) == 0 then return { 'DONE', int(account.bal) } end
+if redis.call('HEXISTS', KEYS[3], ARGV[1]) == 1 then return { 'DONE', int(account.bal) } end
 local after = post(account, key, KEYS[4], tonumber(ARGV[4]), 0,
   tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8])
+-- After what can fail: a mark without its entry would stand for it.
+redis.call('HSET', KEYS[3], ARGV[1], '- ' .. ARGV[3])
 write()
 return { 'APPLIED', after }

@@ -59,25 +59,29 @@ end
 
 -- Moves the balance by `credits` (negative: a debit), takes `release` off the holds, books the spend on the key
 -- (key may be nil: top-ups; credits above 0 with a key are a refund, and the periods those of its charge), and appends the entry to the journal as
--- "<seq> <balance after> <day booked> <epoch> <crossing 1|0> <entry JSON>". write() must follow.
+-- "<seq> <balance after> <day booked> <epoch> <crossing 1|0> <entry JSON>". write() must follow. What can fail comes first:
+-- where it does, account and key are as they were.
 local function post(account, key, journal, credits, release, day, week, month, entry)
-  local before = account.bal
-  local after = before + credits
-  account.isMoved = true
-  account.bal, account.held, account.seq = after, account.held - release, account.seq + 1
+  local before, seq = account.bal, account.seq + 1
+  local after, held = before + credits, account.held - release
+  local keyHeld, d, ds, w, ws, m, ms
   if key then
     local isRefund = credits > 0
     local move, amount = add, -credits
     if isRefund then move, amount = takeBack, credits end
-    key.isMoved = true
-    key.held = key.held - release
-    key.d, key.ds = move(key.d, key.ds, day, amount)
-    key.w, key.ws = move(key.w, key.ws, week, amount)
-    key.m, key.ms = move(key.m, key.ms, month, amount)
-    if not isRefund then day = key.d end
+    keyHeld = key.held - release
+    d, ds = move(key.d, key.ds, day, amount)
+    w, ws = move(key.w, key.ws, week, amount)
+    m, ms = move(key.m, key.ms, month, amount)
+    if not isRefund then day = d end
   end
   local crossing = (credits < 0 and before >= account.thr and after < account.thr) and '1' or '0'
   redis.call('XADD', journal, '*', 'e',
-    int(account.seq) .. ' ' .. int(after) .. ' ' .. int(day) .. ' ' .. account.ep .. ' ' .. crossing .. ' ' .. entry)
+    int(seq) .. ' ' .. int(after) .. ' ' .. int(day) .. ' ' .. account.ep .. ' ' .. crossing .. ' ' .. entry)
+  account.isMoved, account.bal, account.held, account.seq = true, after, held, seq
+  if key then
+    key.isMoved, key.held = true, keyHeld
+    key.d, key.ds, key.w, key.ws, key.m, key.ms = d, ds, w, ws, m, ms
+  end
   return int(after)
 end

@@ -11,7 +11,9 @@ local account = readAccount(KEYS[1])
 local key = readKey(KEYS[2])
 if not account or not key or account.ep ~= key.ep then return 'MISSING' end
 if account.ep ~= ARGV[2] then return 'MOVED' end
-if redis.call('HSETNX', KEYS[3], ARGV[1], '- ' .. ARGV[3]) == 0 then return 'DONE' end
+if redis.call('HEXISTS', KEYS[3], ARGV[1]) == 1 then return 'DONE' end
 post(account, key, KEYS[4], tonumber(ARGV[4]), 0, tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8])
+-- After what can fail: a mark without its entry would stand for it.
+redis.call('HSET', KEYS[3], ARGV[1], '- ' .. ARGV[3])
 write()
 return 'APPLIED'

@@ -22,10 +22,14 @@ local function settle(accountName, keyName, holdsName, journal, id, numbers, ent
     return 'LOST'
   end
   if string.sub(hold, 1, 1) == '-' then return 'DONE' end
-  redis.call('HDEL', holdsName, id)
   local release = tonumber(string.match(hold, '^%d+'))
-  post(account, key, journal, tonumber(credits), release, tonumber(day), tonumber(week), tonumber(month), entry)
-  return 1
+  -- First: a Redis without memory takes a deletion, and then whatever follows it in the same script.
+  redis.call('HDEL', holdsName, id)
+  local isPosted, fault = pcall(post, account, key, journal, tonumber(credits), release,
+    tonumber(day), tonumber(week), tonumber(month), entry)
+  if isPosted then return 1 end
+  redis.call('HSET', holdsName, id, hold)
+  error(fault)
 end
 
 local replies = each(settle, 4)

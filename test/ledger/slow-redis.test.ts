@@ -1,0 +1,37 @@
+import { test } from 'tap';
+import { accountOn } from '../helper/ledger-account.ts';
+import { admissionOf, openLedgerOn } from '../helper/ledger-world.ts';
+import { startRedis } from '../helper/redis-process.ts';
+import { startTcpProxy } from '../helper/tcp-proxy.ts';
+import { until } from '../helper/until.ts';
+
+const WAITING = 20;
+
+test('calls that waited in vain count as waiting until Redis has answered them', async (t) => {
+  const redis = await startRedis(t);
+  const proxy = await startTcpProxy(t, redis.port);
+  const { book, open } = await openLedgerOn(
+    t,
+    { kind: 'single', url: `redis://127.0.0.1:${proxy.port}` },
+    { bounds: { waitingCalls: WAITING, journalEntries: 1_000 } },
+  );
+  const { key } = await accountOn(book, open.ledger, { credits: 1_000 });
+  const admit = () => open.ledger.admit(admissionOf(key, 1));
+  t.match(await admit(), { verdict: 'held' });
+  // Replies come after their calls were given up, and before the connection is.
+  proxy.delay(600);
+  const answers = await Promise.allSettled(Array.from({ length: WAITING }, admit));
+  t.same(
+    new Set(answers.map((answer) => answer.status === 'rejected' && answer.reason.message)),
+    new Set(['no answer to an admission']),
+  );
+  await t.rejects(admit(), { message: 'too many calls wait for redis' });
+  proxy.delay(0);
+  await until('calls to be admitted again', () => admit().catch(() => undefined));
+  const account = await until('the holds of those given up to be released', async () => {
+    await open.sweep.cancelLost().catch(() => {});
+    const found = await open.ledger.account(key.accountId).catch(() => undefined);
+    return found?.held === 2_000_000 && found;
+  });
+  t.match(account, { balance: 1_000_000_000 });
+});
