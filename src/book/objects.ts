@@ -1,5 +1,5 @@
 import type { Insertable, Selectable } from 'kysely';
-import type { JournalEntry } from '../domain/ledger-entry.ts';
+import type { JournalEntry, Kept } from '../domain/ledger-entry.ts';
 import type { Book, StoredObject } from './book.ts';
 import type { ObjectsTable } from './schema.ts';
 import type { Store, Trx } from './store.ts';
@@ -55,14 +55,28 @@ export function objectQueries({ db }: Store): Objects {
   };
 }
 
-/** Jobs that entries of the journal carry: mostly noted before the answer went out, and then left as they are. */
-export async function noteJobs(trx: Trx, posted: readonly JournalEntry[]): Promise<void> {
-  const objects = posted.flatMap(({ id, job, accountId, keyId, model, createdAt }): StoredObject[] =>
-    job && keyId !== null && model !== null
-      ? [{ ...job, accountId, keyId, model, tokens: null, createdAt, chargeId: id }]
-      : [],
-  );
+/** What entries of the journal carry: mostly noted before the answer went out, and then left as it is. */
+export async function noteObjects(trx: Trx, posted: readonly JournalEntry[]): Promise<void> {
+  const objects = posted.flatMap(({ id, job, kept, accountId, keyId, model, createdAt }): StoredObject[] => {
+    if (keyId === null || model === null) return [];
+    const owner = { accountId, keyId, model, createdAt, chargeId: id };
+    return [...(job ? [{ ...job, ...owner, tokens: null }] : []), ...(kept ? keptObjects(kept, owner) : [])];
+  });
   await insertObjects(trx, objects);
+}
+
+/** What is kept of an answer, as the book has it. */
+export function keptObjects(
+  { upstream, kind, ids, tokens }: Kept,
+  owner: Pick<StoredObject, 'accountId' | 'keyId' | 'model' | 'createdAt' | 'chargeId'>,
+): StoredObject[] {
+  return ids.map((id, index) => ({
+    ...owner,
+    upstream,
+    id,
+    kind,
+    tokens: tokens ? tokens[index === 0 ? 0 : 1] : null,
+  }));
 }
 
 async function insertObjects(db: Store['db'], objects: readonly StoredObject[]): Promise<void> {

@@ -3,7 +3,7 @@ import type { JournalEntry } from '../domain/ledger-entry.ts';
 import type { Book, Posting, PostResult } from './book.ts';
 import { entryRow, LEDGER_COLUMNS } from './ledger-row.ts';
 import { insertRows, updateRows } from './many-rows.ts';
-import { noteJobs } from './objects.ts';
+import { noteObjects } from './objects.ts';
 import { hourOf } from './snapshot.ts';
 import { addSpendDays } from './spend-days.ts';
 import type { Store, Trx } from './store.ts';
@@ -157,7 +157,7 @@ async function write(store: Store, trx: Trx, { posted, places }: Plan): Promise<
     () => addSpendDays(store, trx, posted),
     () => queueAlerts(trx, posted),
     () => finishGrants(store, trx, posted),
-    () => noteJobs(trx, posted),
+    () => noteObjects(trx, posted),
   ]);
 }
 

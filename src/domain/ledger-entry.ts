@@ -35,6 +35,14 @@ export interface Job {
   readonly kind: string;
 }
 
+/** What an upstream keeps of an answer: it, and parts of it, that later calls can name. */
+export interface Kept extends Omit<Job, 'id'> {
+  /** The answer's own id comes first. */
+  readonly ids: readonly string[];
+  /** Tokens that stand behind the answer, and at most behind a part of it; null: not known. */
+  readonly tokens: readonly [whole: number, part: number] | null;
+}
+
 /** What the settling gateway knows of an entry before Redis gives it its place and balance. */
 export interface EntryDraft {
   /** The request id (`x-request-id`), a grant id, or `<request id>:refund`. Unique: the idempotency key of the book. */
@@ -57,6 +65,8 @@ export interface EntryDraft {
   readonly note?: string;
   /** Travels with the charge, so that whoever pays for a job also owns it, whatever dies in between. */
   readonly job?: Job;
+  /** Likewise, because the book may be away as the answer goes out. */
+  readonly kept?: Kept;
 }
 
 /** The id of the refund of a charge: there can be one. */

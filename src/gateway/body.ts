@@ -35,6 +35,8 @@ export const JUDGED: ReadonlySet<string> = new Set([
   'seconds',
 ]);
 
+const STREAM_OPTIONS: ReadonlySet<string> = new Set(['include_usage']);
+
 export const COUNTS = [
   'n',
   'best_of',
@@ -92,6 +94,9 @@ export function judgeJson(
   for (const name of COUNTS) checkCount(name, value[name]);
   const stream = value.stream ?? false;
   if (typeof stream !== 'boolean') throw invalidField('stream', 'stream must be true or false.');
+  const options = scan.spans.get('stream_options');
+  if (stream && options && text[options.start] === '{')
+    checkStreamOptions(text.slice(options.start, options.end));
   return {
     kind: 'json',
     model,
@@ -106,6 +111,16 @@ export function judgeJson(
     condensed,
     ...scan,
   };
+}
+
+/** Whether a stream reports its usage must not be read otherwise upstream than here. */
+function checkStreamOptions(text: string): void {
+  const { repeated, otherCase } = scanMembers(text, STREAM_OPTIONS);
+  if (repeated === undefined && otherCase === undefined) return;
+  throw invalidJson(
+    'stream_options has the field "include_usage" more than once, or not in lower case. Send it once.',
+    'stream_options',
+  );
 }
 
 /** The model that a request names, fit for the endpoint. Throws the GatewayError of check 9 that fails. */

@@ -113,7 +113,7 @@ export class Delivery {
     const isEncoded = typeof decoder === 'object';
     const answer = isEncoded ? decodedHead(encoded) : encoded;
     const type = statusCode < 300 ? String(answer.headers['content-type']) : '';
-    if (/^text\/event-stream/i.test(type)) {
+    if (/^text\/event-stream/i.test(type) || this.#isUnnamedStream(answer, statusCode)) {
       this.#context.meters.streamBegan();
       this.#relay = new StreamRelay(this, answer);
     }
@@ -122,6 +122,14 @@ export class Delivery {
       this.#relay = new BytesRelay(this, answer);
     else this.#relay = new JsonRelay(this, answer);
     answer.body.pipe(isEncoded ? new DecodingSink(decoder, this.#relay, this) : this.#relay);
+  }
+
+  /** Some providers give a stream no type, or call it text. Held back until its end, it would be none to the client. */
+  #isUnnamedStream({ headers }: UpstreamAnswer, status: number): boolean {
+    const { body } = this.call;
+    if (status >= 300 || !body?.isStream || body.kind !== 'json') return false;
+    const type = headers['content-type'];
+    return type === undefined || /^text\/plain\b/i.test(String(type));
   }
 
   /** No head will come: refused, reset, timed out, or cancelled because the client left. */

@@ -1,4 +1,5 @@
 import type { Book, StoredObject } from '../book/book.ts';
+import { keptObjects } from '../book/objects.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { KeyRecord } from '../domain/key.ts';
 import type { Usage } from '../domain/ledger-entry.ts';
@@ -7,7 +8,7 @@ import type { Log } from '../log.ts';
 import type { Call } from './call.ts';
 import type { CallBody } from './call-body.ts';
 import { isObjectId } from './object-id.ts';
-import { kindOf } from './settle.ts';
+import { keptBy } from './settle.ts';
 
 /** An answer waits no longer than this for the book to note what was made. */
 const REMEMBER_WITHIN_MS = 2_000;
@@ -41,8 +42,7 @@ export class Objects {
       throw new GatewayError('invalid_request', 'The request names too many objects.');
     // PostgreSQL takes no U+0000, so that no such id can have been noted.
     const known = ids.filter((id) => !id.includes('\0'));
-    const found = await this.#book.objects(accountId, body.model.upstream.name, known);
-    const byId = new Map(found.map((object) => [object.id, object]));
+    const byId = await this.#named(accountId, body.model.upstream.name, known);
     let tokens = 0;
     for (const id of ids) {
       const object = byId.get(id);
@@ -71,7 +71,23 @@ export class Objects {
     );
   }
 
-  /** Where the book was away as the answer went out, the job comes with its charge: the journal may still have it. */
+  /** Where the book was away as an answer went out, what it made comes with its charge: the journal may still have it. */
+  async #named(
+    accountId: number,
+    upstream: string,
+    ids: readonly string[],
+  ): Promise<Map<string, StoredObject>> {
+    const find = async () => {
+      const found = await this.#book.objects(accountId, upstream, ids);
+      return new Map(found.map((object) => [object.id, object]));
+    };
+    const byId = await find();
+    if (byId.size === new Set(ids).size) return byId;
+    await this.#ledger.flush(accountId);
+    return await find();
+  }
+
+  /** The same for a job. */
   async #find(accountId: number, kind: string, id: string): Promise<StoredObject | undefined> {
     const found = await this.#book.object(accountId, kind, id);
     if (found) return found;
@@ -90,28 +106,19 @@ export class Objects {
 
   /**
    * Notes what the upstream keeps of an answer; resolves when that is durable, and never rejects: an answer is not
-   * withheld because the book is away. What could not be noted is then nobody's, and naming it answers 404.
+   * withheld because the book is away. What could not be noted comes with the charge (see settle.ts).
    * `usage` undefined: not reported.
    */
   async remember(call: Call, ids: readonly string[], usage: Usage | undefined): Promise<void> {
-    const { body, compiled, endpoint } = call;
+    const { body, compiled } = call;
     if (!body) return;
-    const kind = kindOf(endpoint);
-    const [first] = ids;
-    const objects = ids.map(
-      (id): StoredObject => ({
-        accountId: compiled.key.accountId,
-        upstream: body.model.upstream.name,
-        id,
-        kind,
-        keyId: compiled.key.id,
-        model: body.model.slug,
-        // The whole conversation stands behind the answer itself; behind a part of it, no more than was written.
-        tokens: usage ? (id === first ? total(usage) : (usage.output ?? 0)) : null,
-        createdAt: Date.now(),
-        chargeId: call.requestId,
-      }),
-    );
+    const objects = keptObjects(keptBy(call.endpoint, body, ids, usage), {
+      accountId: compiled.key.accountId,
+      keyId: compiled.key.id,
+      model: body.model.slug,
+      createdAt: Date.now(),
+      chargeId: call.requestId,
+    });
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(
       () => late.reject(new Error('the book did not answer in time')),
@@ -125,8 +132,4 @@ export class Objects {
       clearTimeout(timer);
     }
   }
-}
-
-function total({ input = 0, cachedInput = 0, cacheWrite = 0, output = 0 }: Usage): number {
-  return input + cachedInput + cacheWrite + output;
 }

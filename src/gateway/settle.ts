@@ -1,9 +1,15 @@
 import { type Micro, micro } from '../domain/credits.ts';
-import type { EntryDraft, Job, Outcome, Usage } from '../domain/ledger-entry.ts';
+import type { EntryDraft, Kept, Outcome, Usage } from '../domain/ledger-entry.ts';
 import { chargeFor } from '../domain/price.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Call } from './call.ts';
+import type { CallBody } from './call-body.ts';
 import type { Endpoint } from './endpoints.ts';
+
+/** Ids that the journal carries of one answer: they take memory in Redis while the book is away. */
+const MAX_JOURNALLED = 100;
+/** PostgreSQL indexes no more than 2.7 KB, and takes no U+0000; one id that it refuses would keep back the others. */
+const MAX_ID_BYTES = 2_000;
 
 /** How a call ended: what the client was answered, and what it used (undefined: nothing is charged). */
 export interface Ending {
@@ -39,7 +45,7 @@ export function settleCall(ledger: Ledger, call: Call, ending: Ending, onWire: (
     usage: ending.usage ? { ...ending.usage, requests: 1 } : {},
     estimated: ending.estimated,
     credits: micro(-charge),
-    ...jobOf(call, ending),
+    ...madeBy(call, ending),
   };
   ledger.settle(epoch, draft, onWire);
   return charge;
@@ -56,8 +62,31 @@ export function kindOf(endpoint: Endpoint): string {
   return endpoint.path.slice(endpoint.path.lastIndexOf('/') + 1);
 }
 
-function jobOf({ endpoint, body }: Call, { made }: Ending): { job?: Job } {
-  const [id] = (endpoint.makesJob && made) || [];
-  if (id === undefined || !body) return {};
-  return { job: { upstream: body.model.upstream.name, id, kind: kindOf(endpoint) } };
+function madeBy({ endpoint, body }: Call, ending: Ending): Pick<EntryDraft, 'job' | 'kept'> {
+  const { made, outcome, estimated, usage } = ending;
+  const [id] = made ?? [];
+  if (!made || id === undefined || !body) return {};
+  if (endpoint.makesJob) return { job: { upstream: body.model.upstream.name, id, kind: kindOf(endpoint) } };
+  if (outcome !== 'complete') return {};
+  return { kept: keptBy(endpoint, body, made.slice(0, MAX_JOURNALLED), estimated ? undefined : usage) };
+}
+
+/** What the upstream keeps of an answer under these ids. `usage` undefined: not reported. */
+export function keptBy(
+  endpoint: Endpoint,
+  { model }: CallBody,
+  ids: readonly string[],
+  usage: Usage | undefined,
+): Kept {
+  return {
+    upstream: model.upstream.name,
+    kind: kindOf(endpoint),
+    ids: ids.filter((id) => !id.includes('\0') && Buffer.byteLength(id) <= MAX_ID_BYTES),
+    // The whole conversation stands behind the answer itself; behind a part of it, no more than was written.
+    tokens: usage ? [total(usage), usage.output ?? 0] : null,
+  };
+}
+
+function total({ input = 0, cachedInput = 0, cacheWrite = 0, output = 0 }: Usage): number {
+  return input + cachedInput + cacheWrite + output;
 }

@@ -8,6 +8,8 @@ import { BUCKETS, journalName } from './names.ts';
 
 /** How long fresh entries wait for company: one book transaction (one fsync) serves all. Lag stays below 250 ms. */
 const GATHER_MS = 100;
+/** Longest pause between tries while the book is away: what has gathered is in it so soon after it is back. */
+const LONGEST_BACKOFF_MS = 1_000;
 /** How often buckets that other gateways left behind are looked at. */
 const STRAY_MS = 2_000;
 
@@ -28,6 +30,8 @@ export class JournalDrain {
   readonly #dirty = new Set<number>();
   readonly #stray: Loop;
   #timer: NodeJS.Timeout | undefined;
+  /** How long the timer was set for. */
+  #timerMs = 0;
   #run: Promise<Undrained> = Promise.resolve(new Map());
   /** The run that waits for the one under way. */
   #next: Promise<Undrained> | undefined;
@@ -58,14 +62,16 @@ export class JournalDrain {
   /** Something was appended to the bucket's journal. */
   touch(bucket: number): void {
     this.#dirty.add(bucket);
-    if (this.#stopped || this.#timer) return;
-    this.#timer = setTimeout(
-      () => {
-        this.#timer = undefined;
-        void this.#enqueue();
-      },
-      Math.max(GATHER_MS, this.#backoffMs),
-    );
+    if (this.#stopped) return;
+    const waitMs = Math.max(GATHER_MS, this.#backoffMs);
+    // One that backs off from a book that has come back since must not keep fresh entries waiting.
+    if (this.#timer && this.#timerMs <= waitMs) return;
+    clearTimeout(this.#timer);
+    this.#timerMs = waitMs;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      void this.#enqueue();
+    }, waitMs);
   }
 
   /**
@@ -195,7 +201,7 @@ export class JournalDrain {
     } catch (error) {
       if (this.#backoffMs === 0)
         this.#log.warn({ err: error }, 'the journal could not be drained; calls go on');
-      this.#backoffMs = Math.min(Math.max(100, this.#backoffMs * 2), 5_000);
+      this.#backoffMs = Math.min(Math.max(100, this.#backoffMs * 2), LONGEST_BACKOFF_MS);
       for (const bucket of places.keys()) {
         undrained.set(bucket, error);
         this.touch(bucket);

@@ -1,5 +1,5 @@
 import { micro } from '../../src/domain/credits.ts';
-import type { Job } from '../../src/domain/ledger-entry.ts';
+import type { Job, Kept } from '../../src/domain/ledger-entry.ts';
 import { entry, NOW, stored, TODAY } from '../helper/book-records.ts';
 import { eachBook } from '../helper/books.ts';
 
@@ -23,6 +23,25 @@ eachBook('a charge brings its job into the book, once, as the account’s that p
   t.equal(await book.object(accountId, 'responses', 'video_1'), undefined, 'of another kind');
   t.equal(await book.object(other.account.id, 'videos', 'video_1'), undefined, 'of another account');
 });
+
+eachBook(
+  'a charge brings what is kept of an answer into the book, each part with its tokens',
+  async (t, book) => {
+    const { account, key } = await stored(book);
+    const ids = ['resp_1', 'msg_1'];
+    const kept: Kept = { upstream: 'openai', kind: 'responses', ids, tokens: [120, 20] };
+    const charge = entry(account.id, { keyId: key.id, model: 'chat', kept });
+    t.same((await book.post([charge])).results, ['posted']);
+    const found = await book.objects(account.id, 'openai', ids);
+    t.same(
+      new Map(found.map(({ id, tokens }) => [id, tokens])),
+      new Map([
+        ['resp_1', 120],
+        ['msg_1', 20],
+      ]),
+    );
+  },
+);
 
 eachBook('a job that was deleted stays deleted, also when its charge comes late', async (t, book) => {
   const { account, key } = await stored(book);

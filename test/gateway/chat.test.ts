@@ -86,6 +86,7 @@ test('request headers: the credential is replaced, and what must not pass does n
       'x-forwarded-host': 'x',
       'x-api-key': 'also-secret',
       forwarded: 'for=1.1.1.1',
+      'x-original-forwarded-for': '1.1.1.1',
       'x-custom': 'kept',
       te: 'trailers',
       'proxy-authorization': 'Basic x',
@@ -101,6 +102,7 @@ test('request headers: the credential is replaced, and what must not pass does n
     'x-forwarded-for',
     'x-api-key',
     'forwarded',
+    'x-original-forwarded-for',
     'te',
     'proxy-authorization',
   ]) {

@@ -149,15 +149,13 @@ test('a response over 1 MiB is charged by its usage, and can be gone on with', a
   await next.text();
 });
 
-test('a book that is away withholds no answer, and lets nothing of others be named', async (t) => {
+test('an id that is no string is refused, because it could not be judged', async (t) => {
   const world = await startWorld(t, { behave: () => undefined });
   const { key } = await world.account();
-  await (await post(world, key)).text();
-  await world.settled();
-  await world.book.close();
-  const answer = (await (await post(world, key)).json()) as { id: string };
-  t.match(answer.id, /^resp_/);
-  const next = await post(world, key, { previous_response_id: answer.id });
-  t.ok(next.status >= 500, String(next.status));
-  t.equal(world.provider.requests.length, 2);
+  for (const previous of [5, ['resp_1'], { id: 'resp_1' }, false]) {
+    const response = await post(world, key, { previous_response_id: previous });
+    t.equal(response.status, 400);
+    t.match(await response.json(), { error: { code: 'invalid_field', param: 'previous_response_id' } });
+  }
+  t.equal(world.provider.requests.length, 0);
 });

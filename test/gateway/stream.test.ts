@@ -91,3 +91,22 @@ test('a reader that is slow slows the upstream down', async (t) => {
   for await (const chunk of response) bytes += (chunk as Buffer).length;
   t.equal(bytes, piece.length * 1_000 + 'data: [DONE]\n\n'.length);
 });
+
+for (const options of [
+  '{"include_usage":true,"include_usage":false}',
+  '{"include_usage":false,"include\\u005fusage":true}',
+  '{"include_usage":true,"Include_Usage":false}',
+]) {
+  test(`stream_options that could be read in two ways are refused: ${options}`, async (t) => {
+    const { url, account, provider } = await startWorld(t);
+    const { key } = await account();
+    const response = await fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+      body: `{"model":"tokens","messages":[],"stream":true,"stream_options":${options}}`,
+    });
+    t.equal(response.status, 400);
+    t.match(await response.json(), { error: { code: 'invalid_json', param: 'stream_options' } });
+    t.equal(provider.requests.length, 0);
+  });
+}

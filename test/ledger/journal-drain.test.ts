@@ -1,6 +1,12 @@
+import { EventEmitter, once } from 'node:events';
 import { test } from 'tap';
+import type { Book } from '../../src/book/book.ts';
+import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
 import { BUCKETS, bucketOf, journalName } from '../../src/ledger/names.ts';
-import { admissionOf, entriesOf, spend, startLedgerWorld } from '../helper/ledger-world.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { accountOn } from '../helper/ledger-account.ts';
+import { admissionOf, entriesOf, log, spend, startLedgerWorld } from '../helper/ledger-world.ts';
+import { rejection } from '../helper/rejection.ts';
 import { until } from '../helper/until.ts';
 
 /** More than a bucket gives to one pass. */
@@ -78,3 +84,51 @@ test('an entry that cannot be read keeps back no other bucket', async (t) => {
   await raw.del(damaged);
   await open.settled();
 });
+
+test('once a book is back after a long time, fresh entries are in it at once', async (t) => {
+  const { book, open: other, redis, raw } = await startLedgerWorld(t);
+  other.drain.abandon();
+  const flaky = breakable(book);
+  const open = await openLedger({
+    address: { kind: 'socket', path: redis.socketPath },
+    book: flaky.book,
+    log,
+    requestTimeoutMs: 60_000,
+    onAlerts() {},
+  });
+  t.teardown(() => open.close(1_000));
+  const { account: owner, key } = await accountOn(book, open.ledger, { credits: 1_000 });
+  const bucket = bucketOf(owner.id);
+  await open.drain.drain(bucket);
+  flaky.away = true;
+  await spend(open, admissionOf(key, 1), 1);
+  for (let failed = 0; failed < 12; failed++) await rejection(open.drain.drain(bucket));
+  // The next try comes by itself, and puts off the one after it for as long as can be.
+  await once(flaky.events, 'failed');
+  flaky.away = false;
+  await open.drain.drain(bucket);
+  const startedAt = performance.now();
+  await spend(open, admissionOf(key, 1), 1);
+  await until('an empty journal', async () => (await raw.xlen(journalName(bucket))) === 0);
+  t.ok(performance.now() - startedAt < 3_000, 'not when the try that was put off is due');
+});
+
+/** A book that can be away for entries. */
+function breakable(book: Book) {
+  const events = new EventEmitter();
+  const state = {
+    events,
+    away: false,
+    book: new Proxy(book, {
+      get(target, name: keyof Book) {
+        if (name !== 'post') return target[name];
+        return async (entries: readonly JournalEntry[]) => {
+          if (!state.away) return await target.post(entries);
+          events.emit('failed');
+          throw new Error('the book is away');
+        };
+      },
+    }),
+  };
+  return state;
+}

@@ -17,8 +17,14 @@ const CLIENT_TOOLS: ReadonlySet<unknown> = new Set([
 ]);
 const TURN_TOKENS = 4;
 
-/** A response that is made in the background ends after its call: nobody would be there to charge it. */
+/**
+ * A response that is made in the background ends after its call: nobody would be there to charge it. An id that is no
+ * string could not be judged.
+ */
 export function checkResponse(body: JsonBody): void {
+  const previous = body.value.previous_response_id ?? null;
+  if (previous !== null && typeof previous !== 'string')
+    throw invalidField('previous_response_id', 'previous_response_id must be a string or null.');
   if (body.value.background) {
     throw invalidField(
       'background',

@@ -194,3 +194,29 @@ test('usage that is no usage is not believed: negative, fractional, infinite, in
     t.equal(held, 0);
   }
 });
+
+const STREAM = { model: 'tokens', stream: true, max_tokens: 1_000 };
+const SAID = 'data: {"choices":[{"delta":{"content":"one"}}]}\n\n';
+const REPORTED = 'data: {"choices":[],"usage":{"prompt_tokens":100,"completion_tokens":10}}\n\n';
+const DONE = 'data: [DONE]\n\n';
+
+for (const [name, type] of [
+  ['no type', ''],
+  ['the type of text', 'Content-Type: text/plain; charset=utf-8\r\n'],
+] as const) {
+  const head = `HTTP/1.1 200 OK\r\n${type}Connection: close\r\n\r\n`;
+  test(`a stream of ${name} is one all the same: charged by its usage, which is taken out`, async (t) => {
+    const upstream = await startOddUpstream(t);
+    const { status, text, row } = await upstream.call(`${head}${SAID}${REPORTED}${DONE}`, STREAM);
+    t.equal(status, 200);
+    t.equal(text, `${SAID}${DONE}`);
+    t.match(row, { credits: -120_000, outcome: 'complete', estimated: false });
+  });
+
+  test(`a stream of ${name} is not held back until its end`, async (t) => {
+    const upstream = await startOddUpstream(t);
+    const { status, row } = await upstream.call((socket) => socket.write(`${head}${SAID}`), STREAM);
+    t.equal(status, 200, 'the head went out before the upstream fell silent');
+    t.match(row, { outcome: 'timeout', estimated: true });
+  });
+}
