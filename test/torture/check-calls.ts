@@ -1,4 +1,5 @@
 import { creditsString, micro } from '../../src/domain/credits.ts';
+import { bucketOf } from '../../src/ledger/names.ts';
 import type { GatewaySlot, Life } from './gateway-slot.ts';
 import type { CallModel, Model } from './model.ts';
 import type { LedgerRow, Snapshot } from './snapshot.ts';
@@ -94,10 +95,17 @@ export class CallChecker {
     }
   }
 
-  /** Lost with Redis: its entry while the book did not have it yet; its hold, where its gateway died too. */
+  /**
+   * Lost with Redis: its entry while the book did not have it yet; its hold, where its gateway died too. Where only the
+   * last moments were lost, the gateway makes an entry again, unless it dies before it could.
+   */
   #mayBeLost(id: string): boolean {
-    const isKilled = this.#lifeOf(id)?.killedAt !== undefined;
-    return this.#model.losses.some(({ entries, holds }) => entries.has(id) || (isKilled && holds.has(id)));
+    const killedAt = this.#lifeOf(id)?.killedAt;
+    return this.#model.losses.some(({ entries, holds, trouble }) => {
+      if (killedAt !== undefined && holds.has(id)) return true;
+      if (!entries.has(id)) return false;
+      return !trouble || (killedAt !== undefined && killedAt <= trouble.to);
+    });
   }
 
   /** Redis lost that it was settled; its gateway cannot know. */
@@ -109,7 +117,7 @@ export class CallChecker {
    * Its gateway died, which had the charge, while Redis could not be told: two faults at once. Nor can it be told while
    * an account that it lost waits for a book that is away.
    */
-  #mayGoUnsettled({ answer, slot }: CallModel, id: string): boolean {
+  #mayGoUnsettled({ answer, slot, key }: CallModel, id: string): boolean {
     if (this.#isRevived(id) && this.#mayBeLost(id)) return true;
     const killedAt = this.#lifeOf(id)?.killedAt;
     if (killedAt === undefined || !answer) return false;
@@ -118,6 +126,7 @@ export class CallChecker {
     return this.#model.troubles.some(
       (trouble) =>
         (trouble.slot ?? slot) === slot &&
+        trouble.buckets.has(bucketOf(key.account.id)) &&
         trouble.from <= killedAt &&
         trouble.to >= from &&
         (!trouble.ofBook || isRebuilt),

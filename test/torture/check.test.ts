@@ -175,7 +175,10 @@ test('an answered call whose hold expired is right only where its gateway died w
   ];
   const about = (fault: string) => fault.includes('its hold expired');
   t.equal(faultsOf(withLedger(base, ledger)).filter(about).length, 1);
-  base.model.troubles.push({ slot: 0, from: 900, to: 2_000 });
+  const trouble = { slot: 0, ofBook: false, from: 900, to: 2_000 };
+  base.model.troubles.push({ ...trouble, buckets: new Set([2]) });
+  t.equal(faultsOf(withLedger(base, ledger)).filter(about).length, 1, 'not where it was another node');
+  base.model.troubles.push({ ...trouble, buckets: new Set([1]) });
   t.equal(faultsOf(withLedger(base, ledger)).filter(about).length, 0);
 });
 
@@ -199,6 +202,30 @@ test('a call that was lost with an emptied Redis may have no row, and no other',
   t.equal(without(3).length, 1);
 });
 
+test('a call that went with the last moments of a node may have no row only where its gateway died before it healed', async (t) => {
+  const base = fixture();
+  const lost = { accountId: 1, credits: -CREDIT, keyId: 1, createdAt: 0, journalledAt: 0 };
+  base.model.losses.push({
+    at: 0,
+    entries: new Map([[`${PREFIX}1`, lost]]),
+    holds: new Map(),
+    revived: new Set(),
+    trouble: { slot: undefined, ofBook: false, buckets: new Set([1]), from: 0, to: 2_000 },
+  });
+  const found = () =>
+    faultsOf(
+      withLedger(
+        base,
+        base.snapshot.ledger.filter(({ seq }) => seq !== 2),
+      ),
+    ).filter((fault) => /has no row/.test(fault)).length;
+  t.equal(found(), 1);
+  base.life.killedAt = 2_001;
+  t.equal(found(), 1);
+  base.life.killedAt = 2_000;
+  t.equal(found(), 0);
+});
+
 test('a changed threshold may be in force or not while it is changed, and around a loss', async (t) => {
   const base = fixture();
   const [account] = base.model.accounts;
@@ -220,7 +247,13 @@ test('a changed threshold may be in force or not while it is changed, and around
 test('a book that is away excuses a hold that expired only where Redis lost the account', async (t) => {
   const base = fixture();
   base.life.killedAt = 1_100;
-  base.model.troubles.push({ slot: 0, ofBook: true, from: 900, to: 2_000 });
+  base.model.troubles.push({
+    slot: 0,
+    ofBook: true,
+    buckets: new Set([1]),
+    from: 900,
+    to: 2_000,
+  });
   const ledger = [
     row(1, 'grant', 10, 10, { note: 'Initial credits' }),
     row(2, `${PREFIX}1`, 0, 10, { type: 'expired_hold', outcome: null }),

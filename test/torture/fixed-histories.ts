@@ -24,7 +24,7 @@ const slow = (count: number, manner: Manner = 'slow stream') => calls(count, { m
 const awaited = (count: number) => calls(count, { isAwaited: true });
 
 function strike(kind: Exclude<FaultPlan['kind'], 'trap'>, forMs = 300, slot = 0): Step {
-  return Step.of('fault', { kind, slot, forMs });
+  return Step.of('fault', { kind, slot, forMs, account: 1 });
 }
 
 const TRAP_MS = { kill: 200, lose: 0, late: 1_300 } as const;
@@ -41,8 +41,8 @@ const OWNERS = [
   Step.of('key', { slot: 0, account: 1, limit: 4 }),
 ];
 
-function history(name: string, book: HistoryPlan['book'], steps: readonly Step[]): FixedHistory {
-  return { name, book, begin: [...OWNERS, awaited(4), awaited(4), ...steps], steps: [] };
+function history(name: string, world: HistoryPlan['world'], steps: readonly Step[]): FixedHistory {
+  return { name, world, begin: [...OWNERS, awaited(4), awaited(4), ...steps], steps: [] };
 }
 
 export const FIXED_HISTORIES: readonly FixedHistory[] = [
