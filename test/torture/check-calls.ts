@@ -44,6 +44,11 @@ export class CallChecker {
           `call ${call.id} reached the upstream with key ${call.key.id}, answered as ${call.mustBeRefused} before`,
         );
       }
+      if (call.answer?.status === 503 && !this.#isInTrouble(call)) {
+        this.#faults.push(
+          `call ${call.id} of account ${call.key.account.id} was answered 503 by gateway ${call.slot}, where nothing was in its way: ${call.answer.text}`,
+        );
+      }
       const id = call.answer?.requestId;
       if (id === undefined) unnamed.push(call);
       else {
@@ -133,6 +138,17 @@ export class CallChecker {
     );
   }
 
+  /** Something was not as it should be for its account at its gateway, while it was under way. */
+  #isInTrouble({ key, slot, startedAt, answer }: CallModel): boolean {
+    return this.#model.troubles.some(
+      (trouble) =>
+        (trouble.slot ?? slot) === slot &&
+        trouble.buckets.has(bucketOf(key.account.id)) &&
+        trouble.from <= (answer?.endedAt ?? 0) &&
+        trouble.to >= startedAt,
+    );
+  }
+
   /** Calls of one key at one gateway whose clients never saw a head: their rows are counted. */
   #checkUnnamed(calls: readonly CallModel[], named: ReadonlySet<string>): void {
     const [first] = calls;
@@ -156,4 +172,12 @@ export class CallChecker {
     );
     return [...new Set(ids)].filter((id) => this.#mayBeLost(id));
   }
+}
+
+/** Where calls wait for a replica, none whose hold went with a failover was sent (README). */
+export function checkReplicated({ calls, losses }: Model, reached: ReadonlyMap<number, number>): string[] {
+  const lost = new Set(losses.flatMap(({ isFailover, holds }) => (isFailover ? [...holds.keys()] : [])));
+  return calls
+    .filter(({ id, answer }) => reached.has(id) && lost.has(answer?.requestId ?? ''))
+    .map(({ id, answer }) => `call ${id} (${answer?.requestId}) was sent, though no replica had its hold`);
 }

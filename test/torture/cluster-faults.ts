@@ -59,7 +59,9 @@ async function promote(
   if (!shard.replica) return false;
   const meanwhile = sleep(Math.min(forMs, LAG_MS));
   return whileAway(history, shard, (trouble) =>
-    failOver(shard, { going, meanwhile, awayMs: forMs }, (loss) => noteLoss(history, { ...loss, trouble })),
+    failOver(shard, { going, meanwhile, awayMs: forMs }, (loss) =>
+      noteLoss(history, { ...loss, trouble, isFailover: true }),
+    ),
   );
 }
 

@@ -108,6 +108,8 @@ const traps: fc.Arbitrary<FaultPlan> = fc.record({
   ),
 });
 
+type Strike = Exclude<FaultPlan['kind'], 'trap'>;
+
 const STRIKES = [
   'redis killed',
   'redis frozen',
@@ -122,28 +124,26 @@ const STRIKES = [
   'book replies lost',
   'book cut',
   'gateway killed',
-] as const satisfies readonly FaultPlan['kind'][];
+] as const satisfies readonly Strike[];
 
-/** On a cluster as often as all others of Redis. */
 const OF_A_CLUSTER = [
   'replica promoted',
   'replica promoted',
+  'replica promoted, master frozen',
   'replica promoted, master frozen',
   'slots moved',
   'slots moved',
   'every node emptied',
   'scripts flushed everywhere',
-] as const satisfies readonly FaultPlan['kind'][];
+] as const satisfies readonly Strike[];
+
+function strikesOf(kinds: readonly Strike[]): fc.Arbitrary<FaultPlan> {
+  return fc.record({ kind: fc.constantFrom(...kinds), slot, forMs, account: place });
+}
 
 function faultsIn(world: WorldKind): fc.Arbitrary<Step> {
-  const kinds = world === 'cluster' ? [...STRIKES, ...OF_A_CLUSTER] : STRIKES;
-  const strikes: fc.Arbitrary<FaultPlan> = fc.record({
-    kind: fc.constantFrom(...kinds),
-    slot,
-    forMs,
-    account: place,
-  });
-  return step('fault', fc.oneof(traps, strikes));
+  const some = [traps, strikesOf(STRIKES)];
+  return step('fault', fc.oneof(...(world === 'cluster' ? [...some, strikesOf(OF_A_CLUSTER)] : some)));
 }
 
 const sweeps = step('sweep', fc.constant(null));
@@ -167,6 +167,8 @@ const calmLosses = fc.oneof(
 
 export interface HistoryPlan {
   readonly world: WorldKind;
+  /** Of a cluster: calls go on only when a replica has their hold (REDIS_WAIT_REPLICAS). */
+  readonly waitReplicas: boolean;
   readonly begin: readonly Step[];
   readonly steps: Iterable<fc.AsyncCommand<Model, History>>;
 }
@@ -193,6 +195,7 @@ function historiesIn(world: WorldKind, maxSteps: number): fc.Arbitrary<HistoryPl
   const faults = faultsIn(world);
   return fc.record({
     world: fc.constant(world),
+    waitReplicas: world === 'cluster' ? fc.boolean() : fc.constant(false),
     begin: fc
       .tuple(
         fc.tuple(accounts, keys, accounts, keys),

@@ -42,7 +42,13 @@ const OWNERS = [
 ];
 
 function history(name: string, world: HistoryPlan['world'], steps: readonly Step[]): FixedHistory {
-  return { name, world, begin: [...OWNERS, awaited(4), awaited(4), ...steps], steps: [] };
+  return {
+    name,
+    world,
+    waitReplicas: false,
+    begin: [...OWNERS, awaited(4), awaited(4), ...steps],
+    steps: [],
+  };
 }
 
 export const FIXED_HISTORIES: readonly FixedHistory[] = [
@@ -151,5 +157,17 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
     calls(8),
     strike('redis killed', 300),
     calls(8),
+  ]),
+  history(
+    'a replica takes over without the last second while its master stands still, which then goes on with what waited',
+    'cluster',
+    [slow(6), strike('replica promoted, master frozen', 600), calls(12), slow(6)],
+  ),
+  history('gateways die while slots lie half on one master and half on another', 'cluster', [
+    strike('slots moved', 900),
+    trap('settled', 'kill'),
+    awaited(8),
+    trap('hold', 'kill'),
+    awaited(8),
   ]),
 ];

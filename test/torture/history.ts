@@ -3,14 +3,13 @@ import type { Cluster, Redis } from 'ioredis';
 import { bucketOf } from '../../src/ledger/names.ts';
 import { ADMIN_TOKEN } from '../helper/gateway-process.ts';
 import type { Scope } from '../helper/scope.ts';
-import type { BookServer } from './book-server.ts';
 import { type Answered, type Asked, ask } from './client.ts';
 import type { KeyModel, Model, ThresholdModel, Trouble } from './model.ts';
 import { ON_THE_WAY_TO_THE_BOOK } from './points.ts';
 import { Pulse } from './pulse.ts';
 import type { Shard } from './shard.ts';
 import type { Tally } from './tally.ts';
-import { startWorld, type World, type WorldKind } from './world.ts';
+import { startWorld, type World, type WorldPlan } from './world.ts';
 
 /** After a fault on a connection, for so long what a gateway had sent may have been for nothing. */
 export const AFTERMATH_MS = 3_000;
@@ -49,14 +48,8 @@ export class History {
     this.probes = live.probes;
   }
 
-  static async begin(
-    scope: Scope,
-    tally: Tally,
-    model: Model,
-    kind: WorldKind,
-    book: BookServer | undefined,
-  ): Promise<History> {
-    const world = await startWorld(scope, kind, book);
+  static async begin(scope: Scope, tally: Tally, model: Model, plan: WorldPlan): Promise<History> {
+    const world = await startWorld(scope, plan);
     const probes = await makeProbes(world);
     const [first] = probes as [KeyModel];
     model.accounts.push(first.account);

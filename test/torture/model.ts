@@ -102,6 +102,8 @@ export interface Loss {
    * Undefined: nobody does, Redis was emptied.
    */
   readonly trouble?: Trouble;
+  /** A replica took over: what it had before is there. */
+  readonly isFailover?: boolean;
 }
 
 export interface Trouble {

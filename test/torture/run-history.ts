@@ -27,7 +27,7 @@ export async function runHistory(plan: HistoryPlan, servers: BookServers, tally:
   const model = new Model();
   try {
     const book = plan.world === 'sqlite' ? undefined : await servers.next();
-    const history = await History.begin(scope, tally, model, plan.world, book);
+    const history = await History.begin(scope, tally, model, { ...plan, book });
     for (const step of plan.begin) await step.run(model, history);
     await fc.asyncModelRun(() => ({ model, real: history }), plan.steps);
     await heal(history);

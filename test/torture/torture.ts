@@ -49,7 +49,7 @@ export async function torture(scope: Scope, options: TortureOptions): Promise<Ou
       const failure = [
         `${error.message || error.stack}`,
         '',
-        `world: ${plan?.world}`,
+        `world: ${plan?.world}${plan?.waitReplicas ? ', calls wait for replicas' : ''}`,
         ...(plan?.begin ?? []).map(String),
         ...[...(plan?.steps ?? [])].map(String),
         '',

@@ -15,6 +15,13 @@ import { type Link, startWire, type Watcher, type Wire } from './wire.ts';
 
 export type WorldKind = 'postgres' | 'sqlite' | 'cluster';
 
+export interface WorldPlan {
+  readonly world: WorldKind;
+  readonly waitReplicas: boolean;
+  /** Undefined: SQLite. */
+  readonly book: BookServer | undefined;
+}
+
 /** Everything that one history runs on. */
 export interface World {
   readonly slots: readonly GatewaySlot[];
@@ -26,15 +33,14 @@ export interface World {
   readonly book: BookServer | undefined;
   /** Of the first gateway: what reconcile and the checker use, past the wires. */
   readonly place: Place;
+  /** No call is sent before a replica has its hold. */
+  readonly waitReplicas: boolean;
   readonly traps: Traps;
 }
 
 /** Two gateways on one Redis or Redis Cluster and one PostgreSQL; or, without `book`, one on a Redis and SQLite. */
-export async function startWorld(
-  scope: Scope,
-  kind: WorldKind,
-  book: BookServer | undefined,
-): Promise<World> {
+export async function startWorld(scope: Scope, plan: WorldPlan): Promise<World> {
+  const { book } = plan;
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-torture-'));
   scope.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const traps = new Traps();
@@ -51,7 +57,7 @@ export async function startWorld(
   const count = book ? 2 : 1;
   const indexes = Array.from({ length: count }, (_, index) => index);
   const watcher = byGateway(indexes.map((index) => redisPoints(pass(index))));
-  const start = kind === 'cluster' ? startSharded : startSingle;
+  const start = plan.world === 'cluster' ? startSharded : startSingle;
   const redis = await start(scope, { folder, gateways: count, watcher });
   const bookWires: Wire[] = [];
   for (const index of indexes) {
@@ -61,6 +67,7 @@ export async function startWorld(
     const bookWire = bookWires[index];
     return makePlace(folder, index, upstream.url, {
       REDIS_URL: redis.urlFor(index),
+      ...(plan.waitReplicas ? { REDIS_WAIT_REPLICAS: '1' } : {}),
       ...(book && bookWire ? { DATABASE_URL: book.url(bookWire.port) } : {}),
     });
   });
@@ -78,6 +85,7 @@ export async function startWorld(
     upstream,
     receiver,
     book,
+    waitReplicas: plan.waitReplicas,
     place: { ...first, env: { ...first.env, ...direct } },
     traps,
   };
