@@ -158,11 +158,13 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
     strike('redis killed', 300),
     calls(8),
   ]),
-  history(
-    'a replica takes over without the last second while its master stands still, which then goes on with what waited',
-    'cluster',
-    [slow(6), strike('replica promoted, master frozen', 600), calls(12), slow(6)],
-  ),
+  history('charges that neither the replica that takes over nor the book has are made again', 'cluster', [
+    slow(6),
+    strike('book stopped', 1_200),
+    strike('replica promoted, master frozen', 800),
+    awaited(8),
+    calls(8),
+  ]),
   history('gateways die while slots lie half on one master and half on another', 'cluster', [
     strike('slots moved', 900),
     trap('settled', 'kill'),
