@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePorts } from '../helper/free-ports.ts';
 import { ADMIN_TOKEN, type Place } from '../helper/gateway-process.ts';
 import { type Receiver, startReceiver } from '../helper/receiver.ts';
-import { freePort } from '../helper/redis-process.ts';
 import type { Scope } from '../helper/scope.ts';
 import type { BookServer } from './book-server.ts';
 import { GatewaySlot } from './gateway-slot.ts';
@@ -71,10 +71,11 @@ export async function startWorld(scope: Scope, plan: WorldPlan): Promise<World> 
       ...(book && bookWire ? { DATABASE_URL: book.url(bookWire.port) } : {}),
     });
   });
+  // Also later: a gateway that was killed comes back to its own.
+  const ports = await freePorts(count);
   for (const [index, place] of places.entries()) {
-    const port = await freePort();
-    const env = { ...place.env, PORT: String(port) };
-    slots.push(new GatewaySlot(scope, { ...place, env }, index, port));
+    const port = ports[index] as number;
+    slots.push(new GatewaySlot(scope, { ...place, env: { ...place.env, PORT: String(port) } }, index, port));
   }
   const [first] = places as [Place];
   const direct = { REDIS_URL: redis.url, ...(book ? { DATABASE_URL: book.url(book.port) } : {}) };
