@@ -7,6 +7,9 @@ import type { LedgerRow, Snapshot } from './snapshot.ts';
 /** A settle is on the wire this long before the end of its answer, at most; what befalls it then is the settle's too. */
 const SETTLE_MS = 1_500;
 
+/** So long the others hold a rebuild for one that is under way, and a moment more. */
+const DEAD_REBUILD_MS = 5_000 + 1_000;
+
 /** Refused by the gateway before anything was sent or held. */
 const REFUSED: ReadonlySet<number | undefined> = new Set([401, 402, 403, 503]);
 
@@ -138,8 +141,16 @@ export class CallChecker {
     );
   }
 
-  /** Something was not as it should be for its account at its gateway, while it was under way. */
+  /**
+   * Something was not as it should be for its account at its gateway, while it was under way; or a gateway had died that
+   * may have been rebuilding the account, for which the others wait.
+   */
   #isInTrouble({ key, slot, startedAt, answer }: CallModel): boolean {
+    const isRebuilt = this.#lives.some(
+      ({ killedAt = Infinity }) =>
+        killedAt <= (answer?.endedAt ?? 0) && killedAt + DEAD_REBUILD_MS >= startedAt,
+    );
+    if (isRebuilt) return true;
     return this.#model.troubles.some(
       (trouble) =>
         (trouble.slot ?? slot) === slot &&

@@ -83,6 +83,9 @@ test('a call may be answered 503 only where something was in its way', (t) => {
   t.equal(found(), 1);
   base.model.troubles.push({ ...trouble, buckets: new Set([2]) });
   t.equal(found(), 1, 'on another node');
+  base.life.killedAt = 40;
+  t.equal(found(), 0, 'a gateway died that may have been rebuilding the account');
+  base.life.killedAt = undefined;
   base.model.troubles.push({ ...trouble, buckets: new Set([1]) });
   t.equal(found(), 0);
   t.end();
