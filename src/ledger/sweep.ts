@@ -21,6 +21,7 @@ const EXPIRE_MS = 15_000;
 const REPAIR_MS = 5_000;
 /** A grant that its own request has surely finished with. */
 const GRANT_AGE_MS = 10_000;
+
 /** How many calls hold credits, and how many micro-credits. */
 export interface Holds {
   readonly count: number;
