@@ -8,6 +8,7 @@ import { draftText, parseHold, type StoredHold } from './entry-text.ts';
 import { Failures } from './failures.ts';
 import type { HeldCall } from './ledger.ts';
 import { Loop } from './loop.ts';
+import { LostAdmissions } from './lost-admissions.ts';
 import { accountName, BUCKETS, bucketOf, holdsName, journalName, keyName } from './names.ts';
 import type { Stale } from './rebuild.ts';
 import type { RedisClock } from './redis-clock.ts';
@@ -18,14 +19,8 @@ const CANCEL_MS = 500;
 const CANCEL_BACKOFF_MS = 2_000;
 const EXPIRE_MS = 15_000;
 const REPAIR_MS = 5_000;
-/** A bar outlives any admission still on its way: a TCP connection that is cut delivers nothing after this. */
-const BAR_MS = 10 * 60_000;
 /** A grant that its own request has surely finished with. */
 const GRANT_AGE_MS = 10_000;
-/** Cancels sent together; one after the other, a slow Redis would take minutes over what a second of outage left. */
-const CANCEL_AT_ONCE = 200;
-/** Lost admissions remembered at most; beyond it their holds are released at their deadline instead. */
-const CANCEL_MAX = 10_000;
 
 /** How many calls hold credits, and how many micro-credits. */
 export interface Holds {
@@ -36,6 +31,7 @@ export interface Holds {
 /** What sets right what a death or a lost reply left behind; every step may run on several gateways at once. */
 export class Sweep {
   readonly #client: RedisClient;
+  readonly #lost: LostAdmissions;
   readonly #book: Book;
   readonly #log: Log;
   readonly #clock: RedisClock;
@@ -51,7 +47,6 @@ export class Sweep {
     publishKey: (key: KeyRecord) => Promise<void>;
     publishAccount: (account: AccountRecord) => Promise<void>;
   };
-  readonly #lost = new Map<string, { accountId: number; keyId: number }>();
   readonly #loops: readonly Loop[];
   #holds: Holds = { count: 0, amount: micro(0) };
 
@@ -70,6 +65,7 @@ export class Sweep {
     publishAccount: (account: AccountRecord) => Promise<void>;
   }) {
     this.#client = options.client;
+    this.#lost = new LostAdmissions(options.client, options.clock, options.rebuild);
     this.#book = options.book;
     this.#log = options.log;
     this.#clock = options.clock;
@@ -97,34 +93,13 @@ export class Sweep {
   }
 
   /** Nothing will settle it any more. Whether it holds anything may be unknown: its hold is released soon, and barred. */
-  cancel({ requestId, accountId, keyId }: HeldCall): void {
-    if (this.#lost.size < CANCEL_MAX) this.#lost.set(requestId, { accountId, keyId });
+  cancel(call: HeldCall): void {
+    this.#lost.add(call);
   }
 
-  /** Cancels what `cancel` remembered; rejects where Redis did not answer for some, to be called again. */
-  async cancelLost(): Promise<void> {
-    const lost = [...this.#lost];
-    const failures = new Failures();
-    for (let at = 0; at < lost.length; at += CANCEL_AT_ONCE) {
-      const chunk = lost.slice(at, at + CANCEL_AT_ONCE);
-      await Promise.all(chunk.map(([requestId, of]) => failures.note(this.#cancel(requestId, of))));
-    }
-    failures.throwFirst();
-  }
-
-  async #cancel(
-    requestId: string,
-    { accountId, keyId }: { accountId: number; keyId: number },
-  ): Promise<void> {
-    const reply = await this.#client.cancel(
-      accountName(accountId),
-      keyName(accountId, keyId),
-      holdsName(bucketOf(accountId)),
-      requestId,
-      this.#clock.now() + BAR_MS,
-    );
-    if (reply === 'MISSING') await this.#hooks.rebuild(accountId, { keyId });
-    else this.#lost.delete(requestId);
+  /** Cancels what `cancel` remembered: see LostAdmissions. */
+  async cancelLost(now = Date.now()): Promise<void> {
+    await this.#lost.cancel(now);
   }
 
   async #expireDue(): Promise<void> {
@@ -193,7 +168,9 @@ export class Sweep {
       if (hold.amount === undefined && waiting.has(id)) continue;
       const { accountId = bucket, keyId = 0 } = hold;
       await failures.note(
-        charged.has(id) ? this.#cancel(id, { accountId, keyId }) : this.#expire(bucket, id, hold, now),
+        charged.has(id)
+          ? this.#lost.cancelOne({ requestId: id, accountId, keyId })
+          : this.#expire(bucket, id, hold, now),
       );
     }
   }

@@ -1,7 +1,7 @@
 import { Command, Redis } from 'ioredis';
-import type { Test } from 'tap';
 import { freePorts } from './free-ports.ts';
 import { type RedisProcess, startRedis } from './redis-process.ts';
+import type { Scope } from './scope.ts';
 import { until } from './until.ts';
 
 const SLOTS = 16_384;
@@ -15,20 +15,35 @@ export interface RedisCluster {
   readonly replicas: readonly RedisProcess[];
   /** The node that answers for a name now. */
   ownerOf(name: string): Promise<RedisProcess>;
-  /** Moves the slot of a name to another master, key by key, as an operator's resharding does. */
-  moveSlot(name: string, to: RedisProcess): Promise<void>;
+  /**
+   * Moves the slot of a name to another master, key by key, as an operator's resharding does. `halfway` is called, and
+   * waited for, when half of the keys have gone.
+   */
+  moveSlot(name: string, to: RedisProcess, halfway?: () => Promise<unknown>): Promise<void>;
+  /** Resolves when every node is up, every replica has its master, and all say the same of who has what. */
+  whole(): Promise<void>;
 }
 
 export interface ClusterOptions {
   readonly withReplicas?: boolean;
   readonly nodeTimeoutMs?: number;
+  /** More settings of each node. */
+  readonly settings?: Record<string, string>;
+  /** Gives the port by which clients and replicas are to reach the node that will listen on this one. */
+  readonly front?: (port: number) => Promise<number>;
 }
 
 /** Three real masters on loopback that share the slots, and a replica for each where wanted. */
-export async function startCluster(t: Test, options: ClusterOptions = {}): Promise<RedisCluster> {
-  const { withReplicas = false, nodeTimeoutMs = 2_000 } = options;
+export async function startCluster(t: Scope, options: ClusterOptions = {}): Promise<RedisCluster> {
+  const {
+    withReplicas = false,
+    nodeTimeoutMs = 2_000,
+    settings = {},
+    front = async (port) => port,
+  } = options;
   const count = withReplicas ? 6 : 3;
   const ports = await freePorts(2 * count);
+  const fronts = await Promise.all(ports.slice(0, count).map(front));
   const all = await Promise.all(
     Array.from({ length: count }, (_, index) =>
       startRedis(t, {
@@ -38,8 +53,12 @@ export async function startCluster(t: Test, options: ClusterOptions = {}): Promi
         // A master that is away keeps back its own slots only.
         'cluster-require-full-coverage': 'no',
         'repl-diskless-sync-delay': '0',
+        // A replica that has heard nothing of its master yet is not shown to clients; by default it may wait for 10 s.
+        'repl-ping-replica-period': '1',
         // By default the port + 10,000, which may be beyond 65,535 or taken.
         'cluster-port': String(ports[count + index]),
+        ...(fronts[index] === ports[index] ? {} : { 'cluster-announce-port': String(fronts[index]) }),
+        ...settings,
       }),
     ),
   );
@@ -54,22 +73,28 @@ export async function startCluster(t: Test, options: ClusterOptions = {}): Promi
   await Promise.all(all.map((node) => isWhole(raw(node), all.length)));
   const slotOf = (name: string) => new Command('get', [name]).getSlot();
   const ownerOf = async (name: string) => {
-    const ports = await Promise.any(all.map(async (node) => ownerPort(raw(node), slotOf(name))));
-    return all.find(({ port }) => port === ports) as RedisProcess;
+    const port = await Promise.any(all.map(async (node) => ownerPort(raw(node), slotOf(name))));
+    return all[fronts.indexOf(port)] as RedisProcess;
   };
   return {
-    url: `redis+cluster://127.0.0.1:${nodes[0]?.port}`,
+    url: `redis+cluster://127.0.0.1:${fronts[0]}`,
     nodes,
     replicas,
     ownerOf,
-    async moveSlot(name, to) {
+    async moveSlot(name, to, halfway) {
       const from = await ownerOf(name);
-      await migrate(slotOf(name), { from: raw(from), to: raw(to), masters: nodes.map(raw) });
+      const masters = await mastersAmong(all.map(raw));
+      await migrate(slotOf(name), { from: raw(from), to: raw(to), masters, halfway });
+    },
+    async whole() {
+      await Promise.all(all.map((node) => isWhole(raw(node), all.length)));
+      await Promise.all(all.map((node) => hasItsMaster(raw(node))));
+      await agree(all.map(raw), fronts);
     },
   };
 }
 
-function connectTo(t: Test, { port }: RedisProcess): Redis {
+function connectTo(t: Scope, { port }: RedisProcess): Redis {
   const connection = new Redis(port, '127.0.0.1', { maxRetriesPerRequest: 0, retryStrategy: () => 50 });
   connection.on('error', () => {});
   t.teardown(() => connection.disconnect());
@@ -78,7 +103,7 @@ function connectTo(t: Test, { port }: RedisProcess): Redis {
 
 async function isWhole(node: Redis, known: number): Promise<void> {
   await until('the cluster to be whole', async () => {
-    const info = String(await node.cluster('INFO'));
+    const info = String(await node.cluster('INFO').catch(() => ''));
     const facts = ['cluster_state:ok', `cluster_slots_ok:${SLOTS}`, `cluster_known_nodes:${known}`];
     return facts.every((fact) => info.includes(fact));
   });
@@ -110,9 +135,36 @@ async function follow(replica: Redis, master: Redis): Promise<void> {
       () => false,
     ),
   );
-  await until('the replica to have it all', async () =>
-    (await replica.info('replication')).includes('master_link_status:up'),
-  );
+  await hasItsMaster(replica);
+}
+
+async function hasItsMaster(node: Redis): Promise<void> {
+  await until('the replica to have it all', async () => {
+    const info = await node.info('replication').catch(() => '');
+    return info.includes('role:master') || info.includes('master_link_status:up');
+  });
+}
+
+async function mastersAmong(nodes: readonly Redis[]): Promise<Redis[]> {
+  const infos = await Promise.all(nodes.map((node) => node.info('replication').catch(() => '')));
+  return nodes.filter((_, index) => infos[index]?.includes('role:master'));
+}
+
+/** Resolves when every node shows the same masters and replicas at the same ports, none but these. */
+async function agree(nodes: readonly Redis[], fronts: readonly number[]): Promise<void> {
+  await until('the nodes to agree', async () => {
+    const views = await Promise.all(nodes.map((node) => viewOf(node).catch(() => [])));
+    const ports = new Set(views[0]?.flatMap(({ ports }) => ports));
+    const isSame = new Set(views.map((view) => JSON.stringify(view))).size === 1;
+    return isSame && ports.size === nodes.length && fronts.every((port) => ports.has(port));
+  });
+}
+
+async function viewOf(node: Redis): Promise<{ first: number; last: number; ports: number[] }[]> {
+  const ranges = (await node.call('CLUSTER', 'SLOTS')) as [number, number, ...[string, number][]][];
+  return ranges
+    .map(([first, last, ...members]) => ({ first, last, ports: members.map(([, port]) => port) }))
+    .sort((a, b) => a.first - b.first);
 }
 
 async function ownerPort(node: Redis, slot: number): Promise<number> {
@@ -125,15 +177,18 @@ async function ownerPort(node: Redis, slot: number): Promise<number> {
 /** As the Redis Cluster specification has it: IMPORTING, MIGRATING, the keys, then NODE at every master. */
 async function migrate(
   slot: number,
-  { from, to, masters }: { from: Redis; to: Redis; masters: Redis[] },
+  plan: { from: Redis; to: Redis; masters: Redis[]; halfway?: (() => Promise<unknown>) | undefined },
 ): Promise<void> {
+  const { from, to, masters, halfway = async () => {} } = plan;
   const [source, target] = (await Promise.all(
     [from, to].map((node) => node.call('CLUSTER', 'MYID')),
   )) as string[];
   if (source === target) return;
   await to.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', String(source));
   await from.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', String(target));
-  for (;;) {
+  const half = Math.ceil(Number(await from.call('CLUSTER', 'COUNTKEYSINSLOT', slot)) / 2);
+  for (let moved = 0; ; moved++) {
+    if (moved === half) await halfway();
     // One at a time: the slot is in two parts for as long as it can be.
     const keys = (await from.call('CLUSTER', 'GETKEYSINSLOT', slot, 1)) as string[];
     if (keys.length === 0) break;

@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import type { KeyRecord } from '../../src/domain/key.ts';
 import { parseJournalEntry } from '../../src/ledger/entry-text.ts';
-import { holdsName, journalName, keyName } from '../../src/ledger/names.ts';
+import { accountName, bucketOf, holdsName, journalName, keyName } from '../../src/ledger/names.ts';
 import {
   admissionOf,
   chargeOf,
@@ -141,6 +141,43 @@ test('a cancelled admission releases its hold, and bars the one that comes late'
   await open.sweep.cancelLost();
   t.equal((await open.ledger.account(key.accountId)).held, 0);
   await t.rejects(open.ledger.admit(late), { message: 'the admission was cancelled' });
+  t.equal((await open.ledger.account(key.accountId)).held, 0);
+});
+
+/** Later than what was cancelled is cancelled once more. */
+const AGAIN_MS = 5_000;
+
+test('an admission that comes late to a Redis that was emptied after it was barred holds nothing for long', async (t) => {
+  const { open, account, raw } = await startLedgerWorld(t);
+  const { key } = await account({ credits: 10 });
+  const late = admissionOf(key, 3);
+  open.sweep.cancel(late);
+  await open.sweep.cancelLost();
+  await open.settled();
+  await raw.flushall();
+  t.equal((await open.ledger.account(key.accountId)).held, 0, 'another call has it rebuilt');
+  t.match(await open.ledger.admit(late), { verdict: 'held' });
+  await open.sweep.cancelLost();
+  t.equal((await open.ledger.account(key.accountId)).held, 3_000_000);
+  await open.sweep.cancelLost(Date.now() + AGAIN_MS);
+  t.equal((await open.ledger.account(key.accountId)).held, 0);
+});
+
+test('a cancelled hold that is back on a replica that took over is released again', async (t) => {
+  const { open, account, raw } = await startLedgerWorld(t);
+  const { key } = await account({ credits: 10 });
+  const held = admissionOf(key, 4);
+  await open.ledger.admit(held);
+  const names = [accountName(key.accountId), keyName(key.accountId, key.id)];
+  const holds = holdsName(bucketOf(key.accountId));
+  const hold = (await raw.hget(holds, held.requestId)) as string;
+  open.sweep.cancel(held);
+  await open.sweep.cancelLost();
+  t.equal((await open.ledger.account(key.accountId)).held, 0);
+  // As it was before.
+  await raw.hset(holds, held.requestId, hold);
+  for (const name of names) await raw.hincrby(name, 'held', 4_000_000);
+  await open.sweep.cancelLost(Date.now() + AGAIN_MS);
   t.equal((await open.ledger.account(key.accountId)).held, 0);
 });
 

@@ -33,9 +33,16 @@ const STATUSES: ReadonlySet<number> = new Set([200, 401, 402, 403, 429, 502, 503
 
 const STREAMS = new Set<Manner>(['stream', 'slow stream', 'reset within', 'stall within']);
 
-export async function makeCall(history: History, plan: CallPlan): Promise<CallModel> {
+export function makeCall(history: History, plan: CallPlan): Promise<CallModel> {
+  return makeCallWith(history, pick(history.model.keys, plan.key), plan);
+}
+
+export async function makeCallWith(
+  history: History,
+  key: KeyModel,
+  plan: Omit<CallPlan, 'key'>,
+): Promise<CallModel> {
   const { model, world } = history;
-  const key = pick(model.keys, plan.key);
   const slot = plan.slot % world.slots.length;
   const call: CallModel = {
     id: model.calls.length + 1,

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeCall } from './calls.ts';
-import { noteLoss } from './faults.ts';
 import { AFTERMATH_MS, type History } from './history.ts';
 import { empty } from './losses.ts';
+import { noteLoss } from './redis-faults.ts';
 
 /** Contract section 5: the most that an emptied Redis can cost in normal running. */
 const LAG_MS = 250;
@@ -17,7 +17,7 @@ const PAUSE_MS = 20;
  * be, by the clock of Redis.
  */
 export async function loseInCalm(history: History, { afterMs }: { readonly afterMs: number }): Promise<void> {
-  const { world, model, tally, raw, pulse } = history;
+  const { world, model, tally, pulse } = history;
   // The first account's probe and the rest of a start are over.
   const until = Date.now() + afterMs;
   for (let call = 0; Date.now() < until; call++) {
@@ -31,11 +31,12 @@ export async function loseInCalm(history: History, { afterMs }: { readonly after
     await sleep(PAUSE_MS);
   }
   history.trouble(undefined, AFTERMATH_MS);
-  const loss = await empty(raw);
-  noteLoss(history, loss);
-  const { lagMs = 0, entries } = loss;
+  const losses = await Promise.all(world.redis.shards.map(empty));
+  for (const loss of losses) noteLoss(history, loss);
+  const lagMs = Math.max(...losses.map((loss) => loss.lagMs ?? 0));
   const lateMs = pulse.worstMs;
-  if (entries.size === 0 || lateMs > CALM_MS) return tally.lostInCalm(undefined);
+  if (losses.every(({ entries }) => entries.size === 0) || lateMs > CALM_MS)
+    return tally.lostInCalm(undefined);
   tally.lostInCalm(lagMs);
   const bound = LAG_MS + PASSES * lateMs;
   if (lagMs <= bound) return;

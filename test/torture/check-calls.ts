@@ -1,10 +1,14 @@
 import { creditsString, micro } from '../../src/domain/credits.ts';
+import { bucketOf } from '../../src/ledger/names.ts';
 import type { GatewaySlot, Life } from './gateway-slot.ts';
 import type { CallModel, Model } from './model.ts';
 import type { LedgerRow, Snapshot } from './snapshot.ts';
 
 /** A settle is on the wire this long before the end of its answer, at most; what befalls it then is the settle's too. */
 const SETTLE_MS = 1_500;
+
+/** So long the others hold a rebuild for one that is under way, and a moment more. */
+const DEAD_REBUILD_MS = 5_000 + 1_000;
 
 /** Refused by the gateway before anything was sent or held. */
 const REFUSED: ReadonlySet<number | undefined> = new Set([401, 402, 403, 503]);
@@ -41,6 +45,11 @@ export class CallChecker {
       if (call.mustBeRefused && this.#reached.has(call.id)) {
         this.#faults.push(
           `call ${call.id} reached the upstream with key ${call.key.id}, answered as ${call.mustBeRefused} before`,
+        );
+      }
+      if (call.answer?.status === 503 && !this.#isInTrouble(call)) {
+        this.#faults.push(
+          `call ${call.id} of account ${call.key.account.id} was answered 503 by gateway ${call.slot}, where nothing was in its way: ${call.answer.text}`,
         );
       }
       const id = call.answer?.requestId;
@@ -94,10 +103,17 @@ export class CallChecker {
     }
   }
 
-  /** Lost with Redis: its entry while the book did not have it yet; its hold, where its gateway died too. */
+  /**
+   * Lost with Redis: its entry while the book did not have it yet; its hold, where its gateway died too. Where only the
+   * last moments were lost, the gateway makes an entry again, unless it dies before it could.
+   */
   #mayBeLost(id: string): boolean {
-    const isKilled = this.#lifeOf(id)?.killedAt !== undefined;
-    return this.#model.losses.some(({ entries, holds }) => entries.has(id) || (isKilled && holds.has(id)));
+    const killedAt = this.#lifeOf(id)?.killedAt;
+    return this.#model.losses.some(({ entries, holds, trouble }) => {
+      if (killedAt !== undefined && holds.has(id)) return true;
+      if (!entries.has(id)) return false;
+      return !trouble || (killedAt !== undefined && killedAt <= trouble.to);
+    });
   }
 
   /** Redis lost that it was settled; its gateway cannot know. */
@@ -109,7 +125,7 @@ export class CallChecker {
    * Its gateway died, which had the charge, while Redis could not be told: two faults at once. Nor can it be told while
    * an account that it lost waits for a book that is away.
    */
-  #mayGoUnsettled({ answer, slot }: CallModel, id: string): boolean {
+  #mayGoUnsettled({ answer, slot, key }: CallModel, id: string): boolean {
     if (this.#isRevived(id) && this.#mayBeLost(id)) return true;
     const killedAt = this.#lifeOf(id)?.killedAt;
     if (killedAt === undefined || !answer) return false;
@@ -118,9 +134,29 @@ export class CallChecker {
     return this.#model.troubles.some(
       (trouble) =>
         (trouble.slot ?? slot) === slot &&
+        trouble.buckets.has(bucketOf(key.account.id)) &&
         trouble.from <= killedAt &&
         trouble.to >= from &&
         (!trouble.ofBook || isRebuilt),
+    );
+  }
+
+  /**
+   * Something was not as it should be for its account at its gateway, while it was under way; or a gateway had died that
+   * may have been rebuilding the account, for which the others wait.
+   */
+  #isInTrouble({ key, slot, startedAt, answer }: CallModel): boolean {
+    const isRebuilt = this.#lives.some(
+      ({ killedAt = Infinity }) =>
+        killedAt <= (answer?.endedAt ?? 0) && killedAt + DEAD_REBUILD_MS >= startedAt,
+    );
+    if (isRebuilt) return true;
+    return this.#model.troubles.some(
+      (trouble) =>
+        (trouble.slot ?? slot) === slot &&
+        trouble.buckets.has(bucketOf(key.account.id)) &&
+        trouble.from <= (answer?.endedAt ?? 0) &&
+        trouble.to >= startedAt,
     );
   }
 
@@ -147,4 +183,12 @@ export class CallChecker {
     );
     return [...new Set(ids)].filter((id) => this.#mayBeLost(id));
   }
+}
+
+/** Where calls wait for a replica, none whose hold went with a failover was sent (README). */
+export function checkReplicated({ calls, losses }: Model, reached: ReadonlyMap<number, number>): string[] {
+  const lost = new Set(losses.flatMap(({ isFailover, holds }) => (isFailover ? [...holds.keys()] : [])));
+  return calls
+    .filter(({ id, answer }) => reached.has(id) && lost.has(answer?.requestId ?? ''))
+    .map(({ id, answer }) => `call ${id} (${answer?.requestId}) was sent, though no replica had its hold`);
 }

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { CREDIT, type Fixture, faultsOf, fixture, PREFIX, post, row, withLedger } from './check-fixture.ts';
+import { CREDIT, type Fixture, faultsOf, fixture, post, row, withLedger } from './check-fixture.ts';
 
 /** The judge of the histories is itself held to what it must find. */
 
@@ -165,40 +165,6 @@ for (const [what, spoil, fault] of WRONGS) {
   });
 }
 
-test('an answered call whose hold expired is right only where its gateway died while Redis was in trouble', async (t) => {
-  const base = fixture();
-  base.life.killedAt = 1_100;
-  const ledger = [
-    row(1, 'grant', 10, 10, { note: 'Initial credits' }),
-    row(2, `${PREFIX}1`, 0, 10, { type: 'expired_hold', outcome: null }),
-    ...base.snapshot.ledger.slice(2),
-  ];
-  const about = (fault: string) => fault.includes('its hold expired');
-  t.equal(faultsOf(withLedger(base, ledger)).filter(about).length, 1);
-  base.model.troubles.push({ slot: 0, from: 900, to: 2_000 });
-  t.equal(faultsOf(withLedger(base, ledger)).filter(about).length, 0);
-});
-
-test('a call that was lost with an emptied Redis may have no row, and no other', async (t) => {
-  const base = fixture();
-  const lost = { accountId: 1, credits: -CREDIT, keyId: 1, createdAt: 0, journalledAt: 0 };
-  base.model.losses.push({
-    at: 0,
-    entries: new Map([[`${PREFIX}1`, lost]]),
-    holds: new Map(),
-    revived: new Set(),
-  });
-  const without = (seq: number) =>
-    faultsOf(
-      withLedger(
-        base,
-        base.snapshot.ledger.filter((r) => r.seq !== seq),
-      ),
-    ).filter((fault) => /has no row/.test(fault));
-  t.same(without(2), []);
-  t.equal(without(3).length, 1);
-});
-
 test('a changed threshold may be in force or not while it is changed, and around a loss', async (t) => {
   const base = fixture();
   const [account] = base.model.accounts;
@@ -215,20 +181,4 @@ test('a changed threshold may be in force or not while it is changed, and around
   t.not(faultsOf(after).length, 0);
   base.model.losses.push({ at: 1, entries: new Map(), holds: new Map(), revived: new Set() });
   t.same(faultsOf(after), []);
-});
-
-test('a book that is away excuses a hold that expired only where Redis lost the account', async (t) => {
-  const base = fixture();
-  base.life.killedAt = 1_100;
-  base.model.troubles.push({ slot: 0, ofBook: true, from: 900, to: 2_000 });
-  const ledger = [
-    row(1, 'grant', 10, 10, { note: 'Initial credits' }),
-    row(2, `${PREFIX}1`, 0, 10, { type: 'expired_hold', outcome: null }),
-    ...base.snapshot.ledger.slice(2),
-  ];
-  const found = () =>
-    faultsOf(withLedger(base, ledger)).filter((fault) => fault.includes('its hold expired')).length;
-  t.equal(found(), 1);
-  base.model.losses.push({ at: 800, entries: new Map(), holds: new Map(), revived: new Set() });
-  t.equal(found(), 0);
 });

@@ -1,6 +1,6 @@
 import { run } from '../helper/gateway-process.ts';
 import { checkCrossings, checkDeliveries } from './check-alerts.ts';
-import { CallChecker } from './check-calls.ts';
+import { CallChecker, checkReplicated } from './check-calls.ts';
 import { checkBalances, checkOverspending, checkTopUps } from './check-money.ts';
 import type { History } from './history.ts';
 import { takeSnapshot } from './snapshot.ts';
@@ -14,6 +14,7 @@ export async function check({ world, model, raw }: History): Promise<string[]> {
     ...checkBalances(snapshot),
     ...checkOverspending(snapshot, model),
     ...checkTopUps(snapshot, model),
+    ...(world.waitReplicas ? checkReplicated(model, world.upstream.reached) : []),
     ...new CallChecker(snapshot, model, world.upstream.reached, world.slots).check(),
     ...checkCrossings(snapshot, model),
     ...checkDeliveries(snapshot, world.receiver.requests),

@@ -7,6 +7,7 @@ import type { Model } from './model.ts';
 import type { Change } from './owners.ts';
 import { POINTS, SENT_TO_REDIS } from './points.ts';
 import { Step, type StepPlans } from './step.ts';
+import type { WorldKind } from './world.ts';
 
 function step<Kind extends keyof StepPlans>(
   kind: Kind,
@@ -107,25 +108,43 @@ const traps: fc.Arbitrary<FaultPlan> = fc.record({
   ),
 });
 
-const strikes: fc.Arbitrary<FaultPlan> = fc.record({
-  kind: fc.constantFrom(
-    'redis killed' as const,
-    'redis frozen' as const,
-    'redis slow' as const,
-    'redis replies lost' as const,
-    'redis cut' as const,
-    'scripts flushed' as const,
-    'redis emptied' as const,
-    'redis set back' as const,
-    'book stopped' as const,
-    'book slow' as const,
-    'book replies lost' as const,
-    'book cut' as const,
-    'gateway killed' as const,
-  ),
-  slot,
-  forMs,
-});
+type Strike = Exclude<FaultPlan['kind'], 'trap'>;
+
+const STRIKES = [
+  'redis killed',
+  'redis frozen',
+  'redis slow',
+  'redis replies lost',
+  'redis cut',
+  'scripts flushed',
+  'redis emptied',
+  'redis set back',
+  'book stopped',
+  'book slow',
+  'book replies lost',
+  'book cut',
+  'gateway killed',
+] as const satisfies readonly Strike[];
+
+const OF_A_CLUSTER = [
+  'replica promoted',
+  'replica promoted',
+  'replica promoted, master frozen',
+  'replica promoted, master frozen',
+  'slots moved',
+  'slots moved',
+  'every node emptied',
+  'scripts flushed everywhere',
+] as const satisfies readonly Strike[];
+
+function strikesOf(kinds: readonly Strike[]): fc.Arbitrary<FaultPlan> {
+  return fc.record({ kind: fc.constantFrom(...kinds), slot, forMs, account: place });
+}
+
+function faultsIn(world: WorldKind): fc.Arbitrary<Step> {
+  const some = [traps, strikesOf(STRIKES)];
+  return step('fault', fc.oneof(...(world === 'cluster' ? [...some, strikesOf(OF_A_CLUSTER)] : some)));
+}
 
 const sweeps = step('sweep', fc.constant(null));
 
@@ -137,8 +156,6 @@ const rivals = fc.option(step('rival worker', fc.record({ lateMs: fc.nat(60) }))
   freq: 1,
 });
 
-const faults = step('fault', fc.oneof(traps, strikes));
-
 /** In one history of eight, before anything else befalls it. */
 const calmLosses = fc.oneof(
   { arbitrary: fc.constant(undefined), weight: 7 },
@@ -149,7 +166,9 @@ const calmLosses = fc.oneof(
 );
 
 export interface HistoryPlan {
-  readonly book: 'postgres' | 'sqlite';
+  readonly world: WorldKind;
+  /** Of a cluster: calls go on only when a replica has their hold (REDIS_WAIT_REPLICAS). */
+  readonly waitReplicas: boolean;
   readonly begin: readonly Step[];
   readonly steps: Iterable<fc.AsyncCommand<Model, History>>;
 }
@@ -157,13 +176,26 @@ export interface HistoryPlan {
 /** So that even a short history meets faults with calls under way. */
 const ROUNDS = { minLength: 2, maxLength: 4, size: 'max' } as const;
 
+/** Worlds, and in how many histories of eight. */
+const SHARES = {
+  all: { postgres: 5, sqlite: 2, cluster: 1 },
+  'no cluster': { postgres: 6, sqlite: 2, cluster: 0 },
+  cluster: { postgres: 0, sqlite: 0, cluster: 8 },
+} as const satisfies Record<string, Record<WorldKind, number>>;
+
+export type Worlds = keyof typeof SHARES;
+
+export function histories(maxSteps: number, worlds: Worlds): fc.Arbitrary<HistoryPlan> {
+  const shares = Object.entries(SHARES[worlds]) as [WorldKind, number][];
+  return fc.oneof(...shares.map(([world, weight]) => ({ arbitrary: historiesIn(world, maxSteps), weight })));
+}
+
 /** Histories: some accounts and keys, rounds of a fault and calls, then anything, `maxSteps` at most. */
-export function histories(maxSteps: number): fc.Arbitrary<HistoryPlan> {
+function historiesIn(world: WorldKind, maxSteps: number): fc.Arbitrary<HistoryPlan> {
+  const faults = faultsIn(world);
   return fc.record({
-    book: fc.oneof(
-      { arbitrary: fc.constant('postgres' as const), weight: 3 },
-      { arbitrary: fc.constant('sqlite' as const), weight: 1 },
-    ),
+    world: fc.constant(world),
+    waitReplicas: world === 'cluster' ? fc.boolean() : fc.constant(false),
     begin: fc
       .tuple(
         fc.tuple(accounts, keys, accounts, keys),

@@ -24,7 +24,7 @@ const slow = (count: number, manner: Manner = 'slow stream') => calls(count, { m
 const awaited = (count: number) => calls(count, { isAwaited: true });
 
 function strike(kind: Exclude<FaultPlan['kind'], 'trap'>, forMs = 300, slot = 0): Step {
-  return Step.of('fault', { kind, slot, forMs });
+  return Step.of('fault', { kind, slot, forMs, account: 1 });
 }
 
 const TRAP_MS = { kill: 200, lose: 0, late: 1_300 } as const;
@@ -41,8 +41,14 @@ const OWNERS = [
   Step.of('key', { slot: 0, account: 1, limit: 4 }),
 ];
 
-function history(name: string, book: HistoryPlan['book'], steps: readonly Step[]): FixedHistory {
-  return { name, book, begin: [...OWNERS, awaited(4), awaited(4), ...steps], steps: [] };
+function history(name: string, world: HistoryPlan['world'], steps: readonly Step[]): FixedHistory {
+  return {
+    name,
+    world,
+    waitReplicas: false,
+    begin: [...OWNERS, awaited(4), awaited(4), ...steps],
+    steps: [],
+  };
 }
 
 export const FIXED_HISTORIES: readonly FixedHistory[] = [
@@ -151,5 +157,19 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
     calls(8),
     strike('redis killed', 300),
     calls(8),
+  ]),
+  history('charges that neither the replica that takes over nor the book has are made again', 'cluster', [
+    slow(6),
+    strike('book stopped', 1_200),
+    strike('replica promoted, master frozen', 800),
+    awaited(8),
+    calls(8),
+  ]),
+  history('gateways die while slots lie half on one master and half on another', 'cluster', [
+    strike('slots moved', 900),
+    trap('settled', 'kill'),
+    awaited(8),
+    trap('hold', 'kill'),
+    awaited(8),
   ]),
 ];

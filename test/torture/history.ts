@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Redis } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
+import { bucketOf } from '../../src/ledger/names.ts';
 import { ADMIN_TOKEN } from '../helper/gateway-process.ts';
 import type { Scope } from '../helper/scope.ts';
-import type { BookServer } from './book-server.ts';
 import { type Answered, type Asked, ask } from './client.ts';
-import type { Model, ThresholdModel, Trouble } from './model.ts';
+import type { KeyModel, Model, ThresholdModel, Trouble } from './model.ts';
 import { ON_THE_WAY_TO_THE_BOOK } from './points.ts';
 import { Pulse } from './pulse.ts';
+import type { Shard } from './shard.ts';
 import type { Tally } from './tally.ts';
-import { startWorld, type World } from './world.ts';
+import { startWorld, type World, type WorldPlan } from './world.ts';
 
 /** After a fault on a connection, for so long what a gateway had sent may have been for nothing. */
 export const AFTERMATH_MS = 3_000;
@@ -24,7 +25,9 @@ export class History {
   readonly tally: Tally;
   readonly model: Model;
   /** Past the wires; on names of src/ledger/names.ts. */
-  readonly raw: Redis;
+  readonly raw: Redis | Cluster;
+  /** A key with plenty of credits for each shard: who can make a call with it can do so with every account there. */
+  readonly probes: readonly KeyModel[];
   readonly pulse = new Pulse();
   /** What the driver and the faults do meanwhile. */
   readonly #background = new Set<Promise<unknown>>();
@@ -32,48 +35,29 @@ export class History {
   #isBookUp = true;
   #redis: 'up' | 'away' = 'up';
 
-  private constructor(world: World, tally: Tally, model: Model, raw: Redis) {
+  private constructor(
+    world: World,
+    tally: Tally,
+    model: Model,
+    live: { readonly raw: Redis | Cluster; readonly probes: readonly KeyModel[] },
+  ) {
     this.world = world;
     this.tally = tally;
     this.model = model;
-    this.raw = raw;
+    this.raw = live.raw;
+    this.probes = live.probes;
   }
 
-  static async begin(
-    scope: Scope,
-    tally: Tally,
-    model: Model,
-    book: BookServer | undefined,
-  ): Promise<History> {
-    const world = await startWorld(scope, book);
-    // The first account: the names in Redis show the book's id.
-    const made = await ask({
-      method: 'POST',
-      url: `${world.slots[0]?.url}/api/admin/accounts/`,
-      token: ADMIN_TOKEN,
-      body: { email: 'probe@example.com', credits: 1_000_000, alert_threshold: 0 },
+  static async begin(scope: Scope, tally: Tally, model: Model, plan: WorldPlan): Promise<History> {
+    const world = await startWorld(scope, plan);
+    const probes = await makeProbes(world);
+    const [first] = probes as [KeyModel];
+    model.accounts.push(first.account);
+    model.keys.push(first);
+    const history = new History(world, tally, model, {
+      raw: await world.redis.connect(),
+      probes,
     });
-    const { account, key } = JSON.parse(made.text) as {
-      account: { id: number };
-      key: { id: number; key: string };
-    };
-    const probe = {
-      id: account.id,
-      email: 'probe@example.com',
-      granted: 1e12,
-      thresholds: [firstThreshold(0)],
-    };
-    model.accounts.push(probe);
-    model.keys.push({
-      id: key.id,
-      value: key.key,
-      account: probe,
-      highestLimit: null,
-      isActive: true,
-      isRestricted: false,
-      mayOpen: false,
-    });
-    const history = new History(world, tally, model, await world.redis.connect());
     scope.teardown(() => history.pulse.stop());
     scope.teardown(() => history.healed());
     world.traps.onSprung = ({ point, effect, forMs }, slot) => {
@@ -86,7 +70,7 @@ export class History {
         return;
       }
       history.trouble(slot, AFTERMATH_MS);
-      if (ON_THE_WAY_TO_THE_BOOK.has(point)) history.trouble(slot, BOOK_AFTERMATH_MS, true);
+      if (ON_THE_WAY_TO_THE_BOOK.has(point)) history.trouble(slot, BOOK_AFTERMATH_MS, 'book');
     };
     return history;
   }
@@ -128,10 +112,19 @@ export class History {
     while (this.#background.size > 0) await Promise.all(this.#background);
   }
 
-  /** From now, for so long, Redis (or the book) is not what it should be for the gateway (undefined: for all). `to` may be moved. */
-  trouble(slot: number | undefined, forMs: number, ofBook = false): Trouble {
+  /**
+   * From now, for so long, Redis, or these shards of it, or the book, is not what it should be for the gateway (undefined:
+   * for all). `to` may be moved.
+   */
+  trouble(
+    slot: number | undefined,
+    forMs: number,
+    of: 'redis' | 'book' | Shard | readonly Shard[] = 'redis',
+  ): Trouble {
     const now = Date.now();
-    const trouble = { slot, ofBook, from: now, to: now + forMs };
+    const shards = typeof of === 'string' ? this.world.redis.shards : [of].flat();
+    const buckets = new Set(shards.flatMap((shard) => [...shard.buckets]));
+    const trouble = { slot, ofBook: of === 'book', buckets, from: now, to: now + forMs };
     this.model.troubles.push(trouble);
     return trouble;
   }
@@ -144,6 +137,43 @@ export class History {
     }
     return answer;
   }
+}
+
+/**
+ * Accounts until every shard has one, which the names in Redis then show the book's id by; the first of each shard. All but
+ * the very first are out of the way of what is drawn.
+ */
+async function makeProbes(world: World): Promise<KeyModel[]> {
+  const probes = new Map<Shard, KeyModel>();
+  const { shards } = world.redis;
+  for (let count = 1; probes.size < shards.length; count++) {
+    const probe = await makeProbe(world, `probe${count}@example.com`);
+    const shard = shards.find(({ buckets }) => buckets.has(bucketOf(probe.account.id)));
+    if (shard && !probes.has(shard)) probes.set(shard, probe);
+  }
+  return [...probes.values()];
+}
+
+async function makeProbe({ slots }: World, email: string): Promise<KeyModel> {
+  const made = await ask({
+    method: 'POST',
+    url: `${slots[0]?.url}/api/admin/accounts/`,
+    token: ADMIN_TOKEN,
+    body: { email, credits: 1_000_000, alert_threshold: 0 },
+  });
+  const { account, key } = JSON.parse(made.text) as {
+    account: { id: number };
+    key: { id: number; key: string };
+  };
+  return {
+    id: key.id,
+    value: key.key,
+    account: { id: account.id, email, granted: 1e12, thresholds: [firstThreshold(0)] },
+    highestLimit: null,
+    isActive: true,
+    isRestricted: false,
+    mayOpen: false,
+  };
 }
 
 /** That of an account from its first entry on. */

@@ -1,45 +1,102 @@
 import { readdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ChainableCommander, Redis } from 'ioredis';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
 import { parseHold, parseJournalEntry } from '../../src/ledger/entry-text.ts';
-import { BUCKETS, holdsName, journalName } from '../../src/ledger/names.ts';
-import type { RedisProcess } from '../helper/redis-process.ts';
+import { holdsName, journalName } from '../../src/ledger/names.ts';
+import { until } from '../helper/until.ts';
 import type { Loss, LostEntry, LostHold } from './model.ts';
+import type { Shard } from './shard.ts';
 
 type Volatile = Pick<Loss, 'entries' | 'holds'>;
 
-/** FLUSHALL, and what it takes along, in one transaction: nothing comes between the look and the loss. */
-export async function empty(raw: Redis): Promise<Loss> {
-  let time: unknown;
-  const had = await look(
-    raw,
-    (transaction) => transaction.time().flushall(),
-    (replies) => {
-      time = replies[0]?.[1];
-    },
-  );
-  const [seconds, microseconds] = time as [string, string];
-  const now = Number(seconds) * 1_000 + Number(microseconds) / 1_000;
+/** FLUSHALL, and what it takes along, in one step: nothing comes between the look and the loss. */
+export async function empty(shard: Shard): Promise<Loss> {
+  const { master, buckets } = shard;
+  const [replies, time] = (await master.raw.eval(EMPTY, 0, ...namesOf(master.raw, buckets))) as [
+    Found[],
+    [string, string],
+  ];
+  const had = read(replies);
+  const now = Number(time[0]) * 1_000 + Number(time[1]) / 1_000;
   const ages = [...had.entries.values()].map(({ journalledAt }) => now - journalledAt);
   return { at: Date.now(), ...had, lagMs: Math.max(0, ...ages), revived: new Set() };
 }
 
 /**
- * Redis dies and comes back as it was a moment ago, as after a failover or on a machine that died between two syncs of
- * its append-only file. `meanwhile` is the moment.
+ * Redis dies and comes back as it was a moment ago, as on a machine that died between two syncs of its append-only file.
+ * `meanwhile` is the moment.
  */
-export async function setBack(redis: RedisProcess, raw: Redis, meanwhile: Promise<unknown>): Promise<Loss> {
-  const file = appendOnlyFile(redis.folder);
+export async function setBack(shard: Shard, meanwhile: Promise<unknown>): Promise<Loss> {
+  const { master, buckets } = shard;
+  const file = appendOnlyFile(master.process.folder);
   const size = statSync(file).size;
   await meanwhile;
   // Writes wait from here on, so what is seen is what there is when it dies.
-  await raw.client('PAUSE', 60_000, 'WRITE');
-  const before = await look(raw);
-  await redis.kill();
+  await master.raw.client('PAUSE', 60_000, 'WRITE');
+  const before = await look(master.raw, buckets);
+  await master.process.kill();
   const at = Date.now();
   truncateSync(file, size);
-  await redis.start();
-  const after = await look(raw);
+  await master.process.start();
+  // Of a cluster, a node that comes back refuses everything for 2 s.
+  const after = await until('the node to be let in', () => look(master.raw, buckets).catch(() => undefined));
+  await shard.whole();
+  return lossBetween(at, before, after);
+}
+
+/** How a master goes, when its replica is to take its place. */
+export type Going = 'killed' | 'frozen';
+
+/** A master that is to be frozen lets no write through for so long: in this it is looked at and stopped. */
+const STOPPED_WITHIN_MS = 1_000;
+const TAKEN_OVER_WITHIN_MS = 20_000;
+
+/**
+ * The replica takes the place of a master that goes, without what came last: from the beginning until `meanwhile` is over
+ * nothing reaches it. The old master comes back after `awayMs`; one that was frozen then still takes itself for the
+ * master, and does what waited in its connections. `lost` is told as soon as it is known, before anything is let in.
+ */
+export async function failOver(
+  shard: Shard,
+  how: { readonly going: Going; readonly meanwhile: Promise<unknown>; readonly awayMs: number },
+  lost: (loss: Loss) => void,
+): Promise<void> {
+  const { master, replica, buckets } = shard;
+  if (!replica) throw new Error('this shard has no replica');
+  master.wire.loseReplies('replica');
+  await how.meanwhile;
+  const isKilled = how.going === 'killed';
+  await master.raw.client('PAUSE', isKilled ? 60_000 : STOPPED_WITHIN_MS, 'WRITE');
+  const pausedAt = Date.now();
+  const before = await look(master.raw, buckets);
+  if (isKilled) await master.process.kill();
+  else master.process.freeze();
+  const at = Date.now();
+  if (!isKilled && at - pausedAt > STOPPED_WITHIN_MS / 2) {
+    // The machine was too busy: writes may have come after the look. Nothing has happened yet.
+    master.process.thaw();
+    master.wire.cut('replica');
+    return await shard.whole();
+  }
+  await replica.raw.readonly();
+  lost(lossBetween(at, before, await look(replica.raw, buckets)));
+  await replica.raw.config('SET', 'cluster-replica-no-failover', 'no');
+  await until(
+    'the replica to take over',
+    async () => (await replica.raw.info('replication')).includes('role:master'),
+    TAKEN_OVER_WITHIN_MS,
+  );
+  await replica.raw.config('SET', 'cluster-replica-no-failover', 'yes');
+  shard.changedPlaces();
+  await sleep(how.awayMs);
+  if (isKilled) await master.process.start();
+  else master.process.thaw();
+  await shard.whole();
+}
+
+/** Of a Redis that was one thing when it died at that time, and then another. */
+function lossBetween(at: number, before: Volatile, after: Volatile): Loss {
   // A gateway may have taken new ones already.
   const revived = [...without(after.holds, before.holds)].filter(([, hold]) => hold.createdAt < at);
   return {
@@ -50,47 +107,47 @@ export async function setBack(redis: RedisProcess, raw: Redis, meanwhile: Promis
   };
 }
 
-type Replies = readonly [error: Error | null, reply: unknown][];
+/** Of one bucket: its journal's entries by stream id, and its holds by request id, name and value in turn. */
+type Found = readonly [journal: readonly [string, [string, string]][], holds: readonly string[]];
 
-async function look(
-  raw: Redis,
-  more = (transaction: ChainableCommander) => transaction,
-  onMore: (replies: Replies) => void = () => {},
-): Promise<Volatile> {
-  const transaction = raw.multi();
-  for (let bucket = 0; bucket < BUCKETS; bucket++) {
-    transaction.xrange(journalName(bucket), '-', '+').hgetall(holdsName(bucket));
-  }
-  const replies = (await more(transaction).exec()) ?? [];
-  onMore(replies.slice(2 * BUCKETS));
+/** Scripts, as a transaction may not touch several slots of a cluster. ARGV: the names of journal and holds of each bucket. */
+const LOOK = `#!lua flags=no-writes,allow-cross-slot-keys
+local found = {}
+for at = 1, #ARGV, 2 do
+  found[#found + 1] = { redis.call('XRANGE', ARGV[at], '-', '+'), redis.call('HGETALL', ARGV[at + 1]) }
+end
+return found`;
+const EMPTY = LOOK.replace('no-writes,', '').replace(
+  'return found',
+  `local time = redis.call('TIME')
+redis.call('FLUSHALL')
+return { found, time }`,
+);
+
+function namesOf({ options }: Redis, buckets: ReadonlySet<number>): string[] {
+  const names = [...buckets].flatMap((bucket) => [journalName(bucket), holdsName(bucket)]);
+  return names.map((name) => `${options.keyPrefix}${name}`);
+}
+
+async function look(raw: Redis, buckets: ReadonlySet<number>): Promise<Volatile> {
+  return read((await raw.call('EVAL_RO', LOOK, 0, ...namesOf(raw, buckets))) as Found[]);
+}
+
+function read(found: readonly Found[]): Volatile {
   const entries = new Map<string, LostEntry>();
   const holds = new Map<string, LostHold>();
-  for (const [index, [error, reply]] of replies.slice(0, 2 * BUCKETS).entries()) {
-    if (error) throw error;
-    if (index % 2 === 0) {
-      for (const [streamId, [, text]] of reply as [string, [string, string]][]) {
-        const { id, accountId, keyId, credits, createdAt } = parseJournalEntry(text);
-        entries.set(id, {
-          accountId,
-          keyId,
-          credits,
-          createdAt,
-          journalledAt: Number.parseInt(streamId, 10),
-        });
-      }
-      continue;
+  for (const [journal, held] of found) {
+    for (const [streamId, [, text]] of journal) {
+      const { id, accountId, keyId, credits, createdAt } = parseJournalEntry(text);
+      const journalledAt = Number.parseInt(streamId, 10);
+      entries.set(id, { accountId, keyId, credits, createdAt, journalledAt });
     }
-    for (const [id, text] of Object.entries(reply as Record<string, string>)) {
+    for (let at = 0; at < held.length; at += 2) {
+      const [id, text] = [held[at], held[at + 1]] as [string, string];
       const { accountId, keyId } = parseHold(text);
       // A mark against a repeat is no hold.
       if (accountId === undefined || keyId === undefined) continue;
-      const [amount, , , , createdAt] = text.split(' ').map(Number) as [
-        number,
-        number,
-        number,
-        number,
-        number,
-      ];
+      const [amount = 0, , , , createdAt = 0] = text.split(' ').map(Number);
       holds.set(id, { accountId, keyId, amount, createdAt });
     }
   }

@@ -97,13 +97,22 @@ export interface Loss {
   readonly lagMs?: number;
   /** Holds that were settled, and are there again. */
   readonly revived: ReadonlySet<string>;
+  /**
+   * Only the last moments were lost, as with a failover: gateways that live make them good by the end of this (README).
+   * Undefined: nobody does, Redis was emptied.
+   */
+  readonly trouble?: Trouble;
+  /** A replica took over: what it had before is there. */
+  readonly isFailover?: boolean;
 }
 
 export interface Trouble {
   /** Undefined: every gateway. */
   readonly slot: number | undefined;
   /** The book's: in the way of what has to be rebuilt only. */
-  readonly ofBook?: boolean;
+  readonly ofBook: boolean;
+  /** Accounts of others are not concerned. */
+  readonly buckets: ReadonlySet<number>;
   readonly from: number;
   to: number;
 }

@@ -3,7 +3,7 @@ import { openBook } from '../../src/book/open-book.ts';
 import { BUCKETS, holdsName, journalName } from '../../src/ledger/names.ts';
 import { readBook } from '../helper/book-reader.ts';
 import { until } from '../helper/until.ts';
-import { makeCall } from './calls.ts';
+import { makeCallWith } from './calls.ts';
 import type { History } from './history.ts';
 import { openLedgerOf } from './open-ledger-of.ts';
 import { topUp } from './owners.ts';
@@ -23,19 +23,21 @@ export async function heal(history: History): Promise<void> {
   await Promise.all(world.slots.map((slot) => slot.revived()));
   const healedAt = performance.now();
   await Promise.all(
-    world.slots.map(async (_slot, index) => {
-      const plan = { key: 0, slot: index, manner: 'plain', model: 'flat', leaving: undefined } as const;
-      while ((await makeCall(history, plan)).answer?.status !== 200) {
-        if (performance.now() - healedAt > RECOVERED_WITHIN_MS) {
-          model.violations.push(
-            `gateway ${index} lets no call pass ${RECOVERED_WITHIN_MS} ms after all was healed`,
-          );
-          return;
+    world.slots.flatMap(({ index }) =>
+      history.probes.map(async (key) => {
+        const plan = { slot: index, manner: 'plain', model: 'flat', leaving: undefined } as const;
+        while ((await makeCallWith(history, key, plan)).answer?.status !== 200) {
+          if (performance.now() - healedAt > RECOVERED_WITHIN_MS) {
+            model.violations.push(
+              `gateway ${index} lets no call of account ${key.account.id} pass ${RECOVERED_WITHIN_MS} ms after all was healed`,
+            );
+            return;
+          }
+          await sleep(AGAIN_MS);
         }
-        await sleep(AGAIN_MS);
-      }
-      tally.recovered(performance.now() - healedAt);
-    }),
+        tally.recovered(performance.now() - healedAt);
+      }),
+    ),
   );
   await history.backgroundDone();
   await history.healed();

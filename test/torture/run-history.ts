@@ -26,8 +26,8 @@ export async function runHistory(plan: HistoryPlan, servers: BookServers, tally:
   const scope = new OwnScope();
   const model = new Model();
   try {
-    const book = plan.book === 'postgres' ? await servers.next() : undefined;
-    const history = await History.begin(scope, tally, model, book);
+    const book = plan.world === 'sqlite' ? undefined : await servers.next();
+    const history = await History.begin(scope, tally, model, { ...plan, book });
     for (const step of plan.begin) await step.run(model, history);
     await fc.asyncModelRun(() => ({ model, real: history }), plan.steps);
     await heal(history);

@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
 import { accountName, BUCKETS, holdsName, journalName, keyName } from '../../src/ledger/names.ts';
 import { type BookAddress, readBook } from '../helper/book-reader.ts';
 
@@ -53,7 +53,7 @@ export interface DeliveryRow {
   readonly status: string;
 }
 
-export async function takeSnapshot(address: BookAddress, raw: Redis): Promise<Snapshot> {
+export async function takeSnapshot(address: BookAddress, raw: Redis | Cluster): Promise<Snapshot> {
   const book = await readBook(address, async (rows) => {
     const read = async <Row>(sql: string) => (await rows<object>(sql)).map((row) => exact<Row>(row));
     const [grants] = await read<{ pending: number }>(
@@ -80,7 +80,7 @@ export async function takeSnapshot(address: BookAddress, raw: Redis): Promise<Sn
 
 type Live = Pick<Snapshot, 'liveAccounts' | 'liveKeys' | 'leftovers'>;
 
-async function readLive(book: Pick<Snapshot, 'accounts' | 'keys'>, raw: Redis): Promise<Live> {
+async function readLive(book: Pick<Snapshot, 'accounts' | 'keys'>, raw: Redis | Cluster): Promise<Live> {
   const liveAccounts = new Map<number, Record<string, string>>();
   const liveKeys = new Map<number, Record<string, string>>();
   for (const { id } of book.accounts) liveAccounts.set(id, await raw.hgetall(accountName(id)));

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Scope } from '../helper/scope.ts';
 import { BookServers } from './book-server.ts';
-import { histories } from './commands.ts';
+import { histories, type Worlds } from './commands.ts';
 import { runHistory } from './run-history.ts';
 import { Tally } from './tally.ts';
 
@@ -13,6 +13,8 @@ export interface TortureOptions {
   readonly forMs: number;
   /** Steps of a history at most. */
   readonly steps: number;
+  /** Which worlds histories are drawn in. */
+  readonly worlds: Worlds;
   /** Told of each history that has ended well. */
   readonly onHistory?: (tally: Tally) => void;
 }
@@ -25,10 +27,10 @@ export interface Outcome {
 
 /** Runs one history after the other until the time is up or one fails. */
 export async function torture(scope: Scope, options: TortureOptions): Promise<Outcome> {
-  const { seed, path, forMs, steps, onHistory } = options;
+  const { seed, path, forMs, steps, worlds, onHistory } = options;
   const tally = new Tally();
   const servers = new BookServers(scope);
-  const property = fc.asyncProperty(histories(steps), (plan) => runHistory(plan, servers, tally));
+  const property = fc.asyncProperty(histories(steps, worlds), (plan) => runHistory(plan, servers, tally));
   const until = Date.now() + forMs;
   for (let index = 0; index === 0 || (path === undefined && Date.now() < until); index++) {
     const at = path ?? String(index);
@@ -47,11 +49,11 @@ export async function torture(scope: Scope, options: TortureOptions): Promise<Ou
       const failure = [
         `${error.message || error.stack}`,
         '',
-        `book: ${plan?.book}`,
+        `world: ${plan?.world}${plan?.waitReplicas ? ', calls wait for replicas' : ''}`,
         ...(plan?.begin ?? []).map(String),
         ...[...(plan?.steps ?? [])].map(String),
         '',
-        `Run it again: npm run torture -- --steps ${steps} --seed ${seed} --path ${at}`,
+        `Run it again: npm run torture --${worlds === 'cluster' ? ' --cluster' : ''} --steps ${steps} --seed ${seed} --path ${at}`,
       ].join('\n');
       return { tally, failure };
     }

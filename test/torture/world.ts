@@ -1,22 +1,31 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePorts } from '../helper/free-ports.ts';
 import { ADMIN_TOKEN, type Place } from '../helper/gateway-process.ts';
 import { type Receiver, startReceiver } from '../helper/receiver.ts';
-import { freePort, type RedisProcess, startRedis } from '../helper/redis-process.ts';
 import type { Scope } from '../helper/scope.ts';
 import type { BookServer } from './book-server.ts';
 import { GatewaySlot } from './gateway-slot.ts';
+import { type LiveRedis, startSharded, startSingle } from './live-redis.ts';
 import { bookPoints, type Point, redisPoints } from './points.ts';
 import { Traps } from './traps.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
-import { type Link, startWire, type Wire } from './wire.ts';
+import { type Link, startWire, type Watcher, type Wire } from './wire.ts';
+
+export type WorldKind = 'postgres' | 'sqlite' | 'cluster';
+
+export interface WorldPlan {
+  readonly world: WorldKind;
+  readonly waitReplicas: boolean;
+  /** Undefined: SQLite. */
+  readonly book: BookServer | undefined;
+}
 
 /** Everything that one history runs on. */
 export interface World {
   readonly slots: readonly GatewaySlot[];
-  readonly redis: RedisProcess;
-  readonly redisWires: readonly Wire[];
+  readonly redis: LiveRedis;
   readonly bookWires: readonly Wire[];
   readonly upstream: Upstream;
   readonly receiver: Receiver;
@@ -24,11 +33,14 @@ export interface World {
   readonly book: BookServer | undefined;
   /** Of the first gateway: what reconcile and the checker use, past the wires. */
   readonly place: Place;
+  /** No call is sent before a replica has its hold. */
+  readonly waitReplicas: boolean;
   readonly traps: Traps;
 }
 
-/** Two gateways on one Redis and one PostgreSQL; or, without `book`, one on SQLite. */
-export async function startWorld(scope: Scope, book: BookServer | undefined): Promise<World> {
+/** Two gateways on one Redis or Redis Cluster and one PostgreSQL; or, without `book`, one on a Redis and SQLite. */
+export async function startWorld(scope: Scope, plan: WorldPlan): Promise<World> {
+  const { book } = plan;
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-torture-'));
   scope.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const traps = new Traps();
@@ -42,36 +54,39 @@ export async function startWorld(scope: Scope, book: BookServer | undefined): Pr
   scope.teardown(() => receiver.close());
   // Which gateway it is cannot be seen from here: all of them.
   receiver.onConnection(() => traps.passAll('posting', slots));
-  const redis = await startRedis(scope);
   const count = book ? 2 : 1;
-  const redisWires: Wire[] = [];
+  const indexes = Array.from({ length: count }, (_, index) => index);
+  const watcher = byGateway(indexes.map((index) => redisPoints(pass(index))));
+  const start = plan.world === 'cluster' ? startSharded : startSingle;
+  const redis = await start(scope, { folder, gateways: count, watcher });
   const bookWires: Wire[] = [];
-  for (let index = 0; index < count; index++) {
-    redisWires.push(await startWire(scope, redis.port, redisPoints(pass(index))));
+  for (const index of indexes) {
     if (book) bookWires.push(await startWire(scope, book.port, bookPoints(pass(index))));
   }
-  const places = redisWires.map((wire, index) => {
+  const places = indexes.map((index) => {
     const bookWire = bookWires[index];
     return makePlace(folder, index, upstream.url, {
-      REDIS_URL: `redis://127.0.0.1:${wire.port}`,
+      REDIS_URL: redis.urlFor(index),
+      ...(plan.waitReplicas ? { REDIS_WAIT_REPLICAS: '1' } : {}),
       ...(book && bookWire ? { DATABASE_URL: book.url(bookWire.port) } : {}),
     });
   });
+  // Also later: a gateway that was killed comes back to its own.
+  const ports = await freePorts(count);
   for (const [index, place] of places.entries()) {
-    const port = await freePort();
-    const env = { ...place.env, PORT: String(port) };
-    slots.push(new GatewaySlot(scope, { ...place, env }, index, port));
+    const port = ports[index] as number;
+    slots.push(new GatewaySlot(scope, { ...place, env: { ...place.env, PORT: String(port) } }, index, port));
   }
   const [first] = places as [Place];
   const direct = { REDIS_URL: redis.url, ...(book ? { DATABASE_URL: book.url(book.port) } : {}) };
   const world: World = {
     slots,
     redis,
-    redisWires,
     bookWires,
     upstream,
     receiver,
     book,
+    waitReplicas: plan.waitReplicas,
     place: { ...first, env: { ...first.env, ...direct } },
     traps,
   };
@@ -80,6 +95,15 @@ export async function startWorld(scope: Scope, book: BookServer | undefined): Pr
   });
   await Promise.all(slots.map((slot) => slot.start()));
   return world;
+}
+
+/** Watches each gateway's connections with a watcher of its own, and nobody else's. */
+function byGateway(watchers: readonly Watcher[]): Watcher {
+  const of = ({ whose }: Link) => (typeof whose === 'number' ? watchers[whose] : undefined);
+  return {
+    sent: (bytes, link) => of(link)?.sent(bytes, link),
+    replied: (bytes, link) => of(link)?.replied(bytes, link),
+  };
 }
 
 /** Short limits: a history must not wait long for an upstream that stalls. The longest call takes 6 s. */

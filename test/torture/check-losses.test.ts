@@ -1,0 +1,130 @@
+import { test } from 'tap';
+import { checkReplicated } from './check-calls.ts';
+import { CREDIT, faultsOf, fixture, PREFIX, row, withLedger } from './check-fixture.ts';
+import type { CallModel } from './model.ts';
+
+/** What faults excuse, and what they do not. */
+
+test('an answered call whose hold expired is right only where its gateway died while Redis was in trouble', async (t) => {
+  const base = fixture();
+  base.life.killedAt = 1_100;
+  const ledger = [
+    row(1, 'grant', 10, 10, { note: 'Initial credits' }),
+    row(2, `${PREFIX}1`, 0, 10, { type: 'expired_hold', outcome: null }),
+    ...base.snapshot.ledger.slice(2),
+  ];
+  const about = (fault: string) => fault.includes('its hold expired');
+  t.equal(faultsOf(withLedger(base, ledger)).filter(about).length, 1);
+  const trouble = { slot: 0, ofBook: false, from: 900, to: 2_000 };
+  base.model.troubles.push({ ...trouble, buckets: new Set([2]) });
+  t.equal(faultsOf(withLedger(base, ledger)).filter(about).length, 1, 'not where it was another node');
+  base.model.troubles.push({ ...trouble, buckets: new Set([1]) });
+  t.equal(faultsOf(withLedger(base, ledger)).filter(about).length, 0);
+});
+
+test('a call that was lost with an emptied Redis may have no row, and no other', async (t) => {
+  const base = fixture();
+  const lost = { accountId: 1, credits: -CREDIT, keyId: 1, createdAt: 0, journalledAt: 0 };
+  base.model.losses.push({
+    at: 0,
+    entries: new Map([[`${PREFIX}1`, lost]]),
+    holds: new Map(),
+    revived: new Set(),
+  });
+  const without = (seq: number) =>
+    faultsOf(
+      withLedger(
+        base,
+        base.snapshot.ledger.filter((r) => r.seq !== seq),
+      ),
+    ).filter((fault) => /has no row/.test(fault));
+  t.same(without(2), []);
+  t.equal(without(3).length, 1);
+});
+
+test('a call that went with the last moments of a node may have no row only where its gateway died before it healed', async (t) => {
+  const base = fixture();
+  const lost = { accountId: 1, credits: -CREDIT, keyId: 1, createdAt: 0, journalledAt: 0 };
+  base.model.losses.push({
+    at: 0,
+    entries: new Map([[`${PREFIX}1`, lost]]),
+    holds: new Map(),
+    revived: new Set(),
+    trouble: { slot: undefined, ofBook: false, buckets: new Set([1]), from: 0, to: 2_000 },
+  });
+  const found = () =>
+    faultsOf(
+      withLedger(
+        base,
+        base.snapshot.ledger.filter(({ seq }) => seq !== 2),
+      ),
+    ).filter((fault) => /has no row/.test(fault)).length;
+  t.equal(found(), 1);
+  base.life.killedAt = 2_001;
+  t.equal(found(), 1);
+  base.life.killedAt = 2_000;
+  t.equal(found(), 0);
+});
+
+test('a call may be answered 503 only where something was in its way', (t) => {
+  const base = fixture();
+  const [first] = base.model.calls as [CallModel];
+  const answer = {
+    status: 503,
+    requestId: `${PREFIX}9`,
+    charge: undefined,
+    isWhole: true,
+    text: '',
+    endedAt: 50,
+  };
+  base.model.calls.push({ ...first, id: 9, answer, startedAt: 10 });
+  const found = () => faultsOf(base).filter((fault) => fault.includes('answered 503 by')).length;
+  const trouble = { slot: undefined, ofBook: false, from: 0, to: 20 };
+  t.equal(found(), 1);
+  base.model.troubles.push({ ...trouble, buckets: new Set([2]) });
+  t.equal(found(), 1, 'on another node');
+  base.life.killedAt = 40;
+  t.equal(found(), 0, 'a gateway died that may have been rebuilding the account');
+  base.life.killedAt = undefined;
+  base.model.troubles.push({ ...trouble, buckets: new Set([1]) });
+  t.equal(found(), 0);
+  t.end();
+});
+
+test('where calls wait for a replica, none is sent whose hold a failover took', (t) => {
+  const { model, reached } = fixture();
+  const hold = { accountId: 1, keyId: 1, amount: CREDIT, createdAt: 0 };
+  const loss = {
+    at: 0,
+    entries: new Map(),
+    holds: new Map([[`${PREFIX}1`, hold]]),
+    revived: new Set<string>(),
+  };
+  model.losses.push(loss);
+  t.same(checkReplicated(model, reached), [], 'a node that was emptied has none, nor has its replica');
+  model.losses.push({ ...loss, isFailover: true });
+  t.match(checkReplicated(model, reached), [/call 1 /]);
+  t.end();
+});
+
+test('a book that is away excuses a hold that expired only where Redis lost the account', async (t) => {
+  const base = fixture();
+  base.life.killedAt = 1_100;
+  base.model.troubles.push({
+    slot: 0,
+    ofBook: true,
+    buckets: new Set([1]),
+    from: 900,
+    to: 2_000,
+  });
+  const ledger = [
+    row(1, 'grant', 10, 10, { note: 'Initial credits' }),
+    row(2, `${PREFIX}1`, 0, 10, { type: 'expired_hold', outcome: null }),
+    ...base.snapshot.ledger.slice(2),
+  ];
+  const found = () =>
+    faultsOf(withLedger(base, ledger)).filter((fault) => fault.includes('its hold expired')).length;
+  t.equal(found(), 1);
+  base.model.losses.push({ at: 800, entries: new Map(), holds: new Map(), revived: new Set() });
+  t.equal(found(), 0);
+});
