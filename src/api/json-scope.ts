@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { GatewayError } from '../domain/errors.ts';
+import { scanMembers } from '../gateway/json-scan.ts';
 import { checkEncoding } from '../gateway/request-head.ts';
 
 /** Settings are small; a body above this is a mistake and is refused with 413. */
@@ -31,13 +32,26 @@ export function speakJson(app: FastifyInstance): void {
   );
 }
 
+/** Of a field that stands there twice, JSON.parse keeps the last, and an audit by another reader may keep the first. */
 function parseJson(body: Buffer): unknown {
+  let text: string;
+  let value: unknown;
   try {
-    return JSON.parse(utf8.decode(body));
+    text = utf8.decode(body);
+    value = JSON.parse(text);
   } catch {
     throw new GatewayError(
       'invalid_json',
       'The request body is not valid JSON. Send a JSON object in UTF-8.',
     );
   }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const names = new Set(Object.keys(value).map((name) => name.toLowerCase()));
+  const { repeated } = scanMembers(text, names);
+  if (repeated === undefined) return value;
+  throw new GatewayError(
+    'invalid_json',
+    `The request body has the field "${repeated}" more than once. Send it once.`,
+    repeated,
+  );
 }

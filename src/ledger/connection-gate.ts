@@ -39,6 +39,7 @@ export class ConnectionGate {
   readonly #check: LiveStateCheck;
   readonly #log: Log;
   readonly #opened: (bucket: number) => void;
+  readonly #closed: (bucket: number) => void;
   readonly #buckets: readonly Bucket[] = ALL.map(() => ({
     open: false,
     owner: undefined,
@@ -54,12 +55,15 @@ export class ConnectionGate {
     log: Log;
     /** A bucket was opened: its journal may hold what another gateway left. */
     opened: (bucket: number) => void;
+    /** A bucket was closed: its node may have lost its last seconds. */
+    closed: (bucket: number) => void;
   }) {
     this.#client = options.client;
     this.#owners = options.owners;
     this.#check = options.check;
     this.#log = options.log;
     this.#opened = options.opened;
+    this.#closed = options.closed;
     this.#client.on('ready', () => this.#suspect(ALL));
     this.#client.on('close', () => this.#close(ALL));
     if (this.#client instanceof RedisCluster) this.#watch(this.#client);
@@ -121,7 +125,10 @@ export class ConnectionGate {
 
   #close(buckets: readonly number[]): number {
     const turn = ++this.#turns;
-    for (const bucket of buckets) Object.assign(this.#at(bucket), { open: false, turn });
+    for (const bucket of buckets) {
+      Object.assign(this.#at(bucket), { open: false, turn });
+      this.#closed(bucket);
+    }
     return turn;
   }
 

@@ -134,7 +134,14 @@ export async function openLedger(options: {
     },
     adjustClock: () => clock.adjust(),
   });
-  const gate = new ConnectionGate({ client, owners, check, log, opened: touch });
+  const gate = new ConnectionGate({
+    client,
+    owners,
+    check,
+    log,
+    opened: touch,
+    closed: (bucket) => settler.keep(bucket),
+  });
   const holdTtlMs = options.requestTimeoutMs + HOLD_MARGIN_MS;
   const replicas = new ReplicaWait(owners, options.waitReplicas ?? 0);
   const waiting = new WaitingCalls(bounds.waitingCalls, () => scripts.late);

@@ -19,10 +19,16 @@ interface Settle {
 
 /**
  * What this gateway settled lately, by bucket. One is forgotten only when a later settle in the same bucket succeeds: of
- * a bucket whose node is gone, the last seconds stay as they were, however long the failover takes.
+ * a bucket whose node is gone, the last seconds stay as they were, however long the failover takes. And what was there when a
+ * node came into doubt (`keep`) stays until it has been looked for (`checked`): where the book is away, calls go on long before.
  */
 export class RecentSettles {
-  readonly #buckets = Array.from({ length: BUCKETS }, () => ({ settles: [] as Settle[], first: 0 }));
+  readonly #buckets = Array.from({ length: BUCKETS }, () => ({
+    settles: [] as Settle[],
+    first: 0,
+    kept: [] as Settle[],
+    keeps: 0,
+  }));
 
   add(bucket: number, settle: Settle): void {
     const recent = this.#buckets[bucket];
@@ -36,9 +42,33 @@ export class RecentSettles {
     recent.first = 0;
   }
 
-  /** Oldest first. */
-  of(bucket: number): readonly Settle[] {
+  /** The bucket's node may have lost what it had: nothing that is remembered now is forgotten before `checked`. */
+  keep(bucket: number): void {
     const recent = this.#buckets[bucket];
-    return recent ? recent.settles.slice(recent.first) : [];
+    if (!recent) return;
+    recent.kept = this.of(bucket);
+    recent.keeps++;
+    recent.settles = [];
+    recent.first = 0;
+  }
+
+  /** How often the bucket was kept: for `checked`. */
+  keeps(bucket: number): number {
+    return this.#buckets[bucket]?.keeps ?? 0;
+  }
+
+  /** All that is remembered was looked for; nothing, if the bucket has been kept again since. */
+  checked(bucket: number, keeps: number): void {
+    const recent = this.#buckets[bucket];
+    if (!recent || recent.keeps !== keeps) return;
+    recent.settles = this.of(bucket);
+    recent.first = 0;
+    recent.kept = [];
+  }
+
+  /** Oldest first. */
+  of(bucket: number): Settle[] {
+    const recent = this.#buckets[bucket];
+    return recent ? [...recent.kept, ...recent.settles.slice(recent.first)] : [];
   }
 }

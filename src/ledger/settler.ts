@@ -104,6 +104,7 @@ export class Settler {
    */
   async replay(buckets: ReadonlySet<number>): Promise<void> {
     for (const bucket of buckets) {
+      const keeps = this.#recent.keeps(bucket);
       const recent = this.#recent.of(bucket);
       if (recent.length === 0) continue;
       const ids = recent.map(({ draft }) => draft.id);
@@ -118,7 +119,13 @@ export class Settler {
         bucket,
         recent.filter(({ draft }) => known.has(draft.id)).map(({ draft }) => draft),
       );
+      this.#recent.checked(bucket, keeps);
     }
+  }
+
+  /** The node of the bucket may have lost its last seconds: what was settled in it lately is kept until `replay`. */
+  keep(bucket: number): void {
+    this.#recent.keep(bucket);
   }
 
   async #releaseRevived(bucket: number, charged: readonly EntryDraft[]): Promise<void> {

@@ -68,6 +68,18 @@ t.test('a body that is not a JSON object is refused', async (t) => {
   }
 });
 
+t.test('a field that stands there twice is refused, and nothing is changed', async (t) => {
+  const path = `/api/keys/${victim.id}/`;
+  const before = await listed();
+  for (const body of [
+    '{"spending_limit":1,"spending_limit":null}',
+    '{"spending_limit":null,"name":"other","spending_\\u006cimit":1}',
+  ]) {
+    t.same(refusalOf(await api.patch(path, body)), [400, 'invalid_json', 'spending_limit'], body);
+  }
+  t.same(await listed(), before);
+});
+
 t.test('a body that is not UTF-8 is refused', async (t) => {
   const response = await fetch(`${world.url}/api/keys/`, {
     method: 'POST',

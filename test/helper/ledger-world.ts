@@ -75,10 +75,13 @@ export async function startLedgerWorld(t: Test): Promise<LedgerWorld> {
 export async function openLedgerOn(
   t: Test,
   address: RedisAddress,
-  options: { waitReplicas?: number; bounds?: LedgerBounds } = {},
+  {
+    databaseUrl,
+    ...options
+  }: { databaseUrl?: string | undefined; waitReplicas?: number; bounds?: LedgerBounds } = {},
 ): Promise<{ book: Book; open: OpenLedger }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'));
-  const book = await openBook({ databaseUrl: undefined, dataDir });
+  const book = await openBook({ databaseUrl, dataDir });
   const open = await openLedger({ address, book, log, requestTimeoutMs: 60_000, onAlerts() {}, ...options });
   t.teardown(async () => {
     await open.close(1_000);

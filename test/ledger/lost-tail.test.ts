@@ -4,15 +4,16 @@ import { accountName } from '../../src/ledger/names.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { accountOn } from '../helper/ledger-account.ts';
 import { admissionOf, chargeOf, entriesOf, log, openLedgerOn, spend } from '../helper/ledger-world.ts';
+import { startPostgres } from '../helper/postgres-server.ts';
 import { startRedis } from '../helper/redis-process.ts';
 import { until } from '../helper/until.ts';
 
 const HOUR_MS = 3_600_000;
 
 /** A ledger on a Redis that can be set back to an earlier moment, as a failover or a dead machine does. */
-async function startWorld(t: Test) {
+async function startWorld(t: Test, databaseUrl?: string) {
   const redis = await startRedis(t);
-  const { book, open } = await openLedgerOn(t, { kind: 'single', url: redis.url });
+  const { book, open } = await openLedgerOn(t, { kind: 'single', url: redis.url }, { databaseUrl });
   const earlier = `${redis.folder}-earlier`;
   t.teardown(() => rmSync(earlier, { recursive: true, force: true }));
   return {
@@ -141,4 +142,39 @@ test('such a hold takes no place in the ledger when it expires, where its gatewa
   const raw = await redis.connect();
   const booked = (await book.recentAccounts(0)).find(({ id }) => id === key.accountId);
   t.equal(Number(await raw.hget(accountName(key.accountId), 'seq')), booked?.seq);
+});
+
+test('charges that Redis lost while the book was away are made again when it is back, whatever was charged since', async (t) => {
+  const postgres = await startPostgres({ fsync: 'off' });
+  t.teardown(() => postgres.stop());
+  const { book, open, account, remember, setBack, live } = await startWorld(t, postgres.url('postgres'));
+  const { key } = await account();
+  await open.settled();
+  remember();
+  await postgres.halt();
+  const lost = [admissionOf(key, 2), admissionOf(key, 3)];
+  for (const admission of lost) t.equal(await spend(open, admission, 2), 'held');
+  await until('both to be answered', () => open.openSettlements() === 0);
+  await setBack();
+  t.match(await live(key.accountId), { balance: 100_000_000 });
+  const later = admissionOf(key, 1);
+  const admitted = await open.ledger.admit(later);
+  if (admitted.verdict !== 'held') return t.fail(admitted.verdict);
+  // So late that a gateway has no other reason to remember those.
+  const charge = { ...chargeOf(later, 1), createdAt: Date.now() + HOUR_MS };
+  await new Promise<void>((resolve) => open.ledger.settle(admitted.epoch, charge, resolve));
+  await until('it to be answered', () => open.openSettlements() === 0);
+  await postgres.resume();
+  await until('the lost ones to be in the book', async () => {
+    await open.settled();
+    return (await entriesOf(book, key.accountId)).length === 4;
+  });
+  t.match(await open.ledger.account(key.accountId), { balance: 95_000_000, held: 0 });
+  t.same(
+    (await entriesOf(book, key.accountId))
+      .map(({ id }) => id)
+      .slice(1)
+      .sort(),
+    [...lost, later].map(({ requestId }) => requestId).sort(),
+  );
 });

@@ -47,6 +47,25 @@ test('a bucket in which nothing more is settled keeps what it has', async (t) =>
   );
 });
 
+test('what a bucket had when its node came into doubt stays until it has been looked for', async (t) => {
+  const recent = new RecentSettles();
+  const times = () => recent.of(4).map(({ draft }) => draft.createdAt);
+  recent.add(4, settleAt(NOW));
+  recent.keep(4);
+  const first = recent.keeps(4);
+  recent.add(4, settleAt(NOW + 60_000));
+  recent.keep(4);
+  recent.add(4, settleAt(NOW + 120_000));
+  t.same(times(), [NOW, NOW + 60_000, NOW + 120_000]);
+  // One that began before the bucket came into doubt again.
+  recent.checked(4, first);
+  recent.add(4, settleAt(NOW + 180_000));
+  t.same(times(), [NOW, NOW + 60_000, NOW + 180_000]);
+  recent.checked(4, recent.keeps(4));
+  recent.add(4, settleAt(NOW + 181_000));
+  t.same(times(), [NOW + 180_000, NOW + 181_000]);
+});
+
 test('forgotten settles can be collected, few as there are of them in a bucket', async (t) => {
   const recent = new RecentSettles();
   const first = new WeakRef(settleAt(NOW));
