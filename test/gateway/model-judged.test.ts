@@ -131,7 +131,10 @@ const content = fc.constantFrom(
 const lineBreak = fc.constantFrom('\r\n', '\r\n', '\r\n', '\n', '\r');
 const FILE = '--edge\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\nSOUND\r\n';
 const HONEST = '--edge\r\nContent-Disposition: form-data; name="model"\r\n\r\nears\r\n';
+/** Often nothing: else hardly any form would pass. */
 const hidden = fc.constantFrom(
+  '',
+  '',
   '',
   '--edge\r\nContent-Disposition: form-data; name="prompt"\r\n\r\n\n--edge\nContent-Disposition: form-data; name="model"\n\nscribe\r\n',
   '--edge \r\nContent-Disposition: form-data; name="model"\r\n\r\nscribe\r\n',
