@@ -39,6 +39,8 @@ export interface Field<T> {
   readonly description: string;
   /** Taken where the value is absent; without one the field is required. */
   readonly orElse?: () => T;
+  /** A key without a value is read, and not taken for an absent one. */
+  readonly readsBlank?: boolean;
   /** The default as it would stand in the file, where there is one. */
   readonly shownDefault?: unknown;
 }
@@ -69,7 +71,7 @@ export function section<S extends Shape>(shape: S): Reader<Settings<S>> {
     }
     const result: Record<string, unknown> = {};
     for (const [key, field] of Object.entries(shape)) {
-      const given = value.get(key) ?? undefined;
+      const given = field.readsBlank ? value.get(key) : (value.get(key) ?? undefined);
       if (given !== undefined) result[key] = field.read(given, join(path, key), faults);
       else if (field.orElse) result[key] = field.orElse();
       else faults.add(join(path, key), 'is missing');

@@ -85,15 +85,15 @@ const upstream: Reader<UpstreamSettings> = reader(upstreamSection.schema, (value
   return { ...read, apiKey: read.apiKey ?? '' };
 });
 
-const NO_PRICE = 'must be a number of credits, 0 or more, with at most six decimals';
-
+/** One begun and not filled in (`input:`) is a fault: it would give that unit away. */
 function unitPrice(unit: keyof Price, description: string): Field<bigint | undefined> {
   const read: Reader<bigint> = reader(
     { type: 'number', minimum: 0, maximum: MAX_CREDITS },
     (value, path, faults) =>
-      (typeof value === 'number' ? priceFromCredits(unit, value) : undefined) ?? faults.add(path, NO_PRICE),
+      (typeof value === 'number' ? priceFromCredits(unit, value) : undefined) ??
+      faults.add(path, 'must be a number of credits, 0 or more, with at most six decimals'),
   );
-  return optional(read, undefined, description);
+  return { ...optional(read, undefined, description), readsBlank: true };
 }
 
 const priceSection = section({
@@ -116,11 +116,8 @@ const priceSection = section({
 
 /** Absent = 0, but tokens in and out of a cache cost what input costs, unless priced (contract section 1). */
 const price: Reader<Price> = reader({ ...priceSection.schema, minProperties: 1 }, (value, path, faults) => {
-  // A price begun and not filled in would give that unit away.
-  const blank = value instanceof Map ? [...value.keys()].filter((unit) => value.get(unit) === null) : [];
-  for (const unit of blank) faults.add(`${path}.${unit}`, NO_PRICE);
   const read = priceSection(value, path, faults);
-  if (!read || blank.length > 0) return undefined;
+  if (!read) return undefined;
   const input = read.input ?? 0n;
   return {
     input,
