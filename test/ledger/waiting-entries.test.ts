@@ -1,4 +1,4 @@
-import { test } from 'tap';
+import { type Test, test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import { createRedis } from '../../src/ledger/connect-redis.ts';
 import { parseJournalEntry } from '../../src/ledger/entry-text.ts';
@@ -62,7 +62,8 @@ test('a settle sent again while its entry waits for a rebuild is not applied a s
   t.match(await open.ledger.account(key.accountId), { balance: 8_000_000, held: 0 });
 });
 
-test('a top-up whose entry waits for a rebuild counts once, also where Redis has forgotten its mark', async (t) => {
+/** An account of 10 credits, topped up by 5 that the book refuses until the account has been rebuilt. */
+async function waitingTopUp(t: Test) {
   const { open, account, book, raw } = await startLedgerWorld(t);
   const { key } = await account({ credits: 10 });
   await open.settled();
@@ -72,8 +73,13 @@ test('a top-up whose entry waits for a rebuild counts once, also where Redis has
     null,
   );
   await open.ledger.grant(grant);
-  // The book refuses the entry from now on; Redis loses the account, and forgot the mark, as after a day.
   await book.snapshot(accountId, { day: 0, week: 0, month: 0 });
+  return { open, book, raw, accountId, grant };
+}
+
+test('a top-up whose entry waits for a rebuild counts once, also where Redis has forgotten its mark', async (t) => {
+  const { open, book, raw, accountId } = await waitingTopUp(t);
+  // Redis loses the account, and forgot the mark, as after a day.
   await raw.del(accountName(accountId));
   await raw.hdel(holdsName(accountId % 64), 'waits');
   t.match(await open.ledger.account(accountId), { balance: 15_000_000 });
@@ -85,17 +91,7 @@ test('a top-up whose entry waits for a rebuild counts once, also where Redis has
 });
 
 test('the mark of a top-up is not forgotten while its entry waits, however long the book is away', async (t) => {
-  const { open, account, book } = await startLedgerWorld(t);
-  const { key } = await account({ credits: 10 });
-  await open.settled();
-  const { accountId } = key;
-  const { grant } = await book.createGrant(
-    { id: 'waits', accountId, amount: micro(5_000_000), type: 'top_up', note: '', createdAt: 1 },
-    null,
-  );
-  await open.ledger.grant(grant);
-  // The book refuses the entry until the account has been rebuilt.
-  await book.snapshot(accountId, { day: 0, week: 0, month: 0 });
+  const { open, book, accountId, grant } = await waitingTopUp(t);
   await open.sweep.expireHolds(Date.now() + 48 * 3_600_000);
   t.equal(await open.ledger.grant(grant), 15_000_000);
   await until('its entry to be in the book', async () => {

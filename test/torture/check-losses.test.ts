@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { checkReplicated } from './check-calls.ts';
 import { CREDIT, faultsOf, fixture, PREFIX, row, withLedger } from './check-fixture.ts';
-import type { CallModel } from './model.ts';
+import type { CallModel, Loss } from './model.ts';
 
 /** What faults excuse, and what they do not. */
 
@@ -22,15 +22,17 @@ test('an answered call whose hold expired is right only where its gateway died w
   t.equal(faultsOf(withLedger(base, ledger)).filter(about).length, 0);
 });
 
-test('a call that was lost with an emptied Redis may have no row, and no other', async (t) => {
+/** Redis lost the entry of the first call. */
+function withLostEntry(more: Pick<Loss, 'trouble'> = {}) {
   const base = fixture();
   const lost = { accountId: 1, credits: -CREDIT, keyId: 1, createdAt: 0, journalledAt: 0 };
-  base.model.losses.push({
-    at: 0,
-    entries: new Map([[`${PREFIX}1`, lost]]),
-    holds: new Map(),
-    revived: new Set(),
-  });
+  const entries = new Map([[`${PREFIX}1`, lost]]);
+  base.model.losses.push({ at: 0, entries, holds: new Map(), revived: new Set(), ...more });
+  return base;
+}
+
+test('a call that was lost with an emptied Redis may have no row, and no other', async (t) => {
+  const base = withLostEntry();
   const without = (seq: number) =>
     faultsOf(
       withLedger(
@@ -43,15 +45,8 @@ test('a call that was lost with an emptied Redis may have no row, and no other',
 });
 
 test('a call that went with the last moments of a node may have no row only where its gateway died before it healed', async (t) => {
-  const base = fixture();
-  const lost = { accountId: 1, credits: -CREDIT, keyId: 1, createdAt: 0, journalledAt: 0 };
-  base.model.losses.push({
-    at: 0,
-    entries: new Map([[`${PREFIX}1`, lost]]),
-    holds: new Map(),
-    revived: new Set(),
-    trouble: { slot: undefined, ofBook: false, buckets: new Set([1]), from: 0, to: 2_000 },
-  });
+  const trouble = { slot: undefined, ofBook: false, buckets: new Set([1]), from: 0, to: 2_000 };
+  const base = withLostEntry({ trouble });
   const found = () =>
     faultsOf(
       withLedger(
