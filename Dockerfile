@@ -3,7 +3,7 @@
 # while their calls last: give it a volume. Nothing is written anywhere else, so that it runs with --read-only. A stop may
 # take 43 seconds while calls in flight finish:
 #
-#   docker run --read-only --cap-drop ALL --stop-timeout 45 -v tollgate:/data -p 8080:8080 -e ADMIN_TOKEN=… tollgate
+#   docker run --read-only --cap-drop ALL --stop-timeout 60 -v tollgate:/data -p 8080:8080 -e ADMIN_TOKEN=… tollgate
 
 FROM node:24.21.0-trixie-slim AS build
 WORKDIR /app
