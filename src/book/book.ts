@@ -159,6 +159,15 @@ export interface Charge {
 
 /** Thrown where an e-mail address belongs to another account already. */
 export class EmailTaken extends Error {}
+/** Thrown where a change was built on another version of a key than the one that the book has. */
+export class VersionConflict extends Error {
+  readonly current: number;
+
+  constructor(current: number) {
+    super(`the key is at version ${current}`);
+    this.current = current;
+  }
+}
 /** Thrown where an Idempotency-Key was used before with another amount or note. */
 export class IdempotencyKeyReused extends Error {}
 /** Thrown where the database cannot be reached or does not answer in time. */
@@ -200,12 +209,16 @@ export interface Book {
   /** All keys of the account by id ascending, inactive ones included. */
   keys(accountId: number): Promise<KeyRecord[]>;
   createKey(accountId: number, key: NewKey, now: number): Promise<KeyRecord>;
-  /** Undefined: no such key in that account. Version grows by one, also where nothing changed. */
+  /**
+   * Undefined: no such key in that account. Version grows by one, also where nothing changed. Throws VersionConflict
+   * where the key is at another version than `ifVersion`; then nothing is changed.
+   */
   updateKey(
     accountId: number,
     keyId: number,
     change: Partial<KeySettings>,
     now: number,
+    ifVersion?: number,
   ): Promise<KeyRecord | undefined>;
   /** True where any active key blocks a country (then country data is worth its memory). */
   anyBlockedCountries(): Promise<boolean>;

@@ -26,6 +26,7 @@ export const ERRORS = {
   request_timeout: [408, 'invalid_request_error'],
   email_taken: [409, 'invalid_request_error'],
   idempotency_key_reused: [409, 'invalid_request_error'],
+  version_conflict: [412, 'invalid_request_error'],
   model_not_found: [404, 'not_found_error'],
   key_not_found: [404, 'not_found_error'],
   account_not_found: [404, 'not_found_error'],

@@ -129,6 +129,7 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
     await by.world.api('POST', path, by.world.config.adminToken ?? '', { amount: 1 }, headers);
     return { ...request, headers: { ...request.headers, ...headers } };
   },
+  version_conflict: (request) => ({ ...request, headers: { ...request.headers, 'if-match': '"999"' } }),
   model_required: without('model'),
   model_not_found: (request, by, operation) =>
     request.body
