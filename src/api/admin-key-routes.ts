@@ -75,13 +75,7 @@ function deleteRoute(app: FastifyInstance, deps: AdminDeps): void {
     headers: KeyChangeHeaders,
     response: { 200: DeletedKey },
     'x-docs': {
-      refusals: [
-        ...OPERATOR_REFUSALS,
-        'account_not_found',
-        'key_not_found',
-        'version_conflict',
-        'invalid_field',
-      ],
+      refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'key_not_found', 'version_conflict'],
       answer: { deleted: true },
     },
   };

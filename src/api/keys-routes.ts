@@ -7,7 +7,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { changeKey } from './change-key.ts';
 import { createKey } from './create-key.ts';
 import { BY_KEY } from './docs/operation.ts';
-import { BODY_REFUSALS, KEY_REFUSALS, MANAGING_REFUSALS } from './docs/refusals.ts';
+import { BODY_REFUSALS, MANAGING_REFUSALS, OWNER_REFUSALS } from './docs/refusals.ts';
 import { ifMatch } from './if-match.ts';
 import { speakJson } from './json-scope.ts';
 import { CREATED_KEY_EXAMPLE, KEY_EXAMPLE, KEY_PATCH_EXAMPLES, NEW_KEY_EXAMPLES } from './key-examples.ts';
@@ -23,7 +23,13 @@ import {
   NewKeyBody,
 } from './key-schema.ts';
 import { keyViews } from './key-views.ts';
-import { beforeTheBody, managesAfterPatch, managesOnCreation, managingCaller } from './may-manage.ts';
+import {
+  beforeTheBody,
+  callingKey,
+  managesAfterPatch,
+  managesOnCreation,
+  managingCaller,
+} from './may-manage.ts';
 
 export interface KeysDeps {
   readonly book: Book;
@@ -58,10 +64,10 @@ function listRoute(app: FastifyInstance, { book, ledger, gatekeeper }: KeysDeps)
     description:
       'All keys of the account of the calling key, inactive ones included. Every usable key may list.',
     response: { 200: KeyList },
-    'x-docs': { refusals: KEY_REFUSALS, answer: { keys: [KEY_EXAMPLE] } },
+    'x-docs': { refusals: OWNER_REFUSALS, answer: { keys: [KEY_EXAMPLE] } },
   };
   app.get('/api/keys/', { schema }, async (request) => {
-    const { key: caller } = await gatekeeper.authorise(request);
+    const caller = await callingKey(gatekeeper, request);
     return { keys: await keyViews(ledger, caller.accountId, await book.keys(caller.accountId)) };
   });
 }
@@ -135,7 +141,7 @@ function deleteRoute(app: FastifyInstance, deps: KeysDeps): void {
     headers: KeyChangeHeaders,
     response: { 200: DeletedKey },
     'x-docs': {
-      refusals: [...MANAGING_REFUSALS, 'key_not_found', 'version_conflict', 'invalid_field'],
+      refusals: [...MANAGING_REFUSALS, 'key_not_found', 'version_conflict'],
       answer: { deleted: true },
     },
   };

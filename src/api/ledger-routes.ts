@@ -5,12 +5,14 @@ import { ENTRY_TYPES } from '../domain/ledger-entry.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { BY_KEY } from './docs/operation.ts';
-import { KEY_REFUSALS } from './docs/refusals.ts';
+import { OWNER_REFUSALS } from './docs/refusals.ts';
 import { entryView } from './entry-view.ts';
 import { LedgerAnswer } from './ledger-answer.ts';
 import { csvEntry, csvHeader } from './ledger-csv.ts';
 import { ENTRY_EXAMPLE, FORMATS, LedgerQueryString } from './ledger-schema.ts';
+import { callingKey } from './may-manage.ts';
 import { cursorParam, integerParam, queryOf, textParam, wordParam } from './query.ts';
+import { ledgerDays } from './usage-days.ts';
 
 /** Entries an export reads at a time: what bounds its memory. */
 const EXPORT_PAGE = 500;
@@ -33,17 +35,17 @@ export function ledgerRoute(app: FastifyInstance, { book, ledger, gatekeeper }: 
     operationId: 'listLedgerEntries',
     summary: 'List or export ledger entries',
     description:
-      'Newest first. With `format=csv` or `format=jsonl`, a streamed export of everything, or of the first `limit` ' +
-      'entries. Waits for the journal, so that the call that was answered just now is there.',
+      'Newest first. With `format=csv` or `format=jsonl`, a streamed export of everything that the other ' +
+      'parameters let through, or of its first `limit` entries. Waits for the journal, so that the call that was answered just now is there.',
     querystring: LedgerQueryString,
     response: { 200: LedgerAnswer },
     'x-docs': {
-      refusals: [...KEY_REFUSALS, 'invalid_field'],
+      refusals: OWNER_REFUSALS,
       answer: { entries: [ENTRY_EXAMPLE], next: '1024' },
     },
   };
   app.get('/api/account/ledger/', { schema }, async (request, reply) => {
-    const { key: caller } = await gatekeeper.authorise(request);
+    const caller = await callingKey(gatekeeper, request);
     const query = queryOf(request);
     const format = wordParam(query, 'format', FORMATS) ?? 'json';
     const limit = integerParam(query, 'limit', { min: 1, max: MAX_LIMIT });
@@ -51,12 +53,15 @@ export function ledgerRoute(app: FastifyInstance, { book, ledger, gatekeeper }: 
     const keyId = integerParam(query, 'key_id', { min: 1, max: Number.MAX_SAFE_INTEGER });
     const type = wordParam(query, 'type', ENTRY_TYPES);
     const model = textParam(query, 'model');
+    const { from, to } = ledgerDays(query);
     const filter = {
       accountId: caller.accountId,
       ...(before === undefined ? {} : { before }),
       ...(keyId === undefined ? {} : { keyId }),
       ...(type === undefined ? {} : { type }),
       ...(model === undefined ? {} : { model }),
+      ...(from === undefined ? {} : { fromDay: from }),
+      ...(to === undefined ? {} : { toDay: to }),
     };
     // So that a caller finds the call that was answered just now.
     await ledger.flush(caller.accountId);

@@ -26,6 +26,7 @@ const orNull = <Schema extends ReturnType<typeof Type.String> | ReturnType<typeo
   schema: Schema,
   description: string,
 ) => Type.Union([schema, Type.Null()], { description });
+const day = (description: string) => Type.String({ format: 'date', description });
 const ofCall = 'null where the entry is of no call.';
 
 /** Contract section 7, "Ledger entry". */
@@ -100,6 +101,10 @@ export const LedgerQueryString = Type.Object({
   ),
   type: Type.Optional(words(ENTRY_TYPES, 'Only entries of this type.')),
   model: Type.Optional(Type.String({ description: 'Only calls of this model.', examples: ['demo-chat'] })),
+  from: Type.Optional(
+    day('First UTC day, as usage counts days: a refund belongs to the day of its call. Default: no bound.'),
+  ),
+  to: Type.Optional(day('Last UTC day, included. Default: no bound.')),
   format: Type.Optional(
     words(FORMATS, '`csv` and `jsonl` stream the whole ledger, as files to save.', { default: 'json' }),
   ),
@@ -110,7 +115,6 @@ const Sums = {
   credits: exactCredits('Spent: charges less refunds.'),
   usage: Usage,
 };
-const day = (description: string) => Type.String({ format: 'date', description });
 
 export const GROUPS = ['day', 'key', 'model'] as const;
 

@@ -84,6 +84,9 @@ export interface LedgerQuery {
   readonly keyId?: number;
   readonly type?: EntryType;
   readonly model?: string;
+  /** Booked to these UTC days only, days since 1970-01-01, both included. */
+  readonly fromDay?: number;
+  readonly toDay?: number;
   /** Entries with a lower seq than this only. */
   readonly before?: number;
   /** 1–1,000. */

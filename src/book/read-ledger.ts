@@ -6,13 +6,15 @@ import type { Store } from './store.ts';
 
 export function ledgerQueries({ db }: Store): Pick<Book, 'ledger' | 'charge'> {
   return {
-    async ledger({ accountId, keyId, type, model, before, limit }) {
+    async ledger({ accountId, keyId, type, model, fromDay, toDay, before, limit }) {
       let query = db.selectFrom('ledger').selectAll().where('account_id', '=', accountId);
       if (keyId !== undefined) query = query.where('key_id', '=', keyId);
       if (type !== undefined) query = query.where('type', '=', type);
       // A literal, so that both engines can see that the index of what is no charge serves it.
       if (type !== undefined && type !== 'charge') query = query.where('type', '!=', sql.lit('charge'));
       if (model !== undefined) query = query.where('model', '=', model);
+      if (fromDay !== undefined) query = query.where('day', '>=', fromDay);
+      if (toDay !== undefined) query = query.where('day', '<=', toDay);
       if (before !== undefined) query = query.where('seq', '<', before);
       const rows = await query.orderBy('seq', 'desc').limit(limit).execute();
       return rows.map(ledgerEntry);

@@ -74,6 +74,7 @@ const wrongField: Provoke = (request, by, operation) => {
   const [parameter] = (operation.parameters ?? []).filter((one) => one.in === 'query');
   if (parameter) return { ...request, query: `${parameter.name}=wrong&${parameter.name}=twice` };
   if (operation.path.startsWith('/v1/')) return changed({ n: 'many' })(request, by, operation);
+  if (request.body === undefined) return { ...request, query: 'no_such_parameter=1' };
   return changed({ no_such_field: 1 })(request, by, operation);
 };
 
