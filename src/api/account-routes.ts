@@ -10,7 +10,7 @@ import { type AlertRouteDeps, alertRoutes } from './alert-routes.ts';
 import { BY_KEY } from './docs/operation.ts';
 import { BODY_REFUSALS, MANAGING_REFUSALS, OWNER_REFUSALS } from './docs/refusals.ts';
 import { speakJson } from './json-scope.ts';
-import { ledgerRoute } from './ledger-routes.ts';
+import { ledgerRoutes } from './ledger-routes.ts';
 import { beforeTheBody, callingKey, managingCaller } from './may-manage.ts';
 import { objectBody, positiveCreditsField } from './object-body.ts';
 import { usageRoute } from './usage-routes.ts';
@@ -25,7 +25,7 @@ export function accountRoutes(deps: AccountDeps): FastifyPluginAsync {
     speakJson(app);
     readRoute(app, deps);
     updateRoute(app, deps);
-    ledgerRoute(app, deps);
+    ledgerRoutes(app, deps);
     usageRoute(app, deps);
     alertRoutes(app, deps);
   };

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifySchema } from 'fastify';
 import type { Book, LedgerEntry, LedgerQuery } from '../book/book.ts';
+import { GatewayError } from '../domain/errors.ts';
 import { ENTRY_TYPES } from '../domain/ledger-entry.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -9,7 +10,7 @@ import { OWNER_REFUSALS } from './docs/refusals.ts';
 import { entryView } from './entry-view.ts';
 import { LedgerAnswer } from './ledger-answer.ts';
 import { csvEntry, csvHeader } from './ledger-csv.ts';
-import { ENTRY_EXAMPLE, FORMATS, LedgerQueryString } from './ledger-schema.ts';
+import { ENTRY_EXAMPLE, Entry, EntryPath, FORMATS, LedgerQueryString } from './ledger-schema.ts';
 import { callingKey } from './may-manage.ts';
 import { cursorParam, integerParam, queryOf, textParam, wordParam } from './query.ts';
 import { ledgerDays } from './usage-days.ts';
@@ -27,8 +28,14 @@ export interface LedgerRouteDeps {
   readonly ledger: Pick<Ledger, 'flush'>;
 }
 
-/** `GET /api/account/ledger/`: pages of JSON, or the whole ledger streamed as CSV or JSON lines (section 7). */
-export function ledgerRoute(app: FastifyInstance, { book, ledger, gatekeeper }: LedgerRouteDeps): void {
+/** The ledger and its entries (contract section 7). */
+export function ledgerRoutes(app: FastifyInstance, deps: LedgerRouteDeps): void {
+  listRoute(app, deps);
+  entryRoute(app, deps);
+}
+
+/** Pages of JSON, or the whole ledger streamed as CSV or JSON lines. */
+function listRoute(app: FastifyInstance, { book, ledger, gatekeeper }: LedgerRouteDeps): void {
   const schema: FastifySchema = {
     tags: ['Account'],
     security: BY_KEY,
@@ -67,6 +74,29 @@ export function ledgerRoute(app: FastifyInstance, { book, ledger, gatekeeper }: 
     await ledger.flush(caller.accountId);
     if (format !== 'json') return exportEntries(reply, book, filter, format, limit);
     return page(book, { ...filter, limit: limit ?? DEFAULT_LIMIT });
+  });
+}
+
+function entryRoute(app: FastifyInstance, { book, ledger, gatekeeper }: LedgerRouteDeps): void {
+  const schema: FastifySchema = {
+    tags: ['Account'],
+    security: BY_KEY,
+    operationId: 'readLedgerEntry',
+    summary: 'Read a ledger entry',
+    description:
+      'What a call was charged, by its `x-request-id`; also of a stream, whose head cannot say it.',
+    params: EntryPath,
+    response: { 200: Entry },
+    'x-docs': { refusals: [...OWNER_REFUSALS, 'entry_not_found'], answer: ENTRY_EXAMPLE },
+  };
+  app.get('/api/account/ledger/:entry_id/', { schema }, async (request) => {
+    const caller = await callingKey(gatekeeper, request);
+    await ledger.flush(caller.accountId);
+    const entry = await book.entry(caller.accountId, (request.params as { entry_id: string }).entry_id);
+    if (entry === undefined) {
+      throw new GatewayError('entry_not_found', 'There is no entry with this id in the ledger.');
+    }
+    return entryView(entry);
   });
 }
 

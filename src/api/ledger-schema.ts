@@ -63,6 +63,10 @@ export const Entry = Type.Object(
     }),
     credits: exactCredits('Signed: a charge is negative.'),
     balance_after: exactCredits('The balance right after the entry.'),
+    note: orNull(
+      Type.String(),
+      'What the operator wrote of a top-up or an adjustment, or the gateway of an expired hold; null: nothing.',
+    ),
   },
   { title: 'LedgerEntry', description: 'One change of the balance.' },
 );
@@ -81,6 +85,7 @@ export const ENTRY_EXAMPLE: EntryView = {
   estimated: false,
   credits: '-0.010042',
   balance_after: '999.989958',
+  note: null,
 };
 
 export const EntryPage = Type.Object(
@@ -90,6 +95,10 @@ export const EntryPage = Type.Object(
   },
   { title: 'LedgerPage', description: 'Entries, newest first; the sum of all is the balance.' },
 );
+
+export const EntryPath = Type.Object({
+  entry_id: Type.String({ description: 'Id of the entry.', examples: [ENTRY_EXAMPLE.id] }),
+});
 
 export const FORMATS = ['json', 'csv', 'jsonl'] as const;
 

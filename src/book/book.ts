@@ -260,6 +260,8 @@ export interface Book {
   /** Those of the ids that the ledger has. */
   entriesAmong(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** The entry with that id, if it is of the account. */
+  entry(accountId: number, id: string): Promise<LedgerEntry | undefined>;
+  /** The same with what a refund of it needs. */
   charge(accountId: number, id: string): Promise<Charge | undefined>;
   /** Takes a new epoch for the account and reads what its live state is rebuilt from. Undefined: no such account. */
   snapshot(accountId: number, starts: PeriodStarts): Promise<AccountSnapshot | undefined>;

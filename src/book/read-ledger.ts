@@ -4,7 +4,7 @@ import type { Book } from './book.ts';
 import { ledgerEntry } from './ledger-row.ts';
 import type { Store } from './store.ts';
 
-export function ledgerQueries({ db }: Store): Pick<Book, 'ledger' | 'charge'> {
+export function ledgerQueries({ db }: Store): Pick<Book, 'ledger' | 'entry' | 'charge'> {
   return {
     async ledger({ accountId, keyId, type, model, fromDay, toDay, before, limit }) {
       let query = db.selectFrom('ledger').selectAll().where('account_id', '=', accountId);
@@ -18,6 +18,18 @@ export function ledgerQueries({ db }: Store): Pick<Book, 'ledger' | 'charge'> {
       if (before !== undefined) query = query.where('seq', '<', before);
       const rows = await query.orderBy('seq', 'desc').limit(limit).execute();
       return rows.map(ledgerEntry);
+    },
+
+    async entry(accountId, id) {
+      // PostgreSQL takes no U+0000, so that no entry can have such an id.
+      if (id.includes('\0')) return undefined;
+      const row = await db
+        .selectFrom('ledger')
+        .selectAll()
+        .where('id', '=', id)
+        .where('account_id', '=', accountId)
+        .executeTakeFirst();
+      return row && ledgerEntry(row);
     },
 
     async charge(accountId, id) {

@@ -30,6 +30,7 @@ export const ERRORS = {
   model_not_found: [404, 'not_found_error'],
   key_not_found: [404, 'not_found_error'],
   account_not_found: [404, 'not_found_error'],
+  entry_not_found: [404, 'not_found_error'],
   object_not_found: [404, 'not_found_error'],
   unknown_endpoint: [404, 'not_found_error'],
   spending_limit_exceeded: [402, 'billing_error'],

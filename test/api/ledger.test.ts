@@ -43,6 +43,7 @@ t.test('a charge has every field of contract section 7', async (t) => {
     estimated: false,
     credits: '-1.000000',
     balance_after: '99.000000',
+    note: null,
   });
 });
 

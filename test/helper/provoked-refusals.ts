@@ -119,6 +119,7 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
   body_too_large: raw(Buffer.alloc(2 * 1024 * 1024 + 1, ' ')),
   invalid_field: wrongField,
   key_not_found: (request) => ({ ...request, path: { ...request.path, key_id: NOBODY } }),
+  entry_not_found: (request) => ({ ...request, path: { ...request.path, entry_id: 'req_of_nobody' } }),
   account_not_found: (request) => ({ ...request, path: { ...request.path, account_id: NOBODY } }),
   async email_taken(request, by, operation) {
     await by.world.account({ email: 'taken@example.com' }).catch(() => undefined);

@@ -76,6 +76,7 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
   },
   key_not_found: { message: 'There is no key with this id in the account.' },
   account_not_found: { message: 'There is no account with this id.' },
+  entry_not_found: { message: 'There is no entry with this id in the ledger.' },
   object_not_found: {
     message:
       'There is no "resp_123" of this account. Only what was made with this account, at the provider of the same model, ' +
