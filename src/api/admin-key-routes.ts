@@ -12,6 +12,7 @@ import { CREATED_KEY_EXAMPLE, KEY_EXAMPLE, NEW_KEY_EXAMPLES } from './key-exampl
 import { keyIdOf } from './key-path.ts';
 import { CreatedKey, DeletedKey, KeyChangeHeaders, KeyList, NewKeyBody } from './key-schema.ts';
 import { keyViews } from './key-views.ts';
+import { managesOnCreation } from './may-manage.ts';
 
 const docs = { tags: ['Operator'], security: BY_OPERATOR };
 const PATH = '/api/admin/accounts/:account_id/keys/';
@@ -41,14 +42,14 @@ function listRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
   });
 }
 
-/** A key for an owner who has lost theirs, so it may manage, restricted or not, unless the request says otherwise. */
 function createRoute(app: FastifyInstance, deps: AdminDeps): void {
   const schema: FastifySchema = {
     ...docs,
     operationId: 'createKeyForAccount',
     summary: 'Create a key for an account',
     description:
-      'For an owner who has lost theirs: it may manage, restricted or not, unless the request says otherwise.',
+      'For an owner who has lost theirs, or to be handed out: it may manage where it has no restriction, unless the request ' +
+      'says otherwise.',
     params: AccountPath,
     body: NewKeyBody,
     response: { 201: CreatedKey },
@@ -59,9 +60,13 @@ function createRoute(app: FastifyInstance, deps: AdminDeps): void {
     },
   };
   app.post(PATH, { schema }, async (request, reply) => {
-    const { settings, canManage = true } = parseNewKey(request.body);
+    const { settings, canManage } = parseNewKey(request.body);
     const account = await accountOf(deps.book, request);
-    return reply.code(201).send(await createKey(deps, account.id, { ...settings, canManage }));
+    const created = await createKey(deps, account.id, {
+      ...settings,
+      canManage: managesOnCreation(canManage, settings),
+    });
+    return reply.code(201).send(created);
   });
 }
 
