@@ -117,7 +117,7 @@ test('files that code made for an own message can be sent back with it, whole or
 });
 
 test('no header of the client picks an account, a project or a workspace of the provider', async (t) => {
-  const world = await startWorld(t);
+  const world = await startWorld(t, { behave: () => undefined });
   const { key } = await world.account();
   const picking = [
     'anthropic-workspace-id',
@@ -128,7 +128,8 @@ test('no header of the client picks an account, a project or a workspace of the 
     'chatgpt-account-id',
   ];
   const kept = ['anthropic-beta', 'openai-beta', 'session_id', 'x-claude-code-session-id', 'idempotency-key'];
-  await world.chat(key, {}, Object.fromEntries([...picking, ...kept].map((name) => [name, 'theirs'])));
+  const sent = Object.fromEntries([...picking, ...kept].map((name) => [name, 'theirs']));
+  t.equal((await world.chat(key, {}, sent)).status, 200);
   const { headers } = await world.provider.request(0);
   for (const name of picking) t.notOk(name in headers, name);
   for (const name of kept) t.equal(headers[name], 'theirs', name);
