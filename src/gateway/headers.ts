@@ -74,6 +74,9 @@ const DROPPED_FROM_RESPONSE: ReadonlySet<string> = new Set([
   'x-tollgate-charge',
 ]);
 
+/** What the provider's quota of the operator's account has come to (contract section 4). */
+const RATE_LIMIT = /^(?:x-|anthropic-)?rate-?limit/;
+
 /** The headers of the upstream call: the client's, less the dropped ones, with the provider's credential. */
 export function upstreamHeaders(headers: IncomingHttpHeaders, upstream: Upstream): string[] {
   const listed = connectionNames(headers.connection);
@@ -105,7 +108,8 @@ export function clientHeaders(
   const listed = connectionNames(upstream.connection);
   for (const name in upstream) {
     const value = upstream[name];
-    if (DROPPED_FROM_RESPONSE.has(name) || name.startsWith('access-control-')) continue;
+    if (DROPPED_FROM_RESPONSE.has(name) || name.startsWith('access-control-') || RATE_LIMIT.test(name))
+      continue;
     if (reply[name] === undefined && !listed?.includes(name)) add(out, name, value);
   }
   for (const name in reply) add(out, name, reply[name]);
