@@ -18,7 +18,7 @@ import { modelRoutes } from './gateway/model-routes.ts';
 import { modelsRoute } from './gateway/models-route.ts';
 import { noSuchEndpoint } from './gateway/no-such-endpoint.ts';
 import type { PipelineParts } from './gateway/pipeline.ts';
-import { refusalText, refuse } from './gateway/refuse.ts';
+import { refusalHeaders, refusalText, refuse } from './gateway/refuse.ts';
 import { ConnectionRefuser } from './gateway/refuse-connection.ts';
 import { checkHead } from './gateway/request-head.ts';
 import { pagesLater } from './pages-later.ts';
@@ -88,7 +88,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   await app.register(cors, {
     origin: '*',
     methods: ['GET', 'POST', 'PATCH', 'DELETE'],
-    exposedHeaders: ['x-request-id', 'x-tollgate-charge', 'retry-after'],
+    exposedHeaders: ['x-request-id', 'request-id', 'x-tollgate-charge', 'x-should-retry', 'retry-after'],
     maxAge: 3_600,
     strictPreflight: false,
   });
@@ -131,6 +131,7 @@ function expectations(server: Server): void {
       'content-type': 'application/json; charset=utf-8',
       'content-length': Buffer.byteLength(body),
       'x-request-id': newRequestId(),
+      ...refusalHeaders(417, refusal),
       connection: 'close',
     };
     response.writeHead(417, headers).end(body);

@@ -33,6 +33,7 @@ export const ERRORS = {
   entry_not_found: [404, 'not_found_error'],
   object_not_found: [404, 'not_found_error'],
   unknown_endpoint: [404, 'not_found_error'],
+  upgrade_required: [426, 'invalid_request_error'],
   spending_limit_exceeded: [402, 'billing_error'],
   insufficient_credits: [402, 'billing_error'],
   upstream_auth_failed: [502, 'upstream_error'],

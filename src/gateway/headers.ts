@@ -3,8 +3,7 @@ import type { Upstream } from '../domain/catalog.ts';
 
 /**
  * Request headers that never reach an upstream (contract section 4): hop-by-hop (RFC 9110 §7.6.1), credentials and
- * cookies of the client, what tells where it is, what the transport sets by itself, and what picks one of the
- * provider's accounts.
+ * cookies of the client, what tells where it is, and what the transport sets by itself.
  */
 const DROPPED_FROM_REQUEST: ReadonlySet<string> = new Set([
   'connection',
@@ -39,9 +38,14 @@ const DROPPED_FROM_REQUEST: ReadonlySet<string> = new Set([
   'accept-encoding',
   'content-encoding',
   'content-length',
-  'openai-organization',
-  'openai-project',
+  'x-goog-api-key',
 ]);
+
+/**
+ * What picks one of the provider's accounts, or what it keeps there of somebody: `openai-project`,
+ * `anthropic-workspace-id`, `anthropic-user-profile-id`, `x-goog-user-project`, `chatgpt-account-id` and the like.
+ */
+const PICKS_AN_ACCOUNT = /-(?:organization|project|workspace|account|tenant|user-profile)(?:-id)?$/;
 
 /** Response headers that never reach the client: hop-by-hop, cookies, and what speaks of the provider's account or edge. */
 const DROPPED_FROM_RESPONSE: ReadonlySet<string> = new Set([
@@ -70,6 +74,9 @@ const DROPPED_FROM_RESPONSE: ReadonlySet<string> = new Set([
   'x-tollgate-charge',
 ]);
 
+/** What the provider's quota of the operator's account has come to (contract section 4). */
+const RATE_LIMIT = /^(?:x-|anthropic-)?rate-?limit/;
+
 /** The headers of the upstream call: the client's, less the dropped ones, with the provider's credential. */
 export function upstreamHeaders(headers: IncomingHttpHeaders, upstream: Upstream): string[] {
   const listed = connectionNames(headers.connection);
@@ -77,6 +84,7 @@ export function upstreamHeaders(headers: IncomingHttpHeaders, upstream: Upstream
   const out = ['accept-encoding', 'identity'];
   for (const name in headers) {
     if (DROPPED_FROM_REQUEST.has(name) || name.startsWith('x-forwarded-') || listed?.includes(name)) continue;
+    if (PICKS_AN_ACCOUNT.test(name)) continue;
     const value = headers[name];
     if (typeof value === 'string') out.push(name, value);
     else if (value) for (const each of value) out.push(name, each);
@@ -100,7 +108,8 @@ export function clientHeaders(
   const listed = connectionNames(upstream.connection);
   for (const name in upstream) {
     const value = upstream[name];
-    if (DROPPED_FROM_RESPONSE.has(name) || name.startsWith('access-control-')) continue;
+    if (DROPPED_FROM_RESPONSE.has(name) || name.startsWith('access-control-') || RATE_LIMIT.test(name))
+      continue;
     if (reply[name] === undefined && !listed?.includes(name)) add(out, name, value);
   }
   for (const name in reply) add(out, name, reply[name]);

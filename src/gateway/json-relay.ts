@@ -9,6 +9,8 @@ const TEXT_MAX_BYTES = 16 * 1024;
 /** Of larger ones the beginning is kept, where the id stands. */
 const HEAD_BYTES = 4 * 1024;
 const FIRST_ID = /"id"\s*:\s*"([^"\\]*)"/;
+/** Of the sound of a chat answer, which makes it large. */
+const SOUND_ID = /"audio"\s*:\s*\{\s*"id"\s*:\s*"([^"\\]*)"/;
 /** Bytes of text that make a token, about; only for a larger answer that reports nothing. */
 const BYTES_PER_TOKEN = 4;
 
@@ -120,7 +122,8 @@ export class JsonRelay implements AnswerSink {
     const { call, countTokens } = this.#delivery;
     const { meter } = call.endpoint;
     if (this.#scanner) {
-      const made = meter.made?.({ id: FIRST_ID.exec(this.#head)?.[1] });
+      const audio = { id: SOUND_ID.exec(this.#head)?.[1] };
+      const made = meter.made?.({ id: FIRST_ID.exec(this.#head)?.[1], choices: [{ message: { audio } }] });
       const passed = { usage: this.#scanner.value('usage'), data: new Array(this.#scanner.count) };
       return {
         ...(made ? { made } : {}),

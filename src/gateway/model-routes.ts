@@ -35,7 +35,11 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
     for (const endpoint of ENDPOINTS) {
       const pipeline = new Pipeline(parts, endpoint, turns);
       await app.register(async (scope) => {
-        scope.addHook('onRequest', (request, _reply, done) => pipeline.enter(request, done));
+        scope.addHook('onRequest', (request, reply, done) => {
+          // Where Anthropic's clients look for it. It replaces the provider's, which the ledger does not know.
+          if (endpoint.format === 'anthropic') reply.header('request-id', request.id);
+          pipeline.enter(request, done);
+        });
         scope.addHook('onError', async (request, _reply, error) => pipeline.failed(request, error));
         await scope.register(httpProxy, {
           upstream: '',

@@ -1,11 +1,54 @@
 import type { FastifyRequest } from 'fastify';
+import type { WireFormat } from '../domain/catalog.ts';
 import { GatewayError } from '../domain/errors.ts';
+import { ENDPOINTS } from './endpoints.ts';
+import { isMisplacedBase } from './error-format.ts';
 
+/** What clients add to their base URL, the longest first: `/completions` ends `/chat/completions`. */
+const ADDED = [...ENDPOINTS, { path: '/v1/models', format: undefined }]
+  .map(({ path, format }) => ({ path, format, added: path.slice('/v1'.length) }))
+  .sort((a, b) => b.added.length - a.added.length);
+
+const OPENAI =
+  "The base URL of OpenAI's clients is the address of this gateway with /v1, and nothing after it.";
+const ANTHROPIC =
+  "The base URL of Anthropic's clients is the address of this gateway without /v1, and nothing after it.";
+const BASE_URLS: Readonly<Record<WireFormat, string>> = { openai: OPENAI, anthropic: ANTHROPIC };
+
+/** The refusal of a request to which no route answers, which says what would be right where that can be told. */
 export function noSuchEndpoint(request: FastifyRequest): GatewayError {
-  return new GatewayError('unknown_endpoint', `There is no ${request.method} ${pathOf(request.url)} here.`);
+  const path = pathOf(request.url);
+  if (asksForSocket(request, path)) {
+    return new GatewayError(
+      'upgrade_required',
+      'Responses are not served over WebSocket here. Send them by POST /v1/responses; with "stream": true they come as events.',
+    );
+  }
+  return new GatewayError(
+    'unknown_endpoint',
+    `There is no ${request.method} ${path.slice(0, 200)} here${whereBaseEnds(path)}`,
+  );
+}
+
+/** Codex tries it before it goes on by POST, seven times where the answer is another than 426. */
+function asksForSocket({ method, headers }: FastifyRequest, path: string): boolean {
+  return (
+    method === 'GET' &&
+    /^\/v1\/responses\/?$/.test(path) &&
+    /^websocket$/i.test(headers.upgrade?.trim() ?? '')
+  );
+}
+
+/** Where the base URL ends, if the path is that of an endpoint with something else before it; the end of the sentence. */
+function whereBaseEnds(path: string): string {
+  const asked = path.replace(/\/+$/, '');
+  const found = ADDED.find(({ added }) => asked.endsWith(added));
+  if (!found || asked === found.path || !isMisplacedBase(asked.slice(0, -found.added.length))) return '.';
+  const base = found.format ? BASE_URLS[found.format] : `${OPENAI} ${ANTHROPIC}`;
+  return `, but ${found.path}. ${base}`;
 }
 
 /** Without the query: a key that somebody put there must not come back in an answer. */
 function pathOf(url: string): string {
-  return url.split('?', 1)[0]?.slice(0, 200) ?? '';
+  return url.split('?', 1)[0] ?? '';
 }

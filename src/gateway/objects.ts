@@ -30,27 +30,28 @@ export class Objects {
   }
 
   /**
-   * Tokens that stand behind the ids that a request names. Throws 404 `object_not_found` where one of them is not the
+   * Tokens that stand behind the ids that a request names, each with the member in which it does. Throws 404 `object_not_found` where one of them is not the
    * account's own at the upstream of the model, whoever's it is; BookUnavailable where that cannot be found out.
    */
   async tokensBehind(
-    ids: readonly string[],
+    named: ReadonlyMap<string, string>,
     body: CallBody,
     { accountId }: Pick<KeyRecord, 'accountId'>,
   ): Promise<number> {
-    if (ids.length > MAX_NAMED)
+    if (named.size > MAX_NAMED)
       throw new GatewayError('invalid_request', 'The request names too many objects.');
     // PostgreSQL takes no U+0000, so that no such id can have been noted.
-    const known = ids.filter((id) => !id.includes('\0'));
+    const known = [...named.keys()].filter((id) => !id.includes('\0'));
     const byId = await this.#named(accountId, body.model.upstream.name, known);
     let tokens = 0;
-    for (const id of ids) {
+    for (const [id, member] of named) {
       const object = byId.get(id);
       if (!object) {
         throw new GatewayError(
           'object_not_found',
           `There is no ${JSON.stringify(id.slice(0, 100))} of this account. Only what was made with this account, at the ` +
             'provider of the same model, can be named.',
+          member.slice(0, 100),
         );
       }
       tokens += object.tokens ?? this.#contextTokens;

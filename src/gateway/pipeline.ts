@@ -14,6 +14,7 @@ import type { Gatekeeper, Judged } from './gatekeeper.ts';
 import type { JobRouteParts } from './job-request.ts';
 import { foldedJson, rereadingMeter } from './json/spooled-json.ts';
 import type { Bounds } from './meter/meter.ts';
+import { namedIds } from './named/named-ids.ts';
 import type { Objects } from './objects.ts';
 import { readBody } from './read-body.ts';
 import { refusalFrom } from './refuse.ts';
@@ -159,8 +160,8 @@ export class Pipeline {
     request.body = undefined;
     call.upstreamBody = upstreamBody(body, asksForUsage);
     meter.check?.(body);
-    const named = meter.references?.(body);
-    if (!named?.length) {
+    const named = namedIds(body.value);
+    if (named.size === 0) {
       call.hold = meter.hold(body, bounds);
       return;
     }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { GatewayError } from '../domain/errors.ts';
 import { newRequestId } from '../domain/request-id.ts';
+import { refusalHeaders } from './refuse.ts';
 
 /** How long a refused client may take to read why, before its connection is cut. */
 const LINGER_MS = 1_000;
@@ -80,10 +81,15 @@ export class ConnectionRefuser {
 function write(socket: Socket, { line, refusal }: ParseRefusal): void {
   if (!socket.writable) return;
   const body = JSON.stringify(refusal.body());
-  socket.end(
-    `HTTP/1.1 ${line}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-      `x-request-id: ${newRequestId()}\r\nConnection: close\r\n\r\n${body}`,
-  );
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    'x-request-id': newRequestId(),
+    ...refusalHeaders(Number.parseInt(line, 10), refusal),
+    Connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${line}\r\n${lines.join('')}\r\n${body}`);
   // Its half would stay open for as long as the client likes; cut at once, the answer could be lost with it.
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

@@ -2,6 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { BookUnavailable } from '../book/book.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { LedgerUnavailable } from '../ledger/ledger.ts';
+import { errorFormat } from './error-format.ts';
 
 /** Anthropic's names for the types of errors that its clients know (its API reference, "Errors"). */
 const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
@@ -57,20 +58,38 @@ export function refuse(error: unknown, request: FastifyRequest, reply: FastifyRe
     request.log.warn({ err: refusal.cause }, 'request refused with 503');
   // Where the path cannot be read, no hook has run that would have set it.
   reply.header('x-request-id', request.id);
-  if (refusal.statusCode === 401) reply.header('www-authenticate', 'Bearer');
-  if (refusal.retryAfterS !== undefined) reply.header('retry-after', String(refusal.retryAfterS));
   // The unread rest of a body must not be taken for the next request.
   if (!request.raw.complete) reply.header('connection', 'close');
+  // By the route: `/v1/%6dessages` is that of messages too.
+  const url = request.routeOptions?.url ?? request.url;
+  if (errorFormat(url) === 'anthropic') reply.header('request-id', request.id);
   reply
+    .headers(refusalHeaders(refusal.statusCode, refusal))
     .code(refusal.statusCode)
     .type('application/json; charset=utf-8')
-    // By the route: `/v1/%6dessages` is that of messages too.
-    .send(refusalText(refusal, request.routeOptions?.url ?? request.url));
+    .send(refusalText(refusal, url));
+}
+
+/** What a refusal says in headers (contract section 3), by the status that it is answered with. */
+export function refusalHeaders(status: number, { retryAfterS }: GatewayError): Record<string, string> {
+  return {
+    ...(isFinal(status) ? { 'x-should-retry': 'false' } : {}),
+    ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+    // RFC 9110 §15.5.22: the protocol that is to be spoken instead.
+    ...(status === 426 ? { upgrade: 'HTTP/1.1', connection: 'upgrade, close' } : {}),
+    ...(retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) }),
+  };
+}
+
+/** The same request would be refused again: not so one that came too slowly, or too soon after others. */
+export function isFinal(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 408 && status !== 429;
 }
 
 /** The body of a refusal, in the shape of the route that was asked. */
 export function refusalText(refusal: GatewayError, url: string): string {
-  if (!url.startsWith('/v1/messages')) return JSON.stringify(refusal.body());
+  const body = refusal.body();
+  if (errorFormat(url) === 'openai') return JSON.stringify(body);
   const type = ANTHROPIC_TYPES[refusal.statusCode] ?? 'api_error';
-  return JSON.stringify({ type: 'error', error: { type, message: refusal.message } });
+  return JSON.stringify({ type: 'error', error: { ...body.error, type } });
 }

@@ -78,12 +78,6 @@ const wrongField: Provoke = (request, by, operation) => {
   return changed({ no_such_field: 1 })(request, by, operation);
 };
 
-const NAMES_AN_OBJECT: Readonly<Record<string, Record<string, unknown>>> = {
-  '/v1/messages': { container: 'container_1' },
-  '/v1/responses': { previous_response_id: 'resp_1' },
-  '/v1/videos': { input_reference: 'file_1' },
-};
-
 const otherModel = (operation: Described) =>
   operation.path.startsWith('/v1/images') ? 'demo-chat' : 'demo-image';
 
@@ -153,7 +147,7 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
   object_not_found: (request, by, operation) =>
     request.body === undefined
       ? { ...request, path: { id: 'video_of_nobody' } }
-      : changed(NAMES_AN_OBJECT[operation.path] ?? {})(request, by, operation),
+      : changed({ file_id: 'file_1' })(request, by, operation),
   upstream_unavailable: provider('breaks'),
   upstream_auth_failed: provider('refuses'),
   upstream_timeout: provider('stalls'),

@@ -9,9 +9,11 @@ const DESCRIPTION = `A gateway that stands between your clients and the APIs of 
 cost when it ends.
 
 **Errors** have one shape, \`{"error":{"message","type","param","code"}}\`; those of \`/v1/messages\` and below it have
-Anthropic's. Compare \`code\`. Every answer carries \`x-request-id\`. Calls are checked in this order: key, account, expiry,
+Anthropic's, with \`code\` and \`param\` in it. Compare \`code\`. Every answer carries \`x-request-id\`, and every refusal
+that a repeat cannot mend \`x-should-retry: false\`. Calls are checked in this order: key, account, expiry,
 hours, address, country, origin, body and model, category, model list, spending limit, credits; the first failure answers.
-Any path or method that is not listed here is 404 \`unknown_endpoint\`. What is not HTTP at all is 400 \`invalid_request\`;
+Any path or method that is not listed here is 404 \`unknown_endpoint\`; \`GET /v1/responses\` with \`Upgrade: websocket\` is
+426 \`upgrade_required\`: send it by POST. What is not HTTP at all is 400 \`invalid_request\`;
 too large headers get that code with status 431.
 
 **Times** are ISO 8601 in UTC, such as \`2026-11-21T08:00:00.000Z\`. Paths work with and without the slash at their end.`;

@@ -1,9 +1,23 @@
 import { ERRORS, type ErrorCode, GatewayError } from '../../domain/errors.ts';
-import { refusalText } from '../../gateway/refuse.ts';
+import { isFinal, refusalText } from '../../gateway/refuse.ts';
 import { ERROR_EXAMPLES } from './error-examples.ts';
 import type { Answer, JsonSchema, Reference } from './operation.ts';
 
 const TYPES = [...new Set(Object.values(ERRORS).map(([, type]) => type))];
+
+const MESSAGE: JsonSchema = {
+  type: 'string',
+  description: 'What happened and what to do about it; for people.',
+};
+const PARAM: JsonSchema = {
+  type: ['string', 'null'],
+  description: 'The field, parameter or header that was refused; null where it was none of them.',
+};
+const CODE: JsonSchema = {
+  type: 'string',
+  enum: Object.keys(ERRORS),
+  description: 'What programs should compare; it does not change.',
+};
 
 /** Contract section 3: the shape of every error but those of Anthropic's routes. */
 const OPENAI_ERROR: JsonSchema = {
@@ -17,17 +31,10 @@ const OPENAI_ERROR: JsonSchema = {
       required: ['message', 'type', 'param', 'code'],
       additionalProperties: false,
       properties: {
-        message: { type: 'string', description: 'What happened and what to do about it; for people.' },
+        message: MESSAGE,
         type: { type: 'string', enum: TYPES, description: 'The kind of error; follows from the code.' },
-        param: {
-          type: ['string', 'null'],
-          description: 'The field, parameter or header that was refused; null where it was none of them.',
-        },
-        code: {
-          type: 'string',
-          enum: Object.keys(ERRORS),
-          description: 'What programs should compare; it does not change.',
-        },
+        param: PARAM,
+        code: CODE,
       },
     },
   },
@@ -42,11 +49,13 @@ const ANTHROPIC_ERROR: JsonSchema = {
     type: { type: 'string', const: 'error' },
     error: {
       type: 'object',
-      required: ['type', 'message'],
+      required: ['type', 'message', 'param', 'code'],
       additionalProperties: false,
       properties: {
         type: { type: 'string', description: "One of Anthropic's types, by the status." },
-        message: { type: 'string', description: 'What happened and what to do about it; for people.' },
+        message: MESSAGE,
+        param: PARAM,
+        code: CODE,
       },
     },
   },
@@ -62,6 +71,7 @@ const HEADERS: Readonly<Record<number, Record<string, Reference>>> = {
   401: { 'WWW-Authenticate': { $ref: '#/components/headers/WWW-Authenticate' } },
   503: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } },
 };
+const FINAL = { 'x-should-retry': { $ref: '#/components/headers/x-should-retry' } };
 
 /** The refusals of one route by status, each with an example of every code, under `#/components/examples`. */
 export function errorAnswers(codes: readonly ErrorCode[], format: ErrorFormat): Record<string, Answer> {
@@ -70,7 +80,7 @@ export function errorAnswers(codes: readonly ErrorCode[], format: ErrorFormat): 
   for (const [status, ofStatus] of Map.groupBy(new Set(codes), (code) => ERRORS[code][0])) {
     answers[status] = {
       description: `Refused: ${ofStatus.map((code) => `\`${code}\``).join(', ')}.`,
-      ...(HEADERS[status] ? { headers: { ...HEADERS[status] } } : {}),
+      headers: { ...(isFinal(status) ? FINAL : {}), ...HEADERS[status] },
       content: {
         'application/json': {
           schema,

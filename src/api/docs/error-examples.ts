@@ -81,8 +81,12 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
     message:
       'There is no "resp_123" of this account. Only what was made with this account, at the provider of the same model, ' +
       'can be named.',
+    param: 'previous_response_id',
   },
   unknown_endpoint: { message: 'There is no such endpoint.' },
+  upgrade_required: {
+    message: 'Responses are not served over WebSocket here. Send them by POST /v1/responses.',
+  },
   spending_limit_exceeded: {
     message:
       'The monthly spending limit of this key is 10.000000 credits; 9.990000 are spent, 0.000000 are held by calls in ' +

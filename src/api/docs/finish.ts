@@ -1,4 +1,4 @@
-import { errorAnswers, errorExamples } from './error-answers.ts';
+import { type ErrorFormat, errorAnswers, errorExamples } from './error-answers.ts';
 import { HEADERS } from './headers.ts';
 import { LOW_CREDITS_WEBHOOK } from './low-credits-webhook.ts';
 import { MODEL_OPERATIONS } from './model-operations.ts';
@@ -57,7 +57,7 @@ function complete({ 'x-docs': docs, ...operation }: Operation): Operation {
     ...(requestBody && requests
       ? { requestBody: { ...requestBody, content: mapValues(requestBody.content, exemplified(requests)) } }
       : {}),
-    responses: mapValues(responses, identified),
+    responses: mapValues(responses, (answer) => identified(answer, errorFormat)),
   };
 }
 
@@ -73,12 +73,11 @@ function exemplified(examples: Readonly<Record<string, Example>>): (media: Media
   return (media) => ({ ...media, examples });
 }
 
-/** Contract section 3: every answer carries `x-request-id`. */
-function identified(answer: Answer): Answer {
-  return {
-    ...answer,
-    headers: { 'x-request-id': { $ref: '#/components/headers/x-request-id' }, ...answer.headers },
-  };
+/** Contract section 3: every answer carries `x-request-id`; those of Anthropic's routes `request-id` too. */
+function identified(answer: Answer, format: ErrorFormat): Answer {
+  const names = format === 'anthropic' ? ['x-request-id', 'request-id'] : ['x-request-id'];
+  const ids = names.map((name) => [name, { $ref: `#/components/headers/${name}` }]);
+  return { ...answer, headers: { ...Object.fromEntries(ids), ...answer.headers } };
 }
 
 /** The operations with those of model calls in place of what Fastify knows of them. */

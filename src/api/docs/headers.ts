@@ -6,6 +6,19 @@ export const HEADERS = {
     schema: { type: 'string' },
     example: 'req_3Jk0vX2bQm8tLw5Z2r',
   },
+  'request-id': {
+    description: "The same as `x-request-id`, where Anthropic's clients look for it.",
+    required: true,
+    schema: { type: 'string' },
+    example: 'req_3Jk0vX2bQm8tLw5Z2r',
+  },
+  'x-should-retry': {
+    description:
+      "The gateway would refuse the same request again; official clients obey it. A provider's own error has what the " +
+      'provider says.',
+    schema: { type: 'string', const: 'false' },
+    example: 'false',
+  },
   'x-tollgate-charge': {
     description:
       'What the call cost, in credits with six decimals. Streams, and answers over 1 MiB, do not carry it: they are ' +

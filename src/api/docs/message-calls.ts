@@ -12,10 +12,10 @@ const createMessage = modelCall({
   operationId: 'createMessage',
   summary: 'Message',
   description:
-    "Errors have Anthropic's shape. A container that a request names must have been made with this account.",
+    "Errors have Anthropic's shape. A container, or a file that code made in one, can be named by its id where it was " +
+    'made with this account.',
   reference: 'https://docs.anthropic.com/en/api/messages',
   format: 'anthropic',
-  refusals: ['object_not_found'],
   required: ['messages'],
   fields: {
     messages: MESSAGES,

@@ -68,6 +68,7 @@ export const MODEL_CALL_REFUSALS = [
   'invalid_request',
   'request_timeout',
   'body_too_large',
+  'object_not_found',
   'category_not_allowed',
   'model_not_allowed',
   'spending_limit_exceeded',

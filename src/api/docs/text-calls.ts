@@ -108,10 +108,9 @@ const createResponse = modelCall({
   operationId: 'createResponse',
   summary: 'Response',
   description:
-    'What a request names by id (a response, an item, a container) must have been made with this account: else 404 ' +
-    '`object_not_found`. Conversations, prompts, files and vector stores belong to no account here, and cannot be named.',
+    'A response, an item or a container that was made with this account can be named by its id. Conversations, prompts, ' +
+    'files and vector stores belong to no account here, and cannot be named.',
   reference: `${REFERENCE}/responses/create`,
-  refusals: ['object_not_found'],
   fields: {
     input: { type: ['string', 'array'], items: {}, description: 'Text, or a list of items.' },
     max_output_tokens: count(HELD),

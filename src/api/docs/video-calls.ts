@@ -22,7 +22,6 @@ const createVideo = modelCall({
     'failed it. Characters and files of the provider belong to no account here, and cannot be named.',
   reference: `${REFERENCE}/create`,
   bodies: ['application/json', 'multipart/form-data'],
-  refusals: ['object_not_found'],
   required: ['prompt'],
   fields: {
     prompt: { type: 'string', description: 'What to show.' },

@@ -4,6 +4,7 @@ import { audioSeconds } from '../audio/audio-seconds.ts';
 import { COUNTS, checkCount, invalidJson, JUDGED, modelNamed } from '../body.ts';
 import type { Audio, CallBody } from '../call-body.ts';
 import type { Endpoint } from '../endpoints.ts';
+import { NAMES_AN_ID } from '../named/named-ids.ts';
 import { type ByteSource, inMemory, rangeOf } from '../upload/byte-source.ts';
 import { Spool } from '../upload/spool.ts';
 import { type Edit, Upload } from '../upload/upload.ts';
@@ -59,13 +60,13 @@ function refuseRepeated({ fields, files }: Form): void {
       .trim()
       .toLowerCase()
       .replace(/\[\d*\]$/, '');
-    if (!JUDGED.has(folded)) continue;
+    if (!JUDGED.has(folded) && !NAMES_AN_ID.test(name)) continue;
     if (seen.has(folded)) {
       throw invalidJson(`The form has the field "${folded}" more than once. Send it once.`, folded);
     }
     seen.add(folded);
   }
-  const asFile = files.find(({ name }) => JUDGED.has(name));
+  const asFile = files.find(({ name }) => JUDGED.has(name) || NAMES_AN_ID.test(name));
   if (asFile) throw invalidJson(`Send the field "${asFile.name}" as text, not as a file.`, asFile.name);
 }
 

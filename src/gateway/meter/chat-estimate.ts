@@ -7,7 +7,12 @@ import { asText, isObject } from './parts.ts';
 const MESSAGE_TOKENS = 4;
 
 /** What a chat call used, where its upstream did not say: from what was sent and what was received. */
-export async function estimateChat(body: JsonBody, written: string, count: CountTokens): Promise<Usage> {
+export async function estimateChat(
+  body: JsonBody,
+  written: string,
+  count: CountTokens,
+  storedTokens = 0,
+): Promise<Usage> {
   const { messages, tools } = body.value;
   const texts: string[] = [];
   let framing = 0;
@@ -20,7 +25,7 @@ export async function estimateChat(body: JsonBody, written: string, count: Count
   }
   if (tools !== undefined) texts.push(asText(tools));
   const [input, output] = await Promise.all([count(texts.join('\n')), written === '' ? 0 : count(written)]);
-  return { input: input + framing, output };
+  return { input: input + framing + storedTokens, output };
 }
 
 /** What a whole chat answer says, for answers without usage. */

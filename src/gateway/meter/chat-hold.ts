@@ -20,9 +20,9 @@ const REQUEST_OVERHEAD = 64;
  * the request names, times `n`. Where it names none, the model's `maxOutputTokens` stands in, and the bound is as true as
  * that entry of the catalog.
  */
-export function chatHold(body: JsonBody, { imageTokens }: Bounds): Micro {
+export function chatHold(body: JsonBody, { imageTokens, storedTokens = 0 }: Bounds): Micro {
   const { messages, tools } = body.value;
-  let input = body.textBytes + REQUEST_OVERHEAD;
+  let input = body.textBytes + REQUEST_OVERHEAD + storedTokens;
   if (Array.isArray(messages)) {
     input += messages.length * MESSAGE_OVERHEAD;
     for (const message of messages) input += mediaTokens(message, imageTokens, body.longTexts);

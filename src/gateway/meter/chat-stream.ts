@@ -1,5 +1,5 @@
 import type { Usage } from '../../domain/ledger-entry.ts';
-import { chatUsage } from './chat-usage.ts';
+import { chatMade, chatUsage } from './chat-usage.ts';
 import { correctedBy } from './corrected-by.ts';
 import type { StreamMeter, Verdict } from './meter.ts';
 import { eventData, isOutermost, saysDone, saysFailed } from './sse-event.ts';
@@ -29,6 +29,8 @@ export interface ChatStreamOptions {
   readonly injectedUsage: boolean;
   /** Several answers come interleaved, told apart by their `index`. */
   readonly isInterleaved: boolean;
+  /** The answer is spoken too. */
+  readonly hasSound?: boolean;
   /** As in WrittenText. */
   readonly deltas?: readonly (string | readonly string[])[];
 }
@@ -40,6 +42,8 @@ export interface ChatStreamOptions {
 export class ChatStream implements StreamMeter {
   readonly #injectedUsage: boolean;
   readonly #isInterleaved: boolean;
+  readonly #hasSound: boolean;
+  readonly #made = new Set<string>();
   readonly #written: WrittenText;
   #reported: Usage | undefined;
   /** How many pieces had been written when usage was last reported. */
@@ -48,9 +52,10 @@ export class ChatStream implements StreamMeter {
   #failed = false;
   #lastChunk = '';
 
-  constructor({ injectedUsage, isInterleaved, deltas = CHAT_DELTAS }: ChatStreamOptions) {
+  constructor({ injectedUsage, isInterleaved, hasSound = false, deltas = CHAT_DELTAS }: ChatStreamOptions) {
     this.#injectedUsage = injectedUsage;
     this.#isInterleaved = isInterleaved;
+    this.#hasSound = hasSound;
     this.#written = new WrittenText(deltas);
   }
 
@@ -61,6 +66,10 @@ export class ChatStream implements StreamMeter {
 
   corrected(estimate: Usage): Usage {
     return correctedBy(estimate, this.#reported);
+  }
+
+  get made(): readonly string[] {
+    return [...this.#made];
   }
 
   get failed(): boolean {
@@ -89,6 +98,8 @@ export class ChatStream implements StreamMeter {
     }
     this.#written.collect(event, this.#isInterleaved ? Number(INDEX.exec(event)?.[1] ?? 0) : 0);
     if (event.startsWith('data')) this.#lastChunk = event;
+    if (this.#hasSound && event.includes('"audio"'))
+      for (const id of chatMade(eventData(event))) this.#made.add(id);
     const at = event.indexOf('"usage"');
     return at < 0 ? 'pass' : this.#usageEvent(event, at);
   }

@@ -2,8 +2,9 @@ import { countOf } from '../body.ts';
 import { estimateChat, writtenIn } from './chat-estimate.ts';
 import { chatHold } from './chat-hold.ts';
 import { ChatStream } from './chat-stream.ts';
-import { chatUsage } from './chat-usage.ts';
+import { chatMade, chatUsage } from './chat-usage.ts';
 import type { Meter } from './meter.ts';
+import { isObject } from './parts.ts';
 import { saysError } from './says-error.ts';
 
 /** `/v1/chat/completions`. */
@@ -13,6 +14,12 @@ export const chat: Meter = {
   written: writtenIn,
   failed: saysError,
   stream: (injectedUsage, body) =>
-    new ChatStream({ injectedUsage, isInterleaved: (countOf(body, 'n') ?? 1) > 1 }),
+    new ChatStream({
+      injectedUsage,
+      isInterleaved: (countOf(body, 'n') ?? 1) > 1,
+      // Each chunk is looked into, so only where sound is asked for.
+      hasSound: isObject(body.value.audio),
+    }),
+  made: chatMade,
   estimate: estimateChat,
 };

@@ -73,17 +73,6 @@ export async function estimateMessage(
   return { input: input + turns * TURN_TOKENS + said.mediaTokens + storedTokens, output };
 }
 
-/** Ids by which a request names what the provider keeps: files, and the container in which code runs. */
-export function messageReferences(body: JsonBody): string[] {
-  const { container, messages } = body.value;
-  const ids: unknown[] = [isObject(container) ? container.id : container];
-  for (const part of partsOf(messages)) {
-    ids.push(part.type === 'container_upload' ? part.file_id : undefined);
-    ids.push(isObject(part.source) ? part.source.file_id : undefined);
-  }
-  return [...new Set(ids.filter((id): id is string => typeof id === 'string'))];
-}
-
 function toolsOf(body: JsonBody): Record<string, unknown>[] {
   const { tools } = body.value;
   return Array.isArray(tools) ? tools.filter(isObject) : [];

@@ -3,6 +3,7 @@ import { correctedBy } from './corrected-by.ts';
 import {
   addUsage,
   compactionUsage,
+  filesMade,
   messagesMade,
   messagesUsage,
   messagesUsagePart,
@@ -26,7 +27,7 @@ export class MessagesStream implements StreamMeter {
   /** The delta that named the reason reported its output, and nothing absurd. */
   #isBelieved = false;
   #failed = false;
-  #made: readonly string[] = [];
+  readonly #made = new Set<string>();
 
   get usage(): Usage | undefined {
     const { input, output } = this.#reported;
@@ -47,7 +48,7 @@ export class MessagesStream implements StreamMeter {
   }
 
   get made(): readonly string[] {
-    return this.#made;
+    return [...this.#made];
   }
 
   /** Text, thinking, and the input of tools. */
@@ -59,6 +60,9 @@ export class MessagesStream implements StreamMeter {
     switch (eventName(event)) {
       case 'content_block_delta':
         this.#written.collect(event);
+        return 'pass';
+      case 'content_block_start':
+        if (event.includes('file_id')) this.#note(filesMade(eventData(event)?.content_block));
         return 'pass';
       case 'message_start':
         this.#start(eventData(event));
@@ -81,7 +85,7 @@ export class MessagesStream implements StreamMeter {
     const message = isObject(data) ? data.message : undefined;
     // The start has all of the input, or is not believed.
     if (isObject(message) && messagesUsage(message)) this.#take(message);
-    this.#made = messagesMade(message);
+    this.#note(messagesMade(message));
   }
 
   #delta(data: unknown): void {
@@ -93,8 +97,11 @@ export class MessagesStream implements StreamMeter {
       this.#stopped = true;
       this.#isBelieved = isTaken;
     }
-    const made = messagesMade(delta);
-    if (made.length > 0) this.#made = made;
+    this.#note(messagesMade(delta));
+  }
+
+  #note(ids: readonly string[]): void {
+    for (const id of ids) this.#made.add(id);
   }
 
   /** False where the event reports no output, or what is not to be believed. */

@@ -67,8 +67,17 @@ export function messagesWritten(message: unknown): string {
     .join('');
 }
 
-/** The container in which code ran for a message; the provider keeps it for the next ones. */
+/** What the provider keeps of a message for the next ones: the container in which code ran, and files that it made. */
 export function messagesMade(message: unknown): string[] {
-  const container = isObject(message) ? message.container : undefined;
-  return isObject(container) && typeof container.id === 'string' ? [container.id] : [];
+  if (!isObject(message)) return [];
+  const { container, content } = message;
+  const ids = Array.isArray(content) ? content.flatMap(filesMade) : [];
+  return isObject(container) && typeof container.id === 'string' ? [container.id, ...ids] : ids;
+}
+
+/** Files that code made, as a `code_execution_tool_result` or `bash_code_execution_tool_result` names them. */
+export function filesMade(block: unknown): string[] {
+  const result = isObject(block) ? block.content : undefined;
+  const files = isObject(result) && Array.isArray(result.content) ? result.content : [];
+  return files.flatMap((file) => (isObject(file) && typeof file.file_id === 'string' ? [file.file_id] : []));
 }

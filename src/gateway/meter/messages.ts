@@ -1,4 +1,4 @@
-import { checkMessage, estimateMessage, messageReferences, messagesHold } from './messages-request.ts';
+import { checkMessage, estimateMessage, messagesHold } from './messages-request.ts';
 import { MessagesStream } from './messages-stream.ts';
 import { messagesMade, messagesUsage, messagesWritten } from './messages-usage.ts';
 import type { Meter } from './meter.ts';
@@ -7,7 +7,6 @@ import { saysError } from './says-error.ts';
 /** `/v1/messages`. */
 export const messages: Meter = {
   check: checkMessage,
-  references: messageReferences,
   hold: messagesHold,
   usage: messagesUsage,
   written: messagesWritten,

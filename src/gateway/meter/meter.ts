@@ -60,8 +60,6 @@ export interface Meter {
   estimate(body: CallBody, written: string, count: CountTokens, storedTokens: number): Promise<Usage>;
   /** Refuses what this endpoint cannot meter, with a GatewayError. */
   check?(body: CallBody): void;
-  /** Ids that the request names of what an upstream made or keeps: they must be the account's own (contract section 4). */
-  references?(body: CallBody): readonly string[];
   /** Ids of what the upstream keeps of a whole answer. */
   made?(answer: unknown): readonly string[];
 }

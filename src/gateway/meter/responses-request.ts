@@ -4,7 +4,7 @@ import { holdFor } from '../../domain/price.ts';
 import { countOf, type JsonBody } from '../body.ts';
 import { inputBound, TOOL_ROUNDS } from './input-bound.ts';
 import type { Bounds, CountTokens } from './meter.ts';
-import { asText, isObject, type Part, partsOf, readable } from './parts.ts';
+import { asText, isObject, partsOf, readable } from './parts.ts';
 
 /** Tools that the client runs; all others run at the provider, and what they find is read as input. */
 const CLIENT_TOOLS: ReadonlySet<unknown> = new Set([
@@ -54,38 +54,6 @@ export async function estimateResponse(
   const [inputTokens, output] = await Promise.all([count(said.join('\n')), count(written)]);
   const turns = Array.isArray(input) ? input.length : 1;
   return { input: inputTokens + turns * TURN_TOKENS + mediaTokens + storedTokens, output };
-}
-
-/**
- * Every id by which a request names something that the provider keeps: the response or conversation that it goes on
- * with, single items of one, prompts, files, stores of vectors, and containers in which code runs.
- */
-export function responseReferences(body: JsonBody): string[] {
-  const { input, previous_response_id, conversation, prompt } = body.value;
-  const ids: unknown[] = [previous_response_id, isObject(conversation) ? conversation.id : conversation];
-  if (isObject(prompt)) {
-    ids.push(prompt.id);
-    if (isObject(prompt.variables)) {
-      for (const part of Object.values(prompt.variables)) if (isObject(part)) ids.push(part.file_id);
-    }
-  }
-  for (const part of partsOf(input)) {
-    if (isReference(part)) ids.push(part.id);
-    ids.push(part.file_id);
-  }
-  for (const tool of toolsOf(body)) {
-    const { container } = tool;
-    ids.push(isObject(container) ? container.id : container);
-    if (isObject(container) && Array.isArray(container.file_ids)) ids.push(...container.file_ids);
-    if (Array.isArray(tool.vector_store_ids)) ids.push(...tool.vector_store_ids);
-  }
-  return [...new Set(ids.filter((id): id is string => typeof id === 'string'))];
-}
-
-/** An item by its id alone, also without its type, is one that is stored; so is reasoning that is not sent along. */
-function isReference(part: Part): boolean {
-  if (part.type === 'reasoning') return typeof part.encrypted_content !== 'string';
-  return part.type === 'item_reference' || (part.type === undefined && part.content === undefined);
 }
 
 function toolsOf(body: JsonBody): Record<string, unknown>[] {

@@ -30,12 +30,15 @@ export function responsesWritten(response: unknown): string {
   return texts.join('');
 }
 
-/** Ids under which the provider keeps the response: its own, its items', and those of containers that ran its code. */
+/** Ids under which the provider keeps the response: its own, its items', and those of containers that ran its tools. */
 export function responsesMade(response: unknown): string[] {
   // Nothing is kept of what was not to be stored.
   if (!isObject(response) || response.store === false) return [];
   const ids = [response.id];
-  for (const item of itemsOf(response)) ids.push(item.id, item.container_id);
+  for (const item of itemsOf(response)) {
+    ids.push(item.id, item.container_id);
+    if (isObject(item.environment)) ids.push(item.environment.container_id);
+  }
   return [...new Set(ids.filter((id): id is string => typeof id === 'string' && id !== ''))];
 }
 

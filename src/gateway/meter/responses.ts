@@ -1,6 +1,6 @@
 import type { Meter } from './meter.ts';
 import { isObject } from './parts.ts';
-import { checkResponse, estimateResponse, responseReferences, responsesHold } from './responses-request.ts';
+import { checkResponse, estimateResponse, responsesHold } from './responses-request.ts';
 import { ResponsesStream } from './responses-stream.ts';
 import { responsesMade, responsesUsage, responsesWritten } from './responses-usage.ts';
 import { saysError } from './says-error.ts';
@@ -8,7 +8,6 @@ import { saysError } from './says-error.ts';
 /** `/v1/responses`. */
 export const responses: Meter = {
   check: checkResponse,
-  references: responseReferences,
   hold: responsesHold,
   usage: responsesUsage,
   written: responsesWritten,

@@ -10,8 +10,6 @@ import { isObject } from './parts.ts';
 const DEFAULT_SECONDS = 4;
 /** An hour: more than any model makes, and little enough for every price. */
 const MAX_SECONDS = 3_600;
-/** Fields that name what a provider keeps. */
-const NAMES_AN_OBJECT = /(?:^|[._[-])ids?\]?$/i;
 /** A picture as text; other text could be the name of a file. */
 const PICTURE = /^(?:https?:|data:)/i;
 
@@ -62,34 +60,13 @@ export const videos: Meter = {
   made: (answer) => (isAccepted(answer) && isObjectId(answer.id) ? [answer.id] : []),
   stream: (_injectedUsage, body) => passes(body),
   estimate: async (body) => ({ videoSeconds: secondsAsked(body) ?? DEFAULT_SECONDS }),
-  /** No file, character or video of a provider belongs to an account here. */
-  check(body) {
-    const { input_reference: picture } = body.value;
-    const isName = typeof picture === 'string' && !PICTURE.test(picture);
-    const named = isName ? 'input_reference' : namedObject(body.value);
-    if (named === undefined) return;
+  /** No file of a provider belongs to an account here, by whatever name. */
+  check({ value: { input_reference: picture } }) {
+    if (typeof picture !== 'string' || PICTURE.test(picture)) return;
     throw new GatewayError(
       'object_not_found',
-      `The request names an object of the provider in ${JSON.stringify(named.slice(0, 100))}. No account here has such ` +
-        'objects: send the picture itself as input_reference.',
-      named.slice(0, 100),
+      'The request names a file of the provider in input_reference. No account here has such files: send the picture itself.',
+      'input_reference',
     );
   },
 };
-
-/** The first field of that kind, however deep. No recursion, because a client decides how deep its JSON is. */
-function namedObject(value: Readonly<Record<string, unknown>>): string | undefined {
-  const open: unknown[] = [value];
-  // The list grows while it is walked.
-  for (const inner of open) {
-    if (Array.isArray(inner)) {
-      for (const member of inner) if (typeof member === 'object') open.push(member);
-    } else if (isObject(inner)) {
-      for (const [name, member] of Object.entries(inner)) {
-        if (NAMES_AN_OBJECT.test(name)) return name;
-        if (typeof member === 'object') open.push(member);
-      }
-    }
-  }
-  return undefined;
-}

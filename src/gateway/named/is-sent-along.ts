@@ -1,0 +1,47 @@
+/** Lists of items, turns and parts, which come with their ids when an earlier answer is sent back whole. */
+export const ITEM_LISTS: ReadonlySet<string> = new Set([
+  'input',
+  'content',
+  'output',
+  'tools',
+  'reasoning_details',
+]);
+
+/** Of items that providers look up by their id, the members that hold what is behind it. */
+const CONTENT_OF: ReadonlyMap<string, readonly string[]> = new Map([
+  ['item_reference', []],
+  ['message', ['content']],
+  // Its summary is not what the model goes on from.
+  ['reasoning', ['encrypted_content', 'content']],
+  ['compaction', ['encrypted_content', 'content']],
+  ['image_generation_call', ['result']],
+  ['file_search_call', ['results']],
+]);
+
+/** Members that say what an item is, and hold nothing of it. */
+const LABELS: ReadonlySet<string> = new Set([
+  'id',
+  'type',
+  'role',
+  'status',
+  'object',
+  'phase',
+  'index',
+  'created_by',
+]);
+
+/** Whether an item comes with its content, so that its id is a label and no reference to what a provider keeps. */
+export function isSentAlong(item: Readonly<Record<string, unknown>>): boolean {
+  // OpenAI reads an item without a type as a message.
+  const type = item.type ?? 'message';
+  if (typeof type !== 'string') return false;
+  const content = CONTENT_OF.get(type);
+  if (content) return content.some((name) => isFilled(item[name]));
+  for (const name in item) if (!LABELS.has(name) && item[name] !== null) return true;
+  return false;
+}
+
+function isFilled(value: unknown): boolean {
+  if (value === undefined || value === null || value === '') return false;
+  return !Array.isArray(value) || value.length > 0;
+}

@@ -1,0 +1,110 @@
+import { ITEM_LISTS, isSentAlong } from './is-sent-along.ts';
+import { FREE_FORM, NOT_KEPT, NUMBERED, PUBLIC_SKILLS } from './not-kept.ts';
+
+/**
+ * Names that say of a value that it is an id: `file_id`, `container_ids`, and in forms `input_reference[file_id]`,
+ * `file_ids[]`. Without regard to case, as Go's decoder reads names (`ſ` is an s to it).
+ */
+export const NAMES_AN_ID = /(?:^|[^a-z])ids?[\][\d]*$/iu;
+/** Members whose value is an id where it is a string, though their names do not say so. */
+const IDS_AS_STRINGS = /^(?:container|conversation|cached_?content)$/iu;
+const TOOL_USE = /tool_use$/;
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The place of the request itself, whose `id` would be the client's number of it. */
+const ROOT = Symbol('root');
+/** The list that an object or a list stands in; undefined: it is the value of a member itself. */
+type Place = string | undefined | typeof ROOT;
+
+/**
+ * Every id by which a request names something that its provider keeps, with the member in which it stands: any member
+ * that is an id by its name, in a body of any endpoint, and the `id` of an object that does not come with what it names.
+ * What is an id by its name and names nothing kept stands in not-kept.ts, with the reason.
+ *
+ * No recursion, because a client decides how deep its JSON is. Takes 0.5 µs for a chat of two turns, and 30 µs for an
+ * agent's of 100 turns and 30 tools, a tenth of what it takes to parse it.
+ */
+export function namedIds(body: Members): ReadonlyMap<string, string> {
+  const walk = new Walk();
+  walk.object(body, ROOT);
+  walk.rest();
+  return walk.named;
+}
+
+class Walk {
+  readonly named = new Map<string, string>();
+  /** Objects and lists that are still to be looked into, and their places. */
+  readonly #open: object[] = [];
+  readonly #places: Place[] = [];
+  /** Requests for approval that are sent along, and the ids of those that are answered. */
+  readonly #requests = new Set<string>();
+  readonly #answered = new Set<string>();
+
+  rest(): void {
+    for (let inner = this.#open.pop(); inner !== undefined; inner = this.#open.pop()) {
+      const place = this.#places.pop();
+      if (Array.isArray(inner)) this.#list(inner, String(place));
+      else this.object(inner as Members, place);
+    }
+    for (const id of this.#answered) if (!this.#requests.has(id)) this.named.set(id, 'approval_request_id');
+  }
+
+  object(object: Members, place: Place): void {
+    for (const name in object) {
+      const value = object[name];
+      if (typeof value === 'string') {
+        if (name === 'id') this.#id(value, object, place);
+        else if (namesKept(name, object)) this.#note(value, name);
+      } else if (typeof value === 'object' && value !== null && !isFreeForm(name, object)) {
+        this.#push(value, Array.isArray(value) ? name : undefined);
+      }
+    }
+  }
+
+  #list(list: readonly unknown[], name: string): void {
+    const areIds = namesKept(name, NO_MEMBERS);
+    for (const value of list) {
+      if (typeof value === 'object' && value !== null) this.#push(value, name);
+      else if (areIds && typeof value === 'string') this.#note(value, name);
+    }
+  }
+
+  #push(value: object, place: Place): void {
+    this.#open.push(value);
+    this.#places.push(place);
+  }
+
+  #id(id: string, object: Members, place: Place): void {
+    if (object.type === 'mcp_approval_request') this.#requests.add(id);
+    if (place === ROOT) return;
+    if (place !== undefined && (NUMBERED.has(place) || (ITEM_LISTS.has(place) && isSentAlong(object))))
+      return;
+    this.#note(id, 'id');
+  }
+
+  #note(id: string, name: string): void {
+    if (id === '') return;
+    if (name === 'approval_request_id') this.#answered.add(id);
+    else this.named.set(id, name);
+  }
+}
+
+const NO_MEMBERS: Members = {};
+
+/** `beside`: the object that has the member. */
+function namesKept(name: string, beside: Members): boolean {
+  if (!NAMES_AN_ID.test(name)) return IDS_AS_STRINGS.test(name);
+  if (NOT_KEPT.has(name)) return false;
+  if (name === 'skill_id') return !PUBLIC_SKILLS.has(beside.type);
+  // A service of OpenAI's platform, entered with the client's own authorization.
+  if (name === 'connector_id') return typeof beside.authorization !== 'string' || beside.authorization === '';
+  // A form's `metadata[user_id]`.
+  return !FREE_FORM.has(name.slice(0, Math.max(0, name.indexOf('['))));
+}
+
+function isFreeForm(name: string, beside: Members): boolean {
+  // Anthropic's calls of tools; elsewhere `input` is what is judged first.
+  if (name === 'input') return typeof beside.type === 'string' && TOOL_USE.test(beside.type);
+  return FREE_FORM.has(name);
+}
