@@ -7,7 +7,6 @@ import { micro } from './domain/credits.ts';
 import { DEFAULT_SETTINGS } from './domain/key-settings.ts';
 import { hashKey, newKeyValue } from './domain/key-value.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import { waitingText } from './offer.ts';
 
 const EMAIL = 'demo@example.com';
 const CREDITS = micro(1_000_000_000);
@@ -33,7 +32,6 @@ export async function ensureDemoAccount(parts: {
   }
   const key = readFileSync(file, 'utf8').trim();
   if (!(await book.keyByHash(hashKey(key)))) await createDemoAccount(book, ledger, config, key);
-  const waiting = waitingText(config);
   const model = [...config.catalog.values()].find(({ category }) => category === 'text')?.slug ?? 'demo-chat';
   process.stdout.write(`
 Tollgate is running at ${url}
@@ -53,7 +51,6 @@ See what it cost:
   curl ${url}/api/account/ledger/ -H 'Authorization: Bearer ${key}'
 
 Models: ${[...config.catalog.keys()].join(', ')}.
-${waiting ? `Set these and start again for more: ${waiting}.\n` : ''}
 `);
 }
 

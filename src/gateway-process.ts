@@ -14,6 +14,8 @@ import { type Serving, WorkerFailed, Workers } from './workers.ts';
 
 const load = () => loadConfig({ env: process.env });
 
+const isDemo = process.env.TOLLGATE_DEMO === 'true';
+
 /** Within this, a signal is the same one, come by another way. */
 const REPEAT_MS = 1_000;
 
@@ -35,11 +37,12 @@ async function start(): Promise<Running> {
   // collection every 5 s; each takes 60 ms of two cores, and with them the p99: 24 to 51 ms, now 7 to 28.
   setFlagsFromString('--heap-growing-percent=200');
   const { url } = running;
-  // Written past the logger: whoever started the gateway waits for this line at any LOG_LEVEL.
-  if (cluster.isPrimary) {
+  // Written past the logger: whoever started the gateway waits for this line at any LOG_LEVEL. A person who tries it out at
+  // a terminal has read the same, in words.
+  if (cluster.isPrimary && !(isDemo && process.stdout.isTTY)) {
     const line = { msg: 'listening', url: boundUrl(config.server.host, url) };
     process.stdout.write(`${JSON.stringify(line)}\n`);
-  } else process.send?.({ serving: url } satisfies Serving);
+  } else if (!cluster.isPrimary) process.send?.({ serving: url } satisfies Serving);
   return running;
 }
 
@@ -51,7 +54,7 @@ function boundUrl(host: string, url: string): string {
 /** The gateway in this process. */
 async function startOne(config: Config, logger: Logger): Promise<Running> {
   const served = await serve(config, logger);
-  if (process.env.TOLLGATE_DEMO === 'true') {
+  if (isDemo) {
     const { book, ledger, url } = served;
     await ensureDemoAccount({ book, ledger: ledger.ledger, config: served.config, url });
   }

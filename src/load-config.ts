@@ -1,22 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { parseDocument } from 'yaml';
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import { type Config, TRACE_SAMPLERS } from './config.ts';
 import { boolean, Faults, matching, number, oneOf, type Read, text } from './config-reader.ts';
 import { configFile, credential, drainDelay, host, port, trustedProxy } from './config-schema.ts';
-import { substitute } from './config-substitute.ts';
+import { substitute, type Used } from './config-substitute.ts';
 import { parseRedisUrl } from './ledger/connect-redis.ts';
 import { offerOf } from './offer.ts';
 
 const MOST_WORKERS = 256;
 const MEBIBYTE = 1_048_576;
+const PRIVATE_NETWORKS =
+  'ALERTS CAN REACH YOUR OWN NETWORK: alerts.allowPrivateNetworks is true, so that whoever holds a key can have the ' +
+  'gateway send requests to loopback and private addresses. It is for development and tests only';
 
 /** Settings that cannot be honoured. Its message is one line for the operator, with every fault in it. */
 export class ConfigError extends Error {
   /** Each begins with the path of the field that is wrong. */
   readonly faults: readonly string[];
-  /** The file, as it was named. */
+  /** Where the faults are: the file, as it was named, the environment, or both. */
   readonly origin: string;
 
   constructor(origin: string, faults: readonly string[]) {
@@ -34,16 +37,29 @@ export class ConfigError extends Error {
 export function loadConfig({ env, file }: { env: NodeJS.ProcessEnv; file?: string }): Config {
   const path = file ?? (env.TOLLGATE_CONFIG || 'config/gateway.yaml');
   const faults = new Faults();
-  const { tree, unset } = substitute(readYaml(path), env);
+  const { tree, unset, used } = substitute(readYaml(path, faults), env);
   for (const { at, name } of unset) {
     if (at[0] !== 'upstreams' || at.length < 3) {
       faults.add(at.join('.'), `needs the environment variable ${name}, which is not set`);
     }
   }
   const settings = configFile(tree, '', faults);
-  const given = readEnvironment(env, faults);
   checkUpstreamNames(tree, faults);
-  if (!settings || faults.lines.length > 0) throw new ConfigError(path, faults.lines);
+  const inFile = faults.lines.map((line) => ({ line, variables: variablesOf(line, used) }));
+  const fromVariables = new Faults();
+  const given = readEnvironment(env, fromVariables);
+  if (!settings || inFile.length > 0 || fromVariables.lines.length > 0) {
+    const ofFile = inFile.some(({ variables }) => variables.length === 0);
+    const ofEnvironment =
+      fromVariables.lines.length > 0 || inFile.some(({ variables }) => variables.length > 0);
+    const origin = [ofFile ? path : '', ofEnvironment ? 'the environment' : ''].filter(Boolean);
+    throw new ConfigError(origin.join(' and ') || path, [
+      ...inFile.map(({ line, variables }) =>
+        variables.length > 0 ? `${line} (it comes from ${variables.join(' and ')})` : line,
+      ),
+      ...fromVariables.lines,
+    ]);
+  }
 
   const { upstreams, catalog, waiting, warnings } = offerOf(settings, unset);
   return deepFreeze({
@@ -72,12 +88,21 @@ export function loadConfig({ env, file }: { env: NodeJS.ProcessEnv; file?: strin
     requireDurableRedis: given.requireDurableRedis ?? false,
     redisWaitReplicas: given.redisWaitReplicas ?? 0,
     tracing: tracingOf(given),
-    warnings,
+    warnings: settings.alerts.allowPrivateNetworks ? [...warnings, PRIVATE_NETWORKS] : warnings,
   });
 }
 
-/** YAML as maps, lists and scalars: as maps, because a model may be called `__proto__`. */
-function readYaml(path: string): unknown {
+/** The environment variables that the value came from whose fault this is. */
+function variablesOf(fault: string, used: readonly Used[]): string[] {
+  const path = fault.slice(0, fault.indexOf(': '));
+  return [...new Set(used.filter(({ at }) => at === path).map(({ name }) => name))];
+}
+
+/**
+ * YAML as maps, lists and scalars: as maps, because a model may be called `__proto__`. A key that stands twice is one fault
+ * among the others; the last one counts for the rest of them.
+ */
+function readYaml(path: string, faults: Faults): unknown {
   let source: string;
   try {
     source = readFileSync(path, 'utf8');
@@ -85,13 +110,38 @@ function readYaml(path: string): unknown {
     const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : 'cannot be read';
     throw new ConfigError(path, [`the file ${reason}; TOLLGATE_CONFIG names the one to use`]);
   }
-  const document = parseDocument(source);
+  const lines = new LineCounter();
+  const document = parseDocument(source, { uniqueKeys: false, lineCounter: lines });
   if (document.errors.length > 0) {
     // Only the first line: the others quote the file, which may hold secrets.
-    const lines = document.errors.map((error) => error.message.split('\n', 1)[0]?.replace(/:$/, '') ?? '');
-    throw new ConfigError(path, lines);
+    const texts = document.errors.map((error) => error.message.split('\n', 1)[0]?.replace(/:$/, '') ?? '');
+    throw new ConfigError(path, texts);
   }
+  addRepeatedKeys(document.contents, '', { faults, lines });
   return document.toJS({ mapAsMap: true });
+}
+
+function addRepeatedKeys(
+  node: unknown,
+  path: string,
+  { faults, lines }: { readonly faults: Faults; readonly lines: LineCounter },
+): void {
+  if (isSeq(node)) {
+    for (const [index, item] of node.items.entries()) {
+      addRepeatedKeys(item, `${path}[${index}]`, { faults, lines });
+    }
+  }
+  if (!isMap(node)) return;
+  const first = new Map<string, number>();
+  for (const { key, value } of node.items) {
+    const name = String(isScalar(key) ? key.value : key);
+    const at = path ? `${path}.${name}` : name;
+    const line = isNode(key) ? lines.linePos(key.range?.[0] ?? 0).line : 0;
+    const before = first.get(name);
+    if (before === undefined) first.set(name, line);
+    else faults.add(at, `must stand once, but stands in line ${before} and in line ${line}`);
+    addRepeatedKeys(value, at, { faults, lines });
+  }
 }
 
 /** On the unread tree, so that a fault elsewhere hides none of these. */

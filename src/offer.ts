@@ -62,22 +62,21 @@ function assumedBound(slug: string): string {
   return `models.${slug}.maxOutputTokens is not set: ${DEFAULT_OUTPUT_TOKENS} is held for requests that name no maximum; longer answers can overdraw`;
 }
 
-/** Models that are live, and those that wait: lines of the log, with their facts. */
-export function describeOffer(offer: Pick<Config, 'catalog' | 'waiting'>): { facts: object; text: string }[] {
-  const byUpstream = Map.groupBy(offer.catalog.values(), ({ upstream }) => upstream.name);
-  const live = [...byUpstream].map(([name, models]) => [name, models.map(({ slug }) => slug)] as const);
-  const counts = live.map(([name, slugs]) => `${name} ${slugs.length}`).join(', ') || 'none';
-  const lines = [
-    { facts: { live: Object.fromEntries(live) }, text: `${offer.catalog.size} models are live: ${counts}` },
-  ];
-  const text = waitingText(offer);
-  return text ? [...lines, { facts: {}, text: `models wait for a credential: ${text}` }] : lines;
+/** Models that are live, by upstream: a line of the log. */
+export function liveLine({ catalog }: Pick<Config, 'catalog'>): string {
+  const byUpstream = Map.groupBy(catalog.values(), ({ upstream }) => upstream.name);
+  const counts = [...byUpstream].map(([name, models]) => `${name} ${models.length}`).join(', ') || 'none';
+  return `${catalog.size} models are live: ${counts}`;
 }
 
-/** What waits for which variable, as `OPENAI_API_KEY (openai: 33 models)`; empty where nothing waits. */
-export function waitingText({ waiting }: Pick<Config, 'waiting'>): string {
-  return waiting
-    .filter(({ models }) => models.length > 0)
-    .map((left) => `${left.variables.join(' and ')} (${left.upstream}: ${left.models.length} models)`)
-    .join(', ');
+/** The warnings of a start: one short line for all that waits, as a first start has dozens of models that do. */
+export function startWarnings({ waiting, warnings }: Pick<Config, 'waiting' | 'warnings'>): string[] {
+  const each = new Set(waiting.map(leftOut));
+  const others = warnings.filter((warning) => !each.has(warning));
+  if (waiting.length === 0) return others;
+  const what = waiting.map(
+    ({ upstream, variables, models }) =>
+      `${variables.join(' and ')} (${upstream}, ${models.length} ${models.length === 1 ? 'model' : 'models'})`,
+  );
+  return [`left out until they are set: ${what.join(', ')}. tollgate config check names the models`, ...others];
 }

@@ -18,7 +18,7 @@ import type { SpoolFolder } from './gateway/upload/spool.ts';
 import { parseRedisUrl } from './ledger/connect-redis.ts';
 import { type OpenLedger, openLedger } from './ledger/open-ledger.ts';
 import { BookOlderThanRedis } from './ledger/restored-book.ts';
-import { describeOffer } from './offer.ts';
+import { liveLine, startWarnings } from './offer.ts';
 import { startOwnRedis } from './own-redis.ts';
 import type { ReplaceCatalog } from './reload.ts';
 import { returnMemory } from './return-memory.ts';
@@ -76,8 +76,8 @@ export async function serve(config: Config, logger: FastifyBaseLogger): Promise<
 }
 
 async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger): Promise<Served> {
-  for (const warning of loaded.warnings) logger.warn(warning);
-  for (const { facts, text } of describeOffer(loaded)) logger.info(facts, text);
+  for (const warning of startWarnings(loaded)) logger.warn(warning);
+  logger.info(liveLine(loaded));
 
   const demo = new DemoUpstreams();
   closers.add(() => demo.close());

@@ -65,3 +65,10 @@ test('the demo upstream needs no key', async (t) => {
   t.match(config.upstreams.get('demo'), { url: 'demo', format: 'openai' });
   t.match(config.upstreams.get('demo-anthropic'), { url: 'demo', format: 'anthropic' });
 });
+
+test('models from gpt-5.6 on have cache writes at 1.25 times their input, as OpenAI bills them', async (t) => {
+  const { catalog } = loadConfig({ env: KEY, file: 'config/gateway.yaml' });
+  const models = [...catalog.values()].filter(({ slug }) => /^gpt-(5\.6|6)/.test(slug));
+  t.equal(models.length, 8);
+  for (const { slug, price } of models) t.equal(price.cacheWrite * 4n, price.input * 5n, slug);
+});

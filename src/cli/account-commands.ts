@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import type { OperatorAccountView } from '../domain/account-view.ts';
-import { credits, id, type RemoteOptions, remote } from './arguments.ts';
+import { credits, id, type RemoteOptions, remote, withAccountId as withId } from './arguments.ts';
 import { Failure, Refused } from './failure.ts';
-import { operatorApi } from './gateway-api.ts';
+import { ACCOUNTS, operatorApi } from './gateway-api.ts';
+import { accountViewCommands } from './account-views.ts';
 import { showNewKey } from './key-commands.ts';
 import { exactCredits, print, printJson, printTable } from './print.ts';
 
-const ACCOUNTS = '/api/admin/accounts/';
 const PAGE = 1_000;
 
 /** `tollgate account …`: the operator's routes of a running gateway. */
@@ -31,6 +31,49 @@ export function accountCommands(program: Command): void {
     .option('--note <text>', 'note in the ledger')
     .option('--idempotency-key <key>', 'makes a repeat harmless: the same key changes the balance once')
     .action(credit);
+  withId(account.command('show')).description('show an account').action(show);
+  withId(account.command('deactivate'))
+    .description('refuse all keys of an account')
+    .action((accountId, options) => change(accountId, { is_active: false }, options));
+  withId(account.command('activate'))
+    .description('let the keys of an account in again')
+    .action((accountId, options) => change(accountId, { is_active: true }, options));
+  withId(account.command('email'))
+    .description('change the e-mail address of the owner')
+    .argument('<email>', 'the new address')
+    .action((accountId, email, options) => change(accountId, { email }, options));
+  withId(account.command('threshold'))
+    .description('change the balance below which the low-credits alert is sent')
+    .argument('<credits>', 'credits', credits)
+    .action((accountId, amount, options) => change(accountId, { alert_threshold: amount }, options));
+  accountViewCommands(account);
+}
+
+async function show(accountId: number, options: RemoteOptions) {
+  showAccount(await operatorApi(options).call('GET', `${ACCOUNTS}${accountId}/`), options);
+}
+
+async function change(accountId: number, fields: object, options: RemoteOptions) {
+  showAccount(await operatorApi(options).call('PATCH', `${ACCOUNTS}${accountId}/`, fields), options);
+}
+
+function showAccount(account: OperatorAccountView, { json }: RemoteOptions): void {
+  if (json) printJson(account);
+  else printTable(HEAD, [rowOf(account)]);
+}
+
+const HEAD = ['ID', 'E-MAIL', 'ACTIVE', 'BALANCE', 'HELD', 'ALERT BELOW', 'CREATED'];
+
+function rowOf(account: OperatorAccountView): string[] {
+  return [
+    String(account.id),
+    account.email,
+    account.is_active ? 'yes' : 'no',
+    exactCredits(account.credits_balance),
+    exactCredits(account.credits_held),
+    exactCredits(account.alert_threshold),
+    account.created_at,
+  ];
 }
 
 async function create(email: string, options: RemoteOptions & { credits?: number; threshold?: number }) {
@@ -61,18 +104,7 @@ async function list(options: RemoteOptions) {
     after = page.next;
   }
   if (options.json) return printJson({ accounts });
-  printTable(
-    ['ID', 'E-MAIL', 'ACTIVE', 'BALANCE', 'HELD', 'ALERT BELOW', 'CREATED'],
-    accounts.map((one) => [
-      String(one.id),
-      one.email,
-      one.is_active ? 'yes' : 'no',
-      exactCredits(one.credits_balance),
-      exactCredits(one.credits_held),
-      exactCredits(one.alert_threshold),
-      one.created_at,
-    ]),
-  );
+  printTable(HEAD, accounts.map(rowOf));
 }
 
 /** Sent under a key of its own in any case: when the answer is lost, the repeat that is advised changes nothing twice. */

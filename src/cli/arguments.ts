@@ -61,6 +61,11 @@ export function remote(command: Command): Command {
     .option('--json', 'print JSON');
 }
 
+/** A command on one account of a running gateway. */
+export function withAccountId(command: Command): Command {
+  return remote(command).argument('<id>', 'id of the account', id);
+}
+
 /** The secret itself; `-` stands for the first line of stdin, so that it need not stand in the list of processes. */
 export function secret(given: string | undefined, missing: string): string {
   const value = given === '-' ? (readFileSync(STDIN, 'utf8').split('\n', 1)[0] ?? '').trim() : given;

@@ -54,6 +54,9 @@ export class GatewayApi {
   }
 }
 
+/** Where the operator finds accounts. */
+export const ACCOUNTS = '/api/admin/accounts/';
+
 /** The gateway as its operator uses it. */
 export function operatorApi({ url, adminToken }: RemoteOptions): GatewayApi {
   const missing =

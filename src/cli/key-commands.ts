@@ -2,31 +2,53 @@ import { type Command, Option } from 'commander';
 import { CATEGORIES, SPENDING_PERIODS } from '../domain/key.ts';
 import type { KeyView } from '../domain/key-view.ts';
 import { credits, id, list as listArgument, type RemoteOptions, remote, secret } from './arguments.ts';
+import { Failure } from './failure.ts';
 import { GatewayApi, operatorApi } from './gateway-api.ts';
-import { exactCredits, print, printJson, printTable } from './print.ts';
+import { exactCredits, print, printJson, printTable, shortCell } from './print.ts';
 
 interface KeyOptions extends RemoteOptions {
   readonly account?: number;
   readonly key?: string;
 }
 
-interface CreateOptions extends KeyOptions {
+interface SettingOptions extends KeyOptions {
+  readonly name?: string;
   readonly description?: string;
   readonly models?: string[];
   readonly categories?: string[];
-  readonly limit?: number;
+  readonly limit?: number | false;
   readonly period?: string;
   readonly expires?: string;
   readonly ips?: string[];
-  readonly canManage?: true;
+  readonly canManage?: boolean;
 }
 
 /** `tollgate key …`: with an owner's managing key, or for any account with the operator token. */
 export function keyCommands(program: Command): void {
   const key = program.command('key').description('API keys of an account of a running gateway');
-  withCaller(key.command('create'))
+  withSettings(withCaller(key.command('create')))
     .description('create a key; its value is printed once')
     .argument('<name>', 'name of the key')
+    .action(create);
+  withSettings(withCaller(key.command('edit')))
+    .description('change the settings of a key that are named, with a managing key of its owner')
+    .argument('<id>', 'id of the key', id)
+    .option('--name <name>', 'name of the key')
+    .option('--no-limit', 'no limit of what it may spend')
+    .action(edit);
+  withCaller(key.command('list')).description('list all keys, inactive ones too').action(list);
+  withCaller(key.command('revoke'))
+    .description('deactivate a key: the next call with it is refused')
+    .argument('<id>', 'id of the key', id)
+    .action(revoke);
+  withCaller(key.command('reactivate'))
+    .description('let a revoked key in again, with a managing key of its owner')
+    .argument('<id>', 'id of the key', id)
+    .action((keyId, options) => change(keyId, { is_active: true }, options));
+}
+
+function withSettings(command: Command): Command {
+  return command
     .option('--description <text>', 'note about the key')
     .option('--models <names>', 'the only models that it may call, comma-separated', listArgument)
     .option('--categories <names>', `the only categories: ${CATEGORIES.join(', ')}`, listArgument)
@@ -34,13 +56,8 @@ export function keyCommands(program: Command): void {
     .addOption(new Option('--period <period>', 'period of the limit').choices([...SPENDING_PERIODS]))
     .option('--expires <time>', 'when it stops to work, ISO 8601 with Z or an offset')
     .option('--ips <ranges>', 'the only addresses or CIDR ranges, comma-separated', listArgument)
-    .option('--can-manage', 'let it manage keys in spite of restrictions')
-    .action(create);
-  withCaller(key.command('list')).description('list all keys, inactive ones too').action(list);
-  withCaller(key.command('revoke'))
-    .description('deactivate a key: the next call with it is refused')
-    .argument('<id>', 'id of the key', id)
-    .action(revoke);
+    .option('--can-manage', 'let it manage keys, in spite of restrictions')
+    .option('--no-can-manage', 'do not let it manage keys, though it has no restrictions');
 }
 
 function withCaller(command: Command): Command {
@@ -60,22 +77,59 @@ function keysApi(options: KeyOptions): { api: GatewayApi; path: string } {
   return { api: new GatewayApi(options.url, secret(options.key, missing)), path: '/api/keys/' };
 }
 
-async function create(name: string, options: CreateOptions) {
-  const { api, path } = keysApi(options);
-  const settings = {
-    name,
+/** Fields of the API; those that are not named stand for nothing, and are not sent. */
+function settingsOf(options: SettingOptions) {
+  return {
+    name: options.name,
     description: options.description,
     allowed_models: options.models,
     allowed_categories: options.categories,
-    spending_limit: options.limit,
+    spending_limit: options.limit === false ? null : options.limit,
     spending_period: options.period,
     expires_at: options.expires,
     allowed_ips: options.ips,
     can_manage: options.canManage,
   };
+}
+
+async function create(name: string, options: SettingOptions) {
+  const { api, path } = keysApi(options);
+  const settings = settingsOf({ ...options, name });
   const created = await api.call<{ id: number; key: string }>('POST', path, settings);
   if (options.json) printJson(created);
   else showNewKey(created);
+  if (options.models) await warnOfModels(new GatewayApi(options.url, created.key), options.models);
+}
+
+/** A typing slip makes a key that can call nothing: the key itself is asked what it can call, where it may be used from here. */
+async function warnOfModels(asKey: GatewayApi, models: readonly string[]): Promise<void> {
+  const answer = await asKey.call<{ data?: { id: string }[] }>('GET', '/v1/models').catch(() => undefined);
+  if (!answer?.data) return;
+  const known = new Set(answer.data.map((model) => model.id));
+  const unknown = models.filter((model) => !known.has(model));
+  if (unknown.length === 0) return;
+  const text = `Warning: this key cannot call ${unknown.join(', ')}: the gateway has no such model now, or another restriction excludes it.`;
+  process.stderr.write(`${text}\n`);
+}
+
+function edit(keyId: number, options: SettingOptions): Promise<void> {
+  const settings = settingsOf(options);
+  if (Object.values(settings).every((value) => value === undefined)) {
+    throw new Failure('Nothing is to be changed. Name a setting; --help lists them.', { isUsage: true });
+  }
+  return change(keyId, settings, options);
+}
+
+async function change(keyId: number, settings: object, options: KeyOptions): Promise<void> {
+  if (options.account !== undefined) {
+    throw new Failure("This takes a managing key of the owner. The operator's routes create, list and revoke.", {
+      isUsage: true,
+    });
+  }
+  const { api, path } = keysApi(options);
+  const changed = await api.call<KeyView>('PATCH', `${path}${keyId}/`, settings);
+  if (options.json) printJson(changed);
+  else printTable(HEAD, [rowOf(changed)]);
 }
 
 export function showNewKey({ id, key }: { readonly id: number; readonly key: string }): void {
@@ -86,20 +140,23 @@ async function list(options: KeyOptions) {
   const { api, path } = keysApi(options);
   const answer = await api.call<{ keys: KeyView[] }>('GET', path);
   if (options.json) return printJson(answer);
-  printTable(
-    ['ID', 'NAME', 'PREFIX', 'ACTIVE', 'MANAGES', 'SPENT', 'LIMIT', 'PERIOD', 'EXPIRES'],
-    answer.keys.map((key) => [
-      String(key.id),
-      key.name,
-      key.prefix,
-      key.is_active ? 'yes' : 'no',
-      key.can_manage ? 'yes' : 'no',
-      key.spending_current,
-      key.spending_limit === null ? 'none' : exactCredits(key.spending_limit),
-      key.spending_period,
-      key.expires_at ?? 'never',
-    ]),
-  );
+  printTable(HEAD, answer.keys.map(rowOf));
+}
+
+const HEAD = ['ID', 'NAME', 'PREFIX', 'ACTIVE', 'MANAGES', 'SPENT', 'LIMIT', 'PERIOD', 'EXPIRES'];
+
+function rowOf(key: KeyView): string[] {
+  return [
+    String(key.id),
+    shortCell(key.name),
+    key.prefix,
+    key.is_active ? 'yes' : 'no',
+    key.can_manage ? 'yes' : 'no',
+    key.spending_current,
+    key.spending_limit === null ? 'none' : exactCredits(key.spending_limit),
+    key.spending_period,
+    key.expires_at?.slice(0, 16).concat('Z') ?? 'never',
+  ];
 }
 
 async function revoke(keyId: number, options: KeyOptions) {

@@ -25,6 +25,14 @@ export function printTable(head: readonly string[], rows: readonly (readonly str
   }
 }
 
+const CELL = 24;
+
+/** A name as a cell of a table: a long one is cut, as --json has it whole. */
+export function shortCell(text: string): string {
+  const characters = [...text];
+  return characters.length > CELL ? `${characters.slice(0, CELL - 1).join('')}…` : text;
+}
+
 /** Credits of the API, a JSON number, with all their six decimals. */
 export function exactCredits(credits: number): string {
   const amount = microFromCredits(credits);

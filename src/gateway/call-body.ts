@@ -1,12 +1,11 @@
 import type { Model } from '../domain/catalog.ts';
+import type { AudioLength } from './audio/audio-length.ts';
 import type { LongTexts } from './json/long-texts.ts';
 import type { Upload } from './upload/upload.ts';
 
 /** The audio that a call uploads. */
-export interface Audio {
+export interface Audio extends AudioLength {
   readonly bytes: number;
-  /** As measured from the audio itself; undefined: it could not be. */
-  readonly seconds: number | undefined;
 }
 
 /** The body of a call as judged: what meters see of it, whether it came as JSON or as a form. */

@@ -57,6 +57,21 @@ t.test('a repeat under the same idempotency key changes the balance once', async
   t.match(await json(...again), { credits_balance: 5 });
 });
 
+t.test('an account is shown, closed and opened, and gets another address and threshold', async (t) => {
+  const { account, key } = await create('--credits', '10');
+  const id = String(account.id);
+  const status = async () => (await gateway.chat(key.key)).status;
+  const { output } = await operator('account', 'show', id);
+  t.match(output, new RegExp(`^ID .*\\n${id} +\\S+ +yes +10\\.000000 `));
+  t.match(await json('account', 'deactivate', id), { id: account.id, is_active: false });
+  t.equal(await status(), 401);
+  t.match(await json('account', 'activate', id), { is_active: true });
+  t.equal(await status(), 200);
+  const email = newEmail();
+  t.match(await json('account', 'email', id, email), { email });
+  t.match(await json('account', 'threshold', id, '2.5'), { alert_threshold: 2.5, email });
+});
+
 t.test('the token can come from stdin', async (t) => {
   const { PORT, ADMIN_TOKEN } = env;
   const args = ['account', 'list', '--admin-token', '-'];

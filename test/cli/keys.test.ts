@@ -77,3 +77,55 @@ t.test('a key that may not manage is told so, and what to set when none was give
   const none = await tollgate(['key', 'list'], { PORT: env.PORT });
   t.match([none.code, none.errors], [2, /TOLLGATE_KEY.*--account/]);
 });
+
+t.test('a key is edited and brought back by its owner', async (t) => {
+  const owner = await makeOwner(gateway, 100);
+  const asOwner = { PORT: env.PORT, TOLLGATE_KEY: owner.key };
+  const made = await json<Key>('key', 'create', 'job', '--limit', '5', '--account', String(owner.accountId));
+  const id = String(made.id);
+  const edited = await tollgate(['key', 'edit', id, '--name', 'night job', '--no-limit', '--json'], asOwner);
+  t.match(JSON.parse(edited.output), { name: 'night job', spending_limit: null, is_active: true });
+  await tollgate(['key', 'revoke', id], asOwner);
+  t.equal((await gateway.chat(made.key)).status, 401);
+  t.equal((await tollgate(['key', 'reactivate', id], asOwner)).code, 0);
+  t.equal((await gateway.chat(made.key)).status, 200);
+  const nothing = await tollgate(['key', 'edit', id], asOwner);
+  t.match([nothing.code, nothing.errors], [2, /Nothing is to be changed/]);
+});
+
+t.test('whether a key may manage can be said either way', async (t) => {
+  const owner = await makeOwner(gateway, 100);
+  const account = ['--account', String(owner.accountId)];
+  await json('key', 'create', 'narrow', '--limit', '5', '--can-manage', ...account);
+  await json('key', 'create', 'wide', '--no-can-manage', ...account);
+  const { keys } = await json<{ keys: { name: string; can_manage: boolean }[] }>('key', 'list', ...account);
+  t.same(
+    keys.slice(1).map(({ name, can_manage }) => [name, can_manage]),
+    [
+      ['narrow', true],
+      ['wide', false],
+    ],
+  );
+});
+
+t.test('a model name that does not exist is warned of, for owners and operators', async (t) => {
+  const owner = await makeOwner(gateway, 100);
+  const asOwner = { PORT: env.PORT, TOLLGATE_KEY: owner.key };
+  for (const [args, more] of [
+    [[], asOwner],
+    [['--account', String(owner.accountId)], env],
+  ] as const) {
+    const { code, errors } = await tollgate(['key', 'create', 'x', '--models', 'flat,nope', ...args], more);
+    t.match([code, errors], [0, /^Warning: this key cannot call nope: /]);
+  }
+  const right = await tollgate(['key', 'create', 'x', '--models', 'flat'], asOwner);
+  t.same([right.code, right.errors], [0, '']);
+});
+
+t.test('a list of keys with long names fits a terminal', async (t) => {
+  const owner = await makeOwner(gateway, 100);
+  const account = ['--account', String(owner.accountId)];
+  await json('key', 'create', 'x'.repeat(100), '--expires', '2031-01-01T00:00:00Z', ...account);
+  const { output } = await tollgate(['key', 'list', ...account], env);
+  for (const line of output.split('\n')) t.ok(line.length <= 120, line);
+});

@@ -5,6 +5,7 @@ import { completions } from '../../src/gateway/meter/completions.ts';
 import { embeddings } from '../../src/gateway/meter/embeddings.ts';
 import { MessagesStream } from '../../src/gateway/meter/messages-stream.ts';
 import { messagesUsage, messagesWritten } from '../../src/gateway/meter/messages-usage.ts';
+import { reportedTokens } from '../../src/gateway/meter/reported-tokens.ts';
 import { ResponsesStream } from '../../src/gateway/meter/responses-stream.ts';
 import { responsesMade, responsesUsage, responsesWritten } from '../../src/gateway/meter/responses-usage.ts';
 
@@ -25,6 +26,11 @@ test('OpenAI: cached and newly cached tokens are inside the input', (t) => {
     cachedInput: 10,
     output: 5,
   });
+  t.same(
+    reportedTokens({ input_tokens: 100, output_tokens: 5, input_tokens_details: details }),
+    { input: 50, cachedInput: 30, cacheWrite: 20, output: 5 },
+    'pictures, speech and transcripts report them as responses do',
+  );
   t.end();
 });
 

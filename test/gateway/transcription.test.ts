@@ -1,5 +1,6 @@
 import OpenAI, { toFile } from 'openai';
 import { test } from 'tap';
+import { flacFile, m4aFile, oggOpus, webmFile } from '../helper/audio-files.ts';
 import { type MediaWorld, mp3Frames, silentWav, startMediaWorld } from '../helper/media-world.ts';
 
 const PATH = '/v1/audio/transcriptions';
@@ -168,6 +169,46 @@ test('an MP3 is as long as its frames, whatever it says of itself', async (t) =>
   await (await world.post(account.key, PATH, formOf('ears', lying))).text();
   // 1,000 × 1,152 samples at 44.1 kHz
   t.match(await world.charged(account), { usage: { audioSeconds: 26.122449 }, estimated: false });
+});
+
+for (const [name, audio, charged] of [
+  ['FLAC', flacFile(2_500, 160), 640],
+  ['Ogg', oggOpus(30_000, 480), 600],
+  ['WebM', webmFile(30_000, 10), 600],
+  ['M4A', m4aFile(9_375, 0.01), 600],
+] as const) {
+  test(`ten minutes of ${name} whose header states 10 ms are held and charged as ten minutes`, async (t) => {
+    const world = await startMediaWorld(t);
+    const ask = (key: string) => world.post(key, PATH, formOf('ears', audio, { response_format: 'text' }));
+    const poor = await world.account({ credits: 5.99 });
+    t.match(await (await ask(poor.key)).json(), { error: { code: 'insufficient_credits' } });
+    const account = await world.account({ credits: 10 });
+    t.equal((await ask(account.key)).status, 200);
+    t.match(await world.charged(account), {
+      credits: charged * -10_000,
+      usage: { audioSeconds: charged },
+      estimated: true,
+    });
+  });
+}
+
+test('what cannot be measured is refused where the answer will not tell its length, or its format is no bound', async (t) => {
+  const world = await startMediaWorld(t);
+  const { key } = await world.account();
+  const junk = Buffer.alloc(7_500, 1);
+  const unmeasurable = Buffer.concat([Buffer.from('caff'), junk]);
+  for (const [audio, fields] of [
+    [junk, { response_format: 'text' }],
+    [junk, { response_format: 'srt' }],
+    [unmeasurable, {}],
+  ] as const) {
+    const response = await world.post(key, PATH, formOf('ears', audio, fields));
+    t.equal(response.status, 400);
+    t.match(await response.json(), {
+      error: { code: 'invalid_field', param: 'file', message: /Send FLAC, M4A, MP3/ },
+    });
+  }
+  t.equal(world.provider.requests.length, 0);
 });
 
 test('the model behind the file gets its longer upstream name, and its length is right', async (t) => {

@@ -1,6 +1,6 @@
 import type { Catalog } from '../../domain/catalog.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { audioSeconds } from '../audio/audio-seconds.ts';
+import { measureAudio } from '../audio/measure-audio.ts';
 import { COUNTS, checkCount, invalidJson, JUDGED, modelNamed } from '../body.ts';
 import type { Audio, CallBody } from '../call-body.ts';
 import type { Endpoint } from '../endpoints.ts';
@@ -77,7 +77,7 @@ async function audioIn(form: Form, body: ByteSource): Promise<Audio> {
     throw invalidField('file', 'Send the audio as one file in the field "file".');
   }
   const audio = rangeOf(body, file.start, file.end);
-  return { bytes: audio.size, seconds: await audioSeconds(audio) };
+  return { bytes: audio.size, ...(await measureAudio(audio)) };
 }
 
 function sourceOf(sent: unknown): ByteSource {

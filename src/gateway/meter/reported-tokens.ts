@@ -1,9 +1,10 @@
 import type { Usage } from '../../domain/ledger-entry.ts';
+import { inputUsage } from './input-usage.ts';
 import { reportedCount } from './reported-count.ts';
 
 /**
- * Tokens as OpenAI's image, speech and transcription answers report them: `input_tokens` (cached ones inside, where
- * `input_tokens_details.cached_tokens` says so) and `output_tokens`. Undefined where they are absent, negative or absurd.
+ * Tokens as OpenAI's image, speech and transcription answers report them: `input_tokens` (those read from or
+ * written to a cache inside, where `input_tokens_details` says so) and `output_tokens`. Undefined where they are absent, negative or absurd.
  */
 export function reportedTokens(usage: unknown): Usage | undefined {
   if (typeof usage !== 'object' || usage === null) return undefined;
@@ -11,7 +12,5 @@ export function reportedTokens(usage: unknown): Usage | undefined {
   const input = reportedCount(input_tokens);
   const output = reportedCount(output_tokens);
   if (input === undefined || output === undefined) return undefined;
-  const details = input_tokens_details as { cached_tokens?: unknown } | null | undefined;
-  const cachedInput = Math.min(reportedCount(details?.cached_tokens) ?? 0, input);
-  return { input: input - cachedInput, cachedInput, output };
+  return { ...inputUsage(input, input_tokens_details), output };
 }

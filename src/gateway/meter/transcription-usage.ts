@@ -8,12 +8,13 @@ const ABSURD_SECONDS = 10_000_000;
 
 /**
  * Usage of an answer or a last event. Seconds: `usage` of type `duration`, the `duration` of a verbose answer, else as
- * measured from the audio, which is no estimate. Tokens: `usage` of type `tokens`. Undefined where the model has a price
+ * measured from the audio, which is no estimate; a bound of its length is one. Tokens: `usage` of type `tokens`. Undefined where the model has a price
  * for something of which nothing is known.
  */
 export function transcriptionUsage(answer: unknown, body: CallBody): Usage | undefined {
   const { usage, duration } = (answer ?? {}) as { usage?: { seconds?: unknown } | null; duration?: unknown };
-  const audioSeconds = seconds(usage?.seconds) ?? seconds(duration) ?? body.audio?.seconds;
+  const measured = body.audio?.how === 'measured' ? body.audio.seconds : undefined;
+  const audioSeconds = seconds(usage?.seconds) ?? seconds(duration) ?? measured;
   const tokens = reportedTokens(usage);
   const { model } = body;
   if (audioSeconds === undefined && (model.price.audioSecond > 0n || !tokens)) return undefined;

@@ -1,4 +1,6 @@
+import { invalidField } from '../../domain/errors.ts';
 import { holdFor } from '../../domain/price.ts';
+import { MEASURED_FORMATS } from '../audio/measure-audio.ts';
 import type { CallBody } from '../call-body.ts';
 import type { Meter } from './meter.ts';
 import { isPricedByToken } from './priced-by-token.ts';
@@ -6,10 +8,7 @@ import { saysError } from './says-error.ts';
 import { TranscriptionStream } from './transcription-stream.ts';
 import { transcriptionUsage } from './transcription-usage.ts';
 
-/**
- * Audio whose length cannot be measured is taken to be as long as its bytes last at 6 kbit/s, the lowest bitrate of Opus,
- * which is the lowest of the formats that providers take (MP3 has 8 kbit/s at least).
- */
+/** What is no audio that is known here is taken to be as long as its bytes last at 6 kbit/s: MP3 has 8 kbit/s at least. */
 const LOWEST_BYTES_PER_SECOND = 750;
 /** Most tokens that models make of a second of audio: Whisper's encoder makes 50, gpt-4o-transcribe 10. */
 const TOKENS_PER_SECOND = 50;
@@ -20,8 +19,23 @@ function boundSeconds({ audio }: CallBody): number {
   return audio?.seconds ?? Math.ceil((audio?.bytes ?? 0) / LOWEST_BYTES_PER_SECOND);
 }
 
+/**
+ * Audio that nothing bounds but its size is not transcribed where its length costs something: an hour of silence is a few
+ * kilobytes in some formats. What no decoder here knows may go to a provider that reports what it was.
+ */
+function check({ audio, model, value }: CallBody): void {
+  const isCharged = model.price.audioSecond > 0n || isPricedByToken(model);
+  const isReported = !TEXT_FORMATS.has(value.response_format);
+  if (!isCharged || audio?.seconds !== undefined || (audio?.how !== 'unmeasurable' && isReported)) return;
+  throw invalidField(
+    'file',
+    `The length of this file cannot be measured, and this model is charged by it. Send ${MEASURED_FORMATS}.`,
+  );
+}
+
 /** `/v1/audio/transcriptions` and `/v1/audio/translations`. */
 export const transcription: Meter = {
+  check,
   hold(body) {
     // Providers report whole seconds, rounded up.
     const audioSeconds = Math.ceil(boundSeconds(body));

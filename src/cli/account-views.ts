@@ -1,0 +1,127 @@
+import { type Command, Option } from 'commander';
+import { id, type RemoteOptions, withAccountId } from './arguments.ts';
+import { ACCOUNTS, operatorApi } from './gateway-api.ts';
+import { exactCredits, print, printJson, printTable } from './print.ts';
+
+interface LedgerOptions extends RemoteOptions {
+  readonly limit?: number;
+  readonly before?: string;
+  readonly keyId?: number;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+interface Entry {
+  readonly id: string;
+  readonly type: string;
+  readonly created_at: string;
+  readonly key_id: number | null;
+  readonly model: string | null;
+  readonly credits: string;
+  readonly balance_after: string;
+  readonly note?: string | null;
+}
+
+interface UsageOptions extends RemoteOptions {
+  readonly from?: string;
+  readonly to?: string;
+  readonly groupBy: Group;
+}
+
+interface Alert {
+  readonly id: number;
+  readonly created_at: string;
+  readonly credits_balance: number;
+  readonly test: boolean;
+  readonly deliveries: readonly { readonly key_id: number; readonly status: string }[];
+}
+
+/** The field of a row that names its group. */
+const GROUPS = { day: 'day', key: 'key_id', model: 'model' } as const;
+type Group = keyof typeof GROUPS;
+
+/** `tollgate account ledger|usage|alerts`: what an owner sees, as the operator sees it. */
+export function accountViewCommands(account: Command): void {
+  withAccountId(account.command('ledger'))
+    .description('list what changed the balance of an account, newest first')
+    .option('--limit <count>', 'how many entries at most', id)
+    .option('--before <cursor>', 'go on behind the page before')
+    .option('--key-id <id>', 'only entries of this key', id)
+    .option('--from <time>', 'first day or instant, ISO 8601')
+    .option('--to <time>', 'last day or instant, ISO 8601')
+    .action(ledger);
+  withAccountId(account.command('usage'))
+    .description('sum up the calls of an account over whole UTC days')
+    .option('--from <day>', 'first day, as 2026-11-01')
+    .option('--to <day>', 'last day')
+    .addOption(new Option('--group-by <what>', 'rows').choices(Object.keys(GROUPS)).default('day'))
+    .action(usage);
+  withAccountId(account.command('alerts'))
+    .description('list the low-credits alerts of an account and what became of them')
+    .action(alerts);
+}
+
+function queryOf(fields: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return given.length === 0
+    ? ''
+    : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
+}
+
+async function ledger(accountId: number, options: LedgerOptions) {
+  const { limit, before, keyId, from, to } = options;
+  const query = queryOf({ limit, before, key_id: keyId, from, to });
+  const answer = await operatorApi(options).call<{ entries: Entry[]; next: string | null }>(
+    'GET',
+    `${ACCOUNTS}${accountId}/ledger/${query}`,
+  );
+  if (options.json) return printJson(answer);
+  printTable(
+    ['TIME', 'TYPE', 'KEY', 'CREDITS', 'BALANCE', 'MODEL OR NOTE', 'ID'],
+    answer.entries.map((entry) => [
+      entry.created_at,
+      entry.type,
+      entry.key_id === null ? '' : String(entry.key_id),
+      entry.credits,
+      entry.balance_after,
+      entry.model ?? entry.note ?? '',
+      entry.id,
+    ]),
+  );
+  if (answer.next !== null) print(`\nThere is more: --before ${answer.next}`);
+}
+
+async function usage(accountId: number, options: UsageOptions) {
+  const { from, to, groupBy } = options;
+  const query = queryOf({ from, to, group_by: groupBy });
+  const answer = await operatorApi(options).call<{
+    rows: (Record<string, unknown> & { calls: number; credits: string })[];
+    total: { calls: number; credits: string };
+  }>('GET', `${ACCOUNTS}${accountId}/usage/${query}`);
+  if (options.json) return printJson(answer);
+  printTable(
+    [groupBy.toUpperCase(), 'CALLS', 'CREDITS'],
+    [
+      ...answer.rows.map((row) => [String(row[GROUPS[groupBy]] ?? 'none'), String(row.calls), row.credits]),
+      ['total', String(answer.total.calls), answer.total.credits],
+    ],
+  );
+}
+
+async function alerts(accountId: number, options: RemoteOptions) {
+  const answer = await operatorApi(options).call<{ alerts: Alert[] }>(
+    'GET',
+    `${ACCOUNTS}${accountId}/alerts/`,
+  );
+  if (options.json) return printJson(answer);
+  printTable(
+    ['ID', 'TIME', 'BALANCE', 'TEST', 'DELIVERIES'],
+    answer.alerts.map((alert) => [
+      String(alert.id),
+      alert.created_at,
+      exactCredits(alert.credits_balance),
+      alert.test ? 'yes' : 'no',
+      alert.deliveries.map(({ key_id, status }) => `key ${key_id}: ${status}`).join(', ') || 'none',
+    ]),
+  );
+}

@@ -1,0 +1,40 @@
+import t from 'tap';
+import { startCommandWorld } from '../helper/command.ts';
+import { makeOwner } from '../helper/owner.ts';
+
+const { gateway, operator, json } = await startCommandWorld(t);
+
+t.test('the operator reads the ledger of an account, page by page', async (t) => {
+  const owner = await makeOwner(gateway, 100);
+  const id = String(owner.accountId);
+  await operator('account', 'credit', id, '5', '--note', 'Invoice 7');
+  const { output } = await operator('account', 'ledger', id);
+  t.match(output.split('\n')[0], /^TIME +TYPE +KEY +CREDITS +BALANCE +MODEL OR NOTE +ID$/);
+  t.match(output, /top_up +5\.000000 +105\.000000 +Invoice 7/);
+  const first = await operator('account', 'ledger', id, '--limit', '1');
+  const [, cursor = ''] = /^There is more: --before (\S+)$/m.exec(first.output) ?? [];
+  const rest = await json<{ entries: unknown[] }>('account', 'ledger', id, '--before', cursor);
+  t.equal(rest.entries.length, 1);
+  const none = await json<{ entries: unknown[] }>('account', 'ledger', id, '--key-id', String(owner.keyId));
+  t.same(none.entries, []);
+  const later = await json<{ entries: unknown[] }>('account', 'ledger', id, '--from', '2100-01-01');
+  t.same(later.entries, []);
+});
+
+t.test('the operator reads the usage of an account by day, key and model', async (t) => {
+  const owner = await makeOwner(gateway, 100);
+  const id = String(owner.accountId);
+  t.equal((await gateway.chat(owner.key)).status, 200);
+  const { output } = await operator('account', 'usage', id, '--group-by', 'key');
+  t.match(output, new RegExp(`^KEY +CALLS +CREDITS\\n${owner.keyId} +1 +\\S+\\ntotal +1 `));
+  t.match(await json('account', 'usage', id, '--group-by', 'model'), { group_by: 'model', total: { calls: 1 } });
+  t.match(await json('account', 'usage', id, '--from', '2020-01-01', '--to', '2020-01-02'), {
+    total: { calls: 0 },
+  });
+});
+
+t.test('the operator reads the alerts of an account', async (t) => {
+  const owner = await makeOwner(gateway, 100);
+  const { code, output } = await operator('account', 'alerts', String(owner.accountId));
+  t.same([code, output], [0, 'ID  TIME  BALANCE  TEST  DELIVERIES\n']);
+});
