@@ -63,19 +63,22 @@ export function readJsonBody(bytes: unknown, catalog: Catalog, endpoint: Endpoin
   if (!Buffer.isBuffer(bytes) || bytes.length === 0)
     throw invalidJson('The request has no body. Send a JSON object.');
   if (!isUtf8(bytes)) throw invalidJson('The body is not valid UTF-8.');
-  return judgeJson(bytes, bytes.length, bytes.toString('utf8'), undefined, catalog, endpoint);
+  const text = bytes.toString('utf8');
+  return judgeJson({ bytes, size: bytes.length, text, value: parseObject(text) }, catalog, endpoint);
 }
 
-/** Judges JSON text, of which `condensed` says where it is not the whole body. Throws GatewayError. */
-export function judgeJson(
-  bytes: JsonBody['bytes'],
-  size: number,
-  text: string,
-  condensed: Condensed | undefined,
-  catalog: Catalog,
-  endpoint: Endpoint,
-): JsonBody {
-  const value = parseObject(text);
+/** JSON text and its value; `condensed` says where it is not the whole body. */
+interface ReadJson {
+  readonly bytes: JsonBody['bytes'];
+  readonly size: number;
+  readonly text: string;
+  readonly value: Record<string, unknown>;
+  readonly condensed?: Condensed;
+}
+
+/** Throws GatewayError. */
+export function judgeJson(read: ReadJson, catalog: Catalog, endpoint: Endpoint): JsonBody {
+  const { bytes, size, text, value, condensed } = read;
   const scan = scanMembers(text, JUDGED);
   if (scan.repeated) {
     throw invalidJson(
@@ -141,7 +144,8 @@ export function modelNamed(name: unknown, catalog: Catalog, endpoint: Endpoint):
   return model;
 }
 
-function parseObject(text: string): Record<string, unknown> {
+/** Throws 400 `invalid_json`. */
+export function parseObject(text: string): Record<string, unknown> {
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -49,25 +49,29 @@ function skipSpace(text: string, from: number): number {
   }
 }
 
+/** So many characters are looked through here, since asking for the next quote takes as long as 20 of them do. */
+const LOOKED_UNITS = 32;
+
 /** Index after the closing quote of the string that opens at `from`. */
 function stringEnd(text: string, from: number): number {
-  let at = from;
-  for (;;) {
-    at = text.indexOf('"', at + 1);
+  for (let at = from + 1; ; ) {
+    for (const last = at + LOOKED_UNITS; at < last; at++) {
+      const code = text.charCodeAt(at);
+      if (code === 0x22) return at + 1;
+      if (code === 0x5c) at++;
+    }
+    const quote = text.indexOf('"', at);
     let slashes = 0;
-    while (text.charCodeAt(at - 1 - slashes) === 0x5c) slashes++;
-    if (slashes % 2 === 0) return at + 1;
+    while (quote - slashes > at && text.charCodeAt(quote - slashes - 1) === 0x5c) slashes++;
+    at = quote + 1;
+    if (slashes % 2 === 0) return at;
   }
 }
 
 function valueEnd(text: string, from: number): number {
-  const first = text[from];
-  if (first === '"') return stringEnd(text, from);
-  if (first !== '{' && first !== '[') {
-    let at = from;
-    while (!',}] \n\r\t'.includes(text[at] as string)) at++;
-    return at;
-  }
+  const first = text.charCodeAt(from);
+  if (first === 0x22) return stringEnd(text, from);
+  if (first !== 0x7b && first !== 0x5b) return scalarEnd(text, from);
   let depth = 0;
   let at = from;
   for (;;) {
@@ -80,5 +84,15 @@ function valueEnd(text: string, from: number): number {
     else if (code === 0x7d || code === 0x5d) depth--;
     at++;
     if (depth === 0) return at;
+  }
+}
+
+/** Index after a number, true, false or null: at a comma, a closing bracket or white space. */
+function scalarEnd(text: string, from: number): number {
+  let at = from;
+  for (;;) {
+    const code = text.charCodeAt(at);
+    if (code <= 0x20 || code === 0x2c || code === 0x7d || code === 0x5d) return at;
+    at++;
   }
 }

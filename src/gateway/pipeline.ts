@@ -12,13 +12,15 @@ import type { Endpoint } from './endpoints.ts';
 import { forward } from './forward.ts';
 import type { Gatekeeper, Judged } from './gatekeeper.ts';
 import type { JobRouteParts } from './job-request.ts';
-import { foldedJson, rereadingMeter } from './json/spooled-json.ts';
+import { heavyStep } from './json/heavy-step.ts';
+import { foldedJson, rereadingMeter } from './json/json-in-pieces.ts';
 import type { Bounds } from './meter/meter.ts';
 import { namedIds } from './named/named-ids.ts';
 import type { Objects } from './objects.ts';
-import { readBody } from './read-body.ts';
+import { readBody, sourceInPieces } from './read-body.ts';
 import { refusalFrom } from './refuse.ts';
 import { settleCall } from './settle.ts';
+import type { ByteSource } from './upload/byte-source.ts';
 import { closeWithReply } from './upload/receive-body.ts';
 import { Spool, type SpoolFolder } from './upload/spool.ts';
 import type { Turns } from './upload/turns.ts';
@@ -82,12 +84,14 @@ export class Pipeline {
   /** Checks 9 to 12, and the hold. Of the promises on the way of nearly every call, Redis' answer is the only one. */
   admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { ledger, gatekeeper } = this.#parts;
-    const { call, body } = request;
+    const { call } = request;
     if (!call) return Promise.reject(new Error('a call that did not enter'));
     let reading: undefined | Promise<void>;
     try {
-      reading =
-        body instanceof Spool ? this.#readSpooled(request, reply, call, body) : this.#read(request, call);
+      const source = sourceInPieces(request, this.#endpoint);
+      reading = source
+        ? this.#readInPieces(request, reply, call, source)
+        : this.#read(request, call, undefined);
     } catch (refusal) {
       return this.#refused(request, call, refusal);
     }
@@ -145,44 +149,66 @@ export class Pipeline {
   }
 
   /** Check 9, and the bound of what the call can cost; within the tick where nothing is to be waited for. */
-  #read(request: FastifyRequest, call: Call): undefined | Promise<void> {
-    const body = readBody(request, this.#parts.catalog(), this.#endpoint);
+  #read(request: FastifyRequest, call: Call, source: ByteSource | undefined): undefined | Promise<void> {
+    const body = readBody(request, source, this.#parts.catalog(), this.#endpoint);
     return body instanceof Promise
       ? body.then((read) => this.#bound(request, call, read))
       : this.#bound(request, call, body);
   }
 
   #bound(request: FastifyRequest, call: Call, body: CallBody): undefined | Promise<void> {
+    if ((body as JsonBody).condensed?.isHeavy) return this.#boundInSteps(request, call, body);
+    this.#accept(request, call, body);
+    const named = namedIds(body.value);
+    if (named.size === 0) return this.#hold(call, body, 0);
+    return this.#parts.objects
+      .tokensBehind(named, body, call.compiled.key)
+      .then((storedTokens) => this.#hold(call, body, storedTokens));
+  }
+
+  /** The same for a body in which each of these walks takes long. */
+  async #boundInSteps(request: FastifyRequest, call: Call, body: CallBody): Promise<void> {
+    await heavyStep(() => this.#accept(request, call, body));
+    const named = await heavyStep(() => namedIds(body.value));
+    const storedTokens = named.size
+      ? await this.#parts.objects.tokensBehind(named, body, call.compiled.key)
+      : 0;
+    await heavyStep(() => this.#hold(call, body, storedTokens));
+  }
+
+  #accept(request: FastifyRequest, call: Call, body: CallBody): void {
     const { meter, asksForUsage } = this.#endpoint;
-    const { objects, bounds } = this.#parts;
     call.body = body;
     // What goes upstream stands in the call; the upload as it came need not stay beside it.
     request.body = undefined;
     call.upstreamBody = upstreamBody(body, asksForUsage);
     meter.check?.(body);
-    const named = namedIds(body.value);
-    if (named.size === 0) {
-      call.hold = meter.hold(body, bounds);
-      return;
-    }
-    return objects.tokensBehind(named, body, call.compiled.key).then((storedTokens) => {
-      call.storedTokens = storedTokens;
-      call.hold = meter.hold(body, { ...bounds, storedTokens });
-    });
   }
 
-  /** The same for a body in a file, of which nothing large stays in memory. */
-  async #readSpooled(request: FastifyRequest, reply: FastifyReply, call: Call, spool: Spool): Promise<void> {
-    call.spool = spool;
-    closeWithReply(spool, request, reply);
-    const endTurn = await this.#turns.take(spool.size);
+  #hold(call: Call, body: CallBody, storedTokens: number): undefined {
+    call.storedTokens = storedTokens;
+    call.hold = this.#endpoint.meter.hold(body, { ...this.#parts.bounds, storedTokens });
+  }
+
+  /** The same for a body that is judged in pieces, of which nothing large is kept beside its bytes. */
+  async #readInPieces(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    call: Call,
+    source: ByteSource,
+  ): Promise<void> {
+    if (source instanceof Spool) {
+      call.spool = source;
+      closeWithReply(source, request, reply);
+    }
+    const endTurn = await this.#turns.take(source.size);
     try {
-      await this.#read(request, call);
+      await this.#read(request, call, source);
       if (call.body?.kind !== 'json') return;
       call.body = foldedJson(call.body as JsonBody);
       call.endpoint = {
         ...this.#endpoint,
-        meter: rereadingMeter(this.#endpoint, spool, this.#turns),
+        meter: rereadingMeter(this.#endpoint, source, this.#turns),
       };
     } finally {
       endTurn();

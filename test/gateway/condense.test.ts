@@ -91,7 +91,7 @@ test('what is known of a long string is what is true of it', async (t) => {
         t.equal(known.characters, [...member].length);
         t.equal(known.units, member.length);
         t.equal(base64Length(stand, longTexts), base64Length(member, undefined));
-        t.ok(stand.startsWith(member.slice(0, 200)));
+        t.ok(stand.startsWith(member.slice(0, 64)));
       }
     }),
     { numRuns: 100 },

@@ -1,20 +1,29 @@
 import { isUtf8 } from 'node:buffer';
+import { GatewayError } from '../../domain/errors.ts';
 import { invalidJson } from '../body.ts';
 import { type ByteSource, WINDOW_BYTES } from '../upload/byte-source.ts';
+import { closingQuote, JsonMeasure } from './json-measure.ts';
 import { LongText } from './long-text.ts';
 import { LongTexts } from './long-texts.ts';
 
-const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** Longer strings are not kept. Longer than any name that is looked for, however it is escaped. */
-const KEPT_MAX_BYTES = 4 * 1024;
+/** Longer strings are not kept. Longer than any id or name that is looked for; names may be escaped throughout. */
+const KEPT_STRING_MAX_BYTES = 512;
+/** More than this beside the long strings is refused: JSON.parse would take over 20 ms, and its values as much memory twice. */
+const KEPT_MAX_MIB = 6;
+/** From here on it is judged in steps, each in its turn. */
+const HEAVY_KEPT_BYTES = 1024 * 1024;
 /** `\uXXXX` */
 const ESCAPE_MAX_BYTES = 6;
+/** Of larger bodies a share is sampled for an estimate of the tokens. */
+const SAMPLED_BYTES = 4 * 1024 * 1024;
 
 /** A body of JSON without its long strings, for JSON.parse to judge: it is valid if and only if the body is. */
 export interface Condensed {
   readonly text: string;
   readonly longTexts: LongTexts;
+  /** Judging it takes long enough that others should come in between: see heavy-step.ts. */
+  readonly isHeavy: boolean;
   /** Where a character of `text` stands in the body, in bytes; for one outside of the stand-ins. */
   offsetOf(index: number): number;
 }
@@ -22,10 +31,12 @@ export interface Condensed {
 /**
  * Reads JSON from a source in pieces and keeps what decides: its structure and its short strings. Long strings (base64,
  * documents) are checked as they pass and replaced by stand-ins. Throws 400 `invalid_json` where a long string, or the
- * encoding of any part, is invalid; what else is, JSON.parse finds.
+ * encoding of any part, is invalid (what else is, JSON.parse finds), and 413 `body_too_large` where so much is left that
+ * JSON.parse would take too long.
  */
 export async function condense(source: ByteSource, keepsSamples = false): Promise<Condensed> {
-  const condenser = new Condenser(keepsSamples);
+  const sampled = keepsSamples ? Math.min(1, SAMPLED_BYTES / source.size) : 0;
+  const condenser = new Condenser(sampled);
   for (let at = 0; at < source.size; ) {
     const window = await source.read(at, at + WINDOW_BYTES);
     const isLast = at + window.length === source.size;
@@ -37,16 +48,19 @@ export async function condense(source: ByteSource, keepsSamples = false): Promis
 }
 
 class Condenser {
-  readonly #keepsSamples: boolean;
+  readonly #sampled: number;
+  readonly #measure = new JsonMeasure();
   readonly #longTexts = new LongTexts();
-  #text = '';
+  #kept = Buffer.allocUnsafeSlow(WINDOW_BYTES);
+  #length = 0;
   /** The string that the last window ended in. */
   #long: LongText | undefined;
-  /** Where the text goes on after a stand-in, in itself and in the body. */
-  readonly #marks: { readonly index: number; readonly offset: number }[] = [{ index: 0, offset: 0 }];
+  /** Where what is kept goes on after a stand-in: in itself, and in the body. */
+  readonly #marks: number[] = [0];
+  readonly #offsets: number[] = [0];
 
-  constructor(keepsSamples: boolean) {
-    this.#keepsSamples = keepsSamples;
+  constructor(sampled: number) {
+    this.#sampled = sampled;
   }
 
   /** Takes the bytes that stand at `offset`, or as many as there are before a string that should be seen whole. */
@@ -62,18 +76,18 @@ class Condenser {
       at = close + 1;
     }
     for (;;) {
-      const open = bytes.indexOf(QUOTE, at);
-      if (open < 0) return this.#keep(bytes, from, bytes.length);
-      const close = closingQuote(bytes, open + 1);
+      const open = this.#measure.toQuote(bytes, at);
+      if (open === bytes.length) return this.#keep(bytes, from, open);
+      const close = this.#measure.toClose(bytes, open + 1);
       const end = close < 0 ? bytes.length : close;
-      if (end - open <= KEPT_MAX_BYTES) {
+      if (end - open <= KEPT_STRING_MAX_BYTES) {
         // One that is cut off comes whole with the next window; of one that never ends JSON.parse finds the fault.
         if (close < 0) return this.#keep(bytes, from, isLast ? end : open);
         at = close + 1;
         continue;
       }
       this.#keep(bytes, from, open + 1);
-      this.#long = new LongText(bytes.toString('utf8', open + 1, end), this.#keepsSamples);
+      this.#long = new LongText(bytes.toString('utf8', open + 1, end), this.#sampled);
       if (close < 0) return bytes.length;
       this.#endLong(this.#long, offset + close);
       from = close;
@@ -83,38 +97,48 @@ class Condenser {
 
   end(): Condensed {
     if (this.#long) throw invalidJson('The body is not valid JSON.');
-    const text = this.#text;
+    const text = this.#kept.toString('utf8', 0, this.#length);
     const marks = this.#marks;
+    const offsets = this.#offsets;
     return {
       text,
       longTexts: this.#longTexts,
+      isHeavy: this.#measure.isHeavy || this.#length > HEAVY_KEPT_BYTES,
       offsetOf(index) {
-        const mark = marks.findLast((one) => one.index <= index) ?? { index: 0, offset: 0 };
-        return mark.offset + Buffer.byteLength(text.slice(mark.index, index));
+        const place = Buffer.byteLength(text.slice(0, index));
+        const mark = marks.findLastIndex((one) => one <= place);
+        return (offsets[mark] ?? 0) + place - (marks[mark] ?? 0);
       },
     };
   }
 
+  /** Throws 413 `body_too_large`. */
   #keep(bytes: Buffer, from: number, end: number): number {
-    this.#text += bytes.toString('utf8', from, end);
+    this.#measure.check();
+    const length = this.#length + end - from;
+    if (length > KEPT_MAX_MIB * 1024 * 1024) {
+      throw new GatewayError(
+        'body_too_large',
+        `Beside its strings of more than ${KEPT_STRING_MAX_BYTES} bytes the body has more than ${KEPT_MAX_MIB} MiB.`,
+      );
+    }
+    if (length > this.#kept.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#kept.length));
+      this.#kept.copy(larger, 0, 0, this.#length);
+      this.#kept = larger;
+    }
+    bytes.copy(this.#kept, this.#length, from, end);
+    this.#length = length;
     return end;
   }
 
   #endLong(long: LongText, offset: number): void {
     this.#long = undefined;
-    this.#text += JSON.stringify(this.#longTexts.add(long)).slice(1, -1);
-    this.#marks.push({ index: this.#text.length, offset });
+    const standIn = Buffer.from(JSON.stringify(this.#longTexts.add(long)).slice(1, -1));
+    this.#keep(standIn, 0, standIn.length);
+    this.#marks.push(this.#length);
+    this.#offsets.push(offset);
   }
-}
-
-/** The quote that ends a string whose content goes on at `from`, which is not within an escape; -1: not here. */
-function closingQuote(bytes: Buffer, from: number): number {
-  for (let at = bytes.indexOf(QUOTE, from); at >= 0; at = bytes.indexOf(QUOTE, at + 1)) {
-    let slashes = 0;
-    while (at - slashes > from && bytes[at - slashes - 1] === BACKSLASH) slashes++;
-    if (slashes % 2 === 0) return at;
-  }
-  return -1;
 }
 
 /** Where bytes that begin clean can be cut so that neither a character nor an escape is. */

@@ -1,14 +1,16 @@
+import { surrogatePairs } from '../../domain/surrogate-pairs.ts';
 import { invalidJson } from '../body.ts';
 
-/** A surrogate pair is one character. */
-const PAIRS = /[\ud800-\udbff][\udc00-\udfff]/g;
 const BASE64 = /^[A-Za-z0-9+/_-]*(={0,2})$/;
 /** Of every piece (256 KiB at most) so much is kept for an estimate of the tokens, which samples longer texts anyway. */
-const SAMPLE_UNITS = 4 * 1024;
+const MAX_SAMPLE_UNITS = 4 * 1024;
+const MIN_SAMPLE_UNITS = 64;
+/** Telling a picture from other text, or naming an id in a message, takes no more of the beginning. */
+const HEAD_UNITS = 64;
 
 /** A string of JSON that is too long to be kept: what meters ask of it, found as its pieces pass. */
 export class LongText {
-  readonly #keepsSample: boolean;
+  readonly #sampled: number;
   readonly #isDataUrl: boolean;
   #hasComma = false;
   #isBase64 = true;
@@ -21,12 +23,15 @@ export class LongText {
   /** How it begins. */
   readonly head: string;
 
-  /** `raw`: its first piece as it stands between the quotes; at least five characters. Throws 400 `invalid_json`. */
-  constructor(raw: string, keepsSample: boolean) {
+  /**
+   * `raw`: its first piece as it stands between the quotes; at least five characters. `sampled`: the share of it that is
+   * kept as a sample, 0 to 1. Throws 400 `invalid_json`.
+   */
+  constructor(raw: string, sampled: number) {
     const text = decoded(raw);
-    this.#keepsSample = keepsSample;
+    this.#sampled = sampled;
     this.#isDataUrl = text.startsWith('data:');
-    this.head = text.slice(0, 200);
+    this.head = copied(text.slice(0, HEAD_UNITS));
     this.#add(text);
   }
 
@@ -57,12 +62,15 @@ export class LongText {
 
   #add(text: string): void {
     this.#units += text.length;
-    this.#pairs += text.match(PAIRS)?.length ?? 0;
+    this.#pairs += surrogatePairs(text);
     if (this.#endsInHalf && /^[\udc00-\udfff]/.test(text)) this.#pairs++;
     if (text !== '') this.#endsInHalf = /[\ud800-\udbff]$/.test(text);
-    // A copy: a slice would keep the whole piece in memory.
-    if (this.#keepsSample) this.#sample += Buffer.from(text.slice(0, SAMPLE_UNITS)).toString();
+    if (this.#sampled > 0) this.#sample += copied(text.slice(0, this.#sampleUnits(text)));
     this.#addPayload(text);
+  }
+
+  #sampleUnits({ length }: string): number {
+    return Math.min(MAX_SAMPLE_UNITS, Math.max(MIN_SAMPLE_UNITS, Math.ceil(length * this.#sampled)));
   }
 
   #addPayload(text: string): void {
@@ -80,6 +88,11 @@ export class LongText {
     this.#payloadUnits += payload.length;
     this.#isBase64 = padding !== undefined && !isAfterPadding && this.#padding <= 2;
   }
+}
+
+/** A slice would keep the whole piece in memory. */
+function copied(slice: string): string {
+  return JSON.parse(JSON.stringify(slice)) as string;
 }
 
 function decoded(raw: string): string {

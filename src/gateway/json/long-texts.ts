@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { CountTokens } from '../meter/meter.ts';
 import type { LongText } from './long-text.ts';
 
@@ -7,7 +7,7 @@ import type { LongText } from './long-text.ts';
  * so none can write one.
  */
 export class LongTexts {
-  readonly #mark = `<${randomUUID()}:`;
+  readonly #mark = `<${randomBytes(12).toString('base64url')}:`;
   readonly #texts = new Map<string, LongText>();
 
   /** What is to stand in the value for this text: how it begins, and a mark. */

@@ -1,6 +1,7 @@
 import { invalidField } from '../../domain/errors.ts';
 import type { Usage } from '../../domain/ledger-entry.ts';
 import { holdFor } from '../../domain/price.ts';
+import { surrogatePairs } from '../../domain/surrogate-pairs.ts';
 import type { CallBody } from '../call-body.ts';
 import type { Meter, StreamMeter, Verdict } from './meter.ts';
 import { isPricedByToken } from './priced-by-token.ts';
@@ -8,16 +9,13 @@ import { reportedTokens } from './reported-tokens.ts';
 import { saysError } from './says-error.ts';
 import { eventData, saysDone, saysFailed } from './sse-event.ts';
 
-/** A surrogate pair is one character; half a pair, too. */
-const PAIRS = /[\ud800-\udbff][\udc00-\udfff]/g;
-
-/** Unicode code points of `input` (contract section 5). Throws 400 `invalid_field` where it is no text. */
+/** Unicode code points of `input` (contract section 5); half a surrogate pair is one, too. Throws 400 `invalid_field` where it is no text. */
 function charactersOf(body: CallBody): number {
   const { input } = body.value;
   if (typeof input !== 'string') throw invalidField('input', 'input must be a string, the text to speak.');
   const long = body.longTexts?.get(input);
   if (long) return long.characters;
-  return input.length - (input.match(PAIRS)?.length ?? 0);
+  return input.length - surrogatePairs(input);
 }
 
 /** What is known without a report: all, unless tokens have a price. */

@@ -1,0 +1,10 @@
+/** Surrogate pairs in a text: each is one character of two UTF-16 units. No list of them is made: a text may have millions. */
+export function surrogatePairs(text: string): number {
+  let pairs = 0;
+  for (let at = 0; at + 1 < text.length; at++) {
+    if ((text.charCodeAt(at) & 0xfc00) !== 0xd800 || (text.charCodeAt(at + 1) & 0xfc00) !== 0xdc00) continue;
+    pairs++;
+    at++;
+  }
+  return pairs;
+}

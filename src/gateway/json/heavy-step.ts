@@ -1,0 +1,28 @@
+import { setImmediate, setTimeout } from 'node:timers/promises';
+
+let last: Promise<void> = Promise.resolve();
+let notBeforeMs = 0;
+
+/**
+ * Runs one step of work that keeps the event loop for some 10 ms: one at a time in the process, in the order of asking,
+ * and after each the loop is free for others for as long as it took. Resolves with what `work` returns, or rejects with
+ * what it throws.
+ */
+export function heavyStep<T>(work: () => T): Promise<T> {
+  const step = last.then(async () => {
+    const restMs = notBeforeMs - performance.now();
+    await (restMs > 1 ? setTimeout(restMs) : setImmediate());
+    const startedAt = performance.now();
+    try {
+      return { result: work() };
+    } finally {
+      const endedAt = performance.now();
+      notBeforeMs = endedAt + (endedAt - startedAt);
+    }
+  });
+  last = step.then(
+    () => {},
+    () => {},
+  );
+  return step.then(({ result }) => result);
+}
