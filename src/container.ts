@@ -29,8 +29,11 @@ import { GatewayMeters } from './metrics.ts';
 import { readinessOf } from './readiness.ts';
 import { summedMetrics } from './workers-metrics.ts';
 
-/** Most alert POSTs under way at once. */
-const ALERT_CONCURRENCY = 32;
+/**
+ * Most alert POSTs under way at once. Each is a connection and some 50 KB, so that all together stay below 32 MB; and so many
+ * accounts must have receivers that do not answer, all at once, before one waits for another (alerts/fair-slots.ts).
+ */
+const ALERT_CONCURRENCY = 512;
 
 /** What is opened before anything else, and closed after it. */
 export interface Opened {

@@ -1,39 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Book, ClaimedAlert, DeliveryStatus } from '../book/book.ts';
-import type { Log } from '../log.ts';
-import { alertMessage } from './alert-message.ts';
-import { send } from './send.ts';
-import { Slots } from './slots.ts';
+import type { Book, ClaimedAlert } from '../book/book.ts';
+import { AlertSender, type AlertSenderOptions } from './alert-sender.ts';
 
-export interface AlertWorkerOptions {
-  readonly book: Pick<Book, 'queuedAlerts' | 'claimAlert' | 'finishDelivery'>;
-  /** Of one POST, from resolving the name to the headers of the answer. */
-  readonly timeoutMs: number;
-  readonly allowPrivateNetworks: boolean;
-  readonly log: Log;
-  /** Most POSTs under way at once; one alert takes at most half of them. At least 2. */
-  readonly concurrency: number;
+export interface AlertWorkerOptions extends AlertSenderOptions {
+  readonly book: AlertSenderOptions['book'] & Pick<Book, 'dueAlerts' | 'claimAlert'>;
   /** How often the book is asked unprompted: for alerts that other gateways posted, or died over. */
   readonly pollMs?: number;
-  /** Called once for each POST that ended; `unknown`: given up by stop. */
-  readonly onOutcome?: (status: DeliveryStatus) => void;
 }
-
-type Receiver = ClaimedAlert['deliveries'][number];
-type Outcome = Parameters<Book['finishDelivery']>[1];
 
 const POLL_MS = 5_000;
 const FIRST_RETRY_MS = 250;
 const LAST_PASS_MS = 1_000;
-/** Waits before the tries that follow a failed write of an outcome. */
-const RECORD_RETRIES_MS = [100, 500, 2_000, 5_000, 10_000];
+/** Accounts of which a pass asks for an alert at once. */
+const ACCOUNTS_AT_ONCE = 100;
 
 /**
  * Sends the alerts that are queued in the book (contract section 6), outside the request path.
  *
  * The worker: idle → running (start) → stopped (stop; final). While it runs it is either asleep, its timer armed, or
- * in a pass: it claims one queued alert after the other until none is left. `notify` ends the sleep, or makes
- * another pass follow the one under way. A pass that fails (book out of reach) is tried again, at first after
+ * in a pass: it claims the next alert of each account, again and again, until none is left of an account that the sender has
+ * room for. `notify` ends the sleep, or makes another pass follow the one under way; so does room for an account that a
+ * pass left waiting. One account's alerts never wait for another's: AlertSender says how. A pass that fails (book out of reach) is tried again, at first after
  * FIRST_RETRY_MS, then half as often each time down to the poll.
  *
  * An alert: queued → claimed by one worker of all gateways, which writes its deliveries as `unknown` → one POST for
@@ -42,9 +29,9 @@ const RECORD_RETRIES_MS = [100, 500, 2_000, 5_000, 10_000];
  */
 export class AlertWorker {
   readonly #options: AlertWorkerOptions;
-  readonly #slots: Slots;
-  readonly #giveUp = new AbortController();
-  readonly #sending = new Set<Promise<void>>();
+  readonly #sender: AlertSender;
+  /** Accounts with an alert in the book that the sender had no room for. */
+  readonly #left = new Set<number>();
   #state: 'idle' | 'running' | 'stopped' = 'idle';
   #timer: NodeJS.Timeout | undefined;
   #pass: Promise<void> | undefined;
@@ -53,7 +40,7 @@ export class AlertWorker {
 
   constructor(options: AlertWorkerOptions) {
     this.#options = options;
-    this.#slots = new Slots(options.concurrency);
+    this.#sender = new AlertSender(options, () => this.#roomMade());
   }
 
   start(): void {
@@ -80,12 +67,12 @@ export class AlertWorker {
     this.#state = 'stopped';
     clearTimeout(this.#timer);
     await within(deadlineMs, this.#settled());
-    this.#giveUp.abort();
+    this.#sender.giveUp();
   }
 
   async #settled(): Promise<void> {
     await this.#pass;
-    await Promise.all(this.#sending);
+    await this.#sender.idle();
   }
 
   #beginPass(): void {
@@ -123,80 +110,29 @@ export class AlertWorker {
   }
 
   async #claimQueued(): Promise<void> {
+    this.#left.clear();
     for (;;) {
-      let claimed = 0;
-      for (const id of await this.#options.book.queuedAlerts(this.#options.concurrency)) {
-        // Claimed only while a slot is free: what is claimed must be sent soon, for it dies with this process.
-        const alert = await this.#slots.run(() => this.#claim(id));
-        if (!alert) continue;
-        claimed += 1;
-        const sending = this.#sendAll(alert).finally(() => this.#sending.delete(sending));
-        this.#sending.add(sending);
+      const due = await this.#options.book.dueAlerts([...this.#left], ACCOUNTS_AT_ONCE);
+      if (due.length === 0) return;
+      for (const { id, accountId } of due) {
+        // Claimed only where it can be sent soon: what is claimed dies with this process.
+        if (!this.#sender.hasRoom(accountId)) this.#left.add(accountId);
+        else {
+          const alert = await this.#claim(id);
+          if (alert) this.#sender.begin(alert);
+        }
       }
-      if (claimed === 0) return;
+      if (this.#state !== 'running') return;
     }
+  }
+
+  #roomMade(): void {
+    for (const accountId of this.#left) if (this.#sender.hasRoom(accountId)) this.notify();
   }
 
   async #claim(id: number): Promise<ClaimedAlert | undefined> {
     if (this.#state !== 'running') return undefined;
     return await this.#options.book.claimAlert(id, Date.now());
-  }
-
-  /** Half of the slots stay for other accounts' alerts, however many dead receivers one account has. */
-  async #sendAll(alert: ClaimedAlert): Promise<void> {
-    const waiting = [...alert.deliveries];
-    const lane = async () => {
-      for (let next = waiting.shift(); next; next = waiting.shift()) await this.#deliver(alert, next);
-    };
-    const lanes = Math.min(waiting.length, Math.floor(this.#options.concurrency / 2));
-    await Promise.all(Array.from({ length: lanes }, lane));
-  }
-
-  async #deliver(alert: ClaimedAlert, receiver: Receiver): Promise<void> {
-    const outcome = await this.#slots.run(() => this.#post(alert, receiver));
-    const { log, onOutcome } = this.#options;
-    // The URL's path and query may hold the receiver's secret: the log gets the host alone.
-    const about = { alertId: alert.id, keyId: receiver.keyId, host: URL.parse(receiver.url)?.host };
-    onOutcome?.(outcome?.status ?? 'unknown');
-    if (!outcome) return log.warn(about, 'alert given up: the gateway stops');
-    if (outcome.status === 'delivered') log.info({ ...about, ...outcome }, 'alert delivered');
-    else log.warn({ ...about, ...outcome }, 'alert not delivered');
-    await this.#record(receiver.id, outcome, about);
-  }
-
-  /** The one attempt. Undefined: given up, so that nobody knows whether it arrived. */
-  async #post(alert: ClaimedAlert, receiver: Receiver): Promise<Outcome | undefined> {
-    const { timeoutMs, allowPrivateNetworks } = this.#options;
-    const signal = this.#giveUp.signal;
-    const attemptedAt = Date.now();
-    try {
-      const message = alertMessage(alert, receiver.keyId, attemptedAt);
-      const result = await send({ ...message, url: receiver.url, timeoutMs, allowPrivateNetworks, signal });
-      return { ...result, attemptedAt };
-    } catch (error) {
-      if (signal.aborted) return undefined;
-      this.#options.log.error(
-        { err: error, alertId: alert.id, keyId: receiver.keyId },
-        'alert could not be made',
-      );
-      return { status: 'failed', httpStatus: null, durationMs: 0, attemptedAt };
-    }
-  }
-
-  async #record(deliveryId: number, outcome: Outcome, about: object): Promise<void> {
-    for (const delayMs of [...RECORD_RETRIES_MS, undefined]) {
-      try {
-        return await this.#options.book.finishDelivery(deliveryId, outcome);
-      } catch (error) {
-        if (delayMs === undefined || this.#giveUp.signal.aborted) {
-          return this.#options.log.error(
-            { ...about, err: error },
-            'outcome of an alert could not be written',
-          );
-        }
-        await sleep(delayMs, undefined, { signal: this.#giveUp.signal }).catch(() => {});
-      }
-    }
   }
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifySchema } from 'fastify';
-import type { Alert, Book } from '../book/book.ts';
+import { type Alert, type Book, TooManyTestAlerts } from '../book/book.ts';
 import { creditsNumber } from '../domain/credits.ts';
+import { GatewayError } from '../domain/errors.ts';
 import { timestamp } from '../domain/period.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -55,17 +56,30 @@ function testRoute(app: FastifyInstance, deps: AlertRouteDeps): void {
     operationId: 'sendTestAlert',
     summary: 'Send a test alert',
     description:
-      'Queues one test alert, marked by a header, to every active key with a `webhook_url`. Needs no body.',
+      'Queues one test alert, marked by a header, to every active key with a `webhook_url`; five a minute for ' +
+      'an account. Needs no body.',
     response: { 200: QueuedAlert },
-    'x-docs': { refusals: MANAGING_REFUSALS, answer: { id: 4 } },
+    'x-docs': { refusals: [...MANAGING_REFUSALS, 'rate_limit_exceeded'], answer: { id: 4 } },
   };
   app.post('/api/account/alerts/test/', { schema, onRequest: beforeTheBody(gatekeeper) }, async (request) => {
     const { accountId } = await managingCaller(gatekeeper, request);
     const { balance } = await ledger.account(accountId);
-    const id = await book.createTestAlert(accountId, balance, now());
+    const id = await fewEnough(book.createTestAlert(accountId, balance, now()));
     alerts.notify();
     return { id };
   });
+}
+
+/** Passes a result of the book on, and TooManyTestAlerts as 429 `rate_limit_exceeded`. */
+async function fewEnough<Result>(made: Promise<Result>): Promise<Result> {
+  try {
+    return await made;
+  } catch (error) {
+    if (!(error instanceof TooManyTestAlerts)) throw error;
+    const seconds = Math.ceil(error.retryAfterMs / 1_000);
+    const message = `An account may have 5 test alerts a minute. Send the next one in ${seconds} seconds.`;
+    throw new GatewayError('rate_limit_exceeded', message, null, seconds);
+  }
 }
 
 function alertView(alert: Alert) {

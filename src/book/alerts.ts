@@ -1,11 +1,23 @@
-import { type Selectable, sql } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import { micro } from '../domain/credits.ts';
-import type { Alert, Book, ClaimedAlert, Delivery } from './book.ts';
-import type { AlertsTable, DeliveriesTable } from './schema.ts';
+import type { Alert, Book, ClaimedAlert, Delivery, PlannedDelivery } from './book.ts';
+import type { AlertsTable, BookSchema, DeliveriesTable } from './schema.ts';
 import type { Store, Trx } from './store.ts';
-import { chunks } from './value-rows.ts';
+import { createTestAlert } from './test-alerts.ts';
 
-type Alerts = Pick<Book, 'queuedAlerts' | 'claimAlert' | 'finishDelivery' | 'createTestAlert' | 'alerts'>;
+type Alerts = Pick<
+  Book,
+  | 'queuedAlerts'
+  | 'dueAlerts'
+  | 'claimAlert'
+  | 'plannedDeliveries'
+  | 'finishDelivery'
+  | 'createTestAlert'
+  | 'alerts'
+>;
+
+/** Deliveries that are read at once: what a sender keeps in memory of an alert to thousands of keys. */
+const PLANNED_AT_ONCE = 64;
 
 export function alertQueries(store: Store): Alerts {
   const { db } = store;
@@ -22,7 +34,21 @@ export function alertQueries(store: Store): Alerts {
       return rows.map((row) => row.id);
     },
 
+    async dueAlerts(except, limit) {
+      let queued = db.selectFrom('alerts').where('state', '=', sql.lit('queued'));
+      if (except.length > 0) queued = queued.where('account_id', 'not in', except);
+      return await queued
+        .select('account_id as accountId')
+        .select(sql<number>`coalesce(min(case when test = 0 then id end), min(id))`.as('id'))
+        .groupBy('account_id')
+        .orderBy('id')
+        .limit(limit)
+        .execute();
+    },
+
     claimAlert: (id, now) => store.transaction((trx) => claim(trx, id, now)),
+
+    plannedDeliveries: (alertId, after) => planned(db, alertId, after),
 
     async finishDelivery(deliveryId, { status, httpStatus, durationMs, attemptedAt }) {
       await db
@@ -32,22 +58,7 @@ export function alertQueries(store: Store): Alerts {
         .execute();
     },
 
-    async createTestAlert(accountId, creditsBalance, now) {
-      const row = await db
-        .insertInto('alerts')
-        .values({
-          account_id: accountId,
-          entry_id: null,
-          created_at: now,
-          credits_balance: creditsBalance,
-          test: 1,
-          state: 'queued',
-          claimed_at: null,
-        })
-        .returning('id')
-        .executeTakeFirstOrThrow();
-      return row.id;
-    },
+    createTestAlert: createTestAlert(store),
 
     async alerts(accountId, limit) {
       const alerts = await db
@@ -86,6 +97,7 @@ async function claim(trx: Trx, id: number, now: number): Promise<ClaimedAlert | 
     .select(['email', 'webhook_secret'])
     .where('id', '=', alert.account_id)
     .executeTakeFirstOrThrow();
+  await planDeliveries(trx, id, alert.account_id, now);
   return {
     id,
     accountId: alert.account_id,
@@ -94,45 +106,46 @@ async function claim(trx: Trx, id: number, now: number): Promise<ClaimedAlert | 
     creditsBalance: micro(alert.credits_balance),
     test: alert.test === 1,
     createdAt: alert.created_at,
-    deliveries: await planDeliveries(trx, id, alert.account_id, now),
+    deliveries: await planned(trx, id, 0),
   };
 }
 
-/** `unknown` until the attempt is over, so that one that dies with its sender says so. */
-async function planDeliveries(
-  trx: Trx,
-  alertId: number,
-  accountId: number,
-  now: number,
-): Promise<ClaimedAlert['deliveries']> {
-  const keys = await trx
-    .selectFrom('keys')
-    .select(['id', 'webhook_url'])
-    .where('account_id', '=', accountId)
-    .where('is_active', '=', 1)
-    .where('webhook_url', '!=', '')
-    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
-    .orderBy('id')
+/**
+ * `unknown` until the attempt is over, so that one that dies with its sender says so. The database makes the rows by itself:
+ * ten thousand keys would else pass through the gateway's memory twice.
+ */
+async function planDeliveries(trx: Trx, alertId: number, accountId: number, now: number): Promise<void> {
+  await trx
+    .insertInto('deliveries')
+    .columns(['alert_id', 'key_id', 'url', 'status', 'attempted_at'])
+    .expression((eb) =>
+      eb
+        .selectFrom('keys')
+        .select([
+          sql<number>`cast(${alertId} as bigint)`.as('alert_id'),
+          'id as key_id',
+          'webhook_url as url',
+          sql.lit('unknown' as const).as('status'),
+          sql<number>`cast(${now} as bigint)`.as('attempted_at'),
+        ])
+        .where('account_id', '=', accountId)
+        .where('is_active', '=', 1)
+        .where('webhook_url', '!=', '')
+        .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
+        .orderBy('keys.id'),
+    )
     .execute();
-  const planned: { id: number; keyId: number; url: string }[] = [];
-  for (const chunk of chunks(keys)) {
-    const rows = chunk.map((key) => ({
-      alert_id: alertId,
-      key_id: key.id,
-      url: key.webhook_url,
-      status: 'unknown' as const,
-      http_status: null,
-      duration_ms: null,
-      attempted_at: now,
-    }));
-    const made = await trx
-      .insertInto('deliveries')
-      .values(rows)
-      .returning(['id', 'key_id as keyId', 'url'])
-      .execute();
-    planned.push(...made);
-  }
-  return planned.sort((a, b) => a.id - b.id);
+}
+
+async function planned(db: Kysely<BookSchema>, alertId: number, after: number): Promise<PlannedDelivery[]> {
+  return await db
+    .selectFrom('deliveries')
+    .select(['id', 'key_id as keyId', 'url'])
+    .where('alert_id', '=', alertId)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(PLANNED_AT_ONCE)
+    .execute();
 }
 
 function alertRecord(

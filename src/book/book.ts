@@ -131,7 +131,15 @@ export interface ClaimedAlert {
   readonly creditsBalance: Micro;
   readonly test: boolean;
   readonly createdAt: number;
-  readonly deliveries: readonly { readonly id: number; readonly keyId: number; readonly url: string }[];
+  /** The first of them, by id: `plannedDeliveries` has those that follow. */
+  readonly deliveries: readonly PlannedDelivery[];
+}
+
+/** One POST that an alert is to be sent with. */
+export interface PlannedDelivery {
+  readonly id: number;
+  readonly keyId: number;
+  readonly url: string;
 }
 
 /** What an upstream keeps of a call: it belongs to the account that made the call (contract section 4). */
@@ -173,6 +181,16 @@ export class VersionConflict extends Error {
 }
 /** Thrown where an Idempotency-Key was used before with another amount or note. */
 export class IdempotencyKeyReused extends Error {}
+/** Thrown where an account has had as many test alerts within a minute as it may. */
+export class TooManyTestAlerts extends Error {
+  /** Until another one may be sent: 1–60,000. */
+  readonly retryAfterMs: number;
+
+  constructor(retryAfterMs: number) {
+    super('too many test alerts');
+    this.retryAfterMs = retryAfterMs;
+  }
+}
 /** Thrown where the database cannot be reached or does not answer in time. */
 export class BookUnavailable extends Error {}
 
@@ -282,15 +300,22 @@ export interface Book {
   /** Queued alerts, oldest first. */
   queuedAlerts(limit: number): Promise<number[]>;
   /**
+   * The next alert of each account that has one queued, oldest first, but for the accounts in `except`. A crossing comes
+   * before the account's tests: an owner who tests often does not wait for the real one.
+   */
+  dueAlerts(except: readonly number[], limit: number): Promise<{ id: number; accountId: number }[]>;
+  /**
    * Makes this process the only sender of the alert and writes its deliveries as `unknown`: one for each key that
    * is active, not expired and has a webhook. Undefined: claimed by another, or gone.
    */
   claimAlert(id: number, now: number): Promise<ClaimedAlert | undefined>;
+  /** Deliveries of a claimed alert with ids above `after`, by id ascending; none: there are no more. */
+  plannedDeliveries(alertId: number, after: number): Promise<PlannedDelivery[]>;
   finishDelivery(
     deliveryId: number,
     outcome: { status: DeliveryStatus; httpStatus: number | null; durationMs: number; attemptedAt: number },
   ): Promise<void>;
-  /** A marked test alert, queued; its id. */
+  /** A marked test alert, queued; its id. Throws TooManyTestAlerts beyond five a minute, whichever gateways made them. */
   createTestAlert(accountId: number, creditsBalance: Micro, now: number): Promise<number>;
   /** Newest first. */
   alerts(accountId: number, limit: number): Promise<Alert[]>;

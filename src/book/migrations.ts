@@ -14,6 +14,7 @@ export function migrations(engine: Engine): Record<string, Migration> {
     '0003_objects': { up: createObjects },
     '0004_jobs': { up: addJobs },
     '0005_sums': { up: (db) => addSums(db, engine) },
+    '0006_alerts_by_account': { up: indexAlerts },
   };
 }
 
@@ -226,4 +227,20 @@ async function addJobs(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('objects').addColumn('charge_id', 'text').execute();
   await db.schema.alterTable('objects').addColumn('deleted_at', 'bigint').execute();
   await db.schema.createIndex('objects_by_id').on('objects').columns(['account_id', 'id']).execute();
+}
+
+/** The next alert of each account, and an account's latest tests, are found without reading its other alerts. */
+async function indexAlerts(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createIndex('alerts_due')
+    .on('alerts')
+    .columns(['account_id', 'test', 'id'])
+    .where(sql<boolean>`state = 'queued'`)
+    .execute();
+  await db.schema
+    .createIndex('alerts_tests')
+    .on('alerts')
+    .columns(['account_id', 'created_at'])
+    .where(sql<boolean>`test = 1`)
+    .execute();
 }

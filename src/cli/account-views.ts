@@ -65,7 +65,7 @@ function queryOf(fields: Readonly<Record<string, string | number | undefined>>):
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   return given.length === 0
     ? ''
-    : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
+    : `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`;
 }
 
 async function ledger(accountId: number, options: LedgerOptions) {

@@ -36,6 +36,7 @@ export const ERRORS = {
   upgrade_required: [426, 'invalid_request_error'],
   spending_limit_exceeded: [402, 'billing_error'],
   insufficient_credits: [402, 'billing_error'],
+  rate_limit_exceeded: [429, 'rate_limit_error'],
   upstream_auth_failed: [502, 'upstream_error'],
   upstream_unavailable: [502, 'upstream_error'],
   upstream_timeout: [504, 'upstream_error'],
@@ -45,11 +46,14 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
+/** What passes with time: its refusal says after how long to ask again. */
+const RETRIED: ReadonlySet<ErrorCode> = new Set(['service_unavailable', 'rate_limit_exceeded']);
+
 /** A refusal that reaches the client as it stands: its message is written for users and holds nothing internal. */
 export class GatewayError extends Error {
   readonly code: ErrorCode;
   readonly param: string | null;
-  /** Seconds for `Retry-After`; only with `service_unavailable`. */
+  /** Seconds for `Retry-After`; only with `service_unavailable` and `rate_limit_exceeded`. */
   readonly retryAfterS: number | undefined;
 
   constructor(
@@ -63,7 +67,7 @@ export class GatewayError extends Error {
     this.name = 'GatewayError';
     this.code = code;
     this.param = param;
-    this.retryAfterS = code === 'service_unavailable' ? (retryAfterS ?? 1) : undefined;
+    this.retryAfterS = RETRIED.has(code) ? (retryAfterS ?? 1) : undefined;
   }
 
   get statusCode(): number {

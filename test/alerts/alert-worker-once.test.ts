@@ -61,7 +61,8 @@ test('an alert that another gateway posted is found by the poll', async (t) => {
   const looked = Promise.withResolvers<void>();
   const watched = {
     ...pick(book),
-    queuedAlerts: (limit: number) => book.queuedAlerts(limit).finally(looked.resolve),
+    dueAlerts: (except: readonly number[], limit: number) =>
+      book.dueAlerts(except, limit).finally(looked.resolve),
   };
   newWorker(t, { book: watched, pollMs: 20 }).start();
   await looked.promise;
@@ -180,7 +181,7 @@ async function killSender(t: Test, folder: string, url: string, point: Promise<u
   const owner = await createOwner(book, [url]);
   await queueCrossing(book, owner);
   await book.close();
-  const script = fileURLToPath(new URL('./alert-sender.ts', import.meta.url));
+  const script = fileURLToPath(new URL('./sender-process.ts', import.meta.url));
   const sender = spawn(process.execPath, [script, folder], { stdio: ['ignore', 'ignore', 'inherit'] });
   const exit = once(sender, 'exit');
   await point;
@@ -204,7 +205,7 @@ test('while the book is away nothing is sent; when it is back the alert is', asy
   const owner = await createOwner(book, [receiver.url]);
   await queueCrossing(book, owner);
   const flaky = breakable(book);
-  flaky.breakNext('queuedAlerts', 2);
+  flaky.breakNext('dueAlerts', 2);
   flaky.breakNext('claimAlert', 1);
   newWorker(t, { book: flaky }).start();
   await receiver.next();
@@ -233,15 +234,16 @@ type WorkerBook = AlertWorkerOptions['book'];
 
 function pick(book: Book): WorkerBook {
   return {
-    queuedAlerts: (limit) => book.queuedAlerts(limit),
+    dueAlerts: (except, limit) => book.dueAlerts(except, limit),
     claimAlert: (id, now) => book.claimAlert(id, now),
+    plannedDeliveries: (id, after) => book.plannedDeliveries(id, after),
     finishDelivery: (id, outcome) => book.finishDelivery(id, outcome),
   };
 }
 
 /** The book, out of reach for as many calls of a method as it is told. */
 function breakable(book: Book) {
-  const broken = { queuedAlerts: 0, claimAlert: 0, finishDelivery: 0 };
+  const broken = { dueAlerts: 0, claimAlert: 0, plannedDeliveries: 0, finishDelivery: 0 };
   let failures = 0;
   const reach = <T>(method: keyof WorkerBook, call: () => Promise<T>): Promise<T> => {
     if (broken[method] === 0) return call();
@@ -251,8 +253,9 @@ function breakable(book: Book) {
   };
   const whole = pick(book);
   const flaky: WorkerBook = {
-    queuedAlerts: (limit) => reach('queuedAlerts', () => whole.queuedAlerts(limit)),
+    dueAlerts: (except, limit) => reach('dueAlerts', () => whole.dueAlerts(except, limit)),
     claimAlert: (id, now) => reach('claimAlert', () => whole.claimAlert(id, now)),
+    plannedDeliveries: (id, after) => reach('plannedDeliveries', () => whole.plannedDeliveries(id, after)),
     finishDelivery: (id, outcome) => reach('finishDelivery', () => whole.finishDelivery(id, outcome)),
   };
   return {

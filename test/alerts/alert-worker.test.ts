@@ -2,6 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { type Test, test } from 'tap';
 import { AlertWorker, type AlertWorkerOptions } from '../../src/alerts/alert-worker.ts';
 import type { Book, DeliveryStatus } from '../../src/book/book.ts';
+import { micro } from '../../src/domain/credits.ts';
 import type { Log } from '../../src/log.ts';
 import { type ReceiverOptions, startReceiver } from '../helper/receiver.ts';
 import { BALANCE, createOwner, EMAIL, onlyAlert, openTestBook, queueCrossing } from './alert-book.ts';
@@ -215,4 +216,70 @@ test('an alert that cannot be signed fails in the book and harms no other', asyn
   await worker.stop(10_000);
   t.match((await onlyAlert(book, broken)).deliveries, [{ status: 'failed', httpStatus: null }]);
   t.equal(receiver.requests.length, 1);
+});
+
+test("one account's hundred dead receivers and six test alerts delay no other account's alert", async (t) => {
+  const book = await openTestBook(t);
+  const silent = await newReceiver(t, { respond: () => {} });
+  const receivers = [await newReceiver(t), await newReceiver(t), await newReceiver(t)];
+  const crowd = await createOwner(book, Array(100).fill(silent.url));
+  await book.updateAccount(crowd.accountId, { email: 'crowd@example.com' }, Date.now());
+  // A minute apart, as an account may have five of them within one.
+  for (let minutesAgo = 5; minutesAgo >= 0; minutesAgo--) {
+    await book.createTestAlert(crowd.accountId, micro(1), Date.now() - minutesAgo * 60_000);
+  }
+  // Longer than a test may take: what waits for one of these receivers never comes.
+  const worker = newWorker(t, book, { timeoutMs: 600_000, concurrency: 512 });
+  worker.start();
+  for (let waits = 0; waits < 16; waits++) await silent.next();
+  const owner = await createOwner(
+    book,
+    receivers.map(({ url }) => url),
+  );
+  for (let crossing = 0; crossing < 3; crossing++) {
+    await queueCrossing(book, owner);
+    worker.notify();
+    await Promise.all(receivers.map((receiver) => receiver.next()));
+  }
+  t.equal(silent.requests.length, 16, 'and of one account only so many wait at once');
+});
+
+test('many accounts with dead receivers only leave a slot to the one that comes next', async (t) => {
+  const book = await openTestBook(t);
+  const silent = await newReceiver(t, { respond: () => {} });
+  const receiver = await newReceiver(t);
+  const worker = newWorker(t, book, { timeoutMs: 600_000, concurrency: 16 });
+  worker.start();
+  for (let account = 0; account < 8; account++) {
+    const crowd = await createOwner(book, Array(20).fill(silent.url));
+    await book.updateAccount(crowd.accountId, { email: `crowd-${account}@example.com` }, Date.now());
+    await queueCrossing(book, crowd);
+    worker.notify();
+    await silent.next();
+  }
+  await queueCrossing(book, await createOwner(book, [receiver.url]));
+  worker.notify();
+  await receiver.next();
+  t.equal(receiver.requests.length, 1);
+});
+
+test("an account's alerts that had no room are sent once its receivers are through, oldest first", async (t) => {
+  const book = await openTestBook(t);
+  const held: (() => void)[] = [];
+  const receiver = await newReceiver(t, {
+    respond: (_request, response) => void held.push(() => response.end()),
+  });
+  const owner = await createOwner(book, Array(20).fill(receiver.url));
+  for (let crossing = 0; crossing < 3; crossing++) await queueCrossing(book, owner);
+  newWorker(t, book).start();
+  for (let post = 0; post < 60; post++) {
+    await receiver.next();
+    if (held.length === 16 || post >= 44) for (const answer of held.splice(0)) answer();
+  }
+  const alerts = receiver.requests.map(({ headers }) => String(headers['webhook-id']).split('_')[1]);
+  t.same(
+    alerts,
+    [...alerts].sort((a, b) => Number(a) - Number(b)),
+  );
+  t.equal(new Set(receiver.requests.map(({ headers }) => headers['webhook-id'])).size, 60);
 });

@@ -106,3 +106,17 @@ t.test('alerts are listed newest first, up to limit, and none of another account
   t.equal(one.body.alerts.length, 1);
   t.same(refusalOf(await api.get('/api/account/alerts/?limit=0')), [400, 'invalid_field', 'limit']);
 });
+
+t.test('a sixth test alert within a minute is 429 and says when the next may follow', async (t) => {
+  const { key } = await world.account();
+  const api = apiOf(world, key);
+  const answers = [];
+  for (let sent = 0; sent < 6; sent++) answers.push(await api.post('/api/account/alerts/test/'));
+  t.same(
+    answers.map(({ status }) => status),
+    [200, 200, 200, 200, 200, 429],
+  );
+  const refused = answers[5];
+  t.same([refused?.error?.code, refused?.error?.type], ['rate_limit_exceeded', 'rate_limit_error']);
+  t.match(refused?.headers.get('retry-after'), /^([1-9]|[1-5]\d|60)$/);
+});

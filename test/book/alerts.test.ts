@@ -1,4 +1,4 @@
-import type { Book } from '../../src/book/book.ts';
+import { type Book, TooManyTestAlerts } from '../../src/book/book.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { entries, entry, NOW, newKey, stored } from '../helper/book-records.ts';
 import { eachBook, onPostgres } from '../helper/books.ts';
@@ -120,4 +120,85 @@ eachBook('alerts are listed newest first, each with its own deliveries', async (
   ]);
   t.equal((await book.alerts(account.id, 1)).length, 1);
   t.equal((await book.alerts(other.id, 10)).length, 1);
+});
+
+/** How long until another test alert may be made; undefined: this one was. */
+function refusedFor(book: Book, accountId: number, now: number): Promise<number | undefined> {
+  return book.createTestAlert(accountId, micro(7), now).then(
+    () => undefined,
+    (error) => (error instanceof TooManyTestAlerts ? error.retryAfterMs : Promise.reject(error)),
+  );
+}
+
+eachBook(
+  'a sixth test alert within a minute is refused, and counts for its account alone',
+  async (t, book) => {
+    const { account } = await stored(book, { key: { webhookUrl: HOOK } });
+    const other = await stored(book, { key: { webhookUrl: HOOK } });
+    for (let sent = 0; sent < 5; sent++) await book.createTestAlert(account.id, micro(7), NOW + sent * 1_000);
+    t.equal(await refusedFor(book, account.id, NOW + 10_000), 50_000);
+    t.ok(await book.createTestAlert(other.account.id, micro(7), NOW + 10_000));
+    t.equal(await refusedFor(book, account.id, NOW + 59_999), 1);
+    t.ok(await book.createTestAlert(account.id, micro(7), NOW + 60_000), 'the first is a minute old');
+    t.equal(await refusedFor(book, account.id, NOW + 60_000), 1_000);
+  },
+);
+
+eachBook('of twenty test alerts at once five are made', async (t, book) => {
+  const { account } = await stored(book);
+  const made = Array.from({ length: 20 }, () => book.createTestAlert(account.id, micro(7), NOW));
+  const results = await Promise.allSettled(made);
+  t.equal(results.filter(({ status }) => status === 'fulfilled').length, 5);
+  const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+  t.ok(refused.every((error) => error instanceof TooManyTestAlerts));
+  t.equal((await book.alerts(account.id, 100)).length, 5);
+});
+
+onPostgres('five test alerts a minute are made by several gateways together', async (t, { open }) => {
+  const [one, two] = [await open(), await open()];
+  const { account } = await stored(one);
+  const made = Array.from({ length: 20 }, (_, index) =>
+    (index % 2 ? one : two).createTestAlert(account.id, micro(7), NOW),
+  );
+  const results = await Promise.allSettled(made);
+  t.equal(results.filter(({ status }) => status === 'fulfilled').length, 5);
+});
+
+eachBook('an account with many queued tests does not hide the alerts of another', async (t, book) => {
+  const crowd = await stored(book, { key: { webhookUrl: HOOK } });
+  const tests = [];
+  for (let sent = 0; sent < 5; sent++)
+    tests.push(await book.createTestAlert(crowd.account.id, micro(7), NOW));
+  const { account } = await crossed(book);
+  const id = (await book.queuedAlerts(10)).at(-1);
+  t.same(await book.dueAlerts([], 2), [
+    { id: tests[0], accountId: crowd.account.id },
+    { id, accountId: account.id },
+  ]);
+  t.same(await book.dueAlerts([crowd.account.id], 2), [{ id, accountId: account.id }]);
+  t.same(await book.dueAlerts([crowd.account.id, account.id], 2), []);
+});
+
+eachBook('a crossing comes before the tests of its account that are queued', async (t, book) => {
+  const { account, key } = await stored(book, { key: { webhookUrl: HOOK } });
+  const test = await book.createTestAlert(account.id, micro(7), NOW);
+  await book.post(entries(account.id, [{ type: 'top_up', credits: micro(43) }, { crossing: true }]));
+  const [crossing] = await book.dueAlerts([], 10);
+  t.not(crossing?.id, test);
+  t.match(await book.claimAlert(crossing?.id ?? 0, NOW), { test: false, deliveries: [{ keyId: key.id }] });
+  t.same(await book.dueAlerts([], 10), [{ id: test, accountId: account.id }]);
+});
+
+eachBook('the deliveries of an alert to many keys are read in pages, each once', async (t, book) => {
+  const { account, id } = await crossed(book);
+  for (let key = 1; key < 150; key++) await book.createKey(account.id, newKey({ webhookUrl: HOOK }), NOW);
+  const claimed = await book.claimAlert(id, NOW);
+  const pages = [claimed?.deliveries ?? []];
+  for (let page = pages[0]; page && page.length > 0; page = pages.at(-1)) {
+    pages.push(await book.plannedDeliveries(id, page.at(-1)?.id ?? 0));
+  }
+  const keyIds = pages.flat().map(({ keyId }) => keyId);
+  t.equal(new Set(keyIds).size, 150);
+  t.equal(keyIds.length, 150);
+  t.ok(pages.length > 3);
 });

@@ -9,6 +9,7 @@ import type { BookSchema, Engine } from '../../src/book/schema.ts';
 import { sqlBook } from '../../src/book/sql-book.ts';
 import { openSqlite } from '../../src/book/sqlite.ts';
 import { Store } from '../../src/book/store.ts';
+import { micro } from '../../src/domain/credits.ts';
 import { entry, NOW, newAccount, newKey, stored, TODAY } from '../helper/book-records.ts';
 import { type BookFixture, eachBook, onPostgres } from '../helper/books.ts';
 
@@ -48,6 +49,8 @@ async function askEverything(book: Book, accountId: number, keyId: number): Prom
   await book.unpublished(500);
   await book.pendingGrants(NOW, 100);
   await book.queuedAlerts(100);
+  await book.dueAlerts([accountId + 1], 100);
+  await book.createTestAlert(accountId, micro(1), NOW);
   await book.objects(accountId, 'openai', ['resp_1']);
   await book.updateKey(accountId, keyId, { name: 'other' }, NOW);
   await book.updateAccount(accountId, { isActive: true }, NOW);
@@ -59,6 +62,7 @@ async function askEverything(book: Book, accountId: number, keyId: number): Prom
   await book.post([entry(accountId, { ...next })]);
   const [alert = 0] = await book.queuedAlerts(1);
   const claimed = await book.claimAlert(alert, NOW);
+  await book.plannedDeliveries(alert, 0);
   const outcome = { status: 'delivered', httpStatus: 200, durationMs: 1, attemptedAt: NOW } as const;
   for (const { id } of claimed?.deliveries ?? []) await book.finishDelivery(id, outcome);
 }
@@ -105,7 +109,7 @@ async function explainer(t: Test, { engine, place }: BookFixture): Promise<Expla
 
 /** Indexes of few rows, by what they are made for; `identity` has one row. */
 const FEW =
-  /\b(identity|keys_unpublished|accounts_unpublished|alerts_queued|grants_pending|keys_country_rule)\b/;
+  /\b(identity|keys_unpublished|accounts_unpublished|alerts_queued|alerts_due|grants_pending|keys_country_rule)\b/;
 /** Not tables: rows that the statement itself brings or has read. */
 const OWN_ROWS = /^SCAN (parts|noted|CONSTANT|\d+ CONSTANT)/;
 

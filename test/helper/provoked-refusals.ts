@@ -129,6 +129,12 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
     return { ...request, headers: { ...request.headers, ...headers } };
   },
   version_conflict: (request) => ({ ...request, headers: { ...request.headers, 'if-match': '"999"' } }),
+  /** Five test alerts are let through; the sixth is the request. */
+  async rate_limit_exceeded(request, { world }) {
+    const { key } = await world.account();
+    for (let sent = 0; sent < 5; sent++) await world.api('POST', '/api/account/alerts/test/', key);
+    return withKey(request, key);
+  },
   model_required: without('model'),
   model_not_found: (request, by, operation) =>
     request.body

@@ -19,12 +19,13 @@ export async function rivalWorker(history: History, { lateMs }: { readonly lateM
   if (!book) return;
   const worker = new AlertWorker({
     book: {
-      async queuedAlerts(limit) {
-        const seen = await book.queuedAlerts(limit);
+      async dueAlerts(except, limit) {
+        const seen = await book.dueAlerts(except, limit);
         if (seen.length > 0) await sleep(lateMs);
         return seen;
       },
       claimAlert: (id, now) => book.claimAlert(id, now),
+      plannedDeliveries: (id, after) => book.plannedDeliveries(id, after),
       finishDelivery: (id, outcome) => book.finishDelivery(id, outcome),
     },
     timeoutMs: 2_000,

@@ -97,6 +97,9 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
       'The account has 0.005000 credits, of which 0.000000 are held by calls in flight; this call may cost 0.012089. ' +
       'Top up the account, or lower max_tokens.',
   },
+  rate_limit_exceeded: {
+    message: 'An account may have 5 test alerts a minute. Send the next one in 42 seconds.',
+  },
   upstream_auth_failed: {
     message: 'The model provider refused the credential of this gateway. Its operator must renew it.',
   },

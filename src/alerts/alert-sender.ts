@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Book, ClaimedAlert, DeliveryStatus, PlannedDelivery } from '../book/book.ts';
+import type { Log } from '../log.ts';
+import { alertMessage } from './alert-message.ts';
+import { FairSlots } from './fair-slots.ts';
+import { send } from './send.ts';
+
+export interface AlertSenderOptions {
+  readonly book: Pick<Book, 'plannedDeliveries' | 'finishDelivery'>;
+  /** Of one POST, from resolving the name to the headers of the answer. */
+  readonly timeoutMs: number;
+  readonly allowPrivateNetworks: boolean;
+  readonly log: Log;
+  /** Most POSTs under way at once, each with a connection of its own. At least 2. */
+  readonly concurrency: number;
+  /** Called once for each POST that ended; `unknown`: given up by stop. */
+  readonly onOutcome?: (status: DeliveryStatus) => void;
+}
+
+type Outcome = Parameters<Book['finishDelivery']>[1];
+
+/** Most POSTs of one account under way at once. */
+const OF_ONE_ACCOUNT = 16;
+/** Waits before the tries that follow where the book does not answer. */
+const RETRIES_MS = [100, 500, 2_000, 5_000, 10_000];
+
+/**
+ * Sends claimed alerts, each with one POST for each of its deliveries (contract section 6). Accounts share the slots
+ * (fair-slots.ts), and an account has one alert at a time of which receivers wait for one: with ten thousand keys that all
+ * lead to receivers which do not answer, it delays its own alerts only. Of such an alert a page of deliveries is in memory.
+ */
+export class AlertSender {
+  readonly #options: AlertSenderOptions;
+  readonly #onRoom: () => void;
+  readonly #slots: FairSlots;
+  readonly #giveUp = new AbortController();
+  readonly #sending = new Set<Promise<void>>();
+  /** Accounts with an alert of which not every POST has begun. */
+  readonly #unsent = new Set<number>();
+
+  /** `onRoom`: some account may have room that had none. */
+  constructor(options: AlertSenderOptions, onRoom: () => void) {
+    this.#options = options;
+    this.#onRoom = onRoom;
+    this.#slots = new FairSlots(options.concurrency, OF_ONE_ACCOUNT);
+  }
+
+  /** Whether an alert of the account that is begun now would be sent at once. */
+  hasRoom(accountId: number): boolean {
+    return !this.#unsent.has(accountId) && this.#slots.isOpen(accountId);
+  }
+
+  begin(alert: ClaimedAlert): void {
+    this.#unsent.add(alert.accountId);
+    const sending = this.#sendAll(alert).finally(() => this.#sending.delete(sending));
+    this.#sending.add(sending);
+  }
+
+  /** Resolves once everything that was begun is sent. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#sending);
+  }
+
+  /** Ends what is under way; nobody knows whether it arrived. Final. */
+  giveUp(): void {
+    this.#giveUp.abort();
+  }
+
+  async #sendAll(alert: ClaimedAlert): Promise<void> {
+    const receivers = this.#receivers(alert);
+    const lane = async () => {
+      for (let next = await receivers.next(); !next.done; next = await receivers.next()) {
+        await this.#deliver(alert, next.value);
+      }
+    };
+    await Promise.all(Array.from({ length: OF_ONE_ACCOUNT }, lane));
+  }
+
+  /** Every delivery of the alert, in pages; the account has room again once the last one has been taken. */
+  async *#receivers(alert: ClaimedAlert): AsyncGenerator<PlannedDelivery, void> {
+    let page = alert.deliveries;
+    for (let last = page.at(-1); last; last = page.at(-1)) {
+      yield* page;
+      if (this.#giveUp.signal.aborted) break;
+      page = (await this.#planned(alert, last.id)) ?? [];
+    }
+    this.#unsent.delete(alert.accountId);
+    this.#onRoom();
+  }
+
+  #planned(alert: ClaimedAlert, after: number): Promise<PlannedDelivery[] | undefined> {
+    const about = { alertId: alert.id, accountId: alert.accountId };
+    const failed = 'the rest of an alert could not be read; it is not sent';
+    return this.#untilDone(() => this.#options.book.plannedDeliveries(alert.id, after), about, failed);
+  }
+
+  async #deliver(alert: ClaimedAlert, receiver: PlannedDelivery): Promise<void> {
+    const outcome = await this.#slots.run(alert.accountId, () => this.#post(alert, receiver));
+    this.#onRoom();
+    const { log, onOutcome } = this.#options;
+    // The URL's path and query may hold the receiver's secret: the log gets the host alone.
+    const about = { alertId: alert.id, keyId: receiver.keyId, host: URL.parse(receiver.url)?.host };
+    onOutcome?.(outcome?.status ?? 'unknown');
+    if (!outcome) return log.warn(about, 'alert given up: the gateway stops');
+    if (outcome.status === 'delivered') log.info({ ...about, ...outcome }, 'alert delivered');
+    else log.warn({ ...about, ...outcome }, 'alert not delivered');
+    await this.#record(receiver.id, outcome, about);
+  }
+
+  /** The one attempt. Undefined: given up, so that nobody knows whether it arrived. */
+  async #post(alert: ClaimedAlert, receiver: PlannedDelivery): Promise<Outcome | undefined> {
+    const { timeoutMs, allowPrivateNetworks } = this.#options;
+    const signal = this.#giveUp.signal;
+    const attemptedAt = Date.now();
+    try {
+      const message = alertMessage(alert, receiver.keyId, attemptedAt);
+      const result = await send({ ...message, url: receiver.url, timeoutMs, allowPrivateNetworks, signal });
+      return { ...result, attemptedAt };
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      this.#options.log.error(
+        { err: error, alertId: alert.id, keyId: receiver.keyId },
+        'alert could not be made',
+      );
+      return { status: 'failed', httpStatus: null, durationMs: 0, attemptedAt };
+    }
+  }
+
+  async #record(deliveryId: number, outcome: Outcome, about: object): Promise<void> {
+    const failed = 'outcome of an alert could not be written';
+    await this.#untilDone(() => this.#options.book.finishDelivery(deliveryId, outcome), about, failed);
+  }
+
+  /** Undefined, and logged as `failed`: the book did not answer, however often it was asked. */
+  async #untilDone<T>(ask: () => Promise<T>, about: object, failed: string): Promise<T | undefined> {
+    for (const delayMs of [...RETRIES_MS, undefined]) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (delayMs === undefined || this.#giveUp.signal.aborted) {
+          this.#options.log.error({ ...about, err: error }, failed);
+          return undefined;
+        }
+        await sleep(delayMs, undefined, { signal: this.#giveUp.signal }).catch(() => {});
+      }
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,58 @@
+import { sql } from 'kysely';
+import type { Micro } from '../domain/credits.ts';
+import { type Book, TooManyTestAlerts } from './book.ts';
+import type { Store, Trx } from './store.ts';
+
+/** Contract section 7: at most so many test alerts of one account within so long. */
+const MOST = 5;
+const SPAN_MS = 60_000;
+
+/**
+ * Counted where every gateway sees it, under the lock of the account's row: of two requests at once, at two gateways, the
+ * second finds what the first has made.
+ */
+export function createTestAlert(store: Store): Book['createTestAlert'] {
+  return (accountId, creditsBalance, now) =>
+    store.transaction(async (trx) => {
+      await store.lock(trx.selectFrom('accounts').select('id').where('id', '=', accountId)).execute();
+      const fullUntil = await spanEnd(trx, accountId, now);
+      if (fullUntil !== undefined) throw new TooManyTestAlerts(clamp(fullUntil - now, 1, SPAN_MS));
+      return await insert(trx, accountId, creditsBalance, now);
+    });
+}
+
+/** When the oldest of the last MOST is over a span old; undefined: it is by now, or there are not so many. */
+async function spanEnd(trx: Trx, accountId: number, now: number): Promise<number | undefined> {
+  const times = await trx
+    .selectFrom('alerts')
+    .select('created_at')
+    .where('account_id', '=', accountId)
+    .where('test', '=', sql.lit(1))
+    .where('created_at', '>', now - SPAN_MS)
+    .orderBy('created_at', 'desc')
+    .limit(MOST)
+    .execute();
+  const oldest = times[MOST - 1];
+  return oldest && oldest.created_at + SPAN_MS;
+}
+
+async function insert(trx: Trx, accountId: number, creditsBalance: Micro, now: number): Promise<number> {
+  const { id } = await trx
+    .insertInto('alerts')
+    .values({
+      account_id: accountId,
+      entry_id: null,
+      created_at: now,
+      credits_balance: creditsBalance,
+      test: 1,
+      state: 'queued',
+      claimed_at: null,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+function clamp(value: number, least: number, most: number): number {
+  return Math.min(Math.max(value, least), most);
+}
