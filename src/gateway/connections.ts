@@ -3,6 +3,8 @@ import type { Exchange } from './upstream-transport.ts';
 
 /** Idle connections kept for one upstream; more were open at once, but seldom are again. */
 const KEPT_IDLE = 512;
+/** Longer than an answer is read on for its usage when its client has left (delivery.ts). */
+const CLOSE_WITHIN_MS = 2_500;
 
 export interface ConnectionOptions {
   readonly headersTimeoutMs: number;
@@ -44,8 +46,14 @@ export class Connections {
     client.dispatch(options, exchange);
   }
 
-  async destroy(): Promise<void> {
-    await Promise.all([...this.#all].map((client) => client.destroy()));
+  /** Calls under way may end, within `CLOSE_WITHIN_MS`; no other may begin. */
+  async close(): Promise<void> {
+    const clients = [...this.#all];
+    const patience = setTimeout(() => {
+      for (const client of clients) void client.destroy();
+    }, CLOSE_WITHIN_MS);
+    await Promise.all(clients.map((client) => client.close().catch(() => {})));
+    clearTimeout(patience);
   }
 
   #open(): Client {

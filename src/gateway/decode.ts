@@ -50,7 +50,8 @@ export class DecodingSink implements AnswerSink {
     });
     decoder.on('drain', () => exchange.resume());
     raw.on('drain', () => decoder.resume());
-    raw.once('close', () => decoder.destroy());
+    // What is read on for its usage alone no longer waits for the client.
+    raw.once('close', () => decoder.resume());
   }
 
   data(chunk: Buffer): boolean {
@@ -74,5 +75,6 @@ export class DecodingSink implements AnswerSink {
     if (this.#isOver) return;
     this.#isOver = true;
     end();
+    this.#decoder.destroy();
   }
 }

@@ -32,6 +32,14 @@ export interface Reading {
   readonly made?: readonly string[];
 }
 
+/** What a client left behind of an answer whose usage may still come. */
+export interface LeftBehind {
+  /** What is charged where it does not. */
+  readonly reading: Reading;
+  /** It follows within a moment: nothing else is left of the answer. */
+  readonly isClosing: boolean;
+}
+
 export interface DeliveryContext {
   readonly ledger: Ledger;
   readonly objects: Objects;
@@ -44,10 +52,14 @@ export interface DeliveryContext {
 
 /** One for all, because each call's connection is closed some time, mostly long after its answer. */
 const CLIENT_LEFT = new Error('the client left');
+/** How long an answer is read on for its usage when its client has left: after its last content, as it seems; and before. */
+const READ_ON_CLOSING_MS = 2_000;
+const READ_ON_MS = 250;
 
 /**
  * The answer to one admitted call. States: waiting (for the upstream's head) → relaying → settling → ended; from each of
- * the first two also straight to settling when the client leaves, the upstream breaks or the time is up. Entering
+ * the first two also straight to settling when the client leaves, the upstream breaks or the time is up. A client
+ * that leaves when only the usage is missing is first followed by a moment of reading on, still `relaying`. Entering
  * `settling` happens once, so a call is settled once, whatever comes together.
  */
 export class Delivery {
@@ -59,6 +71,7 @@ export class Delivery {
   readonly #reply: FastifyReply;
   readonly #context: DeliveryContext;
   readonly #timer: NodeJS.Timeout;
+  #readOnTimer: NodeJS.Timeout | undefined;
   readonly #sentAt = performance.now();
   #state: 'waiting' | 'relaying' | 'settling' | 'ended' = 'waiting';
   #relay: BytesRelay | JsonRelay | StreamRelay | undefined;
@@ -202,8 +215,22 @@ export class Delivery {
       return;
     }
     if (!this.#reply.sent) this.#reply.hijack();
+    const relay = this.#relay;
+    const behind = relay && 'left' in relay ? relay.left() : undefined;
+    if (!behind) {
+      this.settleLeft(relay?.reading());
+      return;
+    }
+    const waitMs = behind.isClosing ? READ_ON_CLOSING_MS : READ_ON_MS;
+    this.#readOnTimer = setTimeout(() => this.settleLeft(behind.reading), waitMs);
+    // It may have been waiting for the client.
+    this.exchange.resume();
+  }
+
+  /** What a client that left is charged is known, or will not be any better: nothing more is read. */
+  settleLeft(reading: Reading | undefined): void {
     // Before the cancelling, whose error would otherwise be taken for the upstream's.
-    this.#settle(499, 'client_left', this.#relay?.reading(), () => {});
+    this.#settle(499, 'client_left', reading, () => {});
     this.exchange.cancel(CLIENT_LEFT);
   }
 
@@ -218,6 +245,7 @@ export class Delivery {
     this.#state = 'settling';
     const upstreamMs = performance.now() - this.#sentAt;
     clearTimeout(this.#timer);
+    clearTimeout(this.#readOnTimer);
     const settle = (usage: Usage | undefined, estimated: boolean) => {
       const { ledger, meters } = this.#context;
       const made = reading?.made;

@@ -1,16 +1,13 @@
-import type { Delivery, Reading } from './delivery.ts';
-import { MemberScanner } from './meter/member-scanner.ts';
+import type { Usage } from '../domain/ledger-entry.ts';
+import type { Delivery, LeftBehind, Reading } from './delivery.ts';
+import { ANSWER_SHAPE } from './meter/answer-shape.ts';
+import { JsonSieve } from './meter/json-sieve.ts';
 import type { AnswerSink, UpstreamAnswer } from './upstream-transport.ts';
 
 /** Answers up to this size are held until they are settled, and carry `x-tollgate-charge` (contract section 3). */
 const HELD_MAX_BYTES = 1024 * 1024;
 /** Copied into the string of its head, an answer is one write; larger ones are not worth the copy. */
 const TEXT_MAX_BYTES = 16 * 1024;
-/** Of larger ones the beginning is kept, where the id stands. */
-const HEAD_BYTES = 4 * 1024;
-const FIRST_ID = /"id"\s*:\s*"([^"\\]*)"/;
-/** Of the sound of a chat answer, which makes it large. */
-const SOUND_ID = /"audio"\s*:\s*\{\s*"id"\s*:\s*"([^"\\]*)"/;
 /** Bytes of text that make a token, about; only for a larger answer that reports nothing. */
 const BYTES_PER_TOKEN = 4;
 
@@ -22,11 +19,12 @@ export class JsonRelay implements AnswerSink {
   #chunks: Buffer[] = [];
   #length = 0;
   #isWhole = false;
-  #head = '';
   /** A whole answer that was held; undefined where it is no JSON. */
   #json: unknown;
-  /** Set once the answer is passed on as it comes: of a large one only its usage and the members of `data` are kept. */
-  #scanner: MemberScanner | undefined;
+  /** Set once the answer is passed on as it comes: of a large one only what meters look for is kept. */
+  #sieve: JsonSieve | undefined;
+  /** The client left, and nothing is written any more. */
+  #left: Reading | undefined;
 
   constructor(delivery: Delivery, answer: UpstreamAnswer) {
     this.#delivery = delivery;
@@ -36,22 +34,43 @@ export class JsonRelay implements AnswerSink {
 
   /** Undefined while the client has not been sent anything: then nothing is charged. */
   reading(): Reading | undefined {
-    return this.#scanner || this.#isWhole ? this.#read() : undefined;
+    return this.#sieve || this.#isWhole ? this.#read() : undefined;
+  }
+
+  /**
+   * An answer that is no stream was made before it was sent, so that its provider bills all of it, and its usage mostly
+   * stands at its end.
+   */
+  left(): LeftBehind | undefined {
+    if (!this.#sieve) return undefined;
+    const length = this.#length;
+    this.#left = { ...this.#read(), estimate: () => this.#estimateLarge(length) };
+    this.#chunks = [];
+    return { reading: this.#left, isClosing: true };
   }
 
   data(chunk: Buffer): boolean {
     this.#length += chunk.length;
-    if (this.#scanner) return this.#passOn(chunk, this.#scanner);
+    if (this.#left && this.#sieve) {
+      this.#sieve.push(chunk.toString('latin1'));
+      return true;
+    }
+    if (this.#sieve) return this.#passOn(chunk, this.#sieve);
     this.#chunks.push(chunk);
     return this.#length > HELD_MAX_BYTES ? this.#startPassing() : true;
   }
 
   end(): void {
+    if (this.#left) {
+      const reading = this.#read();
+      this.#delivery.settleLeft(reading.usage ? reading : this.#left);
+      return;
+    }
     this.#isWhole = true;
     const { raw } = this.#delivery;
     const body = Buffer.concat(this.#chunks);
     this.#chunks = [body];
-    if (!this.#scanner) this.#json = parse(body);
+    if (!this.#sieve) this.#json = parse(body);
     if (this.#isCutOff()) {
       this.#isWhole = false;
       this.#delivery.broken(new Error('the answer is not whole'), this.#status, this.reading());
@@ -59,7 +78,7 @@ export class JsonRelay implements AnswerSink {
     }
     const reading = this.#readWhole();
     this.#delivery.complete(this.#status, reading, (charge) => {
-      if (this.#scanner) {
+      if (this.#sieve) {
         raw.end(body);
         return;
       }
@@ -76,19 +95,19 @@ export class JsonRelay implements AnswerSink {
   }
 
   error(error: Error): void {
-    this.#delivery.broken(error, this.#status, this.#scanner ? this.#read() : undefined);
+    if (this.#left) this.#delivery.settleLeft(this.#left);
+    else this.#delivery.broken(error, this.#status, this.#sieve ? this.#read() : undefined);
   }
 
   /** A connection that ends the answer by its own end breaks off just so; JSON that is not whole tells. */
   #isCutOff(): boolean {
     if (this.#status >= 300 || !/\bjson\b/i.test(String(this.#answer.headers['content-type']))) return false;
-    return this.#scanner ? !this.#scanner.isWhole : this.#json === undefined;
+    return this.#sieve ? !this.#sieve.isWhole : this.#json === undefined;
   }
 
   #startPassing(): boolean {
-    const scanner = new MemberScanner(['usage'], 'data');
-    this.#scanner = scanner;
-    this.#head = Buffer.concat(this.#chunks).toString('latin1', 0, HEAD_BYTES);
+    const sieve = new JsonSieve(ANSWER_SHAPE);
+    this.#sieve = sieve;
     const { raw, exchange } = this.#delivery;
     this.#delivery.hijack();
     const length = this.#answer.headers['content-length'];
@@ -98,13 +117,13 @@ export class JsonRelay implements AnswerSink {
     const held = this.#chunks;
     this.#chunks = [];
     let flowing = true;
-    for (const chunk of held) flowing = this.#passOn(chunk, scanner);
+    for (const chunk of held) flowing = this.#passOn(chunk, sieve);
     return flowing;
   }
 
   /** Writes the chunk before this one: the last is held back until the settle is on the wire. */
-  #passOn(chunk: Buffer, scanner: MemberScanner): boolean {
-    scanner.push(chunk);
+  #passOn(chunk: Buffer, sieve: JsonSieve): boolean {
+    sieve.push(chunk.toString('latin1'));
     const previous = this.#chunks.pop();
     this.#chunks.push(chunk);
     return previous ? this.#delivery.raw.write(previous) : true;
@@ -113,7 +132,7 @@ export class JsonRelay implements AnswerSink {
   /** An answer that says that the call failed before the model wrote anything costs nothing. */
   #readWhole(): Reading {
     const reading = this.#read();
-    if (!reading.failed || reading.usage) return reading;
+    if (!reading.failed || reading.usage || this.#sieve) return reading;
     const written = this.#delivery.call.endpoint.meter.written(this.#json);
     return { ...reading, free: written === '' };
   }
@@ -121,30 +140,25 @@ export class JsonRelay implements AnswerSink {
   #read(): Reading {
     const { call, countTokens } = this.#delivery;
     const { meter } = call.endpoint;
-    if (this.#scanner) {
-      const audio = { id: SOUND_ID.exec(this.#head)?.[1] };
-      const made = meter.made?.({ id: FIRST_ID.exec(this.#head)?.[1], choices: [{ message: { audio } }] });
-      const passed = { usage: this.#scanner.value('usage'), data: new Array(this.#scanner.count) };
-      return {
-        ...(made ? { made } : {}),
-        usage: meter.usage(passed, call.body),
-        estimate: async () => {
-          const usage = await meter.estimate(call.body, '', countTokens, call.storedTokens);
-          // Of a text model, all that came counts as written; pictures are not text.
-          const isText = call.endpoint.category === 'text' && usage.output !== undefined;
-          return isText ? { ...usage, output: Math.ceil(this.#length / BYTES_PER_TOKEN) } : usage;
-        },
-      };
-    }
-    const answer = this.#json;
+    const answer = this.#sieve ? this.#sieve.value : this.#json;
     const failed = meter.failed?.(answer);
     const made = meter.made?.(answer);
     return {
       usage: meter.usage(answer, call.body),
-      estimate: () => meter.estimate(call.body, meter.written(answer), countTokens, call.storedTokens),
+      estimate: this.#sieve
+        ? () => this.#estimateLarge(this.#length)
+        : () => meter.estimate(call.body, meter.written(answer), countTokens, call.storedTokens),
       ...(failed ? { failed } : {}),
       ...(made ? { made } : {}),
     };
+  }
+
+  /** Of a text model, all that came counts as written; pictures are not text. */
+  async #estimateLarge(length: number): Promise<Usage> {
+    const { call, countTokens } = this.#delivery;
+    const usage = await call.endpoint.meter.estimate(call.body, '', countTokens, call.storedTokens);
+    const isText = call.endpoint.category === 'text' && usage.output !== undefined;
+    return isText ? { ...usage, output: Math.ceil(length / BYTES_PER_TOKEN) } : usage;
   }
 }
 

@@ -132,7 +132,8 @@ export class UpstreamTransport {
     return connections;
   }
 
+  /** What is still being read when the clients are gone, for its usage, comes to its end first, within a bound. */
   async close(): Promise<void> {
-    await Promise.all([...this.#upstreams.values()].map((connections) => connections.destroy()));
+    await Promise.all([...this.#upstreams.values()].map((connections) => connections.close()));
   }
 }

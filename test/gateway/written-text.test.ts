@@ -1,8 +1,6 @@
 import { test } from 'tap';
 import { WrittenText } from '../../src/gateway/meter/written-text.ts';
 
-const NAMES = ['content', 'name', 'arguments', ['reasoning_content', 'reasoning']] as const;
-
 const EVENTS: readonly [what: string, event: string, written: string, pieces: number][] = [
   ['one piece', '{"delta":{"content":"Hi"}}', 'Hi', 1],
   ['a piece after spaces', '{ "delta" : { "content" : \t"Hi" } }', 'Hi', 1],
@@ -17,29 +15,133 @@ const EVENTS: readonly [what: string, event: string, written: string, pieces: nu
   ['a name as a value, then a piece', '{"delta":{"role":"content","content":"x"}}', 'x', 1],
   ['nothing of it', '{"delta":{"role":"assistant"}}', '', 0],
   ['a name before the delta', '{"name":"n","delta":{"content":"x"}}', 'x', 1],
-  ['no delta', '{"content":"x"}', 'x', 1],
+  ['no delta', '{"content":"x"}', '', 0],
+  ['a delta that is a string', '{"type":"a.delta","delta":"x","item_id":"y"}', 'x', 1],
+  ['a delta that is a word', '{"delta":null,"content":"x"}', '', 0],
+  ['the deltas of two answers', '{"choices":[{"delta":{"content":"a"}},{"delta":{"content":"b"}}]}', 'ab', 2],
+  // Custom tools, and content given as parts: both counted nothing.
+  [
+    'what a custom tool is called with',
+    '{"delta":{"tool_calls":[{"index":0,"id":"c","type":"custom","custom":{"name":"f","input":"in"}}]}}',
+    'fin',
+    2,
+  ],
+  [
+    'content given as parts',
+    '{"delta":{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}}',
+    'ab',
+    2,
+  ],
+  [
+    'thoughts given as parts',
+    '{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"a"}]}]}}',
+    'a',
+    1,
+  ],
+  [
+    'thoughts in details',
+    '{"delta":{"content":"","reasoning":"r","reasoning_details":[{"type":"reasoning.text","text":"r","signature":"s","id":"i"}]}}',
+    'r',
+    1,
+  ],
+  [
+    'thoughts in details alone',
+    '{"delta":{"reasoning":null,"reasoning_details":[{"type":"reasoning.text","text":"r"}]}}',
+    'r',
+    1,
+  ],
+  ['thoughts, then content', '{"delta":{"reasoning":"r","reasoning_content":"r","content":"c"}}', 'rc', 2],
+  ['a refusal', '{"delta":{"refusal":"no"}}', 'no', 1],
+  [
+    'the words of sound, and not the sound',
+    '{"delta":{"audio":{"id":"a","data":"AAAA","transcript":"hi","expires_at":1}}}',
+    'hi',
+    1,
+  ],
+  ['a function', '{"delta":{"function_call":{"name":"f","arguments":"{}"}}}', 'f{}', 2],
+  [
+    'arguments that are an object',
+    '{"delta":{"tool_calls":[{"function":{"arguments":{"id":"x","data":["y"]}}}]}}',
+    'idxdatay',
+    4,
+  ],
+  ['a member that nobody knows yet', '{"delta":{"musings":{"said":"x"}}}', 'x', 1],
+  [
+    'pictures',
+    '{"delta":{"images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]}}',
+    '',
+    0,
+  ],
+  [
+    'where a text comes from',
+    '{"delta":{"content":"x","annotations":[{"type":"url_citation","url_citation":{"title":"t","url":"u"}}]}}',
+    'x',
+    1,
+  ],
+  [
+    'thinking by Anthropic',
+    '{"type":"content_block_delta","delta":{"type":"thinking_delta","thinking":"t"}}',
+    't',
+    1,
+  ],
+  [
+    'what a tool of Anthropic is called with',
+    '{"delta":{"type":"input_json_delta","partial_json":"{\\"a\\""}}',
+    '{"a"',
+    1,
+  ],
+  [
+    'what Anthropic cites, which it does not bill',
+    '{"delta":{"type":"citations_delta","citation":{"cited_text":"c","document_title":"d"}}}',
+    '',
+    0,
+  ],
+  ['a signature', '{"delta":{"type":"signature_delta","signature":"s"}}', '', 0],
   ['an end that has not come', '{"delta":{"content":"x', 'x', 1],
 ];
 
 for (const [what, event, written, pieces] of EVENTS) {
   test(`written: ${what}`, async (t) => {
-    const text = new WrittenText(NAMES);
+    const text = new WrittenText();
     // Twice: what was found in one event must not be where the next is searched from.
-    text.collect(event);
-    text.collect(event);
+    text.collect(event, '"delta"');
+    text.collect(event, '"delta"');
     t.same([text.toString(), text.pieces], [written + written, 2 * pieces]);
   });
 }
 
 test('written: answers that come interleaved are told apart', async (t) => {
-  const text = new WrittenText(NAMES);
+  const text = new WrittenText();
   for (const [lane, piece] of [
     [0, 'to'],
     [1, 'st'],
     [0, 'day'],
     [1, 'op'],
   ] as const) {
-    text.collect(JSON.stringify({ delta: { content: piece } }), lane);
+    text.collect(JSON.stringify({ delta: { content: piece } }), '"delta"', lane);
   }
   t.equal(text.toString(), 'todaystop');
+});
+
+test('written: a delta in parts, cut anywhere, gives the same', async (t) => {
+  const delta = JSON.stringify({
+    content: 'Grüße, "日本" \\ 😀',
+    tool_calls: [{ custom: { name: 'f', input: 'x\n' } }],
+  });
+  const raw = Buffer.from(delta).toString('latin1');
+  for (let cut = 0; cut <= raw.length; cut++) {
+    const text = new WrittenText();
+    text.begin();
+    text.part(raw.slice(0, cut));
+    text.part(raw.slice(cut));
+    if (text.toString() !== 'Grüße, "日本" \\ 😀fx\n' || text.pieces !== 3) t.fail(`cut at ${cut}: ${text}`);
+  }
+});
+
+test('written: a text without end takes no more than a MiB, and is counted to its end', async (t) => {
+  const text = new WrittenText();
+  const event = JSON.stringify({ delta: { content: 'word '.repeat(20_000) } });
+  for (let times = 0; times < 100; times++) text.collect(event, '"delta"');
+  t.ok(text.toString().length < 1_200_000);
+  t.equal(text.scaled({ output: text.toString().length }).output, 10_000_000);
 });

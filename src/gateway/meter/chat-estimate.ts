@@ -2,6 +2,7 @@ import type { Usage } from '../../domain/ledger-entry.ts';
 import type { JsonBody } from '../body.ts';
 import type { CountTokens } from './meter.ts';
 import { asText, isObject } from './parts.ts';
+import { wordsOf } from './written-text.ts';
 
 /** Tokens by which the vendors' templates frame a message, about. */
 const MESSAGE_TOKENS = 4;
@@ -30,19 +31,9 @@ export async function estimateChat(
 
 /** What a whole chat answer says, for answers without usage. */
 export function writtenIn(answer: unknown): string {
-  const { choices } = (answer ?? {}) as { choices?: unknown };
+  const choices = isObject(answer) ? answer.choices : undefined;
   if (!Array.isArray(choices)) return '';
-  const texts: string[] = [];
-  for (const choice of choices) {
-    const message = (choice as { message?: Record<string, unknown> } | null)?.message;
-    if (!message) continue;
-    collectText(message, texts);
-    collectCalls(message, texts);
-    const { refusal, audio, reasoning_content, reasoning } = message;
-    texts.push(asText(refusal), asText(isObject(audio) ? audio.transcript : undefined));
-    texts.push(asText(reasoning_content ?? reasoning));
-  }
-  return texts.join('');
+  return choices.map((choice) => wordsOf(asText(isObject(choice) ? choice.message : undefined))).join('');
 }
 
 /** What tools are called, and what they are called with. */

@@ -1,22 +1,13 @@
 import type { Usage } from '../../domain/ledger-entry.ts';
 import { chatMade, chatUsage } from './chat-usage.ts';
 import { correctedBy } from './corrected-by.ts';
+import type { Shape } from './json-sieve.ts';
 import type { StreamMeter, Verdict } from './meter.ts';
 import { eventData, isOutermost, saysDone, saysFailed } from './sse-event.ts';
 import { WrittenText } from './written-text.ts';
 
-/**
- * Members of a chat chunk's delta that hold what the model wrote: text, what tools are called and called with, refusals,
- * the words of sound, and reasoning, which providers of OpenAI's format name in two ways.
- */
-const CHAT_DELTAS = [
-  'content',
-  'name',
-  'arguments',
-  'refusal',
-  'transcript',
-  ['reasoning_content', 'reasoning'],
-] as const;
+/** Of a chunk; a few providers send whole messages in place of what is new. */
+const CHAT_DELTAS = ['delta', 'message'] as const;
 
 const NULL_USAGE = /,\s*"usage"\s*:\s*null|"usage"\s*:\s*null\s*,?/;
 const NULL_AHEAD = /^"usage"\s*:\s*null/;
@@ -31,8 +22,8 @@ export interface ChatStreamOptions {
   readonly isInterleaved: boolean;
   /** The answer is spoken too. */
   readonly hasSound?: boolean;
-  /** As in WrittenText. */
-  readonly deltas?: readonly (string | readonly string[])[];
+  /** The members of a choice that have what is written; a chunk has one of them, and the first that it has counts. */
+  readonly deltas?: readonly string[];
 }
 
 /**
@@ -44,19 +35,27 @@ export class ChatStream implements StreamMeter {
   readonly #isInterleaved: boolean;
   readonly #hasSound: boolean;
   readonly #made = new Set<string>();
-  readonly #written: WrittenText;
+  readonly #deltas: readonly string[];
+  readonly #written = new WrittenText();
   #reported: Usage | undefined;
   /** How many pieces had been written when usage was last reported. */
   #reportedAt = 0;
   #isDone = false;
   #failed = false;
+  /** The last chunk that wrote, or says whether the model finished. */
   #lastChunk = '';
 
   constructor({ injectedUsage, isInterleaved, hasSound = false, deltas = CHAT_DELTAS }: ChatStreamOptions) {
     this.#injectedUsage = injectedUsage;
     this.#isInterleaved = isInterleaved;
     this.#hasSound = hasSound;
-    this.#written = new WrittenText(deltas);
+    this.#deltas = deltas.map((name) => JSON.stringify(name));
+  }
+
+  get kept(): Shape {
+    const written = { delta: this.#written, text: this.#written };
+    const choice = { index: 'all', finish_reason: 'all', ...written } as const;
+    return { type: 'all', error: 'all', choices: [choice], usage: 'all' };
   }
 
   /** As last reported, unless the model has written more since: some providers report as they go, or only at first. */
@@ -65,7 +64,7 @@ export class ChatStream implements StreamMeter {
   }
 
   corrected(estimate: Usage): Usage {
-    return correctedBy(estimate, this.#reported);
+    return correctedBy(this.#written.scaled(estimate), this.#reported);
   }
 
   get made(): readonly string[] {
@@ -78,10 +77,18 @@ export class ChatStream implements StreamMeter {
 
   /** Some providers end without `[DONE]`; usage, or a reason why the model finished, says that all has come. */
   get isWhole(): boolean {
-    return this.#isDone || this.usage !== undefined || FINISHED.test(this.#lastChunk);
+    return this.#isDone || this.usage !== undefined || this.isClosing;
   }
 
-  /** What the model wrote until now: text, tool arguments, reasoning. */
+  get isClosing(): boolean {
+    return FINISHED.test(this.#lastChunk);
+  }
+
+  get pieces(): number {
+    return this.#written.pieces;
+  }
+
+  /** What the model wrote until now: text, what tools are called and called with, refusals, reasoning. */
   written(): string {
     return this.#written.toString();
   }
@@ -96,8 +103,10 @@ export class ChatStream implements StreamMeter {
       this.#failed = true;
       return 'end';
     }
-    this.#written.collect(event, this.#isInterleaved ? Number(INDEX.exec(event)?.[1] ?? 0) : 0);
-    if (event.startsWith('data')) this.#lastChunk = event;
+    const { pieces } = this.#written;
+    const lane = this.#isInterleaved ? Number(INDEX.exec(event)?.[1] ?? 0) : 0;
+    for (const delta of this.#deltas) if (this.#written.collect(event, delta, lane)) break;
+    if (this.#written.pieces > pieces || event.includes('"finish_reason"')) this.#lastChunk = event;
     if (this.#hasSound && event.includes('"audio"'))
       for (const id of chatMade(eventData(event))) this.#made.add(id);
     const at = event.indexOf('"usage"');

@@ -1,5 +1,6 @@
 import type { Usage } from '../../domain/ledger-entry.ts';
 import { correctedBy } from './corrected-by.ts';
+import type { Shape } from './json-sieve.ts';
 import {
   addUsage,
   compactionUsage,
@@ -13,6 +14,8 @@ import { isObject } from './parts.ts';
 import { eventData, eventName } from './sse-event.ts';
 import { WrittenText } from './written-text.ts';
 
+const TOOL_RESULT = /"content_block"\s*:\s*\{\s*"type"\s*:\s*"[a-z_]*_tool_result"/;
+
 /**
  * Reads a stream of `/v1/messages` as it passes. Usage is spread over `message_start` and the `message_delta`s, whose
  * counts are cumulative: of each field the last value counts. It is the whole usage once a delta has named the reason
@@ -20,7 +23,10 @@ import { WrittenText } from './written-text.ts';
  * what was written is counted, and the larger of the two is charged, as an estimate.
  */
 export class MessagesStream implements StreamMeter {
-  readonly #written = new WrittenText(['text', 'partial_json', 'thinking']);
+  readonly #written = new WrittenText();
+  #blocks = 0;
+  /** The last block ended, and no other has begun. */
+  #isBetween = false;
   #reported: Usage = {};
   #compaction: Usage = {};
   #stopped = false;
@@ -36,11 +42,31 @@ export class MessagesStream implements StreamMeter {
   }
 
   corrected(estimate: Usage): Usage {
-    return correctedBy(estimate, this.#reported);
+    return correctedBy(this.#written.scaled(estimate), this.#reported);
   }
 
   get isWhole(): boolean {
     return this.#stopped;
+  }
+
+  get isClosing(): boolean {
+    return this.#stopped || this.#isBetween;
+  }
+
+  get pieces(): number {
+    return this.#written.pieces + this.#blocks;
+  }
+
+  get kept(): Shape {
+    const container = { id: 'all' } as const;
+    return {
+      type: 'all',
+      error: 'all',
+      message: { usage: 'all', container },
+      content_block: this.#written,
+      delta: this.#written,
+      usage: 'all',
+    };
   }
 
   get failed(): boolean {
@@ -51,7 +77,7 @@ export class MessagesStream implements StreamMeter {
     return [...this.#made];
   }
 
-  /** Text, thinking, and the input of tools. */
+  /** Text, thinking, and what tools are called and called with. */
   written(): string {
     return this.#written.toString();
   }
@@ -59,7 +85,17 @@ export class MessagesStream implements StreamMeter {
   event(event: string): Verdict {
     switch (eventName(event)) {
       case 'content_block_delta':
-        this.#written.collect(event);
+        this.#isBetween = false;
+        this.#written.collect(event, '"delta"');
+        return 'pass';
+      case 'content_block_start':
+        this.#isBetween = false;
+        this.#blocks++;
+        // What the provider's tools found comes as blocks, too.
+        if (!TOOL_RESULT.test(event)) this.#written.collect(event, '"content_block"');
+        return 'pass';
+      case 'content_block_stop':
+        this.#isBetween = true;
         return 'pass';
       case 'content_block_start':
         if (event.includes('file_id')) this.#note(filesMade(eventData(event)?.content_block));

@@ -1,6 +1,7 @@
 import type { Usage } from '../../domain/ledger-entry.ts';
 import { asText, isObject } from './parts.ts';
 import { reportedCount } from './reported-count.ts';
+import { wordsOf } from './written-text.ts';
 
 /** Anthropic's names, and ours. Its `input_tokens` are without those read from or written to a cache. */
 const FIELDS = [
@@ -57,13 +58,13 @@ export function messagesUsage(message: unknown): Usage | undefined {
   return addUsage({ cachedInput: 0, cacheWrite: 0, ...part }, compactionUsage(usage));
 }
 
-/** What a whole message says: text, thinking, and what tools are called with. */
+/** What a whole message says: text, thinking, and what tools are called and called with; not what its tools found. */
 export function messagesWritten(message: unknown): string {
   const content = isObject(message) ? message.content : undefined;
   if (!Array.isArray(content)) return '';
   return content
-    .filter(isObject)
-    .map((block) => asText(block.text) + asText(block.thinking) + asText(block.input))
+    .filter((block) => isObject(block) && !/_tool_result$/.test(asText(block.type)))
+    .map((block) => wordsOf(asText(block)))
     .join('');
 }
 

@@ -1,6 +1,7 @@
 import type { Micro } from '../../domain/credits.ts';
 import type { Usage } from '../../domain/ledger-entry.ts';
 import type { CallBody } from '../call-body.ts';
+import type { Shape } from './json-sieve.ts';
 
 /** Tokens of a text; may take a moment the first time. */
 export type CountTokens = (text: string) => Promise<number>;
@@ -21,6 +22,14 @@ export type Verdict = 'pass' | 'drop' | 'end' | { readonly replacement: string }
 /** Reads one streamed answer as it passes. Events come as Latin-1 text, a byte a character. */
 export interface StreamMeter {
   event(event: string): Verdict;
+  /** What is kept of the data of an event that is too large to be held; `event` gets it so once its end has come. */
+  readonly kept: Shape;
+  /** An event of which only that much came before the answer broke off. `isLarge`: it is one of those. */
+  unfinished?(event: string, isLarge: boolean): void;
+  /** How many pieces of content have come: words, sound, pictures. */
+  readonly pieces: number;
+  /** The last content has come, as it seems, or its usage is coming: what ends the answer follows within a moment. */
+  readonly isClosing: boolean;
   /** As reported until now; undefined: nothing usable was. */
   readonly usage: Usage | undefined;
   /** The estimate, with all that is known better: what was reported until now where it is not the whole yet. */
@@ -43,8 +52,7 @@ export interface Meter {
   hold(body: CallBody, bounds: Bounds): Micro;
   /**
    * Usage as a whole answer reports it, or as it is known without a report; undefined where it is absent, negative or
-   * absurd. `answer` is undefined where it is no JSON. Of an answer too large to be held, it has the reported `usage`, and
-   * `data` with the true number of members, all empty.
+   * absurd. `answer` is undefined where it is no JSON. Of an answer too large to be held, it is what ANSWER_SHAPE keeps.
    */
   usage(answer: unknown, body: CallBody): Usage | undefined;
   /** What a whole answer says, for the estimate. */

@@ -2,7 +2,14 @@ import { holdFor } from '../../domain/price.ts';
 import type { Meter, StreamMeter } from './meter.ts';
 import { saysError } from './says-error.ts';
 
-const PASSES: StreamMeter = { event: () => 'pass', usage: {}, written: () => '' };
+const PASSES: StreamMeter = {
+  event: () => 'pass',
+  kept: {},
+  pieces: 0,
+  isClosing: false,
+  usage: {},
+  written: () => '',
+};
 
 /**
  * Endpoints whose tokens are not charged, `/v1/moderations` and `/v1/messages/count_tokens`: the price per request is

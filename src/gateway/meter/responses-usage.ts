@@ -2,6 +2,7 @@ import type { Usage } from '../../domain/ledger-entry.ts';
 import { inputUsage } from './input-usage.ts';
 import { asText, isObject } from './parts.ts';
 import { reportedCount } from './reported-count.ts';
+import { wordsOf } from './written-text.ts';
 
 /**
  * Usage of a response as OpenAI documents it: `input_tokens` with `input_tokens_details.cached_tokens` inside,
@@ -17,17 +18,11 @@ export function responsesUsage(response: unknown): Usage | undefined {
   return { ...inputUsage(input, usage.input_tokens_details), output };
 }
 
-/** What a whole response says: texts, refusals, reasoning, and the arguments of the tools that it calls. */
+/** What a whole response says: texts, refusals, reasoning, and what tools are called with. */
 export function responsesWritten(response: unknown): string {
-  const texts: string[] = [];
-  for (const item of itemsOf(response)) {
-    texts.push(asText(item.arguments), asText(item.input), asText(item.code));
-    for (const parts of [item.content, item.summary]) {
-      if (!Array.isArray(parts)) continue;
-      for (const part of parts) if (isObject(part)) texts.push(asText(part.text), asText(part.refusal));
-    }
-  }
-  return texts.join('');
+  return itemsOf(response)
+    .map((item) => wordsOf(asText(item)))
+    .join('');
 }
 
 /** Ids under which the provider keeps the response: its own, its items', and those of containers that ran its tools. */

@@ -3,6 +3,7 @@ import type { Usage } from '../../domain/ledger-entry.ts';
 import { holdFor } from '../../domain/price.ts';
 import { surrogatePairs } from '../../domain/surrogate-pairs.ts';
 import type { CallBody } from '../call-body.ts';
+import type { Shape } from './json-sieve.ts';
 import type { Meter, StreamMeter, Verdict } from './meter.ts';
 import { isPricedByToken } from './priced-by-token.ts';
 import { reportedTokens } from './reported-tokens.ts';
@@ -50,7 +51,10 @@ export const speech: Meter = {
 class SpeechStream implements StreamMeter {
   readonly #body: CallBody;
   #usage: Usage | undefined;
-  #isSpeaking = false;
+  pieces = 0;
+  /** No event tells the last sound from others. */
+  readonly isClosing = false;
+  readonly kept: Shape = { type: 'all', error: 'all', usage: 'all' };
   #failed = false;
   /** Read only before the end: its event has ended the answer. */
   readonly isWhole = false;
@@ -62,11 +66,11 @@ class SpeechStream implements StreamMeter {
 
   /** Nothing where the provider failed before it spoke. */
   get usage(): Usage | undefined {
-    return this.#failed && !this.#isSpeaking ? undefined : this.#usage;
+    return this.#failed && !this.hasOutput ? undefined : this.#usage;
   }
 
   get hasOutput(): boolean {
-    return this.#isSpeaking;
+    return this.pieces > 0;
   }
 
   get failed(): boolean {
@@ -84,7 +88,7 @@ class SpeechStream implements StreamMeter {
       return 'end';
     }
     if (!event.includes('speech.audio.done')) {
-      if (event.includes('speech.audio.delta')) this.#isSpeaking = true;
+      if (event.includes('speech.audio.delta')) this.pieces++;
       return 'pass';
     }
     const data = eventData(event);

@@ -1,10 +1,10 @@
 const DONE = /^data: ?\[DONE\]/m;
 const NAMED_ERROR = /(?:^|[\r\n])event: ?error[\r\n]/;
 
-/** Name of an SSE event that came as Latin-1 text: its `event:` line, else the `type` in its data. */
+/** Name of an SSE event that came as Latin-1 text: its `event:` line where it says more than the default, else the `type` in its data. */
 export function eventName(event: string): string {
-  const named = /(?:^|[\r\n])event: ?([^\r\n]*)/.exec(event);
-  if (named) return named[1] as string;
+  const named = /(?:^|[\r\n])event: ?([^\r\n]*)/.exec(event)?.[1];
+  if (named && named !== 'message') return named;
   const type = eventData(event)?.type;
   return typeof type === 'string' ? type : '';
 }

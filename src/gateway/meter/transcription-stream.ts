@@ -1,13 +1,15 @@
 import type { Usage } from '../../domain/ledger-entry.ts';
 import type { CallBody } from '../call-body.ts';
+import type { Shape } from './json-sieve.ts';
 import type { StreamMeter, Verdict } from './meter.ts';
 import { eventData, saysDone, saysFailed } from './sse-event.ts';
 import { transcriptionUsage } from './transcription-usage.ts';
+import { WrittenText } from './written-text.ts';
 
 /** Events `transcript.text.delta`, then `transcript.text.done` with `usage`. */
 export class TranscriptionStream implements StreamMeter {
   readonly #body: CallBody;
-  readonly #written: string[] = [];
+  readonly #written = new WrittenText();
   #usage: Usage | undefined;
   #failed = false;
 
@@ -21,7 +23,7 @@ export class TranscriptionStream implements StreamMeter {
    * before it wrote anything.
    */
   get usage(): Usage | undefined {
-    return this.#failed && this.#written.length === 0 ? undefined : this.#usage;
+    return this.#failed && this.#written.pieces === 0 ? undefined : this.#usage;
   }
 
   get failed(): boolean {
@@ -32,7 +34,22 @@ export class TranscriptionStream implements StreamMeter {
   readonly isWhole = false;
 
   written(): string {
-    return this.#written.join('');
+    return this.#written.toString();
+  }
+
+  get pieces(): number {
+    return this.#written.pieces;
+  }
+
+  /** No event tells the last words from others. */
+  readonly isClosing = false;
+
+  get kept(): Shape {
+    return { type: 'all', error: 'all', delta: this.#written, usage: 'all', duration: 'all' };
+  }
+
+  corrected(estimate: Usage): Usage {
+    return this.#written.scaled(estimate);
   }
 
   event(event: string): Verdict {
@@ -42,9 +59,7 @@ export class TranscriptionStream implements StreamMeter {
       return 'end';
     }
     const data = event.includes('transcript.text.') ? eventData(event) : undefined;
-    if (data?.type === 'transcript.text.delta' && typeof data.delta === 'string') {
-      this.#written.push(data.delta);
-    }
+    if (data?.type === 'transcript.text.delta') this.#written.collect(event, '"delta"');
     if (data?.type !== 'transcript.text.done') return 'pass';
     this.#usage = transcriptionUsage(data, this.#body);
     return 'end';

@@ -41,7 +41,8 @@ function isAccepted(answer: unknown): answer is { id: string; seconds?: unknown;
 /** No event of it says what the job is: it passes, and what was asked for is charged. */
 function passes(body: CallBody): StreamMeter {
   const asked = secondsAsked(body);
-  return { event: () => 'pass', usage: asked ? { videoSeconds: asked } : undefined, written: () => '' };
+  const usage = asked ? { videoSeconds: asked } : undefined;
+  return { event: () => 'pass', kept: {}, pieces: 0, isClosing: false, usage, written: () => '' };
 }
 
 /**

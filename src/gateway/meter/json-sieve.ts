@@ -1,0 +1,243 @@
+import { isEscaped } from './is-escaped.ts';
+
+/** Takes the value of a member as it stands, in parts, cut anywhere. */
+export interface ValueSink {
+  begin(): void;
+  part(raw: string): void;
+}
+
+/** What is kept of a JSON value: all of it; some members of an object; those of each element of an array; or it goes elsewhere. */
+export type Shape = 'all' | ValueSink | readonly [Shape] | { readonly [member: string]: Shape };
+
+interface Frame {
+  readonly shape: Shape;
+  readonly isArray: boolean;
+  isEmpty: boolean;
+  expects: 'key' | 'value' | 'comma';
+  /** The last key. */
+  member: string;
+}
+
+/** A value that is longer is given up, and so is a key. */
+const VALUE_MAX_CHARS = 64 * 1024;
+/** An array takes no further elements; members whose values come later are still kept. */
+const ARRAYS_MAX_CHARS = 1024 * 1024;
+const TOTAL_MAX_CHARS = 2 * 1024 * 1024;
+/** Pieces are copied together, because a piece of a chunk keeps the whole chunk in memory. */
+const MAX_PIECES = 64;
+
+const [QUOTE, COMMA, COLON] = [0x22, 0x2c, 0x3a];
+const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY] = [0x7b, 0x7d, 0x5b, 0x5d];
+
+/**
+ * Reads JSON of any size as it passes, in parts cut anywhere (Latin-1 text, a byte a character), and keeps what a shape
+ * names: a few members, however deep, and an empty stand-in for each element of an array that is only counted.
+ *
+ * Exact because it follows the grammar and does not look for patterns: a name inside a string, or elsewhere, is not
+ * taken for a member. Strings are skipped with a native search for their closing quote, so megabytes of base64 cost
+ * about what copying them does. What is no JSON gives no value, and never an error.
+ */
+export class JsonSieve {
+  readonly #shape: Shape;
+  readonly #frames: Frame[] = [];
+  #state: 'before' | 'within' | 'after' | 'broken' = 'before';
+  #kept: string[] = [];
+  #pieces: string[] = [];
+  #chars = 0;
+  /** The string at hand: a key, or within a value. */
+  #string: 'none' | 'key' | 'value' = 'none';
+  #isEscaped = false;
+  #key = '';
+  /** Within a value that is taken or skipped as it stands, and so many brackets deep in it. */
+  #isWithinValue = false;
+  #depth = 0;
+  #sink: ValueSink | undefined;
+  /** Characters of the value that is being kept; -1: none is. */
+  #valueChars = -1;
+  #value: string[] = [];
+
+  constructor(shape: Shape) {
+    this.#shape = shape;
+  }
+
+  /** The outermost value has ended. */
+  get isWhole(): boolean {
+    return this.#state === 'after';
+  }
+
+  /** JSON of what was kept until now. */
+  get text(): string {
+    const open = this.#frames.map(({ isArray }) => (isArray ? ']' : '}')).reverse();
+    return [...this.#kept, ...this.#pieces, ...open].join('');
+  }
+
+  /** What was kept until now; undefined where there is no JSON. */
+  get value(): unknown {
+    try {
+      return JSON.parse(Buffer.from(this.text, 'latin1').toString('utf8'));
+    } catch {
+      return undefined;
+    }
+  }
+
+  push(text: string): void {
+    let at = 0;
+    while (at < text.length && this.#state !== 'after' && this.#state !== 'broken') {
+      if (this.#string !== 'none') at = this.#inString(text, at);
+      else if (this.#isWithinValue) at = this.#inValue(text, at);
+      else at = this.#step(text, at);
+    }
+  }
+
+  /** To after the closing quote, or the end of the part. */
+  #inString(text: string, from: number): number {
+    const start = this.#isEscaped ? from + 1 : from;
+    this.#isEscaped = false;
+    let quote = text.indexOf('"', start);
+    while (quote >= 0 && isEscaped(text, quote, start)) quote = text.indexOf('"', quote + 1);
+    if (quote < 0) this.#isEscaped = isEscaped(text, text.length, start);
+    const end = quote < 0 ? text.length : quote + 1;
+    if (this.#string === 'value') this.#take(text, from, end);
+    else if (this.#key.length <= VALUE_MAX_CHARS) this.#key += text.slice(from, quote < 0 ? end : quote);
+    if (quote >= 0) {
+      if (this.#string === 'key') this.#keyEnded();
+      this.#string = 'none';
+      if (!this.#isWithinValue) return end;
+      if (this.#depth === 0) this.#valueEnded();
+    }
+    return end;
+  }
+
+  /** Within a value that is taken as it stands. */
+  #inValue(text: string, from: number): number {
+    for (let at = from; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code === QUOTE) {
+        this.#string = 'value';
+        this.#take(text, from, at + 1);
+        return at + 1;
+      }
+      if (code === OPEN_OBJECT || code === OPEN_ARRAY) this.#depth++;
+      else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY || code === COMMA) {
+        // What ends a number, or a word, is not part of it.
+        if (this.#depth === 0) {
+          this.#take(text, from, at);
+          this.#valueEnded();
+          return at;
+        }
+        if (code !== COMMA && --this.#depth === 0) {
+          this.#take(text, from, at + 1);
+          this.#valueEnded();
+          return at + 1;
+        }
+      }
+    }
+    this.#take(text, from, text.length);
+    return text.length;
+  }
+
+  #step(text: string, at: number): number {
+    const code = text.charCodeAt(at);
+    if (code <= 0x20) return at + 1;
+    const frame = this.#frames.at(-1);
+    if (!frame) return this.#begin(this.#shape, code, at);
+    if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
+      this.#keep(frame.isArray ? ']' : '}');
+      this.#frames.pop();
+      if (this.#frames.length === 0) this.#state = 'after';
+    } else if (code === COMMA) frame.expects = frame.isArray ? 'value' : 'key';
+    else if (code === COLON) frame.expects = 'value';
+    else if (frame.expects === 'key' && code === QUOTE) {
+      this.#string = 'key';
+      this.#key = '';
+    } else if (frame.expects === 'value') return this.#beginValue(frame, code, at);
+    else this.#state = 'broken';
+    return at + 1;
+  }
+
+  #keyEnded(): void {
+    const frame = this.#frames.at(-1) as Frame;
+    try {
+      frame.member = JSON.parse(`"${this.#key}"`) as string;
+    } catch {
+      frame.member = '';
+    }
+  }
+
+  #beginValue(frame: Frame, code: number, at: number): number {
+    const { shape, isArray, member } = frame;
+    frame.expects = 'comma';
+    let inner: Shape | undefined;
+    if (isArray) inner = this.#chars < ARRAYS_MAX_CHARS ? (shape as readonly [Shape])[0] : undefined;
+    else if (Object.hasOwn(shape as object, member)) inner = (shape as Record<string, Shape>)[member];
+    return this.#begin(inner, code, at);
+  }
+
+  /** Where it stands in the object or array that it is kept in. */
+  #place(): string {
+    const frame = this.#frames.at(-1);
+    if (!frame) return '';
+    const comma = frame.isEmpty ? '' : ',';
+    frame.isEmpty = false;
+    return frame.isArray ? comma : `${comma}${JSON.stringify(frame.member)}:`;
+  }
+
+  #begin(shape: Shape | undefined, code: number, at: number): number {
+    this.#state = 'within';
+    if (typeof shape === 'object' && !isSink(shape)) {
+      const isArray = Array.isArray(shape);
+      if (code === (isArray ? OPEN_ARRAY : OPEN_OBJECT)) {
+        this.#keep(`${this.#place()}${isArray ? '[' : '{'}`);
+        const expects = isArray ? 'value' : 'key';
+        this.#frames.push({ shape, isArray, isEmpty: true, expects, member: '' });
+        return at + 1;
+      }
+      // Another kind of value than the shape has.
+      this.#keep(`${this.#place()}null`);
+    }
+    this.#isWithinValue = true;
+    this.#depth = 0;
+    this.#sink = isSink(shape) ? shape : undefined;
+    this.#sink?.begin();
+    this.#valueChars = shape === 'all' ? 0 : -1;
+    return at;
+  }
+
+  #take(text: string, from: number, to: number): void {
+    if (this.#sink) this.#sink.part(text.slice(from, to));
+    if (this.#valueChars < 0) return;
+    this.#valueChars += to - from;
+    if (this.#valueChars > VALUE_MAX_CHARS) {
+      this.#value = [];
+      this.#valueChars = -1;
+      return;
+    }
+    this.#value.push(text.slice(from, to));
+    if (this.#value.length > MAX_PIECES) this.#value = [this.#value.join('')];
+  }
+
+  #valueEnded(): void {
+    if (this.#valueChars >= 0) this.#keep(`${this.#place()}${this.#value.join('')}`);
+    this.#value = [];
+    this.#valueChars = -1;
+    this.#sink = undefined;
+    this.#isWithinValue = false;
+    if (this.#frames.length === 0) this.#state = 'after';
+  }
+
+  #keep(piece: string): void {
+    this.#chars += piece.length;
+    if (this.#chars > TOTAL_MAX_CHARS) {
+      this.#state = 'broken';
+      return;
+    }
+    this.#pieces.push(piece);
+    if (this.#pieces.length < MAX_PIECES) return;
+    this.#kept.push(this.#pieces.join(''));
+    this.#pieces = [];
+  }
+}
+
+function isSink(shape: Shape | undefined): shape is ValueSink {
+  return typeof shape === 'object' && 'part' in shape && typeof shape.part === 'function';
+}

@@ -1,0 +1,164 @@
+import { isEscaped } from './is-escaped.ts';
+
+/**
+ * Members that hold no words of the model. Whatever is not named here counts: a provider's new member for what its model
+ * writes must not be free. Names that end with `id`, `type`, `reason`, `status`, `signature` and the like say that of themselves.
+ */
+const NO_TEXT =
+  /^(?:id|role|object|model|phase|format|detail|data|result|obfuscation|file_data|encrypted_content)$|(?:_id|_ids|type|reason|status|signature|url|b64|b64_json|_at|_format)$/;
+/** Members in which nothing is the model's: what tools found, where a text comes from, how likely its tokens were. */
+const NOT_WRITTEN =
+  /^(?:logprobs|top_logprobs|annotations?|citations?|search_results|images?|audio_data|tools|outputs?|results|usage|file|metadata)$/;
+/** What a tool is called with: all of it is the model's, whatever its members are called. */
+const CALLED_WITH = /^(?:arguments|input|parameters|action)$/;
+/** Providers say the same thoughts under several of these names. */
+const THOUGHTS = /^(?:reasoning|thinking)/;
+
+const [QUOTE, COMMA, COLON] = [0x22, 0x2c, 0x3a];
+const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY] = [0x7b, 0x7d, 0x5b, 0x5d];
+/** First letter of `data:`, which stands before each line of an event; no JSON has one outside of a string. */
+const LETTER_D = 0x64;
+/** What is deeper is not read. */
+const MAX_DEPTH = 64;
+
+/** Takes a string as it stands in JSON, escapes and all. `continues`: it is the next part of the last one. */
+export type TakeText = (raw: string, continues: boolean) => void;
+
+/**
+ * Finds the words of the model in a JSON value (Latin-1 text, a byte a character), by rule: each string counts unless
+ * the name of its member says that it is none. The value may come in parts, cut anywhere.
+ */
+export class TextScanner {
+  readonly #take: TakeText;
+  /** Of each open bracket: is it an object's, and the member that it is the value of. */
+  readonly #objects: boolean[] = [];
+  readonly #members: string[] = [];
+  #member = '';
+  #key = '';
+  #expectsKey = false;
+  #string: 'none' | 'key' | 'text' | 'other' = 'none';
+  #isEscaped = false;
+  #continues = false;
+  /** Depth at which something began of which nothing counts, or all; 0: nothing did. */
+  #unwrittenFrom = 0;
+  #allFrom = 0;
+  /** The member by which thoughts come in the object at that depth, once one has. */
+  #thoughts = '';
+  #thoughtsDepth = 0;
+  #thinking = '';
+  #isRepeat = false;
+  #isOver = false;
+
+  constructor(take: TakeText) {
+    this.#take = take;
+  }
+
+  begin(): void {
+    this.#objects.length = 0;
+    this.#members.length = 0;
+    this.#member = '';
+    this.#expectsKey = false;
+    this.#string = 'none';
+    this.#isEscaped = false;
+    this.#unwrittenFrom = 0;
+    this.#allFrom = 0;
+    this.#thoughts = '';
+    this.#thoughtsDepth = 0;
+    this.#thinking = '';
+    this.#isRepeat = false;
+    this.#isOver = false;
+  }
+
+  /** Returns the index after the value, or the end of the text where the value has not ended. */
+  push(text: string, from: number): number {
+    let at = from;
+    while (at < text.length && !this.#isOver) {
+      at = this.#string === 'none' ? this.#step(text, at) : this.#inString(text, at);
+    }
+    return at;
+  }
+
+  #inString(text: string, from: number): number {
+    const start = this.#isEscaped ? from + 1 : from;
+    this.#isEscaped = false;
+    let quote = text.indexOf('"', start);
+    while (quote >= 0 && isEscaped(text, quote, start)) quote = text.indexOf('"', quote + 1);
+    const end = quote < 0 ? text.length : quote;
+    if (quote < 0) this.#isEscaped = isEscaped(text, end, start);
+    if (this.#string === 'key') this.#key += text.slice(from, end);
+    else if (this.#string === 'text' && end > from) {
+      this.#take(text.slice(from, end), this.#continues);
+      this.#continues = true;
+      if (this.#thinking !== '') this.#thoughts = this.#thinking;
+    }
+    if (quote < 0) return end;
+    if (this.#string === 'key') this.#keyEnded();
+    this.#string = 'none';
+    if (this.#objects.length === 0) this.#isOver = true;
+    return end + 1;
+  }
+
+  #step(text: string, at: number): number {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) this.#beginString();
+    else if (code === COLON) this.#expectsKey = false;
+    else if (code === COMMA) this.#expectsKey = this.#objects.at(-1) === true;
+    else if (code === OPEN_OBJECT || code === OPEN_ARRAY) this.#open(code === OPEN_OBJECT);
+    else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) this.#close();
+    else if (code === LETTER_D) return at + 'data:'.length;
+    // A number or a word in place of the value.
+    else if (code > 0x20 && this.#objects.length === 0) this.#isOver = true;
+    return at + 1;
+  }
+
+  #beginString(): void {
+    this.#continues = false;
+    if (this.#expectsKey && this.#allFrom === 0) {
+      this.#string = 'key';
+      this.#key = '';
+      return;
+    }
+    const isText = this.#allFrom > 0 || !NO_TEXT.test(this.#member);
+    this.#string = isText && this.#unwrittenFrom === 0 && !this.#isRepeat ? 'text' : 'other';
+  }
+
+  #keyEnded(): void {
+    const depth = this.#objects.length;
+    this.#member = this.#key;
+    if (THOUGHTS.test(this.#key)) {
+      this.#isRepeat = this.#thoughts !== '' && this.#thoughts !== this.#key && this.#thoughtsDepth === depth;
+      if (this.#isRepeat) return;
+      this.#thinking = this.#key;
+      this.#thoughtsDepth = depth;
+    } else if (depth <= this.#thoughtsDepth) {
+      this.#thinking = '';
+      this.#isRepeat = false;
+    }
+  }
+
+  #open(isObject: boolean): void {
+    this.#objects.push(isObject);
+    this.#members.push(this.#member);
+    const depth = this.#objects.length;
+    if (depth > MAX_DEPTH) this.#isOver = true;
+    this.#expectsKey = isObject;
+    if (this.#unwrittenFrom > 0 || this.#allFrom > 0) return;
+    if (this.#isRepeat || NOT_WRITTEN.test(this.#member)) this.#unwrittenFrom = depth;
+    else if (CALLED_WITH.test(this.#member)) this.#allFrom = depth;
+  }
+
+  #close(): void {
+    this.#objects.pop();
+    this.#member = this.#members.pop() ?? '';
+    this.#expectsKey = false;
+    const depth = this.#objects.length;
+    if (depth < this.#unwrittenFrom) this.#unwrittenFrom = 0;
+    if (depth < this.#allFrom) this.#allFrom = 0;
+    if (depth < this.#thoughtsDepth) {
+      this.#thoughts = '';
+      this.#thinking = '';
+      this.#thoughtsDepth = 0;
+    }
+    if (depth === 0) this.#isOver = true;
+  }
+}
