@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { OperatorAccountView } from '../../../domain/account-view.ts';
-import { fieldOf, wordsOf } from '../api/failure.ts';
+import { fieldOf, fieldWords } from '../api/failure.ts';
 import { changeAccount } from '../api/operator.ts';
 import { useAction } from '../api/use-action.ts';
 import { readAmount } from '../format/read-amount.ts';
@@ -28,7 +28,7 @@ export function AccountSettings({
     announce('The account is saved.');
   });
   const refused = fieldOf(action.error, ['email', 'alert_threshold']);
-  const errorAt = (name: string) => (refused === name ? wordsOf(action.error) : undefined);
+  const errorAt = (name: string) => (refused === name ? fieldWords(action.error) : undefined);
   return (
     <Section title="Settings">
       <ActionForm action={action} isAtField={refused !== undefined} verb="Save">

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import { fieldOf, wordsOf } from '../api/failure.ts';
+import { fieldOf, fieldWords } from '../api/failure.ts';
 import { grantCredits } from '../api/operator.ts';
 import { useAction } from '../api/use-action.ts';
 import { credits } from '../format/credits.ts';
@@ -47,7 +47,7 @@ export function ChangeBalance({ id, onBalance }: { id: number; onBalance: (balan
           name="amount"
           label="Credits"
           hint="A negative amount is an adjustment."
-          error={refused === 'amount' ? wordsOf(action.error) : undefined}
+          error={refused === 'amount' ? fieldWords(action.error) : undefined}
           value={amount}
           onValue={edit(setAmount)}
           // A phone's decimal keypad has no minus.
@@ -57,7 +57,7 @@ export function ChangeBalance({ id, onBalance }: { id: number; onBalance: (balan
           name="note"
           label="Note"
           hint="Optional, for your records."
-          error={refused === 'note' ? wordsOf(action.error) : undefined}
+          error={refused === 'note' ? fieldWords(action.error) : undefined}
           value={note}
           onValue={edit(setNote)}
         />

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { CreatedKeyView } from '../../../domain/key-view.ts';
-import { fieldOf, wordsOf } from '../api/failure.ts';
+import { fieldOf, fieldWords } from '../api/failure.ts';
 import { createAccount } from '../api/operator.ts';
 import { useAction } from '../api/use-action.ts';
 import { readAmount } from '../format/read-amount.ts';
@@ -32,7 +32,7 @@ export function NewAccount() {
       action.forget();
       setFields({ ...fields, [name]: value });
     },
-    error: refused === name ? wordsOf(action.error) : undefined,
+    error: refused === name ? fieldWords(action.error) : undefined,
   });
   return (
     <PageFrame title="Create account" back={{ href: '#/accounts', name: 'Accounts' }}>
