@@ -1,4 +1,5 @@
 import { session, signOut } from '../session/session.ts';
+import { leave } from '../ui/leave-guard.ts';
 
 /** A request that was refused or did not arrive. `message` is for people, as the gateway wrote it. */
 export class ApiFailure extends Error {
@@ -46,7 +47,7 @@ export async function askRaw(method: string, path: string, asked: Asked = {}): P
   asked.signal?.throwIfAborted();
   // A key that was deleted meanwhile: every further request would be refused likewise. The first one says so.
   if (response.status === 401 && asked.token === undefined && session.value?.token === token) {
-    signOut(`You have been signed out. ${failure.message}`);
+    leave(() => signOut(`You have been signed out. ${failure.message}`), failure.message);
   }
   throw failure;
 }

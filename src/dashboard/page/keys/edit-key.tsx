@@ -6,6 +6,7 @@ import { useAction } from '../api/use-action.ts';
 import { useLoad } from '../api/use-load.ts';
 import { announce } from '../ui/announcements.tsx';
 import { Empty } from '../ui/empty.tsx';
+import { useUnsaved } from '../ui/leave-guard.ts';
 import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { Time } from '../ui/time.tsx';
@@ -78,6 +79,8 @@ function Settings({
   const [draft, setDraft] = useState(() => draftOf(key));
   const read = readDraft(draft);
   const changes = changesOf(draft, key, read);
+  const isUnchanged = Object.keys(changes).length === 0 && Object.keys(read.errors).length === 0;
+  useUnsaved(!isUnchanged && !readOnly);
   const save = useAction(async () => {
     const changed = await changeKey(key.id, changes);
     onChanged(changed);
@@ -93,7 +96,7 @@ function Settings({
       faults={read.errors}
       save={save}
       verb="Save changes"
-      isUnchanged={Object.keys(changes).length === 0 && Object.keys(read.errors).length === 0}
+      isUnchanged={isUnchanged}
       readOnly={readOnly}
     />
   );

@@ -1,8 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { KeyView } from '../../../domain/key-view.ts';
 import { changeKey, deactivateKey } from '../api/keys.ts';
+import { signOut } from '../session/session.ts';
 import { announce } from '../ui/announcements.tsx';
 import { Confirm } from '../ui/confirm.tsx';
+import { leave } from '../ui/leave-guard.ts';
 import { isOwnKey } from './own-key.ts';
 
 /** Deactivates a key, or brings it back; asks first. */
@@ -10,6 +12,10 @@ export function SwitchKey({ of: key, onChanged }: { of: KeyView; onChanged: (key
   const [isAsking, setAsking] = useState(false);
   const deactivate = async () => {
     await deactivateKey(key.id);
+    if (isOwnKey(key)) {
+      const reason = 'You have deactivated the key that you were signed in with.';
+      return leave(() => signOut(reason), reason);
+    }
     onChanged({ ...key, is_active: false });
     announce(`The key “${key.name}” is deactivated.`);
   };

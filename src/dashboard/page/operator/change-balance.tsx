@@ -7,6 +7,7 @@ import { readAmount } from '../format/read-amount.ts';
 import { ActionForm } from '../ui/action-form.tsx';
 import { announce } from '../ui/announcements.tsx';
 import { TextField } from '../ui/field.tsx';
+import { useUnsaved } from '../ui/leave-guard.ts';
 import { Section } from '../ui/section.tsx';
 
 const FIELDS = ['amount', 'note'] as const;
@@ -30,6 +31,7 @@ export function ChangeBalance({ id, onBalance }: { id: number; onBalance: (balan
     onBalance(credits_balance);
     announce(`The balance is ${credits(credits_balance)} credits now.`);
   });
+  useUnsaved(amount.trim() !== '' || note.trim() !== '');
   const refused = fieldOf(action.error, FIELDS);
   const edit = (set: (value: string) => void) => (value: string) => {
     repeatKey.current = undefined;

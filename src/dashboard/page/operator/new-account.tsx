@@ -8,14 +8,18 @@ import { CreatedKey } from '../keys/created-key.tsx';
 import { goTo } from '../route.ts';
 import { ActionForm } from '../ui/action-form.tsx';
 import { TextField } from '../ui/field.tsx';
+import { useUnsaved } from '../ui/leave-guard.ts';
 import { PageFrame } from '../ui/page.tsx';
 
 const FIELDS = ['email', 'credits', 'alert_threshold'] as const;
 type Fields = Record<(typeof FIELDS)[number], string>;
 
+const EMPTY: Fields = { email: '', credits: '0', alert_threshold: '100' };
+
 export function NewAccount() {
-  const [fields, setFields] = useState<Fields>({ email: '', credits: '0', alert_threshold: '100' });
+  const [fields, setFields] = useState(EMPTY);
   const [created, setCreated] = useState<{ accountId: number; key: CreatedKeyView }>();
+  useUnsaved(created === undefined && FIELDS.some((name) => fields[name] !== EMPTY[name]));
   const action = useAction(async () => {
     const { account, key } = await createAccount({
       email: fields.email.trim(),

@@ -7,6 +7,7 @@ import { credits } from '../format/credits.ts';
 import { readAmount } from '../format/read-amount.ts';
 import { announce } from '../ui/announcements.tsx';
 import { focusFirstFault } from '../ui/focus-fault.ts';
+import { useUnsaved } from '../ui/leave-guard.ts';
 
 /** The alert threshold: a figure that is edited where it stands. */
 export function Threshold({
@@ -17,6 +18,7 @@ export function Threshold({
   onChanged: (account: AccountView) => void;
 }) {
   const [text, setText] = useState<string>();
+  useUnsaved(text !== undefined && text !== String(account.alert_threshold));
   const mayEdit = account.webhook_secret !== undefined;
   const opener = useRef<HTMLButtonElement>(null);
   const close = () => {
