@@ -8,10 +8,10 @@ import type { LiveAccount } from '../ledger/ledger.ts';
 import { ACCOUNT_EXAMPLE, Account, AccountPatch } from './account-schema.ts';
 import { type AlertRouteDeps, alertRoutes } from './alert-routes.ts';
 import { BY_KEY } from './docs/operation.ts';
-import { BODY_REFUSALS, KEY_REFUSALS, MANAGING_REFUSALS } from './docs/refusals.ts';
+import { BODY_REFUSALS, MANAGING_REFUSALS, OWNER_REFUSALS } from './docs/refusals.ts';
 import { speakJson } from './json-scope.ts';
-import { ledgerRoute } from './ledger-routes.ts';
-import { beforeTheBody, managingCaller } from './may-manage.ts';
+import { ledgerRoutes } from './ledger-routes.ts';
+import { beforeTheBody, callingKey, managingCaller } from './may-manage.ts';
 import { objectBody, positiveCreditsField } from './object-body.ts';
 import { usageRoute } from './usage-routes.ts';
 
@@ -25,7 +25,7 @@ export function accountRoutes(deps: AccountDeps): FastifyPluginAsync {
     speakJson(app);
     readRoute(app, deps);
     updateRoute(app, deps);
-    ledgerRoute(app, deps);
+    ledgerRoutes(app, deps);
     usageRoute(app, deps);
     alertRoutes(app, deps);
   };
@@ -38,10 +38,10 @@ function readRoute(app: FastifyInstance, { book, ledger, gatekeeper }: AccountDe
     summary: 'Read the account',
     description: 'Balance, what calls in flight hold of it, and the threshold; all of this moment.',
     response: { 200: Account },
-    'x-docs': { refusals: KEY_REFUSALS, answer: ACCOUNT_EXAMPLE },
+    'x-docs': { refusals: OWNER_REFUSALS, answer: ACCOUNT_EXAMPLE },
   };
   app.get('/api/account/', { schema }, async (request) => {
-    const { key: caller } = await gatekeeper.authorise(request);
+    const caller = await callingKey(gatekeeper, request);
     const [account, live] = await Promise.all([
       book.account(caller.accountId),
       ledger.account(caller.accountId),

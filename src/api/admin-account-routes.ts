@@ -35,7 +35,7 @@ function listRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
     querystring: AdminAccountQuery,
     response: { 200: AdminAccountPage },
     'x-docs': {
-      refusals: [...OPERATOR_REFUSALS, 'invalid_field'],
+      refusals: OPERATOR_REFUSALS,
       answer: { accounts: [ADMIN_ACCOUNT_EXAMPLE], next: null },
     },
   };

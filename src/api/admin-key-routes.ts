@@ -7,9 +7,10 @@ import { changeKey } from './change-key.ts';
 import { createKey } from './create-key.ts';
 import { BY_OPERATOR } from './docs/operation.ts';
 import { BODY_REFUSALS, OPERATOR_REFUSALS } from './docs/refusals.ts';
+import { ifMatch } from './if-match.ts';
 import { CREATED_KEY_EXAMPLE, KEY_EXAMPLE, NEW_KEY_EXAMPLES } from './key-examples.ts';
 import { keyIdOf } from './key-path.ts';
-import { CreatedKey, DeletedKey, KeyList, NewKeyBody } from './key-schema.ts';
+import { CreatedKey, DeletedKey, KeyChangeHeaders, KeyList, NewKeyBody } from './key-schema.ts';
 import { keyViews } from './key-views.ts';
 
 const docs = { tags: ['Operator'], security: BY_OPERATOR };
@@ -71,15 +72,21 @@ function deleteRoute(app: FastifyInstance, deps: AdminDeps): void {
     summary: 'Delete a key of an account',
     description: 'Marks the key inactive: it is refused at every gateway once this is answered.',
     params: AccountKeyPath,
+    headers: KeyChangeHeaders,
     response: { 200: DeletedKey },
     'x-docs': {
-      refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'key_not_found'],
+      refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'key_not_found', 'version_conflict'],
       answer: { deleted: true },
     },
   };
   app.delete(`${PATH}:key_id/`, { schema }, async (request) => {
     const { id } = await accountOf(deps.book, request);
-    await changeKey(deps, id, keyIdOf(request), { isActive: false });
+    await changeKey(deps, {
+      accountId: id,
+      keyId: keyIdOf(request),
+      settings: { isActive: false },
+      ifVersion: ifMatch(request),
+    });
     return { deleted: true };
   });
 }

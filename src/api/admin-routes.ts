@@ -8,6 +8,7 @@ import { adminKeyRoutes } from './admin-key-routes.ts';
 import { adminTokenCheck, invalidAdminToken, noSuchRoute } from './admin-token.ts';
 import { speakJson } from './json-scope.ts';
 import { newAccountRoute } from './new-account-route.ts';
+import { refuseUnknownParameters } from './query.ts';
 
 export interface AdminDeps {
   readonly book: Book;
@@ -27,6 +28,7 @@ export function adminRoutes(deps: AdminDeps): FastifyPluginAsync {
     app.addHook('onRequest', async (request) => {
       if (isOperator === undefined) throw noSuchRoute();
       if (!isOperator(request)) throw invalidAdminToken();
+      refuseUnknownParameters(request);
     });
     newAccountRoute(app, deps);
     adminAccountRoutes(app, deps);

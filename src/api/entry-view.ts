@@ -45,6 +45,7 @@ export function entryView(entry: LedgerEntry) {
     estimated: entry.estimated,
     credits: creditsString(entry.credits),
     balance_after: creditsString(entry.balanceAfter),
+    note: entry.note ?? null,
   };
 }
 

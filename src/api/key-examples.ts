@@ -19,6 +19,7 @@ export const KEY_EXAMPLE = {
   webhook_url: '',
   created_at: '2026-11-21T08:00:00.000Z',
   can_manage: false,
+  version: 3,
 };
 
 export const CREATED_KEY_EXAMPLE = {

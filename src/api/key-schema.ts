@@ -10,6 +10,7 @@ import {
 import { DEFAULT_SETTINGS } from '../domain/key-settings.ts';
 import { exactCredits, id, timestamp, timestampOrNull, words } from './docs/fields.ts';
 import { Type } from './docs/json-type.ts';
+import { IF_MATCH } from './if-match.ts';
 
 const list = (items: ReturnType<typeof Type.String>, description: string) =>
   Type.Array(items, { maxItems: MOST_ITEMS, description });
@@ -82,7 +83,7 @@ const prefix = Type.String({
   description: 'Start of the key value, by which a key is told from others without revealing it.',
 });
 
-/** Seed, "Key (as returned by the list operation)", in its order, and `can_manage` of contract section 2. */
+/** Seed, "Key (as returned by the list operation)", in its order, then `can_manage` and `version` of contract section 2. */
 export const Key = Type.Object(
   {
     id: id('Names the key in paths.'),
@@ -103,6 +104,10 @@ export const Key = Type.Object(
     webhook_url: settings.webhook_url,
     created_at: timestamp('When the key was created.'),
     can_manage: settings.can_manage,
+    version: Type.Integer({
+      minimum: 1,
+      description: 'Raised by every change of the settings, never by calls; for `If-Match`.',
+    }),
   },
   { title: 'Key', description: 'A key, without its value.' },
 );
@@ -164,6 +169,19 @@ export const NewKeyBody = Type.Object(
     additionalProperties: false,
   },
 );
+
+/** Of the routes that change a key. */
+export const KeyChangeHeaders = Type.Object({
+  'If-Match': Type.Optional(
+    Type.String({
+      pattern: IF_MATCH.source,
+      description:
+        'The `version` on which the change is built, quotes optional: at any other one nothing is changed. `*` is any ' +
+        'version, as is no such header.',
+      examples: ['"3"'],
+    }),
+  ),
+});
 
 export const KeyPath = Type.Object({
   key_id: Type.Integer({ minimum: 1, description: 'Id of the key.', examples: [2] }),

@@ -7,13 +7,29 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { changeKey } from './change-key.ts';
 import { createKey } from './create-key.ts';
 import { BY_KEY } from './docs/operation.ts';
-import { BODY_REFUSALS, KEY_REFUSALS, MANAGING_REFUSALS } from './docs/refusals.ts';
+import { BODY_REFUSALS, MANAGING_REFUSALS, OWNER_REFUSALS } from './docs/refusals.ts';
+import { ifMatch } from './if-match.ts';
 import { speakJson } from './json-scope.ts';
 import { CREATED_KEY_EXAMPLE, KEY_EXAMPLE, KEY_PATCH_EXAMPLES, NEW_KEY_EXAMPLES } from './key-examples.ts';
 import { keyIdOf } from './key-path.ts';
-import { CreatedKey, DeletedKey, Key, KeyList, KeyPatch, KeyPath, NewKeyBody } from './key-schema.ts';
+import {
+  CreatedKey,
+  DeletedKey,
+  Key,
+  KeyChangeHeaders,
+  KeyList,
+  KeyPatch,
+  KeyPath,
+  NewKeyBody,
+} from './key-schema.ts';
 import { keyViews } from './key-views.ts';
-import { beforeTheBody, managesAfterPatch, managesOnCreation, managingCaller } from './may-manage.ts';
+import {
+  beforeTheBody,
+  callingKey,
+  managesAfterPatch,
+  managesOnCreation,
+  managingCaller,
+} from './may-manage.ts';
 
 export interface KeysDeps {
   readonly book: Book;
@@ -48,10 +64,10 @@ function listRoute(app: FastifyInstance, { book, ledger, gatekeeper }: KeysDeps)
     description:
       'All keys of the account of the calling key, inactive ones included. Every usable key may list.',
     response: { 200: KeyList },
-    'x-docs': { refusals: KEY_REFUSALS, answer: { keys: [KEY_EXAMPLE] } },
+    'x-docs': { refusals: OWNER_REFUSALS, answer: { keys: [KEY_EXAMPLE] } },
   };
   app.get('/api/keys/', { schema }, async (request) => {
-    const { key: caller } = await gatekeeper.authorise(request);
+    const caller = await callingKey(gatekeeper, request);
     return { keys: await keyViews(ledger, caller.accountId, await book.keys(caller.accountId)) };
   });
 }
@@ -89,10 +105,11 @@ function updateRoute(app: FastifyInstance, deps: KeysDeps): void {
     description:
       'Changes the fields that are sent and no others; in force at every gateway once it is answered.',
     params: KeyPath,
+    headers: KeyChangeHeaders,
     body: KeyPatch,
     response: { 200: Key },
     'x-docs': {
-      refusals: [...MANAGING_REFUSALS, 'key_not_found', ...BODY_REFUSALS],
+      refusals: [...MANAGING_REFUSALS, 'key_not_found', 'version_conflict', ...BODY_REFUSALS],
       requests: KEY_PATCH_EXAMPLES,
       answer: KEY_EXAMPLE,
     },
@@ -102,7 +119,12 @@ function updateRoute(app: FastifyInstance, deps: KeysDeps): void {
     const keyId = keyIdOf(request);
     const change = parseKeyPatch(request.body);
     const canManage = managesAfterPatch(change, { callerId: caller.id, keyId });
-    const key = await changeKey(deps, caller.accountId, keyId, { ...change, ...canManage });
+    const key = await changeKey(deps, {
+      accountId: caller.accountId,
+      keyId,
+      settings: { ...change, ...canManage },
+      ifVersion: ifMatch(request),
+    });
     const [view] = await keyViews(deps.ledger, key.accountId, [key]);
     return view;
   });
@@ -116,12 +138,21 @@ function deleteRoute(app: FastifyInstance, deps: KeysDeps): void {
     description:
       'Marks the key inactive: it is refused at every gateway once this is answered. Its ledger entries stay.',
     params: KeyPath,
+    headers: KeyChangeHeaders,
     response: { 200: DeletedKey },
-    'x-docs': { refusals: [...MANAGING_REFUSALS, 'key_not_found'], answer: { deleted: true } },
+    'x-docs': {
+      refusals: [...MANAGING_REFUSALS, 'key_not_found', 'version_conflict'],
+      answer: { deleted: true },
+    },
   };
   app.delete('/api/keys/:key_id/', { schema, onRequest: beforeTheBody(deps.gatekeeper) }, async (request) => {
     const caller = await managingCaller(deps.gatekeeper, request);
-    await changeKey(deps, caller.accountId, keyIdOf(request), { isActive: false });
+    await changeKey(deps, {
+      accountId: caller.accountId,
+      keyId: keyIdOf(request),
+      settings: { isActive: false },
+      ifVersion: ifMatch(request),
+    });
     return { deleted: true };
   });
 }

@@ -18,9 +18,9 @@ const COLUMNS = [
 
 type Cell = string | number | boolean | null | undefined;
 
-/** First line of the export. Lines end in CRLF (RFC 4180, section 2). */
+/** First line of the export; what came later stands last, so that columns keep their place. Lines end in CRLF (RFC 4180, section 2). */
 export function csvHeader(): string {
-  return csvLine([...COLUMNS, ...USAGE_COLUMNS]);
+  return csvLine([...COLUMNS, ...USAGE_COLUMNS, 'note']);
 }
 
 /** One entry a line; absent values are empty cells. */
@@ -28,6 +28,7 @@ export function csvEntry(entry: EntryView): string {
   return csvLine([
     ...COLUMNS.map((column) => entry[column]),
     ...USAGE_COLUMNS.map((column) => entry.usage[column]),
+    entry.note,
   ]);
 }
 

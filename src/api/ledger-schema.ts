@@ -26,6 +26,7 @@ const orNull = <Schema extends ReturnType<typeof Type.String> | ReturnType<typeo
   schema: Schema,
   description: string,
 ) => Type.Union([schema, Type.Null()], { description });
+const day = (description: string) => Type.String({ format: 'date', description });
 const ofCall = 'null where the entry is of no call.';
 
 /** Contract section 7, "Ledger entry". */
@@ -62,6 +63,10 @@ export const Entry = Type.Object(
     }),
     credits: exactCredits('Signed: a charge is negative.'),
     balance_after: exactCredits('The balance right after the entry.'),
+    note: orNull(
+      Type.String(),
+      'What the operator wrote of a top-up or an adjustment, or the gateway of an expired hold; null: nothing.',
+    ),
   },
   { title: 'LedgerEntry', description: 'One change of the balance.' },
 );
@@ -80,6 +85,7 @@ export const ENTRY_EXAMPLE: EntryView = {
   estimated: false,
   credits: '-0.010042',
   balance_after: '999.989958',
+  note: null,
 };
 
 export const EntryPage = Type.Object(
@@ -89,6 +95,10 @@ export const EntryPage = Type.Object(
   },
   { title: 'LedgerPage', description: 'Entries, newest first; the sum of all is the balance.' },
 );
+
+export const EntryPath = Type.Object({
+  entry_id: Type.String({ description: 'Id of the entry.', examples: [ENTRY_EXAMPLE.id] }),
+});
 
 export const FORMATS = ['json', 'csv', 'jsonl'] as const;
 
@@ -100,6 +110,10 @@ export const LedgerQueryString = Type.Object({
   ),
   type: Type.Optional(words(ENTRY_TYPES, 'Only entries of this type.')),
   model: Type.Optional(Type.String({ description: 'Only calls of this model.', examples: ['demo-chat'] })),
+  from: Type.Optional(
+    day('First UTC day, as usage counts days: a refund belongs to the day of its call. Default: no bound.'),
+  ),
+  to: Type.Optional(day('Last UTC day, included. Default: no bound.')),
   format: Type.Optional(
     words(FORMATS, '`csv` and `jsonl` stream the whole ledger, as files to save.', { default: 'json' }),
   ),
@@ -110,7 +124,6 @@ const Sums = {
   credits: exactCredits('Spent: charges less refunds.'),
   usage: Usage,
 };
-const day = (description: string) => Type.String({ format: 'date', description });
 
 export const GROUPS = ['day', 'key', 'model'] as const;
 

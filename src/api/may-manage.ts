@@ -4,15 +4,26 @@ import type { KeySettings } from '../domain/key.ts';
 import { carriesRestriction } from '../domain/key-settings.ts';
 import type { JudgedKey } from '../domain/rules.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
+import { refuseUnknownParameters } from './query.ts';
 
-/** The calling key, which may manage. Throws the errors of checks 1–8, then 403 `management_not_allowed`. */
+/** The calling key. Throws the errors of checks 1–8, then `invalid_field` for a query that the route does not take. */
+export async function callingKey(gatekeeper: Gatekeeper, request: FastifyRequest): Promise<JudgedKey> {
+  const { key } = await gatekeeper.authorise(request);
+  refuseUnknownParameters(request);
+  return key;
+}
+
+/** The same of a key that may manage: else 403 `management_not_allowed`, before the query is looked at. */
 export async function managingCaller(gatekeeper: Gatekeeper, request: FastifyRequest): Promise<JudgedKey> {
   const { key } = await gatekeeper.authorise(request);
-  if (key.canManage) return key;
-  throw new GatewayError(
-    'management_not_allowed',
-    'This key may not manage keys or the account. Use a key whose can_manage is true.',
-  );
+  if (!key.canManage) {
+    throw new GatewayError(
+      'management_not_allowed',
+      'This key may not manage keys or the account. Use a key whose can_manage is true.',
+    );
+  }
+  refuseUnknownParameters(request);
+  return key;
 }
 
 /**

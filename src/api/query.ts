@@ -1,18 +1,43 @@
-import { invalidField } from '../domain/errors.ts';
+import type { FastifyRequest } from 'fastify';
+import { type GatewayError, invalidField } from '../domain/errors.ts';
+import type { ObjectSchema } from './docs/json-type.ts';
 
 /** Query parameters as Fastify parses them: a parameter that is sent twice arrives as an array. */
 export type Query = Readonly<Record<string, unknown>>;
 
-/** The query of a request; unknown parameters are left unread. */
 export function queryOf(request: { readonly query: unknown }): Query {
   return request.query as Query;
+}
+
+/** Of a parameter's name in an answer. */
+const LONGEST_NAME = 100;
+
+/**
+ * Refuses parameters that the schema of the route does not name, and those that are sent twice (contract section 2):
+ * nobody gets another answer than they asked for. Throws `invalid_field`.
+ */
+export function refuseUnknownParameters(request: FastifyRequest): void {
+  const schema = request.routeOptions.schema?.querystring as Partial<ObjectSchema> | undefined;
+  const known = Object.keys(schema?.properties ?? {});
+  for (const [name, value] of Object.entries(queryOf(request))) {
+    if (!known.includes(name)) {
+      const shown = name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name;
+      const here = known.length > 0 ? `Known parameters: ${known.join(', ')}.` : 'It takes none.';
+      throw invalidField(shown, `${JSON.stringify(shown)} is not a query parameter of this route. ${here}`);
+    }
+    if (Array.isArray(value)) throw givenTwice(name);
+  }
+}
+
+function givenTwice(name: string): GatewayError {
+  return invalidField(name, `${name} may be given once only.`);
 }
 
 /** One parameter as text; undefined when absent. Throws `invalid_field`. */
 export function textParam(query: Query, name: string): string | undefined {
   const value = query[name];
   if (value === undefined) return undefined;
-  if (typeof value !== 'string') throw invalidField(name, `${name} may be given once only.`);
+  if (typeof value !== 'string') throw givenTwice(name);
   // PostgreSQL takes no U+0000, in a question either.
   if (value.includes('\0')) throw invalidField(name, `${name} must be a text without U+0000.`);
   return value;

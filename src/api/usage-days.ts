@@ -25,6 +25,16 @@ export function usageDays(query: Query, now: number): DayRange {
   return { from, to };
 }
 
+/** `from` and `to` of a ledger, both included; each alone leaves the other end open. Throws `invalid_field`. */
+export function ledgerDays(query: Query): Partial<DayRange> {
+  const from = dayParam(query, 'from');
+  const to = dayParam(query, 'to');
+  if (from !== undefined && to !== undefined && from > to) {
+    throw invalidField('from', 'from must not be later than to.');
+  }
+  return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+}
+
 function dayParam(query: Query, name: string): number | undefined {
   const text = textParam(query, name);
   if (text === undefined) return undefined;

@@ -6,9 +6,10 @@ import { dayString } from '../domain/period.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { BY_KEY } from './docs/operation.ts';
-import { KEY_REFUSALS } from './docs/refusals.ts';
+import { OWNER_REFUSALS } from './docs/refusals.ts';
 import { USAGE_NAMES, usageView } from './entry-view.ts';
 import { GROUPS, USAGE_EXAMPLE, UsageQueryString, UsageReport } from './ledger-schema.ts';
+import { callingKey } from './may-manage.ts';
 import { queryOf, wordParam } from './query.ts';
 import { usageDays } from './usage-days.ts';
 
@@ -36,10 +37,10 @@ export function usageRoute(
     description: 'Calls, credits and units of the account over whole UTC days, by day, key or model.',
     querystring: UsageQueryString,
     response: { 200: UsageReport },
-    'x-docs': { refusals: [...KEY_REFUSALS, 'invalid_field'], answer: USAGE_EXAMPLE },
+    'x-docs': { refusals: OWNER_REFUSALS, answer: USAGE_EXAMPLE },
   };
   app.get('/api/account/usage/', { schema }, async (request) => {
-    const { key: caller } = await gatekeeper.authorise(request);
+    const caller = await callingKey(gatekeeper, request);
     const query = queryOf(request);
     const group = wordParam(query, 'group_by', GROUPS) ?? 'day';
     const { from, to } = usageDays(query, now());

@@ -84,6 +84,9 @@ export interface LedgerQuery {
   readonly keyId?: number;
   readonly type?: EntryType;
   readonly model?: string;
+  /** Booked to these UTC days only, days since 1970-01-01, both included. */
+  readonly fromDay?: number;
+  readonly toDay?: number;
   /** Entries with a lower seq than this only. */
   readonly before?: number;
   /** 1–1,000. */
@@ -159,6 +162,15 @@ export interface Charge {
 
 /** Thrown where an e-mail address belongs to another account already. */
 export class EmailTaken extends Error {}
+/** Thrown where a change was built on another version of a key than the one that the book has. */
+export class VersionConflict extends Error {
+  readonly current: number;
+
+  constructor(current: number) {
+    super(`the key is at version ${current}`);
+    this.current = current;
+  }
+}
 /** Thrown where an Idempotency-Key was used before with another amount or note. */
 export class IdempotencyKeyReused extends Error {}
 /** Thrown where the database cannot be reached or does not answer in time. */
@@ -200,12 +212,16 @@ export interface Book {
   /** All keys of the account by id ascending, inactive ones included. */
   keys(accountId: number): Promise<KeyRecord[]>;
   createKey(accountId: number, key: NewKey, now: number): Promise<KeyRecord>;
-  /** Undefined: no such key in that account. Version grows by one, also where nothing changed. */
+  /**
+   * Undefined: no such key in that account. Version grows by one, also where nothing changed. Throws VersionConflict
+   * where the key is at another version than `ifVersion`; then nothing is changed.
+   */
   updateKey(
     accountId: number,
     keyId: number,
     change: Partial<KeySettings>,
     now: number,
+    ifVersion?: number,
   ): Promise<KeyRecord | undefined>;
   /** True where any active key blocks a country (then country data is worth its memory). */
   anyBlockedCountries(): Promise<boolean>;
@@ -244,6 +260,8 @@ export interface Book {
   /** Those of the ids that the ledger has. */
   entriesAmong(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** The entry with that id, if it is of the account. */
+  entry(accountId: number, id: string): Promise<LedgerEntry | undefined>;
+  /** The same with what a refund of it needs. */
   charge(accountId: number, id: string): Promise<Charge | undefined>;
   /** Takes a new epoch for the account and reads what its live state is rebuilt from. Undefined: no such account. */
   snapshot(accountId: number, starts: PeriodStarts): Promise<AccountSnapshot | undefined>;

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { KeyRecord } from '../domain/key.ts';
-import type { Book, NewKey } from './book.ts';
+import { type Book, type NewKey, VersionConflict } from './book.ts';
 import { keyRecord, settingColumns } from './key-row.ts';
 import type { BookSchema } from './schema.ts';
 import type { Store } from './store.ts';
@@ -37,7 +37,7 @@ export function keyQueries(store: Store): Keys {
 
     createKey: (accountId, key, now) => insertKey(db, accountId, key, now),
 
-    updateKey: (accountId, keyId, change, now) =>
+    updateKey: (accountId, keyId, change, now, ifVersion) =>
       store.transaction(async (trx) => {
         const found = trx
           .selectFrom('keys')
@@ -46,6 +46,7 @@ export function keyQueries(store: Store): Keys {
           .where('account_id', '=', accountId);
         const row = await store.lock(found).executeTakeFirst();
         if (!row) return undefined;
+        if (ifVersion !== undefined && row.version !== ifVersion) throw new VersionConflict(row.version);
         const changed = await trx
           .updateTable('keys')
           .set({

@@ -2,7 +2,7 @@ import { creditsNumber, creditsString, type Micro } from './credits.ts';
 import type { KeyRecord } from './key.ts';
 import { timestamp } from './period.ts';
 
-/** The Key object of the seed, in its order, and `can_manage` (contract section 2). */
+/** The Key object of the seed, in its order, then `can_manage` and `version` (contract section 2). */
 export interface KeyView {
   readonly id: number;
   readonly name: string;
@@ -22,6 +22,7 @@ export interface KeyView {
   readonly webhook_url: string;
   readonly created_at: string;
   readonly can_manage: boolean;
+  readonly version: number;
 }
 
 /** The created-key response object of the seed. */
@@ -55,6 +56,7 @@ export function keyView(key: KeyRecord, spentInPeriod: Micro): KeyView {
     webhook_url: key.webhookUrl,
     created_at: timestamp(key.createdAt),
     can_manage: key.canManage,
+    version: key.version,
   };
 }
 

@@ -72,14 +72,14 @@ t.test('CSV: a header, then the whole ledger in lines that end in CRLF', async (
   t.equal(
     lines[0],
     'id,type,created_at,key_id,model,category,endpoint,status,outcome,estimated,credits,balance_after,' +
-      'input_tokens,output_tokens,cached_input_tokens,cache_write_tokens,characters,images,audio_seconds,video_seconds,requests',
+      'input_tokens,output_tokens,cached_input_tokens,cache_write_tokens,characters,images,audio_seconds,video_seconds,requests,note',
   );
   const [first] = lines.slice(1);
   t.match(
     first,
     new RegExp(`^export-${CHARGES - 1},charge,[^,]+,${owner.keyId},flat,text,/v1/chat/completions,200,`),
   );
-  t.match(first, /,complete,true,-0\.000001,9999\.998766,10,2,,,,,,,$/);
+  t.match(first, /,complete,true,-0\.000001,9999\.998766,10,2,,,,,,,,$/);
 });
 
 t.test('an export is cut at limit, and filtered as the pages are', async (t) => {
@@ -128,11 +128,12 @@ t.test('cells are quoted by RFC 4180, and none is a formula', async (t) => {
     estimated: true,
     credits: '-0.000123',
     balance_after: '-1.000000',
+    note: '=1+1\nand "more"',
   };
   t.equal(
     csvEntry(entry),
     '"a""b,c",charge,2026-01-01T00:00:00.000Z,1,"\'=HYPERLINK(""http://x"")",text,\'+1+1,499,client_left,true,' +
-      '-0.000123,-1.000000,,,,,,,1.5,,\r\n',
+      '-0.000123,-1.000000,,,,,,,1.5,,,"\'=1+1\nand ""more"""\r\n',
   );
   for (const model of ['@x', '-x', '\tx', '\rx', '-1-1']) {
     t.match(csvEntry({ ...entry, model }), `'${model}`, JSON.stringify(model));

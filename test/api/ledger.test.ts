@@ -43,6 +43,7 @@ t.test('a charge has every field of contract section 7', async (t) => {
     estimated: false,
     credits: '-1.000000',
     balance_after: '99.000000',
+    note: null,
   });
 });
 
@@ -150,5 +151,4 @@ t.test('what is asked badly is refused by name', async (t) => {
     }
   }
   t.same(refusalOf(await api.get('/api/account/ledger/?limit=1&limit=2')), [400, 'invalid_field', 'limit']);
-  t.equal((await api.get('/api/account/ledger/?limit=1000&unknown=1')).status, 200);
 });

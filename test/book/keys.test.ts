@@ -101,6 +101,33 @@ eachBook('concurrent changes of a key all count and none is lost', async (t, boo
   t.match(await book.key(account.id, key.id), { ...Object.assign({}, ...changes), version: 5 });
 });
 
+eachBook(
+  'of two changes built on the same version, one is made and the other changes nothing',
+  async (t, book) => {
+    const { account, key } = await stored(book);
+    const change = (name: string) => book.updateKey(account.id, key.id, { name }, NOW, 1);
+    const made = await Promise.allSettled([change('a'), change('b'), change('c')]);
+    const won = made.filter((one) => one.status === 'fulfilled');
+    t.equal(won.length, 1);
+    for (const one of made) if (one.status === 'rejected') t.match(one.reason, { current: 2 });
+    t.same(await book.key(account.id, key.id), won[0]?.value);
+  },
+);
+
+onPostgres(
+  'of changes by two gateways at once that are built on the same version, one is made',
+  async (t, { open }) => {
+    const [one, two] = [await open(), await open()];
+    const { account, key } = await stored(one);
+    const changes = Array.from({ length: 20 }, (_, index) =>
+      (index % 2 ? one : two).updateKey(account.id, key.id, { name: `n${index}` }, NOW, 1),
+    );
+    const made = await Promise.allSettled(changes);
+    t.equal(made.filter(({ status }) => status === 'fulfilled').length, 1);
+    t.equal((await one.key(account.id, key.id))?.version, 2);
+  },
+);
+
 onPostgres('changes of a key by two gateways at once all count', async (t, { open }) => {
   const [one, two] = [await open(), await open()];
   const { account, key } = await stored(one);

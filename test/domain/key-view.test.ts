@@ -3,7 +3,7 @@ import { micro } from '../../src/domain/credits.ts';
 import { createdKeyView, keyView } from '../../src/domain/key-view.ts';
 import { keyRecord } from './key-record.ts';
 
-test('a key is shown as the seed has it, field by field in its order, and can_manage', async (t) => {
+test('a key is shown as the seed has it, field by field in its order, then can_manage and version', async (t) => {
   const view = keyView(
     keyRecord({
       description: 'nightly jobs',
@@ -42,6 +42,7 @@ test('a key is shown as the seed has it, field by field in its order, and can_ma
       webhook_url: 'https://hooks.example/',
       created_at: '2026-11-18T12:34:56.789Z',
       can_manage: false,
+      version: keyRecord().version,
     }),
   );
 });

@@ -18,8 +18,8 @@ export interface Answer<Body> {
 export interface Api {
   get<Body>(path: string): Promise<Answer<Body>>;
   post<Body>(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer<Body>>;
-  patch<Body>(path: string, body?: unknown): Promise<Answer<Body>>;
-  delete<Body>(path: string): Promise<Answer<Body>>;
+  patch<Body>(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer<Body>>;
+  delete<Body>(path: string, headers?: Record<string, string>): Promise<Answer<Body>>;
 }
 
 /** The API as the holder of one token (a key value, or the operator's token) uses it. */
@@ -37,8 +37,8 @@ export function apiOf(world: Pick<World, 'api'>, token: string): Api {
   return {
     get: (path) => call('GET', path),
     post: (path, body, headers) => call('POST', path, body, headers),
-    patch: (path, body) => call('PATCH', path, body),
-    delete: (path) => call('DELETE', path),
+    patch: (path, body, headers) => call('PATCH', path, body, headers),
+    delete: (path, headers) => call('DELETE', path, undefined, headers),
   };
 }
 

@@ -19,6 +19,12 @@ const ownAccount = async (world: World) => {
   return { account_id: String(accountId) };
 };
 
+async function ownEntry(world: World, { key }: TestAccount): Promise<Values> {
+  const answer = await world.chat(key, { model: 'demo-chat' });
+  await answer.arrayBuffer();
+  return { entry_id: answer.headers.get('x-request-id') ?? '' };
+}
+
 async function ownVideo(world: World, { key }: TestAccount): Promise<Values> {
   const answer = await world.api('POST', '/v1/videos', key, { model: 'demo-video', prompt: 'A fox' });
   const { id } = (await answer.json()) as { id: string };
@@ -65,6 +71,7 @@ export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
     { query: 'format=csv' },
     { query: 'format=jsonl' },
   ],
+  readLedgerEntry: [{ path: ownEntry }],
   readUsage: [
     {},
     { query: 'group_by=day' },

@@ -74,6 +74,7 @@ const wrongField: Provoke = (request, by, operation) => {
   const [parameter] = (operation.parameters ?? []).filter((one) => one.in === 'query');
   if (parameter) return { ...request, query: `${parameter.name}=wrong&${parameter.name}=twice` };
   if (operation.path.startsWith('/v1/')) return changed({ n: 'many' })(request, by, operation);
+  if (request.body === undefined) return { ...request, query: 'no_such_parameter=1' };
   return changed({ no_such_field: 1 })(request, by, operation);
 };
 
@@ -118,6 +119,7 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
   body_too_large: raw(Buffer.alloc(2 * 1024 * 1024 + 1, ' ')),
   invalid_field: wrongField,
   key_not_found: (request) => ({ ...request, path: { ...request.path, key_id: NOBODY } }),
+  entry_not_found: (request) => ({ ...request, path: { ...request.path, entry_id: 'req_of_nobody' } }),
   account_not_found: (request) => ({ ...request, path: { ...request.path, account_id: NOBODY } }),
   async email_taken(request, by, operation) {
     await by.world.account({ email: 'taken@example.com' }).catch(() => undefined);
@@ -129,6 +131,7 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
     await by.world.api('POST', path, by.world.config.adminToken ?? '', { amount: 1 }, headers);
     return { ...request, headers: { ...request.headers, ...headers } };
   },
+  version_conflict: (request) => ({ ...request, headers: { ...request.headers, 'if-match': '"999"' } }),
   model_required: without('model'),
   model_not_found: (request, by, operation) =>
     request.body

@@ -65,12 +65,18 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
       'This Idempotency-Key was used before with another amount or note. Use a new one for a new change.',
     param: 'Idempotency-Key',
   },
+  version_conflict: {
+    message:
+      'The key has been changed meanwhile: it is at version 4. Read it again, and send the change with that version.',
+    param: 'If-Match',
+  },
   model_not_found: {
     message: 'The model "gpt-0" does not exist here. GET /v1/models lists those that do.',
     param: 'model',
   },
   key_not_found: { message: 'There is no key with this id in the account.' },
   account_not_found: { message: 'There is no account with this id.' },
+  entry_not_found: { message: 'There is no entry with this id in the ledger.' },
   object_not_found: {
     message:
       'There is no "resp_123" of this account. Only what was made with this account, at the provider of the same model, ' +

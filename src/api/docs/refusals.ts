@@ -19,9 +19,12 @@ export const KEY_REFUSALS = [
   ...FAULTS,
 ] as const satisfies readonly ErrorCode[];
 
+/** The same of the routes under `/api/`, which refuse query parameters that they do not know. */
+export const OWNER_REFUSALS = [...KEY_REFUSALS, 'invalid_field'] as const satisfies readonly ErrorCode[];
+
 /** The same where the key must also be one that may manage. */
 export const MANAGING_REFUSALS = [
-  ...KEY_REFUSALS,
+  ...OWNER_REFUSALS,
   'management_not_allowed',
 ] as const satisfies readonly ErrorCode[];
 
@@ -29,6 +32,7 @@ export const MANAGING_REFUSALS = [
 export const OPERATOR_REFUSALS = [
   'invalid_admin_token',
   'unknown_endpoint',
+  'invalid_field',
   ...FAULTS,
 ] as const satisfies readonly ErrorCode[];
 

@@ -5,7 +5,7 @@ import { ask } from './request.ts';
 export type KeyChange = {
   -readonly [Field in Exclude<
     keyof KeyView,
-    'id' | 'prefix' | 'spending_current' | 'created_at'
+    'id' | 'prefix' | 'spending_current' | 'created_at' | 'version'
   >]?: KeyView[Field];
 };
 

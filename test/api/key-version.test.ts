@@ -1,0 +1,111 @@
+import t from 'tap';
+import type { CreatedKeyView, KeyView } from '../../src/domain/key-view.ts';
+import { type Api, apiOf, refusalOf } from '../helper/api.ts';
+import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
+
+const world = await startWorld(t);
+const operator = apiOf(world, ADMIN_TOKEN);
+const CONFLICT = [412, 'version_conflict', 'If-Match'];
+
+async function versionOf(api: Api, id: number): Promise<number | undefined> {
+  const { body } = await api.get<{ keys: KeyView[] }>('/api/keys/');
+  return body.keys.find((key) => key.id === id)?.version;
+}
+
+/** An owner and a second key of theirs, which is at version 1. */
+async function ownerOfTwo() {
+  const owner = await world.account();
+  const api = apiOf(world, owner.key);
+  const { body } = await api.post<CreatedKeyView>('/api/keys/', { name: 'second' });
+  return { ...owner, api, id: body.id, value: body.key, path: `/api/keys/${body.id}/` };
+}
+
+t.test('the version of a key is raised by each change of its settings, and by nothing else', async (t) => {
+  const { api, accountId, id, value, path } = await ownerOfTwo();
+  t.equal(await versionOf(api, id), 1);
+  t.equal((await api.patch<KeyView>(path, { name: 'renamed' })).body.version, 2);
+  t.equal((await world.chat(value)).status, 200);
+  await world.settled();
+  await api.patch('/api/account/', { alert_threshold: 5 });
+  await operator.patch(`/api/admin/accounts/${accountId}/`, { alert_threshold: 6 });
+  await operator.post(`/api/admin/accounts/${accountId}/credits/`, { amount: 1 });
+  await api.post('/api/keys/', { name: 'another' });
+  t.same(refusalOf(await api.patch(path, { name: '' })), [400, 'invalid_field', 'name']);
+  t.equal(await versionOf(api, id), 2, 'neither by calls nor by what becomes of the account or other keys');
+  await api.delete(path);
+  t.equal(await versionOf(api, id), 3);
+});
+
+t.test(
+  'two tabs do not overwrite each other: a change of an older version is 412 and changes nothing',
+  async (t) => {
+    const { api, path, id, value } = await ownerOfTwo();
+    t.equal(
+      (await api.patch<KeyView>(path, { allowed_models: ['flat'] }, { 'if-match': '"1"' })).status,
+      200,
+    );
+    const late = await api.patch(path, { allowed_models: ['tokens'] }, { 'if-match': '"1"' });
+    t.same(refusalOf(late), CONFLICT);
+    t.match(late.error?.message, /version 2/);
+    t.same(refusalOf(await api.delete(path, { 'if-match': '1' })), CONFLICT);
+    t.equal(await versionOf(api, id), 2);
+    t.equal((await world.chat(value)).status, 200, 'neither deleted nor moved to another model');
+    t.same((await api.delete(path, { 'if-match': '"2"' })).body, { deleted: true });
+  },
+);
+
+t.test('quotes are optional, * is any version, and without the header the last change wins', async (t) => {
+  const { api, path } = await ownerOfTwo();
+  const versions: unknown[] = [];
+  for (const headers of [{ 'if-match': '1' }, { 'if-match': '*' }, {}, { 'if-match': '"4"' }]) {
+    versions.push((await api.patch<KeyView>(path, { name: 'x' }, headers)).body.version);
+  }
+  t.same(versions, [2, 3, 4, 5]);
+});
+
+t.test('an If-Match that names no version is refused, and changes nothing', async (t) => {
+  const { api, path, id } = await ownerOfTwo();
+  for (const value of ['', 'x', '"1', '1"', 'W/"1"', '"1", "2"', '-1', '1.0', '1e0', '"*"', '9'.repeat(16)]) {
+    const refused = [400, 'invalid_field', 'If-Match'];
+    t.same(refusalOf(await api.patch(path, { name: 'x' }, { 'if-match': value })), refused, value);
+    t.same(refusalOf(await api.delete(path, { 'if-match': value })), refused, value);
+  }
+  t.equal(await versionOf(api, id), 1);
+});
+
+t.test('of many changes of one version at once, exactly one is made', async (t) => {
+  const { api, path, id } = await ownerOfTwo();
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, index) => api.patch(path, { name: `n${index}` }, { 'if-match': '"1"' })),
+  );
+  t.equal(answers.filter(({ status }) => status === 200).length, 1);
+  t.equal(answers.filter(({ status }) => status === 412).length, 11);
+  t.equal(await versionOf(api, id), 2);
+});
+
+t.test('a key that is not there is 404, whatever version is asked for', async (t) => {
+  const { api } = await ownerOfTwo();
+  const answer = await api.patch('/api/keys/987654321/', { name: 'x' }, { 'if-match': '"1"' });
+  t.same(refusalOf(answer), [404, 'key_not_found', null]);
+});
+
+t.test("the operator's changes are held to the version, too", async (t) => {
+  const { accountId, id } = await ownerOfTwo();
+  const path = `/api/admin/accounts/${accountId}/keys/${id}/`;
+  t.same(refusalOf(await operator.delete(path, { 'if-match': '"7"' })), CONFLICT);
+  t.same(refusalOf(await operator.delete(path, { 'if-match': 'x' })), [400, 'invalid_field', 'If-Match']);
+  t.same((await operator.delete(path, { 'if-match': '"1"' })).body, { deleted: true });
+});
+
+t.test('a page of another origin may send If-Match', async (t) => {
+  const answer = await fetch(`${world.url}/api/keys/1/`, {
+    method: 'OPTIONS',
+    headers: {
+      origin: 'https://app.example.com',
+      'access-control-request-method': 'PATCH',
+      'access-control-request-headers': 'authorization,content-type,if-match',
+    },
+  });
+  t.match(answer.headers.get('access-control-allow-headers'), /if-match/i);
+  t.match(answer.headers.get('access-control-allow-methods'), /PATCH/);
+});
