@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { KeyView } from '../../src/domain/key-view.ts';
+import type { CreatedKeyView, KeyView } from '../../src/domain/key-view.ts';
 import { apiOf } from './api.ts';
 import { type Dashboard, openDashboard, type View } from './dashboard.ts';
 import type { World } from './world.ts';
@@ -22,8 +22,8 @@ export async function makeKey(
   world: World,
   key: string,
   settings: Record<string, unknown>,
-): Promise<KeyView & { key: string }> {
-  const { body, error } = await apiOf(world, key).post<KeyView & { key: string }>('/api/keys/', settings);
+): Promise<CreatedKeyView> {
+  const { body, error } = await apiOf(world, key).post<CreatedKeyView>('/api/keys/', settings);
   if (error) throw new Error(`no key was made: ${error.message}`);
   return body;
 }

@@ -38,7 +38,10 @@ export function useUnsaved(isUnsaved: boolean, lost = EDITS): void {
 /** Goes at once, or after a question where something would be lost. `reason`: why, where nobody chose to. */
 export function leave(go: () => void, reason = ''): void {
   const lost = [...held.values()].at(-1);
-  if (lost === undefined) return go();
+  if (lost === undefined) {
+    go();
+    return;
+  }
   leaving.value = {
     lost,
     reason,
