@@ -1,5 +1,5 @@
 import type { CreatedKeyView, KeyView } from '../../../domain/key-view.ts';
-import { ApiFailure, ask } from './request.ts';
+import { ApiFailure, ask, made } from './request.ts';
 
 /** What create and PATCH take; a field that is absent is not changed. */
 export type KeyChange = {
@@ -30,7 +30,7 @@ export async function listKeys(signal?: AbortSignal): Promise<readonly KeyView[]
 }
 
 export function createKey(body: KeyChange): Promise<CreatedKeyView> {
-  return ask('POST', '/api/keys/', { body });
+  return made('key', ask('POST', '/api/keys/', { body }));
 }
 
 /** Rejects with `key_not_found` where the account has none of that number. */

@@ -90,7 +90,7 @@ export function KeyForm(props: {
       </fieldset>
       {!props.readOnly && (
         <div class="save-bar">
-          {!refused && (props.failure ?? <FailureNote error={save.error} />)}
+          {!refused && (props.failure || <FailureNote error={save.error} />)}
           <button type="submit" class="primary" aria-disabled={save.isBusy || isUnchanged}>
             {save.isBusy ? 'Saving…' : props.verb}
           </button>

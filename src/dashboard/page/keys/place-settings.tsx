@@ -33,7 +33,7 @@ export function PlaceSettings({ draft, errors, change }: KeyFormPart) {
       <ChipInput
         name="blocked_countries"
         label="Blocked countries"
-        hint="By name or two-letter code. An address of no known country passes."
+        hint="By name or by a code of two or three letters. An address of no known country passes."
         placeholder="Name of a country"
         list={draft.countries}
         onList={(countries) => change({ countries })}
