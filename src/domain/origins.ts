@@ -17,13 +17,20 @@ const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
   ['wss', 443],
 ]);
 
+/** Schemes in which no page is: nothing that a browser or an app's web view sends as an origin begins so. */
+const NO_PAGES: ReadonlySet<string> = new Set(['ftp', 'ws', 'wss', 'file', 'data', 'blob', 'about', 'javascript']);
+
+/** Names without a dot that nobody can register, so that everything below is one's own (RFC 6761, 6762; ICANN: internal). */
+const OWN_NAMES: ReadonlySet<string> = new Set(['localhost', 'test', 'local', 'internal']);
+
 /** A host name has at most 253 characters; the scheme, port and an IDN's longer spelling fit beside it. */
 const LONGEST_ORIGIN = 512;
 
 /**
  * The form in which `allowed_origins` are stored and compared (contract section 2): `scheme://host[:port]`,
  * `scheme://*.host[:port]` or a bare host; lower case, IDNs in punycode, default ports and a single trailing slash
- * dropped. Undefined where the text is none of these.
+ * dropped. Undefined where the text is none of these, where no page has such an origin (`ftp://`), and for everything
+ * below a name that is not one owner's (`https://*.com`).
  */
 export function parseOriginRule(text: string): string | undefined {
   if (text.length > LONGEST_ORIGIN) return undefined;
@@ -31,8 +38,7 @@ export function parseOriginRule(text: string): string | undefined {
   if (!rule.includes('://')) return normaliseHost(rule);
   const wildcard = rule.includes('://*.');
   const origin = parseOrigin(wildcard ? rule.replace('://*.', '://') : rule);
-  // There is nothing below an IP address.
-  if (!origin || (wildcard && isAddress(origin.host))) return undefined;
+  if (!origin || NO_PAGES.has(origin.scheme) || (wildcard && !isBelowOne(origin.host))) return undefined;
   return originText(origin, wildcard ? `*.${origin.host}` : origin.host);
 }
 
@@ -114,6 +120,12 @@ function normaliseHost(text: string): string | undefined {
   const host = URL.parse(`http://${text}`)?.hostname;
   // Once more, as full-width letters have become plain ones. A browser has no page at a host with an empty label.
   return host && !NOT_IN_A_HOST.test(host) && !/^\.|\.\./.test(host) ? host : undefined;
+}
+
+/** Whether what is below the host may belong to one owner: there is nothing below an address, and the world below `com`. */
+function isBelowOne(host: string): boolean {
+  const name = host.replace(/\.$/, '');
+  return !isAddress(name) && (name.includes('.') || OWN_NAMES.has(name));
 }
 
 function isAddress(host: string): boolean {

@@ -1,6 +1,6 @@
 import type { OperatorAccountView } from '../../../domain/account-view.ts';
 import type { CreatedKeyView } from '../../../domain/key-view.ts';
-import { type Asked, ask } from './request.ts';
+import { type Asked, ask, made } from './request.ts';
 
 export interface AccountPage {
   readonly accounts: readonly OperatorAccountView[];
@@ -21,7 +21,7 @@ export function createAccount(body: {
   credits: number;
   alert_threshold: number;
 }): Promise<{ account: OperatorAccountView; key: CreatedKeyView }> {
-  return ask('POST', '/api/admin/accounts/', { body });
+  return made('account', ask('POST', '/api/admin/accounts/', { body }));
 }
 
 export function changeAccount(
@@ -42,5 +42,5 @@ export function grantCredits(
 }
 
 export function createAccountKey(id: number, name: string): Promise<CreatedKeyView> {
-  return ask('POST', `/api/admin/accounts/${id}/keys/`, { body: { name } });
+  return made('key', ask('POST', `/api/admin/accounts/${id}/keys/`, { body: { name } }));
 }

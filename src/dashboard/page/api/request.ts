@@ -1,4 +1,5 @@
 import { session, signOut } from '../session/session.ts';
+import { leave } from '../ui/leave-guard.ts';
 
 /** A request that was refused or did not arrive. `message` is for people, as the gateway wrote it. */
 export class ApiFailure extends Error {
@@ -46,16 +47,38 @@ export async function askRaw(method: string, path: string, asked: Asked = {}): P
   asked.signal?.throwIfAborted();
   // A key that was deleted meanwhile: every further request would be refused likewise. The first one says so.
   if (response.status === 401 && asked.token === undefined && session.value?.token === token) {
-    signOut(`You have been signed out. ${failure.message}`);
+    leave(() => signOut(`You have been signed out. ${failure.message}`), failure.message);
   }
   throw failure;
 }
+
+/** Of what is made anew by each request: that no answer came does not say that it was not made. */
+export const ANSWER_LOST = 'answer_lost';
+
+/** The answer to a request that makes `what`. Rejects as `answer_lost` where nobody knows whether it did. */
+export async function made<Body>(what: string, answer: Promise<Body>): Promise<Body> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof ApiFailure)) throw error;
+    const { status, code } = error;
+    if (status !== 0 && status < 500 && code !== 'unreadable') throw error;
+    throw new ApiFailure(
+      status,
+      ANSWER_LOST,
+      `No answer came that says whether the ${what} was made. It may have been: look for it before you create it again.`,
+    );
+  }
+}
+
+/** Nobody waits longer for a change. What is read may be long, and has no end of its own. */
+const LONGEST_CHANGE_MS = 60_000;
 
 async function send(
   method: string,
   path: string,
   token: string | undefined,
-  { body, headers, signal }: Asked,
+  { body, headers, signal = method === 'GET' ? undefined : endsIn(LONGEST_CHANGE_MS) }: Asked,
 ): Promise<Response> {
   try {
     return await fetch(path, {
@@ -71,13 +94,21 @@ async function send(
       ...(signal === undefined ? {} : { signal }),
     });
   } catch (error) {
-    if (signal?.aborted) throw error;
+    if (signal?.aborted && signal.reason !== TOO_LONG) throw error;
     throw new ApiFailure(
       0,
       'unreachable',
       'The gateway cannot be reached. Check the connection and try again.',
     );
   }
+}
+
+const TOO_LONG = 'too long';
+
+function endsIn(ms: number): AbortSignal {
+  const end = new AbortController();
+  setTimeout(() => end.abort(TOO_LONG), ms);
+  return end.signal;
 }
 
 async function failureOf(response: Response): Promise<ApiFailure> {

@@ -5,12 +5,12 @@ const COUNT = new Intl.NumberFormat('en');
 
 /** Credits for people: thousands apart, two to six decimals. Takes the API's numbers and its decimal strings. */
 export function credits(amount: number | string): string {
-  return DECIMALS.format(String(amount) as `${number}`);
+  return DECIMALS.format(String(amount) as `${number}`).replace('-', '−');
 }
 
 /** The same with all six decimals, for columns. */
 export function creditsInColumn(amount: number | string): string {
-  return COLUMN.format(String(amount) as `${number}`);
+  return COLUMN.format(String(amount) as `${number}`).replace('-', '−');
 }
 
 /** The same with its sign, for changes of a balance. */

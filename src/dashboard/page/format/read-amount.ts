@@ -1,21 +1,37 @@
 import { MAX_CREDITS, microFromCredits } from '../../../domain/credits.ts';
 import { ApiFailure } from '../api/request.ts';
+import { count } from './credits.ts';
 
 /**
  * The number of credits that somebody typed. Throws ApiFailure, said of `what`, for what is no decimal number of at most
- * six decimals, or below `least`; it names `param`.
+ * six decimals, or below `least`; it names `param`. What can be read in two ways is not guessed.
  */
 export function readAmount(what: string, text: string, param: string, least = 0): number {
   const typed = text.trim().replace('−', '-');
-  const amount = /^-?\d{1,10}(\.\d+)?$/.test(typed) ? Number(typed) : Number.NaN;
-  if (microFromCredits(amount) === undefined || amount < least) {
-    const range = least < 0 ? '' : ` from ${least} to ${MAX_CREDITS}`;
-    throw new ApiFailure(
-      0,
-      'invalid_field',
-      `${what} must be a number${range} with at most six decimals.`,
-      param,
-    );
+  const amount = /^-?\d+(\.\d+)?$/.test(typed) ? Number(typed) : undefined;
+  const isTaken = amount !== undefined && amount >= least && microFromCredits(amount) !== undefined;
+  if (isTaken) return amount;
+  throw new ApiFailure(0, 'invalid_field', `${what} must be ${wantedOf(typed, amount, least)}.`, param);
+}
+
+function wantedOf(typed: string, amount: number | undefined, least: number): string {
+  if (amount !== undefined) {
+    if (amount < least) return `${least} or more`;
+    if (Math.abs(amount) > MAX_CREDITS) return `at most ${count(MAX_CREDITS)}`;
+    return 'a number with at most six decimals';
   }
-  return amount;
+  const bare = typed.replace(/[^\d.,-]/g, '');
+  if (typed === '' || bare === '') return 'a number, such as 12.50';
+  if (bare.includes(',')) return `written with a point for decimals and nothing between thousands${asIn(bare)}`;
+  return bare === typed ? 'a number, such as 12.50' : `a number alone, without a sign of currency, letters or spaces`;
+}
+
+/** What may have been meant by a comma. */
+function asIn(bare: string): string {
+  const decimal = bare.replace(',', '.');
+  const whole = bare.replaceAll(',', '');
+  if (/^-?\d+,\d+$/.test(bare)) {
+    return /,\d{3}$/.test(bare) ? `: ${whole} or ${Number(decimal)}` : `: ${Number(decimal)}`;
+  }
+  return /^-?\d{1,3}(,\d{3})+(\.\d+)?$/.test(bare) ? `: ${whole}` : '';
 }

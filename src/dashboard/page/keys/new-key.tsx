@@ -1,22 +1,27 @@
 import { useState } from 'preact/hooks';
 import type { CreatedKeyView } from '../../../domain/key-view.ts';
 import { createKey } from '../api/keys.ts';
+import { ANSWER_LOST, ApiFailure } from '../api/request.ts';
 import { useAction } from '../api/use-action.ts';
 import { goTo } from '../route.ts';
+import { useUnsaved } from '../ui/leave-guard.ts';
 import { PageFrame } from '../ui/page.tsx';
 import { CreatedKey } from './created-key.tsx';
-import { NEW_KEY } from './key-draft.ts';
+import { isSameDraft, NEW_KEY } from './key-draft.ts';
 import { KeyForm } from './key-form.tsx';
+import { LostKeyAnswer } from './lost-key-answer.tsx';
 import { readDraft } from './read-draft.ts';
 
 export function NewKey() {
   const [draft, setDraft] = useState(NEW_KEY);
   const [created, setCreated] = useState<CreatedKeyView>();
+  useUnsaved(created === undefined && !isSameDraft(draft, NEW_KEY));
   const read = readDraft(draft);
   const save = useAction(async () => {
     const said = draft.canManage === undefined ? {} : { can_manage: draft.canManage };
     setCreated(await createKey({ ...read.body, ...said }));
   });
+  const isLost = save.error instanceof ApiFailure && save.error.code === ANSWER_LOST;
   return (
     <PageFrame title="Create key" back={{ href: '#/keys', name: 'Keys' }}>
       <KeyForm
@@ -26,6 +31,7 @@ export function NewKey() {
         faults={read.errors}
         save={save}
         verb="Create key"
+        failure={isLost && <LostKeyAnswer error={save.error} name={read.body.name} />}
       />
       {created && <CreatedKey of={created} onDone={() => goTo(`/keys/${created.id}`)} />}
     </PageFrame>

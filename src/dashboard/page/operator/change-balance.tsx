@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import { fieldOf, wordsOf } from '../api/failure.ts';
+import { fieldOf, fieldWords } from '../api/failure.ts';
 import { grantCredits } from '../api/operator.ts';
 import { useAction } from '../api/use-action.ts';
 import { credits } from '../format/credits.ts';
@@ -7,6 +7,7 @@ import { readAmount } from '../format/read-amount.ts';
 import { ActionForm } from '../ui/action-form.tsx';
 import { announce } from '../ui/announcements.tsx';
 import { TextField } from '../ui/field.tsx';
+import { useUnsaved } from '../ui/leave-guard.ts';
 import { Section } from '../ui/section.tsx';
 
 const FIELDS = ['amount', 'note'] as const;
@@ -30,6 +31,7 @@ export function ChangeBalance({ id, onBalance }: { id: number; onBalance: (balan
     onBalance(credits_balance);
     announce(`The balance is ${credits(credits_balance)} credits now.`);
   });
+  useUnsaved(amount.trim() !== '' || note.trim() !== '');
   const refused = fieldOf(action.error, FIELDS);
   const edit = (set: (value: string) => void) => (value: string) => {
     repeatKey.current = undefined;
@@ -47,7 +49,7 @@ export function ChangeBalance({ id, onBalance }: { id: number; onBalance: (balan
           name="amount"
           label="Credits"
           hint="A negative amount is an adjustment."
-          error={refused === 'amount' ? wordsOf(action.error) : undefined}
+          error={refused === 'amount' ? fieldWords(action.error) : undefined}
           value={amount}
           onValue={edit(setAmount)}
           // A phone's decimal keypad has no minus.
@@ -57,7 +59,7 @@ export function ChangeBalance({ id, onBalance }: { id: number; onBalance: (balan
           name="note"
           label="Note"
           hint="Optional, for your records."
-          error={refused === 'note' ? wordsOf(action.error) : undefined}
+          error={refused === 'note' ? fieldWords(action.error) : undefined}
           value={note}
           onValue={edit(setNote)}
         />

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { zone, zoneName } from '../format/time.ts';
 import { route } from '../route.ts';
 import { session, signOut } from '../session/session.ts';
+import { leave } from './leave-guard.ts';
 
 const PLACES = {
   owner: [
@@ -37,7 +38,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
               ))}
             </ul>
           </nav>
-          <button type="button" class="quiet" onClick={() => signOut()}>
+          <button type="button" class="quiet" onClick={() => leave(() => signOut())}>
             Sign out
           </button>
         </div>

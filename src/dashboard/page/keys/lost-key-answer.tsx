@@ -1,0 +1,39 @@
+import { useState } from 'preact/hooks';
+import type { KeyView } from '../../../domain/key-view.ts';
+import { listKeys } from '../api/keys.ts';
+import { useAction } from '../api/use-action.ts';
+import { wordsOf } from '../api/failure.ts';
+import { Note } from '../ui/note.tsx';
+import { Time } from '../ui/time.tsx';
+
+/** Where nobody knows whether a key was made: looks for it, as a second one of the same name would be live as well. */
+export function LostKeyAnswer({ error, name }: { error: unknown; name: string }) {
+  const [found, setFound] = useState<readonly KeyView[]>();
+  const look = useAction(async () => {
+    const keys = await listKeys();
+    setFound(keys.filter((key) => key.name === name).toReversed());
+  });
+  return (
+    <Note kind="danger">
+      <p>{wordsOf(error)}</p>
+      {found?.length === 0 && <p>No key is named “{name}”: it was not made. Create it again.</p>}
+      {found && found.length > 0 && (
+        <>
+          <p>There is a key of this name. If it is the one, deactivate it, as nobody has its value:</p>
+          <ul>
+            {found.slice(0, 5).map((key) => (
+              <li key={key.id}>
+                <a href={`#/keys/${key.id}`}>{key.name}</a> <code>{key.prefix}…</code>, made{' '}
+                <Time at={key.created_at} seconds />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {look.error !== undefined && <p>{wordsOf(look.error)}</p>}
+      <button type="button" aria-disabled={look.isBusy} onClick={() => look.run()}>
+        {found === undefined ? 'Look for it in the list of keys' : 'Look again'}
+      </button>
+    </Note>
+  );
+}
