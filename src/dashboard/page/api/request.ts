@@ -1,4 +1,4 @@
-import { session, signOut } from '../session/session.ts';
+import { session, setManaging, signOut } from '../session/session.ts';
 
 /** A request that was refused or did not arrive. `message` is for people, as the gateway wrote it. */
 export class ApiFailure extends Error {
@@ -48,6 +48,7 @@ export async function askRaw(method: string, path: string, asked: Asked = {}): P
   if (response.status === 401 && asked.token === undefined && session.value?.token === token) {
     signOut(`You have been signed out. ${failure.message}`);
   }
+  if (failure.code === 'management_not_allowed' && asked.token === undefined) setManaging(false);
   throw failure;
 }
 

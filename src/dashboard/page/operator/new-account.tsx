@@ -2,13 +2,15 @@ import { useState } from 'preact/hooks';
 import type { CreatedKeyView } from '../../../domain/key-view.ts';
 import { fieldOf, wordsOf } from '../api/failure.ts';
 import { createAccount } from '../api/operator.ts';
-import { useAction } from '../api/use-action.ts';
+import { credits } from '../format/credits.ts';
 import { readAmount } from '../format/read-amount.ts';
 import { CreatedKey } from '../keys/created-key.tsx';
 import { goTo } from '../route.ts';
 import { ActionForm } from '../ui/action-form.tsx';
+import { Confirm } from '../ui/confirm.tsx';
 import { TextField } from '../ui/field.tsx';
 import { PageFrame } from '../ui/page.tsx';
+import { useAsked } from './use-asked.ts';
 
 const FIELDS = ['email', 'credits', 'alert_threshold'] as const;
 type Fields = Record<(typeof FIELDS)[number], string>;
@@ -16,14 +18,17 @@ type Fields = Record<(typeof FIELDS)[number], string>;
 export function NewAccount() {
   const [fields, setFields] = useState<Fields>({ email: '', credits: '0', alert_threshold: '100' });
   const [created, setCreated] = useState<{ accountId: number; key: CreatedKeyView }>();
-  const action = useAction(async () => {
-    const { account, key } = await createAccount({
+  const action = useAsked(
+    () => ({
       email: fields.email.trim(),
       credits: readAmount('Credits', fields.credits, 'credits'),
       alert_threshold: readAmount('The threshold', fields.alert_threshold, 'alert_threshold'),
-    });
-    setCreated({ accountId: account.id, key });
-  });
+    }),
+    async (asked) => {
+      const { account, key } = await createAccount(asked);
+      setCreated({ accountId: account.id, key });
+    },
+  );
   const refused = fieldOf(action.error, FIELDS);
   const field = (name: keyof Fields) => ({
     name,
@@ -46,6 +51,19 @@ export function NewAccount() {
           input={{ inputMode: 'decimal' }}
         />
       </ActionForm>
+      {action.asked && (
+        <Confirm
+          title={`Create an account for ${action.asked.email || 'nobody'}?`}
+          verb="Create"
+          act={action.act}
+          onClose={action.close}
+        >
+          <p>
+            It begins with <strong>{credits(action.asked.credits)}</strong> credits and a key that may spend
+            them, which is shown once.
+          </p>
+        </Confirm>
+      )}
       {created && <CreatedKey of={created.key} onDone={() => goTo(`/accounts/${created.accountId}`)} />}
     </PageFrame>
   );
