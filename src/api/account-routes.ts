@@ -8,10 +8,10 @@ import type { LiveAccount } from '../ledger/ledger.ts';
 import { ACCOUNT_EXAMPLE, Account, AccountPatch } from './account-schema.ts';
 import { type AlertRouteDeps, alertRoutes } from './alert-routes.ts';
 import { BY_KEY } from './docs/operation.ts';
-import { BODY_REFUSALS, MANAGING_REFUSALS, OWNER_REFUSALS } from './docs/refusals.ts';
+import { BODY_REFUSALS, MANAGING_REFUSALS } from './docs/refusals.ts';
 import { speakJson } from './json-scope.ts';
 import { ledgerRoutes } from './ledger-routes.ts';
-import { beforeTheBody, callingKey, managingCaller } from './may-manage.ts';
+import { beforeTheBody, managingCaller } from './may-manage.ts';
 import { objectBody, positiveCreditsField } from './object-body.ts';
 import { usageRoute } from './usage-routes.ts';
 
@@ -36,17 +36,18 @@ function readRoute(app: FastifyInstance, { book, ledger, gatekeeper }: AccountDe
     ...docs,
     operationId: 'readAccount',
     summary: 'Read the account',
-    description: 'Balance, what calls in flight hold of it, and the threshold; all of this moment.',
+    description:
+      'Balance, what calls in flight hold of it, and the threshold; all of this moment. Only for a key that can manage.',
     response: { 200: Account },
-    'x-docs': { refusals: OWNER_REFUSALS, answer: ACCOUNT_EXAMPLE },
+    'x-docs': { refusals: MANAGING_REFUSALS, answer: ACCOUNT_EXAMPLE },
   };
   app.get('/api/account/', { schema }, async (request) => {
-    const caller = await callingKey(gatekeeper, request);
+    const caller = await managingCaller(gatekeeper, request);
     const [account, live] = await Promise.all([
       book.account(caller.accountId),
       ledger.account(caller.accountId),
     ]);
-    return ownView(existing(account), live, caller.canManage);
+    return ownView(existing(account), live);
   });
 }
 
@@ -74,7 +75,7 @@ function updateRoute(app: FastifyInstance, deps: AccountDeps): void {
         : { alertThreshold: positiveCreditsField('alert_threshold', alert_threshold) };
     const account = existing(await book.updateAccount(caller.accountId, change, now()));
     await ledger.publishAccount(account);
-    return ownView(account, await ledger.account(account.id), true);
+    return ownView(account, await ledger.account(account.id));
   });
 }
 
@@ -84,14 +85,14 @@ function existing(account: AccountRecord | undefined): AccountRecord {
   return account;
 }
 
-function ownView(account: AccountRecord, live: LiveAccount, manages: boolean): AccountView {
+function ownView(account: AccountRecord, live: LiveAccount): AccountView {
   return {
     id: account.id,
     email: account.email,
     credits_balance: creditsNumber(live.balance),
     credits_held: creditsNumber(live.held),
     alert_threshold: creditsNumber(account.alertThreshold),
-    ...(manages ? { webhook_secret: account.webhookSecret } : {}),
+    webhook_secret: account.webhookSecret,
     created_at: timestamp(account.createdAt),
   };
 }

@@ -13,11 +13,7 @@ export const Account = Type.Object(
     credits_balance: balance('What is left, to the call that was settled last.'),
     credits_held: credits('What calls in flight have reserved of it.'),
     alert_threshold,
-    webhook_secret: Type.Optional(
-      Type.String({
-        description: 'Standard Webhooks secret that alerts are signed with; only for a key that may manage.',
-      }),
-    ),
+    webhook_secret: Type.String({ description: 'Standard Webhooks secret that alerts are signed with.' }),
     created_at: timestamp('When the account was created.'),
   },
   { title: 'Account', description: 'The account of the calling key.' },

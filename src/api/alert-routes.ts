@@ -6,8 +6,8 @@ import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ALERT_LIST_EXAMPLE, AlertList, AlertQuery, QueuedAlert } from './account-schema.ts';
 import { BY_KEY } from './docs/operation.ts';
-import { MANAGING_REFUSALS, OWNER_REFUSALS } from './docs/refusals.ts';
-import { beforeTheBody, callingKey, managingCaller } from './may-manage.ts';
+import { MANAGING_REFUSALS } from './docs/refusals.ts';
+import { beforeTheBody, managingCaller } from './may-manage.ts';
 import { integerParam, queryOf } from './query.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -37,10 +37,10 @@ function listRoute(app: FastifyInstance, { book, ledger, gatekeeper }: AlertRout
     description: 'What became of each delivery. Test alerts are in the list, too.',
     querystring: AlertQuery,
     response: { 200: AlertList },
-    'x-docs': { refusals: OWNER_REFUSALS, answer: ALERT_LIST_EXAMPLE },
+    'x-docs': { refusals: MANAGING_REFUSALS, answer: ALERT_LIST_EXAMPLE },
   };
   app.get('/api/account/alerts/', { schema }, async (request) => {
-    const caller = await callingKey(gatekeeper, request);
+    const caller = await managingCaller(gatekeeper, request);
     const limit = integerParam(queryOf(request), 'limit', { min: 1, max: 1_000 }) ?? DEFAULT_LIMIT;
     await ledger.flush(caller.accountId);
     const alerts = await book.alerts(caller.accountId, limit);

@@ -2,6 +2,7 @@ import type { LedgerEntry } from '../book/book.ts';
 import { creditsString } from '../domain/credits.ts';
 import type { Usage } from '../domain/ledger-entry.ts';
 import { timestamp } from '../domain/period.ts';
+import type { Reader } from './reader.ts';
 
 /** Usage as clients see it: the unit is in the name. In this order in a CSV export. */
 export const USAGE_NAMES = {
@@ -29,8 +30,8 @@ export function usageView(usage: Usage): UsageView {
   return view;
 }
 
-/** Contract section 7, "Ledger entry". */
-export function entryView(entry: LedgerEntry) {
+/** Contract section 7, "Ledger entry"; without the balance for a key that sees itself only. */
+export function entryView(entry: LedgerEntry, { onlyKeyId }: Pick<Reader, 'onlyKeyId'>) {
   return {
     id: entry.id,
     type: entry.type,
@@ -44,7 +45,7 @@ export function entryView(entry: LedgerEntry) {
     usage: usageView(entry.usage),
     estimated: entry.estimated,
     credits: creditsString(entry.credits),
-    balance_after: creditsString(entry.balanceAfter),
+    balance_after: onlyKeyId === undefined ? creditsString(entry.balanceAfter) : null,
     note: entry.note ?? null,
   };
 }

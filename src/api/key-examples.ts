@@ -22,6 +22,12 @@ export const KEY_EXAMPLE = {
   version: 3,
 };
 
+export const OWN_KEY_EXAMPLE = {
+  ...KEY_EXAMPLE,
+  limit_remaining: '9.979916',
+  period_ends_at: '2026-12-01T00:00:00.000Z',
+};
+
 export const CREATED_KEY_EXAMPLE = {
   id: 2,
   name: 'web app',

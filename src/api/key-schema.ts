@@ -8,7 +8,7 @@ import {
   MOST_ITEMS,
 } from '../domain/key-fields.ts';
 import { DEFAULT_SETTINGS } from '../domain/key-settings.ts';
-import { exactCredits, id, timestamp, timestampOrNull, words } from './docs/fields.ts';
+import { balance, exactCredits, id, timestamp, timestampOrNull, words } from './docs/fields.ts';
 import { Type } from './docs/json-type.ts';
 import { IF_MATCH } from './if-match.ts';
 
@@ -28,7 +28,7 @@ const settings = {
   is_active: Type.Boolean({ description: 'Whether the key can be used. true brings a deleted key back.' }),
   can_manage: Type.Boolean({
     description:
-      'Whether the key may create, change and delete keys, ask `explain`, set the threshold and see the webhook secret. ' +
+      'Whether the key may create, change and delete keys, and sees the account: other keys, balance, alerts, webhook secret. ' +
       'A key loses it when another key gives it a restriction, unless the same request says true.',
   }),
   expires_at: timestampOrNull(
@@ -112,9 +112,23 @@ export const Key = Type.Object(
   { title: 'Key', description: 'A key, without its value.' },
 );
 
+/** Contract section 2, "What a key sees". */
+export const OwnKey = Type.Object(
+  {
+    ...Key.properties,
+    limit_remaining: Type.Union([exactCredits('What is left of the limit.'), Type.Null()], {
+      description:
+        'The limit less what is spent in the period, at least 0; null: no limit. What calls in flight hold is not counted.',
+    }),
+    period_ends_at: timestamp('When the current period ends and the next begins.'),
+    credits_balance: Type.Optional(balance('Of the account; only for a key that can manage.')),
+  },
+  { title: 'OwnKey', description: 'The calling key, with what it may still spend.' },
+);
+
 export const KeyList = Type.Object(
   { keys: Type.Array(Key) },
-  { title: 'KeyList', description: 'All keys of the account by id ascending, inactive ones included.' },
+  { title: 'KeyList', description: 'Keys by id ascending, inactive ones included.' },
 );
 
 /** Seed, "Created-key response object". */

@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify';
 import type { Book } from '../book/book.ts';
 import type { Config } from '../config.ts';
+import type { KeyRecord } from '../domain/key.ts';
 import { parseKeyPatch, parseNewKey } from '../domain/key-settings.ts';
+import type { JudgedKey } from '../domain/rules.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { changeKey } from './change-key.ts';
@@ -30,6 +32,7 @@ import {
   managesOnCreation,
   managingCaller,
 } from './may-manage.ts';
+import { ownKeyRoute } from './own-key-route.ts';
 
 export interface KeysDeps {
   readonly book: Book;
@@ -50,6 +53,7 @@ export function keysRoutes(deps: KeysDeps): FastifyPluginAsync {
   return async (app) => {
     speakJson(app);
     listRoute(app, deps);
+    ownKeyRoute(app, deps);
     createRoute(app, deps);
     updateRoute(app, deps);
     deleteRoute(app, deps);
@@ -62,14 +66,21 @@ function listRoute(app: FastifyInstance, { book, ledger, gatekeeper }: KeysDeps)
     operationId: 'listKeys',
     summary: 'List keys',
     description:
-      'All keys of the account of the calling key, inactive ones included. Every usable key may list.',
+      'All keys of the account of the calling key, inactive ones included. A key that cannot manage sees itself only.',
     response: { 200: KeyList },
     'x-docs': { refusals: OWNER_REFUSALS, answer: { keys: [KEY_EXAMPLE] } },
   };
   app.get('/api/keys/', { schema }, async (request) => {
     const caller = await callingKey(gatekeeper, request);
-    return { keys: await keyViews(ledger, caller.accountId, await book.keys(caller.accountId)) };
+    return { keys: await keyViews(ledger, caller.accountId, await seenKeys(book, caller)) };
   });
+}
+
+/** A key that cannot manage sees itself only (contract section 2, "What a key sees"). */
+async function seenKeys(book: Book, { id, accountId, canManage }: JudgedKey): Promise<readonly KeyRecord[]> {
+  if (canManage) return await book.keys(accountId);
+  const own = await book.key(accountId, id);
+  return own === undefined ? [] : [own];
 }
 
 function createRoute(app: FastifyInstance, deps: KeysDeps): void {

@@ -62,7 +62,9 @@ export const Entry = Type.Object(
       description: 'Whether the usage was estimated, because the provider reported none.',
     }),
     credits: exactCredits('Signed: a charge is negative.'),
-    balance_after: exactCredits('The balance right after the entry.'),
+    balance_after: Type.Union([exactCredits('The balance right after the entry.'), Type.Null()], {
+      description: 'The balance right after the entry; null for a key that cannot manage.',
+    }),
     note: orNull(
       Type.String(),
       'What the operator wrote of a top-up or an adjustment, or the gateway of an expired hold; null: nothing.',
@@ -96,6 +98,15 @@ export const EntryPage = Type.Object(
   { title: 'LedgerPage', description: 'Entries, newest first; the sum of all is the balance.' },
 );
 
+const key_id = Type.Optional(
+  Type.Integer({
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: 'Only what this key did. To a key that cannot manage, another is 404.',
+    examples: [1],
+  }),
+);
+
 export const EntryPath = Type.Object({
   entry_id: Type.String({ description: 'Id of the entry.', examples: [ENTRY_EXAMPLE.id] }),
 });
@@ -105,9 +116,7 @@ export const FORMATS = ['json', 'csv', 'jsonl'] as const;
 export const LedgerQueryString = Type.Object({
   limit: pageLimit('How many entries at most. Default: 100; of an export, all.'),
   before: cursor('The `next` of the page before.'),
-  key_id: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'Only entries of this key.', examples: [1] }),
-  ),
+  key_id,
   type: Type.Optional(words(ENTRY_TYPES, 'Only entries of this type.')),
   model: Type.Optional(Type.String({ description: 'Only calls of this model.', examples: ['demo-chat'] })),
   from: Type.Optional(
@@ -161,4 +170,5 @@ export const UsageQueryString = Type.Object({
   from: Type.Optional(day('First UTC day. Default: 29 days before `to`; a report has at most 366 days.')),
   to: Type.Optional(day('Last UTC day, included. Default: today.')),
   group_by: Type.Optional(words(GROUPS, 'What a row is.', { default: 'day' })),
+  key_id,
 });

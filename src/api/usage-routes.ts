@@ -1,85 +1,32 @@
 import type { FastifyInstance, FastifySchema } from 'fastify';
-import type { Book, UsageRow } from '../book/book.ts';
-import { creditsString, type Micro, micro } from '../domain/credits.ts';
-import type { Usage } from '../domain/ledger-entry.ts';
-import { dayString } from '../domain/period.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
-import type { Ledger } from '../ledger/ledger.ts';
 import { BY_KEY } from './docs/operation.ts';
 import { OWNER_REFUSALS } from './docs/refusals.ts';
-import { USAGE_NAMES, usageView } from './entry-view.ts';
-import { GROUPS, USAGE_EXAMPLE, UsageQueryString, UsageReport } from './ledger-schema.ts';
+import { USAGE_EXAMPLE, UsageQueryString, UsageReport } from './ledger-schema.ts';
 import { callingKey } from './may-manage.ts';
-import { queryOf, wordParam } from './query.ts';
-import { usageDays } from './usage-days.ts';
+import { readUsage, type UsageReading } from './read-usage.ts';
+import { readerOf } from './reader.ts';
 
-/** `group_by` and the field that names the group in a row. */
-type Group = (typeof GROUPS)[number];
-const GROUP_FIELDS = { day: 'day', key: 'key_id', model: 'model' } as const satisfies Record<Group, string>;
-
-export interface UsageRouteDeps {
-  readonly book: Book;
+export interface UsageRouteDeps extends UsageReading {
   readonly gatekeeper: Gatekeeper;
-  readonly ledger: Pick<Ledger, 'flush'>;
-  readonly now?: () => number;
 }
 
 /** `GET /api/account/usage/`: calls, credits and units used, by day, key or model (contract section 7). */
-export function usageRoute(
-  app: FastifyInstance,
-  { book, ledger, gatekeeper, now = Date.now }: UsageRouteDeps,
-): void {
+export function usageRoute(app: FastifyInstance, deps: UsageRouteDeps): void {
   const schema: FastifySchema = {
     tags: ['Account'],
     security: BY_KEY,
     operationId: 'readUsage',
     summary: 'Sum up usage',
-    description: 'Calls, credits and units of the account over whole UTC days, by day, key or model.',
+    description:
+      'Calls, credits and units of the account over whole UTC days, by day, key or model. A key that cannot manage sees its ' +
+      'own only.',
     querystring: UsageQueryString,
     response: { 200: UsageReport },
-    'x-docs': { refusals: OWNER_REFUSALS, answer: USAGE_EXAMPLE },
+    'x-docs': { refusals: [...OWNER_REFUSALS, 'key_not_found'], answer: USAGE_EXAMPLE },
   };
   app.get('/api/account/usage/', { schema }, async (request) => {
-    const caller = await callingKey(gatekeeper, request);
-    const query = queryOf(request);
-    const group = wordParam(query, 'group_by', GROUPS) ?? 'day';
-    const { from, to } = usageDays(query, now());
-    await ledger.flush(caller.accountId);
-    const rows = await book.usage(caller.accountId, from, to + 1, group);
-    return {
-      from: dayString(from),
-      to: dayString(to),
-      group_by: group,
-      rows: rows.map((row) => ({ [GROUP_FIELDS[group]]: row.group, ...sums(row) })),
-      total: sums(total(rows)),
-    };
+    const caller = await callingKey(deps.gatekeeper, request);
+    return readUsage(deps, readerOf(caller), request);
   });
-}
-
-interface Sums {
-  readonly calls: number;
-  readonly credits: Micro;
-  readonly usage: Usage;
-}
-
-function sums({ calls, credits, usage }: Sums) {
-  return { calls, credits: creditsString(credits), usage: usageView(usage) };
-}
-
-function total(rows: readonly UsageRow[]): Sums {
-  const usage: Usage = {};
-  for (const unit of Object.keys(USAGE_NAMES) as (keyof Usage)[]) {
-    const amounts = rows.flatMap((row) => row.usage[unit] ?? []);
-    if (amounts.length > 0) usage[unit] = sixDecimals(amounts.reduce((sum, amount) => sum + amount, 0));
-  }
-  return {
-    calls: rows.reduce((sum, row) => sum + row.calls, 0),
-    credits: micro(rows.reduce((sum, row) => sum + row.credits, 0)),
-    usage,
-  };
-}
-
-/** Seconds may be fractions, and 0.1 + 0.2 should read 0.3. Credits are integers and never come here. */
-function sixDecimals(amount: number): number {
-  return Number(amount.toFixed(6));
 }

@@ -270,12 +270,13 @@ export interface Book {
 
   /** Newest first. */
   ledger(query: LedgerQuery): Promise<LedgerEntry[]>;
-  /** Sums over whole UTC days; `fromDay` ≤ day < `toDay`, days since epoch. Group order ascending. */
+  /** Sums over whole UTC days; `fromDay` ≤ day < `toDay`, days since epoch; of one key, or all. Group order ascending. */
   usage(
     accountId: number,
     fromDay: number,
     toDay: number,
     groupBy: 'day' | 'key' | 'model',
+    keyId?: number,
   ): Promise<UsageRow[]>;
 
   /** Queued alerts, oldest first. */

@@ -12,11 +12,9 @@ const DAY_MS = 86_400_000;
 /** One moment of the book in one statement; none reads more rows than there are days times models, or keys times months. */
 export function usageQueries({ db }: Store): Pick<Book, 'usage'> {
   return {
-    async usage(accountId, fromDay, toDay, groupBy) {
-      const rows =
-        groupBy === 'key'
-          ? await byKey(db, accountId, fromDay, toDay)
-          : await byModelDays(db, accountId, fromDay, toDay, groupBy);
+    async usage(accountId, fromDay, toDay, groupBy, keyId) {
+      const span = { accountId, fromDay, toDay, keyId };
+      const rows = groupBy === 'key' ? await byKey(db, span) : await byModelDays(db, span, groupBy);
       // Sorted here: the engines order text differently.
       return rows.sort(byPlace).map((row) => ({
         group: groupName(groupBy, row.place),
@@ -28,17 +26,32 @@ export function usageQueries({ db }: Store): Pick<Book, 'usage'> {
   };
 }
 
+interface Span {
+  readonly accountId: number;
+  readonly fromDay: number;
+  /** The first day that is not part of it. */
+  readonly toDay: number;
+  /** Undefined: all. */
+  readonly keyId: number | undefined;
+}
+
 type Row = Sums & { place: string | number };
 
+/** Sums of one key are those of its days: those over all keys do not know it. */
 function byModelDays(
   db: Kysely<BookSchema>,
-  accountId: number,
-  fromDay: number,
-  toDay: number,
+  { accountId, fromDay, toDay, keyId }: Span,
   column: 'day' | 'model',
 ): Promise<Row[]> {
+  const sums =
+    keyId === undefined
+      ? db.selectFrom('spend_model_days').select(['account_id', 'day', 'model', ...SUMS])
+      : db
+          .selectFrom('spend_days')
+          .select(['account_id', 'day', 'model', ...SUMS])
+          .where('key_id', '=', keyId);
   return db
-    .selectFrom('spend_model_days')
+    .selectFrom(sums.as('sums'))
     .select(`${column} as place`)
     .select(({ fn }) => SUMS.map((sum) => fn.sum<number>(sum).as(sum)))
     .where('account_id', '=', accountId)
@@ -52,14 +65,9 @@ function byModelDays(
  * Sums of months where they save reading days. Of 100 keys and 3 models, days alone are 110,000 rows a year, and whole
  * months with the days at either end up to 18,000; this reads 9,000 at most.
  */
-async function byKey(
-  db: Kysely<BookSchema>,
-  accountId: number,
-  fromDay: number,
-  toDay: number,
-): Promise<Row[]> {
+async function byKey(db: Kysely<BookSchema>, { accountId, fromDay, toDay, keyId }: Span): Promise<Row[]> {
   const parts = partsOf(fromDay, toDay).map((part) =>
-    part.sums === 'months' ? monthsOf(db, accountId, part) : daysOf(db, accountId, part),
+    part.sums === 'months' ? monthsOf(db, accountId, keyId, part) : daysOf(db, accountId, keyId, part),
   );
   const all = parts.reduce((before, part) => before.unionAll(part));
   const rows = await db
@@ -72,22 +80,34 @@ async function byKey(
   return rows.filter(({ calls, credits }) => calls !== 0 || credits !== 0);
 }
 
-function monthsOf(db: Kysely<BookSchema>, accountId: number, { from, to, times }: Part) {
+function monthsOf(
+  db: Kysely<BookSchema>,
+  accountId: number,
+  keyId: number | undefined,
+  { from, to, times }: Part,
+) {
   return db
     .selectFrom('spend_key_months')
     .select(['key_id', ...SUMS, sql.lit(times).as('times')])
     .where('account_id', '=', accountId)
     .where('month', '>=', from)
-    .where('month', '<', to);
+    .where('month', '<', to)
+    .$if(keyId !== undefined, (query) => query.where('key_id', '=', Number(keyId)));
 }
 
-function daysOf(db: Kysely<BookSchema>, accountId: number, { from, to, times }: Part) {
+function daysOf(
+  db: Kysely<BookSchema>,
+  accountId: number,
+  keyId: number | undefined,
+  { from, to, times }: Part,
+) {
   return db
     .selectFrom('spend_days')
     .select(['key_id', ...SUMS, sql.lit(times).as('times')])
     .where('account_id', '=', accountId)
     .where('day', '>=', from)
-    .where('day', '<', to);
+    .where('day', '<', to)
+    .$if(keyId !== undefined, (query) => query.where('key_id', '=', Number(keyId)));
 }
 
 type Sums = Record<(typeof SUMS)[number], number>;

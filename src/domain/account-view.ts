@@ -5,8 +5,7 @@ export interface AccountView {
   readonly credits_balance: number;
   readonly credits_held: number;
   readonly alert_threshold: number;
-  /** Only for a key that may manage. */
-  readonly webhook_secret?: string;
+  readonly webhook_secret: string;
   readonly created_at: string;
 }
 

@@ -1,6 +1,6 @@
-import { creditsNumber, creditsString, type Micro } from './credits.ts';
+import { creditsNumber, creditsString, type Micro, micro } from './credits.ts';
 import type { KeyRecord } from './key.ts';
-import { timestamp } from './period.ts';
+import { periodEndsAt, timestamp } from './period.ts';
 
 /** The Key object of the seed, in its order, then `can_manage` and `version` (contract section 2). */
 export interface KeyView {
@@ -57,6 +57,25 @@ export function keyView(key: KeyRecord, spentInPeriod: Micro): KeyView {
     created_at: timestamp(key.createdAt),
     can_manage: key.canManage,
     version: key.version,
+  };
+}
+
+/** The Key object of the calling key, and what it may still spend (contract section 2, "What a key sees"). */
+export interface OwnKeyView extends KeyView {
+  /** Limit less spent, at least 0; null: no limit. What calls in flight hold is not counted. */
+  readonly limit_remaining: string | null;
+  /** When `spending_current` begins at 0 again. */
+  readonly period_ends_at: string;
+  /** Of the account, in credits; only for a key that can manage. */
+  readonly credits_balance?: number;
+}
+
+export function ownKeyView(key: KeyRecord, spentInPeriod: Micro, nowMs: number): OwnKeyView {
+  const { spendingLimit: limit } = key;
+  return {
+    ...keyView(key, spentInPeriod),
+    limit_remaining: limit === null ? null : creditsString(micro(Math.max(0, limit - spentInPeriod))),
+    period_ends_at: periodEndsAt(nowMs, key.spendingPeriod),
   };
 }
 

@@ -74,6 +74,13 @@ function shortage(
         `The period ends at ${periodEndsAt(Date.now(), key.spendingPeriod)}.`,
     );
   }
+  // A key that cannot manage sees no balance (contract section 2, "What a key sees").
+  if (!key.canManage) {
+    return new GatewayError(
+      'insufficient_credits',
+      `The account has too few credits left for this call, which may cost ${hold}. Have it topped up, or lower max_tokens.`,
+    );
+  }
   const balance = admitted.verdict === 'insufficient' ? creditsString(admitted.balance) : '0';
   return new GatewayError(
     'insufficient_credits',

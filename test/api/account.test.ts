@@ -32,11 +32,10 @@ t.test('an owner sees their account', async (t) => {
   });
 });
 
-t.test('the webhook secret is for keys that may manage only', async (t) => {
+t.test('the account is for keys that may manage only', async (t) => {
   const { key } = await world.account({ key: { canManage: false } });
-  const { status, body } = await apiOf(world, key).get<Account>('/api/account/');
-  t.equal(status, 200);
-  t.notOk('webhook_secret' in body);
+  const answer = await apiOf(world, key).get('/api/account/');
+  t.same(refusalOf(answer), [403, 'management_not_allowed', null]);
 });
 
 t.test('credits held for a call in flight are shown, and given back when it ends', async (t) => {

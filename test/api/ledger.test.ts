@@ -103,7 +103,7 @@ t.test('pages follow each other, newest first, without a gap or a repeat', async
   while (next !== null) {
     const before: string = next === '' ? '' : `&before=${next}`;
     const { body } = await api.get<Page>(`/api/account/ledger/?limit=2${before}`);
-    balances.push(...body.entries.map((entry) => entry.balance_after));
+    balances.push(...body.entries.map((entry) => entry.balance_after ?? ''));
     next = body.next;
     pages++;
   }

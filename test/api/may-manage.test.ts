@@ -17,7 +17,7 @@ const RESTRICTIONS = {
 };
 const entries = Object.entries(RESTRICTIONS);
 
-t.test('a key that may not manage may list, and nothing more', async (t) => {
+t.test('a key that may not manage sees itself, and changes nothing', async (t) => {
   const { key, keyId } = await world.account({ key: { canManage: false } });
   const api = apiOf(world, key);
   t.equal((await api.get('/api/keys/')).status, 200);

@@ -21,7 +21,12 @@ async function askEverything(book: Book, accountId: number, keyId: number): Prom
   await book.ledger({ accountId, limit: 100, type: 'top_up' });
   await book.ledger({ accountId, limit: 100, model: 'gpt-4o' });
   await book.charge(accountId, 'none');
-  for (const by of ['day', 'key', 'model'] as const) await book.usage(accountId, TODAY - 365, TODAY + 1, by);
+  await book.ledger({ accountId, limit: 100, fromDay: TODAY - 30, toDay: TODAY });
+  await book.entry(accountId, 'none');
+  for (const by of ['day', 'key', 'model'] as const) {
+    await book.usage(accountId, TODAY - 365, TODAY + 1, by);
+    await book.usage(accountId, TODAY - 365, TODAY + 1, by, keyId);
+  }
   // Months and the days that they lack, months less days, and days alone.
   for (const [from, to] of [
     [-340, 0],

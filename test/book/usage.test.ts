@@ -61,6 +61,33 @@ eachBook('usage by key gives the ids, ascending', async (t, book) => {
   ]);
 });
 
+eachBook('usage of one key is what that key did, however it is grouped', async (t, book) => {
+  const { account, key } = await stored(book);
+  const other = await book.createKey(account.id, newKey(), NOW);
+  const made = [
+    { keyId: key.id, model: 'a', day: TODAY - 70 },
+    { keyId: other.id, model: 'a', day: TODAY - 70 },
+    { keyId: key.id, model: 'b', day: TODAY },
+    { keyId: other.id, model: 'c', day: TODAY },
+  ];
+  await book.post(made.map((one, index) => entry(account.id, { seq: index + 1, ...one })));
+  const groups = async (by: 'day' | 'key' | 'model', keyId: number) =>
+    (await book.usage(account.id, TODAY - 200, TODAY + 1, by, keyId)).map(({ group, calls }) => [
+      group,
+      calls,
+    ]);
+  t.same(await groups('key', key.id), [[key.id, 2]]);
+  t.same(await groups('model', key.id), [
+    ['a', 1],
+    ['b', 1],
+  ]);
+  t.same(await groups('day', other.id), [
+    ['2026-09-09', 1],
+    ['2026-11-18', 1],
+  ]);
+  t.same(await groups('key', other.id + 1), []);
+});
+
 eachBook('calls of charge 0 and expired holds are calls', async (t, book) => {
   const id = await accountWith(book, [
     { credits: micro(0) },

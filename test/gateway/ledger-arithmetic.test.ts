@@ -140,7 +140,7 @@ test('the charge of every endpoint can be recomputed from its row and the price 
   for (const [index, { credits, balance_after: after }] of entries.entries()) {
     const before = entries[index + 1]?.balance_after ?? '0.000000';
     const micro = (text: string) => BigInt(text.replace('.', ''));
-    t.equal(micro(after), micro(before) + micro(credits));
+    t.equal(micro(after ?? ''), micro(before) + micro(credits));
   }
 });
 

@@ -56,6 +56,7 @@ async function newKey(world: World, accountId: number): Promise<number> {
 /** Every operation of the document by its `operationId`, and how it is called: one that is added needs a line here. */
 export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
   listKeys: [{}],
+  readOwnKey: [{}],
   createKey: [{}],
   updateKey: [{ path: ownKey }],
   deleteKey: [{ path: ownKey }],

@@ -118,7 +118,10 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
   unsupported_media_type: raw('name=x', 'text/plain'),
   body_too_large: raw(Buffer.alloc(2 * 1024 * 1024 + 1, ' ')),
   invalid_field: wrongField,
-  key_not_found: (request) => ({ ...request, path: { ...request.path, key_id: NOBODY } }),
+  key_not_found: (request, by, operation) =>
+    operation.path.includes('{key_id}')
+      ? { ...request, path: { ...request.path, key_id: NOBODY } }
+      : keyWith({ canManage: false })({ ...request, query: `key_id=${NOBODY}` }, by, operation),
   entry_not_found: (request) => ({ ...request, path: { ...request.path, entry_id: 'req_of_nobody' } }),
   account_not_found: (request) => ({ ...request, path: { ...request.path, account_id: NOBODY } }),
   async email_taken(request, by, operation) {

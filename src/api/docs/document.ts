@@ -31,7 +31,7 @@ export const DOCUMENT = {
     {
       name: 'Keys',
       description:
-        'The keys of an account: every key may list, and those with `can_manage` create, change and delete. A change is in force at every gateway once it is answered.',
+        'The keys of an account: those with `can_manage` see, create, change and delete all of them; any other sees itself only. A change is in force at every gateway once it is answered.',
     },
     {
       name: 'Account',

@@ -1,0 +1,122 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Book, LedgerEntry, LedgerQuery } from '../book/book.ts';
+import { GatewayError } from '../domain/errors.ts';
+import { ENTRY_TYPES } from '../domain/ledger-entry.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { entryView } from './entry-view.ts';
+import { csvEntry, csvHeader } from './ledger-csv.ts';
+import { FORMATS } from './ledger-schema.ts';
+import { cursorParam, integerParam, queryOf, textParam, wordParam } from './query.ts';
+import { keyAsked, type Reader } from './reader.ts';
+import { ledgerDays } from './usage-days.ts';
+
+/** Entries an export reads at a time: what bounds its memory. */
+const EXPORT_PAGE = 500;
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 1_000;
+
+type ExportFormat = Exclude<(typeof FORMATS)[number], 'json'>;
+
+export interface LedgerReading {
+  readonly book: Book;
+  readonly ledger: Pick<Ledger, 'flush'>;
+}
+
+/** What a query asks of the ledger: a page, or with `format` the streamed export, of which `reply` is then the answer. */
+export async function readLedger(
+  { book, ledger }: LedgerReading,
+  reader: Reader,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  const query = queryOf(request);
+  const format = wordParam(query, 'format', FORMATS) ?? 'json';
+  const limit = integerParam(query, 'limit', { min: 1, max: MAX_LIMIT });
+  const before = cursorParam(query, 'before');
+  const type = wordParam(query, 'type', ENTRY_TYPES);
+  const model = textParam(query, 'model');
+  const { from, to } = ledgerDays(query);
+  const keyId = keyAsked(query, reader);
+  const filter = {
+    accountId: reader.accountId,
+    ...(before === undefined ? {} : { before }),
+    ...(keyId === undefined ? {} : { keyId }),
+    ...(type === undefined ? {} : { type }),
+    ...(model === undefined ? {} : { model }),
+    ...(from === undefined ? {} : { fromDay: from }),
+    ...(to === undefined ? {} : { toDay: to }),
+  };
+  // So that a caller finds the call that was answered just now.
+  await ledger.flush(reader.accountId);
+  if (format !== 'json') return exportEntries(reply, book, filter, format, reader, limit);
+  return page(book, { ...filter, limit: limit ?? DEFAULT_LIMIT }, reader);
+}
+
+/** The entry that the path names. Throws `entry_not_found`, also where it is not the reader's to see. */
+export async function readEntry({ book, ledger }: LedgerReading, reader: Reader, request: FastifyRequest) {
+  await ledger.flush(reader.accountId);
+  const entry = await book.entry(reader.accountId, (request.params as { entry_id: string }).entry_id);
+  const isSeen = reader.onlyKeyId === undefined || entry?.keyId === reader.onlyKeyId;
+  if (entry === undefined || !isSeen) {
+    throw new GatewayError('entry_not_found', 'There is no entry with this id in the ledger.');
+  }
+  return entryView(entry, reader);
+}
+
+async function page(book: Book, query: LedgerQuery, reader: Reader) {
+  const entries = await book.ledger(query);
+  const last = entries.at(-1);
+  const more =
+    last !== undefined &&
+    entries.length === query.limit &&
+    (await book.ledger({ ...query, before: last.seq, limit: 1 })).length > 0;
+  return { entries: entries.map((entry) => entryView(entry, reader)), next: more ? String(last.seq) : null };
+}
+
+/** The first page is read before the answer starts, so that a book out of reach is still a clean 503. */
+async function exportEntries(
+  reply: FastifyReply,
+  book: Book,
+  filter: Omit<LedgerQuery, 'limit'>,
+  format: ExportFormat,
+  reader: Reader,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<FastifyReply> {
+  const first = await book.ledger({ ...filter, limit: Math.min(limit, EXPORT_PAGE) });
+  const body = Readable.from(lines(format, pages(book, filter, first, limit), reader));
+  return reply
+    .type(format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson; charset=utf-8')
+    .header('content-disposition', `attachment; filename="ledger.${format}"`)
+    .send(body);
+}
+
+/** Pages by sequence number: entries that are written meanwhile are newer and do not shift them. */
+async function* pages(
+  book: Book,
+  filter: Omit<LedgerQuery, 'limit'>,
+  first: readonly LedgerEntry[],
+  limit: number,
+): AsyncGenerator<readonly LedgerEntry[]> {
+  let entries = first;
+  let left = limit;
+  for (;;) {
+    yield entries;
+    left -= entries.length;
+    const last = entries.at(-1);
+    if (last === undefined || entries.length < EXPORT_PAGE || left <= 0) return;
+    entries = await book.ledger({ ...filter, before: last.seq, limit: Math.min(left, EXPORT_PAGE) });
+  }
+}
+
+async function* lines(
+  format: ExportFormat,
+  source: AsyncIterable<readonly LedgerEntry[]>,
+  reader: Reader,
+): AsyncGenerator<string> {
+  if (format === 'csv') yield csvHeader();
+  const line = format === 'csv' ? csvEntry : (view: object) => `${JSON.stringify(view)}\n`;
+  for await (const entries of source) {
+    if (entries.length > 0) yield entries.map((entry) => line(entryView(entry, reader))).join('');
+  }
+}
