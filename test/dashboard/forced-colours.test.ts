@@ -20,13 +20,14 @@ t.test('L18: in forced colours only the current page is marked, and bars are see
   await open('keys', 'Keys');
   await page.getByRole('link', { name: 'Limited' }).waitFor();
   const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
-  const lines = await page
-    .locator('.top nav a')
-    .evaluateAll((links) => links.map((link) => getComputedStyle(link).borderBottomColor));
+  const colours = (expression: string) => page.evaluate(expression).then((found) => found as string[]);
+  const lines = await colours(
+    "[...document.querySelectorAll('.top nav a')].map((link) => getComputedStyle(link).borderBottomColor)",
+  );
   t.equal(lines.filter((colour) => colour !== ground).length, 1);
-  const [bar, part] = await page
-    .locator('.bar, .bar > span')
-    .evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor));
+  const [bar, part] = await colours(
+    "[...document.querySelectorAll('.bar, .bar > span')].map((one) => getComputedStyle(one).backgroundColor)",
+  );
   t.equal(bar, ground);
   t.not(part, ground);
 });

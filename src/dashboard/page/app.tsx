@@ -2,6 +2,7 @@ import { Page } from './pages.tsx';
 import { session } from './session/session.ts';
 import { SignIn } from './session/sign-in.tsx';
 import { Announcements } from './ui/announcements.tsx';
+import { LeaveQuestion } from './ui/leave-question.tsx';
 import { Shell } from './ui/shell.tsx';
 
 /** Without a session there is nothing but the sign-in. */
@@ -17,6 +18,7 @@ export function App() {
         </Shell>
       )}
       <Announcements />
+      <LeaveQuestion />
     </>
   );
 }

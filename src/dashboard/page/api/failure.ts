@@ -16,6 +16,17 @@ export function wordsOf(error: unknown): string {
   return `${error.message} This is about the key that you signed in with: its restrictions hold for this page too.`;
 }
 
+/** What to show of a refusal at its field: the form has names of its own for fields, and no "" or null. */
+export function fieldWords(error: unknown): string {
+  const words = wordsOf(error);
+  if (!(error instanceof ApiFailure) || !error.param) return words;
+  const { param } = error;
+  const said = words.startsWith(`${param} `) ? `This${words.slice(param.length)}` : words;
+  return said
+    .replace(` of ${param},`, ',')
+    .replace(/[;,] (?:or )?(?:""|null|\[\]) for [a-z ]+(?=\.)/, '. Leave the field empty for none');
+}
+
 /** The field that a refusal names, if it names one of these. */
 export function fieldOf<Name extends string>(error: unknown, names: readonly Name[]): Name | undefined {
   return error instanceof ApiFailure ? names.find((name) => name === error.param) : undefined;

@@ -1,5 +1,5 @@
 import type { CreatedKeyView, KeyView } from '../../../domain/key-view.ts';
-import { ask } from './request.ts';
+import { ApiFailure, ask } from './request.ts';
 
 /** What create and PATCH take; a field that is absent is not changed. */
 export type KeyChange = {
@@ -33,12 +33,17 @@ export function createKey(body: KeyChange): Promise<CreatedKeyView> {
   return ask('POST', '/api/keys/', { body });
 }
 
-export function changeKey(id: number, body: KeyChange): Promise<KeyView> {
-  return ask('PATCH', `/api/keys/${id}/`, { body });
+/** Rejects with `key_not_found` where the account has none of that number. */
+export async function readKey(id: number): Promise<KeyView> {
+  const key = (await listKeys()).find((candidate) => candidate.id === id);
+  if (!key) throw new ApiFailure(404, 'key_not_found', `No key of your account has the number ${id}.`);
+  return key;
 }
 
-export function deactivateKey(id: number): Promise<{ deleted: true }> {
-  return ask('DELETE', `/api/keys/${id}/`);
+/** `version`: of the key that the change is made to; refused as `version_conflict` where another is in force. */
+export function changeKey(id: number, body: KeyChange, version?: number): Promise<KeyView> {
+  const headers = version === undefined ? {} : { 'if-match': `"${version}"` };
+  return ask('PATCH', `/api/keys/${id}/`, { body, headers });
 }
 
 export function explainCall(id: number, body: Question): Promise<Explanation> {

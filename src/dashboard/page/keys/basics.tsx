@@ -6,6 +6,11 @@ import { ManageTick } from './manage-tick.tsx';
 
 export function Basics(part: KeyFormPart) {
   const { draft, errors, change } = part;
+  // A date of which a part is typed has no value and fires no input event.
+  const seeWhetherHalf = ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
+    const isExpiryHalf = currentTarget.validity.badInput;
+    if (isExpiryHalf !== draft.isExpiryHalf) change({ isExpiryHalf });
+  };
   return (
     <Section title="Key">
       <TextField
@@ -37,8 +42,8 @@ export function Basics(part: KeyFormPart) {
         hint={expiryHint(draft.expires)}
         error={errors.expires_at}
         value={draft.expires}
-        onValue={(expires) => change({ expires })}
-        input={{ type: 'datetime-local' }}
+        onValue={(expires) => change({ expires, isExpiryHalf: false })}
+        input={{ type: 'datetime-local', onKeyUp: seeWhetherHalf, onBlur: seeWhetherHalf }}
       />
       <ManageTick {...part} />
     </Section>

@@ -1,10 +1,16 @@
+import { useState } from 'preact/hooks';
 import type { CreatedKeyView } from '../../../domain/key-view.ts';
 import { CopyValue } from '../ui/copy-value.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { useUnsaved } from '../ui/leave-guard.ts';
 import { Note } from '../ui/note.tsx';
+
+const LOST = 'The value of the new key is shown this once. Whoever has not saved it has to make another key.';
 
 /** The one time that the value of a key is shown. It closes by its button only: a slip would lose the key. */
 export function CreatedKey({ of, onDone }: { of: CreatedKeyView; onDone: () => void }) {
+  const [isSaved, setSaved] = useState(false);
+  useUnsaved(!isSaved, LOST);
   return (
     <Dialog title={`The key “${of.name}”`}>
       <Note kind="warning">
@@ -12,7 +18,13 @@ export function CreatedKey({ of, onDone }: { of: CreatedKeyView; onDone: () => v
       </Note>
       <CopyValue label="Key value" value={of.key} />
       <div class="actions">
-        <button type="button" onClick={onDone}>
+        <button
+          type="button"
+          onClick={() => {
+            setSaved(true);
+            onDone();
+          }}
+        >
           I have saved it
         </button>
       </div>

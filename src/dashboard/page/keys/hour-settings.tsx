@@ -10,6 +10,7 @@ export function HourSettings({ draft, errors, change }: KeyFormPart) {
   const id = 'field-active_hours';
   const attributes = {
     type: 'time' as const,
+    name: 'active_hours',
     required: true,
     'aria-describedby': `${id}-hint ${id}-error`,
     'aria-invalid': errors.active_hours ? ('true' as const) : undefined,

@@ -1,6 +1,7 @@
 import { type Category, SPENDING_PERIODS, type SpendingPeriod } from '../../../domain/key.ts';
 import type { KeyView } from '../../../domain/key-view.ts';
 import { toLocalInput } from '../format/time.ts';
+import { EMPTY_LIST, type TypedList } from '../ui/typed-list.ts';
 
 /** A key as its form holds it: what is typed, before it is read. */
 export interface KeyDraft {
@@ -8,6 +9,8 @@ export interface KeyDraft {
   readonly description: string;
   /** Of a datetime-local input; "" for never. */
   readonly expires: string;
+  /** Part of a date is typed, which a browser gives out as "". */
+  readonly isExpiryHalf: boolean;
   /** Undefined: as the gateway decides. */
   readonly canManage: boolean | undefined;
   readonly categories: readonly Category[];
@@ -19,9 +22,9 @@ export interface KeyDraft {
   /** `HH:MM` UTC. */
   readonly start: string;
   readonly end: string;
-  readonly ips: readonly string[];
-  readonly origins: readonly string[];
-  readonly countries: readonly string[];
+  readonly ips: TypedList;
+  readonly origins: TypedList;
+  readonly countries: TypedList;
   readonly webhookUrl: string;
 }
 
@@ -48,6 +51,7 @@ export const NEW_KEY: KeyDraft = {
   name: '',
   description: '',
   expires: '',
+  isExpiryHalf: false,
   canManage: undefined,
   categories: [],
   models: [],
@@ -57,9 +61,9 @@ export const NEW_KEY: KeyDraft = {
   hasHours: false,
   start: '08:00',
   end: '18:00',
-  ips: [],
-  origins: [],
-  countries: [],
+  ips: EMPTY_LIST,
+  origins: EMPTY_LIST,
+  countries: EMPTY_LIST,
   webhookUrl: '',
 };
 
@@ -69,6 +73,7 @@ export function draftOf(key: KeyView): KeyDraft {
     name: key.name,
     description: key.description,
     expires: toLocalInput(key.expires_at),
+    isExpiryHalf: false,
     canManage: undefined,
     categories: key.allowed_categories as readonly Category[],
     models: key.allowed_models,
@@ -79,9 +84,14 @@ export function draftOf(key: KeyView): KeyDraft {
     start,
     // A time input has no 24:00; the end of the day is its midnight.
     end: end === '24:00' ? '00:00' : end,
-    ips: key.allowed_ips,
-    origins: key.allowed_origins,
-    countries: key.blocked_countries,
+    ips: { items: key.allowed_ips, text: '' },
+    origins: { items: key.allowed_origins, text: '' },
+    countries: { items: key.blocked_countries, text: '' },
     webhookUrl: key.webhook_url,
   };
+}
+
+/** Whether two forms hold the same, to the last character that is typed. */
+export function isSameDraft(one: KeyDraft, other: KeyDraft): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }

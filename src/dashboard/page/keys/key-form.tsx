@@ -1,6 +1,7 @@
+import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { KeyView } from '../../../domain/key-view.ts';
-import { fieldOf, wordsOf } from '../api/failure.ts';
+import { fieldOf, fieldWords } from '../api/failure.ts';
 import type { Action } from '../api/use-action.ts';
 import { focusFirstFault } from '../ui/focus-fault.ts';
 import { FailureNote } from '../ui/note.tsx';
@@ -21,7 +22,10 @@ export interface KeyFormPart {
   readonly known: KeyView | undefined;
 }
 
-/** Every setting of a key. `faults` are the form's own; what the gateway refuses stands at its field likewise. */
+/**
+ * Every setting of a key. `faults` are the form's own, and stand at their fields once those were left or the form was
+ * to go; what the gateway refuses stands at its field likewise. What is about no field stands in the bar with the button.
+ */
 export function KeyForm(props: {
   known: KeyView | undefined;
   draft: KeyDraft;
@@ -32,15 +36,18 @@ export function KeyForm(props: {
   /** Nothing is changed yet, so there is nothing to save. */
   isUnchanged?: boolean;
   readOnly?: boolean;
+  /** What is said where saving failed; default: the words of the failure. */
+  failure?: ComponentChildren;
 }) {
-  const { draft, faults, save, known } = props;
-  /** Whether the faults are shown yet. */
-  const [isTried, setTried] = useState(false);
+  const { draft, faults, save, known, isUnchanged = false } = props;
+  /** Fields that were left, or all. */
+  const [judged, setJudged] = useState<ReadonlySet<string> | 'all'>(NONE);
   const form = useRef<HTMLFormElement>(null);
   const refused = fieldOf(save.error, KEY_FIELDS);
+  const shown = Object.entries(faults).filter(([field]) => judged === 'all' || judged.has(field));
   const errors: KeyErrors = {
-    ...(refused ? { [refused]: wordsOf(save.error) } : {}),
-    ...(isTried ? faults : {}),
+    ...(refused ? { [refused]: fieldWords(save.error) } : {}),
+    ...Object.fromEntries(shown),
   };
   const part: KeyFormPart = {
     draft,
@@ -52,9 +59,10 @@ export function KeyForm(props: {
     },
   };
   const submit = async () => {
+    if (isUnchanged) return;
     const isFine = Object.keys(faults).length === 0;
     const isSaved = isFine && (await save.run());
-    setTried(!isSaved);
+    setJudged(isSaved ? NONE : 'all');
     if (!isSaved) focusFirstFault(form.current);
   };
   return (
@@ -66,6 +74,11 @@ export function KeyForm(props: {
         event.preventDefault();
         void submit();
       }}
+      onFocusOut={({ target, relatedTarget }) => {
+        // Sending judges every field; a line that appears before the button is let go would move it from under the pointer.
+        const isSending = relatedTarget instanceof HTMLButtonElement && relatedTarget.type === 'submit';
+        if (judged !== 'all' && !isSending) setJudged(new Set([...judged, nameOf(target)]));
+      }}
     >
       <fieldset class="plain" disabled={props.readOnly ?? false}>
         <Basics {...part} />
@@ -75,17 +88,26 @@ export function KeyForm(props: {
         <HourSettings {...part} />
         <WebhookSettings {...part} />
       </fieldset>
-      {!refused && <FailureNote error={save.error} />}
       {!props.readOnly && (
         <div class="save-bar">
-          <button type="submit" class="primary" disabled={save.isBusy || props.isUnchanged}>
+          {!refused && (props.failure ?? <FailureNote error={save.error} />)}
+          <button type="submit" class="primary" aria-disabled={save.isBusy || isUnchanged}>
             {save.isBusy ? 'Saving…' : props.verb}
           </button>
-          <span class="hint">
-            {props.isUnchanged ? 'Nothing is changed.' : 'In force at every gateway once it is saved.'}
-          </span>
+          <span class="hint">{hintOf(isUnchanged, shown.length > 0 || save.error !== undefined)}</span>
         </div>
       )}
     </form>
   );
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function nameOf(target: EventTarget | null): string {
+  return target instanceof Element ? (target.getAttribute('name') ?? '') : '';
+}
+
+function hintOf(isUnchanged: boolean, isFaulty: boolean): string {
+  if (isUnchanged) return 'Nothing is changed.';
+  return isFaulty ? 'Not saved.' : 'In force at every gateway once it is saved.';
 }

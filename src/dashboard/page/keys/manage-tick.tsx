@@ -30,7 +30,8 @@ export function ManageTick({ draft, errors, change, known }: KeyFormPart) {
           type="checkbox"
           name="can_manage"
           checked={isTicked}
-          aria-describedby="field-can_manage-hint"
+          aria-describedby="field-can_manage-hint field-can_manage-error"
+          aria-invalid={errors.can_manage ? 'true' : undefined}
           onChange={(event) => change({ canManage: event.currentTarget.checked })}
         />
         <span>May manage keys, the threshold and webhooks</span>
@@ -40,7 +41,9 @@ export function ManageTick({ draft, errors, change, known }: KeyFormPart) {
           ? 'A restricted key does not manage, so that it cannot lift its own limits. Tick the box to let it all the same.'
           : 'Every key can see what is on this page; a key that manages can change it.'}
       </p>
-      <p class="field-error">{errors.can_manage}</p>
+      <p class="field-error" id="field-can_manage-error">
+        {errors.can_manage}
+      </p>
     </div>
   );
 }

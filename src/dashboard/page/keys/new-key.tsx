@@ -3,15 +3,17 @@ import type { CreatedKeyView } from '../../../domain/key-view.ts';
 import { createKey } from '../api/keys.ts';
 import { useAction } from '../api/use-action.ts';
 import { goTo } from '../route.ts';
+import { useUnsaved } from '../ui/leave-guard.ts';
 import { PageFrame } from '../ui/page.tsx';
 import { CreatedKey } from './created-key.tsx';
-import { NEW_KEY } from './key-draft.ts';
+import { isSameDraft, NEW_KEY } from './key-draft.ts';
 import { KeyForm } from './key-form.tsx';
 import { readDraft } from './read-draft.ts';
 
 export function NewKey() {
   const [draft, setDraft] = useState(NEW_KEY);
   const [created, setCreated] = useState<CreatedKeyView>();
+  useUnsaved(created === undefined && !isSameDraft(draft, NEW_KEY));
   const read = readDraft(draft);
   const save = useAction(async () => {
     const said = draft.canManage === undefined ? {} : { can_manage: draft.canManage };

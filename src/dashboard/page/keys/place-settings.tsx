@@ -1,9 +1,8 @@
-import { normaliseRange } from '../../../domain/addresses.ts';
-import { parseOriginRule } from '../../../domain/origins.ts';
-import { COUNTRIES, countryCode, countryName } from '../format/countries.ts';
+import { COUNTRIES, countryName } from '../format/countries.ts';
 import { ChipInput } from '../ui/chip-input.tsx';
 import { Section } from '../ui/section.tsx';
 import type { KeyFormPart } from './key-form.tsx';
+import { ADDRESS, COUNTRY, ORIGIN } from './list-kinds.ts';
 
 const COUNTRY_NAMES = COUNTRIES.map(({ name }) => name);
 
@@ -16,11 +15,9 @@ export function PlaceSettings({ draft, errors, change }: KeyFormPart) {
         label="Allowed IP addresses"
         hint="Addresses or CIDR ranges, IPv4 or IPv6. Empty: any."
         placeholder="203.0.113.0/24"
-        items={draft.ips}
-        onItems={(ips) => change({ ips })}
-        read={normaliseRange}
-        wanted="an IPv4 or IPv6 address or CIDR range"
-        spaceParts
+        list={draft.ips}
+        onList={(ips) => change({ ips })}
+        kind={ADDRESS}
         error={errors.allowed_ips}
       />
       <ChipInput
@@ -28,11 +25,9 @@ export function PlaceSettings({ draft, errors, change }: KeyFormPart) {
         label="Allowed browser origins"
         hint="Pages that may use the key in a browser: https://app.example.com, https://*.example.com for everything below it, or example.com. Calls without an origin, as from servers, are refused then. Empty: any."
         placeholder="https://app.example.com"
-        items={draft.origins}
-        onItems={(origins) => change({ origins })}
-        read={parseOriginRule}
-        wanted="an origin"
-        spaceParts
+        list={draft.origins}
+        onList={(origins) => change({ origins })}
+        kind={ORIGIN}
         error={errors.allowed_origins}
       />
       <ChipInput
@@ -40,10 +35,9 @@ export function PlaceSettings({ draft, errors, change }: KeyFormPart) {
         label="Blocked countries"
         hint="By name or two-letter code. An address of no known country passes."
         placeholder="Name of a country"
-        items={draft.countries}
-        onItems={(countries) => change({ countries })}
-        read={countryCode}
-        wanted="the name or code of a country"
+        list={draft.countries}
+        onList={(countries) => change({ countries })}
+        kind={COUNTRY}
         show={(code) => `${countryName(code)} (${code})`}
         suggestions={COUNTRY_NAMES}
         error={errors.blocked_countries}

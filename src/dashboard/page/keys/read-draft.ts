@@ -1,17 +1,36 @@
 import { GatewayError } from '../../../domain/errors.ts';
-import { readDescription, readHours, readName, readWebhookUrl } from '../../../domain/key-fields.ts';
+import {
+  LONGEST_DESCRIPTION,
+  LONGEST_NAME,
+  LONGEST_WEBHOOK_URL,
+  readDescription,
+  readHours,
+  readName,
+  readWebhookUrl,
+} from '../../../domain/key-fields.ts';
 import type { KeyView } from '../../../domain/key-view.ts';
 import type { KeyChange } from '../api/keys.ts';
 import { ApiFailure } from '../api/request.ts';
 import { readAmount } from '../format/read-amount.ts';
 import { fromLocalInput } from '../format/time.ts';
+import { type ItemKind, type TypedList, taken, wrongIn } from '../ui/typed-list.ts';
 import { draftOf, type KeyDraft, type KeyErrors, type KeyField } from './key-draft.ts';
+import { ADDRESS, COUNTRY, ORIGIN } from './list-kinds.ts';
 
 /** A draft as the gateway takes it, and what is wrong with it, said of the field as the form names it. */
 export interface ReadDraft {
   readonly body: Required<Omit<KeyChange, 'is_active' | 'can_manage'>>;
   readonly errors: KeyErrors;
 }
+
+/** What a field wants, where the words of the API would name its own fields and values. */
+const WANTED = {
+  name: `The name must be a line of 1 to ${LONGEST_NAME} characters.`,
+  description: `The note may have at most ${LONGEST_DESCRIPTION} characters.`,
+  webhook_url:
+    'The address must be an absolute http or https URL, such as https://example.com/hook, without user name, password ' +
+    `or spaces, of at most ${LONGEST_WEBHOOK_URL} characters. Leave the field empty for none.`,
+} as const;
 
 /** Reads what is typed by the rules that the gateway has; the gateway judges again. */
 export function readDraft(draft: KeyDraft): ReadDraft {
@@ -21,25 +40,34 @@ export function readDraft(draft: KeyDraft): ReadDraft {
       return reader();
     } catch (error) {
       if (!(error instanceof GatewayError || error instanceof ApiFailure)) throw error;
-      errors[field] = error.message;
+      errors[field] = field in WANTED ? WANTED[field as keyof typeof WANTED] : error.message;
       return instead;
     }
   };
+  const list = (field: KeyField, typed: TypedList, kind: ItemKind) =>
+    read(field, () => listOf(typed, kind), typed.items);
   const body = {
-    name: read('name', () => readName('The name', draft.name), ''),
-    description: read('description', () => readDescription('The note', draft.description), ''),
+    name: read('name', () => readName('name', draft.name), ''),
+    description: read('description', () => readDescription('description', draft.description), ''),
     expires_at: read('expires_at', () => expiryOf(draft), null),
     allowed_categories: draft.categories,
     allowed_models: draft.models,
-    allowed_ips: draft.ips,
-    allowed_origins: draft.origins,
-    blocked_countries: draft.countries,
+    allowed_ips: list('allowed_ips', draft.ips, ADDRESS),
+    allowed_origins: list('allowed_origins', draft.origins, ORIGIN),
+    blocked_countries: list('blocked_countries', draft.countries, COUNTRY),
     active_hours: read('active_hours', () => hoursOf(draft), ''),
     spending_limit: read('spending_limit', () => limitOf(draft), null),
     spending_period: draft.period,
-    webhook_url: read('webhook_url', () => readWebhookUrl('The address', draft.webhookUrl.trim()), ''),
+    webhook_url: read('webhook_url', () => readWebhookUrl('webhook_url', draft.webhookUrl.trim()), ''),
   };
   return { body, errors };
+}
+
+/** What is typed beside the list counts as if it were taken; where it cannot be, the form does not go. */
+function listOf(typed: TypedList, kind: ItemKind): readonly string[] {
+  const { items, text } = taken(typed, kind);
+  if (text !== '') throw unfit(`${wrongIn(text, kind)} Correct it, or take it out of the field.`);
+  return items;
 }
 
 /** The fields in which the draft differs from the key; those only are sent. */
@@ -60,9 +88,9 @@ export function changesOf(draft: KeyDraft, key: KeyView, { body }: ReadDraft): K
 export function hoursOf(draft: Pick<KeyDraft, 'hasHours' | 'start' | 'end'>): string {
   if (!draft.hasHours) return '';
   const [start, end] = [draft.start.slice(0, 5), draft.end.slice(0, 5)];
-  if (start === '' || end === '') throw new ApiFailure(0, 'invalid_field', 'Both times are needed.');
+  if (start === '' || end === '') throw unfit('Both times are needed.');
   if (start === end && start !== '00:00') {
-    throw new ApiFailure(0, 'invalid_field', 'Start and end must differ. For the whole day, untick the box.');
+    throw unfit('Start and end must differ. For the whole day, untick the box.');
   }
   return readHours('The hours', `${start}-${end === '00:00' ? '24:00' : end}`);
 }
@@ -71,9 +99,14 @@ function limitOf({ hasLimit, limit }: KeyDraft): number | null {
   return hasLimit ? readAmount('The limit', limit, 'spending_limit') : null;
 }
 
-function expiryOf({ expires }: KeyDraft): string | null {
+function expiryOf({ expires, isExpiryHalf }: KeyDraft): string | null {
+  if (isExpiryHalf) throw unfit('A part of the date or time is missing. Complete it, or clear all of it.');
   if (expires === '') return null;
   const at = fromLocalInput(expires);
-  if (at === undefined) throw new ApiFailure(0, 'invalid_field', 'This must be a date with a time.');
+  if (at === undefined) throw unfit('This must be a date with a time.');
   return at;
+}
+
+function unfit(words: string): ApiFailure {
+  return new ApiFailure(0, 'invalid_field', words);
 }

@@ -1,16 +1,22 @@
 import { useState } from 'preact/hooks';
 import type { KeyView } from '../../../domain/key-view.ts';
-import { changeKey, deactivateKey } from '../api/keys.ts';
+import { changeKey } from '../api/keys.ts';
+import { signOut } from '../session/session.ts';
 import { announce } from '../ui/announcements.tsx';
 import { Confirm } from '../ui/confirm.tsx';
+import { leave } from '../ui/leave-guard.ts';
 import { isOwnKey } from './own-key.ts';
 
 /** Deactivates a key, or brings it back; asks first. */
 export function SwitchKey({ of: key, onChanged }: { of: KeyView; onChanged: (key: KeyView) => void }) {
   const [isAsking, setAsking] = useState(false);
   const deactivate = async () => {
-    await deactivateKey(key.id);
-    onChanged({ ...key, is_active: false });
+    const changed = await changeKey(key.id, { is_active: false });
+    if (isOwnKey(key)) {
+      const reason = 'You have deactivated the key that you were signed in with.';
+      return leave(() => signOut(reason), reason);
+    }
+    onChanged(changed);
     announce(`The key “${key.name}” is deactivated.`);
   };
   const reactivate = async () => {

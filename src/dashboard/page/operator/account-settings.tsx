@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { OperatorAccountView } from '../../../domain/account-view.ts';
-import { fieldOf, wordsOf } from '../api/failure.ts';
+import { fieldOf, fieldWords } from '../api/failure.ts';
 import { changeAccount } from '../api/operator.ts';
 import { useAction } from '../api/use-action.ts';
 import { readAmount } from '../format/read-amount.ts';
 import { ActionForm } from '../ui/action-form.tsx';
 import { announce } from '../ui/announcements.tsx';
 import { TextField } from '../ui/field.tsx';
+import { useUnsaved } from '../ui/leave-guard.ts';
 import { Section } from '../ui/section.tsx';
 
 export function AccountSettings({
@@ -19,16 +20,18 @@ export function AccountSettings({
   const [email, setEmail] = useState(account.email);
   const [threshold, setThreshold] = useState(String(account.alert_threshold));
   const action = useAction(async () => {
-    onChanged(
-      await changeAccount(account.id, {
-        email: email.trim(),
-        alert_threshold: readAmount('The threshold', threshold, 'alert_threshold'),
-      }),
-    );
+    const changed = await changeAccount(account.id, {
+      email: email.trim(),
+      alert_threshold: readAmount('The threshold', threshold, 'alert_threshold'),
+    });
+    onChanged(changed);
+    setEmail(changed.email);
+    setThreshold(String(changed.alert_threshold));
     announce('The account is saved.');
   });
+  useUnsaved(email !== account.email || threshold !== String(account.alert_threshold));
   const refused = fieldOf(action.error, ['email', 'alert_threshold']);
-  const errorAt = (name: string) => (refused === name ? wordsOf(action.error) : undefined);
+  const errorAt = (name: string) => (refused === name ? fieldWords(action.error) : undefined);
   return (
     <Section title="Settings">
       <ActionForm action={action} isAtField={refused !== undefined} verb="Save">

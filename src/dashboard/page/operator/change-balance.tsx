@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import type { OperatorAccountView } from '../../../domain/account-view.ts';
 import { creditsString, micro, microFromCredits } from '../../../domain/credits.ts';
-import { fieldOf, wordsOf } from '../api/failure.ts';
+import { fieldOf, fieldWords } from '../api/failure.ts';
 import { grantCredits } from '../api/operator.ts';
 import { ApiFailure } from '../api/request.ts';
 import { credits } from '../format/credits.ts';
@@ -10,6 +10,7 @@ import { ActionForm } from '../ui/action-form.tsx';
 import { announce } from '../ui/announcements.tsx';
 import { Confirm } from '../ui/confirm.tsx';
 import { TextField } from '../ui/field.tsx';
+import { useUnsaved } from '../ui/leave-guard.ts';
 import { Section } from '../ui/section.tsx';
 import { useAsked } from './use-asked.ts';
 
@@ -43,6 +44,7 @@ export function ChangeBalance({
       announce(`The balance is ${credits(credits_balance)} credits now.`);
     },
   );
+  useUnsaved(amount.trim() !== '' || note.trim() !== '');
   const refused = fieldOf(change.error, FIELDS);
   const edit = (set: (value: string) => void) => (value: string) => {
     repeatKey.current = undefined;
@@ -60,7 +62,7 @@ export function ChangeBalance({
           name="amount"
           label="Credits"
           hint="A negative amount is an adjustment."
-          error={refused === 'amount' ? wordsOf(change.error) : undefined}
+          error={refused === 'amount' ? fieldWords(change.error) : undefined}
           value={amount}
           onValue={edit(setAmount)}
           // A phone's decimal keypad has no minus.
@@ -70,7 +72,7 @@ export function ChangeBalance({
           name="note"
           label="Note"
           hint="Optional. The owner sees it in the ledger, too."
-          error={refused === 'note' ? wordsOf(change.error) : undefined}
+          error={refused === 'note' ? fieldWords(change.error) : undefined}
           value={note}
           onValue={edit(setNote)}
         />

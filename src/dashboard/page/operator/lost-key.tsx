@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { OperatorAccountView } from '../../../domain/account-view.ts';
 import type { CreatedKeyView } from '../../../domain/key-view.ts';
-import { fieldOf, wordsOf } from '../api/failure.ts';
+import { fieldOf, fieldWords } from '../api/failure.ts';
 import { createAccountKey } from '../api/operator.ts';
 import { ApiFailure } from '../api/request.ts';
 import { credits } from '../format/credits.ts';
@@ -9,6 +9,7 @@ import { CreatedKey } from '../keys/created-key.tsx';
 import { ActionForm } from '../ui/action-form.tsx';
 import { Confirm } from '../ui/confirm.tsx';
 import { TextField } from '../ui/field.tsx';
+import { useUnsaved } from '../ui/leave-guard.ts';
 import { Section } from '../ui/section.tsx';
 import { useAsked } from './use-asked.ts';
 
@@ -27,6 +28,7 @@ export function LostKey({ of: account, onCreated }: { of: OperatorAccountView; o
       onCreated();
     },
   );
+  useUnsaved(name.trim() !== '');
   const refused = fieldOf(making.error, ['name']);
   return (
     <Section title="A key for the owner">
@@ -42,7 +44,7 @@ export function LostKey({ of: account, onCreated }: { of: OperatorAccountView; o
         <TextField
           name="name"
           label="Name of the key"
-          error={refused && wordsOf(making.error)}
+          error={refused && fieldWords(making.error)}
           value={name}
           onValue={(typed) => {
             making.forget();

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { CreatedKeyView } from '../../../domain/key-view.ts';
-import { fieldOf, wordsOf } from '../api/failure.ts';
+import { fieldOf, fieldWords } from '../api/failure.ts';
 import { createAccount } from '../api/operator.ts';
 import { credits } from '../format/credits.ts';
 import { readAmount } from '../format/read-amount.ts';
@@ -9,15 +9,19 @@ import { goTo } from '../route.ts';
 import { ActionForm } from '../ui/action-form.tsx';
 import { Confirm } from '../ui/confirm.tsx';
 import { TextField } from '../ui/field.tsx';
+import { useUnsaved } from '../ui/leave-guard.ts';
 import { PageFrame } from '../ui/page.tsx';
 import { useAsked } from './use-asked.ts';
 
 const FIELDS = ['email', 'credits', 'alert_threshold'] as const;
 type Fields = Record<(typeof FIELDS)[number], string>;
 
+const EMPTY: Fields = { email: '', credits: '0', alert_threshold: '100' };
+
 export function NewAccount() {
-  const [fields, setFields] = useState<Fields>({ email: '', credits: '0', alert_threshold: '100' });
+  const [fields, setFields] = useState(EMPTY);
   const [created, setCreated] = useState<{ accountId: number; key: CreatedKeyView }>();
+  useUnsaved(created === undefined && FIELDS.some((name) => fields[name] !== EMPTY[name]));
   const action = useAsked(
     () => ({
       email: fields.email.trim(),
@@ -37,7 +41,7 @@ export function NewAccount() {
       action.forget();
       setFields({ ...fields, [name]: value });
     },
-    error: refused === name ? wordsOf(action.error) : undefined,
+    error: refused === name ? fieldWords(action.error) : undefined,
   });
   return (
     <PageFrame title="Create account" back={{ href: '#/accounts', name: 'Accounts' }}>

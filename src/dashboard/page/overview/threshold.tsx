@@ -1,11 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { AccountView } from '../../../domain/account-view.ts';
 import { setThreshold } from '../api/account.ts';
-import { wordsOf } from '../api/failure.ts';
+import { fieldWords } from '../api/failure.ts';
 import { useAction } from '../api/use-action.ts';
 import { credits } from '../format/credits.ts';
 import { readAmount } from '../format/read-amount.ts';
 import { announce } from '../ui/announcements.tsx';
+import { focusFirstFault } from '../ui/focus-fault.ts';
+import { useUnsaved } from '../ui/leave-guard.ts';
 
 /** The alert threshold: a figure that is edited where it stands. */
 export function Threshold({
@@ -16,6 +18,7 @@ export function Threshold({
   onChanged: (account: AccountView) => void;
 }) {
   const [text, setText] = useState<string>();
+  useUnsaved(text !== undefined && text !== String(account.alert_threshold));
   const mayEdit = account.webhook_secret !== undefined;
   const opener = useRef<HTMLButtonElement>(null);
   const close = () => {
@@ -67,13 +70,16 @@ function ThresholdForm(props: {
     announce('The alert threshold is changed.');
     onClose();
   });
-  const error = action.error === undefined ? '' : wordsOf(action.error);
+  const save = async (form: HTMLFormElement) => {
+    if (!(await action.run())) focusFirstFault(form);
+  };
+  const error = action.error === undefined ? '' : fieldWords(action.error);
   return (
     <form
       class="inline-form"
       onSubmit={(event) => {
         event.preventDefault();
-        void action.run();
+        void save(event.currentTarget);
       }}
       onKeyDown={(event) => {
         if (event.key === 'Escape') onClose();
@@ -90,7 +96,7 @@ function ThresholdForm(props: {
         value={text}
         onInput={(event) => onText(event.currentTarget.value)}
       />
-      <button type="submit" class="primary" disabled={action.isBusy}>
+      <button type="submit" class="primary" aria-disabled={action.isBusy}>
         Save
       </button>
       <button type="button" onClick={onClose}>

@@ -4,7 +4,7 @@ import type { Action } from '../api/use-action.ts';
 import { focusFirstFault } from './focus-fault.ts';
 import { FailureNote } from './note.tsx';
 
-/** A form whose sending is an action; where that fails, the first field with a fault gets the focus. */
+/** A form whose sending is an action; where that fails, the first field with a fault, else the reason, gets the focus. */
 export function ActionForm(props: {
   action: Action<void>;
   /** The fault stands at one of the fields; else it is shown below them. */
@@ -23,14 +23,20 @@ export function ActionForm(props: {
       noValidate
       onSubmit={async (event) => {
         event.preventDefault();
+        // A date of which a part is typed would be sent as none.
+        if (halfTyped(event.currentTarget)?.reportValidity() === false) return;
         if (!(await action.run())) focusFirstFault(form.current);
       }}
     >
       {props.children}
       {!props.isAtField && <FailureNote error={action.error} />}
-      <button type="submit" class="primary" disabled={action.isBusy}>
+      <button type="submit" class="primary" aria-disabled={action.isBusy}>
         {props.verb}
       </button>
     </form>
   );
+}
+
+function halfTyped(form: HTMLFormElement): HTMLInputElement | undefined {
+  return Array.from(form.querySelectorAll('input')).find((input) => input.validity.badInput);
 }

@@ -24,7 +24,7 @@ export function CheckList(props: {
   return (
     <fieldset class="field" aria-describedby={`${id}-hint ${id}-error`}>
       <legend>{props.legend}</legend>
-      <div class="choices" id={id} tabIndex={-1}>
+      <div class="choices" id={id} tabIndex={-1} data-fault={props.error ? '' : undefined}>
         {choices.map((choice) => (
           <label key={choice.value} class="choice">
             <input

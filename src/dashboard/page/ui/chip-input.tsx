@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { FieldWords } from './field.tsx';
+import { type ItemKind, partsOf, type TypedList, taken, wrongIn } from './typed-list.ts';
 
 /** A list that is typed item by item. */
 export interface ChipInputProps {
@@ -7,46 +8,38 @@ export interface ChipInputProps {
   label: string;
   hint: string;
   placeholder: string;
-  items: readonly string[];
-  onItems: (items: readonly string[]) => void;
-  /** The item as it will be kept, or undefined where the text is none. */
-  read: (text: string) => string | undefined;
-  /** What is wanted: "an address or range". */
-  wanted: string;
+  list: TypedList;
+  onList: (list: TypedList) => void;
+  kind: ItemKind;
   /** How an item is shown; default as it is. */
   show?: (item: string) => string;
   /** Offered while typing. */
   suggestions?: readonly string[];
-  /** Whether a space parts two items, as in a pasted list. */
-  spaceParts?: boolean;
   error?: string | undefined;
 }
 
 /** Chips for what is in the list, and a field that says while one types whether the next one is right. */
 export function ChipInput(props: ChipInputProps) {
-  const { name, items, onItems, read, show = (item: string) => item } = props;
-  const [text, setText] = useState('');
+  const { name, list, onList, kind, show = (item: string) => item } = props;
+  const { items, text } = list;
   const [refused, setRefused] = useState(false);
   const id = `field-${name}`;
-  const parts = text.split(props.spaceParts ? /[\s,;]+/ : /[,;\n]+/).map((part) => part.trim());
-  const typed = parts.filter(Boolean);
-  const wrong = typed.filter((part) => read(part) === undefined);
-  const state = stateOf(typed, wrong, props, show);
+  const state = props.error ? NOTHING_TYPED : stateOf(text, kind, show);
 
   const take = () => {
-    const good = typed.flatMap((part) => read(part) ?? []);
-    if (good.length > 0) onItems([...new Set([...items, ...good])]);
-    setText(wrong.join(', '));
-    setRefused(wrong.length > 0);
+    const next = taken(list, kind);
+    onList(next);
+    setRefused(next.text !== '');
   };
   const type = (next: string) => {
-    setText(next);
+    onList({ items, text: next });
     if (next === '') setRefused(false);
   };
+  const keep = (kept: readonly string[]) => onList({ items: kept, text });
   return (
     <div class="field">
       <label for={id}>{props.label}</label>
-      <Chips label={props.label} items={items} show={show} onItems={onItems} />
+      <Chips label={props.label} items={items} show={show} onItems={keep} />
       <div class="with-button">
         <input
           id={id}
@@ -61,17 +54,17 @@ export function ChipInput(props: ChipInputProps) {
           aria-describedby={`${id}-hint ${id}-state ${id}-error`}
           aria-invalid={props.error || refused ? 'true' : undefined}
           onInput={(event) => type(event.currentTarget.value)}
-          onBlur={take}
+          onBlur={() => text !== '' && take()}
           onKeyDown={(event) => {
             if (event.key === 'Enter') {
               event.preventDefault();
               take();
             } else if (event.key === 'Backspace' && text === '' && items.length > 0) {
-              onItems(items.slice(0, -1));
+              keep(items.slice(0, -1));
             }
           }}
         />
-        <button type="button" disabled={typed.length === 0} onClick={take}>
+        <button type="button" disabled={text.trim() === ''} onClick={take}>
           Add
         </button>
       </div>
@@ -120,14 +113,15 @@ function Chips({
   );
 }
 
-function stateOf(
-  typed: readonly string[],
-  wrong: readonly string[],
-  { wanted, read }: ChipInputProps,
-  show: (item: string) => string,
-): { kind: 'none' | 'wrong' | 'right'; words: string } {
-  if (typed.length === 0) return { kind: 'none', words: '' };
-  if (wrong.length > 0) return { kind: 'wrong', words: `“${wrong[0]}” is not ${wanted}.` };
-  const kept = typed.map((part) => show(read(part) ?? '')).join(', ');
-  return { kind: 'right', words: `✓ ${kept}` };
+interface Typing {
+  readonly kind: 'none' | 'wrong' | 'right';
+  readonly words: string;
+}
+const NOTHING_TYPED: Typing = { kind: 'none', words: '' };
+
+function stateOf(text: string, kind: ItemKind, show: (item: string) => string): Typing {
+  const words = wrongIn(text, kind);
+  if (words !== '') return { kind: 'wrong', words };
+  const { good } = partsOf(text, kind);
+  return good.length === 0 ? NOTHING_TYPED : { kind: 'right', words: `✓ ${good.map(show).join(', ')}` };
 }

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact';
+import { useRef } from 'preact/hooks';
 import { useAction } from '../api/use-action.ts';
 import { Dialog } from './dialog.tsx';
+import { focusFirstFault } from './focus-fault.ts';
 import { FailureNote } from './note.tsx';
 
 /** Asks before it acts, and stays where acting fails, with the reason. */
@@ -14,13 +16,17 @@ export function Confirm(props: {
   children: ComponentChildren;
 }) {
   const action = useAction(props.act);
+  const frame = useRef<HTMLDivElement>(null);
   const confirm = async () => {
     if (await action.run()) props.onClose();
+    else focusFirstFault(frame.current);
   };
   return (
     <Dialog title={props.title} onCancel={props.onClose}>
       {props.children}
-      <FailureNote error={action.error} />
+      <div ref={frame}>
+        <FailureNote error={action.error} />
+      </div>
       <div class="actions">
         <button type="button" onClick={props.onClose}>
           Cancel
@@ -28,7 +34,7 @@ export function Confirm(props: {
         <button
           type="button"
           class={props.danger ? 'danger' : 'primary'}
-          disabled={action.isBusy}
+          aria-disabled={action.isBusy}
           onClick={confirm}
         >
           {props.verb}

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { Announcements } from './announcements.tsx';
 
 /** Modal while it is there. `onCancel`: Escape; where there is none, only its own buttons close it. */
 export function Dialog({
@@ -35,6 +36,7 @@ export function Dialog({
     >
       <h2 id={titleId}>{title}</h2>
       {children}
+      <Announcements />
     </dialog>
   );
 }

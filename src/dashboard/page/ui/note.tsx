@@ -3,10 +3,10 @@ import { wordsOf } from '../api/failure.ts';
 
 const SIGNS = { info: 'i', warning: '!', danger: '!', good: '✓' } as const;
 
-/** A box that says something about the page; `danger` is read out at once. */
+/** A box that says something about the page; `danger` is read out at once, and can be gone to. */
 export function Note({ kind, children }: { kind: keyof typeof SIGNS; children: ComponentChildren }) {
   return (
-    <div class={`note note-${kind}`} {...(kind === 'danger' ? { role: 'alert' } : {})}>
+    <div class={`note note-${kind}`} {...(kind === 'danger' ? { role: 'alert', tabIndex: -1 } : {})}>
       <span class="note-sign" aria-hidden="true">
         {SIGNS[kind]}
       </span>

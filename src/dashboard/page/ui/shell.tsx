@@ -3,6 +3,7 @@ import { zone, zoneName } from '../format/time.ts';
 import { PLACES } from '../places.ts';
 import { chooseZone, route } from '../route.ts';
 import { session, signOut } from '../session/session.ts';
+import { leave } from './leave-guard.ts';
 
 /** What stands around every page. */
 export function Shell({ children }: { children: ComponentChildren }) {
@@ -27,7 +28,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
               ))}
             </ul>
           </nav>
-          <button type="button" class="quiet" onClick={() => signOut()}>
+          <button type="button" class="quiet" onClick={() => leave(() => signOut())}>
             Sign out
           </button>
         </div>

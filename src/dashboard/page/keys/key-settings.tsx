@@ -1,0 +1,117 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { KeyView } from '../../../domain/key-view.ts';
+import { changeKey, readKey } from '../api/keys.ts';
+import { ApiFailure } from '../api/request.ts';
+import { useAction } from '../api/use-action.ts';
+import { announce } from '../ui/announcements.tsx';
+import { Confirm } from '../ui/confirm.tsx';
+import { useUnsaved } from '../ui/leave-guard.ts';
+import { KeyConflict } from './key-conflict.tsx';
+import { isSameSettings } from './key-differences.ts';
+import { draftOf } from './key-draft.ts';
+import { KeyForm } from './key-form.tsx';
+import { lockOutOf } from './lock-out.ts';
+import { isOwnKey } from './own-key.ts';
+import { changesOf, readDraft } from './read-draft.ts';
+
+/**
+ * The form of a key that exists. It is saved on top of the version that it was filled from; where another is in force by
+ * then, and where saving would lock out who saves, it asks first.
+ */
+export function KeySettings({
+  of: key,
+  onChanged,
+  readOnly,
+}: {
+  of: KeyView;
+  onChanged: (key: KeyView) => void;
+  readOnly: boolean;
+}) {
+  const [filledFrom, setFilledFrom] = useState(key);
+  const [draft, setDraft] = useState(() => draftOf(key));
+  /** What would lock out who saves, while it is asked about. */
+  const [lockOut, setLockOut] = useState<readonly string[]>([]);
+  /** The key as somebody else saved it meanwhile, while it is asked about. */
+  const [theirs, setTheirs] = useState<KeyView>();
+  // Switching the key off or on makes another version, of the same settings.
+  const base = isSameSettings(filledFrom, key) ? key : filledFrom;
+  const read = readDraft(draft);
+  const changes = changesOf(draft, base, read);
+  const isUnchanged = Object.keys(changes).length === 0 && Object.keys(read.errors).length === 0;
+  useUnsaved(!isUnchanged && !readOnly);
+
+  const fill = (from: KeyView) => {
+    setFilledFrom(from);
+    setDraft(draftOf(from));
+  };
+  useEffect(() => {
+    if (isUnchanged) fill(key);
+  }, [key]);
+  const adopt = (saved: KeyView) => {
+    setTheirs(undefined);
+    onChanged(saved);
+    // As it is kept: normalised, and with what the gateway decided itself.
+    fill(saved);
+  };
+  const send = async (version: number): Promise<void> => {
+    try {
+      const saved = await changeKey(key.id, changes, version);
+      adopt(saved);
+      announce(`The key “${saved.name}” is saved.`);
+    } catch (error) {
+      if (!(error instanceof ApiFailure) || error.code !== 'version_conflict') throw error;
+      const current = await readKey(key.id);
+      // Switched off or on, and nothing else.
+      if (isSameSettings(current, base)) return send(current.version);
+      setTheirs(current);
+    }
+  };
+  const save = useAction(async () => {
+    const reasons = isOwnKey(key) ? await lockOutOf(base, changes) : [];
+    setLockOut(reasons);
+    if (reasons.length === 0) await send(base.version);
+  });
+  return (
+    <>
+      <KeyForm
+        known={base}
+        draft={draft}
+        onDraft={setDraft}
+        faults={read.errors}
+        save={save}
+        verb="Save changes"
+        isUnchanged={isUnchanged}
+        readOnly={readOnly}
+      />
+      {lockOut.length > 0 && (
+        <Confirm
+          title="Lock yourself out?"
+          verb="Save all the same"
+          danger
+          act={() => send(base.version)}
+          onClose={() => setLockOut([])}
+        >
+          <p>
+            <strong>This is the key that you are signed in with.</strong> Once this is saved, you may need
+            another key that manages to undo it, or the operator:
+          </p>
+          <ul class="reasons">
+            {lockOut.map((reason) => (
+              <li key={reason}>{reason}</li>
+            ))}
+          </ul>
+        </Confirm>
+      )}
+      {theirs && (
+        <KeyConflict
+          changes={changes}
+          base={base}
+          theirs={theirs}
+          onKeepTheirs={() => adopt(theirs)}
+          saveMine={() => send(theirs.version)}
+          onClose={() => setTheirs(undefined)}
+        />
+      )}
+    </>
+  );
+}

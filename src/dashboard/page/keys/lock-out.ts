@@ -1,0 +1,91 @@
+import { compileRanges, type ParsedAddress, parseAddress } from '../../../domain/addresses.ts';
+import { normaliseCountry } from '../../../domain/countries.ts';
+import { isWithin, parseActiveHours } from '../../../domain/hours.ts';
+import type { KeyView } from '../../../domain/key-view.ts';
+import { compileOrigins } from '../../../domain/origins.ts';
+import { explainCall, type KeyChange } from '../api/keys.ts';
+import { countryName } from '../format/countries.ts';
+import { moment } from '../format/time.ts';
+
+/** Where the gateway sees this page; undefined: it does not say. */
+interface Place {
+  readonly address: ParsedAddress | undefined;
+  readonly country: string | undefined;
+}
+
+/**
+ * Why the key of the session could not be used here, or could change nothing, once it is changed so; what cannot be told
+ * counts as a reason. Empty: it goes on as before.
+ */
+export async function lockOutOf(key: KeyView, changes: KeyChange): Promise<string[]> {
+  const { allowed_ips: ips = [], blocked_countries: countries = [] } = changes;
+  const isPlaced = ips.length > 0 || countries.length > 0;
+  const place = isPlaced ? await placeOf(key) : { address: undefined, country: undefined };
+  const reasons = [
+    changes.can_manage === false && key.can_manage && 'It may not manage any more: it could change nothing.',
+    expiryReason(changes.expires_at),
+    hoursReason(changes.active_hours),
+    ips.length > 0 && addressReason(ips, place),
+    countries.length > 0 && countryReason(countries, key, place),
+    originReason(changes.allowed_origins),
+  ];
+  return reasons.filter((reason) => typeof reason === 'string');
+}
+
+function expiryReason(at: string | null | undefined) {
+  return at && Date.parse(at) <= Date.now() && `It has expired then: ${moment(at, 'local')} has passed.`;
+}
+
+function hoursReason(text: string | undefined) {
+  const hours = text ? parseActiveHours(text) : undefined;
+  return hours && !isWithin(hours, Date.now()) && `It is outside ${text} UTC now.`;
+}
+
+function addressReason(ips: readonly string[], { address }: Place) {
+  if (!address) return 'Whether your own IP address is among the allowed ones cannot be told.';
+  return (
+    !compileRanges(ips).has(address) &&
+    `Your own IP address, ${address.toString()}, is not among the allowed ones.`
+  );
+}
+
+function countryReason(countries: readonly string[], key: KeyView, { country }: Place) {
+  if (country) {
+    return (
+      countries.includes(country) && `Your IP address belongs to ${countryName(country)}, which is blocked.`
+    );
+  }
+  // Of a key that blocks none the gateway does not look up the country; one that it looks up and does not know passes.
+  const isKnown = key.blocked_countries.length > 0;
+  return !isKnown && 'Whether your own IP address belongs to one of the blocked countries cannot be told.';
+}
+
+function originReason(origins: readonly string[] = []) {
+  const { origin } = location;
+  return (
+    origins.length > 0 &&
+    !compileOrigins(origins).allows(origin) &&
+    `The origin of this page, ${origin}, is not among the allowed ones.`
+  );
+}
+
+/** What the gateway says in explaining a call from here by what it judged it. */
+async function placeOf(key: KeyView): Promise<Place> {
+  try {
+    const { checks } = await explainCall(key.id, { model: 'any' });
+    const wordsOf = (name: string) =>
+      checks
+        .find(({ check }) => check === name)
+        ?.detail.split(/[\s,]+/)
+        .map((word) => word.replace(/\.$/, '')) ?? [];
+    return {
+      address: wordsOf('allowed_ips').map(parseAddress).find(Boolean),
+      country: wordsOf('blocked_countries')
+        .filter((word) => /^[A-Z]{2}$/.test(word))
+        .map(normaliseCountry)
+        .find(Boolean),
+    };
+  } catch {
+    return { address: undefined, country: undefined };
+  }
+}

@@ -1,0 +1,99 @@
+import { signal } from '@preact/signals';
+import { useLayoutEffect } from 'preact/hooks';
+
+/** A way off the page that would lose something, and waits for an answer. */
+export interface Leaving {
+  /** What would be lost. */
+  readonly lost: string;
+  /** Why the page is left, where nobody chose to; else "". */
+  readonly reason: string;
+  readonly go: () => void;
+}
+
+/** What is asked about now. */
+export const leaving = signal<Leaving | undefined>(undefined);
+
+const EDITS = 'What you changed on this page is not saved.';
+/** What would be lost, by whoever holds it. */
+const held = new Map<symbol, string>();
+
+/**
+ * While `isUnsaved`, the page is not left without a question: by its links, Back and Forward, reload, closing, signing
+ * out and the end of the session. `lost` says what would be.
+ */
+export function useUnsaved(isUnsaved: boolean, lost = EDITS): void {
+  // Not useEffect: what is saved must be let go of before the address changes on account of it.
+  useLayoutEffect(() => {
+    if (!isUnsaved) return undefined;
+    const holder = Symbol();
+    held.set(holder, lost);
+    addEventListener('beforeunload', refuse);
+    return () => {
+      held.delete(holder);
+      if (held.size === 0) removeEventListener('beforeunload', refuse);
+    };
+  }, [isUnsaved, lost]);
+}
+
+/** Goes at once, or after a question where something would be lost. `reason`: why, where nobody chose to. */
+export function leave(go: () => void, reason = ''): void {
+  const lost = [...held.values()].at(-1);
+  if (lost === undefined) {
+    go();
+    return;
+  }
+  leaving.value = {
+    lost,
+    reason,
+    go() {
+      held.clear();
+      removeEventListener('beforeunload', refuse);
+      go();
+    },
+  };
+}
+
+/** The browser asks in its own words. */
+function refuse(event: BeforeUnloadEvent): void {
+  event.preventDefault();
+  // What older browsers go by.
+  event.returnValue = true;
+}
+
+/** Links are asked about before they are followed, so that no address has to be put back. */
+addEventListener(
+  'click',
+  (event) => {
+    const { target } = event;
+    const link = target instanceof Element ? target.closest<HTMLAnchorElement>('a[href^="#"]') : null;
+    const isElsewhere =
+      event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
+    if (held.size === 0 || link === null || isElsewhere || !isOtherPage(location.href, link.href)) return;
+    event.preventDefault();
+    leave(() => {
+      location.href = link.href;
+    });
+  },
+  { capture: true },
+);
+
+/** Back, Forward and a typed address: the browser has gone already. The address is put back until the answer is there. */
+addEventListener(
+  'hashchange',
+  (event) => {
+    if (held.size === 0 || !isOtherPage(event.oldURL, event.newURL)) return;
+    event.stopImmediatePropagation();
+    history.pushState(null, '', event.oldURL);
+    leave(() => history.back());
+  },
+  { capture: true },
+);
+
+/** What stands behind a `?` in the hash is about how the same page is shown. */
+function isOtherPage(one: string, other: string): boolean {
+  return pageOf(one) !== pageOf(other);
+}
+
+function pageOf(address: string): string {
+  return new URL(address).hash.split('?', 1)[0] ?? '';
+}

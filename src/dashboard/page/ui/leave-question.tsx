@@ -1,0 +1,32 @@
+import { Dialog } from './dialog.tsx';
+import { leaving } from './leave-guard.ts';
+
+/** Asks before a page is left on which something would be lost. */
+export function LeaveQuestion() {
+  const asked = leaving.value;
+  if (asked === undefined) return null;
+  const stay = () => {
+    leaving.value = undefined;
+  };
+  return (
+    <Dialog title={asked.reason === '' ? 'Leave this page?' : 'You have been signed out'} onCancel={stay}>
+      {asked.reason !== '' && <p>{asked.reason}</p>}
+      <p>{asked.lost}</p>
+      <div class="actions">
+        <button type="button" onClick={stay}>
+          Stay on this page
+        </button>
+        <button
+          type="button"
+          class="danger"
+          onClick={() => {
+            stay();
+            asked.go();
+          }}
+        >
+          {asked.reason === '' ? 'Leave' : 'Leave it and sign in'}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

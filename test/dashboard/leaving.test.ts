@@ -1,0 +1,176 @@
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { apiOf } from '../helper/api.ts';
+import { type Dashboard, openDashboard } from '../helper/dashboard.ts';
+import { keysOf, makeKey, signedIn } from '../helper/owner-page.ts';
+import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
+
+const world = await startWorld(t);
+const owner = await world.account({ key: { name: 'First' }, email: 'owner@example.com' });
+type Tap = Parameters<typeof openDashboard>[0];
+
+const question = (page: Page) => page.getByRole('dialog', { name: 'Leave this page?' });
+
+/** Reloads, and is asked by the browser itself; the answer is to stay. */
+async function isAskedOnReload(t: Tap, page: Page): Promise<void> {
+  const asked = page.waitForEvent('dialog');
+  // Not at once: the answer to the question would have to be given before this had its own.
+  await page.evaluate('void setTimeout(() => location.reload())');
+  const dialog = await asked;
+  t.equal(dialog.type(), 'beforeunload');
+  await dialog.dismiss();
+}
+
+/** Back, link and sign-out are each asked about, and stay where they are when told so. */
+async function isAskedOnEveryWayOut(t: Tap, page: Page, lost: RegExp, link: string | undefined) {
+  const address = page.url();
+  const ways: [string, () => Promise<unknown>][] = [
+    ['Back', () => page.evaluate('history.back()')],
+    ['Back once more', () => page.evaluate('history.back()')],
+  ];
+  if (link !== undefined) {
+    ways.push(
+      ['a link', () => page.getByRole('link', { name: link }).first().click()],
+      ['signing out', () => page.getByRole('button', { name: 'Sign out' }).click()],
+    );
+  }
+  for (const [way, go] of ways) {
+    await go();
+    await question(page).getByText(lost).waitFor();
+    await question(page).getByRole('button', { name: 'Stay on this page' }).click();
+    await question(page).waitFor({ state: 'detached' });
+    t.equal(page.url(), address, `${way}: the address is that of the page`);
+  }
+  await isAskedOnReload(t, page);
+}
+
+async function operator(t: Tap): Promise<Dashboard> {
+  const dashboard = await openDashboard(t, world);
+  await dashboard.signIn(ADMIN_TOKEN);
+  await dashboard.page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor();
+  return dashboard;
+}
+
+t.test('the value of a new key is not lost by Back or reload', async (t) => {
+  const { page, open } = await signedIn(t, world, owner.key);
+  await open('keys/new', 'Create key');
+  await page.getByLabel('Name', { exact: true }).fill('Shown once');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const value = await page.getByLabel('Key value').inputValue();
+  await isAskedOnEveryWayOut(t, page, /shown this once/, undefined);
+  t.equal(await page.getByLabel('Key value').inputValue(), value, 'it is there still');
+  await page.getByRole('button', { name: 'I have saved it' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Shown once' }).waitFor();
+  t.equal(await page.getByRole('dialog').count(), 0, 'and then nothing is asked');
+});
+
+t.test('nor is the first key of an account that the operator makes', async (t) => {
+  const { page, open } = await operator(t);
+  await open('accounts/new', 'Create account');
+  await page.getByLabel('E-mail address of the owner').fill('guarded@example.com');
+  await page.getByRole('button', { name: 'Create account' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
+  await page.getByLabel('Key value').waitFor();
+  await isAskedOnEveryWayOut(t, page, /shown this once/, undefined);
+  await page.getByRole('button', { name: 'I have saved it' }).click();
+  await page.getByRole('heading', { level: 1, name: 'guarded@example.com' }).waitFor();
+  t.equal(await page.getByRole('dialog').count(), 0);
+});
+
+t.test('edits of a key are not left without a question, and not asked about once saved', async (t) => {
+  const { id } = await makeKey(world, owner.key, { name: 'Edited' });
+  const { page, open } = await signedIn(t, world, owner.key);
+  await open('keys', 'Keys');
+  await open(`keys/${id}`, 'Edited');
+  await page.getByText('Nothing is changed.').waitFor();
+  await page.getByLabel('Note').fill('Changed');
+  await isAskedOnEveryWayOut(t, page, /not saved/, 'Ledger');
+  t.equal(await page.getByLabel('Note').inputValue(), 'Changed');
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await page.getByText('The key “Edited” is saved.').waitFor();
+  await page.getByRole('link', { name: 'Ledger' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Ledger' }).waitFor();
+  t.equal(await page.getByRole('dialog').count(), 0);
+});
+
+t.test('who wants to leave does, where they wanted to', async (t) => {
+  const { page, open } = await signedIn(t, world, owner.key);
+  await open('ledger', 'Ledger');
+  await open('keys/new', 'Create key');
+  await page.getByLabel('Allowed IP addresses', { exact: true }).fill('10.');
+  await page.evaluate('history.back()');
+  await question(page).getByRole('button', { name: 'Leave' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Ledger' }).waitFor();
+  await open('keys/new', 'Create key');
+  await page.getByLabel('Note').fill('x');
+  await page.getByRole('navigation').getByRole('link', { name: 'Alerts' }).click();
+  await question(page).getByRole('button', { name: 'Leave' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Alerts' }).waitFor();
+  t.equal(await page.getByRole('dialog').count(), 0);
+});
+
+t.test('the threshold and the operator’s forms are not left without a question either', async (t) => {
+  const { page } = await signedIn(t, world, owner.key);
+  await page.getByRole('button', { name: 'Change the alert threshold' }).click();
+  await page.getByLabel('Alert threshold in credits').fill('77');
+  await isAskedOnReload(t, page);
+  const { page: desk, open } = await operator(t);
+  for (const [route, title, label] of [
+    [`accounts/${owner.accountId}`, 'owner@example.com', 'Note'],
+    [`accounts/${owner.accountId}`, 'owner@example.com', 'E-mail address'],
+    ['accounts/new', 'Create account', 'Credits to begin with'],
+  ] as const) {
+    await open('accounts', 'Accounts');
+    await open(route, title);
+    await desk.getByLabel(label).fill('12');
+    await desk.getByRole('link', { name: 'Accounts' }).first().click();
+    await question(desk).getByRole('button', { name: 'Leave' }).click();
+    await desk.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor();
+  }
+});
+
+t.test('the end of the session does not take edits away', async (t) => {
+  const session = await makeKey(world, owner.key, { name: 'Session' });
+  const { id } = await makeKey(world, owner.key, { name: 'Edited until the end' });
+  const { page, open } = await signedIn(t, world, session.key);
+  await open(`keys/${id}`, 'Edited until the end');
+  await page.getByLabel('Note').fill('A long note');
+  await apiOf(world, owner.key).delete(`/api/keys/${session.id}/`);
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  const ended = page.getByRole('dialog', { name: 'You have been signed out' });
+  await ended.getByText('This API key has been deactivated').waitFor();
+  await ended.getByRole('button', { name: 'Stay on this page' }).click();
+  t.equal(await page.getByLabel('Note').inputValue(), 'A long note', 'it can be copied');
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await ended.getByRole('button', { name: 'Leave it and sign in' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
+});
+
+t.test('who deactivates the key that they are signed in with is signed out, and told so', async (t) => {
+  const session = await makeKey(world, owner.key, { name: 'Own' });
+  const { page, open } = await signedIn(t, world, session.key);
+  await open(`keys/${session.id}`, 'Own');
+  await page.getByRole('button', { name: 'Deactivate' }).click();
+  await page.getByRole('dialog').getByText('you will be signed out').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
+  await page.getByText('You have deactivated the key that you were signed in with.').waitFor();
+  t.equal((await keysOf(world, owner.key)).find(({ id }) => id === session.id)?.is_active, false);
+});
+
+t.test('what is said while a dialog is open stands in front of its backdrop', async (t) => {
+  const { page, open } = await signedIn(t, world, owner.key);
+  await open('keys/new', 'Create key');
+  await page.getByLabel('Name', { exact: true }).fill('Copied');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Copy' }).click();
+  const words = page
+    .getByRole('dialog')
+    .getByRole('status')
+    .getByText(/Key value copied\.|to copy\./);
+  const box = await words.boundingBox();
+  const viewport = page.viewportSize();
+  t.ok(box && viewport && box.y > 0 && box.y + box.height < viewport.height, 'on the screen');
+  await page.getByRole('button', { name: 'I have saved it' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Copied' }).waitFor();
+});

@@ -1,0 +1,90 @@
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { keysOf, makeKey, signedIn } from '../helper/owner-page.ts';
+import { startWorld } from '../helper/world.ts';
+
+const world = await startWorld(t);
+const owner = await world.account({ key: { name: 'First' } });
+
+async function versionOf(id: number) {
+  return (await keysOf(world, owner.key)).find((key) => key.id === id)?.version;
+}
+
+const question = (page: Page) => page.getByRole('dialog', { name: 'Lock yourself out?' });
+
+/** Two times of the UTC day, in an hour that is not now. */
+function hoursThatAreNotNow(): [string, string] {
+  const hour = (new Date().getUTCHours() + 6) % 22;
+  const two = (number: number) => String(number).padStart(2, '0');
+  return [`${two(hour)}:00`, `${two(hour + 1)}:00`];
+}
+
+const [start, end] = hoursThatAreNotNow();
+const RESTRICTIONS: readonly [what: string, set: (page: Page) => Promise<void>, reason: RegExp][] = [
+  [
+    'addresses without its own',
+    (page) => page.getByLabel('Allowed IP addresses', { exact: true }).fill('203.0.113.0/24'),
+    /Your own IP address, 127\.0\.0\.1, is not among the allowed ones/,
+  ],
+  [
+    'hours that are not now',
+    async (page) => {
+      await page.getByLabel('Only during certain hours').check();
+      await page.getByLabel('From (UTC)').fill(start);
+      await page.getByLabel('Until (UTC)').fill(end);
+    },
+    /outside \d\d:00-\d\d:00 UTC now/,
+  ],
+  [
+    'countries, of which its own may be one',
+    (page) => page.getByLabel('Blocked countries', { exact: true }).fill('Germany'),
+    /cannot be told/,
+  ],
+  [
+    'origins without this page',
+    (page) => page.getByLabel('Allowed browser origins', { exact: true }).fill('https://app.example.com'),
+    /The origin of this page, http:\/\/127\.0\.0\.1:\d+, is not among/,
+  ],
+  ['an expiry that has passed', (page) => page.getByLabel('Expires').fill('2001-01-01T00:00'), /has passed/],
+  ['no right to manage', (page) => page.getByLabel('May manage keys').uncheck(), /could change nothing/],
+];
+
+for (const [what, set, reason] of RESTRICTIONS) {
+  t.test(`the key that is signed in with is not given ${what} without a question`, async (t) => {
+    const own = await makeKey(world, owner.key, { name: 'Own' });
+    const version = await versionOf(own.id);
+    const { page, open } = await signedIn(t, world, own.key);
+    await open(`keys/${own.id}`, 'Own');
+    await set(page);
+    await page.getByRole('button', { name: 'Save changes' }).click();
+    await question(page).getByText(reason).waitFor();
+    t.equal(await versionOf(own.id), version, 'nothing is saved before the answer');
+    await question(page).getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Save changes' }).click();
+    await question(page).getByRole('button', { name: 'Save all the same' }).click();
+    await question(page).waitFor({ state: 'detached' });
+    t.not(await versionOf(own.id), version, 'and then it is');
+  });
+}
+
+t.test('restrictions that do not lock out are saved without a question', async (t) => {
+  const own = await makeKey(world, owner.key, { name: 'Own' });
+  const { page, open } = await signedIn(t, world, own.key);
+  await open(`keys/${own.id}`, 'Own');
+  await page.getByLabel('Allowed IP addresses', { exact: true }).fill('127.0.0.0/8');
+  await page.getByLabel('Allowed browser origins', { exact: true }).fill(world.url);
+  await page.getByLabel('Expires').fill('2099-01-01T00:00');
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await page.getByText('The key “Own” is saved.').waitFor();
+  t.equal(await page.getByRole('dialog').count(), 0);
+});
+
+t.test('nor is anything asked about another key', async (t) => {
+  const other = await makeKey(world, owner.key, { name: 'Other' });
+  const { page, open } = await signedIn(t, world, owner.key);
+  await open(`keys/${other.id}`, 'Other');
+  await page.getByLabel('Allowed IP addresses', { exact: true }).fill('203.0.113.0/24');
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await page.getByText('The key “Other” is saved.').waitFor();
+  t.equal(await page.getByRole('dialog').count(), 0);
+});

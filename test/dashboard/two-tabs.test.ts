@@ -1,0 +1,89 @@
+import t from 'tap';
+import { apiOf } from '../helper/api.ts';
+import { accessibilityFaults } from '../helper/axe.ts';
+import { keysOf, makeKey, signedIn } from '../helper/owner-page.ts';
+import { startWorld } from '../helper/world.ts';
+
+const world = await startWorld(t);
+const owner = await world.account({ key: { name: 'First' } });
+const api = apiOf(world, owner.key);
+
+async function settingsOf(id: number) {
+  return (await keysOf(world, owner.key)).find((key) => key.id === id);
+}
+
+/** A form that holds an address and a note of its own, while another address and name were saved meanwhile. */
+async function staleForm(t: Parameters<typeof signedIn>[0]) {
+  const { id } = await makeKey(world, owner.key, { name: 'Shared' });
+  const dashboard = await signedIn(t, world, owner.key);
+  const { page, open } = dashboard;
+  await open(`keys/${id}`, 'Shared');
+  await page.getByLabel('Allowed IP addresses', { exact: true }).fill('10.2.0.0/16');
+  await page.getByLabel('Note').fill('Mine');
+  await api.patch(`/api/keys/${id}/`, { allowed_ips: ['10.1.0.0/16'], name: 'Renamed' });
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  const conflict = page.getByRole('dialog', { name: 'This key was changed meanwhile' });
+  await conflict.waitFor();
+  t.match(await settingsOf(id), { allowed_ips: ['10.1.0.0/16'], description: '' }, 'nothing is overwritten');
+  return { id, page, conflict };
+}
+
+t.test('a form that is stale shows what differs, field by field', async (t) => {
+  const { page, conflict, id } = await staleForm(t);
+  const rows = await conflict.getByRole('row').allTextContents();
+  t.same(rows.slice(1), [
+    'Namenot changed by youRenamed',
+    'NoteMinenone',
+    'May managenot changed by youno',
+    'Allowed IP addresses10.2.0.0/1610.1.0.0/16',
+  ]);
+  t.same(await accessibilityFaults(page), []);
+  await conflict.getByRole('button', { name: 'Back to the form' }).click();
+  t.equal(await page.getByLabel('Note').inputValue(), 'Mine', 'what is typed is there still');
+  t.match(await settingsOf(id), { description: '' });
+});
+
+t.test('what is saved is kept where its owner says so', async (t) => {
+  const { page, conflict, id } = await staleForm(t);
+  await conflict.getByRole('button', { name: 'Keep what is saved' }).click();
+  await page.getByText('Nothing is changed.').waitFor();
+  await page.getByRole('button', { name: 'Remove 10.1.0.0/16' }).waitFor();
+  t.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Renamed');
+  t.match(await settingsOf(id), { allowed_ips: ['10.1.0.0/16'], description: '' });
+});
+
+t.test('mine is saved where its owner says so, and what I left alone stays theirs', async (t) => {
+  const { page, conflict, id } = await staleForm(t);
+  await conflict.getByRole('button', { name: 'Save mine' }).click();
+  await page.getByText('The key “Renamed” is saved.').waitFor();
+  t.match(await settingsOf(id), { allowed_ips: ['10.2.0.0/16'], description: 'Mine', name: 'Renamed' });
+  t.equal(await page.getByRole('dialog').count(), 0);
+});
+
+t.test('a third change, made while it was asked about, is asked about as well', async (t) => {
+  const { page, conflict, id } = await staleForm(t);
+  await api.patch(`/api/keys/${id}/`, { allowed_ips: ['10.3.0.0/16'] });
+  await conflict.getByRole('button', { name: 'Save mine' }).click();
+  await conflict.getByRole('cell', { name: '10.3.0.0/16' }).waitFor();
+  t.match(await settingsOf(id), { allowed_ips: ['10.3.0.0/16'] });
+  await conflict.getByRole('button', { name: 'Save mine' }).click();
+  await page.getByText('The key “Renamed” is saved.').waitFor();
+  t.match(await settingsOf(id), { allowed_ips: ['10.2.0.0/16'] });
+});
+
+t.test('switching a key off beside its form takes no edits away, and is no conflict', async (t) => {
+  const { id } = await makeKey(world, owner.key, { name: 'Switched' });
+  const { page, open } = await signedIn(t, world, owner.key);
+  await open(`keys/${id}`, 'Switched');
+  await page.getByLabel('Note').fill('Before');
+  await page.getByRole('button', { name: 'Deactivate' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click();
+  await page.getByText('The key “Switched” is deactivated.').waitFor();
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await page.getByText('The key “Switched” is saved.').waitFor();
+  await api.patch(`/api/keys/${id}/`, { is_active: true });
+  await page.getByLabel('Note').fill('After');
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await page.getByText('Nothing is changed.').waitFor();
+  t.match(await settingsOf(id), { description: 'After', is_active: true });
+});
