@@ -88,6 +88,11 @@ async function seeOwnersPages({ page, open, signIn }: Dashboard, sights: Sights,
   await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByText('The name must be').waitFor();
   await look('new key, refused');
+  await page.getByRole('link', { name: '← Keys' }).click();
+  await page.getByRole('dialog', { name: 'Leave this page?' }).waitFor();
+  await look('question before leaving');
+  await page.getByRole('button', { name: 'Leave' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
   await open(`keys/${sights.limitedId}`, 'Limited');
   await page.getByText('Nothing is changed.').waitFor();
   await look('key with every restriction');
@@ -153,6 +158,7 @@ async function seeOperatorsPages(
   await page.getByRole('dialog').waitFor();
   await look('question before a top-up');
   await page.keyboard.press('Escape');
+  await page.getByLabel('Credits', { exact: true }).fill('');
   for (const [part, sight] of [
     ['usage', page.locator('.chart canvas')],
     ['ledger', page.getByRole('cell', { name: 'Top-up' })],
