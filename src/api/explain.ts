@@ -1,6 +1,7 @@
 import type { Catalog, Model } from '../domain/catalog.ts';
 import { creditsString, type Micro } from '../domain/credits.ts';
 import { type ErrorCode, GatewayError } from '../domain/errors.ts';
+import { NOT_JUDGED } from '../domain/not-judged.ts';
 import { timestamp } from '../domain/period.ts';
 import { CALLER_CHECKS, type Caller, type CompiledKey, MODEL_CHECKS, type Refusal } from '../domain/rules.ts';
 import { readJsonBody } from '../gateway/body.ts';
@@ -138,7 +139,7 @@ function creditsVerdict({ balance, accountHeld }: ExplainedCall, hold: Micro): V
 function unjudged(refusal: Refusal | undefined): Verdict[] {
   const reason: Refusal = {
     code: refusal?.code ?? 'model_not_found',
-    message: 'Not judged: it depends on the model.',
+    message: NOT_JUDGED,
   };
   return [...MODEL_CHECKS.map(({ name }) => name), 'spending_limit', 'credits'].map((check) => ({
     check,

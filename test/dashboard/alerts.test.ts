@@ -28,8 +28,12 @@ t.test('a test alert is sent, and its outcomes are shown', async (t) => {
   await page.getByText('No alert yet').waitFor();
   await page.getByRole('button', { name: 'Send test alert' }).click();
   await page.getByText('Test alert: 1 of 2 delivered.').waitFor();
-  await page.getByRole('row', { name: /Good Delivered 200 in \d+ ms/ }).waitFor();
-  await page.getByRole('row', { name: /Refusing Failed .*500 in \d+ ms/ }).waitFor();
+  await page.getByRole('row', { name: /Good Delivered 200 after \d+ ms/ }).waitFor();
+  await page
+    .getByRole('row', {
+      name: /Refusing Failed The receiver got it and did not answer with a 2xx\. 500 after \d+ ms/,
+    })
+    .waitFor();
   t.match(JSON.parse((await receiver.next()).body), { event: 'low_credits' });
 });
 
@@ -60,4 +64,29 @@ t.test('the webhook secret is shown when it is asked for', async (t) => {
   const page = await alerts(t, key);
   await page.getByRole('button', { name: 'Show the secret' }).click();
   t.match(await page.getByLabel('Webhook secret').inputValue(), /^whsec_/);
+});
+
+t.test('L13: what kept an alert from its receiver is told apart', async (t) => {
+  const moved = await startReceiver({
+    respond: (_request, response) => {
+      response.writeHead(302, { location: '/elsewhere' });
+      response.end();
+    },
+  });
+  const gone = await startReceiver();
+  await gone.close();
+  t.teardown(() => moved.close());
+  const { key } = await world.account({ key: { name: 'Moved', webhookUrl: moved.url } });
+  await world.api('POST', '/api/keys/', key, { name: 'Gone', webhook_url: gone.url });
+  const page = await alerts(t, key);
+  await page.getByRole('button', { name: 'Send test alert' }).click();
+  await page.getByText('Test alert: 0 of 2 delivered.').waitFor();
+  await page
+    .getByRole('row', { name: /Moved Failed Answered with a redirect, .* 302 after \d+ ms/ })
+    .waitFor();
+  await page
+    .getByRole('row', {
+      name: /Gone Failed No connection, or no answer over it: .* none, given up after \d+ ms/,
+    })
+    .waitFor();
 });

@@ -52,3 +52,33 @@ t.test('a question that cannot be judged is refused at its field', async (t) => 
   await page.getByText('ip must be an IPv4 or IPv6 address.').waitFor();
   t.equal(await page.getByLabel('IP address of the caller').getAttribute('aria-invalid'), 'true');
 });
+
+t.test('L5: what depends on a model that is not known is not judged, and has not failed', async (t) => {
+  const page = await form(t);
+  await page.getByLabel('Model').fill('nope');
+  await page.getByLabel('IP address of the caller').fill('203.0.113.9');
+  await page.getByRole('button', { name: 'Explain' }).click();
+  await page.getByRole('heading', { name: 'The call would be refused: model_not_found' }).waitFor();
+  const checks = await page.locator('.check').allTextContents();
+  t.equal(checks.filter((words) => words.includes('failed')).length, 1, 'the model itself');
+  t.equal(
+    checks.filter((words) => /^–.* not judgedNot judged: it depends on the model/.test(words)).length,
+    4,
+  );
+});
+
+t.test('L5: details are for people, and another address is not called yours', async (t) => {
+  const page = await form(t);
+  await page.getByLabel('IP address of the caller').fill('198.51.100.1');
+  await page.getByRole('button', { name: 'Explain' }).click();
+  await page
+    .getByText('The IP address 198.51.100.1 is not in the allowed IP addresses of this API key.')
+    .waitFor();
+  // 10:00 in the winter of Berlin, where the browser is.
+  await page.getByText('Judged at 15 Jan 2031, 10:00:00.').first().waitFor();
+  const words = (await page.locator('.checks').textContent()) ?? '';
+  t.notMatch(words, /\d{4}-\d\d-\d\dT|allowed_|blocked_|expires_at/);
+  await page.getByLabel('IP address of the caller').fill('');
+  await page.getByRole('button', { name: 'Explain' }).click();
+  await page.getByText('Your IP address, 127.0.0.1, is not in the allowed IP addresses').waitFor();
+});

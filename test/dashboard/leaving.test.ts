@@ -69,6 +69,7 @@ t.test('nor is the first key of an account that the operator makes', async (t) =
   await open('accounts/new', 'Create account');
   await page.getByLabel('E-mail address of the owner').fill('guarded@example.com');
   await page.getByRole('button', { name: 'Create account' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
   await page.getByLabel('Key value').waitFor();
   await isAskedOnEveryWayOut(t, page, /shown this once/, undefined);
   await page.getByRole('button', { name: 'I have saved it' }).click();

@@ -3,7 +3,7 @@ import t from 'tap';
 import { apiOf } from '../helper/api.ts';
 import { openDashboard } from '../helper/dashboard.ts';
 import { until } from '../helper/until.ts';
-import { startWorld } from '../helper/world.ts';
+import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
 
 const world = await startWorld(t);
 const { key } = await world.account({ credits: 100 });
@@ -40,18 +40,94 @@ t.test('entries come in pages, newest first', async (t) => {
 
 t.test('filters leave what they name', async (t) => {
   const { page, rows } = await ledger(t);
-  await page.getByRole('combobox', { name: 'Key' }).selectOption(String(second.id));
+  const keys = page.getByRole('combobox', { name: 'Key' });
+  await keys.fill('second');
+  await keys.press('Enter');
   await until('one row', async () => (await rows.count()) === 1);
+  t.match(await keys.inputValue(), /^Second \(sk-tg-.{4}…, no\. \d+\)$/);
   t.match(await rows.first().textContent(), /renamed/);
   await page.getByRole('combobox', { name: 'Type' }).selectOption('top_up');
   await page.getByText('No entry is like that').waitFor();
-  await page.getByRole('combobox', { name: 'Key' }).selectOption('');
+  await keys.fill('');
   await page.getByRole('cell', { name: 'Top-up' }).waitFor();
   await page.getByRole('combobox', { name: 'Type' }).selectOption('');
   await until('a full page', async () => (await rows.count()) === 50);
   await page.getByRole('combobox', { name: 'Model' }).selectOption('renamed');
   await until('one row', async () => (await rows.count()) === 1);
   t.match(await rows.first().textContent(), /Second/);
+});
+
+t.test('L11: a key is found among many by typing, and what names none is said to', async (t) => {
+  const { page, rows } = await ledger(t);
+  const keys = page.getByRole('combobox', { name: 'Key' });
+  await keys.fill('sec');
+  await keys.press('Enter');
+  await page.getByText('Choose one of the keys.').waitFor();
+  t.equal(await keys.getAttribute('aria-invalid'), 'true');
+  t.equal(await rows.count(), 50, 'nothing is chosen');
+  await keys.fill(`Second (${second.key.slice(0, 10)}…, no. ${second.id})`);
+  await until('one row', async () => (await rows.count()) === 1);
+  t.equal(await page.getByText('Choose one of the keys.').count(), 0);
+});
+
+t.test('a range of days is shown and exported', async (t) => {
+  const { page, rows } = await ledger(t);
+  const today = new Date().toISOString().slice(0, 10);
+  await page.getByLabel('From (UTC)').fill('2001-02-03');
+  await page.getByLabel('To (UTC)').fill('2001-02-04');
+  await page.getByText('No entry is like that').waitFor();
+  t.match(page.url(), /from=2001-02-03&to=2001-02-04/);
+  await page.getByLabel('To (UTC)').fill(today);
+  await until('a full page', async () => (await rows.count()) === 50);
+  await page.getByLabel('From (UTC)').fill('2001-02-04');
+  await page.getByLabel('To (UTC)').fill('2001-02-04');
+  await page.getByText('No entry is like that').waitFor();
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export JSON lines' }).click();
+  t.equal(readFileSync(await (await download).path(), 'utf8'), '', 'nothing of other days');
+  await page.getByRole('button', { name: 'Show all' }).click();
+  await until('a full page', async () => (await rows.count()) === 50);
+  t.equal(await page.getByLabel('From (UTC)').inputValue(), '');
+});
+
+t.test('H5: the note of a top-up is shown', async (t) => {
+  const other = await world.account({ credits: 1 });
+  await world.api('POST', `/api/admin/accounts/${other.accountId}/credits/`, ADMIN_TOKEN, {
+    amount: 5,
+    note: 'Invoice 1001',
+  });
+  await world.settled();
+  const { page, signIn, open } = await openDashboard(t, world);
+  await signIn(other.key);
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await open('ledger', 'Ledger');
+  await page.getByRole('cell', { name: 'Top-up Invoice 1001' }).waitFor();
+});
+
+t.test('L1: a call that cost nothing is no gain', async (t) => {
+  const failing = await startWorld(t, {
+    behave: () => ({ status: 500, body: { error: { message: 'no' } } }),
+  });
+  const other = await failing.account({ credits: 10 });
+  await (await failing.chat(other.key)).text();
+  await failing.settled();
+  const { page, signIn, open } = await openDashboard(t, failing);
+  await signIn(other.key);
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await open('ledger', 'Ledger');
+  const cell = page.getByRole('row', { name: /Charge/ }).getByRole('cell', { name: '0.000000', exact: true });
+  t.equal(await cell.textContent(), '0.000000');
+  t.notMatch(await cell.getAttribute('class'), /gain/);
+});
+
+t.test('L9: where one page is all there is no way to others', async (t) => {
+  const other = await world.account({ credits: 0 });
+  const { page, signIn, open } = await openDashboard(t, world);
+  await signIn(other.key);
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await open('ledger', 'Ledger');
+  await page.getByText('The ledger is empty').waitFor();
+  t.equal(await page.getByRole('button', { name: 'Older' }).count(), 0);
 });
 
 t.test('the ledger is exported as it is filtered', async (t) => {

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { apiOf } from '../helper/api.ts';
 import { openDashboard } from '../helper/dashboard.ts';
+import { startReceiver } from '../helper/receiver.ts';
 import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
 
 const world = await startWorld(t);
@@ -29,6 +30,9 @@ t.test('an account is created, with a key that works', async (t) => {
   await page.getByLabel('E-mail address of the owner').fill('new@example.com');
   await page.getByLabel('Credits to begin with').fill('12.5');
   await page.getByRole('button', { name: 'Create account' }).click();
+  const question = page.getByRole('dialog', { name: 'Create an account for new@example.com?' });
+  await question.getByText('It begins with 12.50 credits').waitFor();
+  await question.getByRole('button', { name: 'Create' }).click();
   const value = await page.getByRole('dialog').getByLabel('Key value').inputValue();
   await page.getByRole('button', { name: 'I have saved it' }).click();
   await page.getByRole('heading', { level: 1, name: 'new@example.com' }).waitFor();
@@ -47,26 +51,39 @@ t.test('an e-mail address that is taken, or none, is refused at its field', asyn
   ] as const) {
     await field.fill(email);
     await page.getByRole('button', { name: 'Create account' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
     await page.locator('#field-email-error').getByText(words).waitFor();
     t.equal(await field.getAttribute('aria-invalid'), 'true', email);
   }
 });
 
-t.test('a balance is topped up and adjusted, each once', async (t) => {
+t.test('M8: a balance is topped up and adjusted, each once and after a question that names it', async (t) => {
   const { accountId } = await world.account({ credits: 10, email: 'balance@example.com' });
   const { page, open } = await operator(t);
   await open(`accounts/${accountId}`, 'balance@example.com');
+  const dialog = page.getByRole('dialog');
   await page.getByLabel('Credits', { exact: true }).fill('5.25');
   await page.getByLabel('Note').fill('Invoice 7');
   await page.getByRole('button', { name: 'Top up' }).click();
+  await dialog.getByRole('heading', { name: 'Add 5.25 credits to balance@example.com?' }).waitFor();
+  await dialog.getByText('The balance goes from 10.00 to 15.25 credits').waitFor();
+  await dialog.getByText('Note: Invoice 7').waitFor();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  t.equal((await accountOf(accountId)).credits_balance, 10, 'nothing happened');
+  await page.getByRole('button', { name: 'Top up' }).click();
+  await dialog.getByRole('button', { name: 'Add the credits' }).click();
   await page.getByText('The balance is 15.25 credits now.').waitFor();
-  await page.getByLabel('Credits', { exact: true }).fill('-1.25');
+  await page.getByLabel('Credits', { exact: true }).fill('-1.35');
   await page.getByRole('button', { name: 'Adjust' }).click();
-  await page.getByText('The balance is 14.00 credits now.').waitFor();
-  t.equal((await accountOf(accountId)).credits_balance, 14);
+  await dialog.getByRole('heading', { name: 'Take 1.35 credits from balance@example.com?' }).waitFor();
+  await dialog.getByText('The balance goes from 15.25 to 13.90 credits').waitFor();
+  await dialog.getByRole('button', { name: 'Take the credits' }).click();
+  await page.getByText('The balance is 13.90 credits now.').waitFor();
+  t.equal((await accountOf(accountId)).credits_balance, 13.9);
   await page.getByLabel('Credits', { exact: true }).fill('0');
   await page.getByRole('button', { name: 'Top up' }).click();
-  await page.getByText('This must not be 0.').waitFor();
+  await page.getByText('The amount must not be 0.').waitFor();
+  t.equal(await dialog.count(), 0, 'what cannot be is not asked about');
 });
 
 t.test('a repeat after an answer that was lost changes nothing twice', async (t) => {
@@ -81,10 +98,11 @@ t.test('a repeat after an answer that was lost changes nothing twice', async (t)
     isLost = false;
   });
   await page.getByLabel('Credits', { exact: true }).fill('5');
-  await page.getByRole('button', { name: 'Top up' }).click();
-  await page.getByText('The gateway cannot be reached.').waitFor();
-  await page.getByRole('button', { name: 'Top up' }).click();
-  await page.getByText('The balance is 15.00 credits now.').waitFor();
+  for (const words of ['The gateway cannot be reached.', 'The balance is 15.00 credits now.']) {
+    await page.getByRole('button', { name: 'Top up' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Add the credits' }).click();
+    await page.getByText(words).waitFor();
+  }
   t.equal((await accountOf(accountId)).credits_balance, 15);
 });
 
@@ -113,11 +131,91 @@ t.test('an account is deactivated and reactivated, each after a question', async
   t.equal((await world.chat(key)).status, 200);
 });
 
-t.test('an owner who lost theirs gets a key', async (t) => {
-  const { accountId } = await world.account({ email: 'lost@example.com' });
+t.test('M8: an owner who lost theirs gets a key, that is named and asked about', async (t) => {
+  const { accountId, key } = await world.account({ email: 'lost@example.com' });
   const { page, open } = await operator(t);
-  await open(`accounts/${accountId}`, 'lost@example.com');
+  await open(`accounts/${accountId}/keys`, 'lost@example.com');
+  const dialog = page.getByRole('dialog');
   await page.getByRole('button', { name: 'Create key for the owner' }).click();
-  const value = await page.getByRole('dialog').getByLabel('Key value').inputValue();
+  await page.getByText('Name the key').waitFor();
+  t.equal(await dialog.count(), 0, 'a key without a name is not asked about');
+  await page.getByLabel('Name of the key').fill('For the laptop');
+  await page.getByRole('button', { name: 'Create key for the owner' }).click();
+  await dialog
+    .getByRole('heading', { name: 'Create the key “For the laptop” for lost@example.com?' })
+    .waitFor();
+  const { body } = await apiOf(world, key).get<{ keys: object[] }>('/api/keys/');
+  t.equal(body.keys.length, 1, 'nothing is made before');
+  await dialog.getByRole('button', { name: 'Create key' }).click();
+  const value = await dialog.getByLabel('Key value').inputValue();
   t.equal((await world.chat(value)).status, 200);
+  await dialog.getByRole('button', { name: 'I have saved it' }).click();
+  await page.getByRole('rowheader', { name: 'For the laptop' }).waitFor();
+});
+
+t.test('M8: a key of an account is seen, deactivated and reactivated, each after a question', async (t) => {
+  const { accountId, key } = await world.account({ email: 'keys@example.com', key: { name: 'Leaked' } });
+  await world.api('POST', '/api/keys/', key, { name: 'Other' });
+  const { page, open } = await operator(t);
+  await open(`accounts/${accountId}`, 'keys@example.com');
+  await page.getByRole('link', { name: 'Keys' }).click();
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'Deactivate Leaked' }).click();
+  await dialog.getByRole('heading', { name: 'Deactivate “Leaked” of keys@example.com?' }).waitFor();
+  t.equal((await world.chat(key)).status, 200, 'nothing happened yet');
+  await dialog.getByRole('button', { name: 'Deactivate' }).click();
+  await page.getByRole('row', { name: /Leaked.*Inactive/ }).waitFor();
+  t.equal((await world.chat(key)).status, 401);
+  await page.getByRole('button', { name: 'Reactivate Leaked' }).click();
+  await dialog.getByRole('button', { name: 'Reactivate' }).click();
+  await page.getByText('The key “Leaked” is active again.').waitFor();
+  t.equal((await world.chat(key)).status, 200);
+  await page.getByLabel('Search').fill('oth');
+  await page.getByText('1 of 2 keys').waitFor();
+});
+
+t.test('M8: ledger, usage and alerts of an account are seen', async (t) => {
+  const receiver = await startReceiver();
+  t.teardown(() => receiver.close());
+  const { accountId, key } = await world.account({
+    credits: 10,
+    threshold: 10,
+    email: 'seen@example.com',
+    key: { name: 'Watched', webhookUrl: receiver.url },
+  });
+  await (await world.chat(key)).text();
+  await receiver.next();
+  await world.settled();
+  const { page, open, faults } = await operator(t);
+  await open(`accounts/${accountId}`, 'seen@example.com');
+  const parts = page.getByRole('navigation', { name: 'Pages of the account' });
+  await parts.getByRole('link', { name: 'Ledger' }).click();
+  await page.getByRole('row', { name: /Charge flat −1\.000000 9\.000000 Watched/ }).waitFor();
+  t.equal(await page.title(), 'Ledger · seen@example.com · Tollgate');
+  await page.getByRole('combobox', { name: 'Type' }).selectOption('top_up');
+  await page.getByRole('cell', { name: 'Top-up' }).waitFor();
+  await parts.getByRole('link', { name: 'Usage' }).click();
+  await page.getByRole('row', { name: 'Watched 1 1.000000' }).waitFor();
+  await page.getByRole('link', { name: 'Watched' }).click();
+  await page.getByRole('combobox', { name: 'Key' }).waitFor();
+  t.match(page.url(), new RegExp(`#/accounts/${accountId}/ledger\\?key_id=`));
+  await parts.getByRole('link', { name: 'Alerts' }).click();
+  await page.getByRole('row', { name: /Watched Delivered/ }).waitFor();
+  t.equal(await page.getByRole('button', { name: 'Send test alert' }).count(), 0);
+  t.same(faults, []);
+});
+
+t.test('accounts are searched by e-mail address', async (t) => {
+  const { accountId } = await world.account({ email: 'needle@hay.example' });
+  const { page, open } = await operator(t);
+  await open('accounts', 'Accounts');
+  await page.getByLabel('Search').fill('LE@HAY');
+  await page.getByRole('link', { name: 'needle@hay.example' }).click();
+  await page.getByRole('heading', { level: 1, name: 'needle@hay.example' }).waitFor();
+  await page.goBack();
+  t.equal(await page.getByLabel('Search').inputValue(), 'LE@HAY');
+  await page.getByLabel('Search').fill(String(accountId));
+  await page.getByRole('link', { name: 'needle@hay.example' }).waitFor();
+  await page.getByLabel('Search').fill('nobody@nowhere');
+  await page.getByText('No account is like that').waitFor();
 });

@@ -72,26 +72,72 @@ t.test('an account without credits and calls is told what that means', async (t)
   t.match(words, /No credits.*insufficient_credits/);
 });
 
-t.test('a key that may not manage sees everything and is offered no change', async (t) => {
+t.test('L4: a spend that cannot be read is said to be that, and not to be loading', async (t) => {
   const owner = await world.account();
-  const { body } = await apiOf(world, owner.key).post<{ key: string; id: number }>('/api/keys/', {
-    name: 'Reader',
-    can_manage: false,
-  });
+  const { page, signIn } = await openDashboard(t, world);
+  const failure = {
+    error: { message: 'The book is out of reach.', code: 'service_unavailable', param: null },
+  };
+  await page.route('**/api/account/usage/**', (route) => route.fulfill({ status: 503, json: failure }));
+  await signIn(owner.key);
+  await page.getByRole('alert').getByText('The book is out of reach.').waitFor();
+  const figure = page.locator('.figure', { hasText: 'Spent in 30 days' });
+  t.match(await figure.textContent(), /–could not be read/);
+  t.equal(await page.getByText('loading').count(), 0);
+});
+
+t.test('L10: the bar whose numbers are told is the one that is marked', async (t) => {
+  const owner = await world.account();
+  await (await world.chat(owner.key)).text();
+  const { page, signIn } = await openDashboard(t, world);
+  await signIn(owner.key);
+  const plot = page.locator('.chart .u-over');
+  const box = await plot.boundingBox();
+  const width = (box?.width ?? 0) / 30;
+  for (const place of [3, 17]) {
+    // Between the middle of the bar and its edge.
+    await plot.hover({ position: { x: (place + 0.8) * width, y: 50 } });
+    const day = new Date(Date.now() - (29 - place) * 86_400_000);
+    const name = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }).format(
+      day,
+    );
+    await page.locator('figcaption', { hasText: `${name}: ` }).waitFor();
+    const stripe = await page.locator('.chart-pointed').boundingBox();
+    t.ok(
+      Math.abs((stripe?.x ?? 0) - (box?.x ?? 0) - place * width) < 2,
+      `stripe ${place} begins with its day`,
+    );
+    t.ok(Math.abs((stripe?.width ?? 0) - width) < 2, 'and ends with it');
+  }
+  await page.getByText('Days are those of UTC: here (Europe/Berlin) one begins at').waitFor();
+});
+
+t.test('L11: of many keys the rest is shown when it is asked for', async (t) => {
+  const owner = await world.account({ credits: 20 });
+  for (let number = 1; number <= 9; number++) {
+    const { body } = await apiOf(world, owner.key).post<{ key: string }>('/api/keys/', {
+      name: `Key ${number}`,
+    });
+    await (await world.chat(body.key)).text();
+  }
+  const { page, signIn } = await openDashboard(t, world);
+  await signIn(owner.key);
+  const rows = page.getByRole('region', { name: 'Spend by key' }).locator('tbody tr');
+  await page.getByText('the first 8 of 9').waitFor();
+  t.equal(await rows.count(), 8);
+  await page.getByRole('button', { name: 'Show all 9: Spend by key' }).click();
+  t.equal(await rows.count(), 9);
+  t.equal(await page.getByText('the first 8 of 9').count(), 0);
+});
+
+t.test('L9: the bar of a key that spent nothing is empty', async (t) => {
+  const owner = await world.account();
+  await apiOf(world, owner.key).post('/api/keys/', { name: 'Unused', spending_limit: 5 });
   const { page, signIn, open } = await openDashboard(t, world);
-  await signIn(body.key);
-  await page.getByText('Alert threshold').waitFor();
-  t.equal(await page.getByRole('button', { name: 'Change the alert threshold' }).count(), 0);
+  await signIn(owner.key);
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   await open('keys', 'Keys');
-  await page.getByText('may not manage').waitFor();
-  t.equal(await page.getByRole('link', { name: 'Create key' }).count(), 0);
-  await open(`keys/${body.id}`, 'Reader');
-  await page.getByText('may not manage').waitFor();
-  t.ok(await page.getByLabel('Name', { exact: true }).isDisabled());
-  t.equal(await page.getByRole('button', { name: 'Deactivate' }).count(), 0);
-  await open('explain', 'Explain a call');
-  await page.getByText('may not manage').waitFor();
-  await open('alerts', 'Alerts');
-  await page.getByText('may not manage').waitFor();
-  t.equal(await page.getByRole('button', { name: 'Send test alert' }).count(), 0);
+  await page.getByRole('link', { name: 'Unused' }).waitFor();
+  t.equal(await page.locator('.bar').count(), 1);
+  t.equal(await page.locator('.bar > span').count(), 0);
 });

@@ -13,6 +13,18 @@ t.test('a key that is not known is refused at its field', async (t) => {
   t.match(await field.getAttribute('aria-describedby'), /error/);
 });
 
+t.test('L19: the only field has the focus', async (t) => {
+  const { page } = await openDashboard(t, world);
+  await page.locator('input[name=token]:focus').waitFor();
+});
+
+t.test('L19: an operator is told where there is no operator API', async (t) => {
+  const other = await startWorld(t, { config: { adminToken: undefined } });
+  const { page, signIn } = await openDashboard(t, other);
+  await signIn(ADMIN_TOKEN);
+  await page.getByText('this gateway runs without ADMIN_TOKEN').waitFor();
+});
+
 t.test('what cannot be sent in a header is refused too', async (t) => {
   const { page, signIn } = await openDashboard(t, world);
   await signIn('ключ');

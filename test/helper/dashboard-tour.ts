@@ -88,6 +88,11 @@ async function seeOwnersPages({ page, open, signIn }: Dashboard, sights: Sights,
   await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByText('The name must be').waitFor();
   await look('new key, refused');
+  await page.getByRole('link', { name: '← Keys' }).click();
+  await page.getByRole('dialog', { name: 'Leave this page?' }).waitFor();
+  await look('question before leaving');
+  await page.getByRole('button', { name: 'Leave' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
   await open(`keys/${sights.limitedId}`, 'Limited');
   await page.getByText('Nothing is changed.').waitFor();
   await look('key with every restriction');
@@ -125,10 +130,15 @@ async function seeEmptyPages({ page, open, signIn }: Dashboard, sights: Sights, 
 
 async function seeReadersPages({ page, open, signIn }: Dashboard, sights: Sights, look: Look): Promise<void> {
   await signIn(sights.reader);
-  await page.locator('.chart canvas').waitFor();
-  await open(`keys/${sights.limitedId}`, 'Limited');
-  await page.getByText('may not manage').waitFor();
+  await page.getByText('No calls in the last 30 days').waitFor();
+  await look('overview of a key');
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Reader' }).waitFor();
+  await page.getByLabel('Name', { exact: true }).waitFor();
   await look('key, read only');
+  await open('ledger', 'Ledger');
+  await page.getByText('The ledger is empty').waitFor();
+  await look('ledger of a key');
 }
 
 async function seeOperatorsPages(
@@ -143,7 +153,25 @@ async function seeOperatorsPages(
   await look('new account');
   await open(`accounts/${sights.owner.accountId}`, /@example\.com/);
   await look('account');
+  await page.getByLabel('Credits', { exact: true }).fill('5');
+  await page.getByRole('button', { name: 'Top up' }).click();
+  await page.getByRole('dialog').waitFor();
+  await look('question before a top-up');
+  await page.keyboard.press('Escape');
+  await page.getByLabel('Credits', { exact: true }).fill('');
+  for (const [part, sight] of [
+    ['usage', page.locator('.chart canvas')],
+    ['ledger', page.getByRole('cell', { name: 'Top-up' })],
+    ['alerts', page.getByText('Test alert', { exact: true })],
+    ['keys', page.getByRole('button', { name: 'Deactivate Limited' })],
+  ] as const) {
+    await open(`accounts/${sights.owner.accountId}/${part}`, /@example\.com/);
+    await sight.waitFor();
+    await look(`${part} of an account`);
+  }
+  await page.getByLabel('Name of the key').fill('New');
   await page.getByRole('button', { name: 'Create key for the owner' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
   await page.getByLabel('Key value').waitFor();
   await look('value of a new key');
 }

@@ -13,7 +13,7 @@ export function App() {
         <SignIn />
       ) : (
         // A new session starts from nothing that the one before had loaded.
-        <Shell key={session.value.token}>
+        <Shell key={`${session.value.role} ${session.value.token}`}>
           <Page role={session.value.role} />
         </Shell>
       )}

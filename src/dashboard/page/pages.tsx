@@ -1,29 +1,41 @@
+import { useEffect } from 'preact/hooks';
 import { Alerts } from './alerts/alerts.tsx';
 import { Explain } from './explain/explain.tsx';
 import { EditKey } from './keys/edit-key.tsx';
+import { KeyOverview } from './keys/key-overview.tsx';
 import { Keys } from './keys/keys.tsx';
 import { NewKey } from './keys/new-key.tsx';
+import { OwnSettings } from './keys/own-settings.tsx';
 import { Ledger } from './ledger/ledger.tsx';
 import { AccountDetail } from './operator/account-detail.tsx';
 import { Accounts } from './operator/accounts.tsx';
 import { NewAccount } from './operator/new-account.tsx';
 import { Overview } from './overview/overview.tsx';
-import { route } from './route.ts';
+import { PLACES } from './places.ts';
+import { goInstead, route } from './route.ts';
 import type { Session } from './session/session.ts';
 
-/** The table of contents: which page a route shows. A route that is not known shows the first page. */
+/** The table of contents: which page a route shows. What this session has no page for is made the first page. */
 export function Page({ role }: { role: Session['role'] }) {
-  const [place, id] = route.value;
+  const [place = PLACES[role][0]?.[0] ?? '', id, part] = route.value;
+  const isKnown = PLACES[role].some(([known]) => known === place);
+  useEffect(() => {
+    if (!isKnown) goInstead(`/${PLACES[role][0]?.[0]}`);
+  }, [isKnown, role]);
+  if (!isKnown) return null;
   const number = id !== undefined && /^\d+$/.test(id) ? Number(id) : undefined;
-  if (role === 'operator') {
-    if (place === 'accounts' && id === 'new') return <NewAccount />;
-    if (place === 'accounts' && number !== undefined) return <AccountDetail key={number} id={number} />;
-    return <Accounts />;
-  }
   switch (place) {
+    case 'accounts':
+      if (id === 'new') return <NewAccount />;
+      return number === undefined ? (
+        <Accounts />
+      ) : (
+        <AccountDetail key={`${id}/${part}`} id={number} part={part} />
+      );
     case 'keys':
-      if (id === 'new') return <NewKey />;
-      return number === undefined ? <Keys /> : <EditKey key={number} id={number} />;
+      if (number !== undefined) return <EditKey key={number} id={number} />;
+      if (role === 'key') return <OwnSettings />;
+      return id === 'new' ? <NewKey /> : <Keys />;
     case 'explain':
       return <Explain key={number} keyId={number} />;
     case 'ledger':
@@ -31,6 +43,6 @@ export function Page({ role }: { role: Session['role'] }) {
     case 'alerts':
       return <Alerts />;
     default:
-      return <Overview />;
+      return role === 'key' ? <KeyOverview /> : <Overview />;
   }
 }

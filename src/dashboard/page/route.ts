@@ -1,16 +1,91 @@
 import { signal } from '@preact/signals';
+import { zone } from './format/time.ts';
+import { leavePlace, returnTo, setOut } from './place.ts';
+
+/** In the query of the address: `utc` where times are shown in UTC. */
+const TIMES = 'times';
 
 /** Where in the page we are: the parts of `#/keys/12`. */
 export const route = signal(parts());
+/** What is chosen there: filters, search and page, from the query of `#/keys?search=ci`. */
+export const query = signal(params());
+
+/** The latest address of each path, with what was chosen there. */
+const latest = new Map<string, string>();
+
+history.scrollRestoration = 'manual';
+if (params().get(TIMES) === 'utc') zone.value = 'utc';
+setOut();
 
 addEventListener('hashchange', () => {
-  route.value = parts();
+  leavePlace();
+  const isReturn = returnTo();
+  const times = params().get(TIMES);
+  // A choice of zone outlasts Back; a link that names one is followed.
+  if (!isReturn && times !== null) zone.value = times === 'utc' ? 'utc' : 'local';
+  show(parts(), params());
 });
 
 export function goTo(path: string): void {
   location.hash = path;
 }
 
+/** The same without a way back: for an address that shows another page than it names. */
+export function goInstead(path: string): void {
+  show([...partsOf(path)], new URLSearchParams());
+}
+
+/** Changes what is chosen on this page; "" is nothing. With `push`, Back undoes it. */
+export function choose(changes: Readonly<Record<string, string>>, how: 'push' | 'replace' = 'push'): void {
+  const chosen = new URLSearchParams(query.value);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === '') chosen.delete(name);
+    else chosen.set(name, value);
+  }
+  if (how === 'push') {
+    leavePlace();
+    history.pushState(null, '', addressOf(route.value, chosen));
+    setOut();
+  }
+  show(route.value, chosen);
+}
+
+export function chooseZone(chosen: 'local' | 'utc'): void {
+  zone.value = chosen;
+  show(route.value, query.value);
+}
+
+/** The address of a list as it was last left, with its filters; `href` itself where it was not seen yet. */
+export function asLeft(href: string): string {
+  return latest.get(href) ?? href;
+}
+
+/** What is drawn comes first: browsers refuse very many changes of the address, and none of them matters as much. */
+function show(place: readonly string[], chosen: URLSearchParams): void {
+  route.value = place;
+  query.value = chosen;
+  const address = addressOf(place, chosen);
+  latest.set(`#/${place.join('/')}`, address);
+  if (address !== location.hash) history.replaceState(history.state, '', address);
+}
+
+function addressOf(place: readonly string[], chosen: URLSearchParams): string {
+  const all = new URLSearchParams(chosen);
+  all.delete(TIMES);
+  if (zone.value === 'utc') all.set(TIMES, 'utc');
+  const text = all.toString();
+  return `#/${place.join('/')}${text && `?${text}`}`;
+}
+
 function parts(): readonly string[] {
-  return location.hash.replace(/^#\/?/, '').split('/').filter(Boolean);
+  return partsOf(location.hash);
+}
+
+function partsOf(address: string): readonly string[] {
+  const [path = ''] = address.replace(/^#?\/?/, '').split('?');
+  return path.split('/').filter(Boolean);
+}
+
+function params(): URLSearchParams {
+  return new URLSearchParams(location.hash.split('?')[1] ?? '');
 }

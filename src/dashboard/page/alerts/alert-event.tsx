@@ -1,25 +1,38 @@
 import type { KeyView } from '../../../domain/key-view.ts';
 import type { Alert, Delivery } from '../api/account.ts';
 import { credits } from '../format/credits.ts';
-import { keyName } from '../keys/key-name.ts';
+import { KeyLink } from '../keys/key-link.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 
-/** What each outcome means to whoever has to mend it. */
-const OUTCOMES: Readonly<
-  Record<Delivery['status'], { kind: 'good' | 'bad' | 'warning'; word: string; meaning: string }>
-> = {
-  delivered: { kind: 'good', word: 'Delivered', meaning: '' },
-  failed: { kind: 'bad', word: 'Failed', meaning: 'not reached, or not answered with a 2xx' },
-  timeout: { kind: 'bad', word: 'Timed out', meaning: 'no answer within 10 seconds' },
-  blocked: { kind: 'bad', word: 'Blocked', meaning: 'not a public address' },
-  unknown: {
-    kind: 'warning',
-    word: 'Unknown',
-    meaning: 'not answered yet, or the gateway stopped while sending',
-  },
+const OUTCOMES: Readonly<Record<Delivery['status'], { kind: 'good' | 'bad' | 'warning'; word: string }>> = {
+  delivered: { kind: 'good', word: 'Delivered' },
+  failed: { kind: 'bad', word: 'Failed' },
+  timeout: { kind: 'bad', word: 'Timed out' },
+  blocked: { kind: 'bad', word: 'Blocked' },
+  unknown: { kind: 'warning', word: 'Unknown' },
 };
+
+/** What an outcome means to whoever has to mend it, as far as the delivery tells. */
+function meaningOf({ status, http_status: answer }: Delivery): string {
+  switch (status) {
+    case 'delivered':
+      return '';
+    case 'timeout':
+      return 'No answer within 10 seconds: the address did not connect, or took too long.';
+    case 'blocked':
+      return 'Not sent: the name belongs to an address that is not public.';
+    case 'unknown':
+      return 'Not answered yet, or the gateway stopped while sending. It is not sent again.';
+  }
+  if (answer === null) {
+    return 'No connection, or no answer over it: the name is not known, the connection was refused or cut, or the certificate does not hold.';
+  }
+  if (answer >= 300 && answer < 400)
+    return 'Answered with a redirect, which is not followed. Set the address where it leads.';
+  return 'The receiver got it and did not answer with a 2xx.';
+}
 
 export function AlertEvent({ of: alert, keys }: { of: Alert; keys: readonly KeyView[] }) {
   return (
@@ -35,16 +48,13 @@ export function AlertEvent({ of: alert, keys }: { of: Alert; keys: readonly KeyV
           {alert.deliveries.map((delivery) => (
             <tr key={delivery.key_id}>
               <th scope="row">
-                <a href={`#/keys/${delivery.key_id}`}>{keyName(delivery.key_id, keys)}</a>
+                <KeyLink id={delivery.key_id} keys={keys} />
               </th>
               <td>
                 <Badge kind={OUTCOMES[delivery.status].kind}>{OUTCOMES[delivery.status].word}</Badge>
-                <span class="sub">{OUTCOMES[delivery.status].meaning}</span>
+                <span class="sub">{meaningOf(delivery)}</span>
               </td>
-              <td class="nowrap">
-                {delivery.http_status ?? 'none'}
-                {delivery.duration_ms !== null && ` in ${Math.round(delivery.duration_ms)} ms`}
-              </td>
+              <td class="nowrap">{answerOf(delivery)}</td>
               <td class="address">{delivery.url}</td>
             </tr>
           ))}
@@ -52,4 +62,10 @@ export function AlertEvent({ of: alert, keys }: { of: Alert; keys: readonly KeyV
       )}
     </li>
   );
+}
+
+/** What came back, and after how long. */
+function answerOf({ http_status: answer, duration_ms: ms }: Delivery): string {
+  const after = ms === null ? '' : ` after ${Math.round(ms)} ms`;
+  return answer === null ? `none${after && `, given up${after}`}` : `${answer}${after}`;
 }

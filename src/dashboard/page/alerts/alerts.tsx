@@ -1,13 +1,9 @@
-import { readAccount, readAlerts } from '../api/account.ts';
-import { listKeys } from '../api/keys.ts';
+import { OWN, readAccount, readAlerts, readKeys } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
 import { credits } from '../format/credits.ts';
-import { ReadOnlyNote } from '../keys/read-only-note.tsx';
-import { Empty } from '../ui/empty.tsx';
 import { PageFrame } from '../ui/page.tsx';
-import { Section } from '../ui/section.tsx';
 import { Shown } from '../ui/shown.tsx';
-import { AlertEvent } from './alert-event.tsx';
+import { Events } from './events.tsx';
 import { Secret } from './secret.tsx';
 import { TestAlert } from './test-alert.tsx';
 
@@ -15,8 +11,8 @@ import { TestAlert } from './test-alert.tsx';
 export function Alerts() {
   const loaded = useLoad(async (signal) => {
     const [alerts, keys, account] = await Promise.all([
-      readAlerts(signal),
-      listKeys(signal),
+      readAlerts(OWN, signal),
+      readKeys(OWN, signal),
       readAccount({ signal }),
     ]);
     return { alerts, keys, account };
@@ -39,9 +35,7 @@ export function Alerts() {
                 When a call takes the balance below {credits(account.alert_threshold)} credits, every active
                 key with a webhook address gets one POST. <a href="#/overview">Change the threshold</a>
               </p>
-              {account.webhook_secret === undefined ? (
-                <ReadOnlyNote />
-              ) : (
+              {account.webhook_secret !== undefined && (
                 <div class="columns">
                   <TestAlert
                     receivers={receivers.length}
@@ -50,19 +44,7 @@ export function Alerts() {
                   <Secret value={account.webhook_secret} />
                 </div>
               )}
-              <Section title="Events">
-                {alerts.length === 0 ? (
-                  <Empty title="No alert yet">
-                    <p>Alerts show here with the outcome of each delivery.</p>
-                  </Empty>
-                ) : (
-                  <ul class="events">
-                    {alerts.map((alert) => (
-                      <AlertEvent key={alert.id} of={alert} keys={keys} />
-                    ))}
-                  </ul>
-                )}
-              </Section>
+              <Events alerts={alerts} keys={keys} />
             </>
           );
         }}

@@ -1,4 +1,4 @@
-import { type Alert, readAlerts, sendTestAlert } from '../api/account.ts';
+import { type Alert, OWN, readAlerts, sendTestAlert } from '../api/account.ts';
 import { useAction } from '../api/use-action.ts';
 import { announce } from '../ui/announcements.tsx';
 import { FailureNote } from '../ui/note.tsx';
@@ -45,7 +45,7 @@ export function TestAlert({
 async function outcomeOf(id: number, onAlerts: (alerts: readonly Alert[]) => void): Promise<string> {
   const end = Date.now() + WAIT_MS;
   for (;;) {
-    const alerts = await readAlerts();
+    const alerts = await readAlerts(OWN);
     onAlerts(alerts);
     const deliveries = alerts.find((alert) => alert.id === id)?.deliveries ?? [];
     const isDone = deliveries.length > 0 && deliveries.every(({ status }) => status !== 'unknown');

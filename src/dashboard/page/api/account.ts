@@ -1,5 +1,10 @@
 import type { AccountView } from '../../../domain/account-view.ts';
+import type { KeyView } from '../../../domain/key-view.ts';
 import { type Asked, ask, askRaw } from './request.ts';
+
+/** Whose ledger, usage and alerts: those that the session's own key has, or those of an account as its operator sees it. */
+export type Base = '/api/account/' | `/api/admin/accounts/${number}/`;
+export const OWN = '/api/account/';
 
 export interface Sums {
   readonly calls: number;
@@ -33,7 +38,10 @@ export interface Entry {
   readonly usage: Readonly<Record<string, number>>;
   readonly estimated: boolean;
   readonly credits: string;
-  readonly balance_after: string;
+  /** Null for a key that sees itself only. */
+  readonly balance_after: string | null;
+  /** Of top-ups and adjustments. */
+  readonly note?: string | null;
 }
 
 export interface EntryPage {
@@ -72,25 +80,39 @@ export function setThreshold(alert_threshold: number): Promise<AccountView> {
   return ask('PATCH', '/api/account/', { body: { alert_threshold } });
 }
 
-export function readUsage(groupBy: 'day' | 'key' | 'model', signal: AbortSignal): Promise<UsageReport> {
-  return ask('GET', `/api/account/usage/?group_by=${groupBy}`, { signal });
+export function readUsage(
+  base: Base,
+  groupBy: 'day' | 'key' | 'model',
+  signal: AbortSignal,
+): Promise<UsageReport> {
+  return ask('GET', `${base}usage/?group_by=${groupBy}`, { signal });
 }
 
-/** Query of a ledger page or export; empty: not filtered. */
-export type LedgerFilter = Readonly<{ key_id: string; type: string; model: string }>;
+/** The keys that entries and deliveries name. */
+export async function readKeys(base: Base, signal: AbortSignal): Promise<readonly KeyView[]> {
+  const { keys } = await ask<{ keys: KeyView[] }>('GET', base === OWN ? '/api/keys/' : `${base}keys/`, {
+    signal,
+  });
+  return keys;
+}
+
+/** Query of a ledger page or export; empty: not filtered. `from` and `to` are UTC days, both included. */
+export const LEDGER_FILTERS = ['key_id', 'type', 'model', 'from', 'to'] as const;
+export type LedgerFilter = Readonly<Record<(typeof LEDGER_FILTERS)[number], string>>;
 
 export function readLedger(
+  base: Base,
   filter: LedgerFilter,
-  before: string | null,
+  before: string,
   limit: number,
   signal: AbortSignal,
 ): Promise<EntryPage> {
-  const query = ledgerQuery(filter, { limit: String(limit), before: before ?? '' });
-  return ask('GET', `/api/account/ledger/?${query}`, { signal });
+  const query = ledgerQuery(filter, { limit: String(limit), before });
+  return ask('GET', `${base}ledger/?${query}`, { signal });
 }
 
-export async function exportLedger(filter: LedgerFilter, format: 'csv' | 'jsonl'): Promise<Blob> {
-  const response = await askRaw('GET', `/api/account/ledger/?${ledgerQuery(filter, { format })}`);
+export async function exportLedger(base: Base, filter: LedgerFilter, format: 'csv' | 'jsonl'): Promise<Blob> {
+  const response = await askRaw('GET', `${base}ledger/?${ledgerQuery(filter, { format })}`);
   return response.blob();
 }
 
@@ -99,8 +121,8 @@ function ledgerQuery(filter: LedgerFilter, more: Record<string, string>): string
   return new URLSearchParams(said).toString();
 }
 
-export async function readAlerts(signal?: AbortSignal): Promise<readonly Alert[]> {
-  const { alerts } = await ask<{ alerts: Alert[] }>('GET', '/api/account/alerts/', signal ? { signal } : {});
+export async function readAlerts(base: Base, signal?: AbortSignal): Promise<readonly Alert[]> {
+  const { alerts } = await ask<{ alerts: Alert[] }>('GET', `${base}alerts/`, signal ? { signal } : {});
   return alerts;
 }
 

@@ -1,5 +1,5 @@
 import type { OperatorAccountView } from '../../../domain/account-view.ts';
-import type { CreatedKeyView } from '../../../domain/key-view.ts';
+import type { CreatedKeyView, KeyView } from '../../../domain/key-view.ts';
 import { type Asked, ask, made } from './request.ts';
 
 export interface AccountPage {
@@ -7,9 +7,25 @@ export interface AccountPage {
   readonly next: string | null;
 }
 
-export function listAccounts(after: string | null, limit: number, asked: Asked = {}): Promise<AccountPage> {
-  const cursor = after === null ? '' : `&after=${encodeURIComponent(after)}`;
+/** `after`: a cursor; "" for the first page. */
+export function listAccounts(after: string, limit: number, asked: Asked = {}): Promise<AccountPage> {
+  const cursor = after && `&after=${encodeURIComponent(after)}`;
   return ask('GET', `/api/admin/accounts/?limit=${limit}${cursor}`, asked);
+}
+
+/** The most that one page may have. */
+const WHOLE_PAGE = 1_000;
+
+/** Every account, page by page: the API has no search. */
+export async function listEveryAccount(signal: AbortSignal): Promise<readonly OperatorAccountView[]> {
+  const all: OperatorAccountView[] = [];
+  let after: string | null = '';
+  while (after !== null) {
+    const page: AccountPage = await listAccounts(after, WHOLE_PAGE, { signal });
+    all.push(...page.accounts);
+    after = page.next;
+  }
+  return all;
 }
 
 export function readOneAccount(id: number, signal: AbortSignal): Promise<OperatorAccountView> {
@@ -43,4 +59,8 @@ export function grantCredits(
 
 export function createAccountKey(id: number, name: string): Promise<CreatedKeyView> {
   return made('key', ask('POST', `/api/admin/accounts/${id}/keys/`, { body: { name } }));
+}
+
+export function switchAccountKey(id: number, keyId: number, is_active: boolean): Promise<KeyView> {
+  return ask('PATCH', `/api/admin/accounts/${id}/keys/${keyId}/`, { body: { is_active } });
 }

@@ -1,4 +1,4 @@
-import { session, signOut } from '../session/session.ts';
+import { session, setManaging, signOut } from '../session/session.ts';
 import { leave } from '../ui/leave-guard.ts';
 
 /** A request that was refused or did not arrive. `message` is for people, as the gateway wrote it. */
@@ -48,6 +48,10 @@ export async function askRaw(method: string, path: string, asked: Asked = {}): P
   // A key that was deleted meanwhile: every further request would be refused likewise. The first one says so.
   if (response.status === 401 && asked.token === undefined && session.value?.token === token) {
     leave(() => signOut(`You have been signed out. ${failure.message}`), failure.message);
+  }
+  // Not where something is sent: what was typed stays on the page, below the reason.
+  if (failure.code === 'management_not_allowed' && method === 'GET' && asked.token === undefined) {
+    setManaging(false);
   }
   throw failure;
 }

@@ -5,6 +5,8 @@ export interface Loaded<Data> {
   readonly data: Data | undefined;
   readonly error: unknown;
   readonly isLoading: boolean;
+  /** What the data was loaded for; undefined: there is none yet. */
+  readonly subject: string | undefined;
   /** Asks again; the data of before stays until the new is there. */
   reload(): void;
   /** For an answer that brought the new state with it. */
@@ -15,6 +17,7 @@ interface State<Data> {
   readonly data: Data | undefined;
   readonly error: unknown;
   readonly isLoading: boolean;
+  readonly subject: string | undefined;
 }
 
 /**
@@ -22,7 +25,12 @@ interface State<Data> {
  * that comes after the component went, is dropped.
  */
 export function useLoad<Data>(load: (signal: AbortSignal) => Promise<Data>, subject = ''): Loaded<Data> {
-  const [state, setState] = useState<State<Data>>({ data: undefined, error: undefined, isLoading: true });
+  const [state, setState] = useState<State<Data>>({
+    data: undefined,
+    error: undefined,
+    isLoading: true,
+    subject: undefined,
+  });
   const [round, setRound] = useState(0);
   const latest = useRef(load);
   latest.current = load;
@@ -30,15 +38,18 @@ export function useLoad<Data>(load: (signal: AbortSignal) => Promise<Data>, subj
     const question = new AbortController();
     // `round` and `subject` are what makes it ask again.
     void [round, subject];
-    setState(({ data }) => ({ data, error: undefined, isLoading: true }));
+    setState((before) => ({ ...before, error: undefined, isLoading: true }));
     latest.current(question.signal).then(
-      (data) => question.signal.aborted || setState({ data, error: undefined, isLoading: false }),
+      (data) => question.signal.aborted || setState({ data, error: undefined, isLoading: false, subject }),
       (error: unknown) =>
-        question.signal.aborted || setState(({ data }) => ({ data, error, isLoading: false })),
+        question.signal.aborted || setState((before) => ({ ...before, error, isLoading: false })),
     );
     return () => question.abort();
   }, [round, subject]);
   const reload = useCallback(() => setRound((count) => count + 1), []);
-  const replace = useCallback((data: Data) => setState({ data, error: undefined, isLoading: false }), []);
+  const replace = useCallback(
+    (data: Data) => setState((before) => ({ ...before, data, error: undefined, isLoading: false })),
+    [],
+  );
   return { ...state, reload, replace };
 }

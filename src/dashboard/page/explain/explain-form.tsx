@@ -4,6 +4,7 @@ import { fieldOf, fieldWords } from '../api/failure.ts';
 import type { Action } from '../api/use-action.ts';
 import { COUNTRIES } from '../format/countries.ts';
 import { zoneName } from '../format/time.ts';
+import { KeyChoice } from '../keys/key-choice.tsx';
 import { ActionForm } from '../ui/action-form.tsx';
 import { Field, TextField } from '../ui/field.tsx';
 import type { CallQuestion } from './call-question.ts';
@@ -31,7 +32,11 @@ export function ExplainForm(props: {
   });
   return (
     <ActionForm action={action} isAtField={refused !== undefined} verb="Explain" class="card">
-      <KeyChoice keys={props.keys} question={question} onQuestion={onQuestion} />
+      <KeyChoice
+        keys={props.keys}
+        chosen={String(question.keyId)}
+        onChosen={(id) => onQuestion({ ...question, keyId: Number(id) })}
+      />
       <TextField {...text('model', { list: 'explain-models', spellcheck: false })} label="Model" />
       <datalist id="explain-models">
         {props.models.map((model) => (
@@ -64,34 +69,6 @@ export function ExplainForm(props: {
         hint={`Empty: now. In your time zone (${zoneName()}). Moves hours and expiry; credits are always those of now.`}
       />
     </ActionForm>
-  );
-}
-
-function KeyChoice({
-  keys,
-  question,
-  onQuestion,
-}: {
-  keys: readonly KeyView[];
-  question: CallQuestion;
-  onQuestion: (question: CallQuestion) => void;
-}) {
-  return (
-    <Field name="key" label="Key">
-      {(attributes) => (
-        <select
-          {...attributes}
-          value={question.keyId}
-          onChange={(event) => onQuestion({ ...question, keyId: Number(event.currentTarget.value) })}
-        >
-          {keys.map((key) => (
-            <option key={key.id} value={key.id}>
-              {key.name} ({key.prefix}…)
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
   );
 }
 

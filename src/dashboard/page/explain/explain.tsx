@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { KeyView } from '../../../domain/key-view.ts';
-import { readAccount, readEndpoints, readModels } from '../api/account.ts';
-import { type Explanation, explainCall, listKeys } from '../api/keys.ts';
+import { OWN, readEndpoints, readKeys, readModels } from '../api/account.ts';
+import { type Explanation, explainCall } from '../api/keys.ts';
 import { useAction } from '../api/use-action.ts';
 import { useLoad } from '../api/use-load.ts';
-import { ReadOnlyNote } from '../keys/read-only-note.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { NO_QUESTION, questionOf } from './call-question.ts';
@@ -14,13 +13,12 @@ import { Verdict } from './verdict.tsx';
 /** What a call would be answered, check by check. */
 export function Explain({ keyId }: { keyId: number | undefined }) {
   const loaded = useLoad(async (signal) => {
-    const [keys, account, models, endpoints] = await Promise.all([
-      listKeys(signal),
-      readAccount({ signal }),
+    const [keys, models, endpoints] = await Promise.all([
+      readKeys(OWN, signal),
       readModels(signal),
       readEndpoints(signal),
     ]);
-    return { keys, models, endpoints, manages: account.webhook_secret !== undefined };
+    return { keys, models, endpoints };
   });
   return (
     <PageFrame title="Explain a call">
@@ -28,13 +26,9 @@ export function Explain({ keyId }: { keyId: number | undefined }) {
         Tells what a call with a key would be answered, check by check, without sending or spending anything.
       </p>
       <Shown of={loaded}>
-        {({ keys, models, endpoints, manages }) =>
-          manages ? (
-            <Asking keys={keys} models={models.map(({ id }) => id)} endpoints={endpoints} keyId={keyId} />
-          ) : (
-            <ReadOnlyNote />
-          )
-        }
+        {({ keys, models, endpoints }) => (
+          <Asking keys={keys} models={models.map(({ id }) => id)} endpoints={endpoints} keyId={keyId} />
+        )}
       </Shown>
     </PageFrame>
   );
@@ -48,10 +42,11 @@ function Asking(props: {
 }) {
   const first = props.keyId ?? props.keys[0]?.id ?? 0;
   const [question, setQuestion] = useState({ ...NO_QUESTION, keyId: first, model: props.models[0] ?? '' });
-  const [answer, setAnswer] = useState<Explanation>();
+  const [answer, setAnswer] = useState<{ explanation: Explanation; isOwnAddress: boolean }>();
   const action = useAction(async () => {
     setAnswer(undefined);
-    setAnswer(await explainCall(question.keyId, questionOf(question)));
+    const explanation = await explainCall(question.keyId, questionOf(question));
+    setAnswer({ explanation, isOwnAddress: (question.ip + question.country).trim() === '' });
   });
   return (
     <div class="columns columns-explain">
@@ -64,7 +59,9 @@ function Asking(props: {
         }}
         action={action}
       />
-      <div aria-live="polite">{answer && <Verdict of={answer} />}</div>
+      <div aria-live="polite">
+        {answer && <Verdict of={answer.explanation} isOwnAddress={answer.isOwnAddress} />}
+      </div>
     </div>
   );
 }

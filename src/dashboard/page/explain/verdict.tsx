@@ -1,4 +1,6 @@
+import { NOT_JUDGED } from '../../../domain/not-judged.ts';
 import type { Explanation } from '../api/keys.ts';
+import { Detail } from './detail.tsx';
 
 /** Checks by the names that the API gives them, in words. */
 const CHECK_NAMES: Readonly<Record<string, string>> = {
@@ -18,8 +20,27 @@ const CHECK_NAMES: Readonly<Record<string, string>> = {
   credits: 'Credits',
 };
 
+const OUTCOMES = {
+  passed: { sign: '✓', word: 'passed', kind: 'check-passed' },
+  failed: { sign: '✕', word: 'failed', kind: 'check-failed' },
+  open: { sign: '–', word: 'not judged', kind: 'check-open' },
+} as const;
+
+/** A check that depends on a model which is not known has neither passed nor failed. */
+function outcomeOf({ passed, detail }: Explanation['checks'][number]): keyof typeof OUTCOMES {
+  if (passed) return 'passed';
+  return detail === NOT_JUDGED ? 'open' : 'failed';
+}
+
 /** The checks in the order in which they count; the first that fails is what the call would be answered. */
-export function Verdict({ of: { allowed, code, checks } }: { of: Explanation }) {
+export function Verdict({
+  of: { allowed, code, checks },
+  isOwnAddress,
+}: {
+  of: Explanation;
+  /** The address that was judged is that of this page. */
+  isOwnAddress: boolean;
+}) {
   const deciding = checks.findIndex(({ passed }) => !passed);
   return (
     <section class="card">
@@ -33,23 +54,24 @@ export function Verdict({ of: { allowed, code, checks } }: { of: Explanation }) 
         )}
       </h2>
       <ol class="checks">
-        {checks.map(({ check, passed, detail }, index) => (
-          <li
-            key={check}
-            class={`check ${passed ? 'check-passed' : 'check-failed'} ${index === deciding ? 'check-deciding' : ''}`}
-          >
-            <span class="check-sign" aria-hidden="true">
-              {passed ? '✓' : '✕'}
-            </span>
-            <div>
-              <p class="check-name">
-                {CHECK_NAMES[check] ?? check} <span class="check-word">{passed ? 'passed' : 'failed'}</span>
-                {index === deciding && <strong class="check-word"> – this is what is answered</strong>}
-              </p>
-              <p class="hint">{detail}</p>
-            </div>
-          </li>
-        ))}
+        {checks.map((judged, index) => {
+          const outcome = OUTCOMES[outcomeOf(judged)];
+          const isDeciding = index === deciding;
+          return (
+            <li key={judged.check} class={`check ${outcome.kind} ${isDeciding ? 'check-deciding' : ''}`}>
+              <span class="check-sign" aria-hidden="true">
+                {outcome.sign}
+              </span>
+              <div>
+                <p class="check-name">
+                  {CHECK_NAMES[judged.check] ?? judged.check} <span class="check-word">{outcome.word}</span>
+                  {isDeciding && <strong class="check-word"> – this is what is answered</strong>}
+                </p>
+                <Detail words={judged.detail} isOwnAddress={isOwnAddress} />
+              </div>
+            </li>
+          );
+        })}
       </ol>
     </section>
   );

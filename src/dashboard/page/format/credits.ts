@@ -13,9 +13,20 @@ export function creditsInColumn(amount: number | string): string {
   return COLUMN.format(String(amount) as `${number}`).replace('-', '−');
 }
 
-/** The same with its sign, for changes of a balance. */
+/** The same with its sign, for changes of a balance; nothing has none. */
 export function signedCredits(amount: string): string {
-  return amount.startsWith('-') ? `−${creditsInColumn(amount.slice(1))}` : `+${creditsInColumn(amount)}`;
+  const size = creditsInColumn(amount.replace('-', ''));
+  if (isGain(amount)) return `+${size}`;
+  return isNothing(amount) ? size : `−${size}`;
+}
+
+/** Whether a change of a balance, as the API writes it, adds to it. */
+export function isGain(amount: string): boolean {
+  return !amount.startsWith('-') && !isNothing(amount);
+}
+
+function isNothing(amount: string): boolean {
+  return !/[1-9]/.test(amount);
 }
 
 export function callsInWords(calls: number): string {

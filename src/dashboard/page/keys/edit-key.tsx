@@ -1,7 +1,7 @@
 import type { KeyView } from '../../../domain/key-view.ts';
-import { readAccount } from '../api/account.ts';
 import { listKeys } from '../api/keys.ts';
 import { useLoad } from '../api/use-load.ts';
+import { manages } from '../session/session.ts';
 import { Empty } from '../ui/empty.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
@@ -14,18 +14,19 @@ import { SwitchKey } from './switch-key.tsx';
 /** One key: all its settings, and whether it is in use. */
 export function EditKey({ id }: { id: number }) {
   const loaded = useLoad(async (signal) => {
-    const [keys, account] = await Promise.all([listKeys(signal), readAccount({ signal })]);
-    return { key: keys.find((key) => key.id === id), manages: account.webhook_secret !== undefined };
+    const keys = await listKeys(signal);
+    return { key: keys.find((key) => key.id === id) };
   });
-  const { key, manages = false } = loaded.data ?? {};
-  const replace = (changed: KeyView) => loaded.replace({ key: changed, manages });
+  const { key } = loaded.data ?? {};
+  const isManaging = manages();
+  const replace = (changed: KeyView) => loaded.replace({ key: changed });
   return (
     <PageFrame
       title={key?.name ?? 'Key'}
-      back={{ href: '#/keys', name: 'Keys' }}
+      {...(isManaging ? { back: { href: '#/keys', name: 'Keys' } } : {})}
       actions={
         key &&
-        manages && (
+        isManaging && (
           <>
             <a class="button" href={`#/explain/${id}`}>
               Explain a call
@@ -51,8 +52,8 @@ export function EditKey({ id }: { id: number }) {
                   created <Time at={key.created_at} />
                 </span>
               </p>
-              {!manages && <ReadOnlyNote />}
-              <KeySettings of={key} onChanged={replace} readOnly={!manages} />
+              {!isManaging && <ReadOnlyNote />}
+              <KeySettings of={key} onChanged={replace} readOnly={!isManaging} />
             </>
           )
         }

@@ -7,16 +7,30 @@ import { KeyStatus } from './key-status.tsx';
 import { isOwnKey } from './own-key.ts';
 import { restrictionsOf } from './restrictions.ts';
 
-export function KeyTable({ keys }: { keys: readonly KeyView[] }) {
+export function KeyTable({
+  keys,
+  onSwitch,
+}: {
+  keys: readonly KeyView[];
+  /** Absent: each key has a page of its own. */
+  onSwitch?: (key: KeyView) => void;
+}) {
   return (
     <Table
       label="Keys"
-      columns={['Key', 'Status', 'Spent', ['Restricted by', 'wide-only'], ['Created', 'wide-only']]}
+      columns={[
+        'Key',
+        'Status',
+        'Spent',
+        ['Restricted by', 'wide-only'],
+        ['Created', 'wide-only'],
+        ...(onSwitch ? ['Change'] : []),
+      ]}
     >
       {keys.map((key) => (
         <tr key={key.id}>
           <th scope="row">
-            <a href={`#/keys/${key.id}`}>{key.name}</a>
+            {onSwitch ? key.name : <a href={`#/keys/${key.id}`}>{key.name}</a>}
             <span class="sub">
               <code>{key.prefix}…</code> {isOwnKey(key) && <Badge kind="plain">signed in</Badge>}{' '}
               {key.can_manage && <Badge kind="plain">manages</Badge>}
@@ -33,6 +47,18 @@ export function KeyTable({ keys }: { keys: readonly KeyView[] }) {
           <td class="wide-only">
             <Time at={key.created_at} />
           </td>
+          {onSwitch && (
+            <td>
+              <button
+                type="button"
+                class={key.is_active ? 'danger-quiet' : ''}
+                aria-label={`${key.is_active ? 'Deactivate' : 'Reactivate'} ${key.name}`}
+                onClick={() => onSwitch(key)}
+              >
+                {key.is_active ? 'Deactivate' : 'Reactivate'}
+              </button>
+            </td>
+          )}
         </tr>
       ))}
     </Table>

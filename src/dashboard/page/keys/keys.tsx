@@ -1,81 +1,97 @@
-import { useState } from 'preact/hooks';
 import type { KeyView } from '../../../domain/key-view.ts';
-import { readAccount } from '../api/account.ts';
-import { listKeys } from '../api/keys.ts';
+import { OWN, readKeys } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
+import { choose, query } from '../route.ts';
 import { Empty } from '../ui/empty.tsx';
 import { PageFrame } from '../ui/page.tsx';
+import { cursors, FIRST_PAGE, Paged } from '../ui/pager.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { isExpired } from './key-status.tsx';
 import { KeyTable } from './key-table.tsx';
-import { ReadOnlyNote } from './read-only-note.tsx';
 
-type Shows = 'all' | 'active' | 'inactive';
+const PAGE = 100;
 
 /** Every key of the account, to search, create and open. */
 export function Keys() {
-  const loaded = useLoad(async (signal) => {
-    const [keys, account] = await Promise.all([listKeys(signal), readAccount({ signal })]);
-    return { keys, manages: account.webhook_secret !== undefined };
-  });
-  const [search, setSearch] = useState('');
-  const [shows, setShows] = useState<Shows>('all');
-  const manages = loaded.data?.manages ?? false;
+  const loaded = useLoad((signal) => readKeys(OWN, signal));
   return (
     <PageFrame
       title="Keys"
       actions={
-        manages && (
-          <a class="button primary" href="#/keys/new">
-            Create key
-          </a>
-        )
+        <a class="button primary" href="#/keys/new">
+          Create key
+        </a>
       }
     >
-      <Shown of={loaded}>
-        {({ keys }) => {
-          const found = keys.filter((key) => isFound(key, search, shows)).toReversed();
-          return (
-            <>
-              {!manages && <ReadOnlyNote />}
-              <search class="filters">
-                <label>
-                  <span>Search</span>
-                  <input
-                    type="search"
-                    placeholder="Name, note or prefix"
-                    value={search}
-                    onInput={(event) => setSearch(event.currentTarget.value)}
-                  />
-                </label>
-                <label>
-                  <span>Status</span>
-                  <select value={shows} onChange={(event) => setShows(event.currentTarget.value as Shows)}>
-                    <option value="all">All</option>
-                    <option value="active">Active</option>
-                    <option value="inactive">Inactive or expired</option>
-                  </select>
-                </label>
-                <p class="hint" role="status">
-                  {found.length} of {keys.length} keys
-                </p>
-              </search>
-              {found.length === 0 ? (
-                <Empty title="No key is like that">
-                  <p>Search for something else, or show all.</p>
-                </Empty>
-              ) : (
-                <KeyTable keys={found} />
-              )}
-            </>
-          );
-        }}
-      </Shown>
+      <Shown of={loaded}>{(keys) => <KeyList keys={keys} />}</Shown>
     </PageFrame>
   );
 }
 
-function isFound(key: KeyView, search: string, shows: Shows): boolean {
+/** Keys, the newest first, searched and in pages as the address says. */
+export function KeyList({
+  keys,
+  onSwitch,
+}: {
+  keys: readonly KeyView[];
+  /** For the operator, who has no page of one key: asks about switching it off or on. */
+  onSwitch?: (key: KeyView) => void;
+}) {
+  const search = query.value.get('search') ?? '';
+  const shows = query.value.get('status') ?? 'all';
+  const found = keys.filter((key) => isFound(key, search, shows)).toReversed();
+  const at = Number(cursors().at(-1)) || 0;
+  const next = at + PAGE < found.length ? String(at + PAGE) : null;
+  return (
+    <>
+      <search class="filters">
+        <label>
+          <span>Search</span>
+          <input
+            type="search"
+            placeholder="Name, note or prefix"
+            value={search}
+            onInput={(event) => choose({ search: event.currentTarget.value, ...FIRST_PAGE }, 'replace')}
+          />
+        </label>
+        <label>
+          <span>Status</span>
+          <select
+            value={shows}
+            onChange={(event) => {
+              const { value } = event.currentTarget;
+              choose({ status: value === 'all' ? '' : value, ...FIRST_PAGE });
+            }}
+          >
+            <option value="all">All</option>
+            <option value="active">Active</option>
+            <option value="inactive">Inactive or expired</option>
+          </select>
+        </label>
+        <p class="hint" role="status">
+          {found.length} of {keys.length} {keys.length === 1 ? 'key' : 'keys'}
+        </p>
+      </search>
+      {found.length === 0 ? (
+        <Empty title={keys.length === 0 ? 'No key yet' : 'No key is like that'}>
+          {keys.length > 0 && <p>Search for something else, or show all.</p>}
+        </Empty>
+      ) : (
+        <Paged
+          label="Pages of keys"
+          back="Previous"
+          on="Next"
+          next={next}
+          of={{ isLoading: false, subject: String(at) }}
+        >
+          <KeyTable keys={found.slice(at, at + PAGE)} {...(onSwitch ? { onSwitch } : {})} />
+        </Paged>
+      )}
+    </>
+  );
+}
+
+function isFound(key: KeyView, search: string, shows: string): boolean {
   const isUsable = key.is_active && !isExpired(key);
   if (shows !== 'all' && isUsable !== (shows === 'active')) return false;
   const text = `${key.name}\n${key.description}\n${key.prefix}`.toLowerCase();

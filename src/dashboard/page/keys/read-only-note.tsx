@@ -5,8 +5,8 @@ export function ReadOnlyNote() {
   return (
     <Note kind="info">
       <p>
-        You see everything here and can change nothing: the key that you signed in with may not manage (its{' '}
-        <code>can_manage</code> is false). Sign in with another key to make changes.
+        The key that you signed in with may not manage (its <code>can_manage</code> is false): you see this
+        key only, and can change nothing. Whoever gave it to you has a key that can.
       </p>
     </Note>
   );

@@ -1,13 +1,22 @@
 import type { KeyView } from '../../../domain/key-view.ts';
 import type { Entry } from '../api/account.ts';
-import { count, creditsInColumn, signedCredits } from '../format/credits.ts';
-import { keyName } from '../keys/key-name.ts';
+import { count, creditsInColumn, isGain, signedCredits } from '../format/credits.ts';
+import { KeyLink } from '../keys/key-link.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { ENTRY_NAMES, named, OUTCOME_NAMES } from './entry-names.ts';
 
-export function EntryTable({ entries, keys }: { entries: readonly Entry[]; keys: readonly KeyView[] }) {
+export function EntryTable({
+  entries,
+  keys,
+  hasBalance,
+}: {
+  entries: readonly Entry[];
+  keys: readonly KeyView[];
+  /** The balance is not told to a key that sees itself only. */
+  hasBalance: boolean;
+}) {
   return (
     <Table
       label="Ledger entries"
@@ -15,7 +24,7 @@ export function EntryTable({ entries, keys }: { entries: readonly Entry[]; keys:
         'Time',
         'Entry',
         ['Credits', 'number'],
-        ['Balance after', 'number'],
+        ...(hasBalance ? [['Balance after', 'number'] as const] : []),
         'Key',
         'Used',
         'Answered',
@@ -29,12 +38,17 @@ export function EntryTable({ entries, keys }: { entries: readonly Entry[]; keys:
           <td>
             {named(ENTRY_NAMES, entry.type)}
             {entry.model && <span class="sub">{entry.model}</span>}
+            {entry.note && <span class="sub entry-note">{entry.note}</span>}
           </td>
-          <td class={entry.credits.startsWith('-') ? 'number' : 'number gain'}>
-            {signedCredits(entry.credits)}
+          <td class={isGain(entry.credits) ? 'number gain' : 'number'}>{signedCredits(entry.credits)}</td>
+          {hasBalance && (
+            <td class="number">
+              {entry.balance_after === null ? '–' : creditsInColumn(entry.balance_after)}
+            </td>
+          )}
+          <td>
+            <KeyLink id={entry.key_id} keys={keys} />
           </td>
-          <td class="number">{creditsInColumn(entry.balance_after)}</td>
-          <td>{entry.key_id === null ? '–' : keyName(entry.key_id, keys)}</td>
           <td class="used">
             {usageWords(entry) || '–'}
             {entry.estimated && (

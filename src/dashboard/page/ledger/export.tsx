@@ -1,12 +1,12 @@
-import { exportLedger, type LedgerFilter } from '../api/account.ts';
+import { type Base, exportLedger, type LedgerFilter } from '../api/account.ts';
 import { wordsOf } from '../api/failure.ts';
 import { useAction } from '../api/use-action.ts';
 import { announce } from '../ui/announcements.tsx';
 
 /** Saves the whole ledger, as it is filtered, to a file. */
-export function Export({ filter }: { filter: LedgerFilter }) {
+export function Export({ of: base, filter }: { of: Base; filter: LedgerFilter }) {
   const action = useAction(async (format: 'csv' | 'jsonl') => {
-    save(await exportLedger(filter, format), `ledger.${format}`);
+    save(await exportLedger(base, filter, format), `ledger.${format}`);
     announce('The ledger is exported.');
   });
   return (

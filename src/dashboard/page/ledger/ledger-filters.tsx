@@ -1,5 +1,7 @@
 import type { KeyView } from '../../../domain/key-view.ts';
 import type { LedgerFilter } from '../api/account.ts';
+import { KeyChoice } from '../keys/key-choice.tsx';
+import { manages } from '../session/session.ts';
 import { ENTRY_NAMES } from './entry-names.ts';
 
 export function LedgerFilters({
@@ -9,31 +11,58 @@ export function LedgerFilters({
   onFilter,
 }: {
   filter: LedgerFilter;
-  keys: readonly KeyView[];
+  /** Undefined: not known yet. */
+  keys: readonly KeyView[] | undefined;
   models: readonly string[];
-  onFilter: (filter: LedgerFilter) => void;
+  onFilter: (changes: Partial<LedgerFilter>, how?: 'push' | 'replace') => void;
 }) {
+  // One that is filtered by stays a choice where the last 30 days do not know it.
+  const known = new Set([...models, filter.model].filter(Boolean));
   return (
     <search class="filters">
-      <Choice
-        label="Key"
-        value={filter.key_id}
-        choices={keys.map((key) => [String(key.id), `${key.name} (${key.prefix}…)`])}
-        onValue={(key_id) => onFilter({ ...filter, key_id })}
-      />
+      {manages() && (
+        <KeyChoice
+          keys={keys ?? []}
+          chosen={filter.key_id}
+          none="All"
+          onChosen={(key_id) => onFilter({ key_id })}
+        />
+      )}
       <Choice
         label="Type"
         value={filter.type}
         choices={Object.entries(ENTRY_NAMES)}
-        onValue={(type) => onFilter({ ...filter, type })}
+        onValue={(type) => onFilter({ type })}
       />
       <Choice
         label="Model"
         value={filter.model}
-        choices={models.map((model) => [model, model])}
-        onValue={(model) => onFilter({ ...filter, model })}
+        choices={[...known].map((model) => [model, model])}
+        onValue={(model) => onFilter({ model })}
       />
+      <Day label="From (UTC)" value={filter.from} onValue={(from) => onFilter({ from }, 'replace')} />
+      <Day label="To (UTC)" value={filter.to} onValue={(to) => onFilter({ to }, 'replace')} />
     </search>
+  );
+}
+
+/** A day of UTC; both ends of a range are in it. */
+function Day(props: { label: string; value: string; onValue: (day: string) => void }) {
+  return (
+    <label>
+      <span>{props.label}</span>
+      <input
+        type="date"
+        min="1970-01-01"
+        max="9999-12-31"
+        value={props.value}
+        onInput={(event) => {
+          const { value, validity } = event.currentTarget;
+          // While a year is typed it goes through 0002, 0020 and 0202; half a date has no value.
+          if (validity.valid) props.onValue(value);
+        }}
+      />
+    </label>
   );
 }
 

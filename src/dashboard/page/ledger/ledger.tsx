@@ -1,46 +1,74 @@
-import { useState } from 'preact/hooks';
-import { type LedgerFilter, readLedger, readUsage } from '../api/account.ts';
-import { listKeys } from '../api/keys.ts';
+import {
+  type Base,
+  LEDGER_FILTERS,
+  type LedgerFilter,
+  OWN,
+  readKeys,
+  readLedger,
+  readUsage,
+} from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
+import { choose, query } from '../route.ts';
+import { manages } from '../session/session.ts';
 import { Empty } from '../ui/empty.tsx';
 import { PageFrame } from '../ui/page.tsx';
-import { FIRST_PAGE, Pager } from '../ui/pager.tsx';
+import { cursors, FIRST_PAGE, Paged } from '../ui/pager.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { EntryTable } from './entry-table.tsx';
 import { Export } from './export.tsx';
 import { LedgerFilters } from './ledger-filters.tsx';
 
 const PAGE = 50;
-const NO_FILTER: LedgerFilter = { key_id: '', type: '', model: '' };
 
 /** Every change of the balance, newest first. */
 export function Ledger() {
-  const [filter, setFilter] = useState(NO_FILTER);
-  const [cursors, setCursors] = useState(FIRST_PAGE);
-  const before = cursors.at(-1) ?? null;
+  return (
+    <PageFrame title="Ledger">
+      <Entries of={OWN} />
+    </PageFrame>
+  );
+}
+
+/** The ledger of whom `of` names, as the address says that it is filtered. */
+export function Entries({ of: base }: { of: Base }) {
+  const filter = Object.fromEntries(
+    LEDGER_FILTERS.map((name) => [name, query.value.get(name) ?? '']),
+  ) as LedgerFilter;
+  const before = cursors().at(-1) ?? '';
   const names = useLoad(async (signal) => {
-    const [keys, usage] = await Promise.all([listKeys(signal), readUsage('model', signal)]);
+    const [keys, usage] = await Promise.all([readKeys(base, signal), readUsage(base, 'model', signal)]);
     return { keys, models: usage.rows.flatMap(({ model }) => model ?? []) };
   });
   const page = useLoad(
-    (signal) => readLedger(filter, before, PAGE, signal),
+    (signal) => readLedger(base, filter, before, PAGE, signal),
     JSON.stringify([filter, before]),
   );
   const isFiltered = Object.values(filter).some((value) => value !== '');
+  const keys = names.data?.keys;
   return (
-    <PageFrame title="Ledger" actions={<Export filter={filter} />}>
+    <>
       <LedgerFilters
         filter={filter}
-        keys={names.data?.keys ?? []}
+        keys={keys}
         models={names.data?.models ?? []}
-        onFilter={(changed) => {
-          setFilter(changed);
-          setCursors(FIRST_PAGE);
-        }}
+        onFilter={(changes, how) => choose({ ...changes, ...FIRST_PAGE }, how)}
       />
+      <div class="actions export">
+        <Export of={base} filter={filter} />
+        {isFiltered && (
+          <button
+            type="button"
+            onClick={() =>
+              choose({ ...FIRST_PAGE, ...Object.fromEntries(LEDGER_FILTERS.map((name) => [name, ''])) })
+            }
+          >
+            Show all
+          </button>
+        )}
+      </div>
       <Shown of={page}>
         {({ entries, next }) => (
-          <div aria-busy={page.isLoading}>
+          <Paged label="Pages of the ledger" back="Newer" on="Older" next={next} of={page}>
             {entries.length === 0 ? (
               <Empty title={isFiltered ? 'No entry is like that' : 'The ledger is empty'}>
                 <p>
@@ -50,20 +78,11 @@ export function Ledger() {
                 </p>
               </Empty>
             ) : (
-              <EntryTable entries={entries} keys={names.data?.keys ?? []} />
+              <EntryTable entries={entries} keys={keys ?? []} hasBalance={base !== OWN || manages()} />
             )}
-            <Pager
-              label="Pages of the ledger"
-              back="Newer"
-              on="Older"
-              cursors={cursors}
-              onCursors={setCursors}
-              next={next}
-              isBusy={page.isLoading}
-            />
-          </div>
+          </Paged>
         )}
       </Shown>
-    </PageFrame>
+    </>
   );
 }

@@ -1,76 +1,112 @@
-import { useState } from 'preact/hooks';
-import type { CreatedKeyView } from '../../../domain/key-view.ts';
-import { createAccountKey, readOneAccount } from '../api/operator.ts';
-import { useAction } from '../api/use-action.ts';
-import { useLoad } from '../api/use-load.ts';
+import type { OperatorAccountView } from '../../../domain/account-view.ts';
+import type { Base } from '../api/account.ts';
+import { readOneAccount } from '../api/operator.ts';
+import { type Loaded, useLoad } from '../api/use-load.ts';
 import { credits } from '../format/credits.ts';
-import { CreatedKey } from '../keys/created-key.tsx';
-import { FailureNote } from '../ui/note.tsx';
+import { Entries } from '../ledger/ledger.tsx';
 import { PageFrame } from '../ui/page.tsx';
-import { Section } from '../ui/section.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { Time } from '../ui/time.tsx';
+import { AccountAlerts } from './account-alerts.tsx';
+import { AccountKeys } from './account-keys.tsx';
 import { AccountSettings } from './account-settings.tsx';
 import { AccountStatus } from './account-status.tsx';
+import { AccountUsage } from './account-usage.tsx';
 import { ChangeBalance } from './change-balance.tsx';
 import { SwitchAccount } from './switch-account.tsx';
 
+const PARTS = [
+  ['', 'Account'],
+  ['keys', 'Keys'],
+  ['usage', 'Usage'],
+  ['ledger', 'Ledger'],
+  ['alerts', 'Alerts'],
+] as const;
+
 /** One account, as its operator sees and changes it. */
-export function AccountDetail({ id }: { id: number }) {
+export function AccountDetail({ id, part = '' }: { id: number; part: string | undefined }) {
   const loaded = useLoad((signal) => readOneAccount(id, signal));
   const { data } = loaded;
+  const [here, name] = PARTS.find(([known]) => known === part) ?? PARTS[0];
   return (
     <PageFrame
       title={data?.email ?? 'Account'}
+      part={here && name}
       back={{ href: '#/accounts', name: 'Accounts' }}
       actions={data && <SwitchAccount of={data} onChanged={loaded.replace} />}
     >
-      <Shown of={loaded}>
-        {(account) => (
-          <>
-            <p class="key-line">
-              <AccountStatus of={account} />{' '}
-              <span>
-                No. {account.id}, created <Time at={account.created_at} />
-              </span>
-            </p>
-            <dl class="figures">
-              <div class="figure">
-                <dt>Balance</dt>
-                <dd class="figure-value">{credits(account.credits_balance)}</dd>
-              </div>
-              <div class="figure">
-                <dt>Held</dt>
-                <dd class="figure-value">{credits(account.credits_held)}</dd>
-              </div>
-            </dl>
-            <div class="columns">
-              <ChangeBalance
-                id={account.id}
-                onBalance={(credits_balance) => loaded.replace({ ...account, credits_balance })}
-              />
-              <AccountSettings of={account} onChanged={loaded.replace} />
-            </div>
-            <LostKey id={account.id} />
-          </>
-        )}
-      </Shown>
+      <nav class="parts" aria-label="Pages of the account">
+        <ul>
+          {PARTS.map(([place, title]) => (
+            <li key={place}>
+              <a
+                href={`#/accounts/${id}${place && `/${place}`}`}
+                aria-current={place === here ? 'page' : undefined}
+              >
+                {title}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <Shown of={loaded}>{(account) => <Part of={here} account={account} loaded={loaded} />}</Shown>
     </PageFrame>
   );
 }
 
-/** A key for an owner who lost theirs. */
-function LostKey({ id }: { id: number }) {
-  const [created, setCreated] = useState<CreatedKeyView>();
-  const action = useAction(async () => setCreated(await createAccountKey(id, 'Made by the operator')));
+function Part(props: {
+  of: (typeof PARTS)[number][0];
+  account: OperatorAccountView;
+  loaded: Loaded<OperatorAccountView>;
+}) {
+  const { account, loaded } = props;
+  const base: Base = `/api/admin/accounts/${account.id}/`;
+  switch (props.of) {
+    case 'keys':
+      return <AccountKeys of={account} base={base} />;
+    case 'usage':
+      return <AccountUsage base={base} />;
+    case 'ledger':
+      return <Entries of={base} />;
+    case 'alerts':
+      return <AccountAlerts base={base} />;
+    case '':
+      return <Account of={account} onChanged={loaded.replace} />;
+  }
+}
+
+function Account({
+  of: account,
+  onChanged,
+}: {
+  of: OperatorAccountView;
+  onChanged: (account: OperatorAccountView) => void;
+}) {
   return (
-    <Section title="Keys">
-      <p>An owner makes keys with a key. For one who lost theirs, make a new one that may manage.</p>
-      <FailureNote error={action.error} />
-      <button type="button" disabled={action.isBusy} onClick={() => action.run()}>
-        Create key for the owner
-      </button>
-      {created && <CreatedKey of={created} onDone={() => setCreated(undefined)} />}
-    </Section>
+    <>
+      <p class="key-line">
+        <AccountStatus of={account} />{' '}
+        <span>
+          No. {account.id}, created <Time at={account.created_at} />
+        </span>
+      </p>
+      <dl class="figures">
+        <div class="figure">
+          <dt>Balance</dt>
+          <dd class="figure-value">{credits(account.credits_balance)}</dd>
+        </div>
+        <div class="figure">
+          <dt>Held</dt>
+          <dd class="figure-value">{credits(account.credits_held)}</dd>
+        </div>
+      </dl>
+      <div class="columns">
+        <ChangeBalance
+          of={account}
+          onBalance={(credits_balance) => onChanged({ ...account, credits_balance })}
+        />
+        <AccountSettings of={account} onChanged={onChanged} />
+      </div>
+    </>
   );
 }

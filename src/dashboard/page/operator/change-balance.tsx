@@ -1,47 +1,60 @@
 import { useRef, useState } from 'preact/hooks';
+import type { OperatorAccountView } from '../../../domain/account-view.ts';
+import { creditsString, micro, microFromCredits } from '../../../domain/credits.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';
 import { grantCredits } from '../api/operator.ts';
-import { useAction } from '../api/use-action.ts';
+import { ApiFailure } from '../api/request.ts';
 import { credits } from '../format/credits.ts';
 import { readAmount } from '../format/read-amount.ts';
 import { ActionForm } from '../ui/action-form.tsx';
 import { announce } from '../ui/announcements.tsx';
+import { Confirm } from '../ui/confirm.tsx';
 import { TextField } from '../ui/field.tsx';
 import { useUnsaved } from '../ui/leave-guard.ts';
 import { Section } from '../ui/section.tsx';
+import { useAsked } from './use-asked.ts';
 
 const FIELDS = ['amount', 'note'] as const;
 
-/** A top-up or an adjustment. */
-export function ChangeBalance({ id, onBalance }: { id: number; onBalance: (balance: number) => void }) {
+/** A top-up or an adjustment; asks before it is made. */
+export function ChangeBalance({
+  of: account,
+  onBalance,
+}: {
+  of: OperatorAccountView;
+  onBalance: (balance: number) => void;
+}) {
   const [amount, setAmount] = useState('');
   const [note, setNote] = useState('');
   // Of the change as it is typed: sending that again, after an answer that got lost, changes nothing twice.
   const repeatKey = useRef<string | undefined>(undefined);
-  const action = useAction(async () => {
-    repeatKey.current ??= newRepeatKey();
-    const change = {
-      amount: readAmount('The amount', amount, 'amount', Number.NEGATIVE_INFINITY),
-      note: note.trim(),
-    };
-    const { credits_balance } = await grantCredits(id, change, repeatKey.current);
-    repeatKey.current = undefined;
-    setAmount('');
-    setNote('');
-    onBalance(credits_balance);
-    announce(`The balance is ${credits(credits_balance)} credits now.`);
-  });
+  const change = useAsked(
+    () => {
+      const typed = readAmount('The amount', amount, 'amount', Number.NEGATIVE_INFINITY);
+      if (typed !== 0) return { amount: typed, note: note.trim() };
+      throw new ApiFailure(0, 'invalid_field', 'The amount must not be 0.', 'amount');
+    },
+    async (asked) => {
+      repeatKey.current ??= newRepeatKey();
+      const { credits_balance } = await grantCredits(account.id, asked, repeatKey.current);
+      repeatKey.current = undefined;
+      setAmount('');
+      setNote('');
+      onBalance(credits_balance);
+      announce(`The balance is ${credits(credits_balance)} credits now.`);
+    },
+  );
   useUnsaved(amount.trim() !== '' || note.trim() !== '');
-  const refused = fieldOf(action.error, FIELDS);
+  const refused = fieldOf(change.error, FIELDS);
   const edit = (set: (value: string) => void) => (value: string) => {
     repeatKey.current = undefined;
-    action.forget();
+    change.forget();
     set(value);
   };
   return (
     <Section title="Change the balance">
       <ActionForm
-        action={action}
+        action={change}
         isAtField={refused !== undefined}
         verb={amount.trim().startsWith('-') ? 'Adjust' : 'Top up'}
       >
@@ -49,7 +62,7 @@ export function ChangeBalance({ id, onBalance }: { id: number; onBalance: (balan
           name="amount"
           label="Credits"
           hint="A negative amount is an adjustment."
-          error={refused === 'amount' ? fieldWords(action.error) : undefined}
+          error={refused === 'amount' ? fieldWords(change.error) : undefined}
           value={amount}
           onValue={edit(setAmount)}
           // A phone's decimal keypad has no minus.
@@ -58,14 +71,53 @@ export function ChangeBalance({ id, onBalance }: { id: number; onBalance: (balan
         <TextField
           name="note"
           label="Note"
-          hint="Optional, for your records."
-          error={refused === 'note' ? fieldWords(action.error) : undefined}
+          hint="Optional. The owner sees it in the ledger, too."
+          error={refused === 'note' ? fieldWords(change.error) : undefined}
           value={note}
           onValue={edit(setNote)}
         />
       </ActionForm>
+      {change.asked && <Question of={account} {...change.asked} act={change.act} onClose={change.close} />}
     </Section>
   );
+}
+
+function Question(props: {
+  of: OperatorAccountView;
+  amount: number;
+  note: string;
+  act: () => Promise<void>;
+  onClose: () => void;
+}) {
+  const { of: account, amount, note } = props;
+  const size = credits(Math.abs(amount));
+  const isDebit = amount < 0;
+  const after = sum(account.credits_balance, amount);
+  return (
+    <Confirm
+      title={
+        isDebit ? `Take ${size} credits from ${account.email}?` : `Add ${size} credits to ${account.email}?`
+      }
+      verb={isDebit ? 'Take the credits' : 'Add the credits'}
+      danger={isDebit}
+      act={props.act}
+      onClose={props.onClose}
+    >
+      {after !== undefined && (
+        <p>
+          The balance goes from {credits(account.credits_balance)} to <strong>{credits(after)}</strong>{' '}
+          credits, less what calls spend meanwhile.
+        </p>
+      )}
+      {note && <p>Note: {note}</p>}
+    </Confirm>
+  );
+}
+
+/** In micro-credits, so that 0.1 and 0.2 are 0.3; undefined where that is more than can be counted. */
+function sum(balance: number, amount: number): string | undefined {
+  const total = (microFromCredits(balance) ?? Number.NaN) + (microFromCredits(amount) ?? Number.NaN);
+  return Number.isSafeInteger(total) ? creditsString(micro(total)) : undefined;
 }
 
 /** Not randomUUID, which browsers have over HTTPS only. */

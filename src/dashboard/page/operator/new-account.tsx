@@ -2,14 +2,16 @@ import { useState } from 'preact/hooks';
 import type { CreatedKeyView } from '../../../domain/key-view.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';
 import { createAccount } from '../api/operator.ts';
-import { useAction } from '../api/use-action.ts';
+import { credits } from '../format/credits.ts';
 import { readAmount } from '../format/read-amount.ts';
 import { CreatedKey } from '../keys/created-key.tsx';
 import { goTo } from '../route.ts';
 import { ActionForm } from '../ui/action-form.tsx';
+import { Confirm } from '../ui/confirm.tsx';
 import { TextField } from '../ui/field.tsx';
 import { useUnsaved } from '../ui/leave-guard.ts';
 import { PageFrame } from '../ui/page.tsx';
+import { useAsked } from './use-asked.ts';
 
 const FIELDS = ['email', 'credits', 'alert_threshold'] as const;
 type Fields = Record<(typeof FIELDS)[number], string>;
@@ -20,14 +22,17 @@ export function NewAccount() {
   const [fields, setFields] = useState(EMPTY);
   const [created, setCreated] = useState<{ accountId: number; key: CreatedKeyView }>();
   useUnsaved(created === undefined && FIELDS.some((name) => fields[name] !== EMPTY[name]));
-  const action = useAction(async () => {
-    const { account, key } = await createAccount({
+  const action = useAsked(
+    () => ({
       email: fields.email.trim(),
       credits: readAmount('Credits', fields.credits, 'credits'),
       alert_threshold: readAmount('The threshold', fields.alert_threshold, 'alert_threshold'),
-    });
-    setCreated({ accountId: account.id, key });
-  });
+    }),
+    async (asked) => {
+      const { account, key } = await createAccount(asked);
+      setCreated({ accountId: account.id, key });
+    },
+  );
   const refused = fieldOf(action.error, FIELDS);
   const field = (name: keyof Fields) => ({
     name,
@@ -50,6 +55,19 @@ export function NewAccount() {
           input={{ inputMode: 'decimal' }}
         />
       </ActionForm>
+      {action.asked && (
+        <Confirm
+          title={`Create an account for ${action.asked.email || 'nobody'}?`}
+          verb="Create"
+          act={action.act}
+          onClose={action.close}
+        >
+          <p>
+            It begins with <strong>{credits(action.asked.credits)}</strong> credits and a key that may spend
+            them, which is shown once.
+          </p>
+        </Confirm>
+      )}
       {created && <CreatedKey of={created.key} onDone={() => goTo(`/accounts/${created.accountId}`)} />}
     </PageFrame>
   );

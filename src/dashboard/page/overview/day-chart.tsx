@@ -61,7 +61,7 @@ function draw(
       height: HEIGHT_PX,
       padding: [8, 8, 0, 0],
       legend: { show: false },
-      cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
+      cursor: { drag: { x: false, y: false }, points: { show: false }, x: false, y: false },
       scales: {
         x: { time: false, range: [-0.5, days.length - 0.5] },
         y: { range: (_chart, _low, high) => [0, high > 0 ? high * 1.1 : 1] },
@@ -91,11 +91,26 @@ function draw(
           ...(bars ? { paths: bars } : {}),
         },
       ],
-      hooks: { setCursor: [(chart) => onPointed(chart.cursor.idx ?? null)] },
+      hooks: { setCursor: [(chart) => onPointed(mark(chart))] },
     },
     [days.map((_, index) => index), days.map((day) => Number(day.credits))],
     place,
   );
+}
+
+/** Lays a stripe behind the bar that is pointed at, and gives its place; null where none is. */
+function mark(chart: uPlot): number | null {
+  const place = chart.cursor.idx ?? null;
+  const known = chart.over.querySelector<HTMLElement>('.chart-pointed');
+  const stripe = known ?? chart.over.appendChild(document.createElement('div'));
+  stripe.className = 'chart-pointed';
+  stripe.hidden = place === null;
+  if (place !== null) {
+    const left = chart.valToPos(place - 0.5, 'x');
+    stripe.style.left = `${left}px`;
+    stripe.style.width = `${chart.valToPos(place + 0.5, 'x') - left}px`;
+  }
+  return place;
 }
 
 const AXIS = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });

@@ -1,34 +1,48 @@
 import type { AccountView } from '../../../domain/account-view.ts';
 import type { Sums } from '../api/account.ts';
 import { callsInWords, credits } from '../format/credits.ts';
+import { Email } from '../ui/email.tsx';
 import { Threshold } from './threshold.tsx';
 
 /** The numbers of the account. */
 export function Figures(props: {
   account: AccountView;
+  /** What was spent; undefined while it loads. */
   spent: Sums | undefined;
+  /** The spend could not be read. */
+  isUnknown: boolean;
   onChanged: (account: AccountView) => void;
 }) {
-  const { account, spent } = props;
+  const { account } = props;
   const isLow = account.credits_balance < account.alert_threshold;
   return (
     <dl class="figures">
       <div class={isLow ? 'figure figure-low' : 'figure'}>
         <dt>Balance</dt>
         <dd class="figure-value">{credits(account.credits_balance)}</dd>
-        <dd class="figure-note">credits of {account.email}</dd>
+        <dd class="figure-note">
+          credits of <Email address={account.email} />
+        </dd>
       </div>
       <div class="figure">
         <dt>Held</dt>
         <dd class="figure-value">{credits(account.credits_held)}</dd>
         <dd class="figure-note">reserved for calls in flight</dd>
       </div>
-      <div class="figure">
-        <dt>Spent in 30 days</dt>
-        <dd class="figure-value">{spent ? credits(spent.credits) : '…'}</dd>
-        <dd class="figure-note">{spent ? `in ${callsInWords(spent.calls)}` : 'loading'}</dd>
-      </div>
+      <SpentFigure spent={props.spent} isUnknown={props.isUnknown} />
       <Threshold account={account} onChanged={props.onChanged} />
     </dl>
+  );
+}
+
+export function SpentFigure({ spent, isUnknown }: { spent: Sums | undefined; isUnknown: boolean }) {
+  return (
+    <div class="figure">
+      <dt>Spent in 30 days</dt>
+      <dd class="figure-value">{spent ? credits(spent.credits) : isUnknown ? '–' : '…'}</dd>
+      <dd class="figure-note">
+        {spent ? `in ${callsInWords(spent.calls)}` : isUnknown ? 'could not be read' : 'loading'}
+      </dd>
+    </div>
   );
 }

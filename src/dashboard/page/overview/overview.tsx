@@ -1,6 +1,5 @@
 import type { AccountView } from '../../../domain/account-view.ts';
-import { readAccount, readUsage } from '../api/account.ts';
-import { listKeys } from '../api/keys.ts';
+import { OWN, readAccount } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
 import { credits } from '../format/credits.ts';
 import { Note } from '../ui/note.tsx';
@@ -8,19 +7,12 @@ import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { Figures } from './figures.tsx';
 import { Spend } from './spend.tsx';
+import { useSpend } from './use-spend.ts';
 
 /** Balance and spend: what an owner looks at first. */
 export function Overview() {
   const account = useLoad((signal) => readAccount({ signal }));
-  const spend = useLoad(async (signal) => {
-    const [byDay, byKey, byModel, keys] = await Promise.all([
-      readUsage('day', signal),
-      readUsage('key', signal),
-      readUsage('model', signal),
-      listKeys(signal),
-    ]);
-    return { byDay, byKey, byModel, keys };
-  });
+  const spend = useSpend(OWN);
   const reload = () => {
     account.reload();
     spend.reload();
@@ -38,11 +30,16 @@ export function Overview() {
         {(data) => (
           <>
             <CreditState account={data} />
-            <Figures account={data} spent={spend.data?.byDay.total} onChanged={account.replace} />
+            <Figures
+              account={data}
+              spent={spend.data?.byDay.total}
+              isUnknown={spend.error !== undefined}
+              onChanged={account.replace}
+            />
           </>
         )}
       </Shown>
-      <Shown of={spend}>{(reports) => <Spend {...reports} />}</Shown>
+      <Shown of={spend}>{(reports) => <Spend {...reports} of={OWN} />}</Shown>
     </PageFrame>
   );
 }

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import type { Sums } from '../api/account.ts';
 import { count, creditsInColumn } from '../format/credits.ts';
 import { Bar } from '../ui/bar.tsx';
@@ -13,15 +14,16 @@ interface Row extends Sums {
 /** A bar chart that is a table: the most expensive first, each with its share. */
 export function Ranking({ title, subject, rows }: { title: string; subject: string; rows: readonly Row[] }) {
   const sorted = rows.toSorted((a, b) => Number(b.credits) - Number(a.credits));
+  const [isWhole, setWhole] = useState(false);
   const most = Number(sorted[0]?.credits ?? 0);
   return (
     <section class="card">
       <h2>{title}</h2>
       <p class="hint">
-        The last 30 days{sorted.length > SHOWN && `; the first ${SHOWN} of ${sorted.length}`}
+        The last 30 days{!isWhole && sorted.length > SHOWN && `; the first ${SHOWN} of ${sorted.length}`}
       </p>
       <Table label={title} columns={[subject, ['Calls', 'number'], ['Credits', 'number']]}>
-        {sorted.slice(0, SHOWN).map((row) => (
+        {sorted.slice(0, isWhole ? sorted.length : SHOWN).map((row) => (
           <tr key={row.href ?? row.name}>
             <th scope="row">
               {row.href ? <a href={row.href}>{row.name}</a> : row.name}
@@ -32,6 +34,17 @@ export function Ranking({ title, subject, rows }: { title: string; subject: stri
           </tr>
         ))}
       </Table>
+      {sorted.length > SHOWN && (
+        <button
+          type="button"
+          class="link more"
+          aria-expanded={isWhole}
+          aria-label={`${isWhole ? 'Show fewer' : `Show all ${sorted.length}`}: ${title}`}
+          onClick={() => setWhole(!isWhole)}
+        >
+          {isWhole ? 'Show fewer' : `Show all ${sorted.length}`}
+        </button>
+      )}
     </section>
   );
 }

@@ -1,32 +1,24 @@
-import type { KeyView } from '../../../domain/key-view.ts';
-import type { UsageReport } from '../api/account.ts';
+import { type Base, OWN } from '../api/account.ts';
+import { localClock, zone, zoneName } from '../format/time.ts';
 import { keyName } from '../keys/key-name.ts';
+import { manages } from '../session/session.ts';
 import { Empty } from '../ui/empty.tsx';
 import { DayChart } from './day-chart.tsx';
 import { DayTable } from './day-table.tsx';
 import { everyDay } from './every-day.ts';
 import { Ranking } from './ranking.tsx';
+import type { SpendReports } from './use-spend.ts';
 
 /** Where the credits went in the last 30 days: by day, by key, by model. */
-export function Spend({
-  byDay,
-  byKey,
-  byModel,
-  keys,
-}: {
-  byDay: UsageReport;
-  byKey: UsageReport;
-  byModel: UsageReport;
-  keys: readonly KeyView[];
-}) {
+export function Spend({ of: base, byDay, byKey, byModel, keys }: SpendReports & { of: Base }) {
+  const hrefOf = (keyId: number) => (base === OWN ? `#/keys/${keyId}` : `${ledger}?key_id=${keyId}`);
+  const ledger = base === OWN ? '#/ledger' : `#/accounts/${base.split('/')[4]}/ledger`;
   if (byDay.total.calls === 0) {
     return (
       <section class="card">
         <h2>Spend</h2>
         <Empty title="No calls in the last 30 days">
-          <p>
-            What calls cost shows here by day, key and model. <a href="#/keys">See your keys</a>.
-          </p>
+          <p>What calls cost shows here by day, key and model.</p>
         </Empty>
       </section>
     );
@@ -36,7 +28,10 @@ export function Spend({
     <>
       <section class="card">
         <h2>Spend by day</h2>
-        <p class="hint">Credits a day (UTC), the last 30 days</p>
+        <p class="hint">
+          Credits a day, the last 30 days. Days are those of UTC
+          {zone.value === 'local' && `: here (${zoneName()}) one begins at ${localClock('00:00')}`}.
+        </p>
         <DayChart days={days} />
         <details>
           <summary>The same as a table</summary>
@@ -44,19 +39,25 @@ export function Spend({
         </details>
       </section>
       <div class="columns">
-        <Ranking
-          title="Spend by key"
-          subject="Key"
-          rows={byKey.rows.map((row) => ({
-            ...row,
-            name: keyName(row.key_id ?? null, keys),
-            href: row.key_id == null ? undefined : `#/keys/${row.key_id}`,
-          }))}
-        />
+        {manages() && (
+          <Ranking
+            title="Spend by key"
+            subject="Key"
+            rows={byKey.rows.map((row) => ({
+              ...row,
+              name: keyName(row.key_id ?? null, keys),
+              href: row.key_id == null ? undefined : hrefOf(row.key_id),
+            }))}
+          />
+        )}
         <Ranking
           title="Spend by model"
           subject="Model"
-          rows={byModel.rows.map((row) => ({ ...row, name: row.model ?? 'none', href: undefined }))}
+          rows={byModel.rows.map((row) => ({
+            ...row,
+            name: row.model ?? 'none',
+            href: row.model == null ? undefined : `${ledger}?model=${encodeURIComponent(row.model)}`,
+          }))}
         />
       </div>
     </>

@@ -3,7 +3,8 @@ import { signal } from '@preact/signals';
 /** Who is signed in, and with what. The token is in session storage only: it ends with the tab. */
 export interface Session {
   readonly token: string;
-  readonly role: 'owner' | 'operator';
+  /** `key`: one that may not manage, and so sees itself only. */
+  readonly role: 'owner' | 'key' | 'operator';
 }
 
 const PLACE = 'tollgate.session';
@@ -18,6 +19,19 @@ export function signIn(next: Session): void {
   session.value = next;
 }
 
+/** What the gateway says of the session's key now: that it may manage, or that it may not. */
+export function setManaging(isManaging: boolean): void {
+  const { token, role } = session.value ?? {};
+  const now = isManaging ? 'owner' : 'key';
+  if (token === undefined || role === 'operator' || role === now) return;
+  signIn({ token, role: now });
+}
+
+/** Whether more is seen than a key's own. */
+export function manages(): boolean {
+  return session.value?.role !== 'key';
+}
+
 /** `reason` is shown on the sign-in page. */
 export function signOut(reason = ''): void {
   sessionStorage.removeItem(PLACE);
@@ -29,7 +43,7 @@ function stored(): Session | undefined {
   try {
     const { token, role } = JSON.parse(sessionStorage.getItem(PLACE) ?? '') as Session;
     return typeof token === 'string'
-      ? { token, role: role === 'operator' ? 'operator' : 'owner' }
+      ? { token, role: role === 'operator' || role === 'key' ? role : 'owner' }
       : undefined;
   } catch {
     return undefined;

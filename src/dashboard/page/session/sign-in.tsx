@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { readAccount } from '../api/account.ts';
 import { wordsOf } from '../api/failure.ts';
 import { listAccounts } from '../api/operator.ts';
@@ -16,11 +16,14 @@ export function SignIn() {
   const action = useAction(async () => signIn(await sessionOf(token.trim())));
   useEffect(() => {
     document.title = 'Sign in · Tollgate';
+    form.current?.querySelector<HTMLElement>('input')?.focus();
   }, []);
+  const form = useRef<HTMLFormElement>(null);
   const error = action.error === undefined ? undefined : wordsOf(action.error);
   return (
     <main class="sign-in">
       <form
+        ref={form}
         class="card"
         onSubmit={(event) => {
           event.preventDefault();
@@ -69,15 +72,25 @@ async function sessionOf(token: string): Promise<Session> {
     throw new ApiFailure(401, 'invalid_api_key', 'That is no API key. Check that it was copied whole.');
   }
   try {
-    await readAccount({ token });
-    return { token, role: 'owner' };
+    const account = await readAccount({ token });
+    return { token, role: account.webhook_secret === undefined ? 'key' : 'owner' };
   } catch (refusal) {
-    if (!(refusal instanceof ApiFailure) || refusal.code !== 'invalid_api_key') throw refusal;
+    if (isCode(refusal, 'management_not_allowed')) return { token, role: 'key' };
+    if (!isCode(refusal, 'invalid_api_key')) throw refusal;
     try {
-      await listAccounts(null, 1, { token });
+      await listAccounts('', 1, { token });
       return { token, role: 'operator' };
-    } catch {
-      throw refusal;
+    } catch (second) {
+      if (!isCode(second, 'unknown_endpoint')) throw refusal;
+      throw new ApiFailure(
+        401,
+        'invalid_api_key',
+        `${refusal.message} If it is the operator token: operators cannot sign in here, because this gateway runs without ADMIN_TOKEN.`,
+      );
     }
   }
+}
+
+function isCode(error: unknown, code: string): error is ApiFailure {
+  return error instanceof ApiFailure && error.code === code;
 }

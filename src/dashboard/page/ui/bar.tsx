@@ -3,7 +3,7 @@ export function Bar({ part, full = false }: { part: number; full?: boolean }) {
   const percent = Math.min(100, Math.max(0, part * 100));
   return (
     <span class={full ? 'bar bar-full' : 'bar'} aria-hidden="true">
-      <span style={{ width: `${percent}%` }} />
+      {percent > 0 && <span style={{ width: `${percent}%` }} />}
     </span>
   );
 }

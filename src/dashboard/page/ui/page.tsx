@@ -1,31 +1,38 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { isBroughtBack } from '../place.ts';
+import { asLeft } from '../route.ts';
 
 let isFirst = true;
 
-/** A page: its title, what can be done with all of it, and its content. Moves the focus to its title, for readers. */
+/**
+ * A page: its title, what can be done with all of it, and its content. Moves the focus to its title, for readers; one that
+ * is come back to is where it was left.
+ */
 export function PageFrame(props: {
   title: string;
+  /** Which of the pages of that title it is, where there are several. */
+  part?: string | undefined;
   back?: { readonly href: string; readonly name: string };
   actions?: ComponentChildren;
   children: ComponentChildren;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  const { title } = props;
+  const { title, part } = props;
   useEffect(() => {
-    document.title = `${title} · Tollgate`;
-  }, [title]);
+    document.title = `${part ? `${part} · ` : ''}${title} · Tollgate`;
+  }, [title, part]);
   useEffect(() => {
     // Not on loading: there the browser starts at the top by itself.
-    if (!isFirst) heading.current?.focus();
+    if (!isFirst) heading.current?.focus({ preventScroll: true });
     isFirst = false;
-    scrollTo(0, 0);
+    if (!isBroughtBack()) scrollTo(0, 0);
   }, []);
   return (
     <>
       {props.back && (
         <p class="back">
-          <a href={props.back.href}>← {props.back.name}</a>
+          <a href={asLeft(props.back.href)}>← {props.back.name}</a>
         </p>
       )}
       <div class="page-head">

@@ -1,24 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import { zone, zoneName } from '../format/time.ts';
-import { route } from '../route.ts';
+import { PLACES } from '../places.ts';
+import { chooseZone, route } from '../route.ts';
 import { session, signOut } from '../session/session.ts';
 import { leave } from './leave-guard.ts';
-
-const PLACES = {
-  owner: [
-    ['overview', 'Overview'],
-    ['keys', 'Keys'],
-    ['explain', 'Explain'],
-    ['ledger', 'Ledger'],
-    ['alerts', 'Alerts'],
-  ],
-  operator: [['accounts', 'Accounts']],
-} as const;
 
 /** What stands around every page. */
 export function Shell({ children }: { children: ComponentChildren }) {
   const places = PLACES[session.value?.role ?? 'owner'];
-  const here = places.find(([place]) => place === route.value[0])?.[0] ?? places[0][0];
+  const here = places.find(([place]) => place === route.value[0])?.[0] ?? places[0]?.[0];
   return (
     <>
       <button type="button" class="skip" onClick={() => document.querySelector('h1')?.focus()}>
@@ -57,13 +47,7 @@ function ZoneChoice() {
   return (
     <p>
       Times are shown in {isUtc ? 'UTC' : `your time zone (${zoneName()})`}.{' '}
-      <button
-        type="button"
-        class="link"
-        onClick={() => {
-          zone.value = isUtc ? 'local' : 'utc';
-        }}
-      >
+      <button type="button" class="link" onClick={() => chooseZone(isUtc ? 'local' : 'utc')}>
         {isUtc ? 'Show local time' : 'Show UTC'}
       </button>
     </p>

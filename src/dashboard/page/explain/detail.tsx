@@ -1,0 +1,29 @@
+import { countryName } from '../format/countries.ts';
+import { Time } from '../ui/time.tsx';
+
+/** Names of the API, and what they are called on this page. */
+const WORDS: readonly (readonly [RegExp, string])[] = [
+  [/\ballowed_ips\b/g, 'allowed IP addresses'],
+  [/\ballowed_origins\b/g, 'allowed origins'],
+  [/\bblocked_countries\b/g, 'blocked countries'],
+  [/\ballowed_models\b/g, 'allowed models'],
+  [/\ballowed_categories\b/g, 'modalities'],
+  [/\bits expires_at\b/g, 'its expiry'],
+];
+const ANOTHERS: readonly (readonly [RegExp, string])[] = [
+  [/\bYour IP address, ([^,]+),/g, 'The IP address $1'],
+  [/\byour IP address\b/g, 'the IP address'],
+];
+const MOMENT = /(\d{4}-\d\d-\d\dT[\d:.]+Z)/;
+
+/** What a check found: the words of the gateway to the caller, for the owner of the key. */
+export function Detail({ words, isOwnAddress }: { words: string; isOwnAddress: boolean }) {
+  const text = [...WORDS, ...(isOwnAddress ? [] : ANOTHERS)]
+    .reduce((said, [wire, word]) => said.replace(wire, word), words)
+    .replace(/\bfrom ([A-Z]{2})\b/g, (_, code: string) => `from ${countryName(code)}`);
+  return (
+    <p class="hint">
+      {text.split(MOMENT).map((part) => (MOMENT.test(part) ? <Time key={part} at={part} seconds /> : part))}
+    </p>
+  );
+}

@@ -1,0 +1,82 @@
+import { useEffect, useId, useState } from 'preact/hooks';
+import type { KeyView } from '../../../domain/key-view.ts';
+
+/**
+ * Chooses one of any number of keys by typing a part of its name or prefix. Text that names none stays in the field,
+ * which says so, and chooses nothing.
+ */
+export function KeyChoice(props: {
+  keys: readonly KeyView[];
+  /** The number of a key; "" for none. */
+  chosen: string;
+  /** What no key means here; absent: one has to be chosen. */
+  none?: string;
+  onChosen: (id: string) => void;
+}) {
+  const { keys, chosen, none } = props;
+  const id = useId();
+  const known = keys.find((key) => String(key.id) === chosen);
+  const written = known ? labelOf(known) : chosen && `Key ${chosen}`;
+  const [text, setText] = useState(written);
+  const [isUnknown, setUnknown] = useState(false);
+  // Back, or a link, may have chosen another.
+  useEffect(() => {
+    setText(written);
+    setUnknown(false);
+  }, [written]);
+  const take = (key: KeyView | undefined) =>
+    key && String(key.id) !== chosen && props.onChosen(String(key.id));
+  /** While it is typed, what begins a longer name is not taken for the name. */
+  const type = (typed: string) => {
+    setText(typed);
+    setUnknown(false);
+    if (typed === '' && none !== undefined) props.onChosen('');
+    else take(keys.find((key) => labelOf(key) === typed));
+  };
+  const finish = (typed: string) => {
+    if (typed === written || (typed === '' && none !== undefined)) return;
+    const named = keyNamed(typed, keys);
+    setUnknown(named === undefined);
+    if (named && String(named.id) === chosen) setText(written);
+    take(named);
+  };
+  return (
+    <div class="field key-choice">
+      <label for={id}>Key</label>
+      <input
+        id={id}
+        name="key"
+        type="search"
+        list={`${id}-keys`}
+        autocomplete="off"
+        spellcheck={false}
+        placeholder={none}
+        value={text}
+        aria-invalid={isUnknown ? 'true' : undefined}
+        aria-describedby={`${id}-fault`}
+        onFocus={(event) => event.currentTarget.select()}
+        onInput={(event) => type(event.currentTarget.value)}
+        onChange={(event) => finish(event.currentTarget.value)}
+      />
+      <datalist id={`${id}-keys`}>
+        {keys.map((key) => (
+          <option key={key.id} value={labelOf(key)} />
+        ))}
+      </datalist>
+      <p class="field-error" id={`${id}-fault`} aria-live="polite">
+        {isUnknown && 'Choose one of the keys.'}
+      </p>
+    </div>
+  );
+}
+
+function labelOf(key: KeyView): string {
+  return `${key.name} (${key.prefix}…, no. ${key.id})`;
+}
+
+/** The one key that has this name or prefix. */
+function keyNamed(text: string, keys: readonly KeyView[]): KeyView | undefined {
+  const typed = text.trim().toLowerCase();
+  const named = keys.filter(({ name, prefix }) => [name.toLowerCase(), prefix.toLowerCase()].includes(typed));
+  return named.length === 1 ? named[0] : undefined;
+}

@@ -1,0 +1,64 @@
+import { OWN } from '../api/account.ts';
+import { readOwnKey } from '../api/own-key.ts';
+import { useLoad } from '../api/use-load.ts';
+import { credits } from '../format/credits.ts';
+import { thisPeriod } from '../format/periods.ts';
+import { SpentFigure } from '../overview/figures.tsx';
+import { Spend } from '../overview/spend.tsx';
+import { useSpend } from '../overview/use-spend.ts';
+import { PageFrame } from '../ui/page.tsx';
+import { Shown } from '../ui/shown.tsx';
+import { Time } from '../ui/time.tsx';
+import { KeyStatus } from './key-status.tsx';
+import { ReadOnlyNote } from './read-only-note.tsx';
+
+/** What a key that may not manage sees first: its own limit and spend. */
+export function KeyOverview() {
+  const own = useLoad(readOwnKey);
+  const spend = useSpend(OWN);
+  const reload = () => {
+    own.reload();
+    spend.reload();
+  };
+  return (
+    <PageFrame
+      title={own.data?.name ?? 'This key'}
+      actions={
+        <button type="button" onClick={reload} disabled={own.isLoading || spend.isLoading}>
+          Refresh
+        </button>
+      }
+    >
+      <Shown of={own}>
+        {(key) => (
+          <>
+            <p class="key-line">
+              <KeyStatus of={key} /> <code>{key.prefix}…</code>
+            </p>
+            <ReadOnlyNote />
+            <dl class="figures">
+              <div class="figure">
+                <dt>Spent {thisPeriod(key.spending_period)}</dt>
+                <dd class="figure-value">{credits(key.spending_current)}</dd>
+                <dd class="figure-note">
+                  until <Time at={key.period_ends_at} />
+                </dd>
+              </div>
+              <div class="figure">
+                <dt>Left of its limit</dt>
+                <dd class="figure-value">
+                  {key.limit_remaining === null ? 'No limit' : credits(key.limit_remaining)}
+                </dd>
+                {key.spending_limit !== null && (
+                  <dd class="figure-note">of {credits(key.spending_limit)} credits</dd>
+                )}
+              </div>
+              <SpentFigure spent={spend.data?.byDay.total} isUnknown={spend.error !== undefined} />
+            </dl>
+          </>
+        )}
+      </Shown>
+      <Shown of={spend}>{(reports) => <Spend {...reports} of={OWN} />}</Shown>
+    </PageFrame>
+  );
+}

@@ -1,0 +1,71 @@
+import { useState } from 'preact/hooks';
+import type { OperatorAccountView } from '../../../domain/account-view.ts';
+import type { CreatedKeyView } from '../../../domain/key-view.ts';
+import { fieldOf, fieldWords } from '../api/failure.ts';
+import { createAccountKey } from '../api/operator.ts';
+import { ApiFailure } from '../api/request.ts';
+import { credits } from '../format/credits.ts';
+import { CreatedKey } from '../keys/created-key.tsx';
+import { ActionForm } from '../ui/action-form.tsx';
+import { Confirm } from '../ui/confirm.tsx';
+import { TextField } from '../ui/field.tsx';
+import { useUnsaved } from '../ui/leave-guard.ts';
+import { Section } from '../ui/section.tsx';
+import { useAsked } from './use-asked.ts';
+
+/** A key for an owner who lost theirs. */
+export function LostKey({ of: account, onCreated }: { of: OperatorAccountView; onCreated: () => void }) {
+  const [name, setName] = useState('');
+  const [created, setCreated] = useState<CreatedKeyView>();
+  const making = useAsked(
+    () => {
+      if (name.trim() !== '') return name.trim();
+      throw new ApiFailure(0, 'invalid_field', 'Name the key, so that its owner knows it.', 'name');
+    },
+    async (named: string) => {
+      setCreated(await createAccountKey(account.id, named));
+      setName('');
+      onCreated();
+    },
+  );
+  useUnsaved(name.trim() !== '');
+  const refused = fieldOf(making.error, ['name']);
+  return (
+    <Section title="A key for the owner">
+      <p class="section-words">
+        An owner makes keys with a key. For one who lost theirs, make a new one that may manage.
+      </p>
+      <ActionForm
+        action={making}
+        isAtField={refused !== undefined}
+        verb="Create key for the owner"
+        class="narrow"
+      >
+        <TextField
+          name="name"
+          label="Name of the key"
+          error={refused && fieldWords(making.error)}
+          value={name}
+          onValue={(typed) => {
+            making.forget();
+            setName(typed);
+          }}
+        />
+      </ActionForm>
+      {making.asked !== undefined && (
+        <Confirm
+          title={`Create the key “${making.asked}” for ${account.email}?`}
+          verb="Create key"
+          act={making.act}
+          onClose={making.close}
+        >
+          <p>
+            Whoever has it can manage every key of the account and spend its{' '}
+            {credits(account.credits_balance)} credits. Its value is shown once: give it to the owner only.
+          </p>
+        </Confirm>
+      )}
+      {created && <CreatedKey of={created} onDone={() => setCreated(undefined)} />}
+    </Section>
+  );
+}

@@ -1,0 +1,33 @@
+import t from 'tap';
+import { apiOf } from '../helper/api.ts';
+import { openDashboard } from '../helper/dashboard.ts';
+import { startWorld } from '../helper/world.ts';
+
+const world = await startWorld(t);
+
+t.test('L18: in forced colours only the current page is marked, and bars are seen', async (t) => {
+  const { key } = await world.account();
+  const { body } = await apiOf(world, key).post<{ key: string }>('/api/keys/', {
+    name: 'Limited',
+    spending_limit: 4,
+  });
+  await (await world.chat(body.key)).text();
+  await world.settled();
+  const { page, signIn, open } = await openDashboard(t, world);
+  await page.emulateMedia({ forcedColors: 'active' });
+  await signIn(key);
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await open('keys', 'Keys');
+  await page.getByRole('link', { name: 'Limited' }).waitFor();
+  const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+  const colours = (expression: string) => page.evaluate(expression).then((found) => found as string[]);
+  const lines = await colours(
+    "[...document.querySelectorAll('.top nav a')].map((link) => getComputedStyle(link).borderBottomColor)",
+  );
+  t.equal(lines.filter((colour) => colour !== ground).length, 1);
+  const [bar, part] = await colours(
+    "[...document.querySelectorAll('.bar, .bar > span')].map((one) => getComputedStyle(one).backgroundColor)",
+  );
+  t.equal(bar, ground);
+  t.not(part, ground);
+});

@@ -1,0 +1,79 @@
+import t from 'tap';
+import { apiOf } from '../helper/api.ts';
+import { openDashboard } from '../helper/dashboard.ts';
+import { startWorld } from '../helper/world.ts';
+
+const world = await startWorld(t);
+
+/** An account with a key that may not manage, and what was spent with it and with another. */
+async function readerOf(settings: Record<string, unknown> = {}) {
+  const owner = await world.account({ credits: 77, key: { name: 'Secret master' } });
+  const { body } = await apiOf(world, owner.key).post<{ key: string; id: number }>('/api/keys/', {
+    name: 'Reader',
+    can_manage: false,
+    ...settings,
+  });
+  await (await world.chat(owner.key)).text();
+  await (await world.chat(body.key, { model: 'renamed' })).text();
+  await world.settled();
+  return { owner, reader: body };
+}
+
+t.test('M9: a key that may not manage sees itself only, and nothing is broken', async (t) => {
+  const { reader } = await readerOf({ spending_limit: 5, spending_period: 'daily' });
+  const { page, signIn, open, faults, requests } = await openDashboard(t, world);
+  await signIn(reader.key);
+  await page.getByRole('heading', { level: 1, name: 'Reader' }).waitFor();
+  await page.locator('.chart canvas').waitFor();
+  const figures = (await page.locator('.figure').allTextContents()).join('\n');
+  t.match(figures, /Spent today1\.00until/);
+  t.match(figures, /Left of its limit4\.00of 5\.00 credits/);
+  t.match(figures, /Spent in 30 days1\.00in 1 call/);
+  await page.getByText('you see this key only').waitFor();
+  const links = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents();
+  t.same(links, ['This key', 'Settings', 'Ledger']);
+  const seen = [await page.content()];
+
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByLabel('Limit in credits').waitFor();
+  t.ok(await page.getByLabel('Name', { exact: true }).isDisabled());
+  t.equal(await page.getByRole('button', { name: 'Deactivate' }).count(), 0);
+  t.match(page.url(), new RegExp(`#/keys/${reader.id}$`));
+  seen.push(await page.content());
+
+  await page.getByRole('link', { name: 'Ledger' }).click();
+  const rows = page.getByRole('region', { name: 'Ledger entries' }).locator('tbody tr');
+  await rows.first().waitFor();
+  t.equal(await rows.count(), 1);
+  t.equal(await page.getByRole('columnheader', { name: 'Balance after' }).count(), 0);
+  seen.push(await page.content());
+  t.notMatch(seen.join(), /Secret master|7[567]\.00/, 'neither another key nor the balance');
+
+  for (const place of ['alerts', 'explain', 'accounts/1', 'overview']) await open(place, 'Reader');
+  t.equal(await page.getByRole('alert').count(), 0);
+  t.same(faults, []);
+  const refused = requests.filter((address) => /\/api\/account\/(alerts|$)/.test(address));
+  t.equal(refused.length, 1, 'the account is asked for once, to find out who signs in');
+});
+
+t.test('a key that may not manage any more gets the pages of its own', async (t) => {
+  const { owner } = await readerOf();
+  const { page, signIn } = await openDashboard(t, world);
+  await signIn(owner.key);
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await apiOf(world, owner.key).patch(`/api/keys/${owner.keyId}/`, { can_manage: false });
+  await page.getByRole('button', { name: 'Refresh' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Secret master' }).waitFor();
+  await page.reload();
+  await page.getByRole('heading', { level: 1, name: 'Secret master' }).waitFor();
+});
+
+t.test('and one that may by now gets the pages of the account', async (t) => {
+  const { owner, reader } = await readerOf();
+  const { page, signIn } = await openDashboard(t, world);
+  await signIn(reader.key);
+  await page.getByRole('heading', { level: 1, name: 'Reader' }).waitFor();
+  await apiOf(world, owner.key).patch(`/api/keys/${reader.id}/`, { can_manage: true });
+  await page.getByRole('button', { name: 'Refresh' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+});

@@ -1,0 +1,67 @@
+import t from 'tap';
+import { openDashboard } from '../helper/dashboard.ts';
+import { startWorld } from '../helper/world.ts';
+
+const PHONE = { width: 360, height: 740 };
+
+t.test('L6: tables are cards that show all their columns, and nothing is cut or broken', async (t) => {
+  const world = await startWorld(t);
+  const { key } = await world.account({ credits: 99_999.402585, email: 'demo@example.com' });
+  await (await world.chat(key)).text();
+  await world.settled();
+  const { page, signIn, open } = await openDashboard(t, world, PHONE);
+  await signIn(key);
+  await page.locator('.chart canvas').waitFor();
+  const value = page.locator('.figure-value').first();
+  t.equal(await value.textContent(), '99,998.402585');
+  t.ok(Number((await value.boundingBox())?.height) < 40, 'the balance stands in one line');
+  const note = page.locator('.figure-note', { hasText: 'demo@' });
+  t.ok(Number((await note.boundingBox())?.height) < 40, 'and so does the e-mail address');
+  for (const [place, title, region] of [
+    ['keys', 'Keys', 'Keys'],
+    ['ledger', 'Ledger', 'Ledger entries'],
+  ] as const) {
+    await open(place, title);
+    const frame = page.getByRole('region', { name: region });
+    const cells = frame.locator('tbody th, tbody td');
+    await cells.first().waitFor();
+    const columns = await frame.locator('thead th').allTextContents();
+    const named = await cells.evaluateAll((all) => all.map((cell) => cell.getAttribute('data-column')));
+    t.same(named.slice(0, columns.length), columns, `${place}: each cell is named by its column`);
+    for (const cell of await cells.all()) {
+      const box = await cell.boundingBox();
+      t.ok(
+        box && box.width > 0 && box.x >= 0 && box.x + box.width <= PHONE.width,
+        `${place}: a cell is seen whole`,
+      );
+    }
+  }
+});
+
+t.test('L6: what is tapped in a table is at least 24 pixels high', async (t) => {
+  const world = await startWorld(t);
+  const { key } = await world.account();
+  const { page, signIn, open } = await openDashboard(t, world, PHONE);
+  await signIn(key);
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await open('keys', 'Keys');
+  const link = page.getByRole('link', { name: 'test', exact: true });
+  t.ok(Number((await link.boundingBox())?.height) >= 24);
+});
+
+t.test('the credits of a ledger entry are seen whole without scrolling', async (t) => {
+  const world = await startWorld(t);
+  const { key } = await world.account({ credits: 1_000 });
+  await (await world.chat(key)).text();
+  await world.settled();
+  const { page, signIn, open } = await openDashboard(t, world, PHONE);
+  await signIn(key);
+  await open('ledger', 'Ledger');
+  const frame = page.getByRole('region', { name: 'Ledger entries' });
+  const right = async (element: typeof frame) => {
+    const box = await element.boundingBox();
+    return box ? box.x + box.width : Number.NaN;
+  };
+  const credits = frame.getByRole('cell', { name: '+1,000.000000' });
+  t.ok((await right(credits)) <= (await right(frame)), 'the column ends before the frame does');
+});
