@@ -32,9 +32,11 @@ test('Anthropic SDK: a message, its stream, a tool, and a count', async (t) => {
   t.equal(input_tokens, 3);
 });
 
-test('Anthropic SDK: the credential goes up as x-api-key, and anthropic headers pass', async (t) => {
+test('Anthropic SDK: the credential goes up as x-api-key, and its headers pass, but for quotas', async (t) => {
   const world = await startWorld(t, {
-    behave: () => ({ headers: { 'anthropic-organization-id': 'org', 'anthropic-ratelimit-x': '1' } }),
+    behave: () => ({
+      headers: { 'anthropic-organization-id': 'org', 'anthropic-ratelimit-x': '1', 'x-kept': '1' },
+    }),
   });
   const { key } = await world.account();
   const client = new Anthropic({ authToken: key, apiKey: null, baseURL: world.url });
@@ -45,7 +47,8 @@ test('Anthropic SDK: the credential goes up as x-api-key, and anthropic headers 
   t.equal(headers['anthropic-version']?.length, 10);
   t.equal(headers['anthropic-beta'], 'b');
   t.notMatch(rawHeaders.join('\n'), key);
-  t.equal(response.headers.get('anthropic-ratelimit-x'), '1');
+  t.equal(response.headers.get('x-kept'), '1');
+  t.equal(response.headers.get('anthropic-ratelimit-x'), null);
   t.equal(response.headers.get('anthropic-organization-id'), null);
 });
 
