@@ -5,8 +5,8 @@ import { invalidJson } from '../body.ts';
 /** Of JSON this small, JSON.parse takes 5 ms at worst, so that it is not measured before. */
 export const UNMEASURED_BYTES = 64 * 1024;
 /**
- * Bounds of what one body may have, so that no step of judging it takes long, measured with bench/worst-json.ts (Node
- * 24.21): JSON.parse takes 20 to 140 ns for a number, string, name, object or list, those of the dearest kinds weighed
+ * Bounds of what one body may have, so that no step of judging it takes long, measured with `node bench/worst-json.ts`
+ * (Node 24.21): JSON.parse takes 20 to 140 ns for a number, string, name, object or list, those of the dearest kinds weighed
  * by WEIGHTS, and 600 to 1,000 ns for each new name. A history of 10,000 messages with tools weighs 275,000, a prompt of
  * 300,000 numbers of tokens as much as that.
  */
