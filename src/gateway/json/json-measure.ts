@@ -65,13 +65,13 @@ export class JsonMeasure {
 
   /** Throws 413 `body_too_large`, or 400 `invalid_json` for what is nested too deep. */
   check(): void {
+    if (this.#deepest > MAX_DEPTH) throw invalidJson(`The body is nested deeper than ${MAX_DEPTH} levels.`);
     if (this.#parts > MAX_PARTS) {
       throw tooLarge(
         `too many parts: at most ${MAX_PARTS} values and names are taken, of which a list or object counts as three`,
       );
     }
     if (this.#names > MAX_NAMES) throw tooLarge(`too many different names: at most ${MAX_NAMES} are taken`);
-    if (this.#deepest > MAX_DEPTH) throw invalidJson(`The body is nested deeper than ${MAX_DEPTH} levels.`);
   }
 
   /** Where the next string opens from `from` on, which is outside of strings; the length of the bytes where none does. */
