@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { GatewayError } from '../domain/errors.ts';
+import { foldName } from '../gateway/json/fold-name.ts';
+import { measureJson, UNMEASURED_BYTES } from '../gateway/json/json-measure.ts';
 import { scanMembers } from '../gateway/json-scan.ts';
 import { checkEncoding } from '../gateway/request-head.ts';
 
@@ -34,6 +36,7 @@ export function speakJson(app: FastifyInstance): void {
 
 /** Of a field that stands there twice, JSON.parse keeps the last, and an audit by another reader may keep the first. */
 function parseJson(body: Buffer): unknown {
+  if (body.length > UNMEASURED_BYTES) measureJson(body);
   let text: string;
   let value: unknown;
   try {
@@ -46,7 +49,7 @@ function parseJson(body: Buffer): unknown {
     );
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  const names = new Set(Object.keys(value).map((name) => name.toLowerCase()));
+  const names = new Set(Object.keys(value).map(foldName));
   const { repeated } = scanMembers(text, names);
   if (repeated === undefined) return value;
   throw new GatewayError(

@@ -4,6 +4,8 @@ import { GatewayError, invalidField } from '../domain/errors.ts';
 import type { CallBody } from './call-body.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { Condensed } from './json/condense.ts';
+import { foldName } from './json/fold-name.ts';
+import { checkNestedNames } from './json/nested-names.ts';
 import { type Span, scanMembers } from './json-scan.ts';
 
 /** What the gateway judges a request by; a second one of any could be read otherwise upstream. */
@@ -87,12 +89,7 @@ export function judgeJson(read: ReadJson, catalog: Catalog, endpoint: Endpoint):
     );
   }
   // An upstream that reads names without regard to case would do what was not judged.
-  if (scan.otherCase) {
-    throw invalidJson(
-      `The body has the field ${JSON.stringify(scan.otherCase)}. Write it in lower case.`,
-      scan.otherCase.toLowerCase(),
-    );
-  }
+  if (scan.otherCase !== undefined) throw otherCase('The body', scan.otherCase, foldName(scan.otherCase));
   const model = modelNamed(Object.hasOwn(value, 'model') ? value.model : undefined, catalog, endpoint);
   for (const name of COUNTS) checkCount(name, value[name]);
   const stream = value.stream ?? false;
@@ -100,6 +97,7 @@ export function judgeJson(read: ReadJson, catalog: Catalog, endpoint: Endpoint):
   const options = scan.spans.get('stream_options');
   if (stream && options && text[options.start] === '{')
     checkStreamOptions(text.slice(options.start, options.end));
+  checkNestedNames(value);
   return {
     kind: 'json',
     model,
@@ -181,6 +179,14 @@ export function checkCount(name: string, value: unknown): void {
   if (!Number.isSafeInteger(value) || (value as number) < 0) {
     throw invalidField(name, `${name} must be a whole number, 0 or more.`);
   }
+}
+
+/** 400 `invalid_json` for a name that some upstreams take for `folded`. */
+export function otherCase(where: string, name: string, folded: string): GatewayError {
+  return invalidJson(
+    `${where} has the field ${JSON.stringify(name.slice(0, 100))}, which could be read as "${folded}". Write it in plain lower case.`,
+    folded,
+  );
 }
 
 /** 400 `invalid_json`: a body that cannot be read, or could be read in two ways. */

@@ -1,3 +1,5 @@
+import { foldName } from './json/fold-name.ts';
+
 /** Where a member's value stands in the text: `text.slice(start, end)`. */
 export interface Span {
   readonly start: number;
@@ -8,8 +10,8 @@ export interface Span {
  * Finds members of the outermost object of JSON text that JSON.parse has already accepted, so that single values can be
  * replaced while every other byte stays as it came (contract section 4).
  *
- * `names` are looked for exactly, but counted without regard to case, because some upstreams read `Model` as `model`.
- * `repeated` is the first of them that stands there twice, `otherCase` one that is spelled in another case.
+ * `names` are looked for exactly, but counted as `foldName` folds them, because some upstreams read `Model` as `model`.
+ * `repeated` is the first of them that stands there twice, `otherCase` one that is spelled otherwise.
  */
 export function scanMembers(
   text: string,
@@ -27,7 +29,7 @@ export function scanMembers(
     const key = raw.includes('\\') ? (JSON.parse(text.slice(at, keyEnd)) as string) : raw;
     const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const end = valueEnd(text, start);
-    const folded = key.toLowerCase();
+    const folded = foldName(key);
     if (names.has(folded)) {
       if (seen.has(folded)) return { spans, openAt, isEmpty, repeated: folded };
       seen.add(folded);

@@ -12,9 +12,9 @@ const MODELS = `  ears: { upstream: test, category: stt, price: { request: 0.001
 `;
 
 /** A gateway in a process of its own, whose memory and files can be looked at (on Linux), before a hashing upstream. */
-export async function startUploadWorld(t: Test, more = '') {
+export async function startUploadWorld(t: Test, more = '', env: NodeJS.ProcessEnv = {}) {
   const upstream = await startHashingUpstream(t);
-  const place = makePlace(t, upstream.url, {}, MODELS + more);
+  const place = makePlace(t, upstream.url, env, MODELS + more);
   const gateway = await startGateway(t, place);
   const { key } = await makeOwner(gateway, 1_000);
   return { upstream, place, gateway, key };

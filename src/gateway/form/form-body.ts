@@ -1,9 +1,10 @@
 import type { Catalog } from '../../domain/catalog.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { measureAudio } from '../audio/measure-audio.ts';
-import { COUNTS, checkCount, invalidJson, JUDGED, modelNamed } from '../body.ts';
+import { COUNTS, checkCount, invalidJson, JUDGED, modelNamed, otherCase } from '../body.ts';
 import type { Audio, CallBody } from '../call-body.ts';
 import type { Endpoint } from '../endpoints.ts';
+import { foldName } from '../json/fold-name.ts';
 import { NAMES_AN_ID } from '../named/named-ids.ts';
 import { type ByteSource, inMemory, rangeOf } from '../upload/byte-source.ts';
 import { Spool } from '../upload/spool.ts';
@@ -52,18 +53,17 @@ export async function readFormBody(
   };
 }
 
-/** What the gateway judges by must stand there once, in any spelling that an upstream could take for it. */
+/** What the gateway judges by must stand there once, in no other spelling that an upstream could take for it. */
 function refuseRepeated({ fields, files }: Form): void {
   const seen = new Set<string>();
   for (const { name } of [...fields, ...files]) {
-    const folded = name
-      .trim()
-      .toLowerCase()
-      .replace(/\[\d*\]$/, '');
+    const plain = name.trim().replace(/\[\d*\]$/, '');
+    const folded = foldName(plain);
     if (!JUDGED.has(folded) && !NAMES_AN_ID.test(name)) continue;
     if (seen.has(folded)) {
       throw invalidJson(`The form has the field "${folded}" more than once. Send it once.`, folded);
     }
+    if (plain !== folded && JUDGED.has(folded)) throw otherCase('The form', name, folded);
     seen.add(folded);
   }
   const asFile = files.find(({ name }) => JUDGED.has(name) || NAMES_AN_ID.test(name));

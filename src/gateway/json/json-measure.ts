@@ -5,8 +5,8 @@ import { invalidJson } from '../body.ts';
 /** Of JSON this small, JSON.parse takes 5 ms at worst, so that it is not measured before. */
 export const UNMEASURED_BYTES = 64 * 1024;
 /**
- * Bounds of what one body may have, so that no step of judging it takes long, measured with bench/worst-json.ts (Node
- * 24.21): JSON.parse takes 20 to 140 ns for a number, string, name, object or list, those of the dearest kinds weighed
+ * Bounds of what one body may have, so that no step of judging it takes long, measured with `node bench/worst-json.ts`
+ * (Node 24.21): JSON.parse takes 20 to 140 ns for a number, string, name, object or list, those of the dearest kinds weighed
  * by WEIGHTS, and 600 to 1,000 ns for each new name. A history of 10,000 messages with tools weighs 275,000, a prompt of
  * 300,000 numbers of tokens as much as that.
  */
@@ -65,13 +65,13 @@ export class JsonMeasure {
 
   /** Throws 413 `body_too_large`, or 400 `invalid_json` for what is nested too deep. */
   check(): void {
+    if (this.#deepest > MAX_DEPTH) throw invalidJson(`The body is nested deeper than ${MAX_DEPTH} levels.`);
     if (this.#parts > MAX_PARTS) {
       throw tooLarge(
         `too many parts: at most ${MAX_PARTS} values and names are taken, of which a list or object counts as three`,
       );
     }
     if (this.#names > MAX_NAMES) throw tooLarge(`too many different names: at most ${MAX_NAMES} are taken`);
-    if (this.#deepest > MAX_DEPTH) throw invalidJson(`The body is nested deeper than ${MAX_DEPTH} levels.`);
   }
 
   /** Where the next string opens from `from` on, which is outside of strings; the length of the bytes where none does. */

@@ -1,0 +1,91 @@
+import { test } from 'tap';
+import { foldName } from '../../src/gateway/json/fold-name.ts';
+import { startMediaWorld } from '../helper/media-world.ts';
+
+test('names fold as the widest reader folds them', (t) => {
+  for (const [name, folded] of [
+    ['max_tokens', 'max_tokens'],
+    ['MAX_Tokens', 'max_tokens'],
+    ['max_token\u017f', 'max_tokens'],
+    ['max_to\u212aens', 'max_tokens'],
+    ['t\u0130er', 'tier'],
+    ['t\u0131er', 'tier'],
+    ['in\ufb06ructions', 'instructions'],
+    ['me\u00dfages', 'messages'],
+    ['größe', 'grösse'],
+    ['model\u0000', 'model\u0000'],
+  ] as const) {
+    t.equal(foldName(name), folded, JSON.stringify(name));
+  }
+  t.end();
+});
+
+/** Each stands for a name that a Go upstream reads as the one that the gateway would judge by. */
+const JSON_BODIES: readonly (readonly [path: string, body: string])[] = [
+  ['/v1/chat/completions', '{"model":"tokens","messages":[],"max_tokens":1,"max_token\u017f":100000}'],
+  ['/v1/chat/completions', '{"model":"tokens","messages":[],"max_token\\u017f":100000}'],
+  ['/v1/chat/completions', '{"model":"tokens","messages":[],"max_to\u212aens":100000}'],
+  ['/v1/chat/completions', '{"model":"tokens","messages":[],"\u017ftream":true}'],
+  ['/v1/chat/completions', '{"model":"tokens","messages":[],"stream":true,"\u017ftream_options":{}}'],
+  [
+    '/v1/chat/completions',
+    '{"model":"tokens","messages":[],"stream":true,"stream_options":{"include_usage":true,"include_u\u017fage":false}}',
+  ],
+  [
+    '/v1/chat/completions',
+    '{"model":"tokens","messages":[],"stream":true,"stream_options":{"include_u\\u017fage":false}}',
+  ],
+  ['/v1/responses', '{"model":"tokens","input":"a","tools":[{"type":"function","Type":"web_search"}]}'],
+  [
+    '/v1/messages',
+    '{"model":"claude","messages":[],"max_tokens":1,"tools":[{"TYPE":"web_search_20250305"}]}',
+  ],
+  [
+    '/v1/messages',
+    '{"model":"claude","messages":[],"max_tokens":1,"thinking":{"type":"enabled","budget_to\u212aens":9000}}',
+  ],
+];
+
+test('a name that differs from a judged one by case folding only is refused', async (t) => {
+  const world = await startMediaWorld(t);
+  const { key } = await world.account();
+  for (const [path, body] of JSON_BODIES) {
+    const response = await world.post(key, path, body);
+    t.equal(response.status, 400, body);
+    t.match(await response.text(), /could be read as|more than once/, body);
+  }
+  for (const name of ['mode\u0130', 'N', '\u212anot', 'promp\u0074']) {
+    const form = new FormData();
+    form.append('model', 'picture');
+    form.append(name, '2');
+    const status = (await world.post(key, '/v1/images/edits', form)).status;
+    // Others than `N` are like no judged name, or are one.
+    t.equal(status, name === 'N' ? 400 : 200, name);
+  }
+  const longs = new FormData();
+  longs.append('model', 'picture');
+  longs.append('\u017ftream', 'true');
+  t.equal((await world.post(key, '/v1/images/edits', longs)).status, 400, 'a form');
+  t.equal(world.provider.requests.length, 3);
+});
+
+test('names in capitals within what a tool takes are its own', async (t) => {
+  const world = await startMediaWorld(t, () => ({
+    body: { usage: { prompt_tokens: 1, completion_tokens: 1 } },
+  }));
+  const { key } = await world.account();
+  const tools = [
+    { type: 'function', function: { name: 'f', parameters: { properties: { Type: { type: 'string' } } } } },
+  ];
+  const response = await world.post(
+    key,
+    '/v1/chat/completions',
+    JSON.stringify({
+      model: 'tokens',
+      messages: [{ role: 'user', content: 'a', größe: 1 }],
+      tools,
+      größe: 1,
+    }),
+  );
+  t.equal(response.status, 200);
+});
