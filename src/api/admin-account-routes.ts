@@ -12,9 +12,9 @@ import {
 } from './admin-schema.ts';
 import { BY_OPERATOR } from './docs/operation.ts';
 import { BODY_REFUSALS, OPERATOR_REFUSALS } from './docs/refusals.ts';
-import { emailField } from './email-field.ts';
+import { emailField, LONGEST_EMAIL } from './email-field.ts';
 import { objectBody, positiveCreditsField } from './object-body.ts';
-import { cursorParam, integerParam, queryOf } from './query.ts';
+import { cursorParam, integerParam, type Query, queryOf, textParam } from './query.ts';
 
 const DEFAULT_LIMIT = 100;
 const docs = { tags: ['Operator'], security: BY_OPERATOR };
@@ -42,7 +42,8 @@ function listRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
   app.get('/api/admin/accounts/', { schema }, async (request) => {
     const query = queryOf(request);
     const limit = integerParam(query, 'limit', { min: 1, max: 1_000 }) ?? DEFAULT_LIMIT;
-    const found = await book.accounts(cursorParam(query, 'after') ?? 0, limit + 1);
+    const after = cursorParam(query, 'after') ?? 0;
+    const found = await book.accounts(after, limit + 1, emailPart(query));
     const page = found.slice(0, limit);
     const accounts = await Promise.all(
       page.map(async (account) => adminAccountView(account, await ledger.account(account.id))),
@@ -50,6 +51,13 @@ function listRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
     const last = found.length > limit ? page.at(-1) : undefined;
     return { accounts, next: last === undefined ? null : String(last.id) };
   });
+}
+
+/** What the e-mail addresses that are asked for have in them; undefined: any. Throws `invalid_field`. */
+function emailPart(query: Query): string | undefined {
+  const part = textParam(query, 'email');
+  if (part === undefined || (part.length > 0 && part.length <= LONGEST_EMAIL)) return part;
+  throw invalidField('email', `email must have 1 to ${LONGEST_EMAIL} characters.`);
 }
 
 function readRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {

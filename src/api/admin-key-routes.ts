@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifySchema } from 'fastify';
-import { parseNewKey } from '../domain/key-settings.ts';
+import { parseKeyPatch, parseNewKey } from '../domain/key-settings.ts';
 import { accountOf } from './admin-account.ts';
 import type { AdminDeps } from './admin-routes.ts';
 import { AccountKeyPath, AccountPath } from './admin-schema.ts';
@@ -8,21 +8,31 @@ import { createKey } from './create-key.ts';
 import { BY_OPERATOR } from './docs/operation.ts';
 import { BODY_REFUSALS, OPERATOR_REFUSALS } from './docs/refusals.ts';
 import { ifMatch } from './if-match.ts';
-import { CREATED_KEY_EXAMPLE, KEY_EXAMPLE, NEW_KEY_EXAMPLES } from './key-examples.ts';
+import { CREATED_KEY_EXAMPLE, KEY_EXAMPLE, KEY_PATCH_EXAMPLES, NEW_KEY_EXAMPLES } from './key-examples.ts';
 import { keyIdOf } from './key-path.ts';
-import { CreatedKey, DeletedKey, KeyChangeHeaders, KeyList, NewKeyBody } from './key-schema.ts';
+import {
+  CreatedKey,
+  DeletedKey,
+  Key,
+  KeyChangeHeaders,
+  KeyList,
+  KeyPatch,
+  NewKeyBody,
+} from './key-schema.ts';
 import { keyViews } from './key-views.ts';
+import { managesAfterPatch, managesOnCreation } from './may-manage.ts';
 
 const docs = { tags: ['Operator'], security: BY_OPERATOR };
 const PATH = '/api/admin/accounts/:account_id/keys/';
 
 /**
- * The keys of an account, for its operator. The contract names the creation alone; to list and to revoke are what an
- * operator needs when an owner reports a leaked key and cannot act.
+ * The keys of an account, for its operator. The contract names the creation alone; to list, change and revoke them is
+ * what an operator needs when an owner reports a leaked key and cannot act.
  */
 export function adminKeyRoutes(app: FastifyInstance, deps: AdminDeps): void {
   listRoute(app, deps);
   createRoute(app, deps);
+  updateRoute(app, deps);
   deleteRoute(app, deps);
 }
 
@@ -41,14 +51,14 @@ function listRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
   });
 }
 
-/** A key for an owner who has lost theirs, so it may manage, restricted or not, unless the request says otherwise. */
 function createRoute(app: FastifyInstance, deps: AdminDeps): void {
   const schema: FastifySchema = {
     ...docs,
     operationId: 'createKeyForAccount',
     summary: 'Create a key for an account',
     description:
-      'For an owner who has lost theirs: it may manage, restricted or not, unless the request says otherwise.',
+      'For an owner who has lost theirs, or to be handed out: it may manage where it has no restriction, unless the request ' +
+      'says otherwise.',
     params: AccountPath,
     body: NewKeyBody,
     response: { 201: CreatedKey },
@@ -59,9 +69,50 @@ function createRoute(app: FastifyInstance, deps: AdminDeps): void {
     },
   };
   app.post(PATH, { schema }, async (request, reply) => {
-    const { settings, canManage = true } = parseNewKey(request.body);
+    const { settings, canManage } = parseNewKey(request.body);
     const account = await accountOf(deps.book, request);
-    return reply.code(201).send(await createKey(deps, account.id, { ...settings, canManage }));
+    const created = await createKey(deps, account.id, {
+      ...settings,
+      canManage: managesOnCreation(canManage, settings),
+    });
+    return reply.code(201).send(created);
+  });
+}
+
+function updateRoute(app: FastifyInstance, deps: AdminDeps): void {
+  const schema: FastifySchema = {
+    ...docs,
+    operationId: 'updateKeyOfAccount',
+    summary: 'Update a key of an account',
+    description:
+      'Changes the fields that are sent and no others, as the owner can; in force at every gateway once it is answered.',
+    params: AccountKeyPath,
+    headers: KeyChangeHeaders,
+    body: KeyPatch,
+    response: { 200: Key },
+    'x-docs': {
+      refusals: [
+        ...OPERATOR_REFUSALS,
+        'account_not_found',
+        'key_not_found',
+        'version_conflict',
+        ...BODY_REFUSALS,
+      ],
+      requests: KEY_PATCH_EXAMPLES,
+      answer: KEY_EXAMPLE,
+    },
+  };
+  app.patch(`${PATH}:key_id/`, { schema }, async (request) => {
+    const { id: accountId } = await accountOf(deps.book, request);
+    const change = parseKeyPatch(request.body);
+    const key = await changeKey(deps, {
+      accountId,
+      keyId: keyIdOf(request),
+      settings: { ...change, ...managesAfterPatch(change, { isOwn: false }) },
+      ifVersion: ifMatch(request),
+    });
+    const [view] = await keyViews(deps.ledger, accountId, [key]);
+    return view;
   });
 }
 

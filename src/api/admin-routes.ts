@@ -5,6 +5,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { adminAccountRoutes } from './admin-account-routes.ts';
 import { adminCreditsRoute } from './admin-credits-route.ts';
 import { adminKeyRoutes } from './admin-key-routes.ts';
+import { adminReportRoutes } from './admin-report-routes.ts';
 import { adminTokenCheck, invalidAdminToken, noSuchRoute } from './admin-token.ts';
 import { speakJson } from './json-scope.ts';
 import { newAccountRoute } from './new-account-route.ts';
@@ -18,7 +19,7 @@ export interface AdminDeps {
   readonly now?: () => number;
 }
 
-/** The operator's routes (contract section 7): accounts, their credits, and keys for them. */
+/** The operator's routes (contract section 7): accounts, their credits, their keys, and what they used. */
 export function adminRoutes(deps: AdminDeps): FastifyPluginAsync {
   const { adminToken } = deps.config;
   const isOperator = adminToken === undefined ? undefined : adminTokenCheck(adminToken);
@@ -34,5 +35,6 @@ export function adminRoutes(deps: AdminDeps): FastifyPluginAsync {
     adminAccountRoutes(app, deps);
     adminCreditsRoute(app, deps);
     adminKeyRoutes(app, deps);
+    adminReportRoutes(app, deps);
   };
 }

@@ -4,6 +4,7 @@ import { Type } from './docs/json-type.ts';
 import { LONGEST_EMAIL } from './email-field.ts';
 import { CREATED_KEY_EXAMPLE } from './key-examples.ts';
 import { CreatedKey } from './key-schema.ts';
+import { EntryPath } from './ledger-schema.ts';
 
 const is_active = Type.Boolean({
   description: 'false refuses every key of the account, at every gateway, once it is answered.',
@@ -53,6 +54,14 @@ export const AdminAccountPage = Type.Object(
 export const AdminAccountQuery = Type.Object({
   limit: pageLimit('How many accounts a page has.', { default: 100 }),
   after: cursor('The `next` of the page before.'),
+  email: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: LONGEST_EMAIL,
+      description: 'Only accounts whose e-mail address has this in it, in any case.',
+      examples: ['example.com'],
+    }),
+  ),
 });
 
 export const NewAccountBody = Type.Object(
@@ -86,6 +95,7 @@ const account_id = Type.Integer({ minimum: 1, description: 'Id of the account.',
 const key_id = Type.Integer({ minimum: 1, description: 'Id of a key of the account.', examples: [3] });
 export const AccountPath = Type.Object({ account_id });
 export const AccountKeyPath = Type.Object({ account_id, key_id });
+export const AccountEntryPath = Type.Object({ account_id, ...EntryPath.properties });
 
 export const LONGEST_NOTE = 1_000;
 export const LONGEST_IDEMPOTENCY_KEY = 255;

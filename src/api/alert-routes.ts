@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifySchema } from 'fastify';
+import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
 import type { Alert, Book } from '../book/book.ts';
 import { creditsNumber } from '../domain/credits.ts';
 import { timestamp } from '../domain/period.ts';
@@ -29,7 +29,7 @@ export function alertRoutes(app: FastifyInstance, deps: AlertRouteDeps): void {
   testRoute(app, deps);
 }
 
-function listRoute(app: FastifyInstance, { book, ledger, gatekeeper }: AlertRouteDeps): void {
+function listRoute(app: FastifyInstance, deps: AlertRouteDeps): void {
   const schema: FastifySchema = {
     ...docs,
     operationId: 'listAlerts',
@@ -40,12 +40,21 @@ function listRoute(app: FastifyInstance, { book, ledger, gatekeeper }: AlertRout
     'x-docs': { refusals: MANAGING_REFUSALS, answer: ALERT_LIST_EXAMPLE },
   };
   app.get('/api/account/alerts/', { schema }, async (request) => {
-    const caller = await managingCaller(gatekeeper, request);
-    const limit = integerParam(queryOf(request), 'limit', { min: 1, max: 1_000 }) ?? DEFAULT_LIMIT;
-    await ledger.flush(caller.accountId);
-    const alerts = await book.alerts(caller.accountId, limit);
-    return { alerts: alerts.map(alertView) };
+    const { accountId } = await managingCaller(deps.gatekeeper, request);
+    return readAlerts(deps, accountId, request);
   });
+}
+
+/** The newest alerts of an account, as many as the query asks for. */
+export async function readAlerts(
+  { book, ledger }: { readonly book: Book; readonly ledger: Pick<Ledger, 'flush'> },
+  accountId: number,
+  request: FastifyRequest,
+) {
+  const limit = integerParam(queryOf(request), 'limit', { min: 1, max: 1_000 }) ?? DEFAULT_LIMIT;
+  await ledger.flush(accountId);
+  const alerts = await book.alerts(accountId, limit);
+  return { alerts: alerts.map(alertView) };
 }
 
 function testRoute(app: FastifyInstance, deps: AlertRouteDeps): void {

@@ -129,7 +129,7 @@ function updateRoute(app: FastifyInstance, deps: KeysDeps): void {
     const caller = await managingCaller(deps.gatekeeper, request);
     const keyId = keyIdOf(request);
     const change = parseKeyPatch(request.body);
-    const canManage = managesAfterPatch(change, { callerId: caller.id, keyId });
+    const canManage = managesAfterPatch(change, { isOwn: caller.id === keyId });
     const key = await changeKey(deps, {
       accountId: caller.accountId,
       keyId,

@@ -37,7 +37,7 @@ export function beforeTheBody(gatekeeper: Gatekeeper): onRequestAsyncHookHandler
 }
 
 /**
- * Whether a key that another key creates may manage (contract section 2, "Who may manage"): as the request says,
+ * Whether a key that another key, or the operator, creates may manage (contract section 2, "Who may manage"): as the request says,
  * else only without restrictions. So a key that is handed out with limits cannot lift them.
  */
 export function managesOnCreation(said: boolean | undefined, settings: Partial<KeySettings>): boolean {
@@ -45,13 +45,14 @@ export function managesOnCreation(said: boolean | undefined, settings: Partial<K
 }
 
 /**
- * What a PATCH does to `canManage` beside what it says: a restriction that *another* key sets takes it away; one
+ * What a PATCH does to `canManage` beside what it says: a restriction that *another* key, or the operator, sets takes it away; one
  * that a key sets on itself does not, so that no owner locks themselves out.
  */
 export function managesAfterPatch(
   change: Partial<KeySettings>,
-  who: { readonly callerId: number; readonly keyId: number },
+  /** Whether a key changes itself. */
+  { isOwn }: { readonly isOwn: boolean },
 ): { readonly canManage?: boolean } {
-  const loses = change.canManage === undefined && who.callerId !== who.keyId && carriesRestriction(change);
+  const loses = change.canManage === undefined && !isOwn && carriesRestriction(change);
   return loses ? { canManage: false } : {};
 }

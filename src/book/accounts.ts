@@ -17,11 +17,12 @@ export function accountQueries(store: Store): Accounts {
       return row && accountRecord(row);
     },
 
-    async accounts(after, limit) {
+    async accounts(after, limit, emailPart) {
       const rows = await store.db
         .selectFrom('accounts')
         .selectAll()
         .where('id', '>', after)
+        .$if(emailPart !== undefined, (query) => query.where(hasInIt(emailPart ?? '')))
         .orderBy('id')
         .limit(limit)
         .execute();
@@ -30,6 +31,11 @@ export function accountQueries(store: Store): Accounts {
 
     updateAccount: updateAccount(store),
   };
+}
+
+function hasInIt(emailPart: string) {
+  const pattern = `%${emailKey(emailPart).replaceAll(/[\\%_]/g, '\\$&')}%`;
+  return sql<boolean>`email_key like ${pattern} escape '\\'`;
 }
 
 const createAccount =

@@ -198,8 +198,8 @@ export interface Book {
     now: number,
   ): Promise<{ account: AccountRecord; key: KeyRecord }>;
   account(id: number): Promise<AccountRecord | undefined>;
-  /** By id ascending, ids above `after`. */
-  accounts(after: number, limit: number): Promise<(AccountRecord & { balance: Micro })[]>;
+  /** By id ascending, ids above `after`; only those whose e-mail address has `emailPart` in it, in any case. */
+  accounts(after: number, limit: number, emailPart?: string): Promise<(AccountRecord & { balance: Micro })[]>;
   /** Undefined: no such account. Throws EmailTaken. Version grows by one. */
   updateAccount(
     id: number,

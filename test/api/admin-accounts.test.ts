@@ -164,22 +164,38 @@ t.test('an inactive account is refused at once, until it is active again', async
   t.equal((await world.chat(body.key.key)).status, 200);
 });
 
-t.test('an operator makes a key that may manage, whatever it carries, unless told otherwise', async (t) => {
-  const { body } = await create();
-  const path = `/api/admin/accounts/${body.account.id}/keys/`;
-  const rescue = await operator.post<CreatedKeyView>(path, { name: 'rescue', spending_limit: 1 });
-  t.equal(rescue.status, 201);
-  const told = await operator.post<CreatedKeyView>(path, { name: 'told', can_manage: false });
-  const { body: listed } = await apiOf(world, rescue.body.key).get<{ keys: KeyView[] }>('/api/keys/');
-  t.match(
-    listed.keys.filter(({ id }) => id !== body.key.id),
-    [
-      { id: rescue.body.id, can_manage: true, spending_limit: 1 },
-      { id: told.body.id, can_manage: false },
-    ],
-  );
-  t.same(refusalOf(await operator.post(path, { name: '' })), [400, 'invalid_field', 'name']);
-});
+t.test(
+  'a key that an operator makes with limits may not lift them, unless the request says so',
+  async (t) => {
+    const { body } = await create();
+    const path = `/api/admin/accounts/${body.account.id}/keys/`;
+    const make = async (settings: object) => {
+      const { status, body } = await operator.post<CreatedKeyView>(path, settings);
+      t.equal(status, 201);
+      return body;
+    };
+    const limited = await make({ name: 'limited', spending_limit: 1 });
+    await make({ name: 'plain' });
+    await make({ name: 'told', expires_at: '2099-01-01T00:00:00Z', can_manage: true });
+    await make({ name: 'told not', can_manage: false });
+    const { body: listed } = await apiOf(world, body.key.key).get<{ keys: KeyView[] }>('/api/keys/');
+    t.same(
+      listed.keys.map(({ name, can_manage }) => [name, can_manage]),
+      [
+        ['default', true],
+        ['limited', false],
+        ['plain', true],
+        ['told', true],
+        ['told not', false],
+      ],
+    );
+    const lifted = await apiOf(world, limited.key).patch(`/api/keys/${limited.id}/`, {
+      spending_limit: null,
+    });
+    t.same(refusalOf(lifted), [403, 'management_not_allowed', null]);
+    t.same(refusalOf(await operator.post(path, { name: '' })), [400, 'invalid_field', 'name']);
+  },
+);
 
 t.test('an account that is not there', async (t) => {
   for (const id of ['987654321', '0', 'x', '01', '99999999999999999999']) {

@@ -33,10 +33,28 @@ t.test(
   },
 );
 
+t.test('an operator brings a key back and changes it, by the rule that holds between keys', async (t) => {
+  const { accountId, keyId, key } = await world.account();
+  const path = `${keysOf(accountId)}${keyId}/`;
+  await operator.delete(path);
+  t.equal((await world.chat(key)).status, 401);
+  const back = await operator.patch<KeyView>(path, { is_active: true, name: 'back' }, { 'if-match': '"2"' });
+  t.match(back.body, { id: keyId, is_active: true, name: 'back', can_manage: true, version: 3 });
+  t.equal((await world.chat(key)).status, 200);
+  const limited = await operator.patch<KeyView>(path, { spending_limit: 5 });
+  t.match(limited.body, { spending_limit: 5, can_manage: false, spending_current: '1.000000' });
+  const said = await operator.patch<KeyView>(path, { spending_limit: 6, can_manage: true });
+  t.match(said.body, { spending_limit: 6, can_manage: true });
+  const stale = await operator.patch(path, { name: 'late' }, { 'if-match': '"2"' });
+  t.same(refusalOf(stale), [412, 'version_conflict', 'If-Match']);
+  t.same(refusalOf(await operator.patch(path, { colour: 1 })), [400, 'invalid_field', 'colour']);
+});
+
 t.test('a key of another account is not there', async (t) => {
   const [one, other] = [await world.account(), await world.account()];
   const missing = [404, 'key_not_found', null];
   t.same(refusalOf(await operator.delete(`${keysOf(one.accountId)}${other.keyId}/`)), missing);
+  t.same(refusalOf(await operator.patch(`${keysOf(one.accountId)}${other.keyId}/`, { name: 'x' })), missing);
   t.same(refusalOf(await operator.delete(`${keysOf(one.accountId)}987654321/`)), missing);
   t.equal((await world.chat(other.key)).status, 200);
 });
@@ -52,5 +70,6 @@ t.test('an owner is no operator', async (t) => {
   const owner = apiOf(world, key);
   const refused = [401, 'invalid_admin_token', null];
   t.same(refusalOf(await owner.get(keysOf(accountId))), refused);
+  t.same(refusalOf(await owner.patch(`${keysOf(accountId)}${keyId}/`, { name: 'x' })), refused);
   t.same(refusalOf(await owner.delete(`${keysOf(accountId)}${keyId}/`)), refused);
 });

@@ -71,6 +71,20 @@ eachBook('accounts are listed by id, page by page', async (t, book) => {
   t.same([await ids(0), await ids(2), await ids(4), await ids(5)], [[1, 2], [3, 4], [5], []]);
 });
 
+eachBook(
+  'accounts are found by a part of their address, in any case and without placeholders',
+  async (t, book) => {
+    for (const email of ['Ann_B@x.example', 'annXb@x.example', 'ZOË@x.example', '1%\\@x.example']) {
+      await book.createAccount(newAccount({ email }), newKey(), null, NOW);
+    }
+    const found = async (part: string) => (await book.accounts(0, 10, part)).map(({ email }) => email);
+    t.same(await found('ANN_B'), ['Ann_B@x.example']);
+    t.same(await found('zoë'), ['ZOË@x.example']);
+    t.same(await found('%\\'), ['1%\\@x.example']);
+    t.same((await found('x.example')).length, 4);
+  },
+);
+
 onPostgres('of two gateways that create one account at once, one succeeds', async (t, { open }) => {
   const books = [await open(), await open()];
   const attempts = Array.from({ length: 10 }, (_, index) => books[index % 2]);

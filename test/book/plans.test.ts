@@ -37,6 +37,7 @@ async function askEverything(book: Book, accountId: number, keyId: number): Prom
   }
   await book.account(accountId);
   await book.accounts(0, 100);
+  await book.accounts(0, 100, 'owner');
   await book.keys(accountId);
   await book.key(accountId, keyId);
   await book.keyByHash('none');

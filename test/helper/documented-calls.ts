@@ -25,6 +25,15 @@ async function ownEntry(world: World, { key }: TestAccount): Promise<Values> {
   return { entry_id: answer.headers.get('x-request-id') ?? '' };
 }
 
+const keyOfAccount = async (world: World) => {
+  const { accountId, keyId } = await world.account();
+  return { account_id: String(accountId), key_id: String(keyId) };
+};
+const entryOfAccount = async (world: World) => {
+  const account = await world.account();
+  return { account_id: String(account.accountId), ...(await ownEntry(world, account)) };
+};
+
 async function ownVideo(world: World, { key }: TestAccount): Promise<Values> {
   const answer = await world.api('POST', '/v1/videos', key, { model: 'demo-video', prompt: 'A fox' });
   const { id } = (await answer.json()) as { id: string };
@@ -101,9 +110,18 @@ export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
   deleteVideo: [{ path: ownVideo }],
   readVideoContent: [{ path: finishedVideo }],
   createAccount: [{}],
-  listAccounts: [{}, { query: 'limit=1' }, { query: 'after=1' }],
+  listAccounts: [{}, { query: 'email=EXAMPLE.com' }, { query: 'limit=1' }, { query: 'after=1' }],
   readAccountById: [{ path: ownAccount }],
   updateAccountById: [{ path: ownAccount }],
+  updateKeyOfAccount: [{ path: keyOfAccount }],
+  listLedgerEntriesOfAccount: [
+    { path: ownAccount },
+    { path: ownAccount, query: 'format=csv' },
+    { path: ownAccount, query: 'format=jsonl&from=2026-01-01' },
+  ],
+  readLedgerEntryOfAccount: [{ path: entryOfAccount }],
+  readUsageOfAccount: [{ path: ownAccount }, { path: ownAccount, query: 'group_by=key&key_id=1' }],
+  listAlertsOfAccount: [{ path: ownAccount }],
   changeCredits: [{ path: ownAccount }, { path: ownAccount, headers: { 'idempotency-key': 'invoice-1001' } }],
   listKeysOfAccount: [{ path: ownAccount }],
   createKeyForAccount: [{ path: ownAccount }],

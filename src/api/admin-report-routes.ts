@@ -1,0 +1,86 @@
+import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
+import { ALERT_LIST_EXAMPLE, AlertList, AlertQuery } from './account-schema.ts';
+import { accountOf } from './admin-account.ts';
+import type { AdminDeps } from './admin-routes.ts';
+import { AccountEntryPath, AccountPath } from './admin-schema.ts';
+import { readAlerts } from './alert-routes.ts';
+import { BY_OPERATOR } from './docs/operation.ts';
+import { OPERATOR_REFUSALS } from './docs/refusals.ts';
+import { LedgerAnswer } from './ledger-answer.ts';
+import {
+  ENTRY_EXAMPLE,
+  Entry,
+  LedgerQueryString,
+  USAGE_EXAMPLE,
+  UsageQueryString,
+  UsageReport,
+} from './ledger-schema.ts';
+import { readEntry, readLedger } from './read-ledger.ts';
+import { readUsage } from './read-usage.ts';
+import type { Reader } from './reader.ts';
+
+const docs = { tags: ['Operator'], security: BY_OPERATOR };
+const PATH = '/api/admin/accounts/:account_id/';
+const ACCOUNT_REFUSALS = [...OPERATOR_REFUSALS, 'account_not_found'] as const;
+
+/** What an owner is answered about their account, for its operator (contract section 7). */
+export function adminReportRoutes(app: FastifyInstance, deps: AdminDeps): void {
+  const readerOf = async (request: FastifyRequest): Promise<Reader> => {
+    const { id } = await accountOf(deps.book, request);
+    return { accountId: id, onlyKeyId: undefined };
+  };
+  app.get(`${PATH}ledger/`, { schema: LEDGER }, async (request, reply) =>
+    readLedger(deps, await readerOf(request), request, reply),
+  );
+  app.get(`${PATH}ledger/:entry_id/`, { schema: ENTRY }, async (request) =>
+    readEntry(deps, await readerOf(request), request),
+  );
+  app.get(`${PATH}usage/`, { schema: USAGE }, async (request) =>
+    readUsage(deps, await readerOf(request), request),
+  );
+  app.get(`${PATH}alerts/`, { schema: ALERTS }, async (request) => {
+    const { accountId } = await readerOf(request);
+    return readAlerts(deps, accountId, request);
+  });
+}
+
+const LEDGER: FastifySchema = {
+  ...docs,
+  operationId: 'listLedgerEntriesOfAccount',
+  summary: 'List or export the ledger of an account',
+  description: 'As the owner is answered at `/api/account/ledger/`.',
+  params: AccountPath,
+  querystring: LedgerQueryString,
+  response: { 200: LedgerAnswer },
+  'x-docs': { refusals: ACCOUNT_REFUSALS, answer: { entries: [ENTRY_EXAMPLE], next: '1024' } },
+};
+
+const ENTRY: FastifySchema = {
+  ...docs,
+  operationId: 'readLedgerEntryOfAccount',
+  summary: 'Read a ledger entry of an account',
+  params: AccountEntryPath,
+  response: { 200: Entry },
+  'x-docs': { refusals: [...ACCOUNT_REFUSALS, 'entry_not_found'], answer: ENTRY_EXAMPLE },
+};
+
+const USAGE: FastifySchema = {
+  ...docs,
+  operationId: 'readUsageOfAccount',
+  summary: 'Sum up the usage of an account',
+  description: 'As the owner is answered at `/api/account/usage/`.',
+  params: AccountPath,
+  querystring: UsageQueryString,
+  response: { 200: UsageReport },
+  'x-docs': { refusals: ACCOUNT_REFUSALS, answer: USAGE_EXAMPLE },
+};
+
+const ALERTS: FastifySchema = {
+  ...docs,
+  operationId: 'listAlertsOfAccount',
+  summary: 'List the low-credits alerts of an account',
+  params: AccountPath,
+  querystring: AlertQuery,
+  response: { 200: AlertList },
+  'x-docs': { refusals: ACCOUNT_REFUSALS, answer: ALERT_LIST_EXAMPLE },
+};
