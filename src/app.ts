@@ -88,7 +88,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   await app.register(cors, {
     origin: '*',
     methods: ['GET', 'POST', 'PATCH', 'DELETE'],
-    exposedHeaders: ['x-request-id', 'x-tollgate-charge', 'retry-after'],
+    exposedHeaders: ['x-request-id', 'x-tollgate-charge', 'x-tollgate-warning', 'retry-after'],
     maxAge: 3_600,
     strictPreflight: false,
   });
