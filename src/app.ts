@@ -88,7 +88,14 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   await app.register(cors, {
     origin: '*',
     methods: ['GET', 'POST', 'PATCH', 'DELETE'],
-    exposedHeaders: ['x-request-id', 'request-id', 'x-tollgate-charge', 'x-should-retry', 'retry-after'],
+    exposedHeaders: [
+      'x-request-id',
+      'request-id',
+      'x-tollgate-charge',
+      'x-tollgate-warning',
+      'x-should-retry',
+      'retry-after',
+    ],
     maxAge: 3_600,
     strictPreflight: false,
   });

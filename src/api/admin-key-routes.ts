@@ -21,6 +21,7 @@ import {
 } from './key-schema.ts';
 import { keyViews } from './key-views.ts';
 import { managesAfterPatch, managesOnCreation } from './may-manage.ts';
+import { mayWarn, warnOfModels } from './model-warning.ts';
 
 const docs = { tags: ['Operator'], security: BY_OPERATOR };
 const PATH = '/api/admin/accounts/:account_id/keys/';
@@ -61,7 +62,7 @@ function createRoute(app: FastifyInstance, deps: AdminDeps): void {
       'says otherwise.',
     params: AccountPath,
     body: NewKeyBody,
-    response: { 201: CreatedKey },
+    response: { 201: mayWarn(CreatedKey) },
     'x-docs': {
       refusals: [...OPERATOR_REFUSALS, 'account_not_found', ...BODY_REFUSALS],
       requests: NEW_KEY_EXAMPLES,
@@ -75,6 +76,7 @@ function createRoute(app: FastifyInstance, deps: AdminDeps): void {
       ...settings,
       canManage: managesOnCreation(canManage, settings),
     });
+    warnOfModels(reply, deps.catalog(), settings);
     return reply.code(201).send(created);
   });
 }
@@ -89,7 +91,7 @@ function updateRoute(app: FastifyInstance, deps: AdminDeps): void {
     params: AccountKeyPath,
     headers: KeyChangeHeaders,
     body: KeyPatch,
-    response: { 200: Key },
+    response: { 200: mayWarn(Key) },
     'x-docs': {
       refusals: [
         ...OPERATOR_REFUSALS,
@@ -102,7 +104,7 @@ function updateRoute(app: FastifyInstance, deps: AdminDeps): void {
       answer: KEY_EXAMPLE,
     },
   };
-  app.patch(`${PATH}:key_id/`, { schema }, async (request) => {
+  app.patch(`${PATH}:key_id/`, { schema }, async (request, reply) => {
     const { id: accountId } = await accountOf(deps.book, request);
     const change = parseKeyPatch(request.body);
     const key = await changeKey(deps, {
@@ -112,6 +114,7 @@ function updateRoute(app: FastifyInstance, deps: AdminDeps): void {
       ifVersion: ifMatch(request),
     });
     const [view] = await keyViews(deps.ledger, accountId, [key]);
+    warnOfModels(reply, deps.catalog(), change);
     return view;
   });
 }

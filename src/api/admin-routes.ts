@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { Book } from '../book/book.ts';
 import type { Config } from '../config.ts';
+import type { Catalog } from '../domain/catalog.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { adminAccountRoutes } from './admin-account-routes.ts';
 import { adminCreditsRoute } from './admin-credits-route.ts';
@@ -15,6 +16,7 @@ export interface AdminDeps {
   readonly book: Book;
   readonly ledger: Ledger;
   readonly config: Config;
+  readonly catalog: () => Catalog;
   /** Milliseconds since the epoch; default Date.now. */
   readonly now?: () => number;
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify';
 import type { Book } from '../book/book.ts';
 import type { Config } from '../config.ts';
+import type { Catalog } from '../domain/catalog.ts';
 import type { KeyRecord } from '../domain/key.ts';
 import { parseKeyPatch, parseNewKey } from '../domain/key-settings.ts';
 import type { JudgedKey } from '../domain/rules.ts';
@@ -32,6 +33,7 @@ import {
   managesOnCreation,
   managingCaller,
 } from './may-manage.ts';
+import { mayWarn, warnOfModels } from './model-warning.ts';
 import { ownKeyRoute } from './own-key-route.ts';
 
 export interface KeysDeps {
@@ -39,6 +41,7 @@ export interface KeysDeps {
   readonly ledger: Ledger;
   readonly gatekeeper: Gatekeeper;
   readonly config: Config;
+  readonly catalog: () => Catalog;
   /** Milliseconds since the epoch; default Date.now. */
   readonly now?: () => number;
 }
@@ -90,7 +93,7 @@ function createRoute(app: FastifyInstance, deps: KeysDeps): void {
     summary: 'Create a key',
     description: 'The value of the key is in this answer only.',
     body: NewKeyBody,
-    response: { 201: CreatedKey },
+    response: { 201: mayWarn(CreatedKey) },
     'x-docs': {
       refusals: [...MANAGING_REFUSALS, ...BODY_REFUSALS],
       requests: NEW_KEY_EXAMPLES,
@@ -104,6 +107,7 @@ function createRoute(app: FastifyInstance, deps: KeysDeps): void {
       ...settings,
       canManage: managesOnCreation(canManage, settings),
     });
+    warnOfModels(reply, deps.catalog(), settings);
     return reply.code(201).send(created);
   });
 }
@@ -118,27 +122,32 @@ function updateRoute(app: FastifyInstance, deps: KeysDeps): void {
     params: KeyPath,
     headers: KeyChangeHeaders,
     body: KeyPatch,
-    response: { 200: Key },
+    response: { 200: mayWarn(Key) },
     'x-docs': {
       refusals: [...MANAGING_REFUSALS, 'key_not_found', 'version_conflict', ...BODY_REFUSALS],
       requests: KEY_PATCH_EXAMPLES,
       answer: KEY_EXAMPLE,
     },
   };
-  app.patch('/api/keys/:key_id/', { schema, onRequest: beforeTheBody(deps.gatekeeper) }, async (request) => {
-    const caller = await managingCaller(deps.gatekeeper, request);
-    const keyId = keyIdOf(request);
-    const change = parseKeyPatch(request.body);
-    const canManage = managesAfterPatch(change, { isOwn: caller.id === keyId });
-    const key = await changeKey(deps, {
-      accountId: caller.accountId,
-      keyId,
-      settings: { ...change, ...canManage },
-      ifVersion: ifMatch(request),
-    });
-    const [view] = await keyViews(deps.ledger, key.accountId, [key]);
-    return view;
-  });
+  app.patch(
+    '/api/keys/:key_id/',
+    { schema, onRequest: beforeTheBody(deps.gatekeeper) },
+    async (request, reply) => {
+      const caller = await managingCaller(deps.gatekeeper, request);
+      const keyId = keyIdOf(request);
+      const change = parseKeyPatch(request.body);
+      const canManage = managesAfterPatch(change, { isOwn: caller.id === keyId });
+      const key = await changeKey(deps, {
+        accountId: caller.accountId,
+        keyId,
+        settings: { ...change, ...canManage },
+        ifVersion: ifMatch(request),
+      });
+      const [view] = await keyViews(deps.ledger, key.accountId, [key]);
+      warnOfModels(reply, deps.catalog(), change);
+      return view;
+    },
+  );
 }
 
 function deleteRoute(app: FastifyInstance, deps: KeysDeps): void {
