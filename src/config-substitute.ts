@@ -29,9 +29,15 @@ export function substitute(
   const used: Used[] = [];
   function walk(value: unknown, at: readonly string[], path: string): unknown {
     if (value instanceof Map) {
-      return new Map([...value].map(([key, item]) => [key, walk(item, [...at, String(key)], path ? `${path}.${key}` : String(key))]));
+      return new Map(
+        [...value].map(([key, item]) => [
+          key,
+          walk(item, [...at, String(key)], path ? `${path}.${key}` : String(key)),
+        ]),
+      );
     }
-    if (Array.isArray(value)) return value.map((item, index) => walk(item, [...at, String(index)], `${path}[${index}]`));
+    if (Array.isArray(value))
+      return value.map((item, index) => walk(item, [...at, String(index)], `${path}[${index}]`));
     if (typeof value !== 'string') return value;
     return value.replace(REFERENCE, (reference, name: string) => {
       if (env[name]) {

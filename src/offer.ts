@@ -78,5 +78,8 @@ export function startWarnings({ waiting, warnings }: Pick<Config, 'waiting' | 'w
     ({ upstream, variables, models }) =>
       `${variables.join(' and ')} (${upstream}, ${models.length} ${models.length === 1 ? 'model' : 'models'})`,
   );
-  return [`left out until they are set: ${what.join(', ')}. tollgate config check names the models`, ...others];
+  return [
+    `left out until they are set: ${what.join(', ')}. tollgate config check names the models`,
+    ...others,
+  ];
 }

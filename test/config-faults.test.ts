@@ -108,7 +108,7 @@ test('broken YAML is refused with its place and without quoting the file', async
 });
 
 test('a repeated model is refused instead of silently replaced', async (t) => {
-  t.match(faults(t, `${SMALL}${SMALL.split('\n').at(-2)}\n`)[0], /unique/i);
+  t.match(faults(t, `${SMALL}${SMALL.split('\n').at(-2)}\n`)[0], /^models\.gpt: must stand once/);
 });
 
 test('an absent file is refused by name', async (t) => {
@@ -119,4 +119,46 @@ test('an absent file is refused by name', async (t) => {
 
 test('an empty file is refused', async (t) => {
   t.match(faults(t, ''), [/^the file: /]);
+});
+
+test('a key that stands twice is named with its path, and hides no other fault', async (t) => {
+  const file = `
+server: { port: 70000 }
+upstreams:
+  a: { url: "https://x", format: openai }
+  a: { url: "https://y", format: openai }
+models:
+  m: { upstream: a, category: text, price: { input: 1, input: 2 } }
+`;
+  t.same(faults(t, file, {}), [
+    'upstreams.a: must stand once, but stands in line 4 and in line 5',
+    'models.m.price.input: must stand once, but stands in line 7 and in line 7',
+    'server.port: must be a whole number from 0 to 65535',
+  ]);
+});
+
+test('a fault that comes from the environment names its variable, and does not blame the file', async (t) => {
+  const told = (file: string, env: NodeJS.ProcessEnv) => {
+    try {
+      load(t, file, env);
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return undefined;
+  };
+  t.match(told(SMALL, { PORT: '80a' }), /^The configuration \(the environment\) cannot be used: PORT: /);
+  const file = `
+upstreams:
+  a: { url: "\${PROVIDER}", format: openai }
+models:
+  m: { upstream: a, category: text, price: { input: 1 } }
+`;
+  t.match(
+    told(file, { PROVIDER: 'ftp://x' }),
+    /^The configuration \(the environment\) cannot be used: upstreams\.a\.url: .* \(it comes from PROVIDER\)$/,
+  );
+  t.match(
+    told(`${file}extra: {}`, { PORT: '80a' }),
+    /^The configuration \(\S+ and the environment\) cannot be used: extra: .* \| PORT: /,
+  );
 });

@@ -167,3 +167,23 @@ test('the systemd unit starts the program, and stops it as it wants to be stoppe
   t.match(value('Environment'), `TOLLGATE_DATA=/var/lib/${value('StateDirectory')}`);
   t.notMatch(unit, /^MemoryDenyWriteExecute=/m, 'V8 compiles at run time');
 });
+
+test('every variable of the shipped config reaches the gateways of compose', async (t) => {
+  const names = [...read('config/gateway.yaml').matchAll(/"\$\{(\w+)\}"/g)].map(([, name = '']) => name);
+  t.ok(names.includes('VIDEOS_URL'));
+  const { services } = compose();
+  for (const service of ['gateway-1', 'gateway-2']) {
+    const given = Object.keys(services[service]?.environment ?? {});
+    t.same(
+      names.filter((name) => !given.includes(name)),
+      [],
+      service,
+    );
+  }
+});
+
+test('compose publishes plain HTTP on this machine only', async (t) => {
+  const ports = [...read('config/compose.yaml').matchAll(/ports: \["([^"]+)"\]/g)].map(([, port]) => port);
+  t.ok(ports.length > 1);
+  for (const port of ports) t.match(port, /^127\.0\.0\.1:/);
+});

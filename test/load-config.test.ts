@@ -158,3 +158,8 @@ test('the configuration is frozen', async (t) => {
   t.ok(Object.isFrozen(config.catalog.get('gpt')?.price));
   t.ok(Object.isFrozen(config.upstreams.get('openai')));
 });
+
+test('webhooks that may go to private networks are warned of', async (t) => {
+  const { warnings } = load(t, `${SMALL}\nalerts: { allowPrivateNetworks: true }\n`);
+  t.match(warnings.at(-1), /^ALERTS CAN REACH YOUR OWN NETWORK: alerts\.allowPrivateNetworks is true/);
+});

@@ -2,6 +2,7 @@ import { test } from 'tap';
 import { CATEGORIES } from '../src/domain/key.ts';
 import { isPriced } from '../src/domain/price.ts';
 import { loadConfig } from '../src/load-config.ts';
+import { startWarnings } from '../src/offer.ts';
 import { KEY, load, SMALL } from './helper/config-file.ts';
 
 test('the shipped file loads without any key, and warns once for each upstream left out', async (t) => {
@@ -71,4 +72,15 @@ test('models from gpt-5.6 on have cache writes at 1.25 times their input, as Ope
   const models = [...catalog.values()].filter(({ slug }) => /^gpt-(5\.6|6)/.test(slug));
   t.equal(models.length, 8);
   for (const { slug, price } of models) t.equal(price.cacheWrite * 4n, price.input * 5n, slug);
+});
+
+test('a first start says in one short line what waits for which variable', async (t) => {
+  const lines = startWarnings(loadConfig({ env: {}, file: 'config/gateway.yaml' }));
+  t.equal(lines.length, 1);
+  t.match(
+    lines[0],
+    /^left out until they are set: OPENAI_API_KEY \(openai, \d+ models\), ANTHROPIC_API_KEY /,
+  );
+  t.match(lines[0], / VIDEOS_URL and VIDEOS_API_KEY \(videos, 2 models\)/);
+  t.ok((lines[0] ?? '').length < 200);
 });

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import type { OperatorAccountView } from '../domain/account-view.ts';
+import { accountViewCommands } from './account-views.ts';
 import { credits, id, type RemoteOptions, remote, withAccountId as withId } from './arguments.ts';
 import { Failure, Refused } from './failure.ts';
 import { ACCOUNTS, operatorApi } from './gateway-api.ts';
-import { accountViewCommands } from './account-views.ts';
 import { showNewKey } from './key-commands.ts';
 import { exactCredits, print, printJson, printTable } from './print.ts';
 

@@ -62,10 +62,11 @@ export function accountViewCommands(account: Command): void {
 }
 
 function queryOf(fields: Readonly<Record<string, string | number | undefined>>): string {
-  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return given.length === 0
-    ? ''
-    : `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`;
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== undefined) given.set(name, String(value));
+  }
+  return given.size === 0 ? '' : `?${given}`;
 }
 
 async function ledger(accountId: number, options: LedgerOptions) {

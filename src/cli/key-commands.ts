@@ -122,9 +122,12 @@ function edit(keyId: number, options: SettingOptions): Promise<void> {
 
 async function change(keyId: number, settings: object, options: KeyOptions): Promise<void> {
   if (options.account !== undefined) {
-    throw new Failure("This takes a managing key of the owner. The operator's routes create, list and revoke.", {
-      isUsage: true,
-    });
+    throw new Failure(
+      "This takes a managing key of the owner. The operator's routes create, list and revoke.",
+      {
+        isUsage: true,
+      },
+    );
   }
   const { api, path } = keysApi(options);
   const changed = await api.call<KeyView>('PATCH', `${path}${keyId}/`, settings);

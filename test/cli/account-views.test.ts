@@ -27,7 +27,10 @@ t.test('the operator reads the usage of an account by day, key and model', async
   t.equal((await gateway.chat(owner.key)).status, 200);
   const { output } = await operator('account', 'usage', id, '--group-by', 'key');
   t.match(output, new RegExp(`^KEY +CALLS +CREDITS\\n${owner.keyId} +1 +\\S+\\ntotal +1 `));
-  t.match(await json('account', 'usage', id, '--group-by', 'model'), { group_by: 'model', total: { calls: 1 } });
+  t.match(await json('account', 'usage', id, '--group-by', 'model'), {
+    group_by: 'model',
+    total: { calls: 1 },
+  });
   t.match(await json('account', 'usage', id, '--from', '2020-01-01', '--to', '2020-01-02'), {
     total: { calls: 0 },
   });
