@@ -6,8 +6,11 @@ import { KeySpend } from './key-spend.tsx';
 import { KeyStatus } from './key-status.tsx';
 import { isOwnKey } from './own-key.ts';
 import { restrictionsOf } from './restrictions.ts';
+import { UnknownModels } from './unknown-models.tsx';
+import { useCatalog } from './use-catalog.ts';
 
 export function KeyTable({ keys }: { keys: readonly KeyView[] }) {
+  const catalog = useCatalog(keys);
   return (
     <Table
       label="Keys"
@@ -22,6 +25,7 @@ export function KeyTable({ keys }: { keys: readonly KeyView[] }) {
               {key.can_manage && <Badge kind="plain">manages</Badge>}
             </span>
             {key.description && <span class="sub clip">{key.description}</span>}
+            <UnknownModels of={key} catalog={catalog} />
           </th>
           <td>
             <KeyStatus of={key} />

@@ -57,7 +57,7 @@ export function Keys() {
                   </select>
                 </label>
                 <p class="hint" role="status">
-                  {found.length} of {keys.length} keys
+                  {found.length} of {keys.length} {keys.length === 1 ? 'key' : 'keys'}
                 </p>
               </search>
               {found.length === 0 ? (
