@@ -18,7 +18,16 @@ const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** Schemes in which no page is: nothing that a browser or an app's web view sends as an origin begins so. */
-const NO_PAGES: ReadonlySet<string> = new Set(['ftp', 'ws', 'wss', 'file', 'data', 'blob', 'about', 'javascript']);
+const NO_PAGES: ReadonlySet<string> = new Set([
+  'ftp',
+  'ws',
+  'wss',
+  'file',
+  'data',
+  'blob',
+  'about',
+  'javascript',
+]);
 
 /** Names without a dot that nobody can register, so that everything below is one's own (RFC 6761, 6762; ICANN: internal). */
 const OWN_NAMES: ReadonlySet<string> = new Set(['localhost', 'test', 'local', 'internal']);

@@ -57,7 +57,9 @@ t.test('an answer that never comes counts as lost', async (t) => {
   const page = await formOf(t, 'No answer');
   await page.clock.install();
   const isAsked = page.waitForRequest((request) => request.method() === 'POST');
-  await page.route('**/api/keys/', (route) => (route.request().method() === 'GET' ? route.continue() : undefined));
+  await page.route('**/api/keys/', (route) =>
+    route.request().method() === 'GET' ? route.continue() : undefined,
+  );
   await page.getByRole('button', { name: 'Create key' }).click();
   await isAsked;
   await page.clock.fastForward(61_000);
@@ -78,6 +80,8 @@ t.test('so does that of an account, and of a key, that the operator makes', asyn
   await page.getByLabel('E-mail address of the owner').fill('unseen@example.com');
   await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByRole('alert').getByText('whether the account was made. It may have been').waitFor();
-  const { body } = await apiOf(world, ADMIN_TOKEN).get<{ accounts: { email: string }[] }>('/api/admin/accounts/');
+  const { body } = await apiOf(world, ADMIN_TOKEN).get<{ accounts: { email: string }[] }>(
+    '/api/admin/accounts/',
+  );
   t.ok(body.accounts.some(({ email }) => email === 'unseen@example.com'));
 });

@@ -43,7 +43,7 @@ t.test('what the form itself finds wrong stands at its field, and the first has 
   await page.getByLabel('Webhook address').fill('ftp://example.com');
   await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByText('The name must be a line of 1 to 100 characters.').waitFor();
-  await page.getByText('The limit must be a number from 0').waitFor();
+  await page.getByText('The limit must be a number with at most six decimals.').waitFor();
   await page.getByText('The address must be an absolute http or https URL').waitFor();
   await page.locator('input[name=name]:focus').waitFor();
   const { body } = await apiOf(world, key).get<{ keys: unknown[] }>('/api/keys/');

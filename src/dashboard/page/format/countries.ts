@@ -27,7 +27,10 @@ export const COUNTRIES: readonly { readonly code: string; readonly name: string 
 const BY_NAME: ReadonlyMap<string, string> = new Map([
   ...OTHER_NAMES.split('|').flatMap((line) => {
     const [code = '', ...words] = line.trim().split(/\s+/);
-    return words.join(' ').split(',').map((name) => [folded(name), code] as const);
+    return words
+      .join(' ')
+      .split(',')
+      .map((name) => [folded(name), code] as const);
   }),
   ...codes.map(([alpha2 = '', alpha3 = '']) => [folded(alpha3), alpha2] as const),
   ...COUNTRIES.map(({ code, name }) => [folded(name), code] as const),

@@ -6,6 +6,8 @@ import { KeySpend } from './key-spend.tsx';
 import { KeyStatus } from './key-status.tsx';
 import { isOwnKey } from './own-key.ts';
 import { restrictionsOf } from './restrictions.ts';
+import { UnknownModels } from './unknown-models.tsx';
+import { useCatalog } from './use-catalog.ts';
 
 export function KeyTable({
   keys,
@@ -15,6 +17,7 @@ export function KeyTable({
   /** Absent: each key has a page of its own. */
   onSwitch?: (key: KeyView) => void;
 }) {
+  const catalog = useCatalog(keys);
   return (
     <Table
       label="Keys"
@@ -36,6 +39,7 @@ export function KeyTable({
               {key.can_manage && <Badge kind="plain">manages</Badge>}
             </span>
             {key.description && <span class="sub clip">{key.description}</span>}
+            <UnknownModels of={key} catalog={catalog} />
           </th>
           <td>
             <KeyStatus of={key} />

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { KeyView } from '../../../domain/key-view.ts';
+import { wordsOf } from '../api/failure.ts';
 import { listKeys } from '../api/keys.ts';
 import { useAction } from '../api/use-action.ts';
-import { wordsOf } from '../api/failure.ts';
 import { Note } from '../ui/note.tsx';
 import { Time } from '../ui/time.tsx';
 

@@ -3,7 +3,7 @@ import { readModels } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
 import { CATEGORY_NAMES } from '../format/categories.ts';
 import { CheckList } from '../ui/check-list.tsx';
-import { FailureNote } from '../ui/note.tsx';
+import { FailureNote, Note } from '../ui/note.tsx';
 import { Section } from '../ui/section.tsx';
 import type { KeyFormPart } from './key-form.tsx';
 
@@ -49,6 +49,15 @@ export function ModelSettings({ draft, errors, change }: KeyFormPart) {
         onChosen={(models) => change({ models })}
         error={errors.allowed_models}
       />
+      {catalog.data && others.length > 0 && (
+        <Note kind="warning">
+          <p>
+            The catalog that you see has no {others.map((slug) => `“${slug}”`).join(', ')}. Calls with a model
+            that there is not are refused: check the spelling, or untick it.
+            {others.length === draft.models.length && ' As it is, this key may be able to call nothing.'}
+          </p>
+        </Note>
+      )}
     </Section>
   );
 }

@@ -1,0 +1,17 @@
+import type { KeyView } from '../../../domain/key-view.ts';
+import { readModels } from '../api/account.ts';
+import { useLoad } from '../api/use-load.ts';
+import { session } from '../session/session.ts';
+import { isOwnKey } from './own-key.ts';
+
+/**
+ * Names of the models that there are; undefined while that is not known. The gateway tells a key of those only that it may
+ * use, so one that is limited itself cannot tell what others are; neither can the operator's token.
+ */
+export function useCatalog(keys: readonly KeyView[]): ReadonlySet<string> | undefined {
+  const isOperator = session.value?.role === 'operator';
+  const catalog = useLoad(async (signal) => (isOperator ? undefined : await readModels(signal)));
+  const own = keys.find(isOwnKey);
+  const isLimited = own !== undefined && own.allowed_models.length + own.allowed_categories.length > 0;
+  return isLimited || !catalog.data ? undefined : new Set(catalog.data.map(({ id }) => id));
+}

@@ -1,0 +1,88 @@
+import t from 'tap';
+import { keysOf, makeKey, signedIn } from '../helper/owner-page.ts';
+import { startWorld } from '../helper/world.ts';
+
+const world = await startWorld(t);
+const owner = await world.account({ key: { name: 'First' } });
+
+const COUNTRIES = {
+  UK: 'GB',
+  'Great Britain': 'GB',
+  England: 'GB',
+  USA: 'US',
+  'U.S.A.': 'US',
+  'United States of America': 'US',
+  Turkey: 'TR',
+  türkiye: 'TR',
+  'Czech Republic': 'CZ',
+  'Ivory Coast': 'CI',
+  'Côte d’Ivoire': 'CI',
+  "Cote d'Ivoire": 'CI',
+  Holland: 'NL',
+  'The Netherlands': 'NL',
+  'South Korea': 'KR',
+  Burma: 'MM',
+  DEU: 'DE',
+  fra: 'FR',
+  at: 'AT',
+};
+
+const AMOUNTS = {
+  '1,5': 'The limit must be written with a point for decimals and nothing between thousands: 1.5.',
+  '1,000': 'nothing between thousands: 1000 or 1.',
+  '1,234,567.5': 'nothing between thousands: 1234567.5.',
+  $5: 'The limit must be a number alone, without a sign of currency, letters or spaces.',
+  '5 EUR': 'The limit must be a number alone',
+  much: 'The limit must be a number, such as 12.50.',
+  '': 'The limit must be a number, such as 12.50.',
+  '-1': 'The limit must be 0 or more.',
+  '1.2345678': 'The limit must be a number with at most six decimals.',
+  '99000000000': 'The limit must be at most 9,',
+};
+
+t.test('countries are taken by their usual names and codes', async (t) => {
+  const { page, open } = await signedIn(t, world, owner.key);
+  await open('keys/new', 'Create key');
+  await page.getByLabel('Name', { exact: true }).fill('Blocking');
+  const field = page.getByLabel('Blocked countries', { exact: true });
+  for (const [name, code] of Object.entries(COUNTRIES)) {
+    await field.fill(name);
+    await page.locator('.typing-right', { hasText: `(${code})` }).waitFor();
+    await field.press('Enter');
+  }
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await page.getByLabel('Key value').waitFor();
+  const made = (await keysOf(world, owner.key)).find(({ name }) => name === 'Blocking');
+  t.same(made?.blocked_countries, [...new Set(Object.values(COUNTRIES))]);
+});
+
+t.test('an amount that is written as elsewhere is refused with what would be right', async (t) => {
+  const { page, open } = await signedIn(t, world, owner.key);
+  await open('keys/new', 'Create key');
+  await page.getByLabel('Limit what this key may spend').check();
+  const field = page.getByLabel('Limit in credits');
+  for (const [typed, words] of Object.entries(AMOUNTS)) {
+    await field.fill(typed);
+    await field.press('Tab');
+    await page.locator('#field-spending_limit-error').getByText(words).waitFor();
+  }
+  t.equal(await field.getAttribute('aria-invalid'), 'true');
+});
+
+t.test('a model that there is not is warned of in the form and in the list', async (t) => {
+  const { id } = await makeKey(world, owner.key, { name: 'Misspelt', allowed_models: ['flatt'] });
+  const { page, open } = await signedIn(t, world, owner.key);
+  await open('keys', 'Keys');
+  await page
+    .getByRole('row', { name: /Misspelt/ })
+    .getByText('“flatt” is not in the catalog')
+    .waitFor();
+  await open(`keys/${id}`, 'Misspelt');
+  await page.getByText('The catalog that you see has no “flatt”').waitFor();
+  await page.getByText('this key may be able to call nothing').waitFor();
+  await page.getByLabel('flat text', { exact: true }).check();
+  await page.getByText('this key may be able to call nothing').waitFor({ state: 'detached' });
+  await page.getByLabel(/^flatt/).click();
+  await page.getByText('The catalog that you see has no').waitFor({ state: 'detached' });
+  t.pass('and no longer, once it is mended');
+});
