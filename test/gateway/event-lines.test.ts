@@ -1,0 +1,172 @@
+import fc from 'fast-check';
+import { test } from 'tap';
+import { ChatStream } from '../../src/gateway/meter/chat-stream.ts';
+import { EventReader } from '../../src/gateway/meter/event-reader.ts';
+import type { StreamMeter, Verdict } from '../../src/gateway/meter/meter.ts';
+import { ResponsesStream } from '../../src/gateway/meter/responses-stream.ts';
+import { eventData } from '../../src/gateway/meter/sse-event.ts';
+
+const LINE_ENDS = ['\n', '\r', '\r\n'] as const;
+const FIELDS = ['', 'id: 7', ': a comment', ':', 'retry: 100', 'event: message', 'nonsense', 'data:'];
+
+/** Sends a stream in these parts to a meter, and gets what comes out, and the verdicts on it. */
+function read(meter: StreamMeter, stream: string, cuts: readonly number[]): { out: string; passed: string } {
+  const reader = new EventReader(meter);
+  const bytes = Buffer.from(stream, 'latin1');
+  let [out, passed, from] = ['', '', 0];
+  const take = (event: string, verdict: Verdict) => {
+    out += event;
+    if (verdict === 'pass' || verdict === 'end') passed += event;
+    else if (verdict !== 'drop') passed += verdict.replacement;
+  };
+  for (const to of [...new Set([...cuts, bytes.length])].sort((a, b) => a - b)) {
+    reader.push(bytes.subarray(from, to));
+    from = to;
+    for (let event = reader.next(); event !== undefined; event = reader.next()) take(event, reader.verdict);
+  }
+  take(reader.end(), reader.verdict);
+  return { out, passed };
+}
+
+/** Notes the data of each event. */
+class Notes implements StreamMeter {
+  readonly data: unknown[] = [];
+  readonly usage = undefined;
+  readonly kept = {};
+  readonly pieces = 0;
+  readonly isClosing = false;
+  event(event: string): Verdict {
+    const data = eventData(event);
+    if (data) this.data.push(data.n);
+    return 'pass';
+  }
+  written(): string {
+    return '';
+  }
+}
+
+const cutsOf = fc.array(fc.nat(600), { maxLength: 12 });
+const lineEnd = fc.constantFrom(...LINE_ENDS);
+const events = fc.array(
+  fc.record({
+    before: fc.array(fc.tuple(fc.constantFrom(...FIELDS.slice(1)), lineEnd), { maxLength: 3 }),
+    ends: fc.tuple(lineEnd, lineEnd),
+    space: fc.boolean(),
+  }),
+  { maxLength: 6 },
+);
+
+test('line ends of any kind, in any mix and cut anywhere, end the same events', async (t) => {
+  fc.assert(
+    fc.property(fc.boolean(), events, cutsOf, (hasMark, list, cuts) => {
+      let stream = hasMark ? '\xef\xbb\xbf' : '';
+      list.forEach(({ before, ends, space }, n) => {
+        const [first, second] = ends;
+        // CR and LF would be one line end.
+        const blank = first === '\r' && second === '\n' ? '\r' : second;
+        // An LF that ends a comment's line after a CR too.
+        stream += before.map(([field, end]) => `${field}${end}`).join('');
+        stream += `data:${space ? ' ' : ''}{"n":${n}}${first}${blank}`;
+      });
+      const notes = new Notes();
+      const { out } = read(notes, stream, cuts);
+      return out === stream && JSON.stringify(notes.data) === JSON.stringify(list.map((_, n) => n));
+    }),
+    { numRuns: 2_000 },
+  );
+  t.pass('2,000 streams');
+});
+
+const LINES = [
+  [
+    'id: 1',
+    'data: {"choices":[{"index":0,"delta":{"content":"Hello there"},"finish_reason":null}],"usage":null}',
+  ],
+  [': ping', 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":null}'],
+  ['data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4}}'],
+  ['data: [DONE]'],
+];
+
+test('a chat stream cut anywhere, with any line ends, has the same usage, words and answer', async (t) => {
+  for (const line of LINE_ENDS) {
+    for (const blank of LINE_ENDS) {
+      // CR and LF are one line end.
+      if (line === '\r' && blank === '\n') continue;
+      const whole = (lists: readonly (readonly string[])[]) =>
+        lists.map((lines) => lines.join(line) + line + blank).join('');
+      const stream = whole(LINES);
+      const expected = whole(LINES.filter((_, index) => index !== 2)).replaceAll(',"usage":null', '');
+      for (let cut = 0; cut < stream.length; cut++) {
+        const meter = new ChatStream({ injectedUsage: true, isInterleaved: false });
+        const { passed } = read(meter, stream, [cut, cut + 1]);
+        if (passed !== expected || meter.written() !== 'Hello there' || meter.usage?.output !== 4)
+          t.fail(`${JSON.stringify([line, blank])} cut at ${cut}: ${JSON.stringify(passed)}`);
+      }
+    }
+  }
+  t.pass('every cut');
+});
+
+test('a stream with ids or comments before its data is whole without [DONE]', async (t) => {
+  for (const before of ['id: 1\n', ': ping\n', 'event: chunk\r\n', '\n', '\xef\xbb\xbf']) {
+    const meter = new ChatStream({ injectedUsage: false, isInterleaved: false });
+    read(meter, `${before}data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n`, []);
+    t.equal(meter.isWhole, true, JSON.stringify(before));
+  }
+});
+
+test('the last event of a response is read at any size, wherever it is cut', async (t) => {
+  const response = {
+    id: 'resp_1',
+    error: null,
+    instructions: ' '.repeat(1_100_000),
+    output: [
+      { type: 'reasoning', id: 'rs_1', encrypted_content: 'A'.repeat(100_000) },
+      { type: 'image_generation_call', id: 'ig_1', result: 'B'.repeat(1_500_000) },
+      { type: 'code_interpreter_call', id: 'ci_1', container_id: 'cntr_1' },
+    ],
+    usage: { input_tokens: 250_000, input_tokens_details: { cached_tokens: 0 }, output_tokens: 11 },
+  };
+  for (const type of ['response.completed', 'response.incomplete', 'response.failed']) {
+    for (const name of [`event: ${type}\r\n`, '', 'id: 9\n: x\n']) {
+      const stream = `${name}data: ${JSON.stringify({ type, sequence_number: 4, response })}\n\r\n`;
+      for (const partBytes of [1_000, 65_536, 10_000_000]) {
+        const cuts = Array.from(
+          { length: Math.ceil(stream.length / partBytes) },
+          (_, part) => part * partBytes,
+        );
+        const meter = new ResponsesStream();
+        const { out } = read(meter, stream, cuts);
+        t.ok(out === stream);
+        t.match(meter, {
+          usage: { input: 250_000, output: 11 },
+          made: ['resp_1', 'rs_1', 'ig_1', 'ci_1', 'cntr_1'],
+          failed: type === 'response.failed',
+        });
+      }
+    }
+  }
+});
+
+test('an event without end, a line without end and comments without end take a bounded memory', async (t) => {
+  for (const [first, more] of [
+    ['data: {"choices":[{"index":0,"delta":{"images":["', 'A'.repeat(65_536)],
+    ['data: {"choices":[{"index":0,"delta":{"content":"', 'word '.repeat(13_107)],
+    ['data: ', '[[{},{}],["a"]],'.repeat(4_096)],
+    ['data: {"usage":', '{"usage":[1,2,"a"],"b":'.repeat(2_849)],
+    ['data: ', 'data: x\r\n'.repeat(7_281)],
+    [': ', ': comment\n'.repeat(6_553)],
+    ['x', 'x'.repeat(65_536)],
+  ] as const) {
+    const reader = new EventReader(new ChatStream({ injectedUsage: true, isInterleaved: false }));
+    global.gc?.();
+    const before = process.memoryUsage().heapUsed;
+    let passed = 0;
+    reader.push(Buffer.from(first));
+    for (let part = 0; part < 500; part++) {
+      reader.push(Buffer.from(more, 'latin1'));
+      for (let event = reader.next(); event !== undefined; event = reader.next()) passed += event.length;
+    }
+    t.ok(passed > 30_000_000 && process.memoryUsage().heapUsed - before < 25_000_000, `${first}: ${passed}`);
+  }
+});
