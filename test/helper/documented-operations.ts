@@ -90,8 +90,7 @@ async function refusesWith(
   t.equal(response.status, ERRORS[code][0], `${code}: status`);
   t.same(await faultsOf(stage.document, stage.judge, operation, response), [], code);
   const { error } = (await copy.json()) as { error?: { code?: string } };
-  // Anthropic's shape has no code.
-  t.equal(error?.code ?? code, code);
+  t.equal(error?.code, code);
 }
 
 /** The alternatives of the credential; an empty list says that there is none. */
