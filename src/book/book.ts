@@ -94,8 +94,8 @@ export interface UsageRow {
   /** `YYYY-MM-DD`, the key id, or the model, by group. */
   readonly group: string | number | null;
   readonly calls: number;
-  /** Positive: credits spent (charges less refunds). */
-  readonly credits: Micro;
+  /** Positive: micro-credits spent (charges less refunds). Sums may be beyond what a number holds exactly. */
+  readonly credits: bigint;
   readonly usage: Usage;
 }
 
@@ -248,6 +248,8 @@ export interface Book {
   ): Promise<{ grant: Grant; repeated: boolean }>;
   /** The grant that was recorded under this idempotency key before; undefined: none. Throws IdempotencyKeyReused. */
   grantUnder(grant: Omit<Grant, 'balanceAfter'>, idempotencyKey: string): Promise<Grant | undefined>;
+  /** Removes a grant that was refused and has no ledger entry; its idempotency key is free again. */
+  withdrawGrant(id: string): Promise<void>;
   /** Grants without a ledger entry, created before `createdBefore`. */
   pendingGrants(createdBefore: number, limit: number): Promise<Grant[]>;
   /** Those of its account that were recorded before it and have no ledger entry either, oldest first. */

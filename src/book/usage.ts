@@ -1,5 +1,4 @@
-import { type Kysely, sql } from 'kysely';
-import { micro } from '../domain/credits.ts';
+import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Usage } from '../domain/ledger-entry.ts';
 import type { Book, UsageRow } from './book.ts';
 import type { BookSchema } from './schema.ts';
@@ -21,14 +20,19 @@ export function usageQueries({ db }: Store): Pick<Book, 'usage'> {
       return rows.sort(byPlace).map((row) => ({
         group: groupName(groupBy, row.place),
         calls: row.calls,
-        credits: micro(row.credits),
+        credits: BigInt(row.credits),
         usage: usageOf(row),
       }));
     },
   };
 }
 
-type Row = Sums & { place: string | number };
+type Row = Sums & { place: string | number; credits: string };
+
+/** Credits as text: over years they can be more than a number holds exactly. */
+function summed(column: string, sum: Expression<unknown>): RawBuilder<never> {
+  return column === 'credits' ? sql`cast(${sum} as text)` : sql`${sum}`;
+}
 
 function byModelDays(
   db: Kysely<BookSchema>,
@@ -40,7 +44,7 @@ function byModelDays(
   return db
     .selectFrom('spend_model_days')
     .select(`${column} as place`)
-    .select(({ fn }) => SUMS.map((sum) => fn.sum<number>(sum).as(sum)))
+    .select(({ fn }) => SUMS.map((sum) => summed(sum, fn.sum(sum)).as(sum)))
     .where('account_id', '=', accountId)
     .where('day', '>=', fromDay)
     .where('day', '<', toDay)
@@ -65,11 +69,11 @@ async function byKey(
   const rows = await db
     .selectFrom(all.as('parts'))
     .select('key_id as place')
-    .select(({ fn }) => SUMS.map((sum) => fn.sum<number>(sql`times * ${sql.ref(sum)}`).as(sum)))
+    .select(({ fn }) => SUMS.map((sum) => summed(sum, fn.sum(sql`times * ${sql.ref(sum)}`)).as(sum)))
     .groupBy('key_id')
     .execute();
   // A key that was used in a month, but only on days that were taken off again.
-  return rows.filter(({ calls, credits }) => calls !== 0 || credits !== 0);
+  return rows.filter(({ calls, credits }) => calls !== 0 || credits !== '0');
 }
 
 function monthsOf(db: Kysely<BookSchema>, accountId: number, { from, to, times }: Part) {
@@ -90,7 +94,7 @@ function daysOf(db: Kysely<BookSchema>, accountId: number, { from, to, times }: 
     .where('day', '<', to);
 }
 
-type Sums = Record<(typeof SUMS)[number], number>;
+type Sums = Record<Exclude<(typeof SUMS)[number], 'credits'>, number>;
 
 /** Absent = 0. */
 function usageOf(sums: Sums): Usage {
