@@ -10,8 +10,18 @@ import { BY_KEY } from './docs/operation.ts';
 import { BODY_REFUSALS, KEY_REFUSALS, MANAGING_REFUSALS } from './docs/refusals.ts';
 import { speakJson } from './json-scope.ts';
 import { CREATED_KEY_EXAMPLE, KEY_EXAMPLE, KEY_PATCH_EXAMPLES, NEW_KEY_EXAMPLES } from './key-examples.ts';
+import { sendKeys } from './key-list.ts';
 import { keyIdOf } from './key-path.ts';
-import { CreatedKey, DeletedKey, Key, KeyList, KeyPatch, KeyPath, NewKeyBody } from './key-schema.ts';
+import {
+  CreatedKey,
+  DeletedKey,
+  Key,
+  KeyList,
+  KeyListQuery,
+  KeyPatch,
+  KeyPath,
+  NewKeyBody,
+} from './key-schema.ts';
 import { keyViews } from './key-views.ts';
 import { beforeTheBody, managesAfterPatch, managesOnCreation, managingCaller } from './may-manage.ts';
 
@@ -40,19 +50,21 @@ export function keysRoutes(deps: KeysDeps): FastifyPluginAsync {
   };
 }
 
-function listRoute(app: FastifyInstance, { book, ledger, gatekeeper }: KeysDeps): void {
+function listRoute(app: FastifyInstance, deps: KeysDeps): void {
+  const { gatekeeper } = deps;
   const schema: FastifySchema = {
     ...docs,
     operationId: 'listKeys',
     summary: 'List keys',
     description:
       'All keys of the account of the calling key, inactive ones included. Every usable key may list.',
+    querystring: KeyListQuery,
     response: { 200: KeyList },
-    'x-docs': { refusals: KEY_REFUSALS, answer: { keys: [KEY_EXAMPLE] } },
+    'x-docs': { refusals: [...KEY_REFUSALS, 'invalid_field'], answer: { keys: [KEY_EXAMPLE] } },
   };
-  app.get('/api/keys/', { schema }, async (request) => {
+  app.get('/api/keys/', { schema }, async (request, reply) => {
     const { key: caller } = await gatekeeper.authorise(request);
-    return { keys: await keyViews(ledger, caller.accountId, await book.keys(caller.accountId)) };
+    return sendKeys(deps, request, reply, caller.accountId);
   });
 }
 
@@ -65,7 +77,7 @@ function createRoute(app: FastifyInstance, deps: KeysDeps): void {
     body: NewKeyBody,
     response: { 201: CreatedKey },
     'x-docs': {
-      refusals: [...MANAGING_REFUSALS, ...BODY_REFUSALS],
+      refusals: [...MANAGING_REFUSALS, ...BODY_REFUSALS, 'too_many_keys'],
       requests: NEW_KEY_EXAMPLES,
       answer: CREATED_KEY_EXAMPLE,
     },

@@ -169,6 +169,8 @@ export interface Charge {
 export class EmailTaken extends Error {}
 /** Thrown where an Idempotency-Key was used before with another amount or note. */
 export class IdempotencyKeyReused extends Error {}
+/** Thrown where an account has as many keys as it may. */
+export class TooManyKeys extends Error {}
 /** Thrown where an account has had as many test alerts within a minute as it may. */
 export class TooManyTestAlerts extends Error {
   /** Until another one may be sent: 1–60,000. */
@@ -215,9 +217,13 @@ export interface Book {
 
   keyByHash(hash: string): Promise<KeyRecord | undefined>;
   key(accountId: number, keyId: number): Promise<KeyRecord | undefined>;
-  /** All keys of the account by id ascending, inactive ones included. */
-  keys(accountId: number): Promise<KeyRecord[]>;
-  createKey(accountId: number, key: NewKey, now: number): Promise<KeyRecord>;
+  /**
+   * Keys of the account with ids above `after` (default 0), by id ascending, inactive ones included: at most `limit`, at most
+   * 500, and fewer where their lists are long, so that a page has some 1 MiB at most. None: there are no more.
+   */
+  keys(accountId: number, after?: number, limit?: number): Promise<KeyRecord[]>;
+  /** Throws TooManyKeys where the account has `most` already, inactive ones included: none is ever removed. */
+  createKey(accountId: number, key: NewKey, now: number, most?: number): Promise<KeyRecord>;
   /** Undefined: no such key in that account. Version grows by one, also where nothing changed. */
   updateKey(
     accountId: number,
