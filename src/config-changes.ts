@@ -15,7 +15,7 @@ export interface ConfigChanges {
 }
 
 /** Read once: listeners, timers and bounds are made from them. */
-const AT_START_ONLY = ['server', 'alerts', 'origins', 'limits'] as const;
+const AT_START_ONLY = ['server', 'accounts', 'alerts', 'origins', 'limits'] as const;
 
 /** What differs between two configurations as they were loaded. */
 export function configChanges(before: Config, after: Config): ConfigChanges {

@@ -222,6 +222,13 @@ const alertsSection = section({
     'Whether webhooks may go to addresses that are not public; for development and tests only',
   ),
 });
+const accountsSection = section({
+  maxKeys: optional(
+    number(1, 100_000),
+    10_000,
+    'Most keys of one account, inactive ones included, as none is ever removed; one more is 409 too_many_keys',
+  ),
+});
 const originsSection = section({
   allowMissing: optional(
     boolean,
@@ -276,6 +283,7 @@ function optionalSection<T>(read: Reader<T>, description: string): Field<T> {
 export const configFile = section({
   server: optionalSection(serverSection, 'Where the gateway listens'),
   alerts: optionalSection(alertsSection, 'Delivery of low-credits alerts'),
+  accounts: optionalSection(accountsSection, 'Bounds of accounts'),
   origins: optionalSection(originsSection, 'The check of browser origins'),
   limits: optionalSection(limitsSection, 'Bounds of model calls'),
   upstreams: required(entries(upstream), 'Where models run, by a name of your own'),

@@ -37,6 +37,8 @@ export interface Config {
     /** How long a stopping gateway says so in /readyz, and serves on, before it stops accepting. */
     readonly drainDelayMs: number;
   };
+  /** `maxKeys`: most keys of one account, inactive ones included. */
+  readonly accounts: { readonly maxKeys: number };
   readonly alerts: { readonly timeoutMs: number; readonly allowPrivateNetworks: boolean };
   readonly origins: { readonly allowMissing: boolean };
   readonly limits: {

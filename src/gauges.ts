@@ -16,7 +16,7 @@ const ALERTS_COUNTED = 1_000;
 type Aggregator = 'sum' | 'max' | 'min' | 'first';
 
 export interface GaugeParts {
-  readonly ledger: Pick<OpenLedger, 'check' | 'openSettlements' | 'backlog' | 'holds'>;
+  readonly ledger: Pick<OpenLedger, 'check' | 'openSettlements' | 'backlog' | 'refusedEntries' | 'holds'>;
   readonly book: Pick<Book, 'ping' | 'queuedAlerts'>;
   readonly spools: Pick<SpoolFolder, 'kept'>;
 }
@@ -83,6 +83,12 @@ function ledgerGauges(gauge: MakeGauge, ledger: GaugeParts['ledger']): void {
     'max',
     'Age of the oldest of them: what a loss of Redis would cost; 0: there is none',
     async () => (await backlog()).ageMs / MS_PER_S,
+  );
+  gauge(
+    'tollgate_journal_refused',
+    'max',
+    'Ledger entries in Redis that the book does not take; each is in the log, and waits for repair',
+    () => ledger.refusedEntries(),
   );
   gauge(
     'tollgate_holds',

@@ -72,6 +72,7 @@ export function loadConfig({ env, file }: { env: NodeJS.ProcessEnv; file?: strin
       bodyTimeoutMs: settings.server.bodyTimeoutMs,
       drainDelayMs: given.drainDelayMs ?? settings.server.drainDelayMs,
     },
+    accounts: settings.accounts,
     alerts: settings.alerts,
     origins: settings.origins,
     limits: settings.limits,

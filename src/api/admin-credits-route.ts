@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
 import { type Book, type Grant, IdempotencyKeyReused } from '../book/book.ts';
-import { creditsNumber, MAX_CREDITS, MICRO_PER_CREDIT, type Micro } from '../domain/credits.ts';
+import { creditsNumber, MAX_BALANCE, MAX_CREDITS, type Micro } from '../domain/credits.ts';
 import { GatewayError, invalidField } from '../domain/errors.ts';
-import { type Ledger, LedgerUnavailable } from '../ledger/ledger.ts';
+import { BalanceBeyondBound, type Ledger, LedgerUnavailable } from '../ledger/ledger.ts';
 import { accountOf } from './admin-account.ts';
 import type { AdminDeps } from './admin-routes.ts';
 import {
@@ -17,8 +17,6 @@ import {
 import { BY_OPERATOR } from './docs/operation.ts';
 import { BODY_REFUSALS, OPERATOR_REFUSALS } from './docs/refusals.ts';
 import { creditsField, objectBody, textField } from './object-body.ts';
-
-const MAX_BALANCE = MAX_CREDITS * MICRO_PER_CREDIT;
 
 /**
  * `POST /api/admin/accounts/<id>/credits/`: a top-up or an adjustment. The book has it before Redis applies it, under
@@ -66,11 +64,18 @@ function parseCredits(body: unknown): { amount: Micro; note: string } {
   return { amount: micros, note: textField('note', note, LONGEST_NOTE) };
 }
 
-/** Beyond 9,000,000,000 credits either way a balance would no longer be exact, so it never gets there. */
+/**
+ * Beyond 9,000,000,000 credits either way a balance would no longer be exact, so it never gets there. Redis decides, as of
+ * several changes at once each may fit alone; what does not fit by now need not be recorded first.
+ */
 async function requireRoom(ledger: Ledger, accountId: number, amount: Micro): Promise<void> {
   const { balance } = await ledger.account(accountId);
   if (Math.abs(balance + amount) <= MAX_BALANCE) return;
-  throw invalidField('amount', `amount would take the balance beyond ${MAX_CREDITS} credits.`);
+  throw noRoom();
+}
+
+function noRoom(): GatewayError {
+  return invalidField('amount', `amount would take the balance beyond ${MAX_CREDITS} credits.`);
 }
 
 /** `allowed` is asked for a new one only: a repeat gets its answer, however full the account is by now. */
@@ -97,14 +102,21 @@ async function recorded(
 
 /** What Redis could not take when it was recorded comes first: initial credits are the first row of their ledger. */
 async function appliedInOrder(book: Book, ledger: Ledger, grant: Grant): Promise<Micro> {
-  for (const earlier of await book.grantsBefore(grant)) await applied(ledger, earlier);
-  return await applied(ledger, grant);
+  for (const earlier of await book.grantsBefore(grant)) await applied(book, ledger, earlier);
+  const balance = await applied(book, ledger, grant);
+  if (balance === undefined) throw noRoom();
+  return balance;
 }
 
-async function applied(ledger: Ledger, grant: Grant): Promise<Micro> {
+/** The balance after it; undefined: there is no room for it, and it is as if it had never been asked for. */
+async function applied(book: Book, ledger: Ledger, grant: Grant): Promise<Micro | undefined> {
   try {
     return await ledger.grant(grant);
   } catch (error) {
+    if (error instanceof BalanceBeyondBound) {
+      await book.withdrawGrant(grant.id);
+      return undefined;
+    }
     if (!(error instanceof LedgerUnavailable)) throw error;
     throw new GatewayError(
       'service_unavailable',

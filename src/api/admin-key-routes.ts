@@ -9,6 +9,7 @@ import { BY_OPERATOR } from './docs/operation.ts';
 import { BODY_REFUSALS, OPERATOR_REFUSALS } from './docs/refusals.ts';
 import { ifMatch } from './if-match.ts';
 import { CREATED_KEY_EXAMPLE, KEY_EXAMPLE, KEY_PATCH_EXAMPLES, NEW_KEY_EXAMPLES } from './key-examples.ts';
+import { sendKeys } from './key-list.ts';
 import { keyIdOf } from './key-path.ts';
 import {
   CreatedKey,
@@ -16,6 +17,7 @@ import {
   Key,
   KeyChangeHeaders,
   KeyList,
+  KeyListQuery,
   KeyPatch,
   NewKeyBody,
 } from './key-schema.ts';
@@ -37,18 +39,22 @@ export function adminKeyRoutes(app: FastifyInstance, deps: AdminDeps): void {
   deleteRoute(app, deps);
 }
 
-function listRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
+function listRoute(app: FastifyInstance, deps: AdminDeps): void {
   const schema: FastifySchema = {
     ...docs,
     operationId: 'listKeysOfAccount',
     summary: 'List the keys of an account',
     params: AccountPath,
+    querystring: KeyListQuery,
     response: { 200: KeyList },
-    'x-docs': { refusals: [...OPERATOR_REFUSALS, 'account_not_found'], answer: { keys: [KEY_EXAMPLE] } },
+    'x-docs': {
+      refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'invalid_field'],
+      answer: { keys: [KEY_EXAMPLE] },
+    },
   };
-  app.get(PATH, { schema }, async (request) => {
-    const { id } = await accountOf(book, request);
-    return { keys: await keyViews(ledger, id, await book.keys(id)) };
+  app.get(PATH, { schema }, async (request, reply) => {
+    const { id } = await accountOf(deps.book, request);
+    return sendKeys(deps, request, reply, id);
   });
 }
 
@@ -64,7 +70,7 @@ function createRoute(app: FastifyInstance, deps: AdminDeps): void {
     body: NewKeyBody,
     response: { 201: mayWarn(CreatedKey) },
     'x-docs': {
-      refusals: [...OPERATOR_REFUSALS, 'account_not_found', ...BODY_REFUSALS],
+      refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'too_many_keys', ...BODY_REFUSALS],
       requests: NEW_KEY_EXAMPLES,
       answer: CREATED_KEY_EXAMPLE,
     },

@@ -1,5 +1,6 @@
-import type { Book } from '../book/book.ts';
+import { type Book, TooManyKeys } from '../book/book.ts';
 import type { Config } from '../config.ts';
+import { GatewayError } from '../domain/errors.ts';
 import type { KeySettings } from '../domain/key.ts';
 import { newKeyValue } from '../domain/key-value.ts';
 import { createdKeyView } from '../domain/key-view.ts';
@@ -12,14 +13,23 @@ export interface CreateKeyDeps {
   readonly now?: () => number;
 }
 
-/** Makes a key and answers its created-key response: the only place where its value appears. */
+/** Makes a key and answers its created-key response: the only place where its value appears. Throws `too_many_keys`. */
 export async function createKey(
   { book, ledger, config, now = Date.now }: CreateKeyDeps,
   accountId: number,
   settings: KeySettings,
 ) {
   const { value, prefix, hash } = newKeyValue(config.keyPrefix);
-  const key = await book.createKey(accountId, { ...settings, prefix, hash }, now());
+  const { maxKeys } = config.accounts;
+  const key = await book
+    .createKey(accountId, { ...settings, prefix, hash }, now(), maxKeys)
+    .catch((error) => {
+      if (!(error instanceof TooManyKeys)) throw error;
+      throw new GatewayError(
+        'too_many_keys',
+        `The account has ${maxKeys} keys, inactive ones included, and may not have more. Change one that is not in use.`,
+      );
+    });
   await onceReachable(ledger.publishKey(key, hash));
   return createdKeyView(key, value);
 }

@@ -8,7 +8,16 @@ import {
   MOST_ITEMS,
 } from '../domain/key-fields.ts';
 import { DEFAULT_SETTINGS } from '../domain/key-settings.ts';
-import { balance, exactCredits, id, timestamp, timestampOrNull, words } from './docs/fields.ts';
+import {
+  balance,
+  cursor,
+  exactCredits,
+  id,
+  pageLimit,
+  timestamp,
+  timestampOrNull,
+  words,
+} from './docs/fields.ts';
 import { Type } from './docs/json-type.ts';
 import { IF_MATCH } from './if-match.ts';
 
@@ -127,9 +136,22 @@ export const OwnKey = Type.Object(
 );
 
 export const KeyList = Type.Object(
-  { keys: Type.Array(Key) },
+  {
+    keys: Type.Array(Key),
+    next: Type.Optional(
+      Type.Union([Type.String(), Type.Null()], {
+        description:
+          'Only where `limit` was sent: to be sent as `after` for the following page; null: there is none.',
+      }),
+    ),
+  },
   { title: 'KeyList', description: 'Keys by id ascending, inactive ones included.' },
 );
+
+export const KeyListQuery = Type.Object({
+  limit: pageLimit('How many keys a page has; without it, the answer has all of them.'),
+  after: cursor('The `next` of the page before: keys with higher ids only.'),
+});
 
 /** Seed, "Created-key response object". */
 export const CreatedKey = Type.Object(

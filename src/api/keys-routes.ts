@@ -2,9 +2,7 @@ import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify
 import type { Book } from '../book/book.ts';
 import type { Config } from '../config.ts';
 import type { Catalog } from '../domain/catalog.ts';
-import type { KeyRecord } from '../domain/key.ts';
 import { parseKeyPatch, parseNewKey } from '../domain/key-settings.ts';
-import type { JudgedKey } from '../domain/rules.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { changeKey } from './change-key.ts';
@@ -14,6 +12,7 @@ import { BODY_REFUSALS, MANAGING_REFUSALS, OWNER_REFUSALS } from './docs/refusal
 import { ifMatch } from './if-match.ts';
 import { speakJson } from './json-scope.ts';
 import { CREATED_KEY_EXAMPLE, KEY_EXAMPLE, KEY_PATCH_EXAMPLES, NEW_KEY_EXAMPLES } from './key-examples.ts';
+import { sendKeys } from './key-list.ts';
 import { keyIdOf } from './key-path.ts';
 import {
   CreatedKey,
@@ -21,6 +20,7 @@ import {
   Key,
   KeyChangeHeaders,
   KeyList,
+  KeyListQuery,
   KeyPatch,
   KeyPath,
   NewKeyBody,
@@ -63,27 +63,22 @@ export function keysRoutes(deps: KeysDeps): FastifyPluginAsync {
   };
 }
 
-function listRoute(app: FastifyInstance, { book, ledger, gatekeeper }: KeysDeps): void {
+function listRoute(app: FastifyInstance, deps: KeysDeps): void {
   const schema: FastifySchema = {
     ...docs,
     operationId: 'listKeys',
     summary: 'List keys',
     description:
       'All keys of the account of the calling key, inactive ones included. A key that cannot manage sees itself only.',
+    querystring: KeyListQuery,
     response: { 200: KeyList },
     'x-docs': { refusals: OWNER_REFUSALS, answer: { keys: [KEY_EXAMPLE] } },
   };
-  app.get('/api/keys/', { schema }, async (request) => {
-    const caller = await callingKey(gatekeeper, request);
-    return { keys: await keyViews(ledger, caller.accountId, await seenKeys(book, caller)) };
+  app.get('/api/keys/', { schema }, async (request, reply) => {
+    const { id, accountId, canManage } = await callingKey(deps.gatekeeper, request);
+    // A key that cannot manage sees itself only (contract section 2, "What a key sees").
+    return sendKeys(deps, request, reply, accountId, canManage ? undefined : id);
   });
-}
-
-/** A key that cannot manage sees itself only (contract section 2, "What a key sees"). */
-async function seenKeys(book: Book, { id, accountId, canManage }: JudgedKey): Promise<readonly KeyRecord[]> {
-  if (canManage) return await book.keys(accountId);
-  const own = await book.key(accountId, id);
-  return own === undefined ? [] : [own];
 }
 
 function createRoute(app: FastifyInstance, deps: KeysDeps): void {
@@ -95,7 +90,7 @@ function createRoute(app: FastifyInstance, deps: KeysDeps): void {
     body: NewKeyBody,
     response: { 201: mayWarn(CreatedKey) },
     'x-docs': {
-      refusals: [...MANAGING_REFUSALS, ...BODY_REFUSALS],
+      refusals: [...MANAGING_REFUSALS, ...BODY_REFUSALS, 'too_many_keys'],
       requests: NEW_KEY_EXAMPLES,
       answer: CREATED_KEY_EXAMPLE,
     },

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Book, UsageRow } from '../book/book.ts';
-import { creditsString, type Micro, micro } from '../domain/credits.ts';
+import { creditsString } from '../domain/credits.ts';
 import type { Usage } from '../domain/ledger-entry.ts';
 import { dayString } from '../domain/period.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -44,7 +44,7 @@ export async function readUsage(
 
 interface Sums {
   readonly calls: number;
-  readonly credits: Micro;
+  readonly credits: bigint;
   readonly usage: Usage;
 }
 
@@ -60,7 +60,7 @@ function total(rows: readonly UsageRow[]): Sums {
   }
   return {
     calls: rows.reduce((sum, row) => sum + row.calls, 0),
-    credits: micro(rows.reduce((sum, row) => sum + row.credits, 0)),
+    credits: rows.reduce((sum, row) => sum + row.credits, 0n),
     usage,
   };
 }

@@ -97,8 +97,8 @@ export interface UsageRow {
   /** `YYYY-MM-DD`, the key id, or the model, by group. */
   readonly group: string | number | null;
   readonly calls: number;
-  /** Positive: credits spent (charges less refunds). */
-  readonly credits: Micro;
+  /** Positive: micro-credits spent (charges less refunds). Sums may be beyond what a number holds exactly. */
+  readonly credits: bigint;
   readonly usage: Usage;
 }
 
@@ -181,6 +181,8 @@ export class VersionConflict extends Error {
 }
 /** Thrown where an Idempotency-Key was used before with another amount or note. */
 export class IdempotencyKeyReused extends Error {}
+/** Thrown where an account has as many keys as it may. */
+export class TooManyKeys extends Error {}
 /** Thrown where an account has had as many test alerts within a minute as it may. */
 export class TooManyTestAlerts extends Error {
   /** Until another one may be sent: 1–60,000. */
@@ -227,9 +229,13 @@ export interface Book {
 
   keyByHash(hash: string): Promise<KeyRecord | undefined>;
   key(accountId: number, keyId: number): Promise<KeyRecord | undefined>;
-  /** All keys of the account by id ascending, inactive ones included. */
-  keys(accountId: number): Promise<KeyRecord[]>;
-  createKey(accountId: number, key: NewKey, now: number): Promise<KeyRecord>;
+  /**
+   * Keys of the account with ids above `after` (default 0), by id ascending, inactive ones included: at most `limit`, at most
+   * 500, and fewer where their lists are long, so that a page has some 1 MiB at most. None: there are no more.
+   */
+  keys(accountId: number, after?: number, limit?: number): Promise<KeyRecord[]>;
+  /** Throws TooManyKeys where the account has `most` already, inactive ones included: none is ever removed. */
+  createKey(accountId: number, key: NewKey, now: number, most?: number): Promise<KeyRecord>;
   /**
    * Undefined: no such key in that account. Version grows by one, also where nothing changed. Throws VersionConflict
    * where the key is at another version than `ifVersion`; then nothing is changed.
@@ -264,6 +270,8 @@ export interface Book {
   ): Promise<{ grant: Grant; repeated: boolean }>;
   /** The grant that was recorded under this idempotency key before; undefined: none. Throws IdempotencyKeyReused. */
   grantUnder(grant: Omit<Grant, 'balanceAfter'>, idempotencyKey: string): Promise<Grant | undefined>;
+  /** Removes a grant that was refused and has no ledger entry; its idempotency key is free again. */
+  withdrawGrant(id: string): Promise<void>;
   /** Grants without a ledger entry, created before `createdBefore`. */
   pendingGrants(createdBefore: number, limit: number): Promise<Grant[]>;
   /** Those of its account that were recorded before it and have no ledger entry either, oldest first. */

@@ -8,7 +8,7 @@ type NewGrant = Omit<Grant, 'balanceAfter'>;
 
 export function grantQueries(
   store: Store,
-): Pick<Book, 'createGrant' | 'grantUnder' | 'pendingGrants' | 'grantsBefore'> {
+): Pick<Book, 'createGrant' | 'grantUnder' | 'withdrawGrant' | 'pendingGrants' | 'grantsBefore'> {
   const { db } = store;
   const repeatOf = async (grant: NewGrant, idempotencyKey: string): Promise<Grant | undefined> => {
     const first = await db
@@ -33,6 +33,10 @@ export function grantQueries(
       const first = idempotencyKey === null ? undefined : await repeatOf(grant, idempotencyKey);
       if (!first) throw new Error('a grant was neither made nor found');
       return { grant: first, repeated: true };
+    },
+
+    async withdrawGrant(id) {
+      await db.deleteFrom('grants').where('id', '=', id).where('state', '=', 'pending').execute();
     },
 
     async pendingGrants(createdBefore, limit) {

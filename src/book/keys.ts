@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { KeyRecord } from '../domain/key.ts';
-import { type Book, type NewKey, VersionConflict } from './book.ts';
+import { type Book, type NewKey, TooManyKeys, VersionConflict } from './book.ts';
 import { keyRecord, settingColumns } from './key-row.ts';
 import type { BookSchema } from './schema.ts';
 import type { Store } from './store.ts';
@@ -25,17 +25,31 @@ export function keyQueries(store: Store): Keys {
       return row && keyRecord(row);
     },
 
-    async keys(accountId) {
+    async keys(accountId, after = 0, limit = PAGE) {
       const rows = await db
         .selectFrom('keys')
         .selectAll()
         .where('account_id', '=', accountId)
+        .where('id', 'in', pageIds(accountId, after, Math.min(limit, PAGE)))
         .orderBy('id')
         .execute();
       return rows.map(keyRecord);
     },
 
-    createKey: (accountId, key, now) => insertKey(db, accountId, key, now),
+    createKey: (accountId, key, now, most) =>
+      most === undefined
+        ? insertKey(db, accountId, key, now)
+        : store.transaction(async (trx) => {
+            // Locked first, so that of two creations at once the second counts what the first has made.
+            await store.lock(trx.selectFrom('accounts').select('id').where('id', '=', accountId)).execute();
+            const { count } = await trx
+              .selectFrom('keys')
+              .select(({ fn }) => fn.count<number>('id').as('count'))
+              .where('account_id', '=', accountId)
+              .executeTakeFirstOrThrow();
+            if (count >= most) throw new TooManyKeys('The account has as many keys as it may.');
+            return await insertKey(trx, accountId, key, now);
+          }),
 
     updateKey: (accountId, keyId, change, now, ifVersion) =>
       store.transaction(async (trx) => {
@@ -72,6 +86,21 @@ export function keyQueries(store: Store): Keys {
       return row !== undefined;
     },
   };
+}
+
+/** Keys that are read at once, and bytes of their lists: what bounds the memory of whoever reads them all. */
+const PAGE = 500;
+const PAGE_BYTES = 1_048_576;
+
+/** Of the next keys as many as have their bytes within a page, and one at least. Sizes are read without the texts. */
+function pageIds(accountId: number, after: number, limit: number) {
+  return sql<number>`(select id from (
+      select id, sum(size) over (order by id) - size as before from (
+        select id, octet_length(allowed_models) + octet_length(allowed_ips) + octet_length(allowed_origins)
+          + octet_length(blocked_countries) + octet_length(description) + octet_length(webhook_url) as size
+        from keys where account_id = ${accountId} and id > ${after} order by id limit ${limit}
+      ) as sizes
+    ) as sums where before < ${sql.lit(PAGE_BYTES)})`;
 }
 
 export async function insertKey(

@@ -144,6 +144,7 @@ function isNext(entry: JournalEntry, place: Place | undefined): boolean {
     place !== undefined &&
     entry.epoch === place.epoch &&
     entry.seq > place.seq &&
+    Number.isSafeInteger(entry.balanceAfter) &&
     entry.balanceAfter === place.balance + entry.credits
   );
 }

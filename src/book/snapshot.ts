@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type Expression, sql } from 'kysely';
 import { micro } from '../domain/credits.ts';
 import { accountRecord } from './account-row.ts';
 import type { Book, KeyState, PeriodStarts } from './book.ts';
@@ -61,8 +61,8 @@ async function keyStates(trx: Trx, accountId: number, starts: PeriodStarts): Pro
     .selectFrom('spend_days')
     .select('key_id')
     .select((eb) => [
-      eb.fn.sum<number | null>('credits').filterWhere('day', '>=', starts.day).as('day_spent'),
-      eb.fn.sum<number | null>('credits').filterWhere('day', '>=', starts.week).as('week_spent'),
+      exactOrMost(eb.fn.sum('credits').filterWhere('day', '>=', starts.day)).as('day_spent'),
+      exactOrMost(eb.fn.sum('credits').filterWhere('day', '>=', starts.week)).as('week_spent'),
     ])
     .where('account_id', '=', accountId)
     .where('day', '>=', Math.min(starts.day, starts.week))
@@ -71,7 +71,7 @@ async function keyStates(trx: Trx, accountId: number, starts: PeriodStarts): Pro
   const months = await trx
     .selectFrom('spend_key_months')
     .select('key_id')
-    .select(({ fn }) => fn.sum<number>('credits').as('spent'))
+    .select(({ fn }) => exactOrMost(fn.sum('credits')).as('spent'))
     .where('account_id', '=', accountId)
     .where('month', '>=', starts.month)
     .groupBy('key_id')
@@ -87,4 +87,10 @@ async function keyStates(trx: Trx, accountId: number, starts: PeriodStarts): Pro
       monthSpent: micro(monthly.get(row.id) ?? 0),
     };
   });
+}
+
+/** No spending limit is as high as what a number holds exactly, so that what goes beyond need not be known (lua/post.inc.lua). */
+function exactOrMost(sum: Expression<unknown>) {
+  const most = sql.lit(Number.MAX_SAFE_INTEGER);
+  return sql<number | null>`case when ${sum} > ${most} then ${most} else ${sum} end`;
 }

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+import { micro } from '../domain/credits.ts';
 import type { JournalEntry, Usage } from '../domain/ledger-entry.ts';
 import { monthStart } from '../domain/period.ts';
 import { insertRows } from './many-rows.ts';
@@ -75,6 +76,8 @@ function summed(spends: readonly Spend[], place: readonly (keyof Spend)[]): Spen
     const sum = sums.get(name);
     if (!sum) sums.set(name, { ...spend });
     else for (const column of SUMS) sum[column] += spend[column];
+    // Not rounded silently: entries that are together too much for a number are posted one by one (ledger/post-apart.ts).
+    micro(sums.get(name)?.credits ?? 0);
   }
   return [...sums.values()];
 }

@@ -1,5 +1,4 @@
-import { type Kysely, sql } from 'kysely';
-import { micro } from '../domain/credits.ts';
+import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Usage } from '../domain/ledger-entry.ts';
 import type { Book, UsageRow } from './book.ts';
 import type { BookSchema } from './schema.ts';
@@ -19,7 +18,7 @@ export function usageQueries({ db }: Store): Pick<Book, 'usage'> {
       return rows.sort(byPlace).map((row) => ({
         group: groupName(groupBy, row.place),
         calls: row.calls,
-        credits: micro(row.credits),
+        credits: BigInt(row.credits),
         usage: usageOf(row),
       }));
     },
@@ -35,7 +34,12 @@ interface Span {
   readonly keyId: number | undefined;
 }
 
-type Row = Sums & { place: string | number };
+type Row = Sums & { place: string | number; credits: string };
+
+/** Credits as text: over years they can be more than a number holds exactly. */
+function summed(column: string, sum: Expression<unknown>): RawBuilder<never> {
+  return column === 'credits' ? sql`cast(${sum} as text)` : sql`${sum}`;
+}
 
 /** Sums of one key are those of its days: those over all keys do not know it. */
 function byModelDays(
@@ -53,7 +57,7 @@ function byModelDays(
   return db
     .selectFrom(sums.as('sums'))
     .select(`${column} as place`)
-    .select(({ fn }) => SUMS.map((sum) => fn.sum<number>(sum).as(sum)))
+    .select(({ fn }) => SUMS.map((sum) => summed(sum, fn.sum(sum)).as(sum)))
     .where('account_id', '=', accountId)
     .where('day', '>=', fromDay)
     .where('day', '<', toDay)
@@ -73,11 +77,11 @@ async function byKey(db: Kysely<BookSchema>, { accountId, fromDay, toDay, keyId 
   const rows = await db
     .selectFrom(all.as('parts'))
     .select('key_id as place')
-    .select(({ fn }) => SUMS.map((sum) => fn.sum<number>(sql`times * ${sql.ref(sum)}`).as(sum)))
+    .select(({ fn }) => SUMS.map((sum) => summed(sum, fn.sum(sql`times * ${sql.ref(sum)}`)).as(sum)))
     .groupBy('key_id')
     .execute();
   // A key that was used in a month, but only on days that were taken off again.
-  return rows.filter(({ calls, credits }) => calls !== 0 || credits !== 0);
+  return rows.filter(({ calls, credits }) => calls !== 0 || credits !== '0');
 }
 
 function monthsOf(
@@ -110,7 +114,7 @@ function daysOf(
     .$if(keyId !== undefined, (query) => query.where('key_id', '=', Number(keyId)));
 }
 
-type Sums = Record<(typeof SUMS)[number], number>;
+type Sums = Record<Exclude<(typeof SUMS)[number], 'credits'>, number>;
 
 /** Absent = 0. */
 function usageOf(sums: Sums): Usage {

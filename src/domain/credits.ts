@@ -18,6 +18,9 @@ export const MICRO_PER_CREDIT = 1_000_000;
  */
 export const MAX_CREDITS = 8_500_000_000;
 
+/** The same in micro-credits: how far from 0 a top-up or an adjustment may take a balance. */
+export const MAX_BALANCE = MAX_CREDITS * MICRO_PER_CREDIT;
+
 /** Brands an integer number of micro-credits. Throws RangeError on a fraction or beyond 2^53. */
 export function micro(value: number): Micro {
   if (!Number.isSafeInteger(value)) throw new RangeError(`not a whole number of micro-credits: ${value}`);
@@ -36,8 +39,8 @@ export function microFromCredits(credits: number): Micro | undefined {
 }
 
 /** Six-decimal string, e.g. 12345678 → "12.345678", -1 → "-0.000001". */
-export function creditsString(amount: Micro): string {
-  const digits = String(Math.abs(amount)).padStart(7, '0');
+export function creditsString(amount: Micro | bigint): string {
+  const digits = String(amount).replace('-', '').padStart(7, '0');
   return `${amount < 0 ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`;
 }
 

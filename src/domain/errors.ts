@@ -25,6 +25,7 @@ export const ERRORS = {
   unsupported_media_type: [415, 'invalid_request_error'],
   request_timeout: [408, 'invalid_request_error'],
   email_taken: [409, 'invalid_request_error'],
+  too_many_keys: [409, 'invalid_request_error'],
   idempotency_key_reused: [409, 'invalid_request_error'],
   version_conflict: [412, 'invalid_request_error'],
   model_not_found: [404, 'not_found_error'],

@@ -1,15 +1,17 @@
 import type { Grant } from '../book/book.ts';
-import { type Micro, micro } from '../domain/credits.ts';
+import { MAX_BALANCE, type Micro, micro } from '../domain/credits.ts';
 import { periodStarts } from '../domain/period.ts';
 import type { RedisClient } from './connect-redis.ts';
 import { draftText } from './entry-text.ts';
 import { grantDraft } from './grant-draft.ts';
+import { BalanceBeyondBound } from './ledger.ts';
 import { accountName, bucketOf, holdsName, journalName } from './names.ts';
 import { MARK_MS } from './settler.ts';
 
 /**
  * Moves the balance by a grant that the book has recorded, once however often it is asked for (lua/apply.lua). The balance
- * after it; undefined: the account's live state must be rebuilt first. Rejects with the Redis error.
+ * after it; undefined: the account's live state must be rebuilt first. Rejects with BalanceBeyondBound where it is refused, for
+ * good, and with the Redis error.
  */
 export async function applyGrant(
   client: RedisClient,
@@ -31,6 +33,8 @@ export async function applyGrant(
     starts.week,
     starts.month,
     draftText(grantDraft(grant)),
+    MAX_BALANCE,
   );
+  if (reply === 'BEYOND') throw new BalanceBeyondBound();
   return reply === 'MISSING' ? undefined : micro(Number(balance));
 }

@@ -5,7 +5,10 @@ import type { Admission } from './ledger.ts';
 
 /** The form in which entries and holds pass through Redis; lua/post.inc.lua writes the head, the gateway the rest. */
 
-/** `<seq> <balance after> <day booked> <epoch> <crossing> <draft JSON>` → entry. */
+/**
+ * `<seq> <balance after> <day booked> <epoch> <crossing> <draft JSON>` → entry. Its balance may be beyond what a number holds
+ * exactly: the book takes no such entry. Throws where no gateway wrote the text.
+ */
 export function parseJournalEntry(text: string): JournalEntry {
   const head = text.slice(0, text.indexOf('{'));
   const [seq, balanceAfter, day, epoch, crossing] = head.split(' ').map(Number) as [
@@ -16,7 +19,18 @@ export function parseJournalEntry(text: string): JournalEntry {
     number,
   ];
   const draft = JSON.parse(text.slice(head.length)) as EntryDraft;
-  return { ...draft, seq, balanceAfter: micro(balanceAfter), day, epoch, crossing: crossing === 1 };
+  const whole = [seq, day, epoch, draft.accountId, draft.credits];
+  if (typeof draft.id !== 'string' || !whole.every(Number.isSafeInteger)) throw new Error('no journal entry');
+  return { ...draft, seq, balanceAfter: balanceAfter as Micro, day, epoch, crossing: crossing === 1 };
+}
+
+/** The same; undefined where no gateway wrote the text. */
+export function readJournalEntry(text: string | undefined): JournalEntry | undefined {
+  try {
+    return parseJournalEntry(text ?? '');
+  } catch {
+    return undefined;
+  }
 }
 
 /** The draft of an entry, as the scripts take it. */

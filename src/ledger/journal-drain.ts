@@ -1,7 +1,7 @@
 import type { Book } from '../book/book.ts';
 import type { Log } from '../log.ts';
 import type { RedisClient } from './connect-redis.ts';
-import { parseJournalEntry } from './entry-text.ts';
+import { readJournalEntry } from './entry-text.ts';
 import { JournalPass, OLDEST, type Places } from './journal-pass.ts';
 import { Loop } from './loop.ts';
 import { BUCKETS, journalName } from './names.ts';
@@ -76,7 +76,7 @@ export class JournalDrain {
 
   /**
    * Resolves when everything that the bucket's journal held at the time of the call is in the book, save what must wait for
-   * a rebuild of its account; else rejects.
+   * a rebuild of its account and what the book refuses (set-aside.ts); else rejects.
    */
   async drain(bucket: number): Promise<void> {
     this.#dirty.add(bucket);
@@ -97,7 +97,7 @@ export class JournalDrain {
   async undrained(bucket: number): Promise<ReadonlySet<string>> {
     await this.drain(bucket);
     const entries = await this.#client.xrange(journalName(bucket), '-', '+');
-    return new Set(entries.map(([, fields]) => parseJournalEntry(fields[1] as string).id));
+    return new Set(entries.flatMap(([, fields]) => readJournalEntry(fields[1])?.id ?? []));
   }
 
   /**
@@ -138,6 +138,11 @@ export class JournalDrain {
     };
   }
 
+  /** Entries that the book does not take, found when their journals were drained last. */
+  get refused(): number {
+    return this.#pass.refused;
+  }
+
   /** Drains what is left, until done or the deadline (ms from now) has passed. */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopped = true;
@@ -170,7 +175,9 @@ export class JournalDrain {
     this.#length = 0;
     for (const [bucket, length] of lengths.entries()) {
       // A node that is away keeps back only its own; it is looked at again.
-      if (length.status === 'rejected' || length.value === 0) continue;
+      if (length.status === 'rejected') continue;
+      if (length.value === 0) this.#pass.emptied(bucket);
+      if (length.value === 0) continue;
       this.#length += length.value;
       this.touch(bucket);
     }

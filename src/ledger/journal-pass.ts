@@ -3,9 +3,11 @@ import type { JournalEntry } from '../domain/ledger-entry.ts';
 import type { Log } from '../log.ts';
 import type { RedisClient } from './connect-redis.ts';
 import { entryAnew } from './entry-anew.ts';
-import { parseJournalEntry } from './entry-text.ts';
+import { readJournalEntry } from './entry-text.ts';
 import { accountName, bucketOf, journalName } from './names.ts';
+import { PostApart } from './post-apart.ts';
 import type { Stale } from './rebuild.ts';
+import { SetAside } from './set-aside.ts';
 
 /** Entries that one bucket gives to a pass. */
 const BATCH = 500;
@@ -30,7 +32,8 @@ interface Waiting {
  */
 export class JournalPass {
   readonly #client: RedisClient;
-  readonly #book: Book;
+  readonly #poster: PostApart;
+  readonly #aside: SetAside;
   readonly #log: Log;
   readonly #rebuild: (accountId: number, stale?: Stale) => Promise<void>;
   readonly #onAlerts: () => void;
@@ -45,30 +48,45 @@ export class JournalPass {
     onAlerts: () => void;
   }) {
     this.#client = options.client;
-    this.#book = options.book;
+    this.#poster = new PostApart(options.book);
+    this.#aside = new SetAside(options.log);
     this.#log = options.log;
     this.#rebuild = options.rebuild;
     this.#onAlerts = options.onAlerts;
   }
 
+  /** Entries that the book does not take. */
+  get refused(): number {
+    return this.#aside.count;
+  }
+
+  /** The bucket's journal was found empty. */
+  emptied(bucket: number): void {
+    this.#aside.beginAnew(bucket);
+  }
+
   /**
    * Takes from each bucket the entries from the place on that stands beside it. Resolves with the buckets that have more,
-   * and from where: what must wait for a rebuild of its account stays, and does not keep back what is behind it. Rejects
-   * where the book takes no entries; a bucket for which Redis does not answer is told to `failed`.
+   * and from where: what must wait for a rebuild of its account stays, as does what the book refuses, and neither keeps back
+   * what is behind it. Rejects where the book takes no entries; a bucket for which Redis does not answer is told to `failed`.
    */
   async run(places: Places, failed: BucketFailed): Promise<Places> {
     const { waiting, more } = await this.#read(places, failed);
     if (waiting.length === 0) return more;
-    const posting = await this.#book.post(waiting.map(({ entry }) => entry));
+    const posting = await this.#poster.post(waiting.map(({ entry }) => entry));
     if (posting.alerts > 0) this.#onAlerts();
     const done = new Map<number, string[]>();
     /** Accounts to be rebuilt, and the epoch that is over. */
     const behind = new Map<number, number>();
     for (const [index, { bucket, streamId, entry }] of waiting.entries()) {
-      if (posting.results[index] === 'superseded') {
+      const result = posting.results[index];
+      if (result instanceof Error) {
+        this.#aside.add(bucket, streamId, { accountId: entry.accountId, entryId: entry.id, err: result });
+      } else if (result === 'superseded') {
         await this.#repost(streamId, entry).then(
-          (isAnew) => {
-            if (!isAnew) behind.set(entry.accountId, entry.epoch);
+          (reply) => {
+            if (reply === 'MISSING') behind.set(entry.accountId, entry.epoch);
+            else if (reply === 'BEYOND') this.#aside.add(bucket, streamId, noRoom(entry));
             else if (!more.has(bucket)) more.set(bucket, after(streamId));
           },
           (error: unknown) => failed(bucket, error),
@@ -115,26 +133,24 @@ export class JournalPass {
       }
       const last = reply.value.at(-1)?.[0];
       const hasMore = last !== undefined && reply.value.length === BATCH;
-      try {
-        const read = reply.value.map(([streamId, fields]) => waitingIn(bucket, streamId, fields));
-        if (hasMore) more.set(bucket, after(last));
-        return read;
-      } catch (error) {
-        // No gateway writes such an entry. It stays, with what is behind it, and keeps back no other bucket.
-        failed(bucket, error);
+      if (hasMore) more.set(bucket, after(last));
+      if (places.get(bucket) === OLDEST) this.#aside.beginAnew(bucket);
+      return reply.value.flatMap(([streamId, fields]) => {
+        const entry = readJournalEntry(fields[1]);
+        if (entry) return [{ bucket, streamId, entry }];
+        this.#aside.add(bucket, streamId, { err: new Error('no gateway wrote it') });
         return [];
-      }
+      });
     });
     return { waiting, more };
   }
 
-  /** True where the entry stands in the journal anew; false where the account must be rebuilt first. */
-  async #repost(streamId: string, entry: JournalEntry): Promise<boolean> {
+  /** The reply of lua/repost.lua. */
+  #repost(streamId: string, entry: JournalEntry) {
     const { accountId, epoch } = entry;
     const { key, values } = entryAnew(entry);
     const journal = journalName(bucketOf(accountId));
-    const reply = await this.#client.repost(accountName(accountId), key, journal, streamId, ...values, epoch);
-    return reply !== 'MISSING';
+    return this.#client.repost(accountName(accountId), key, journal, streamId, ...values, epoch);
   }
 
   /** Not awaited: a rebuild drains first and would wait for the very run that asks for it. */
@@ -145,8 +161,8 @@ export class JournalPass {
   }
 }
 
-function waitingIn(bucket: number, streamId: string, fields: readonly string[]): Waiting {
-  return { bucket, streamId, entry: parseJournalEntry(fields[1] as string) };
+function noRoom({ accountId, id }: JournalEntry): object {
+  return { accountId, entryId: id, err: new Error('the balance has no room for it') };
 }
 
 function after(streamId: string): string {

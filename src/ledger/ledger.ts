@@ -35,6 +35,13 @@ export type Admitted =
 /** Thrown where Redis does not answer in time; the call must be refused with 503. */
 export class LedgerUnavailable extends Error {}
 
+/** Thrown where a grant would take the balance beyond MAX_BALANCE. Nothing has changed, and a repeat is refused alike. */
+export class BalanceBeyondBound extends Error {
+  constructor() {
+    super('the balance would be beyond what is exact');
+  }
+}
+
 export interface LiveAccount {
   readonly version: number;
   readonly isActive: boolean;
@@ -61,7 +68,7 @@ export interface Ledger {
   publishKey(key: KeyRecord, hash?: string): Promise<void>;
   publishAccount(account: AccountRecord): Promise<void>;
 
-  /** Applies a grant that the book holds as pending; exactly once. The balance after it. */
+  /** Applies a grant that the book holds as pending; exactly once. The balance after it. Throws BalanceBeyondBound. */
   grant(grant: {
     id: string;
     accountId: number;

@@ -1,7 +1,7 @@
 import type { Book } from '../book/book.ts';
 import { type Micro, micro } from '../domain/credits.ts';
 import { connectRedis, createRedis, type RedisAddress, type RedisClient } from './connect-redis.ts';
-import { parseJournalEntry } from './entry-text.ts';
+import { readJournalEntry } from './entry-text.ts';
 import { accountName, bucketOf, journalName, namePrefix } from './names.ts';
 
 /** A running gateway moves on between the looks at Redis and at the book: a difference counts where it stays this long. */
@@ -71,7 +71,7 @@ export class LiveBalances {
       this.#book.ledger({ accountId, limit: 1 }),
     ]);
     const waiting = journal
-      .map(([, [, text]]) => parseJournalEntry(text))
+      .flatMap(([, [, text]]) => readJournalEntry(text) ?? [])
       // One of an earlier epoch is not in this balance: it is applied again, and then journalled anew.
       .filter((entry) => entry.accountId === accountId && String(entry.epoch) === epoch)
       .filter((entry) => entry.seq > (last?.seq ?? 0));

@@ -39,6 +39,8 @@ export interface OpenLedger {
   check(): Promise<string[]>;
   /** Entries of all gateways that are not in the book yet, and the age of the oldest; 0: there is none. Rejects as `check`. */
   backlog(): Promise<{ readonly entries: number; readonly ageMs: number }>;
+  /** Entries that the book does not take, as they were 2 s ago or less. */
+  refusedEntries(): number;
   /** The holds of all gateways, as they were 15 s ago or less. */
   holds(): Holds;
   /** Settlements that Redis has not answered yet. */
@@ -182,6 +184,7 @@ export async function openLedger(options: {
       const { entries, oldestAt } = await drain.backlog();
       return { entries, ageMs: oldestAt === undefined ? 0 : Math.max(0, clock.now() - oldestAt) };
     },
+    refusedEntries: () => drain.refused,
     holds: () => sweep.holds,
     openSettlements: () => settler.open,
     async settled() {

@@ -12,6 +12,7 @@ import type { JournalDrain } from './journal-drain.ts';
 import {
   type Admission,
   type Admitted,
+  BalanceBeyondBound,
   type Ledger,
   LedgerUnavailable,
   type LiveAccount,
@@ -201,6 +202,7 @@ export class RedisLedger implements Ledger {
     try {
       return await commands();
     } catch (error) {
+      if (error instanceof BalanceBeyondBound) throw error;
       throw new LedgerUnavailable('redis did not answer', { cause: error });
     }
   }

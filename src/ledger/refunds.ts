@@ -66,6 +66,8 @@ export class Refunds {
         if (reply === 'APPLIED') this.#drain.touch(bucketOf(accountId));
         if (reply === 'APPLIED' || reply === 'DONE') return;
         if (reply === 'MOVED') continue;
+        if (reply === 'BEYOND')
+          throw new LedgerUnavailable('the balance has no room for a refund until some of it is spent');
         keyId = charge.entry.keyId;
       }
       await this.#ask(accountId, () => this.#rebuild(accountId, { keyId }));

@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import { type Book, BookUnavailable } from '../book/book.ts';
 import type { Log } from '../log.ts';
-import { parseJournalEntry } from './entry-text.ts';
+import { readJournalEntry } from './entry-text.ts';
 import { accountName, bucketOf, journalName } from './names.ts';
 
 /** Accounts that one question to Redis is about, and entries of a journal that one reply holds. */
@@ -69,8 +69,8 @@ async function isNextInJournal(
   for (;;) {
     const entries = await client.xrange(journalName(bucketOf(id)), from, '+', 'COUNT', AT_ONCE);
     for (const [, fields] of entries) {
-      const entry = parseJournalEntry(fields[1] as string);
-      if (entry.accountId === id && entry.seq === seq + 1) return true;
+      const entry = readJournalEntry(fields[1]);
+      if (entry?.accountId === id && entry.seq === seq + 1) return true;
     }
     const last = entries.at(-1)?.[0];
     if (entries.length < AT_ONCE || !last) return false;

@@ -26,9 +26,9 @@ export interface ScriptClient {
   settle(...args: Arg[]): Promise<[1 | 'DONE' | 'LOST' | 'MISSING' | ['ERROR', string]]>;
   cancel(...args: Arg[]): Promise<'CANCELLED' | 'BARRED' | 'MISSING'>;
   expire(...args: Arg[]): Promise<'EXPIRED' | 'FORGOTTEN' | 'KEPT' | 'MISSING'>;
-  apply(...args: Arg[]): Promise<['APPLIED' | 'DONE' | 'MISSING', string?]>;
-  refund(...args: Arg[]): Promise<'APPLIED' | 'DONE' | 'MOVED' | 'MISSING'>;
-  repost(...args: Arg[]): Promise<'APPLIED' | 'DONE' | 'MISSING'>;
+  apply(...args: Arg[]): Promise<['APPLIED' | 'DONE' | 'MISSING' | 'BEYOND', string?]>;
+  refund(...args: Arg[]): Promise<'APPLIED' | 'DONE' | 'MOVED' | 'BEYOND' | 'MISSING'>;
+  repost(...args: Arg[]): Promise<'APPLIED' | 'DONE' | 'BEYOND' | 'MISSING'>;
   publishKey(...args: Arg[]): Promise<'PUBLISHED' | 'NEWER' | 'ABSENT'>;
   publishAccount(...args: Arg[]): Promise<'PUBLISHED' | 'NEWER' | 'ABSENT'>;
   beginRebuild(...args: Arg[]): Promise<'CLOSED' | 'LIVE' | 'BUSY'>;

@@ -221,6 +221,7 @@ export class Settler {
       starts.week,
       starts.month,
       draftText(draft),
+      '',
     );
     if (reply === 'MISSING') {
       await this.#rebuild(settlement);

@@ -1,12 +1,11 @@
 import type { Book, Grant } from '../book/book.ts';
-import { type Micro, micro } from '../domain/credits.ts';
 import type { AccountRecord, KeyRecord } from '../domain/key.ts';
 import { periodStarts } from '../domain/period.ts';
 import type { Log } from '../log.ts';
 import type { RedisClient } from './connect-redis.ts';
 import { draftText, parseHold, type StoredHold } from './entry-text.ts';
 import { Failures } from './failures.ts';
-import type { HeldCall } from './ledger.ts';
+import { BalanceBeyondBound, type HeldCall } from './ledger.ts';
 import { Loop } from './loop.ts';
 import { LostAdmissions } from './lost-admissions.ts';
 import { accountName, BUCKETS, bucketOf, holdsName, journalName, keyName } from './names.ts';
@@ -25,7 +24,7 @@ const GRANT_AGE_MS = 10_000;
 /** How many calls hold credits, and how many micro-credits. */
 export interface Holds {
   readonly count: number;
-  readonly amount: Micro;
+  readonly amount: number;
 }
 
 /** What sets right what a death or a lost reply left behind; every step may run on several gateways at once. */
@@ -48,7 +47,7 @@ export class Sweep {
     publishAccount: (account: AccountRecord) => Promise<void>;
   };
   readonly #loops: readonly Loop[];
-  #holds: Holds = { count: 0, amount: micro(0) };
+  #holds: Holds = { count: 0, amount: 0 };
 
   constructor(options: {
     client: RedisClient;
@@ -122,7 +121,8 @@ export class Sweep {
     for (let bucket = 0; bucket < BUCKETS; bucket++) {
       await failures.note(this.#expireIn(bucket, now, failures, found));
     }
-    this.#holds = { count: found.count, amount: micro(found.amount) };
+    // Of all accounts together, which may be more than a number holds exactly.
+    this.#holds = found;
     failures.throwFirst();
   }
 
@@ -223,7 +223,21 @@ export class Sweep {
       ),
     );
     for (const grant of await this.#book.pendingGrants(Date.now() - GRANT_AGE_MS, 100)) {
-      if (!undrained.has(bucketOf(grant.accountId))) await failures.note(this.#hooks.grant(grant));
+      if (!undrained.has(bucketOf(grant.accountId))) await failures.note(this.#grant(grant));
+    }
+  }
+
+  async #grant(grant: Grant): Promise<void> {
+    try {
+      await this.#hooks.grant(grant);
+    } catch (error) {
+      if (!(error instanceof BalanceBeyondBound)) throw error;
+      const { id, accountId, amount, type } = grant;
+      await this.#book.withdrawGrant(id);
+      this.#log.error(
+        { accountId, grantId: id, amount, type },
+        'a change of balance was refused: the balance has no room for it',
+      );
     }
   }
 

@@ -271,7 +271,7 @@ test("an account's alerts that had no room are sent once its receivers are throu
   });
   const owner = await createOwner(book, Array(20).fill(receiver.url));
   for (let crossing = 0; crossing < 3; crossing++) await queueCrossing(book, owner);
-  newWorker(t, book).start();
+  newWorker(t, book, { concurrency: 512 }).start();
   for (let post = 0; post < 60; post++) {
     await receiver.next();
     if (held.length === 16 || post >= 44) for (const answer of held.splice(0)) answer();

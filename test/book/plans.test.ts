@@ -112,7 +112,7 @@ async function explainer(t: Test, { engine, place }: BookFixture): Promise<Expla
 const FEW =
   /\b(identity|keys_unpublished|accounts_unpublished|alerts_queued|alerts_due|grants_pending|keys_country_rule)\b/;
 /** Not tables: rows that the statement itself brings or has read. */
-const OWN_ROWS = /^SCAN (parts|noted|CONSTANT|\d+ CONSTANT)/;
+const OWN_ROWS = /^SCAN (parts|noted|sizes|sums|\(subquery-\d+\)|CONSTANT|\d+ CONSTANT)/;
 
 function readsWhole(engine: Engine, line: string): boolean {
   const scans = engine === 'sqlite' ? /^SCAN / : /Seq Scan on/;

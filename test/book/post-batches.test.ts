@@ -22,8 +22,8 @@ eachBook('a batch beyond the parameters of one statement is posted whole', async
   const models = await book.usage(account.id, TODAY, TODAY + 1, 'model');
   t.equal(models.length, 1500);
   t.equal(
-    models.reduce((sum, row) => sum + row.credits, 0),
-    7500,
+    models.reduce((sum, row) => sum + row.credits, 0n),
+    7500n,
   );
 });
 

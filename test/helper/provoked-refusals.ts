@@ -122,6 +122,15 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
     await by.world.account({ email: 'taken@example.com' }).catch(() => undefined);
     return changed({ email: 'taken@example.com' })(request, by, operation);
   },
+  async too_many_keys(request, { world }) {
+    const { key, accountId } = await world.account();
+    for (let more = 1; more < world.config.accounts.maxKeys; more++) {
+      const made = { ...OPEN_KEY, prefix: 'sk-tg-more', hash: `${accountId}-${more}` };
+      await world.book.createKey(accountId, made, Date.now());
+    }
+    if (request.path.account_id === undefined) return withKey(request, key);
+    return { ...request, path: { ...request.path, account_id: String(accountId) } };
+  },
   async idempotency_key_reused(request, by, operation) {
     const headers = { 'idempotency-key': 'used-before' };
     const path = operation.path.replace('{account_id}', request.path.account_id ?? '');

@@ -60,6 +60,10 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
   unsupported_media_type: { message: 'Send the body as Content-Type: application/json.' },
   request_timeout: { message: 'The request did not arrive in time. Send it faster.' },
   email_taken: { message: 'Another account has this e-mail address already.', param: 'email' },
+  too_many_keys: {
+    message:
+      'The account has 10000 keys, inactive ones included, and may not have more. Change one that is not in use.',
+  },
   idempotency_key_reused: {
     message:
       'This Idempotency-Key was used before with another amount or note. Use a new one for a new change.',

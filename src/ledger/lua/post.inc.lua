@@ -9,6 +9,14 @@
 
 --- @include int
 
+-- Beyond this either way a double is no exact integer any more, and the book takes no entry. What operators give and take
+-- stays within a narrower bound (lua/apply.lua); charges and refunds are refused here, before anything is written.
+local MOST_EXACT = 9007199254740991
+
+local function fits(account, credits)
+  return credits == 0 or math.abs(account.bal + credits) <= MOST_EXACT
+end
+
 -- Accounts and keys of this run of the script by name, false where there is none: each is read once and written once,
 -- by write() at the end, however many entries are its own.
 local accounts, keys = {}, {}
@@ -47,7 +55,8 @@ end
 -- Periods only move forward: a gateway whose clock is behind books on the period that has begun elsewhere.
 local function add(start, spent, now, amount)
   if now > start then return now, amount end
-  return start, spent + amount
+  -- No spending limit is as high: what goes beyond need not be known to the micro-credit.
+  return start, math.min(spent + amount, MOST_EXACT)
 end
 
 -- What is given back to a key is taken off the periods in which it was charged, where they are still the current ones:
@@ -62,6 +71,7 @@ end
 -- "<seq> <balance after> <day booked> <epoch> <crossing 1|0> <entry JSON>". write() must follow. What can fail comes first:
 -- where it does, account and key are as they were.
 local function post(account, key, journal, credits, release, day, week, month, entry)
+  if not fits(account, credits) then error('a balance beyond 2^53 micro-credits') end
   local before, seq = account.bal, account.seq + 1
   local after, held = before + credits, account.held - release
   local keyHeld, d, ds, w, ws, m, ms

@@ -21,7 +21,8 @@ redis.call('HSET', KEYS[1], 'ep', ARGV[3], 'v', version, 'on', on, 'thr', thr,
 local restored = readAccount(KEYS[1])
 for i = 4, #KEYS do
   local at = 9 + (i - 4) * 7
-  if redis.call('XDEL', KEYS[3], ARGV[at]) == 1 then
+  -- One that does not fit waits in the journal until it does (lua/repost.lua).
+  if fits(restored, tonumber(ARGV[at + 2])) and redis.call('XDEL', KEYS[3], ARGV[at]) == 1 then
     local key = ARGV[at + 1] == '1' and readKey(KEYS[i]) or nil
     post(restored, key, KEYS[3], tonumber(ARGV[at + 2]), 0,
       tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4]), tonumber(ARGV[at + 5]), ARGV[at + 6])

@@ -1,0 +1,64 @@
+import { micro } from '../../src/domain/credits.ts';
+import { PostApart } from '../../src/ledger/post-apart.ts';
+import { entries, stored, TODAY } from '../helper/book-records.ts';
+import { eachBook } from '../helper/books.ts';
+
+const HUGE = 8_000_000_000_000_000;
+
+eachBook('a balance beyond 2^53 is not taken for one that follows', async (t, book) => {
+  const { account } = await stored(book);
+  const [first] = entries(account.id, [{ type: 'top_up', credits: micro(HUGE) }]);
+  if (!first) throw new Error('an entry');
+  const second = { ...first, id: 'second', seq: 2, balanceAfter: (2 * HUGE) as never };
+  t.same((await book.post([first, second])).results, ['posted', 'superseded']);
+});
+
+eachBook('entries that the book refuses keep back no other account, and are tried again', async (t, book) => {
+  const [broken, other] = [await stored(book), await stored(book)];
+  const top = { type: 'top_up' as const, credits: micro(10) };
+  const bad = entries(broken.account.id, [
+    top,
+    { credits: micro(-1), model: 'a\0b\ud800' },
+    { credits: micro(-1) },
+  ]);
+  const isRefused = { on: true };
+  const poster = new PostApart({
+    // What a database may answer for reasons of its own.
+    post: (some) =>
+      isRefused.on && some.some(({ model }) => model?.includes('\0'))
+        ? Promise.reject(new Error('invalid byte sequence'))
+        : book.post(some.map((entry) => ({ ...entry, model: entry.model && 'plain' }))),
+  });
+  const good = entries(other.account.id, [top, { credits: micro(-1) }]);
+  const { results } = await poster.post([...bad, ...good]);
+  t.same(
+    results.map((result) => (result instanceof Error ? result.message : result)),
+    ['posted', 'invalid byte sequence', 'invalid byte sequence', 'posted', 'posted'],
+  );
+  isRefused.on = false;
+  let last = await poster.post(bad.slice(1));
+  while (last.results[0] instanceof Error) last = await poster.post(bad.slice(1));
+  t.same(last.results, ['posted', 'posted']);
+});
+
+eachBook('sums beyond 2^53 are told exactly, and a rebuild still reads the account', async (t, book) => {
+  const { account, key } = await stored(book);
+  const poster = new PostApart(book);
+  const turn = [
+    { type: 'top_up' as const, credits: micro(HUGE) },
+    { credits: micro(-HUGE), keyId: key.id },
+  ];
+  const { results } = await poster.post(entries(account.id, [...turn, ...turn]));
+  t.same(results, ['posted', 'posted', 'posted', 'posted']);
+  for (const by of ['day', 'key', 'model'] as const) {
+    const rows = await book.usage(account.id, TODAY - 1, TODAY + 1, by);
+    t.same(
+      rows.map(({ credits }) => credits),
+      [2n * BigInt(HUGE)],
+    );
+  }
+  const starts = { day: TODAY, week: TODAY - 2, month: TODAY - 17 };
+  const most = Number.MAX_SAFE_INTEGER;
+  const state = (await book.snapshot(account.id, starts))?.keys[0];
+  t.match(state, { daySpent: most, weekSpent: most, monthSpent: most });
+});

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { test } from 'tap';
+import { MAX_BALANCE, micro } from '../../src/domain/credits.ts';
+import { BalanceBeyondBound } from '../../src/ledger/ledger.ts';
+import { accountName, bucketOf, journalName, keyName } from '../../src/ledger/names.ts';
+import { admissionOf, entriesOf, type LedgerWorld, spend, startLedgerWorld } from '../helper/ledger-world.ts';
+import { until } from '../helper/until.ts';
+
+const HUGE = 8_000_000_000_000_000;
+
+function grantOf(accountId: number, amount: number) {
+  const type = amount > 0 ? ('top_up' as const) : ('adjustment' as const);
+  return { id: randomUUID(), accountId, amount: micro(amount), type, note: '', createdAt: Date.now() };
+}
+
+async function recorded({ book }: LedgerWorld, accountId: number, amount: number) {
+  return (await book.createGrant(grantOf(accountId, amount), null)).grant;
+}
+
+test('of fifty top-ups at once only as many are applied as the balance has room for', async (t) => {
+  const world = await startLedgerWorld(t);
+  const second = await world.second();
+  const { account } = await world.account({ credits: 0 });
+  const grants = await Promise.all(Array.from({ length: 50 }, () => recorded(world, account.id, HUGE)));
+  const results = await Promise.allSettled(
+    grants.map((grant, turn) => (turn % 2 ? world.open : second).ledger.grant(grant)),
+  );
+  t.equal(results.filter(({ status }) => status === 'fulfilled').length, 1);
+  const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+  t.ok(refused.every((error) => error instanceof BalanceBeyondBound));
+  t.match(await world.open.ledger.account(account.id), { balance: HUGE });
+  await world.open.settled();
+  t.equal((await entriesOf(world.book, account.id)).length, 1);
+});
+
+test('a top-up fits to the very bound, and an adjustment with what is held', async (t) => {
+  const world = await startLedgerWorld(t);
+  const { ledger } = world.open;
+  const { account, key } = await world.account({ credits: 0 });
+  t.equal(await ledger.grant(await recorded(world, account.id, MAX_BALANCE)), MAX_BALANCE);
+  await t.rejects(ledger.grant(await recorded(world, account.id, 1)), new BalanceBeyondBound());
+  t.equal((await ledger.admit(admissionOf(key, 1))).verdict, 'held');
+  await ledger.grant(await recorded(world, account.id, -MAX_BALANCE));
+  await t.rejects(ledger.grant(await recorded(world, account.id, -MAX_BALANCE)), new BalanceBeyondBound());
+  t.equal(
+    await ledger.grant(await recorded(world, account.id, 1_000_000 - MAX_BALANCE)),
+    1_000_000 - MAX_BALANCE,
+  );
+});
+
+test('a top-up that was refused stays refused when there is room again, and leaves the book', async (t) => {
+  const world = await startLedgerWorld(t);
+  const { ledger } = world.open;
+  const { account } = await world.account({ credits: 0 });
+  await ledger.grant(await recorded(world, account.id, HUGE));
+  const refused = (await world.book.createGrant({ ...grantOf(account.id, HUGE), createdAt: 1 }, 'key')).grant;
+  await t.rejects(ledger.grant(refused), new BalanceBeyondBound());
+  await ledger.grant(await recorded(world, account.id, -HUGE));
+  await t.rejects(ledger.grant(refused), new BalanceBeyondBound());
+  await world.open.sweep.repair();
+  t.same(await world.book.pendingGrants(Date.now() - 10_000, 10), []);
+  t.match(await ledger.account(account.id), { balance: 0 });
+});
+
+test('an account whose balance went beyond 2^53 keeps back no other, and is set right from the book', async (t) => {
+  const world = await startLedgerWorld(t);
+  const { open, book, raw } = world;
+  const { account } = await world.account({ credits: HUGE / 1e6 });
+  let other = await world.account();
+  while (bucketOf(other.account.id) !== bucketOf(account.id)) other = await world.account();
+  await open.settled();
+  // As release 0.1.0 left it behind after two top-ups at once.
+  const { id: accountId } = account;
+  const grant = await recorded(world, accountId, HUGE);
+  const epoch = await raw.hget(accountName(accountId), 'ep');
+  const { note: _note, ...draft } = { ...grant, credits: HUGE, keyId: null, usage: {}, estimated: false };
+  await raw.hset(accountName(accountId), 'bal', String(2 * HUGE), 'seq', '2');
+  const journal = journalName(bucketOf(accountId));
+  await raw.xadd(journal, '*', 'e', `2 ${2 * HUGE} 20000 ${epoch} 0 ${JSON.stringify(draft)}`);
+  const call = admissionOf(other.key, 1);
+  await spend(open, call, 1);
+  await until('the entry behind it to be in the book', () => book.hasEntry(call.requestId));
+  await until('the account to be set right', async () => {
+    return (await open.ledger.account(accountId).catch(() => undefined))?.balance === HUGE;
+  });
+  await until('the entry to be counted', async () => open.refusedEntries() === 1);
+  t.equal(await raw.xlen(journal), 1, 'the top-up without room is kept');
+  // Once there is room, it is applied.
+  await open.ledger.grant(await recorded(world, accountId, -HUGE));
+  await until('it to be in the book', () => book.hasEntry(grant.id));
+  t.match(await open.ledger.account(accountId), { balance: HUGE });
+});
+
+test('what a key has spent in a period stays a number beyond 2^53, also after a rebuild', async (t) => {
+  const world = await startLedgerWorld(t);
+  const { ledger } = world.open;
+  const { account, key } = await world.account({ credits: 0 });
+  for (let turn = 0; turn < 3; turn++) {
+    await ledger.grant(await recorded(world, account.id, HUGE));
+    await spend(world.open, admissionOf(key, HUGE / 1e6), HUGE / 1e6);
+    await until('the settle', async () => (await ledger.account(account.id)).balance === 0);
+  }
+  const most = [Number.MAX_SAFE_INTEGER];
+  t.same(await ledger.spent(account.id, [{ id: key.id, period: 'monthly' }]), most);
+  await world.open.settled();
+  await world.raw.del(accountName(account.id), keyName(account.id, key.id));
+  t.match(await ledger.account(account.id), { balance: 0 });
+  t.same(await ledger.spent(account.id, [{ id: key.id, period: 'monthly' }]), most);
+  const today = Math.floor(Date.now() / 86_400_000);
+  for (const by of ['day', 'key', 'model'] as const) {
+    const [row] = await world.book.usage(account.id, today - 1, today + 1, by);
+    t.equal(row?.credits, 3n * BigInt(HUGE));
+  }
+});
