@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { invalidField } from '../domain/errors.ts';
+import { isLonger } from '../domain/key-fields.ts';
 import { accountIdOf, accountNotFound, accountOf, adminAccountView, uniqueEmail } from './admin-account.ts';
 import type { AdminDeps } from './admin-routes.ts';
 import {
@@ -56,7 +57,7 @@ function listRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
 /** What the e-mail addresses that are asked for have in them; undefined: any. Throws `invalid_field`. */
 function emailPart(query: Query): string | undefined {
   const part = textParam(query, 'email');
-  if (part === undefined || (part.length > 0 && part.length <= LONGEST_EMAIL)) return part;
+  if (part === undefined || (part.length > 0 && !isLonger(part, LONGEST_EMAIL))) return part;
   throw invalidField('email', `email must have 1 to ${LONGEST_EMAIL} characters.`);
 }
 

@@ -1,5 +1,14 @@
 import { MAX_CREDITS } from '../domain/credits.ts';
-import { balance, credits, cursor, id, pageLimit, timestamp } from './docs/fields.ts';
+import {
+  balance,
+  credits,
+  cursor,
+  id,
+  pageLimit,
+  SIX_DECIMALS,
+  TEXT_PATTERNS,
+  timestamp,
+} from './docs/fields.ts';
 import { Type } from './docs/json-type.ts';
 import { LONGEST_EMAIL } from './email-field.ts';
 import { CREATED_KEY_EXAMPLE } from './key-examples.ts';
@@ -14,7 +23,7 @@ const alert_threshold = credits(
 );
 const email = Type.String({
   maxLength: LONGEST_EMAIL,
-  pattern: '^[^\\s@]+@[^\\s@]+$',
+  pattern: TEXT_PATTERNS.email,
   description: 'E-mail address of the owner; no two accounts have the same.',
 });
 
@@ -105,12 +114,18 @@ export const CreditsBody = Type.Object(
     amount: Type.Number({
       minimum: -MAX_CREDITS,
       maximum: MAX_CREDITS,
+      ...SIX_DECIMALS.ofSigned,
       description:
         'Credits to add, at most six decimals, not 0: a top-up; a negative amount is an adjustment. The balance must stay ' +
         'within the same range.',
     }),
     note: Type.Optional(
-      Type.String({ maxLength: LONGEST_NOTE, default: '', description: 'A note for the books.' }),
+      Type.String({
+        maxLength: LONGEST_NOTE,
+        pattern: TEXT_PATTERNS.storable,
+        default: '',
+        description: 'A note for the books; the ledger shows it.',
+      }),
     ),
   },
   { title: 'Credits', description: 'A change of the balance.', additionalProperties: false },

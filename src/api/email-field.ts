@@ -1,4 +1,5 @@
 import { invalidField } from '../domain/errors.ts';
+import { isLonger } from '../domain/key-fields.ts';
 
 /** RFC 5321, section 4.5.3.1.3 with erratum 1690: the longest address that mail can be sent to. */
 export const LONGEST_EMAIL = 254;
@@ -11,7 +12,7 @@ export const LONGEST_EMAIL = 254;
 export function emailField(value: unknown): string {
   if (
     typeof value === 'string' &&
-    value.length <= LONGEST_EMAIL &&
+    !isLonger(value, LONGEST_EMAIL) &&
     /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u.test(value)
   ) {
     return value;

@@ -1,16 +1,23 @@
 import { ERRORS } from '../domain/errors.ts';
+import { ENDPOINTS } from '../gateway/endpoints.ts';
+import { TEXT_PATTERNS, words } from './docs/fields.ts';
 import { Type } from './docs/json-type.ts';
 
 /** Of every text of an explain request, in characters. */
 export const LONGEST_TEXT = 1_000;
 
 const text = (description: string, more: object = {}) =>
-  Type.String({ maxLength: LONGEST_TEXT, description, ...more });
+  Type.String({ maxLength: LONGEST_TEXT, pattern: TEXT_PATTERNS.storable, description, ...more });
 
 export const ExplainBody = Type.Object(
   {
     model: text('Name of the model that would be called.'),
-    endpoint: Type.Optional(text('Path under /v1. Default: the first one that serves the model.')),
+    endpoint: Type.Optional(
+      words(
+        ENDPOINTS.map(({ path }) => path),
+        'Path under /v1. Default: the first one that serves the model.',
+      ),
+    ),
     ip: Type.Optional(text('Address of the caller. Default: yours.')),
     origin: Type.Optional(text('The header `Origin`. Default: none is sent.')),
     country: Type.Optional(

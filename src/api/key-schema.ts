@@ -14,6 +14,8 @@ import {
   exactCredits,
   id,
   pageLimit,
+  SIX_DECIMALS,
+  TEXT_PATTERNS,
   timestamp,
   timestampOrNull,
   words,
@@ -28,10 +30,12 @@ const settings = {
   name: Type.String({
     minLength: 1,
     maxLength: LONGEST_NAME,
+    pattern: TEXT_PATTERNS.line,
     description: 'Display name, one line; spaces around it are taken off.',
   }),
   description: Type.String({
     maxLength: LONGEST_DESCRIPTION,
+    pattern: TEXT_PATTERNS.printable,
     description: 'A note for people; empty string: none.',
   }),
   is_active: Type.Boolean({ description: 'Whether the key can be used. true brings a deleted key back.' }),
@@ -44,18 +48,21 @@ const settings = {
     'When the key stops working; null: never. ISO 8601 with `Z` or an offset; answered in UTC.',
   ),
   allowed_models: list(
-    Type.String({ minLength: 1, maxLength: LONGEST_SLUG }),
+    Type.String({ minLength: 1, maxLength: LONGEST_SLUG, pattern: TEXT_PATTERNS.trimmedLine }),
     'Models that the key may call, as `GET /v1/models` names them; empty: all.',
   ),
   allowed_categories: list(
     Type.String({ enum: [...CATEGORIES] }),
     'Modalities that the key may call; empty: all.',
   ),
-  spending_limit: Type.Union([Type.Number({ minimum: 0, maximum: MAX_CREDITS }), Type.Null()], {
-    description:
-      'Most credits that the key may spend in a period, at most six decimals; 0 lets nothing through that costs, null is ' +
-      'no limit.',
-  }),
+  spending_limit: Type.Union(
+    [Type.Number({ minimum: 0, maximum: MAX_CREDITS, ...SIX_DECIMALS.ofPositive }), Type.Null()],
+    {
+      description:
+        'Most credits that the key may spend in a period, at most six decimals; 0 lets nothing through that costs, null is ' +
+        'no limit.',
+    },
+  ),
   spending_period: words(
     SPENDING_PERIODS,
     'UTC day from 00:00, week from Monday 00:00, or month from day 1.',
@@ -67,11 +74,11 @@ const settings = {
       'Start and end must differ. Empty string: always.',
   }),
   allowed_ips: list(
-    Type.String(),
+    Type.String({ pattern: TEXT_PATTERNS.ipRange }),
     'IPv4 or IPv6 addresses or CIDR ranges from which the key works; answered normalised. Empty: all.',
   ),
   allowed_origins: list(
-    Type.String(),
+    Type.String({ pattern: TEXT_PATTERNS.origin }),
     'Pages from which browsers may use the key: `https://app.example.com[:port]`, `https://*.example.com` (any depth ' +
       'below it, not itself) or `example.com` (any scheme and port); compared with `Origin`, else with `Referer`. Empty: ' +
       'no restriction.',
@@ -83,6 +90,7 @@ const settings = {
   ),
   webhook_url: Type.String({
     maxLength: LONGEST_WEBHOOK_URL,
+    pattern: TEXT_PATTERNS.webhookUrl,
     description:
       'Receives the low-credits alert: an absolute http or https URL without user name or password. Empty string: none.',
   }),

@@ -1,5 +1,6 @@
 import { MAX_CREDITS, type Micro, microFromCredits } from '../domain/credits.ts';
 import { GatewayError, invalidField } from '../domain/errors.ts';
+import { isLonger } from '../domain/key-fields.ts';
 
 /** A request body as an object that holds no field but those named. Throws `invalid_json` or `invalid_field`. */
 export function objectBody(body: unknown, fields: readonly string[]): Readonly<Record<string, unknown>> {
@@ -38,7 +39,7 @@ export function textField(name: string, value: unknown, maxLength: number): stri
   // PostgreSQL cannot store U+0000, and half a surrogate pair is no text.
   if (
     typeof value !== 'string' ||
-    value.length > maxLength ||
+    isLonger(value, maxLength) ||
     value.includes('\0') ||
     !value.isWellFormed()
   ) {

@@ -105,7 +105,7 @@ export const readWebhookUrl: FieldReader<string> = (param, value) => {
 };
 
 export const readModels = readList('a model slug of 1 to 200 characters', (item) =>
-  item.length <= LONGEST_SLUG && item !== '' && item === item.trim() && !CONTROL.test(item)
+  !isLonger(item, LONGEST_SLUG) && item !== '' && item === item.trim() && !CONTROL.test(item)
     ? item
     : undefined,
 );
@@ -146,7 +146,7 @@ function readList<T extends string>(
 }
 
 function isWebhookUrl(value: unknown): value is string {
-  if (!isText(value) || value.length > LONGEST_WEBHOOK_URL || /[\s\p{Cc}\\]/u.test(value)) return false;
+  if (!isText(value) || isLonger(value, LONGEST_WEBHOOK_URL) || /[\s\p{Cc}\\]/u.test(value)) return false;
   // The URL parser takes `http:host` and drops an empty `user@`; what is stored is to be read in one way only.
   const authority = /^https?:\/\/([^/?#]+)/i.exec(value)?.[1];
   return authority !== undefined && !authority.includes('@') && URL.canParse(value);
@@ -158,7 +158,7 @@ function isText(value: unknown): value is string {
 }
 
 /** Whether a text has more than so many characters (code points, not UTF-16 units). */
-function isLonger(text: string, most: number): boolean {
+export function isLonger(text: string, most: number): boolean {
   return text.length > 2 * most || (text.length > most && Array.from(text).length > most);
 }
 

@@ -6,6 +6,9 @@ export interface Beyond {
   readonly value: unknown;
 }
 
+/** Of these, one breaks any pattern of ours. */
+const BREAKING = ['?', ' ', '\u0000'];
+
 /** For each constraint that a schema states, a value that is just beyond it. */
 export function beyond(schema: Schema): Beyond[] {
   const branches = (schema.anyOf ?? []) as Schema[];
@@ -20,7 +23,10 @@ export function beyond(schema: Schema): Beyond[] {
   if (typeof maximum === 'number') add('maximum', maximum + 1);
   if (typeof minLength === 'number' && minLength > 0) add('minLength', '');
   if (typeof maxLength === 'number') add('maxLength', longText(schema, maxLength + 1));
-  if (pattern !== undefined) add('pattern', '?');
+  const breaking = BREAKING.find(
+    (text) => pattern !== undefined && !new RegExp(String(pattern), 'u').test(text),
+  );
+  if (breaking !== undefined) add('pattern', breaking);
   if (schema.format === 'date-time') add('format', 'tomorrow');
   if (schema.enum !== undefined) add('enum', 'no such word');
   for (const item of items ? beyond(items as Schema) : []) add(`items.${item.constraint}`, [item.value]);

@@ -61,6 +61,29 @@ const ANTHROPIC_ERROR: JsonSchema = {
   },
 };
 
+/** A provider's own error comes as it is; of both formats this much is sure. */
+const PROVIDER_ERROR: JsonSchema = {
+  title: 'ProviderError',
+  description: "The provider's own error, passed on with its body.",
+  type: 'object',
+  required: ['error'],
+  additionalProperties: true,
+  properties: {
+    error: {
+      type: ['object', 'string'],
+      additionalProperties: true,
+      description: "The provider's own fields.",
+      properties: {
+        message: { type: ['string', 'null'], description: 'What happened, in its words.' },
+        code: { type: ['string', 'integer', 'null'], description: 'Its own code; often null.' },
+      },
+    },
+  },
+};
+
+/** A provider's 401 and 403 concern the gateway's credential, and are not passed on. */
+const NEVER_PASSED_ON: ReadonlySet<number> = new Set([401, 403]);
+
 const FORMATS = {
   openai: { schema: OPENAI_ERROR, url: '/', prefix: '' },
   anthropic: { schema: ANTHROPIC_ERROR, url: '/v1/messages', prefix: 'anthropic_' },
@@ -74,8 +97,15 @@ const HEADERS: Readonly<Record<number, Record<string, Reference>>> = {
 };
 const FINAL = { 'x-should-retry': { $ref: '#/components/headers/x-should-retry' } };
 
-/** The refusals of one route by status, each with an example of every code, under `#/components/examples`. */
-export function errorAnswers(codes: readonly ErrorCode[], format: ErrorFormat): Record<string, Answer> {
+/**
+ * The refusals of one route by status, each with an example of every code, under `#/components/examples`. `passesOn`: the
+ * route passes errors of a provider on, which can have the same statuses.
+ */
+export function errorAnswers(
+  codes: readonly ErrorCode[],
+  format: ErrorFormat,
+  passesOn: boolean,
+): Record<string, Answer> {
   const answers: Record<string, Answer> = {};
   const { schema, prefix } = FORMATS[format];
   for (const [status, ofStatus] of Map.groupBy(new Set(codes), (code) => ERRORS[code][0])) {
@@ -84,7 +114,7 @@ export function errorAnswers(codes: readonly ErrorCode[], format: ErrorFormat): 
       headers: { ...(isFinal(status) ? FINAL : {}), ...HEADERS[status] },
       content: {
         'application/json': {
-          schema,
+          schema: passesOn && !NEVER_PASSED_ON.has(status) ? { anyOf: [schema, PROVIDER_ERROR] } : schema,
           examples: Object.fromEntries(
             ofStatus.map((code) => [code, { $ref: `#/components/examples/${prefix}${code}` }]),
           ),

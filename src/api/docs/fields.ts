@@ -22,11 +22,40 @@ export function id(description: string) {
   return Type.Integer({ minimum: 1, description, examples: [1] });
 }
 
+/**
+ * Patterns are of the few constructs that every validator knows: some have no look-around, no back-references and no
+ * `\p`. What they let through in spite of that, such as the half of a surrogate pair, the route still refuses.
+ */
+const CONTROL = '\\u0000-\\u001f\\u007f-\\u009f';
+export const TEXT_PATTERNS = {
+  /** One line with something on it. */
+  line: `^[^${CONTROL}]*[^${CONTROL}\\s][^${CONTROL}]*$`,
+  /** The same without spaces around it. */
+  trimmedLine: `^[^${CONTROL}\\s]([^${CONTROL}]*[^${CONTROL}\\s])?$`,
+  /** Control characters are line breaks and tabs only. */
+  printable: '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$',
+  /** No database takes U+0000. */
+  storable: '^[^\\u0000]*$',
+  email: `^[^\\s@${CONTROL}]+@[^\\s@${CONTROL}]+$`,
+  /** Empty, or an http(s) URL without user name and password. */
+  webhookUrl: `^([Hh][Tt][Tt][Pp][Ss]?://[^/?#@\\s\\\\${CONTROL}]+([/?#][^\\s\\\\${CONTROL}]*)?)?$`,
+  ipRange: '^[0-9A-Fa-fXx:.]+(/[0-9]{1,3})?$',
+  origin: '^([A-Za-z][A-Za-z0-9+.-]*://)?[^/?#@\\s\\\\]+/?$',
+} as const;
+
+/** Below the last of the six decimals there is no amount; `multipleOf` of a fraction would refuse good ones, too. */
+export const SIX_DECIMALS = {
+  ofPositive: { not: { exclusiveMinimum: 0, exclusiveMaximum: 0.000001 } },
+  /** And not 0. */
+  ofSigned: { not: { exclusiveMinimum: -0.000001, exclusiveMaximum: 0.000001 } },
+} as const;
+
 /** Credits as a number, never negative. */
 export function credits(description: string, more: object = {}) {
   return Type.Number({
     minimum: 0,
     maximum: MAX_CREDITS,
+    ...SIX_DECIMALS.ofPositive,
     description: `${description} In credits, at most six decimals.`,
     ...more,
   });

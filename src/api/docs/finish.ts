@@ -49,7 +49,7 @@ function complete({ 'x-docs': docs, ...operation }: Operation): Operation {
   const { refusals, errorFormat = 'openai', requests } = docs;
   const { requestBody } = operation;
   const responses = {
-    ...errorAnswers(refusals, errorFormat),
+    ...errorAnswers(refusals, errorFormat, '4XX' in operation.responses),
     ...mapValues(operation.responses, (answer, status) => withExample(answer, status, docs)),
   };
   return {

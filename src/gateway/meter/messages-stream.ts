@@ -93,12 +93,10 @@ export class MessagesStream implements StreamMeter {
         this.#blocks++;
         // What the provider's tools found comes as blocks, too.
         if (!TOOL_RESULT.test(event)) this.#written.collect(event, '"content_block"');
+        if (event.includes('file_id')) this.#note(filesMade(eventData(event)?.content_block));
         return 'pass';
       case 'content_block_stop':
         this.#isBetween = true;
-        return 'pass';
-      case 'content_block_start':
-        if (event.includes('file_id')) this.#note(filesMade(eventData(event)?.content_block));
         return 'pass';
       case 'message_start':
         this.#start(eventData(event));

@@ -25,7 +25,7 @@ export function checkResponse(body: JsonBody): void {
   const previous = body.value.previous_response_id ?? null;
   if (previous !== null && typeof previous !== 'string')
     throw invalidField('previous_response_id', 'previous_response_id must be a string or null.');
-  if (body.value.background) {
+  if ((body.value.background ?? false) !== false) {
     throw invalidField(
       'background',
       'background is not served here, because the answer to this call would not carry the usage. Leave it out.',

@@ -1,0 +1,259 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import fc from 'fast-check';
+import t from 'tap';
+import { AccountPatch } from '../../src/api/account-schema.ts';
+import { AdminAccountPatch, CreditsBody, NewAccountBody } from '../../src/api/admin-schema.ts';
+import { emailField } from '../../src/api/email-field.ts';
+import { parseExplain } from '../../src/api/explain-request.ts';
+import { ExplainBody } from '../../src/api/explain-schema.ts';
+import { KeyPatch, NewKeyBody } from '../../src/api/key-schema.ts';
+import { textField } from '../../src/api/object-body.ts';
+import { parseKeyPatch, parseNewKey } from '../../src/domain/key-settings.ts';
+import { apiOf } from '../helper/api.ts';
+import { judgeBy, operationsOf, readDocument } from '../helper/api-document.ts';
+import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
+
+/**
+ * The description let values through that the routes refuse: an amount of 0, a threshold of 0.0000001, any text as a
+ * webhook_url. Values at the edges of each field are judged by both.
+ */
+const ajv = new Ajv2020({ strict: false });
+formats.default(ajv);
+
+type Field = { readonly [Keyword: string]: unknown };
+
+function takes(parse: (value: unknown) => unknown): (value: unknown) => boolean {
+  return (value) => {
+    try {
+      parse(value);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+}
+
+const NUMBERS = [0, -0, 1e-7, 9.99e-7, 1e-6, -1e-7, -1e-6, -1, 0.5, 1, 1e9, 8.5e9, 8.5e9 + 1, 1e300];
+const TEXTS = [
+  '',
+  ' ',
+  'x',
+  ' x',
+  'x ',
+  'a b',
+  'a\nb',
+  'a\tb',
+  '\n',
+  '\u0000',
+  'a\u0000',
+  '\u007f',
+  '\u0085',
+  'é',
+  '🦊',
+  '\u00a0',
+  '\ufeff',
+  'hello',
+  'https://',
+  'https:example.com',
+  'https://example.com',
+  'HTTP://EXAMPLE.com/a?b#c',
+  'https://u:p@example.com/',
+  'https://@example.com/',
+  'ftp://example.com/',
+  'https://exam ple.com',
+  'https://example.com/a b',
+  'https://example.com\\a',
+  '//example.com',
+  'javascript:alert(1)',
+  '10.0.0.1',
+  '10.0.0.0/8',
+  '10.0.0.0/',
+  '::1',
+  '2001:db8::/32',
+  '::ffff:10.0.0.1',
+  'fe80::1%eth0',
+  '10.0.0.1 ',
+  'example.com',
+  '*.example.com',
+  'https://*.example.com',
+  'https://a@b.c',
+  'https://a.example/path',
+  'localhost:3000',
+  'null',
+  'DE',
+  'de',
+  'D',
+  'DEU',
+  '1A',
+  '08:00-18:00',
+  '22:00-06:00',
+  '08:00-24:00',
+  '24:00-08:00',
+  '8:00-9:00',
+  'always',
+  'a@b',
+  'a@',
+  '@b',
+  'a@b@c',
+  'a b@c',
+  'a@b\u0000',
+  '2030-01-01T00:00:00Z',
+  '2030-01-01',
+  'tomorrow',
+  'text',
+  'daily',
+  'demo-chat',
+  '/v1/responses',
+  '/v1/nothing',
+];
+const OTHERS = [null, true, false, [], {}, ['x'], [1], [null], [[]], 'a'.repeat(3_000)];
+/** As long as the field allows, and one more, in characters of one and of two UTF-16 units. */
+const atLength = ({ maxLength }: Field): string[] =>
+  typeof maxLength === 'number'
+    ? [maxLength, maxLength + 1].flatMap((length) => ['a', '🦊'].map((one) => one.repeat(length)))
+    : [];
+
+function valuesOf(field: Field): unknown[] {
+  const items = (field.items ?? {}) as Field;
+  const texts = [...TEXTS, ...atLength(field)];
+  const lists = [...TEXTS, ...atLength(items)].map((text) => [text]);
+  return [...NUMBERS, ...texts, ...OTHERS, ...(field.type === 'array' ? lists : [])];
+}
+
+/** What a schema cannot say, or not so that every validator understands it: the page says it, and the route refuses. */
+const BEYOND_SCHEMAS: ReadonlySet<string> = new Set([
+  'allowed_ips',
+  'allowed_origins',
+  'blocked_countries',
+  'ip',
+  'country',
+]);
+
+/** Of each field: its schema, and whether the route takes a value. */
+const FIELDS: readonly (readonly [name: string, schema: Field, takes: (value: unknown) => boolean])[] = [
+  ...Object.entries(KeyPatch.properties).map(
+    ([name, schema]) => [name, schema, takes((value) => parseKeyPatch({ [name]: value }))] as const,
+  ),
+  ...Object.entries(NewKeyBody.properties).map(
+    ([name, schema]) => [name, schema, takes((value) => parseNewKey({ name: 'x', [name]: value }))] as const,
+  ),
+  ...Object.entries(ExplainBody.properties).map(
+    ([name, schema]) =>
+      [name, schema, takes((value) => parseExplain({ model: 'x', [name]: value }))] as const,
+  ),
+  ['email', NewAccountBody.properties.email as Field, takes(emailField)],
+  ['note', CreditsBody.properties.note as Field, takes((value) => textField('note', value, 1_000))],
+];
+
+t.test('what the description of a field lets through, the route takes', async (t) => {
+  for (const [name, schema, isTaken] of FIELDS) {
+    const isDescribed = ajv.compile(schema);
+    for (const value of valuesOf(schema)) {
+      const shown = `${name} ${JSON.stringify(value)?.slice(0, 60)}`;
+      if (isDescribed(value) && !BEYOND_SCHEMAS.has(name))
+        t.ok(isTaken(value), `described, so taken: ${shown}`);
+    }
+  }
+});
+
+t.test('what the route takes, the description of the field lets through', async (t) => {
+  // A name is trimmed first, and times may lack what RFC 3339 wants: what is taken beyond the description harms nobody.
+  const wider = new Set(['name', 'expires_at', 'at']);
+  for (const [name, schema, isTaken] of FIELDS.filter(([name]) => !wider.has(name))) {
+    const isDescribed = ajv.compile(schema);
+    for (const value of valuesOf(schema)) {
+      if (isTaken(value))
+        t.ok(isDescribed(value), `taken, so described: ${name} ${JSON.stringify(value)?.slice(0, 60)}`);
+    }
+  }
+});
+
+t.test('texts of any characters are judged alike', async (t) => {
+  const texts = fc.string({ unit: 'binary', maxLength: 40 }).filter((text) => text.isWellFormed());
+  for (const [name, schema, isTaken] of FIELDS.filter(([, { type }]) => type === 'string')) {
+    if (BEYOND_SCHEMAS.has(name) || name === 'name' || name === 'webhook_url') continue;
+    const isDescribed = ajv.compile(schema);
+    // Of an address, \\p{C} has more than the control characters: the route refuses those.
+    const agree = (text: string) =>
+      !isDescribed(text) || isTaken(text) || (name === 'email' && /\p{C}/u.test(text));
+    fc.assert(fc.property(texts, agree), { numRuns: 300 });
+  }
+  t.pass();
+});
+
+t.test('amounts of credits are judged alike by route and description', async (t) => {
+  const world = await startWorld(t);
+  const { accountId, key } = await world.account({ credits: 0 });
+  const operator = apiOf(world, ADMIN_TOKEN);
+  const account = `/api/admin/accounts/${accountId}/`;
+  let made = 0;
+  const routes = [
+    {
+      schema: CreditsBody.properties.amount,
+      send: (amount: unknown) => operator.post(`${account}credits/`, { amount }),
+    },
+    {
+      schema: NewAccountBody.properties.credits,
+      send: (credits: unknown) =>
+        operator.post('/api/admin/accounts/', { email: `of-values-${made++}@example.com`, credits }),
+    },
+    {
+      schema: AdminAccountPatch.properties.alert_threshold,
+      send: (alert_threshold: unknown) => operator.patch(account, { alert_threshold }),
+    },
+    {
+      schema: AccountPatch.properties.alert_threshold,
+      send: (alert_threshold: unknown) => apiOf(world, key).patch('/api/account/', { alert_threshold }),
+    },
+  ];
+  for (const [index, { schema, send }] of routes.entries()) {
+    const isDescribed = ajv.compile(schema as Field);
+    for (const value of [...NUMBERS, ...OTHERS]) {
+      const { status } = await send(value);
+      t.equal(
+        status < 300,
+        isDescribed(value),
+        `${index}: ${JSON.stringify(value)?.slice(0, 40)}: ${status}`,
+      );
+      // So that the balance has room for the next.
+      if (index === 0 && status === 200) await send(-Number(value));
+    }
+  }
+});
+
+t.test('an error that is passed on from a provider is one that the description knows', async (t) => {
+  const errors = [
+    { error: { message: 'Bad.', type: 'invalid_request_error', param: null, code: null } },
+    { error: { message: 'Bad.', type: 'x', param: 'messages', code: 'context_length_exceeded' } },
+    { object: 'error', error: { message: 'Bad.', code: 400 } },
+  ];
+  let next = { status: 400, body: errors[0] as Record<string, unknown> };
+  const world = await startWorld(t, { behave: () => next });
+  const document = await readDocument(world.url);
+  const judge = judgeBy(document);
+  const operation = operationsOf(document).find(({ operationId }) => operationId === 'createChatCompletion');
+  const { key } = await world.account();
+  for (const status of [400, 404, 402, 413, 503]) {
+    for (const body of errors) {
+      next = { status, body };
+      const response = await world.chat(key);
+      t.equal(response.status, status);
+      const pointer = `${operation?.pointer}/responses/${status}/content/application~1json/schema`;
+      t.equal(judge(pointer, await response.json()), undefined);
+    }
+  }
+});
+
+t.test('background is what its description says, or refused', async (t) => {
+  const world = await startWorld(t);
+  const { key } = await world.account();
+  const send = async (background: unknown) => {
+    const body = { model: 'flat', input: 'x', background };
+    const response = await world.api('POST', '/v1/responses', key, body);
+    const { error } = (await response.json()) as { error?: { param?: string } };
+    return [response.status, error?.param];
+  };
+  for (const value of [0, '', true, 1, 'false', [], {}]) t.same(await send(value), [400, 'background']);
+  for (const value of [false, null]) t.equal((await send(value))[0], 200);
+});
