@@ -88,6 +88,11 @@ async function seeOwnersPages({ page, open, signIn }: Dashboard, sights: Sights,
   await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByText('The name must be').waitFor();
   await look('new key, refused');
+  await page.getByRole('navigation').getByRole('link', { name: 'Keys' }).click();
+  await page.getByRole('dialog').waitFor();
+  await look('question before leaving what is not saved');
+  await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
   await open(`keys/${sights.limitedId}`, 'Limited');
   await page.getByText('Nothing is changed.').waitFor();
   await look('key with every restriction');
