@@ -49,7 +49,7 @@ t.test('a question that cannot be judged is refused at its field', async (t) => 
   const page = await form(t);
   await page.getByLabel('IP address of the caller').fill('300.1.1.1');
   await page.getByRole('button', { name: 'Explain' }).click();
-  await page.getByText('ip must be an IPv4 or IPv6 address.').waitFor();
+  await page.getByText('This must be an IPv4 or IPv6 address.').waitFor();
   t.equal(await page.getByLabel('IP address of the caller').getAttribute('aria-invalid'), 'true');
 });
 

@@ -206,7 +206,7 @@ t.test('M8: ledger, usage and alerts of an account are seen', async (t) => {
 });
 
 t.test('accounts are searched by e-mail address', async (t) => {
-  const { accountId } = await world.account({ email: 'needle@hay.example' });
+  await world.account({ email: 'needle@hay.example' });
   const { page, open } = await operator(t);
   await open('accounts', 'Accounts');
   await page.getByLabel('Search').fill('LE@HAY');
@@ -214,8 +214,6 @@ t.test('accounts are searched by e-mail address', async (t) => {
   await page.getByRole('heading', { level: 1, name: 'needle@hay.example' }).waitFor();
   await page.goBack();
   t.equal(await page.getByLabel('Search').inputValue(), 'LE@HAY');
-  await page.getByLabel('Search').fill(String(accountId));
-  await page.getByRole('link', { name: 'needle@hay.example' }).waitFor();
   await page.getByLabel('Search').fill('nobody@nowhere');
   await page.getByText('No account is like that').waitFor();
 });

@@ -7,25 +7,15 @@ export interface AccountPage {
   readonly next: string | null;
 }
 
-/** `after`: a cursor; "" for the first page. */
-export function listAccounts(after: string, limit: number, asked: Asked = {}): Promise<AccountPage> {
-  const cursor = after && `&after=${encodeURIComponent(after)}`;
-  return ask('GET', `/api/admin/accounts/?limit=${limit}${cursor}`, asked);
-}
-
-/** The most that one page may have. */
-const WHOLE_PAGE = 1_000;
-
-/** Every account, page by page: the API has no search. */
-export async function listEveryAccount(signal: AbortSignal): Promise<readonly OperatorAccountView[]> {
-  const all: OperatorAccountView[] = [];
-  let after: string | null = '';
-  while (after !== null) {
-    const page: AccountPage = await listAccounts(after, WHOLE_PAGE, { signal });
-    all.push(...page.accounts);
-    after = page.next;
-  }
-  return all;
+/** `after`: a cursor; "" for the first page. `email`: a part of the addresses; "" for all. */
+export function listAccounts(
+  after: string,
+  limit: number,
+  asked: Asked = {},
+  email = '',
+): Promise<AccountPage> {
+  const query = Object.entries({ limit: String(limit), after, email }).filter(([, value]) => value !== '');
+  return ask('GET', `/api/admin/accounts/?${new URLSearchParams(query)}`, asked);
 }
 
 export function readOneAccount(id: number, signal: AbortSignal): Promise<OperatorAccountView> {

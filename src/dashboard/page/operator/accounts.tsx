@@ -1,5 +1,5 @@
 import type { OperatorAccountView } from '../../../domain/account-view.ts';
-import { listAccounts, listEveryAccount } from '../api/operator.ts';
+import { listAccounts } from '../api/operator.ts';
 import { useLoad } from '../api/use-load.ts';
 import { credits, creditsInColumn } from '../format/credits.ts';
 import { choose, query } from '../route.ts';
@@ -12,8 +12,6 @@ import { Time } from '../ui/time.tsx';
 import { AccountStatus } from './account-status.tsx';
 
 const PAGE = 50;
-/** The most that a search shows. */
-const FOUND = 100;
 
 /** Every account of the gateway, a page at a time, or those whose e-mail address has what is searched for. */
 export function Accounts() {
@@ -32,61 +30,40 @@ export function Accounts() {
           <span>Search</span>
           <input
             type="search"
-            placeholder="E-mail address or number"
+            placeholder="E-mail address"
             value={query.value.get('search') ?? ''}
             onInput={(event) => choose({ search: event.currentTarget.value, ...FIRST_PAGE }, 'replace')}
           />
         </label>
       </search>
-      {search === '' ? <AccountPages /> : <FoundAccounts search={search.toLowerCase()} />}
+      <AccountPages search={search} />
     </PageFrame>
   );
 }
 
-function AccountPages() {
+function AccountPages({ search }: { search: string }) {
   const after = cursors().at(-1) ?? '';
-  const loaded = useLoad((signal) => listAccounts(after, PAGE, { signal }), after);
+  const loaded = useLoad(
+    (signal) => listAccounts(after, PAGE, { signal }, search),
+    JSON.stringify([search, after]),
+  );
   return (
     <Shown of={loaded}>
       {({ accounts, next }) => (
         <Paged label="Pages of accounts" back="Previous" on="Next" next={next} of={loaded}>
-          {accounts.length === 0 ? (
+          {accounts.length > 0 ? (
+            <AccountTable accounts={accounts} />
+          ) : search === '' ? (
             <Empty title="No account yet">
               <p>An account has a balance and keys. Create the first one.</p>
             </Empty>
           ) : (
-            <AccountTable accounts={accounts} />
+            <Empty title="No account is like that">
+              <p>Search for a part of the e-mail address.</p>
+            </Empty>
           )}
         </Paged>
       )}
-    </Shown>
-  );
-}
-
-function FoundAccounts({ search }: { search: string }) {
-  const loaded = useLoad(listEveryAccount);
-  return (
-    <Shown of={loaded}>
-      {(accounts) => {
-        const found = accounts.filter(
-          ({ id, email }) => email.toLowerCase().includes(search) || String(id) === search,
-        );
-        return (
-          <>
-            <p class="hint found" role="status">
-              {found.length} of {accounts.length} accounts
-              {found.length > FOUND && `; the first ${FOUND} are shown: search for more of the address`}
-            </p>
-            {found.length === 0 ? (
-              <Empty title="No account is like that">
-                <p>Search for a part of the e-mail address.</p>
-              </Empty>
-            ) : (
-              <AccountTable accounts={found.slice(0, FOUND)} />
-            )}
-          </>
-        );
-      }}
     </Shown>
   );
 }
