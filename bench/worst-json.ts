@@ -1,4 +1,4 @@
-import { measureJson } from '../src/gateway/json/json-measure.ts';
+import { measureJson } from '../src/gateway/request/json/json-measure.ts';
 import { WORST_SHAPES, worstJson } from '../test/helper/worst-json.ts';
 
 /**

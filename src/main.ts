@@ -6,4 +6,4 @@ import { setFlagsFromString } from 'node:v8';
  * resident, for about an eighth more CPU at the start. Imported, not listed above: what is listed is loaded before this line runs.
  */
 setFlagsFromString('--semi-space-growth-factor=1');
-await import('./gateway-process.ts');
+await import('./program/gateway-process.ts');

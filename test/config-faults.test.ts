@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { loadConfig } from '../src/load-config.ts';
+import { loadConfig } from '../src/config/load.ts';
 import { faults, load, SMALL, withModel } from './helper/config-file.ts';
 
 test('a model of an upstream that is left out is still checked', async (t) => {

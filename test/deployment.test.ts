@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'tap';
 import { parse } from 'yaml';
-import { loadConfig } from '../src/load-config.ts';
+import { loadConfig } from '../src/config/load.ts';
 
 /** What an operator deploys with must fit the program: names, paths and times that stand in both. */
 const ROOT = fileURLToPath(new URL('..', import.meta.url));

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { test } from 'tap';
 import { startDemoProvider } from '../src/demo/demo-provider.ts';
-import { RequestLog } from '../src/request-log.ts';
+import { RequestLog } from '../src/log/request-log.ts';
 import { apiOf } from './helper/api.ts';
 import { makePlace, startGateway } from './helper/gateway-process.ts';
 import { makeOwner } from './helper/owner.ts';

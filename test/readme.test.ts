@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'tap';
-import { Faults } from '../src/config-reader.ts';
-import { configFile } from '../src/config-schema.ts';
+import { loadConfig } from '../src/config/load.ts';
+import { Faults } from '../src/config/reader.ts';
+import { configFile } from '../src/config/schema.ts';
 import { ERRORS } from '../src/domain/errors.ts';
-import { loadConfig } from '../src/load-config.ts';
 import { startWorld } from './helper/world.ts';
 
 /** The page that users read must not say anything else than the code does. */
@@ -53,7 +53,7 @@ test('every environment variable stands in the README, and no other does', async
   );
   loadConfig({ env });
   // The program itself reads more.
-  for (const [, name = ''] of read('src/gateway-process.ts').matchAll(/process\.env\.(\w+)/g))
+  for (const [, name = ''] of read('src/program/gateway-process.ts').matchAll(/process\.env\.(\w+)/g))
     asked.push(name);
   const told = rowsUnder('Configuration').flatMap(([name = '']) => (/^[A-Z_]+$/.test(name) ? [name] : []));
   t.same(told.sort(), [...new Set(asked)].sort());

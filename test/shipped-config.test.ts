@@ -1,8 +1,8 @@
 import { test } from 'tap';
+import { startWarnings } from '../src/config/catalog.ts';
+import { loadConfig } from '../src/config/load.ts';
 import { CATEGORIES } from '../src/domain/key.ts';
 import { isPriced } from '../src/domain/price.ts';
-import { loadConfig } from '../src/load-config.ts';
-import { startWarnings } from '../src/offer.ts';
 import { KEY, load, SMALL } from './helper/config-file.ts';
 
 test('the shipped file loads without any key, and warns once for each upstream left out', async (t) => {

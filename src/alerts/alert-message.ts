@@ -1,6 +1,6 @@
 import type { ClaimedAlert } from '../book/book.ts';
+import { VERSION } from '../config/version.ts';
 import { creditsNumber } from '../domain/credits.ts';
-import { VERSION } from '../version.ts';
 import { signatureHeaders } from './sign.ts';
 
 /**

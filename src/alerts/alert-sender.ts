@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Book, ClaimedAlert, DeliveryStatus, PlannedDelivery } from '../book/book.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import { alertMessage } from './alert-message.ts';
 import { FairSlots } from './fair-slots.ts';
 import { send } from './send.ts';

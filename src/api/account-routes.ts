@@ -7,12 +7,12 @@ import { timestamp } from '../domain/period.ts';
 import type { LiveAccount } from '../ledger/ledger.ts';
 import { ACCOUNT_EXAMPLE, Account, AccountPatch } from './account-schema.ts';
 import { type AlertRouteDeps, alertRoutes } from './alert-routes.ts';
+import { objectBody, positiveCreditsField } from './body-fields.ts';
 import { BY_KEY } from './docs/operation.ts';
 import { BODY_REFUSALS, MANAGING_REFUSALS } from './docs/refusals.ts';
-import { speakJson } from './json-scope.ts';
+import { speakJson } from './json-routes.ts';
 import { ledgerRoutes } from './ledger-routes.ts';
 import { beforeTheBody, managingCaller } from './may-manage.ts';
-import { objectBody, positiveCreditsField } from './object-body.ts';
 import { usageRoute } from './usage-routes.ts';
 
 export type AccountDeps = AlertRouteDeps;

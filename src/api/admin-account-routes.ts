@@ -11,10 +11,10 @@ import {
   AdminAccountPatch,
   AdminAccountQuery,
 } from './admin-schema.ts';
+import { objectBody, positiveCreditsField } from './body-fields.ts';
 import { BY_OPERATOR } from './docs/operation.ts';
 import { BODY_REFUSALS, OPERATOR_REFUSALS } from './docs/refusals.ts';
 import { emailField, LONGEST_EMAIL } from './email-field.ts';
-import { objectBody, positiveCreditsField } from './object-body.ts';
 import { cursorParam, integerParam, type Query, queryOf, textParam } from './query.ts';
 
 const DEFAULT_LIMIT = 100;

@@ -14,9 +14,9 @@ import {
   LONGEST_IDEMPOTENCY_KEY,
   LONGEST_NOTE,
 } from './admin-schema.ts';
+import { creditsField, objectBody, textField } from './body-fields.ts';
 import { BY_OPERATOR } from './docs/operation.ts';
 import { BODY_REFUSALS, OPERATOR_REFUSALS } from './docs/refusals.ts';
-import { creditsField, objectBody, textField } from './object-body.ts';
 
 /**
  * `POST /api/admin/accounts/<id>/credits/`: a top-up or an adjustment. The book has it before Redis applies it, under

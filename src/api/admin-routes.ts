@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { Book } from '../book/book.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Catalog } from '../domain/catalog.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { adminAccountRoutes } from './admin-account-routes.ts';
@@ -8,7 +8,7 @@ import { adminCreditsRoute } from './admin-credits-route.ts';
 import { adminKeyRoutes } from './admin-key-routes.ts';
 import { adminReportRoutes } from './admin-report-routes.ts';
 import { adminTokenCheck, invalidAdminToken, noSuchRoute } from './admin-token.ts';
-import { speakJson } from './json-scope.ts';
+import { speakJson } from './json-routes.ts';
 import { newAccountRoute } from './new-account-route.ts';
 import { refuseUnknownParameters } from './query.ts';
 

@@ -1,5 +1,5 @@
 import { type Book, TooManyKeys } from '../book/book.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { KeySettings } from '../domain/key.ts';
 import { newKeyValue } from '../domain/key-value.ts';

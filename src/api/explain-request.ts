@@ -3,8 +3,8 @@ import { normaliseCountry } from '../domain/countries.ts';
 import { invalidField } from '../domain/errors.ts';
 import { parseTimestamp } from '../domain/period.ts';
 import { ENDPOINTS, type Endpoint } from '../gateway/endpoints.ts';
+import { objectBody, textField } from './body-fields.ts';
 import { ExplainBody, LONGEST_TEXT } from './explain-schema.ts';
-import { objectBody, textField } from './object-body.ts';
 
 /** The call that an explain request asks about; undefined: not said. */
 export interface ExplainRequest {

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyRequest, FastifySchema } from 'fastify';
 import type { Book } from '../book/book.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { type ParsedAddress, parseAddress } from '../domain/addresses.ts';
 import type { Catalog, Model } from '../domain/catalog.ts';
 import { type Micro, micro } from '../domain/credits.ts';
@@ -14,7 +14,7 @@ import { BODY_REFUSALS, MANAGING_REFUSALS } from './docs/refusals.ts';
 import { explain } from './explain.ts';
 import { type ExplainRequest, parseExplain } from './explain-request.ts';
 import { EXPLAIN_EXAMPLES, EXPLANATION_EXAMPLE, ExplainBody, Explanation } from './explain-schema.ts';
-import { speakJson } from './json-scope.ts';
+import { speakJson } from './json-routes.ts';
 import { keyIdOf, keyNotFound } from './key-path.ts';
 import { KeyPath } from './key-schema.ts';
 import { beforeTheBody, managingCaller } from './may-manage.ts';

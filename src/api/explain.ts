@@ -4,8 +4,8 @@ import { type ErrorCode, GatewayError } from '../domain/errors.ts';
 import { NOT_JUDGED } from '../domain/not-judged.ts';
 import { timestamp } from '../domain/period.ts';
 import { CALLER_CHECKS, type Caller, type CompiledKey, MODEL_CHECKS, type Refusal } from '../domain/rules.ts';
-import { readJsonBody } from '../gateway/body.ts';
 import { ENDPOINTS, type Endpoint } from '../gateway/endpoints.ts';
+import { readJsonBody } from '../gateway/request/json-body.ts';
 
 /** A call as section 3 of the contract would judge it, with the live state of its key and account. */
 export interface ExplainedCall {

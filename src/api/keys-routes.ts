@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify';
 import type { Book } from '../book/book.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Catalog } from '../domain/catalog.ts';
 import { parseKeyPatch, parseNewKey } from '../domain/key-settings.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
@@ -10,7 +10,7 @@ import { createKey } from './create-key.ts';
 import { BY_KEY } from './docs/operation.ts';
 import { BODY_REFUSALS, MANAGING_REFUSALS, OWNER_REFUSALS } from './docs/refusals.ts';
 import { ifMatch } from './if-match.ts';
-import { speakJson } from './json-scope.ts';
+import { speakJson } from './json-routes.ts';
 import { CREATED_KEY_EXAMPLE, KEY_EXAMPLE, KEY_PATCH_EXAMPLES, NEW_KEY_EXAMPLES } from './key-examples.ts';
 import { sendKeys } from './key-list.ts';
 import { keyIdOf } from './key-path.ts';

@@ -8,11 +8,11 @@ import { createdKeyView } from '../domain/key-view.ts';
 import { adminAccountView, uniqueEmail } from './admin-account.ts';
 import type { AdminDeps } from './admin-routes.ts';
 import { CREATED_ACCOUNT_EXAMPLE, CreatedAccount, NewAccountBody } from './admin-schema.ts';
+import { objectBody, positiveCreditsField } from './body-fields.ts';
 import { onceReachable } from './create-key.ts';
 import { BY_OPERATOR } from './docs/operation.ts';
 import { BODY_REFUSALS, OPERATOR_REFUSALS } from './docs/refusals.ts';
 import { emailField } from './email-field.ts';
-import { objectBody, positiveCreditsField } from './object-body.ts';
 
 /** Seed, "Limits". */
 const DEFAULT_ALERT_THRESHOLD = micro(100 * MICRO_PER_CREDIT);

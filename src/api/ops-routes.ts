@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest, FastifySchema } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import type { Registry } from 'prom-client';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { adminTokenCheck, invalidAdminToken, noSuchRoute } from './admin-token.ts';
 import { BY_OPERATOR } from './docs/operation.ts';
 import {

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, Migrator } from 'kysely/migration';
 import { BookUnavailable } from './book.ts';
-import { CannotOpenBook } from './cannot-open.ts';
+import { CannotOpenBook } from './errors.ts';
 import { migrations } from './migrations.ts';
 import type { BookSchema, Engine } from './schema.ts';
 

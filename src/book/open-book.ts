@@ -1,6 +1,6 @@
 import { Kysely, sql } from 'kysely';
 import { type Book, BookUnavailable } from './book.ts';
-import { CannotOpenBook } from './cannot-open.ts';
+import { CannotOpenBook } from './errors.ts';
 import { migrate, requireCurrentSchema } from './migrate.ts';
 import type { BookSchema } from './schema.ts';
 import { sqlBook } from './sql-book.ts';

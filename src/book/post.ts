@@ -1,13 +1,13 @@
 import { micro } from '../domain/credits.ts';
 import type { JournalEntry } from '../domain/ledger-entry.ts';
 import type { Book, Posting, PostResult } from './book.ts';
+import { chunks } from './bulk-values.ts';
 import { entryRow, LEDGER_COLUMNS } from './ledger-row.ts';
 import { insertRows, updateRows } from './many-rows.ts';
 import { noteObjects } from './objects.ts';
 import { hourOf } from './snapshot.ts';
 import { addSpendDays } from './spend-days.ts';
 import type { Store, Trx } from './store.ts';
-import { chunks } from './value-rows.ts';
 
 /** Where an account's ledger stands, as the entries of a batch move it on. */
 interface Place {

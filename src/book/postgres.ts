@@ -6,7 +6,7 @@ import {
   type PostgresQueryResult,
 } from 'kysely';
 import pg from 'pg';
-import { CannotOpenBook } from './cannot-open.ts';
+import { CannotOpenBook } from './errors.ts';
 import { isBroken, isSilence, queryError, unavailable } from './postgres-error.ts';
 
 export interface PostgresLimits {

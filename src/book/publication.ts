@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely';
 import { accountRecord } from './account-row.ts';
 import type { Book } from './book.ts';
+import { chunks, valueRows } from './bulk-values.ts';
 import { keyRecord } from './key-row.ts';
 import type { BookSchema } from './schema.ts';
 import type { Store } from './store.ts';
-import { chunks, valueRows } from './value-rows.ts';
 
 interface Noted {
   readonly id: number;

@@ -10,8 +10,8 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { makeFolder } from '../make-folder.ts';
-import { CannotOpenBook, DataFolderInUse } from './cannot-open.ts';
+import { makeFolder } from '../config/make-folder.ts';
+import { CannotOpenBook, DataFolderInUse } from './errors.ts';
 import { EachRow } from './many-rows.ts';
 import { LockFailed, SqliteThread } from './sqlite-thread.ts';
 

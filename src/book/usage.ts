@@ -1,8 +1,8 @@
 import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Usage } from '../domain/ledger-entry.ts';
 import type { Book, UsageRow } from './book.ts';
+import { type Part, partsOf } from './rollup-ranges.ts';
 import type { BookSchema } from './schema.ts';
-import { type Part, partsOf } from './span-parts.ts';
 import { SUMS, USAGE_COLUMNS } from './spend-days.ts';
 import type { Store } from './store.ts';
 

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { Config } from '../config.ts';
-import { configSchemaText } from '../config-schema.ts';
+import type { Config } from '../config/config.ts';
+import { ConfigError, loadConfig } from '../config/load.ts';
+import { configSchemaText } from '../config/schema.ts';
 import type { Model, Price } from '../domain/catalog.ts';
 import { isPriced, priceInCredits } from '../domain/price.ts';
-import { ConfigError, loadConfig } from '../load-config.ts';
 import { Failure } from './failure.ts';
 import { print, printJson, printTable } from './print.ts';
 

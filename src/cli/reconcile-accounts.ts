@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Book } from '../book/book.ts';
 import { openBook } from '../book/open-book.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { creditsString, type Micro, micro } from '../domain/credits.ts';
-import { parseRedisUrl, type RedisAddress } from '../ledger/connect-redis.ts';
 import { LiveBalances } from '../ledger/live-balance.ts';
-import { askRedis, socketPathFor } from '../ledger/redis-socket.ts';
+import { parseRedisUrl, type RedisAddress } from '../ledger/redis/connect.ts';
+import { askRedis, socketPathFor } from '../redis-server/socket.ts';
 
 /** Two sums of one account that ought to be one. */
 export interface Difference {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { loadConfig } from '../config/load.ts';
 import { creditsString, micro } from '../domain/credits.ts';
-import { loadConfig } from '../load-config.ts';
 import { print, printJson } from './print.ts';
 import { type Difference, differenceText, type Listener, reconcileAccounts } from './reconcile-accounts.ts';
 

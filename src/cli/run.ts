@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../config/version.ts';
 import { accountCommands } from './account-commands.ts';
 import { configCommands } from './config-commands.ts';
 import { Failure } from './failure.ts';

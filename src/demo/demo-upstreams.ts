@@ -1,4 +1,4 @@
-import { type Config, DEMO_URL } from '../config.ts';
+import { type Config, DEMO_URL } from '../config/config.ts';
 import type { Model, Upstream } from '../domain/catalog.ts';
 import { type DemoProvider, startDemoProvider } from './demo-provider.ts';
 

@@ -1,9 +1,9 @@
 import type { Micro } from '../domain/credits.ts';
 import type { CompiledKey } from '../domain/rules.ts';
-import type { CallBody } from './call-body.ts';
+import type { CallBody } from '../metering/call-body.ts';
 import type { Endpoint } from './endpoints.ts';
-import type { Spool } from './upload/spool.ts';
-import type { UpstreamBody } from './upstream-body.ts';
+import type { Spool } from './request/spool/spool.ts';
+import type { UpstreamBody } from './upstream/body.ts';
 
 /** A model call on its way through the gateway; made when its key has been judged, filled in step by step. */
 export interface Call {

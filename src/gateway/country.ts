@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import { parseAddress } from '../domain/addresses.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import type { CountryAnswer } from './country-worker.ts';
 
 const MAX_CACHED_ADDRESSES = 50_000;

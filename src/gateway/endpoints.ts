@@ -1,16 +1,16 @@
 import type { WireFormat } from '../domain/catalog.ts';
 import type { Category } from '../domain/key.ts';
-import { chat } from './meter/chat.ts';
-import { completions } from './meter/completions.ts';
-import { embeddings } from './meter/embeddings.ts';
-import { images } from './meter/images.ts';
-import { messages } from './meter/messages.ts';
-import type { Meter } from './meter/meter.ts';
-import { perRequest } from './meter/per-request.ts';
-import { responses } from './meter/responses.ts';
-import { speech } from './meter/speech.ts';
-import { transcription } from './meter/transcription.ts';
-import { videos } from './meter/videos.ts';
+import { chat } from '../metering/chat.ts';
+import { completions } from '../metering/completions.ts';
+import { embeddings } from '../metering/embeddings.ts';
+import { images } from '../metering/images.ts';
+import { messages } from '../metering/messages.ts';
+import type { Meter } from '../metering/meter.ts';
+import { perRequest } from '../metering/per-request.ts';
+import { responses } from '../metering/responses.ts';
+import { speech } from '../metering/speech.ts';
+import { transcription } from '../metering/transcription.ts';
+import { videos } from '../metering/videos.ts';
 
 /**
  * How the body of a call is read and judged; `audio`: a form with one file, whose length is measured; `either`: JSON, or

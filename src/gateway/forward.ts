@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { CallBody } from '../metering/call-body.ts';
 import { callOf } from './call.ts';
-import type { CallBody } from './call-body.ts';
-import { Delivery, type DeliveryContext } from './delivery.ts';
-import { upstreamHeaders } from './headers.ts';
-import { EXCHANGE, type UpstreamAnswer } from './upstream-transport.ts';
+import { Delivery, type DeliveryContext } from './response/delivery.ts';
+import { upstreamHeaders } from './upstream/headers.ts';
+import { EXCHANGE, type UpstreamAnswer } from './upstream/transport.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Micro } from '../domain/credits.ts';
 import type { GatewayError } from '../domain/errors.ts';
 import type { Call, ReadCall } from './call.ts';
-import type { EndCode } from './meters.ts';
+import type { EndCode } from './call-metrics.ts';
 import type { Ending } from './settle.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 
 const LONGEST_BACKOFF_MS = 30_000;
 

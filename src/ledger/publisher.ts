@@ -1,8 +1,8 @@
 import type { Book } from '../book/book.ts';
 import type { AccountRecord, KeyRecord } from '../domain/key.ts';
-import type { Log } from '../log.ts';
-import type { RedisClient } from './connect-redis.ts';
-import { accountName, hashName, keyName } from './names.ts';
+import type { Log } from '../log/log.ts';
+import type { RedisClient } from './redis/connect.ts';
+import { accountName, hashName, keyName } from './redis/redis-keys.ts';
 
 /** Makes records that the book has committed those that every gateway judges by; rejects where Redis does not answer. */
 export class Publisher {

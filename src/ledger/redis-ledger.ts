@@ -3,12 +3,12 @@ import { type Micro, micro } from '../domain/credits.ts';
 import type { AccountRecord, KeyRecord, SpendingPeriod } from '../domain/key.ts';
 import type { EntryDraft } from '../domain/ledger-entry.ts';
 import { periodStart, periodStarts } from '../domain/period.ts';
-import type { Admissions } from './admissions.ts';
-import { PERIOD_FIELDS } from './admit-command.ts';
-import { applyGrant } from './apply-grant.ts';
-import type { RedisClient } from './connect-redis.ts';
-import type { ConnectionGate } from './connection-gate.ts';
-import type { JournalDrain } from './journal-drain.ts';
+import type { Admissions } from './calls/admissions.ts';
+import { PERIOD_FIELDS } from './calls/admit-command.ts';
+import type { Settler } from './calls/settler.ts';
+import type { WaitingCalls } from './calls/waiting-calls.ts';
+import { applyGrant } from './grants/apply-grant.ts';
+import type { JournalDrain } from './journal/drain.ts';
 import {
   type Admission,
   type Admitted,
@@ -18,12 +18,12 @@ import {
   type LiveAccount,
   type Subject,
 } from './ledger.ts';
-import { accountName, bucketOf, hashName, keyName } from './names.ts';
 import type { Publisher } from './publisher.ts';
-import { REBUILDS, type Rebuilder } from './rebuild.ts';
-import type { Settler } from './settler.ts';
-import type { TickWriter } from './tick-writer.ts';
-import type { WaitingCalls } from './waiting-calls.ts';
+import type { ConnectionGate } from './recovery/connection-gate.ts';
+import { REBUILDS, type Rebuilder } from './recovery/rebuild.ts';
+import type { RedisClient } from './redis/connect.ts';
+import { accountName, bucketOf, hashName, keyName } from './redis/redis-keys.ts';
+import type { TickWriter } from './redis/tick-writer.ts';
 
 /** Contract section 5: the journal's lag is below this in normal running. */
 const FLUSH_MS = 250;

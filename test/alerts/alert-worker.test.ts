@@ -3,7 +3,7 @@ import { type Test, test } from 'tap';
 import { AlertWorker, type AlertWorkerOptions } from '../../src/alerts/alert-worker.ts';
 import type { Book, DeliveryStatus } from '../../src/book/book.ts';
 import { micro } from '../../src/domain/credits.ts';
-import type { Log } from '../../src/log.ts';
+import type { Log } from '../../src/log/log.ts';
 import { type ReceiverOptions, startReceiver } from '../helper/receiver.ts';
 import { BALANCE, createOwner, EMAIL, onlyAlert, openTestBook, queueCrossing } from './alert-book.ts';
 

@@ -3,8 +3,8 @@ import { test } from 'tap';
 import { alertMessage } from '../../src/alerts/alert-message.ts';
 import { newWebhookSecret, signatureHeaders } from '../../src/alerts/sign.ts';
 import type { ClaimedAlert } from '../../src/book/book.ts';
+import { VERSION } from '../../src/config/version.ts';
 import { micro } from '../../src/domain/credits.ts';
-import { VERSION } from '../../src/version.ts';
 
 const secret = newWebhookSecret();
 const alert: ClaimedAlert = {

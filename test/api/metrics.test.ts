@@ -1,10 +1,10 @@
 import { AggregatorRegistry, Registry } from 'prom-client';
 import { test } from 'tap';
 import { openBook } from '../../src/book/open-book.ts';
+import { VERSION } from '../../src/config/version.ts';
 import { micro } from '../../src/domain/credits.ts';
-import { registerGauges } from '../../src/gauges.ts';
-import { GatewayMeters } from '../../src/metrics.ts';
-import { VERSION } from '../../src/version.ts';
+import { registerGauges } from '../../src/observability/gauges.ts';
+import { GatewayMeters } from '../../src/observability/metrics.ts';
 import { admissionOf, spend, startLedgerWorld } from '../helper/ledger-world.ts';
 import { startReceiver } from '../helper/receiver.ts';
 import { until } from '../helper/until.ts';

@@ -1,5 +1,5 @@
 import type { Book } from '../../src/book/book.ts';
-import { CannotOpenBook } from '../../src/book/cannot-open.ts';
+import { CannotOpenBook } from '../../src/book/errors.ts';
 import { migrations } from '../../src/book/migrations.ts';
 import { openBook } from '../../src/book/open-book.ts';
 import { entry, NOW, stored, TODAY } from '../helper/book-records.ts';

@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import pg from 'pg';
 import { type Test, test } from 'tap';
 import { BookUnavailable } from '../../src/book/book.ts';
-import { CannotOpenBook } from '../../src/book/cannot-open.ts';
+import { CannotOpenBook } from '../../src/book/errors.ts';
 import { openBook } from '../../src/book/open-book.ts';
 import { entry, stored } from '../helper/book-records.ts';
 import { onPostgres } from '../helper/books.ts';

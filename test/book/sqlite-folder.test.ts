@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Test } from 'tap';
 import { BookUnavailable } from '../../src/book/book.ts';
-import { CannotOpenBook, DataFolderInUse } from '../../src/book/cannot-open.ts';
+import { CannotOpenBook, DataFolderInUse } from '../../src/book/errors.ts';
 import { openBook } from '../../src/book/open-book.ts';
 import { NOW, newKey, stored } from '../helper/book-records.ts';
 import { onSqlite } from '../helper/books.ts';

@@ -2,9 +2,9 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { test } from 'tap';
 import type { Catalog } from '../../src/domain/catalog.ts';
 import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
-import { readJsonBody } from '../../src/gateway/body.ts';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
-import { chatHold } from '../../src/gateway/meter/chat-hold.ts';
+import { readJsonBody } from '../../src/gateway/request/json-body.ts';
+import { chatHold } from '../../src/metering/chat-hold.ts';
 import { testCatalog } from '../helper/world.ts';
 
 /** One credit a token, in or out, so that a hold in credits is a number of tokens. */

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import { test } from 'tap';
-import { condense } from '../../src/gateway/json/condense.ts';
-import { base64Length } from '../../src/gateway/meter/inline-data.ts';
-import { inMemory } from '../../src/gateway/upload/byte-source.ts';
+import { condense } from '../../src/gateway/request/json/condense.ts';
+import { inMemory } from '../../src/metering/byte-source.ts';
+import { base64Length } from '../../src/metering/inline-data.ts';
 
 /** What strings are made of: raw, as between quotes. Some are not allowed there. */
 const GOOD = [

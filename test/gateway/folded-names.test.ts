@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { foldName } from '../../src/gateway/json/fold-name.ts';
+import { foldName } from '../../src/gateway/request/json/fold-name.ts';
 import { startMediaWorld } from '../helper/media-world.ts';
 
 test('names fold as the widest reader folds them', (t) => {

@@ -1,6 +1,6 @@
 import { test } from 'tap';
-import { measureAudio } from '../../src/gateway/audio/measure-audio.ts';
-import { inMemory, WINDOW_BYTES } from '../../src/gateway/upload/byte-source.ts';
+import { measureAudio } from '../../src/metering/audio/measure-audio.ts';
+import { inMemory, WINDOW_BYTES } from '../../src/metering/byte-source.ts';
 import { adtsFrame, flacFile, m4aFile, oggOpus, oggPage, webmFile } from '../helper/audio-files.ts';
 import { mp3Frames, silentWav } from '../helper/media-world.ts';
 

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { namedIds } from '../../src/gateway/named/named-ids.ts';
+import { namedIds } from '../../src/gateway/resources/named-ids.ts';
 
 const idsIn = (body: object) => [...namedIds(JSON.parse(JSON.stringify(body))).keys()].sort();
 const user = (...content: object[]) => ({ messages: [{ role: 'user', content }] });

@@ -2,9 +2,9 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { test } from 'tap';
 import type { Catalog } from '../../src/domain/catalog.ts';
 import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
-import { readJsonBody } from '../../src/gateway/body.ts';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
-import { namedIds } from '../../src/gateway/named/named-ids.ts';
+import { readJsonBody } from '../../src/gateway/request/json-body.ts';
+import { namedIds } from '../../src/gateway/resources/named-ids.ts';
 import { testCatalog } from '../helper/world.ts';
 
 const BOUNDS = { imageTokens: 1_000, contextTokens: 100_000 };

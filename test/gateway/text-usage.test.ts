@@ -1,13 +1,13 @@
 import { test } from 'tap';
-import type { CallBody } from '../../src/gateway/call-body.ts';
-import { chatUsage } from '../../src/gateway/meter/chat-usage.ts';
-import { completions } from '../../src/gateway/meter/completions.ts';
-import { embeddings } from '../../src/gateway/meter/embeddings.ts';
-import { MessagesStream } from '../../src/gateway/meter/messages-stream.ts';
-import { messagesUsage, messagesWritten } from '../../src/gateway/meter/messages-usage.ts';
-import { reportedTokens } from '../../src/gateway/meter/reported-tokens.ts';
-import { ResponsesStream } from '../../src/gateway/meter/responses-stream.ts';
-import { responsesMade, responsesUsage, responsesWritten } from '../../src/gateway/meter/responses-usage.ts';
+import type { CallBody } from '../../src/metering/call-body.ts';
+import { chatUsage } from '../../src/metering/chat-usage.ts';
+import { completions } from '../../src/metering/completions.ts';
+import { embeddings } from '../../src/metering/embeddings.ts';
+import { MessagesStream } from '../../src/metering/messages-stream.ts';
+import { messagesUsage, messagesWritten } from '../../src/metering/messages-usage.ts';
+import { reportedTokens } from '../../src/metering/reported-tokens.ts';
+import { ResponsesStream } from '../../src/metering/responses-stream.ts';
+import { responsesMade, responsesUsage, responsesWritten } from '../../src/metering/responses-usage.ts';
 
 const latin1 = (text: string) => Buffer.from(text).toString('latin1');
 const event = (data: { type: string } & Record<string, unknown>) =>

@@ -1,5 +1,5 @@
 import { type Test, test } from 'tap';
-import type { Config } from '../../src/config.ts';
+import type { Config } from '../../src/config/config.ts';
 import { type Receiver, startReceiver } from '../helper/receiver.ts';
 import { startWorld, type World } from '../helper/world.ts';
 

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { WrittenText } from '../../src/gateway/meter/written-text.ts';
+import { WrittenText } from '../../src/metering/written-text.ts';
 
 const EVENTS: readonly [what: string, event: string, written: string, pieces: number][] = [
   ['one piece', '{"delta":{"content":"Hi"}}', 'Hi', 1],

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Test } from 'tap';
-import { parseRedisUrl } from '../../src/ledger/connect-redis.ts';
 import { LedgerUnavailable } from '../../src/ledger/ledger.ts';
-import { accountName, namePrefix } from '../../src/ledger/names.ts';
+import { parseRedisUrl } from '../../src/ledger/redis/connect.ts';
+import { accountName, namePrefix } from '../../src/ledger/redis/redis-keys.ts';
 import { accountOn } from './ledger-account.ts';
 import { admissionOf, openLedgerOn, spend } from './ledger-world.ts';
 import { startCluster } from './redis-cluster.ts';

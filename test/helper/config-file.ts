@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { ConfigError, loadConfig } from '../../src/load-config.ts';
+import { ConfigError, loadConfig } from '../../src/config/load.ts';
 
 /** A config file with one model, `gpt`. */
 export const SMALL = `

@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
-import { DEMO_URL } from '../../src/config.ts';
+import { DEMO_URL } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
-import { loadConfig } from '../../src/load-config.ts';
 import { startWorld, type World } from './world.ts';
 
 const CONFIG = new URL('../../config/gateway.yaml', import.meta.url).pathname;

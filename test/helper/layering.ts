@@ -1,46 +1,46 @@
 import { posix } from 'node:path';
 
-/**
- * Imports go one way: a tier may import from those above it in this list, and a folder from itself. Files at the top of
- * src that are not named here are the program: they come last.
- */
+/** Imports go one way: a tier may import from those above it in this list, and a folder from itself. */
 const TIERS: readonly (readonly string[])[] = [
   ['domain'],
-  ['config.ts', 'log.ts', 'request-log.ts', 'version.ts', 'make-folder.ts'],
-  ['book'],
+  ['log'],
+  ['config'],
+  ['book', 'redis-server', 'metering'],
   ['ledger', 'alerts'],
   ['gateway'],
   ['api', 'dashboard'],
-  ['pages.ts', 'pages-later.ts'],
-  // Beside the app, so that nothing on the path of a request can know the demo.
-  ['app.ts', 'readiness.ts', 'metrics.ts', 'workers-metrics.ts', 'gauges.ts', 'demo'],
-  ['container.ts'],
+  // Beside what observes, so that nothing on the path of a request can know the demo.
+  ['observability', 'demo'],
+  ['program'],
+  ['main.ts'],
+  ['cli'],
+  ['cli.ts'],
 ];
-const PROGRAM = TIERS.length;
-/** The program too: what the commands of the command line do. */
-const COMMANDS = 'cli';
 /** Runs before there are any dependencies, so that it has none; nothing imports it. */
 const BOOTSTRAP = 'bootstrap';
 /** Dependency injection stays in one file. */
+const CONTAINER = 'program/container.ts';
 const ONLY_IN_CONTAINER = ['tsyringe', 'reflect-metadata'];
 /** Runs in browsers, with the gateway's own rules and nothing else of it; it is reached by the public API only. */
 const BROWSER = 'dashboard';
+/** The shapes of the API's answers, of which the page may import the types. */
+const VIEWS = 'api/views/';
 /** What would make the domain do more than compute. */
 const IO =
   /^(node:)?(fs|net|tls|http|https|http2|dns|dgram|child_process|worker_threads|sqlite)(\/|$)|^(fastify|ioredis|kysely|pg|undici)$/;
 
-const IMPORT = /(?:^|[\s;}])(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g;
+const IMPORT = /(?:^|[\s;}])(import type\b[^'"]*?|)(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g;
 
 /** What breaks the rules, one line each, in files given as path below src → source. */
 export function layeringFaults(files: ReadonlyMap<string, string>): string[] {
   const faults: string[] = [];
   for (const [path, source] of files) {
     if (unitOf(path) !== BOOTSTRAP && tierOf(path) === undefined) {
-      faults.push(`${path}: the folder ${unitOf(path)} has no place in the order of imports`);
+      faults.push(`${path}: ${unitOf(path)} has no place in the order of imports`);
     }
-    for (const [, specifier = ''] of source.matchAll(IMPORT)) {
+    for (const { specifier, isType } of importsOf(source)) {
       const fault = specifier.startsWith('.')
-        ? faultOfFile(path, posix.join(posix.dirname(path), specifier))
+        ? faultOfFile(path, posix.join(posix.dirname(path), specifier), isType)
         : faultOfPackage(path, specifier);
       if (fault) faults.push(`${path}: ${fault}`);
     }
@@ -48,29 +48,70 @@ export function layeringFaults(files: ReadonlyMap<string, string>): string[] {
   return faults;
 }
 
-function faultOfFile(path: string, target: string): string | undefined {
+/** Circles of imports, types included: each as the paths of its files in the order of the alphabet. */
+export function circlesOf(files: ReadonlyMap<string, string>): string[][] {
+  const targets = new Map<string, string[]>();
+  for (const [path, source] of files) {
+    const found = importsOf(source)
+      .filter(({ specifier }) => specifier.startsWith('.'))
+      .map(({ specifier }) => posix.join(posix.dirname(path), specifier));
+    targets.set(
+      path,
+      found.filter((target) => files.has(target)),
+    );
+  }
+  return stronglyConnected(targets).filter((one) => one.length > 1);
+}
+
+/** Tarjan's strongly connected components. */
+function stronglyConnected(targets: ReadonlyMap<string, readonly string[]>): string[][] {
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const open: string[] = [];
+  const components: string[][] = [];
+  const visit = (node: string): void => {
+    order.set(node, order.size);
+    lowest.set(node, order.size - 1);
+    open.push(node);
+    for (const target of targets.get(node) ?? []) {
+      if (!order.has(target)) visit(target);
+      if (!open.includes(target)) continue;
+      lowest.set(node, Math.min(lowest.get(node) as number, lowest.get(target) as number));
+    }
+    if (lowest.get(node) === order.get(node)) components.push(open.splice(open.indexOf(node)).sort());
+  };
+  for (const node of targets.keys()) if (!order.has(node)) visit(node);
+  return components;
+}
+
+function importsOf(source: string): { specifier: string; isType: boolean }[] {
+  return [...source.matchAll(IMPORT)].map(([, type = '', specifier = '']) => ({
+    specifier,
+    isType: type !== '',
+  }));
+}
+
+function faultOfFile(path: string, target: string, isType: boolean): string | undefined {
   // package.json, for the version.
   if (target.startsWith('../'))
     return target.endsWith('.json') ? undefined : `must not import ${target}, outside src`;
   const [from, to] = [unitOf(path), unitOf(target)];
   if (from === to) return undefined;
   if (from === BOOTSTRAP || to === BOOTSTRAP) return `must not import ${target}: the bootstrap stands alone`;
-  if (from === BROWSER && to !== 'domain')
-    return `must not import ${target}: the dashboard knows the domain only`;
+  if (from === BROWSER) {
+    const mayImport = to === 'domain' || (isType && target.startsWith(VIEWS));
+    return mayImport ? undefined : `must not import ${target}: the dashboard knows the domain only`;
+  }
   const [fromTier = -1, toTier = -1] = [tierOf(path), tierOf(target)];
-  const isProgram = fromTier === PROGRAM && toTier === PROGRAM;
-  const isShared = fromTier === toTier && fromTier === 1;
-  return toTier < fromTier || isProgram || isShared
-    ? undefined
-    : `must not import ${target}, which is not below it`;
+  return toTier < fromTier ? undefined : `must not import ${target}, which is not below it`;
 }
 
 function faultOfPackage(path: string, name: string): string | undefined {
   if (unitOf(path) === BOOTSTRAP && !name.startsWith('node:'))
     return `must not import ${name}: nothing is installed yet`;
   if (unitOf(path) === 'domain' && IO.test(name)) return `must not import ${name}: the domain does no I/O`;
-  if (ONLY_IN_CONTAINER.includes(name) && path !== 'container.ts')
-    return `must not import ${name}: only container.ts does`;
+  if (ONLY_IN_CONTAINER.includes(name) && path !== CONTAINER)
+    return `must not import ${name}: only ${CONTAINER} does`;
   return undefined;
 }
 
@@ -82,8 +123,6 @@ function unitOf(path: string): string {
 
 /** Undefined: a folder that is not in the list. */
 function tierOf(path: string): number | undefined {
-  const unit = unitOf(path);
-  const tier = TIERS.findIndex((units) => units.includes(unit));
-  if (tier !== -1) return tier;
-  return unit === path || unit === COMMANDS ? PROGRAM : undefined;
+  const tier = TIERS.findIndex((units) => units.includes(unitOf(path)));
+  return tier === -1 ? undefined : tier;
 }

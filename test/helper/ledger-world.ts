@@ -9,11 +9,11 @@ import { openBook } from '../../src/book/open-book.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { AccountRecord, KeyRecord } from '../../src/domain/key.ts';
 import type { EntryDraft } from '../../src/domain/ledger-entry.ts';
-import type { RedisAddress } from '../../src/ledger/connect-redis.ts';
 import type { Admission } from '../../src/ledger/ledger.ts';
-import { namePrefix } from '../../src/ledger/names.ts';
 import { type LedgerBounds, type OpenLedger, openLedger } from '../../src/ledger/open-ledger.ts';
-import { type PrivateRedis, startPrivateRedis } from '../../src/ledger/redis-server.ts';
+import type { RedisAddress } from '../../src/ledger/redis/connect.ts';
+import { namePrefix } from '../../src/ledger/redis/redis-keys.ts';
+import { type PrivateRedis, startPrivateRedis } from '../../src/redis-server/server.ts';
 import { type AccountOptions, accountOn } from './ledger-account.ts';
 
 export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { Config } from '../../src/config.ts';
+import type { Config } from '../../src/config/config.ts';
 import type { Behaviour, ReceivedRequest } from '../../src/demo/behaviour.ts';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import type { Model, Price } from '../../src/domain/catalog.ts';

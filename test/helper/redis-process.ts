@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { findRedisServer } from '../../src/ledger/redis-binary.ts';
+import { findRedisServer } from '../../src/redis-server/binary.ts';
 import { endWithProcess } from './end-with-process.ts';
 import type { Scope } from './scope.ts';
 import { until } from './until.ts';
@@ -24,7 +24,7 @@ export interface RedisProcess {
   freeze(): void;
   /** Lets it go on: SIGCONT. */
   thaw(): void;
-  /** A connection of the test's own, on which names are those of src/ledger/names.ts. A book must have written some. */
+  /** A connection of the test's own, on which names are those of src/ledger/redis/redis-keys.ts. A book must have written some. */
   connect(): Promise<Redis>;
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Test } from 'tap';
 import { newWebhookSecret } from '../../src/alerts/sign.ts';
-import type { Config } from '../../src/config.ts';
+import type { Config } from '../../src/config/config.ts';
 import type { Behaviour, ReceivedRequest } from '../../src/demo/behaviour.ts';
 import { type DemoProvider, startDemoProvider } from '../../src/demo/demo-provider.ts';
 import type { Model } from '../../src/domain/catalog.ts';
@@ -12,7 +12,7 @@ import { micro } from '../../src/domain/credits.ts';
 import type { KeySettings } from '../../src/domain/key.ts';
 import { newKeyValue } from '../../src/domain/key-value.ts';
 import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
-import { type Served, serve } from '../../src/serve.ts';
+import { type Served, serve } from '../../src/program/serve.ts';
 import { OPEN_KEY } from './open-key.ts';
 
 export const ADMIN_TOKEN = 'admin-token-for-tests';

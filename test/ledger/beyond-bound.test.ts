@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'tap';
 import { MAX_BALANCE, micro } from '../../src/domain/credits.ts';
 import { BalanceBeyondBound } from '../../src/ledger/ledger.ts';
-import { accountName, bucketOf, journalName, keyName } from '../../src/ledger/names.ts';
+import { accountName, bucketOf, journalName, keyName } from '../../src/ledger/redis/redis-keys.ts';
 import { admissionOf, entriesOf, type LedgerWorld, spend, startLedgerWorld } from '../helper/ledger-world.ts';
 import { until } from '../helper/until.ts';
 

@@ -1,8 +1,8 @@
 import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import type { KeyRecord } from '../../src/domain/key.ts';
-import { parseJournalEntry } from '../../src/ledger/entry-text.ts';
-import { accountName, bucketOf, holdsName, journalName, keyName } from '../../src/ledger/names.ts';
+import { parseJournalEntry } from '../../src/ledger/journal/entry-text.ts';
+import { accountName, bucketOf, holdsName, journalName, keyName } from '../../src/ledger/redis/redis-keys.ts';
 import {
   admissionOf,
   chargeOf,

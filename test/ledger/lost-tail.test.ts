@@ -1,7 +1,7 @@
 import { cpSync, rmSync } from 'node:fs';
 import { type Test, test } from 'tap';
-import { accountName } from '../../src/ledger/names.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { accountName } from '../../src/ledger/redis/redis-keys.ts';
 import { accountOn } from '../helper/ledger-account.ts';
 import { admissionOf, chargeOf, entriesOf, log, openLedgerOn, spend } from '../helper/ledger-world.ts';
 import { startPostgres } from '../helper/postgres-server.ts';

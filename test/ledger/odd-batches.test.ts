@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'tap';
 import { openBook } from '../../src/book/open-book.ts';
 import { micro } from '../../src/domain/credits.ts';
-import { accountName, bucketOf, holdsName, journalName, keyName } from '../../src/ledger/names.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { accountName, bucketOf, holdsName, journalName, keyName } from '../../src/ledger/redis/redis-keys.ts';
 import { accountOn } from '../helper/ledger-account.ts';
 import {
   admissionOf,

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
-import { accountName } from '../../src/ledger/names.ts';
+import { accountName } from '../../src/ledger/redis/redis-keys.ts';
 import { admissionOf, chargeOf, entriesOf, spend, startLedgerWorld } from '../helper/ledger-world.ts';
 
 /** How often Redis has been asked to run a script by its SHA. */

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { bucketOf, holdsName, journalName } from '../../src/ledger/names.ts';
+import { bucketOf, holdsName, journalName } from '../../src/ledger/redis/redis-keys.ts';
 import { admissionOf, entriesOf, spend, startLedgerWorld } from '../helper/ledger-world.ts';
 
 const CALLS = 40;

@@ -1,8 +1,8 @@
 import { type Test, test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import { type PeriodStarts, periodStart, periodStarts } from '../../src/domain/period.ts';
-import { PERIOD_FIELDS } from '../../src/ledger/admit-command.ts';
-import { keyName } from '../../src/ledger/names.ts';
+import { PERIOD_FIELDS } from '../../src/ledger/calls/admit-command.ts';
+import { keyName } from '../../src/ledger/redis/redis-keys.ts';
 import { admissionOf, chargeOf, entriesOf, startLedgerWorld } from '../helper/ledger-world.ts';
 
 const PERIODS = ['daily', 'weekly', 'monthly'] as const;

@@ -3,7 +3,7 @@ import { micro } from '../../src/domain/credits.ts';
 import type { KeyRecord } from '../../src/domain/key.ts';
 import type { EntryDraft } from '../../src/domain/ledger-entry.ts';
 import { periodStarts } from '../../src/domain/period.ts';
-import { holdsName, keyName } from '../../src/ledger/names.ts';
+import { holdsName, keyName } from '../../src/ledger/redis/redis-keys.ts';
 import {
   admissionOf,
   chargeOf,

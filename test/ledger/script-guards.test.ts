@@ -1,5 +1,5 @@
 import { type Test, test } from 'tap';
-import { createRedis, type RedisClient } from '../../src/ledger/connect-redis.ts';
+import { createRedis, type RedisClient } from '../../src/ledger/redis/connect.ts';
 import {
   accountName,
   bucketOf,
@@ -7,7 +7,7 @@ import {
   journalName,
   keyName,
   namePrefix,
-} from '../../src/ledger/names.ts';
+} from '../../src/ledger/redis/redis-keys.ts';
 import { admissionOf, log, startLedgerWorld } from '../helper/ledger-world.ts';
 
 interface Names {

@@ -1,9 +1,9 @@
 import { type Test, test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
-import { createRedis } from '../../src/ledger/connect-redis.ts';
-import { parseJournalEntry } from '../../src/ledger/entry-text.ts';
-import { accountName, holdsName, journalName, namePrefix } from '../../src/ledger/names.ts';
-import { Rebuilder } from '../../src/ledger/rebuild.ts';
+import { parseJournalEntry } from '../../src/ledger/journal/entry-text.ts';
+import { Rebuilder } from '../../src/ledger/recovery/rebuild.ts';
+import { createRedis } from '../../src/ledger/redis/connect.ts';
+import { accountName, holdsName, journalName, namePrefix } from '../../src/ledger/redis/redis-keys.ts';
 import { admissionOf, chargeOf, entriesOf, log, spend, startLedgerWorld } from '../helper/ledger-world.ts';
 import { until } from '../helper/until.ts';
 

@@ -1,5 +1,5 @@
 import { type Test, test } from 'tap';
-import { bucketOf, journalName } from '../../src/ledger/names.ts';
+import { bucketOf, journalName } from '../../src/ledger/redis/redis-keys.ts';
 import { type GatewayProcess, makePlace, startGateway } from '../helper/gateway-process.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
 import { startRedis } from '../helper/redis-process.ts';

@@ -1,6 +1,6 @@
 import { type Test, test } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
-import { refuseRestoredBook } from '../../src/ledger/restored-book.ts';
+import { refuseRestoredBook } from '../../src/ledger/recovery/restored-book.ts';
 import { tollgate } from '../helper/command.ts';
 import { type GatewayProcess, makePlace, type Place, run, startGateway } from '../helper/gateway-process.ts';
 import { admissionOf, log, spend, startLedgerWorld } from '../helper/ledger-world.ts';

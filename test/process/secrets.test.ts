@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Redis } from 'ioredis';
 import { type Test, test } from 'tap';
 import type { BookSchema } from '../../src/book/schema.ts';
-import { socketPathFor } from '../../src/ledger/redis-socket.ts';
+import { socketPathFor } from '../../src/redis-server/socket.ts';
 import { startGateway } from '../helper/gateway-process.ts';
 import {
   ADMIN_TOKEN,

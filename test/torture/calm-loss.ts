@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { makeCall } from './calls.ts';
 import { AFTERMATH_MS, type History } from './history.ts';
 import { empty } from './losses.ts';
-import { noteLoss } from './redis-faults.ts';
+import { noteLoss } from './redis-nemesis.ts';
 
 /** Contract section 5: the most that an emptied Redis can cost in normal running. */
 const LAG_MS = 250;

@@ -1,5 +1,5 @@
 import { creditsString, micro } from '../../src/domain/credits.ts';
-import { bucketOf } from '../../src/ledger/names.ts';
+import { bucketOf } from '../../src/ledger/redis/redis-keys.ts';
 import type { GatewaySlot, Life } from './gateway-slot.ts';
 import type { CallModel, Model } from './model.ts';
 import type { LedgerRow, Snapshot } from './snapshot.ts';

@@ -2,7 +2,7 @@ import t from 'tap';
 import { BookServers } from './book-server.ts';
 import { FIXED_HISTORIES } from './fixed-histories.ts';
 import { runHistory } from './run-history.ts';
-import { Tally } from './tally.ts';
+import { Tally } from './run-summary.ts';
 
 /** A history mostly waits. Each that runs has a PostgreSQL to itself, which it may stop. */
 const AT_ONCE = 2;

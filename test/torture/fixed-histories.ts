@@ -1,8 +1,8 @@
 import type { CallPlan, Manner } from './calls.ts';
-import type { HistoryPlan } from './commands.ts';
-import type { FaultPlan } from './faults.ts';
+import type { Point } from './failpoints.ts';
+import type { HistoryPlan } from './generator.ts';
+import type { FaultPlan } from './nemesis.ts';
 import type { Change } from './owners.ts';
-import type { Point } from './points.ts';
 import { Step } from './step.ts';
 
 /**

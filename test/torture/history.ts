@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster, Redis } from 'ioredis';
-import { bucketOf } from '../../src/ledger/names.ts';
+import { bucketOf } from '../../src/ledger/redis/redis-keys.ts';
 import { ADMIN_TOKEN } from '../helper/gateway-process.ts';
 import type { Scope } from '../helper/scope.ts';
 import { type Answered, type Asked, ask } from './client.ts';
+import { ON_THE_WAY_TO_THE_BOOK } from './failpoints.ts';
 import type { KeyModel, Model, ThresholdModel, Trouble } from './model.ts';
-import { ON_THE_WAY_TO_THE_BOOK } from './points.ts';
-import { Pulse } from './pulse.ts';
+import type { Tally } from './run-summary.ts';
 import type { Shard } from './shard.ts';
-import type { Tally } from './tally.ts';
+import { Pulse } from './stall-meter.ts';
 import { startWorld, type World, type WorldPlan } from './world.ts';
 
 /** After a fault on a connection, for so long what a gateway had sent may have been for nothing. */
@@ -24,7 +24,7 @@ export class History {
   readonly world: World;
   readonly tally: Tally;
   readonly model: Model;
-  /** Past the wires; on names of src/ledger/names.ts. */
+  /** Past the wires; on names of src/ledger/redis/redis-keys.ts. */
   readonly raw: Redis | Cluster;
   /** A key with plenty of credits for each shard: who can make a call with it can do so with every account there. */
   readonly probes: readonly KeyModel[];

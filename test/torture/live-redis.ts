@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Cluster, Redis } from 'ioredis';
-import { BUCKETS, journalName } from '../../src/ledger/names.ts';
+import { BUCKETS, journalName } from '../../src/ledger/redis/redis-keys.ts';
 import { startCluster } from '../helper/redis-cluster.ts';
 import { type RedisProcess, startRedis } from '../helper/redis-process.ts';
 import type { Scope } from '../helper/scope.ts';
@@ -15,7 +15,7 @@ export interface LiveRedis {
   readonly shards: readonly Shard[];
   /** What a gateway is told: with a name that its wires know it by. */
   urlFor(slot: number): string;
-  /** All of it, on names of src/ledger/names.ts. A book must have written some. */
+  /** All of it, on names of src/ledger/redis/redis-keys.ts. A book must have written some. */
   connect(): Promise<Redis | Cluster>;
   /** Moves a bucket to another shard; `halfway` is waited for when half of its names have gone. Cluster only. */
   move(bucket: number, to: Shard, halfway: () => Promise<unknown>): Promise<void>;

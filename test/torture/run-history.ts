@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import type { Scope } from '../helper/scope.ts';
 import type { BookServers } from './book-server.ts';
-import { check } from './check.ts';
-import type { HistoryPlan } from './commands.ts';
+import { check } from './checker.ts';
+import type { HistoryPlan } from './generator.ts';
 import { History } from './history.ts';
 import { Model } from './model.ts';
-import { end, heal, quiet, touchAll } from './quiet.ts';
-import type { Tally } from './tally.ts';
+import { end, heal, quiet, touchAll } from './quiesce.ts';
+import type { Tally } from './run-summary.ts';
 
 /** What ends with a history. */
 class OwnScope implements Scope {

@@ -6,7 +6,7 @@ import type { Whose, Wire } from './wire.ts';
 export interface RedisNode {
   readonly process: RedisProcess;
   readonly wire: Wire;
-  /** On names of src/ledger/names.ts. */
+  /** On names of src/ledger/redis/redis-keys.ts. */
   readonly raw: Redis;
 }
 

@@ -1,5 +1,5 @@
 import type { Cluster, Redis } from 'ioredis';
-import { accountName, BUCKETS, holdsName, journalName, keyName } from '../../src/ledger/names.ts';
+import { accountName, BUCKETS, holdsName, journalName, keyName } from '../../src/ledger/redis/redis-keys.ts';
 import { type BookAddress, readBook } from '../helper/book-reader.ts';
 
 /** What stands in the book and in Redis once all is quiet, read past every line of the gateway. */

@@ -1,9 +1,10 @@
 import type fc from 'fast-check';
 import { type CallPlan, makeCall, pick } from './calls.ts';
 import { loseInCalm } from './calm-loss.ts';
-import { type FaultPlan, strike } from './faults.ts';
+import { rivalWorker } from './concurrent-alert-worker.ts';
 import type { History } from './history.ts';
 import type { Model } from './model.ts';
+import { type FaultPlan, strike } from './nemesis.ts';
 import { overtakeRebuild } from './overtaken-rebuild.ts';
 import {
   type AccountPlan,
@@ -15,7 +16,6 @@ import {
   newTopUp,
   topUp,
 } from './owners.ts';
-import { rivalWorker } from './rival-worker.ts';
 import { sweepNow } from './sweep-now.ts';
 import { changeThreshold, type ThresholdPlan } from './thresholds.ts';
 

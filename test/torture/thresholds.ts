@@ -1,4 +1,4 @@
-import { accountName } from '../../src/ledger/names.ts';
+import { accountName } from '../../src/ledger/redis/redis-keys.ts';
 import { pick } from './calls.ts';
 import type { History } from './history.ts';
 import type { AccountModel, ThresholdModel } from './model.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import type { Scope } from '../helper/scope.ts';
 import { BookServers } from './book-server.ts';
-import { histories, type Worlds } from './commands.ts';
+import { histories, type Worlds } from './generator.ts';
 import { runHistory } from './run-history.ts';
-import { Tally } from './tally.ts';
+import { Tally } from './run-summary.ts';
 
 export interface TortureOptions {
   readonly seed: number;

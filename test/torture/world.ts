@@ -5,11 +5,11 @@ import { freePorts } from '../helper/free-ports.ts';
 import { ADMIN_TOKEN, type Place } from '../helper/gateway-process.ts';
 import { type Receiver, startReceiver } from '../helper/receiver.ts';
 import type { Scope } from '../helper/scope.ts';
+import { Traps } from './armed-failpoints.ts';
 import type { BookServer } from './book-server.ts';
+import { bookPoints, type Point, redisPoints } from './failpoints.ts';
 import { GatewaySlot } from './gateway-slot.ts';
 import { type LiveRedis, startSharded, startSingle } from './live-redis.ts';
-import { bookPoints, type Point, redisPoints } from './points.ts';
-import { Traps } from './traps.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 import { type Link, startWire, type Watcher, type Wire } from './wire.ts';
 

@@ -1,4 +1,4 @@
-import { VERSION } from '../../version.ts';
+import { VERSION } from '../../config/version.ts';
 
 const DESCRIPTION = `A gateway that stands between your clients and the APIs of AI providers, and meters every call in credits.
 

@@ -1,4 +1,4 @@
-import { VERSION } from '../../version.ts';
+import { VERSION } from '../../config/version.ts';
 import type { JsonSchema } from './operation.ts';
 
 /** Seed, "Low-credits alert payload". */

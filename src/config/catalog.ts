@@ -1,0 +1,85 @@
+import type { Model, Upstream } from '../domain/catalog.ts';
+import { FREE_PRICE } from '../domain/price.ts';
+import type { Config, Waiting } from './config.ts';
+import type { configFile, ModelSettings } from './schema.ts';
+import type { Unset } from './substitute.ts';
+
+/** Stands in for a missing maxOutputTokens, where output has a price. */
+const DEFAULT_OUTPUT_TOKENS = 16_384;
+
+/**
+ * What can be called now: upstreams whose variables are set, with their models; what waits for a variable; and one
+ * warning for each upstream that is left out and for each bound that had to be assumed.
+ */
+export function offerOf(
+  settings: NonNullable<ReturnType<typeof configFile>>,
+  unset: readonly Unset[],
+): Pick<Config, 'upstreams' | 'catalog' | 'waiting' | 'warnings'> {
+  const upstreams = new Map<string, Upstream>();
+  const catalog = new Map<string, Model>();
+  const waiting: Waiting[] = [];
+  const warnings: string[] = [];
+  for (const [name, upstream] of settings.upstreams) {
+    const used = { name, ...upstream };
+    const own = [...settings.models].filter(([, model]) => model.upstream === name);
+    const models = own.map(([slug, model]) => catalogModel(slug, model, used));
+    const missing = unset.filter(({ at }) => at[0] === 'upstreams' && at[1] === name);
+    if (missing.length > 0) {
+      const left = { upstream: name, variables: [...new Set(missing.map((one) => one.name))], models };
+      waiting.push(left);
+      warnings.push(leftOut(left));
+      continue;
+    }
+    upstreams.set(name, used);
+    for (const model of models) catalog.set(model.slug, model);
+    warnings.push(...own.filter(isUnbounded).map(([slug]) => assumedBound(slug)));
+  }
+  return { upstreams, catalog, waiting, warnings };
+}
+
+function catalogModel(slug: string, model: ModelSettings, upstream: Upstream): Model {
+  return {
+    slug,
+    upstream,
+    upstreamModel: model.upstreamModel ?? slug,
+    category: model.category,
+    maxOutputTokens: model.maxOutputTokens ?? (model.price?.output ? DEFAULT_OUTPUT_TOKENS : 0),
+    price: model.price ?? FREE_PRICE,
+  };
+}
+
+function leftOut({ upstream, variables, models }: Waiting): string {
+  const verb = variables.length > 1 ? 'are' : 'is';
+  const slugs = models.map(({ slug }) => slug).join(', ') || 'none';
+  return `upstream ${upstream} is left out: ${variables.join(' and ')} ${verb} not set; models left out with it: ${slugs}`;
+}
+
+function isUnbounded([, model]: [string, ModelSettings]): boolean {
+  return Boolean(model.price?.output) && model.maxOutputTokens === undefined;
+}
+
+function assumedBound(slug: string): string {
+  return `models.${slug}.maxOutputTokens is not set: ${DEFAULT_OUTPUT_TOKENS} is held for requests that name no maximum; longer answers can overdraw`;
+}
+
+/** Models that are live, by upstream: a line of the log. */
+export function liveLine({ catalog }: Pick<Config, 'catalog'>): string {
+  const byUpstream = Map.groupBy(catalog.values(), ({ upstream }) => upstream.name);
+  const counts = [...byUpstream].map(([name, models]) => `${name} ${models.length}`).join(', ') || 'none';
+  return `${catalog.size} models are live: ${counts}`;
+}
+
+/** The warnings of a start: one short line for all that waits, as a first start has dozens of models that do. */
+export function startWarnings({ waiting, warnings }: Pick<Config, 'waiting' | 'warnings'>): string[] {
+  const each = new Set(waiting.map(leftOut));
+  const others = warnings.filter((warning) => !each.has(warning));
+  if (waiting.length === 0) return others;
+  const what = waiting.map(
+    ({ upstream, variables, models }) =>
+      `${variables.join(' and ')} (${upstream}, ${models.length} ${models.length === 1 ? 'model' : 'models'})`,
+  );
+  return [
+    `left out until they are set: ${what.join(', ')}. tollgate config check names the models`,
+    ...others,
+  ];
+}

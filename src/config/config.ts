@@ -1,0 +1,87 @@
+import type { Catalog, Model, Upstream } from '../domain/catalog.ts';
+
+/** The `url` of an upstream that is the demo provider, which the gateway itself starts. */
+export const DEMO_URL = 'demo';
+
+/** By the names of the OpenTelemetry specification. */
+export const TRACE_SAMPLERS = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+export type TraceSampler = (typeof TRACE_SAMPLERS)[number];
+
+/** An upstream that is left out because environment variables that it names are not set, with its models. */
+export interface Waiting {
+  readonly upstream: string;
+  readonly variables: readonly string[];
+  /** Their upstream has a credential or an address in it that is none: for showing only. */
+  readonly models: readonly Model[];
+}
+
+/** Everything that can be set, checked, defaulted and frozen (contract section 1). Times in milliseconds. */
+export interface Config {
+  readonly server: {
+    readonly host: string;
+    readonly port: number;
+    /** Normalised CIDRs. */
+    readonly trustProxy: readonly string[];
+    readonly bodyLimitBytes: number;
+    /** Longest time from a connection's beginning, or a request's, until its head is there. */
+    readonly headTimeoutMs: number;
+    /** Longest time until all of a request is there. */
+    readonly bodyTimeoutMs: number;
+    /** How long a stopping gateway says so in /readyz, and serves on, before it stops accepting. */
+    readonly drainDelayMs: number;
+  };
+  /** `maxKeys`: most keys of one account, inactive ones included. */
+  readonly accounts: { readonly maxKeys: number };
+  readonly alerts: { readonly timeoutMs: number; readonly allowPrivateNetworks: boolean };
+  readonly origins: { readonly allowMissing: boolean };
+  readonly limits: {
+    /** Longest request, from first byte to last; a hold outlives it by a minute. */
+    readonly requestTimeoutMs: number;
+    /** Longest wait for the upstream's response headers. */
+    readonly headersTimeoutMs: number;
+    /** Longest silence of an upstream within an answer. */
+    readonly idleTimeoutMs: number;
+    /** Bound of one image or file part in tokens, for holds. */
+    readonly imageTokens: number;
+    /** Tokens that a model can read in one pass: bounds input that is not in the request. */
+    readonly contextTokens: number;
+    /** Calls of this process that wait for Redis at once. */
+    readonly waitingCalls: number;
+    /** Ledger entries, of all gateways, that wait for the book before no more calls are admitted. */
+    readonly journalEntries: number;
+  };
+  readonly upstreams: ReadonlyMap<string, Upstream>;
+  readonly catalog: Catalog;
+  readonly waiting: readonly Waiting[];
+  /** Gateway processes that share the port. */
+  readonly workers: number;
+  readonly adminToken: string | undefined;
+  readonly keyPrefix: string;
+  readonly logLevel: string;
+  /** Absolute path. */
+  readonly dataDir: string;
+  readonly databaseUrl: string | undefined;
+  readonly redisUrl: string | undefined;
+  readonly requireDurableRedis: boolean;
+  /** Replicas that must have a hold before its call is sent upstream; 0: none. */
+  readonly redisWaitReplicas: number;
+  /** Where traces go, as OpenTelemetry's own variables say; undefined: nowhere. */
+  readonly tracing:
+    | {
+        /** Of the collector's OTLP/HTTP route for traces. */
+        readonly url: string;
+        readonly sampler: TraceSampler;
+        /** Share of the traces that begin here, 0 to 1; for the samplers by ratio. */
+        readonly ratio: number;
+      }
+    | undefined;
+  /** One line each, to be logged once: upstreams left out for want of a credential, with their models. */
+  readonly warnings: readonly string[];
+}

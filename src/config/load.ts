@@ -1,0 +1,248 @@
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import { parseRedisUrl } from '../ledger/redis/connect.ts';
+import { offerOf } from './catalog.ts';
+import { type Config, TRACE_SAMPLERS } from './config.ts';
+import { boolean, Faults, matching, number, oneOf, type Read, text } from './reader.ts';
+import { configFile, credential, drainDelay, host, port, trustedProxy } from './schema.ts';
+import { substitute, type Used } from './substitute.ts';
+
+const MOST_WORKERS = 256;
+const MEBIBYTE = 1_048_576;
+const PRIVATE_NETWORKS =
+  'ALERTS CAN REACH YOUR OWN NETWORK: alerts.allowPrivateNetworks is true, so that whoever holds a key can have the ' +
+  'gateway send requests to loopback and private addresses. It is for development and tests only';
+
+/** Settings that cannot be honoured. Its message is one line for the operator, with every fault in it. */
+export class ConfigError extends Error {
+  /** Each begins with the path of the field that is wrong. */
+  readonly faults: readonly string[];
+  /** Where the faults are: the file, as it was named, the environment, or both. */
+  readonly origin: string;
+
+  constructor(origin: string, faults: readonly string[]) {
+    super(`The configuration (${origin}) cannot be used: ${faults.join(' | ')}`);
+    this.name = 'ConfigError';
+    this.faults = faults;
+    this.origin = origin;
+  }
+}
+
+/**
+ * The settings from the config file and the environment, which wins (contract section 1). `file` wins over
+ * TOLLGATE_CONFIG. Relative paths start at the working directory. Throws ConfigError, which names every fault at once.
+ */
+export function loadConfig({ env, file }: { env: NodeJS.ProcessEnv; file?: string }): Config {
+  const path = file ?? (env.TOLLGATE_CONFIG || 'config/gateway.yaml');
+  const faults = new Faults();
+  const { tree, unset, used } = substitute(readYaml(path, faults), env);
+  for (const { at, name } of unset) {
+    if (at[0] !== 'upstreams' || at.length < 3) {
+      faults.add(at.join('.'), `needs the environment variable ${name}, which is not set`);
+    }
+  }
+  const settings = configFile(tree, '', faults);
+  checkUpstreamNames(tree, faults);
+  const inFile = faults.lines.map((line) => ({ line, variables: variablesOf(line, used) }));
+  const fromVariables = new Faults();
+  const given = readEnvironment(env, fromVariables);
+  if (!settings || inFile.length > 0 || fromVariables.lines.length > 0) {
+    const ofFile = inFile.some(({ variables }) => variables.length === 0);
+    const ofEnvironment =
+      fromVariables.lines.length > 0 || inFile.some(({ variables }) => variables.length > 0);
+    const origin = [ofFile ? path : '', ofEnvironment ? 'the environment' : ''].filter(Boolean);
+    throw new ConfigError(origin.join(' and ') || path, [
+      ...inFile.map(({ line, variables }) =>
+        variables.length > 0 ? `${line} (it comes from ${variables.join(' and ')})` : line,
+      ),
+      ...fromVariables.lines,
+    ]);
+  }
+
+  const { upstreams, catalog, waiting, warnings } = offerOf(settings, unset);
+  return deepFreeze({
+    server: {
+      host: given.host ?? settings.server.host,
+      port: given.port ?? settings.server.port,
+      trustProxy: given.trustProxy ?? settings.server.trustProxy,
+      bodyLimitBytes: Math.floor(settings.server.bodyLimitMb * MEBIBYTE),
+      headTimeoutMs: settings.server.headTimeoutMs,
+      bodyTimeoutMs: settings.server.bodyTimeoutMs,
+      drainDelayMs: given.drainDelayMs ?? settings.server.drainDelayMs,
+    },
+    accounts: settings.accounts,
+    alerts: settings.alerts,
+    origins: settings.origins,
+    limits: settings.limits,
+    upstreams,
+    catalog,
+    waiting,
+    workers: workersFor(given.workers ?? 1, given.databaseUrl),
+    adminToken: given.adminToken,
+    keyPrefix: given.keyPrefix ?? 'sk-tg-',
+    logLevel: given.logLevel ?? 'info',
+    dataDir: resolve(env.TOLLGATE_DATA || './data'),
+    databaseUrl: given.databaseUrl,
+    redisUrl: given.redisUrl,
+    requireDurableRedis: given.requireDurableRedis ?? false,
+    redisWaitReplicas: given.redisWaitReplicas ?? 0,
+    tracing: tracingOf(given),
+    warnings: settings.alerts.allowPrivateNetworks ? [...warnings, PRIVATE_NETWORKS] : warnings,
+  });
+}
+
+/** The environment variables that the value came from whose fault this is. */
+function variablesOf(fault: string, used: readonly Used[]): string[] {
+  const path = fault.slice(0, fault.indexOf(': '));
+  return [...new Set(used.filter(({ at }) => at === path).map(({ name }) => name))];
+}
+
+/**
+ * YAML as maps, lists and scalars: as maps, because a model may be called `__proto__`. A key that stands twice is one fault
+ * among the others; the last one counts for the rest of them.
+ */
+function readYaml(path: string, faults: Faults): unknown {
+  let source: string;
+  try {
+    source = readFileSync(path, 'utf8');
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : 'cannot be read';
+    throw new ConfigError(path, [`the file ${reason}; TOLLGATE_CONFIG names the one to use`]);
+  }
+  const lines = new LineCounter();
+  const document = parseDocument(source, { uniqueKeys: false, lineCounter: lines });
+  if (document.errors.length > 0) {
+    // Only the first line: the others quote the file, which may hold secrets.
+    const texts = document.errors.map((error) => error.message.split('\n', 1)[0]?.replace(/:$/, '') ?? '');
+    throw new ConfigError(path, texts);
+  }
+  addRepeatedKeys(document.contents, '', { faults, lines });
+  return document.toJS({ mapAsMap: true });
+}
+
+function addRepeatedKeys(
+  node: unknown,
+  path: string,
+  { faults, lines }: { readonly faults: Faults; readonly lines: LineCounter },
+): void {
+  if (isSeq(node)) {
+    for (const [index, item] of node.items.entries()) {
+      addRepeatedKeys(item, `${path}[${index}]`, { faults, lines });
+    }
+  }
+  if (!isMap(node)) return;
+  const first = new Map<string, number>();
+  for (const { key, value } of node.items) {
+    const name = String(isScalar(key) ? key.value : key);
+    const at = path ? `${path}.${name}` : name;
+    const line = isNode(key) ? lines.linePos(key.range?.[0] ?? 0).line : 0;
+    const before = first.get(name);
+    if (before === undefined) first.set(name, line);
+    else faults.add(at, `must stand once, but stands in line ${before} and in line ${line}`);
+    addRepeatedKeys(value, at, { faults, lines });
+  }
+}
+
+/** On the unread tree, so that a fault elsewhere hides none of these. */
+function checkUpstreamNames(tree: unknown, faults: Faults): void {
+  const upstreams = tree instanceof Map ? tree.get('upstreams') : undefined;
+  const models = tree instanceof Map ? tree.get('models') : undefined;
+  if (!(upstreams instanceof Map && models instanceof Map)) return;
+  const names = [...upstreams.keys()].map(String);
+  for (const [slug, model] of models) {
+    const name: unknown = model instanceof Map ? model.get('upstream') : undefined;
+    if (typeof name === 'string' && !names.includes(name)) {
+      faults.add(`models.${slug}.upstream`, `must be one of the upstreams: ${names.join(', ')}`);
+    }
+  }
+}
+
+/** Undefined where a variable is absent or empty, as `NAME=` in an env file means none. */
+function readEnvironment(env: NodeJS.ProcessEnv, faults: Faults) {
+  function read<T>(name: string, reader: Read<T>): T | undefined {
+    const value = env[name];
+    return value ? reader(value, name, faults) : undefined;
+  }
+  return {
+    host: read('HOST', host),
+    port: read('PORT', port),
+    adminToken: read('ADMIN_TOKEN', credential),
+    keyPrefix: read(
+      'KEY_PREFIX',
+      matching(/^[A-Za-z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, "-" or "_"'),
+    ),
+    trustProxy: read('TRUST_PROXY', (value, path, all) =>
+      String(value)
+        .split(',')
+        .map((range) => trustedProxy(range.trim(), path, all))
+        .filter((range) => range !== undefined),
+    ),
+    logLevel: read('LOG_LEVEL', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent')),
+    redisUrl: read(
+      'REDIS_URL',
+      text('must be redis://…, rediss://…, unix:///… or redis+cluster://host:port,host:port', acceptRedisUrl),
+    ),
+    databaseUrl: read(
+      'DATABASE_URL',
+      text('must be postgres://user:password@host:port/database', (value) =>
+        /^postgres(ql)?:\/\//.test(value) && URL.canParse(value) ? value : undefined,
+      ),
+    ),
+    requireDurableRedis: read('REQUIRE_DURABLE_REDIS', boolean),
+    redisWaitReplicas: read('REDIS_WAIT_REPLICAS', number(0, 5)),
+    drainDelayMs: read('DRAIN_DELAY_MS', drainDelay),
+    workers: read('WORKERS', (value, path, all) => {
+      const isCount = /^[1-9]\d{0,2}$/.test(String(value)) && Number(value) <= MOST_WORKERS;
+      if (!isCount && value !== 'auto') {
+        all.add(path, `must be auto, or a number of processes from 1 to ${MOST_WORKERS}`);
+        return undefined;
+      }
+      if (isCount && Number(value) > 1 && !env.DATABASE_URL) {
+        all.add(path, 'must be 1 without DATABASE_URL: an SQLite book serves one process');
+        return undefined;
+      }
+      return isCount ? Number(value) : ('auto' as const);
+    }),
+    otlpUrl: read('OTEL_EXPORTER_OTLP_ENDPOINT', httpUrl),
+    otlpTracesUrl: read('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', httpUrl),
+    sampler: read('OTEL_TRACES_SAMPLER', oneOf(...TRACE_SAMPLERS)),
+    sampleRatio: read('OTEL_TRACES_SAMPLER_ARG', (value, path, all) =>
+      number(0, 1, 'decimal')(Number(value), path, all),
+    ),
+  };
+}
+
+/** `auto`: a process for each core; one where the book is SQLite. */
+function workersFor(workers: number | 'auto', databaseUrl: string | undefined): number {
+  if (workers !== 'auto') return workers;
+  return databaseUrl === undefined ? 1 : Math.min(availableParallelism(), MOST_WORKERS);
+}
+
+const httpUrl = text('must be http://… or https://…', (value) =>
+  /^https?:\/\//.test(value) && URL.canParse(value) ? value : undefined,
+);
+
+/** The endpoint for all signals is a base, that for traces the whole address (OpenTelemetry, "OTLP exporter"). */
+function tracingOf(given: ReturnType<typeof readEnvironment>): Config['tracing'] {
+  const { otlpUrl, otlpTracesUrl, sampler = 'parentbased_always_on', sampleRatio: ratio = 1 } = given;
+  const url = otlpTracesUrl ?? (otlpUrl && `${otlpUrl.replace(/\/$/, '')}/v1/traces`);
+  return url === undefined ? undefined : { url, sampler, ratio };
+}
+
+function acceptRedisUrl(value: string): string | undefined {
+  try {
+    parseRedisUrl(value);
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Objects, lists, and what maps hold; the maps themselves are read-only by their type. */
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const item of value instanceof Map ? value.values() : Object.values(value)) deepFreeze(item);
+  return Object.freeze(value);
+}

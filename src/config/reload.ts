@@ -1,0 +1,70 @@
+import type { Log } from '../log/log.ts';
+import { type ConfigChanges, changesOffer, configChanges } from './changes.ts';
+import type { Config } from './config.ts';
+import { ConfigError } from './load.ts';
+
+/** Puts the catalog of a configuration in force, for calls that come after it. */
+export type ReplaceCatalog = (config: Config) => Promise<void>;
+
+/**
+ * Reads the config file again, and takes up what can change while the gateway runs: upstreams, models and prices. A file
+ * with faults changes nothing. Calls in flight end with the upstream and at the price that they were admitted with. What
+ * was done is in the log.
+ */
+export class Reloader {
+  readonly #load: () => Config;
+  readonly #replaceCatalog: ReplaceCatalog;
+  readonly #log: Log;
+  #running: Config;
+  #last: Promise<void> = Promise.resolve();
+
+  /** `running` is the configuration that the gateway was started with; `load` throws ConfigError. */
+  constructor(parts: { running: Config; load: () => Config; replaceCatalog: ReplaceCatalog; log: Log }) {
+    this.#running = parts.running;
+    this.#load = parts.load;
+    this.#replaceCatalog = parts.replaceCatalog;
+    this.#log = parts.log;
+  }
+
+  /** One at a time, in the order asked for; resolves when the new catalog is in force, or refused. Never rejects. */
+  reload(): Promise<void> {
+    this.#last = this.#last.then(() => this.#reload()).catch((error: Error) => this.#refuse(error));
+    return this.#last;
+  }
+
+  async #reload(): Promise<void> {
+    const next = this.#load();
+    const { needRestart, ...changes } = configChanges(this.#running, next);
+    await this.#replaceCatalog(next);
+    for (const warning of next.warnings) {
+      if (!this.#running.warnings.includes(warning)) this.#log.warn({}, warning);
+    }
+    // What was not taken up is still what it was: the next reload says so again.
+    this.#running = { ...this.#running, ...offer(next) };
+    if (needRestart.length > 0)
+      this.#log.warn({ needRestart }, `these settings changed and need a restart: ${needRestart.join(', ')}`);
+    const what = summary({ needRestart, ...changes });
+    this.#log.info(changes, `configuration reloaded: ${what}; models live: ${next.catalog.size}`);
+  }
+
+  #refuse(error: Error): void {
+    if (!(error instanceof ConfigError)) {
+      this.#log.error({ err: error }, 'the configuration could not be reloaded; the one in force stays');
+      return;
+    }
+    const { faults } = error;
+    this.#log.error({ faults }, `${error.message}. The configuration in force stays`);
+  }
+}
+
+function offer({ upstreams, catalog, waiting, warnings }: Config) {
+  return { upstreams, catalog, waiting, warnings };
+}
+
+function summary(changes: ConfigChanges): string {
+  const { added, removed, changed, upstreams } = changes;
+  if (!changesOffer(changes)) return 'no model, price or upstream changed';
+  const models = `models added: ${added.length}, removed: ${removed.length}, changed: ${Object.keys(changed).length}`;
+  const names = Object.keys(upstreams);
+  return names.length > 0 ? `${models}; upstreams changed: ${names.join(', ')}` : models;
+}

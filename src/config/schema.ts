@@ -1,0 +1,306 @@
+import { normaliseRange } from '../domain/addresses.ts';
+import type { Price, WireFormat } from '../domain/catalog.ts';
+import { MAX_CREDITS } from '../domain/credits.ts';
+import { CATEGORIES } from '../domain/key.ts';
+import { isPriced, priceFromCredits } from '../domain/price.ts';
+import { DEMO_URL } from './config.ts';
+import {
+  boolean,
+  entries,
+  Faults,
+  type Field,
+  type JsonSchema,
+  list,
+  matching,
+  number,
+  oneOf,
+  optional,
+  type Reader,
+  reader,
+  required,
+  section,
+  text,
+} from './reader.ts';
+
+const DAY_MS = 86_400_000;
+const MAX_BODY_MB = 1_024;
+
+export const host = matching(
+  /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$|^[0-9a-f:.]*:[0-9a-f:.%a-z]*$/i,
+  'must be a host name or an IP address to listen on, without a scheme or port',
+);
+export const port = number(0, 65_535);
+export const drainDelay = number(0, 600_000);
+
+/** A bare number is refused: as a count of hops it would let any client choose its address (CVE-2026-16732). */
+export const trustedProxy = text('must be an IP address or a CIDR range, such as 10.0.0.0/8', (value) =>
+  /[.:]/.test(value) ? normaliseRange(value) : undefined,
+);
+
+export const credential = matching(
+  /^[\x21-\x7e]+$/,
+  'must be visible ASCII characters without spaces or line breaks',
+);
+
+/** Fault-free text of an http(s) URL that paths are appended to, so without a query, and without a slash at its end. */
+const upstreamUrl = text(
+  `must be an http:// or https:// URL without credentials, query or fragment (or: ${DEMO_URL})`,
+  (value) => {
+    if (value === DEMO_URL) return value;
+    const url = URL.canParse(value) ? new URL(value) : undefined;
+    if (!url || !/^https?:$/.test(url.protocol)) return undefined;
+    if (url.username || url.password || /[?#]/.test(value)) return undefined;
+    return url.href.replace(/\/+$/, '');
+  },
+);
+
+export interface UpstreamSettings {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly format: WireFormat;
+}
+
+const upstreamSection = section({
+  url: required(
+    upstreamUrl,
+    `Where it runs, without /v1 at its end: the path of the call is appended. "${DEMO_URL}" is the built-in provider`,
+  ),
+  apiKey: optional(
+    credential,
+    undefined,
+    "The provider's credential, best by the name of an environment variable; absent: none is sent",
+  ),
+  format: required(
+    oneOf('openai', 'anthropic'),
+    'Whose API it speaks: how the credential is sent, and how usage is read',
+  ),
+});
+
+const upstream: Reader<UpstreamSettings> = reader(upstreamSection.schema, (value, path, faults) => {
+  const read = upstreamSection(value, path, faults);
+  if (!read) return undefined;
+  if (read.url === DEMO_URL) {
+    return { ...read, apiKey: read.apiKey ?? DEMO_URL };
+  }
+  return { ...read, apiKey: read.apiKey ?? '' };
+});
+
+/** One begun and not filled in (`input:`) is a fault: it would give that unit away. */
+function unitPrice(unit: keyof Price, description: string): Field<bigint | undefined> {
+  const read: Reader<bigint> = reader(
+    { type: 'number', minimum: 0, maximum: MAX_CREDITS },
+    (value, path, faults) =>
+      (typeof value === 'number' ? priceFromCredits(unit, value) : undefined) ??
+      faults.add(path, 'must be a number of credits, 0 or more, with at most six decimals'),
+  );
+  return { ...optional(read, undefined, description), readsBlank: true };
+}
+
+const priceSection = section({
+  input: unitPrice('input', 'Credits per 1,000,000 tokens read'),
+  output: unitPrice('output', 'Credits per 1,000,000 tokens written'),
+  cachedInput: unitPrice(
+    'cachedInput',
+    'Credits per 1,000,000 tokens read from a prompt cache; default: as input',
+  ),
+  cacheWrite: unitPrice(
+    'cacheWrite',
+    'Credits per 1,000,000 tokens written to a prompt cache; default: as input',
+  ),
+  character: unitPrice('character', 'Credits per 1,000,000 characters of speech'),
+  image: unitPrice('image', 'Credits per image'),
+  audioSecond: unitPrice('audioSecond', 'Credits per second of audio'),
+  videoSecond: unitPrice('videoSecond', 'Credits per second of video'),
+  request: unitPrice('request', 'Credits per request'),
+});
+
+/** Absent = 0, but tokens in and out of a cache cost what input costs, unless priced (contract section 1). */
+const price: Reader<Price> = reader({ ...priceSection.schema, minProperties: 1 }, (value, path, faults) => {
+  const read = priceSection(value, path, faults);
+  if (!read) return undefined;
+  const input = read.input ?? 0n;
+  return {
+    input,
+    output: read.output ?? 0n,
+    cachedInput: read.cachedInput ?? input,
+    cacheWrite: read.cacheWrite ?? input,
+    character: read.character ?? 0n,
+    image: read.image ?? 0n,
+    audioSecond: read.audioSecond ?? 0n,
+    videoSecond: read.videoSecond ?? 0n,
+    request: read.request ?? 0n,
+  };
+});
+
+const modelSection = section({
+  upstream: required(
+    matching(/./, 'must be the name of an upstream'),
+    'Where it runs: the name of an entry of upstreams',
+  ),
+  upstreamModel: optional(
+    matching(/^\S+$/, 'must be the name that the upstream knows the model by'),
+    undefined,
+    "What the upstream calls it; default: the entry's own name",
+  ),
+  category: required(oneOf(...CATEGORIES), 'What it makes, and so the routes that it can be called at'),
+  maxOutputTokens: optional(
+    number(1, 100_000_000),
+    undefined,
+    'Longest answer in tokens (of an image model priced by token: of one picture), held for a request that sets no maximum. Default 16384, with a warning where output has a price',
+  ),
+  price: optional(
+    price,
+    undefined,
+    'Credits by unit, at most six decimals; a unit that is absent costs nothing',
+  ),
+  free: optional(boolean, false, 'true instead of a price: the model costs nothing'),
+});
+
+export type ModelSettings = NonNullable<ReturnType<typeof modelSection>>;
+
+/** A price, or in so many words none: one of the two. */
+const PRICED_OR_FREE = [
+  { required: ['price'], properties: { free: { const: false } } },
+  { required: ['free'], properties: { free: { const: true }, price: false } },
+];
+
+/** Nothing is given away by a typing slip: a model has a price, or says in so many words that it is free. */
+const model: Reader<ModelSettings> = reader(
+  { ...modelSection.schema, anyOf: PRICED_OR_FREE },
+  (value, path, faults) => {
+    const read = modelSection(value, path, faults);
+    if (!read) return undefined;
+    const priced = read.price !== undefined && isPriced(read.price);
+    if (priced && read.free) return faults.add(`${path}.free`, 'must not stand beside a price');
+    if (!priced && !read.free) {
+      return faults.add(`${path}.price`, 'must name a price above 0, or the model must say free: true');
+    }
+    return read;
+  },
+);
+
+const NO_PROXIES: string[] = [];
+
+const serverSection = section({
+  host: optional(host, '127.0.0.1', 'Address to listen on; 0.0.0.0 for all. HOST wins over it'),
+  port: optional(port, 8080, 'Port to listen on; 0 picks a free one. PORT wins over it'),
+  trustProxy: optional(
+    list(trustedProxy),
+    NO_PROXIES,
+    'IP addresses or CIDR ranges of your own proxies, from which X-Forwarded-For is believed. TRUST_PROXY wins over it',
+  ),
+  bodyLimitMb: optional(
+    number(0.001, MAX_BODY_MB, 'decimal'),
+    50,
+    'Largest request body of a model call, in MiB',
+  ),
+  headTimeoutMs: optional(
+    number(1, DAY_MS),
+    15_000,
+    'How long a connection may be open until the head of a request is there, in milliseconds',
+  ),
+  bodyTimeoutMs: optional(
+    number(1, DAY_MS),
+    120_000,
+    'How long a client may take to send a whole request, in milliseconds',
+  ),
+  drainDelayMs: optional(
+    drainDelay,
+    0,
+    'How long a stopping gateway says so in /readyz and serves on, in milliseconds. DRAIN_DELAY_MS wins over it',
+  ),
+});
+const alertsSection = section({
+  timeoutMs: optional(
+    number(1, 60_000),
+    10_000,
+    'For one webhook delivery in all (DNS, connect, answer), in milliseconds',
+  ),
+  allowPrivateNetworks: optional(
+    boolean,
+    false,
+    'Whether webhooks may go to addresses that are not public; for development and tests only',
+  ),
+});
+const accountsSection = section({
+  maxKeys: optional(
+    number(1, 100_000),
+    10_000,
+    'Most keys of one account, inactive ones included, as none is ever removed; one more is 409 too_many_keys',
+  ),
+});
+const originsSection = section({
+  allowMissing: optional(
+    boolean,
+    false,
+    'Whether a key with allowed_origins may be used by requests without Origin and Referer',
+  ),
+});
+const limitsSection = section({
+  requestTimeoutMs: optional(
+    number(1, DAY_MS),
+    1_800_000,
+    'Longest model call, from its first byte to its last, in milliseconds',
+  ),
+  headersTimeoutMs: optional(
+    number(1, DAY_MS),
+    300_000,
+    'Longest wait until an upstream begins to answer, in milliseconds',
+  ),
+  idleTimeoutMs: optional(
+    number(1, DAY_MS),
+    120_000,
+    'Longest silence of an upstream within an answer, in milliseconds',
+  ),
+  imageTokens: optional(
+    number(1, 10_000_000),
+    20_000,
+    'Most tokens that one image or file in a request can cost; held until the call ends',
+  ),
+  contextTokens: optional(
+    number(1, 100_000_000),
+    1_000_000,
+    'Most tokens that a model reads in one pass; held where input is not all in the request',
+  ),
+  waitingCalls: optional(
+    number(1, 1_000_000),
+    5_000,
+    'Calls of one gateway that wait for Redis at once; more are refused with 503',
+  ),
+  journalEntries: optional(
+    number(1, 1_000_000_000),
+    1_000_000,
+    'Ledger entries that wait for the database, of all gateways; beyond it calls are refused with 503',
+  ),
+});
+
+/** A section whose every field has a default may itself be left out: it is then read as if it were empty. */
+function optionalSection<T>(read: Reader<T>, description: string): Field<T> {
+  return { read, description, orElse: () => read(new Map(), '', new Faults()) as T };
+}
+
+/** The whole config file (contract section 1). config/gateway.yaml explains every key. */
+export const configFile = section({
+  server: optionalSection(serverSection, 'Where the gateway listens'),
+  alerts: optionalSection(alertsSection, 'Delivery of low-credits alerts'),
+  accounts: optionalSection(accountsSection, 'Bounds of accounts'),
+  origins: optionalSection(originsSection, 'The check of browser origins'),
+  limits: optionalSection(limitsSection, 'Bounds of model calls'),
+  upstreams: required(entries(upstream), 'Where models run, by a name of your own'),
+  models: required(
+    entries(model),
+    'What clients may call, by the name that they send as model and that allowed_models lists',
+  ),
+});
+
+/** The JSON Schema of the config file, for editors. */
+export const CONFIG_FILE_SCHEMA: JsonSchema = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  title: 'Configuration of Tollgate',
+  ...configFile.schema,
+};
+
+/** What config/gateway.schema.json holds: `tollgate config schema` prints it. */
+export function configSchemaText(): string {
+  return `${JSON.stringify(CONFIG_FILE_SCHEMA, null, 2)}\n`;
+}

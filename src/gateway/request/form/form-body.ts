@@ -1,0 +1,96 @@
+import type { Catalog } from '../../../domain/catalog.ts';
+import { invalidField } from '../../../domain/errors.ts';
+import { measureAudio } from '../../../metering/audio/measure-audio.ts';
+import { type ByteSource, inMemory, rangeOf } from '../../../metering/byte-source.ts';
+import type { Audio, CallBody } from '../../../metering/call-body.ts';
+import type { Endpoint } from '../../endpoints.ts';
+import { NAMES_AN_ID } from '../../resources/named-ids.ts';
+import { foldName } from '../json/fold-name.ts';
+import { COUNTS, checkCount, invalidJson, JUDGED, modelNamed, otherCase } from '../json-body.ts';
+import { Spool } from '../spool/spool.ts';
+import { type Edit, Upload } from '../spool/upload.ts';
+import { boundaryOf } from './boundary.ts';
+import { type Form, readForm } from './read-form.ts';
+
+const TRUE: ReadonlySet<string> = new Set(['true', '1', 'on', 'yes']);
+
+/**
+ * Check 9 of contract section 3 for an upload. Fields may come in any order, so `model` may follow the file. The bytes go
+ * upstream as they came; where the upstream knows the model by another name, only that value is another. Throws
+ * GatewayError.
+ */
+export async function readFormBody(
+  sent: unknown,
+  contentType: string | undefined,
+  catalog: Catalog,
+  endpoint: Endpoint,
+): Promise<CallBody> {
+  const boundary = boundaryOf(contentType);
+  const source = sourceOf(sent);
+  const form = await readForm(source, contentType ?? '', boundary);
+  refuseRepeated(form);
+  const value: Record<string, unknown> = Object.create(null);
+  for (const { name, text } of form.fields) value[name] = text;
+  const model = modelNamed(value.model, catalog, endpoint);
+  for (const name of COUNTS) {
+    const text = value[name];
+    if (text === undefined) continue;
+    value[name] = typeof text === 'string' && /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+    checkCount(name, value[name]);
+  }
+  const modelPart = form.fields.find(({ name }) => name === 'model')?.part;
+  const isRenamed = model.upstreamModel !== model.slug && modelPart !== undefined;
+  return {
+    kind: 'form',
+    model,
+    value,
+    isStream: typeof value.stream === 'string' && TRUE.has(value.stream.toLowerCase()),
+    bytes: upstreamBytes(sent, source, isRenamed ? [{ ...modelPart, text: model.upstreamModel }] : []),
+    textBytes: form.fields.reduce((sum, { part }) => sum + part.end - part.start, 0),
+    files: form.files.length,
+    audio: endpoint.body === 'audio' ? await audioIn(form, source) : undefined,
+    longTexts: undefined,
+  };
+}
+
+/** What the gateway judges by must stand there once, in no other spelling that an upstream could take for it. */
+function refuseRepeated({ fields, files }: Form): void {
+  const seen = new Set<string>();
+  for (const { name } of [...fields, ...files]) {
+    const plain = name.trim().replace(/\[\d*\]$/, '');
+    const folded = foldName(plain);
+    if (!JUDGED.has(folded) && !NAMES_AN_ID.test(name)) continue;
+    if (seen.has(folded)) {
+      throw invalidJson(`The form has the field "${folded}" more than once. Send it once.`, folded);
+    }
+    if (plain !== folded && JUDGED.has(folded)) throw otherCase('The form', name, folded);
+    seen.add(folded);
+  }
+  const asFile = files.find(({ name }) => JUDGED.has(name) || NAMES_AN_ID.test(name));
+  if (asFile) throw invalidJson(`Send the field "${asFile.name}" as text, not as a file.`, asFile.name);
+}
+
+/** Throws unless there is exactly one file, in the field `file`: what is not measured must not be transcribed. */
+async function audioIn(form: Form, body: ByteSource): Promise<Audio> {
+  const [file, ...others] = form.files;
+  if (file?.name !== 'file' || others.length > 0 || form.fields.some(({ name }) => name === 'file')) {
+    throw invalidField('file', 'Send the audio as one file in the field "file".');
+  }
+  const audio = rangeOf(body, file.start, file.end);
+  return { bytes: audio.size, ...(await measureAudio(audio)) };
+}
+
+function sourceOf(sent: unknown): ByteSource {
+  if (sent instanceof Spool) return sent;
+  if (!Buffer.isBuffer(sent) || sent.length === 0) throw invalidJson('The request has no body. Send a form.');
+  return inMemory(sent);
+}
+
+function upstreamBytes(sent: unknown, source: ByteSource, edits: readonly Edit[]): Buffer | Upload {
+  if (!Buffer.isBuffer(sent)) return new Upload(source, edits);
+  return edits.reduce<Buffer>(
+    (bytes, { start, end, text }) =>
+      Buffer.concat([bytes.subarray(0, start), Buffer.from(text), bytes.subarray(end)]),
+    sent,
+  );
+}

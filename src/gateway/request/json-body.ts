@@ -1,0 +1,201 @@
+import { isUtf8 } from 'node:buffer';
+import type { Catalog, Model } from '../../domain/catalog.ts';
+import { GatewayError, invalidField } from '../../domain/errors.ts';
+import type { CallBody } from '../../metering/call-body.ts';
+import type { Endpoint } from '../endpoints.ts';
+import type { Condensed } from './json/condense.ts';
+import { foldName } from './json/fold-name.ts';
+import { checkNestedNames } from './json/nested-names.ts';
+import { type Span, scanMembers } from './json-scan.ts';
+
+/** What the gateway judges a request by; a second one of any could be read otherwise upstream. */
+export const JUDGED: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'n',
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'stream',
+  'stream_options',
+  'prompt',
+  'best_of',
+  'echo',
+  'input',
+  'instructions',
+  'tools',
+  'system',
+  'thinking',
+  'max_tool_calls',
+  'mcp_servers',
+  'background',
+  'previous_response_id',
+  'conversation',
+  'container',
+  'fallbacks',
+  'context_management',
+  'seconds',
+]);
+
+const STREAM_OPTIONS: ReadonlySet<string> = new Set(['include_usage']);
+
+export const COUNTS = [
+  'n',
+  'best_of',
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'max_tool_calls',
+] as const;
+
+/** A JSON request as judged, and the means to change single values of it. */
+export interface JsonBody extends CallBody {
+  readonly kind: 'json';
+  /** What `spans` and `openAt` point into. */
+  readonly text: string;
+  /** Where the body is kept in a file, and `text` is it without its long strings. */
+  readonly condensed: Condensed | undefined;
+  readonly spans: ReadonlyMap<string, Span>;
+  readonly openAt: number;
+  readonly isEmpty: boolean;
+}
+
+/** Check 9 of contract section 3: readable, model present, in the catalog, fit for the endpoint. Throws GatewayError. */
+export function readJsonBody(bytes: unknown, catalog: Catalog, endpoint: Endpoint): JsonBody {
+  if (!Buffer.isBuffer(bytes) || bytes.length === 0)
+    throw invalidJson('The request has no body. Send a JSON object.');
+  if (!isUtf8(bytes)) throw invalidJson('The body is not valid UTF-8.');
+  const text = bytes.toString('utf8');
+  return judgeJson({ bytes, size: bytes.length, text, value: parseObject(text) }, catalog, endpoint);
+}
+
+/** JSON text and its value; `condensed` says where it is not the whole body. */
+interface ReadJson {
+  readonly bytes: JsonBody['bytes'];
+  readonly size: number;
+  readonly text: string;
+  readonly value: Record<string, unknown>;
+  readonly condensed?: Condensed;
+}
+
+/** Throws GatewayError. */
+export function judgeJson(read: ReadJson, catalog: Catalog, endpoint: Endpoint): JsonBody {
+  const { bytes, size, text, value, condensed } = read;
+  const scan = scanMembers(text, JUDGED);
+  if (scan.repeated) {
+    throw invalidJson(
+      `The body has the field "${scan.repeated}" more than once. Send it once.`,
+      scan.repeated,
+    );
+  }
+  // An upstream that reads names without regard to case would do what was not judged.
+  if (scan.otherCase !== undefined) throw otherCase('The body', scan.otherCase, foldName(scan.otherCase));
+  const model = modelNamed(Object.hasOwn(value, 'model') ? value.model : undefined, catalog, endpoint);
+  for (const name of COUNTS) checkCount(name, value[name]);
+  const stream = value.stream ?? false;
+  if (typeof stream !== 'boolean') throw invalidField('stream', 'stream must be true or false.');
+  const options = scan.spans.get('stream_options');
+  if (stream && options && text[options.start] === '{')
+    checkStreamOptions(text.slice(options.start, options.end));
+  checkNestedNames(value);
+  return {
+    kind: 'json',
+    model,
+    value,
+    isStream: stream,
+    bytes,
+    textBytes: size,
+    files: 0,
+    audio: undefined,
+    longTexts: condensed?.longTexts,
+    text,
+    condensed,
+    ...scan,
+  };
+}
+
+/** Whether a stream reports its usage must not be read otherwise upstream than here. */
+function checkStreamOptions(text: string): void {
+  const { repeated, otherCase } = scanMembers(text, STREAM_OPTIONS);
+  if (repeated === undefined && otherCase === undefined) return;
+  throw invalidJson(
+    'stream_options has the field "include_usage" more than once, or not in lower case. Send it once.',
+    'stream_options',
+  );
+}
+
+/** The model that a request names, fit for the endpoint. Throws the GatewayError of check 9 that fails. */
+export function modelNamed(name: unknown, catalog: Catalog, endpoint: Endpoint): Model {
+  if (name === undefined || name === '' || name === null) {
+    throw new GatewayError('model_required', 'Name the model to call in the field "model".', 'model');
+  }
+  if (typeof name !== 'string') throw invalidField('model', 'model must be a string, the name of a model.');
+  const model = catalog.get(name);
+  if (!model) {
+    throw new GatewayError(
+      'model_not_found',
+      `The model ${JSON.stringify(name.slice(0, 200))} does not exist here. GET /v1/models lists those that do.`,
+      'model',
+    );
+  }
+  checkFit(model, endpoint);
+  return model;
+}
+
+/** Throws 400 `invalid_json`. */
+export function parseObject(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw invalidJson('The body is not valid JSON.');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalidJson('The body must be a JSON object.');
+  }
+  return value as Record<string, unknown>;
+}
+
+function checkFit(model: Model, endpoint: Endpoint): void {
+  if (model.category !== endpoint.category) {
+    throw new GatewayError(
+      'endpoint_mismatch',
+      `The model ${model.slug} is of the category ${model.category}; ${endpoint.path} serves ${endpoint.category} models.`,
+      'model',
+    );
+  }
+  if (model.upstream.format !== endpoint.format) {
+    throw new GatewayError(
+      'endpoint_mismatch',
+      `The model ${model.slug} is served in the ${model.upstream.format} format, not at ${endpoint.path}.`,
+      'model',
+    );
+  }
+}
+
+/** Throws 400 `invalid_field` unless the value is absent or a non-negative safe integer. */
+export function checkCount(name: string, value: unknown): void {
+  if (value === undefined || value === null) return;
+  if (!Number.isSafeInteger(value) || (value as number) < 0) {
+    throw invalidField(name, `${name} must be a whole number, 0 or more.`);
+  }
+}
+
+/** 400 `invalid_json` for a name that some upstreams take for `folded`. */
+export function otherCase(where: string, name: string, folded: string): GatewayError {
+  return invalidJson(
+    `${where} has the field ${JSON.stringify(name.slice(0, 100))}, which could be read as "${folded}". Write it in plain lower case.`,
+    folded,
+  );
+}
+
+/** 400 `invalid_json`: a body that cannot be read, or could be read in two ways. */
+export function invalidJson(message: string, param: string | null = null): GatewayError {
+  return new GatewayError('invalid_json', message, param);
+}
+
+/** A number that a request names as a bound; undefined where it names none. */
+export function countOf(body: Pick<CallBody, 'value'>, name: (typeof COUNTS)[number]): number | undefined {
+  const value = body.value[name];
+  return typeof value === 'number' ? value : undefined;
+}

@@ -1,0 +1,163 @@
+import { isUtf8 } from 'node:buffer';
+import { GatewayError } from '../../../domain/errors.ts';
+import { type ByteSource, WINDOW_BYTES } from '../../../metering/byte-source.ts';
+import { invalidJson } from '../json-body.ts';
+import { closingQuote, JsonMeasure } from './json-measure.ts';
+import { LongText } from './long-text.ts';
+import { LongTexts } from './long-texts.ts';
+
+const BACKSLASH = 0x5c;
+/** Longer strings are not kept. Longer than any id or name that is looked for; names may be escaped throughout. */
+const KEPT_STRING_MAX_BYTES = 512;
+/** More than this beside the long strings is refused: JSON.parse would take over 20 ms, and its values as much memory twice. */
+const KEPT_MAX_MIB = 6;
+/** From here on it is judged in steps, each in its turn. */
+const HEAVY_KEPT_BYTES = 1024 * 1024;
+/** `\uXXXX` */
+const ESCAPE_MAX_BYTES = 6;
+/** Of larger bodies a share is sampled for an estimate of the tokens. */
+const SAMPLED_BYTES = 4 * 1024 * 1024;
+
+/** A body of JSON without its long strings, for JSON.parse to judge: it is valid if and only if the body is. */
+export interface Condensed {
+  readonly text: string;
+  readonly longTexts: LongTexts;
+  /** Judging it takes long enough that others should come in between: see heavy-step.ts. */
+  readonly isHeavy: boolean;
+  /** Where a character of `text` stands in the body, in bytes; for one outside of the stand-ins. */
+  offsetOf(index: number): number;
+}
+
+/**
+ * Reads JSON from a source in pieces and keeps what decides: its structure and its short strings. Long strings (base64,
+ * documents) are checked as they pass and replaced by stand-ins. Throws 400 `invalid_json` where a long string, or the
+ * encoding of any part, is invalid (what else is, JSON.parse finds), and 413 `body_too_large` where so much is left that
+ * JSON.parse would take too long.
+ */
+export async function condense(source: ByteSource, keepsSamples = false): Promise<Condensed> {
+  const sampled = keepsSamples ? Math.min(1, SAMPLED_BYTES / source.size) : 0;
+  const condenser = new Condenser(sampled);
+  for (let at = 0; at < source.size; ) {
+    const window = await source.read(at, at + WINDOW_BYTES);
+    const isLast = at + window.length === source.size;
+    const whole = isLast ? window : window.subarray(0, cleanCut(window));
+    if (whole.length === 0 || !isUtf8(whole)) throw invalidJson('The body is not valid UTF-8.');
+    at += condenser.push(whole, at, isLast);
+  }
+  return condenser.end();
+}
+
+class Condenser {
+  readonly #sampled: number;
+  readonly #measure = new JsonMeasure();
+  readonly #longTexts = new LongTexts();
+  #kept = Buffer.allocUnsafeSlow(WINDOW_BYTES);
+  #length = 0;
+  /** The string that the last window ended in. */
+  #long: LongText | undefined;
+  /** Where what is kept goes on after a stand-in: in itself, and in the body. */
+  readonly #marks: number[] = [0];
+  readonly #offsets: number[] = [0];
+
+  constructor(sampled: number) {
+    this.#sampled = sampled;
+  }
+
+  /** Takes the bytes that stand at `offset`, or as many as there are before a string that should be seen whole. */
+  push(bytes: Buffer, offset: number, isLast: boolean): number {
+    let from = 0;
+    let at = 0;
+    if (this.#long) {
+      const close = closingQuote(bytes, 0);
+      this.#long.push(bytes.toString('utf8', 0, close < 0 ? bytes.length : close));
+      if (close < 0) return bytes.length;
+      this.#endLong(this.#long, offset + close);
+      from = close;
+      at = close + 1;
+    }
+    for (;;) {
+      const open = this.#measure.toQuote(bytes, at);
+      if (open === bytes.length) return this.#keep(bytes, from, open);
+      const close = this.#measure.toClose(bytes, open + 1);
+      const end = close < 0 ? bytes.length : close;
+      if (end - open <= KEPT_STRING_MAX_BYTES) {
+        // One that is cut off comes whole with the next window; of one that never ends JSON.parse finds the fault.
+        if (close < 0) return this.#keep(bytes, from, isLast ? end : open);
+        at = close + 1;
+        continue;
+      }
+      this.#keep(bytes, from, open + 1);
+      this.#long = new LongText(bytes.toString('utf8', open + 1, end), this.#sampled);
+      if (close < 0) return bytes.length;
+      this.#endLong(this.#long, offset + close);
+      from = close;
+      at = close + 1;
+    }
+  }
+
+  end(): Condensed {
+    if (this.#long) throw invalidJson('The body is not valid JSON.');
+    const text = this.#kept.toString('utf8', 0, this.#length);
+    const marks = this.#marks;
+    const offsets = this.#offsets;
+    return {
+      text,
+      longTexts: this.#longTexts,
+      isHeavy: this.#measure.isHeavy || this.#length > HEAVY_KEPT_BYTES,
+      offsetOf(index) {
+        const place = Buffer.byteLength(text.slice(0, index));
+        const mark = marks.findLastIndex((one) => one <= place);
+        return (offsets[mark] ?? 0) + place - (marks[mark] ?? 0);
+      },
+    };
+  }
+
+  /** Throws 413 `body_too_large`. */
+  #keep(bytes: Buffer, from: number, end: number): number {
+    this.#measure.check();
+    const length = this.#length + end - from;
+    if (length > KEPT_MAX_MIB * 1024 * 1024) {
+      throw new GatewayError(
+        'body_too_large',
+        `Beside its strings of more than ${KEPT_STRING_MAX_BYTES} bytes the body has more than ${KEPT_MAX_MIB} MiB.`,
+      );
+    }
+    if (length > this.#kept.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#kept.length));
+      this.#kept.copy(larger, 0, 0, this.#length);
+      this.#kept = larger;
+    }
+    bytes.copy(this.#kept, this.#length, from, end);
+    this.#length = length;
+    return end;
+  }
+
+  #endLong(long: LongText, offset: number): void {
+    this.#long = undefined;
+    const standIn = Buffer.from(JSON.stringify(this.#longTexts.add(long)).slice(1, -1));
+    this.#keep(standIn, 0, standIn.length);
+    this.#marks.push(this.#length);
+    this.#offsets.push(offset);
+  }
+}
+
+/** Where bytes that begin clean can be cut so that neither a character nor an escape is. */
+function cleanCut(bytes: Buffer): number {
+  let cut = bytes.length;
+  // Back over an unfinished character: at most three bytes of it are here.
+  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
+    const byte = bytes[bytes.length - back] as number;
+    if (byte < 0x80) break;
+    if (byte >= 0xc0) {
+      const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+      if (length > back) cut = bytes.length - back;
+      break;
+    }
+  }
+  const slash = bytes.lastIndexOf(BACKSLASH, cut - 1);
+  if (slash < 0 || slash + ESCAPE_MAX_BYTES <= cut) return cut;
+  let first = slash;
+  while (first > 0 && bytes[first - 1] === BACKSLASH) first--;
+  // The second of a pair begins nothing.
+  return (slash - first) % 2 === 1 ? cut : slash;
+}

@@ -1,0 +1,55 @@
+import type { Catalog } from '../../../domain/catalog.ts';
+import type { ByteSource } from '../../../metering/byte-source.ts';
+import type { Meter } from '../../../metering/meter.ts';
+import type { Endpoint } from '../../endpoints.ts';
+import { type JsonBody, JUDGED, judgeJson, parseObject } from '../json-body.ts';
+import { Upload } from '../spool/upload.ts';
+import type { Turns } from '../weighted-semaphore.ts';
+import { condense } from './condense.ts';
+import { heavyStep } from './heavy-step.ts';
+
+/**
+ * Check 9 of contract section 3 for JSON that is large, and so kept in a file, or that has very many parts: piece by
+ * piece, and others come in between. Throws GatewayError.
+ */
+export async function readJsonInPieces(
+  source: ByteSource,
+  catalog: Catalog,
+  endpoint: Endpoint,
+  keepsSamples = false,
+): Promise<JsonBody> {
+  const condensed = await condense(source, keepsSamples);
+  const { text, isHeavy } = condensed;
+  const value = isHeavy ? await heavyStep(() => parseObject(text)) : parseObject(text);
+  const read = { bytes: new Upload(source), size: source.size, text, value, condensed };
+  const judge = () => judgeJson(read, catalog, endpoint);
+  return isHeavy ? await heavyStep(judge) : judge();
+}
+
+/** What is kept of such a body once its call has been judged: what it is judged by, less what are objects or lists. */
+export function foldedJson(body: JsonBody): JsonBody {
+  const scalars = Object.entries(body.value).filter(
+    ([name, value]) => JUDGED.has(name) && typeof value !== 'object',
+  );
+  body.longTexts?.keepOnly(scalars.map(([, value]) => value));
+  return { ...body, value: Object.fromEntries(scalars), text: '', spans: new Map(), condensed: undefined };
+}
+
+/** The meter for a folded body: where tokens must be estimated, it reads the body from its source once more. */
+export function rereadingMeter(endpoint: Endpoint, source: ByteSource, turns: Turns): Meter {
+  const { meter } = endpoint;
+  return {
+    ...meter,
+    async estimate(folded, written, count, storedTokens) {
+      const endTurn = await turns.take(source.size);
+      try {
+        const catalog: Catalog = new Map([[folded.model.slug, folded.model]]);
+        const body = await readJsonInPieces(source, catalog, endpoint, true);
+        const counting = body.longTexts?.counting(count) ?? count;
+        return await heavyStep(() => meter.estimate(body, written, counting, storedTokens));
+      } finally {
+        endTurn();
+      }
+    },
+  };
+}

@@ -1,0 +1,167 @@
+import { randomInt } from 'node:crypto';
+import { GatewayError } from '../../../domain/errors.ts';
+import { invalidJson } from '../json-body.ts';
+
+/** Of JSON this small, JSON.parse takes 5 ms at worst, so that it is not measured before. */
+export const UNMEASURED_BYTES = 64 * 1024;
+/**
+ * Bounds of what one body may have, so that no step of judging it takes long, measured with `node bench/worst-json.ts`
+ * (Node 24.21): JSON.parse takes 20 to 140 ns for a number, string, name, object or list, those of the dearest kinds weighed
+ * by WEIGHTS, and 600 to 1,000 ns for each new name. A history of 10,000 messages with tools weighs 275,000, a prompt of
+ * 300,000 numbers of tokens as much as that.
+ */
+export const MAX_PARTS = 400_000;
+export const MAX_NAMES = 10_000;
+/** JSON.parse takes 140 ns a level, and more where it must grow its stack: 40 ms for 130,000 levels, 3 ms for these. */
+export const MAX_DEPTH = 20_000;
+/** From here on a body is judged in steps, each in its turn; JSON.parse takes about 2 ms below it. */
+const HEAVY_PARTS = 20_000;
+const HEAVY_NAMES = 1_000;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+/** What a sign outside of strings means; 0: nothing. */
+const COMMA = 1;
+const COLON = 2;
+const OPEN = 3;
+const CLOSE = 4;
+const SIGNS = new Uint8Array(256);
+for (const [sign, meaning] of [
+  [',', COMMA],
+  [':', COLON],
+  ['{', OPEN],
+  ['[', OPEN],
+  ['}', CLOSE],
+  [']', CLOSE],
+] as const)
+  SIGNS[sign.charCodeAt(0)] = meaning;
+/** A comma parts two values, a colon follows a name; a list or object costs three times as much as a value. */
+const WEIGHTS = [0, 1, 1, 3, 0] as const;
+
+/** Strings up to this length are told apart as names; each longer one counts as a new name. */
+const TOLD_APART_BYTES = 48;
+const LONG = -1;
+/** Of the table in which names are noted by their hash: few of MAX_NAMES share a place. */
+const PLACE_BITS = 18;
+/** Names with the same hash cannot be made up by who does not know this. */
+const SEED = randomInt(2 ** 31);
+
+/**
+ * What JSON is made of, by its bytes alone and before anything is made of them: a megabyte takes 2 ms at worst. Of text
+ * that is no JSON the count means nothing, which does no harm.
+ */
+export class JsonMeasure {
+  #parts = 0;
+  #depth = 0;
+  #deepest = 0;
+  #names = 0;
+  readonly #noted = new Uint8Array(2 ** (PLACE_BITS - 3));
+  /** Hash of the last string, which is a name if a colon follows; LONG where it was not looked at. */
+  #lastString = LONG;
+
+  get isHeavy(): boolean {
+    return this.#parts > HEAVY_PARTS || this.#names > HEAVY_NAMES;
+  }
+
+  /** Throws 413 `body_too_large`, or 400 `invalid_json` for what is nested too deep. */
+  check(): void {
+    if (this.#deepest > MAX_DEPTH) throw invalidJson(`The body is nested deeper than ${MAX_DEPTH} levels.`);
+    if (this.#parts > MAX_PARTS) {
+      throw tooLarge(
+        `too many parts: at most ${MAX_PARTS} values and names are taken, of which a list or object counts as three`,
+      );
+    }
+    if (this.#names > MAX_NAMES) throw tooLarge(`too many different names: at most ${MAX_NAMES} are taken`);
+  }
+
+  /** Where the next string opens from `from` on, which is outside of strings; the length of the bytes where none does. */
+  toQuote(bytes: Buffer, from: number): number {
+    for (let at = from; at < bytes.length; at++) {
+      const byte = bytes[at] as number;
+      if (byte === QUOTE) return at;
+      const meaning = SIGNS[byte] as number;
+      if (meaning === 0) continue;
+      this.#parts += WEIGHTS[meaning] as number;
+      if (meaning === COLON) this.#note();
+      else if (meaning === OPEN) this.#deepest = Math.max(this.#deepest, ++this.#depth);
+      else if (meaning === CLOSE) this.#depth--;
+    }
+    return bytes.length;
+  }
+
+  /** The quote that closes the string whose content begins at `from`; -1: not in these bytes. */
+  toClose(bytes: Buffer, from: number): number {
+    const last = Math.min(bytes.length, from + TOLD_APART_BYTES);
+    let hash = SEED;
+    let at = from;
+    for (; at < last; at++) {
+      const byte = bytes[at] as number;
+      if (byte === QUOTE) {
+        this.#lastString = hash & 0x7fffffff;
+        return at;
+      }
+      hash = Math.imul(hash ^ byte, 0x01000193);
+      if (byte === BACKSLASH) {
+        at++;
+        hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);
+      }
+    }
+    this.#lastString = LONG;
+    return closingQuote(bytes, at);
+  }
+
+  #note(): void {
+    const hash = this.#lastString;
+    if (hash === LONG) {
+      this.#names++;
+      return;
+    }
+    const mixed = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+    const place = (mixed ^ (mixed >>> 12)) >>> (32 - PLACE_BITS);
+    const bit = 1 << (place & 7);
+    const byte = this.#noted[place >>> 3] as number;
+    if ((byte & bit) !== 0) return;
+    this.#noted[place >>> 3] = byte | bit;
+    this.#names++;
+  }
+}
+
+function tooLarge(what: string): GatewayError {
+  return new GatewayError('body_too_large', `The body has ${what}.`);
+}
+
+/** Measures JSON that is in memory as a whole. Throws as `check` does. */
+export function measureJson(bytes: Buffer): JsonMeasure {
+  const measure = new JsonMeasure();
+  for (let at = 0; at < bytes.length; ) {
+    const open = measure.toQuote(bytes, at);
+    if (open === bytes.length) break;
+    const close = measure.toClose(bytes, open + 1);
+    if (close < 0) break;
+    at = close + 1;
+  }
+  measure.check();
+  return measure;
+}
+
+/** So many bytes are looked through here, since asking for the next quote takes as long as 100 of them do. */
+const LOOKED_BYTES = 128;
+
+/** The quote that ends a string whose content goes on at `from`, which is not within an escape; -1: not here. */
+export function closingQuote(bytes: Buffer, from: number): number {
+  for (let at = from; at < bytes.length; ) {
+    for (const last = at + LOOKED_BYTES; at < last; at++) {
+      const byte = bytes[at];
+      if (byte === QUOTE) return at;
+      if (byte === BACKSLASH) at++;
+      else if (byte === undefined) return -1;
+    }
+    const quote = bytes.indexOf(QUOTE, at);
+    if (quote < 0) return -1;
+    let slashes = 0;
+    while (quote - slashes > at && bytes[quote - slashes - 1] === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) return quote;
+    at = quote + 1;
+  }
+  return -1;
+}

@@ -1,0 +1,52 @@
+import type { FastifyRequest } from 'fastify';
+import type { Catalog } from '../../domain/catalog.ts';
+import { type ByteSource, inMemory } from '../../metering/byte-source.ts';
+import type { CallBody } from '../../metering/call-body.ts';
+import type { Endpoint } from '../endpoints.ts';
+import { readFormBody } from './form/form-body.ts';
+import { readJsonInPieces } from './json/json-in-pieces.ts';
+import { measureJson, UNMEASURED_BYTES } from './json/json-measure.ts';
+import { readJsonBody } from './json-body.ts';
+import { checkEncoding } from './request-head.ts';
+import { Spool } from './spool/spool.ts';
+
+/**
+ * A body that is judged in pieces, so that others come in between: one that is kept in a file, and JSON of very many
+ * parts. Undefined: it is judged at once. Throws 413 `body_too_large` for JSON with more parts than any call has.
+ */
+export function sourceInPieces(request: FastifyRequest, endpoint: Endpoint): ByteSource | undefined {
+  const { body } = request;
+  if (body instanceof Spool) return body;
+  if (!Buffer.isBuffer(body) || body.length <= UNMEASURED_BYTES || !isJson(request, endpoint))
+    return undefined;
+  return measureJson(body).isHeavy ? inMemory(body) : undefined;
+}
+
+/**
+ * Check 9 of contract section 3, by the kind of body that the endpoint takes, whatever the request calls it. Throws
+ * GatewayError.
+ *
+ * A small body is in memory, a large one in a file of which only a window is. Either way it is judged whole before any
+ * of it goes upstream. `source`: by `sourceInPieces`.
+ */
+export function readBody(
+  request: FastifyRequest,
+  source: ByteSource | undefined,
+  catalog: Catalog,
+  endpoint: Endpoint,
+): CallBody | Promise<CallBody> {
+  checkEncoding(request.headers);
+  const { body } = request;
+  if (!isJson(request, endpoint))
+    return readFormBody(body, request.headers['content-type'], catalog, endpoint);
+  return source ? readJsonInPieces(source, catalog, endpoint) : readJsonBody(body, catalog, endpoint);
+}
+
+function isJson(request: FastifyRequest, { body }: Endpoint): boolean {
+  return body === 'json' || (body === 'either' && !isForm(request));
+}
+
+function isForm({ headers }: FastifyRequest): boolean {
+  const [type = ''] = (headers['content-type'] ?? '').split(';', 1);
+  return type.trim().toLowerCase() === 'multipart/form-data';
+}

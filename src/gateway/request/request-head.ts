@@ -1,0 +1,56 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { GatewayError } from '../../domain/errors.ts';
+
+/** RFC 9112 §3.2 and RFC 3986 §3.2: what a host with a port is spelled with. No user, path or query. */
+const HOST = /^[\w.\-~%!$&'()*+,;=:[\]]*$/;
+
+/**
+ * What Node's parser lets through although two servers could read it in two ways (RFC 9112 §3.2, §6.1; contract
+ * section 4: what the gateway judged is what the upstream gets). Throws 400 `invalid_request`.
+ */
+export function checkHead(request: IncomingMessage): void {
+  const { url = '', httpVersionMajor, httpVersionMinor, headers } = request;
+  if (httpVersionMajor !== 1) throw faulty('Send the request as HTTP/1.1.');
+  if (url.charCodeAt(0) !== 0x2f && url !== '*') {
+    throw faulty('The request line must begin with a path: this gateway is no proxy to other addresses.');
+  }
+  if (url.includes('#')) throw faulty('The address of a request has no fragment (#).');
+  const coding = headers['transfer-encoding'];
+  // What came before the chunking would be judged as it stands, and read otherwise by whoever undoes it.
+  if (coding !== undefined && (httpVersionMinor === 0 || coding.toLowerCase() !== 'chunked')) {
+    throw faulty('Send the body with Content-Length or with Transfer-Encoding: chunked.');
+  }
+  checkNames(request, httpVersionMinor);
+}
+
+/** Of a header that comes twice Node keeps the first; others keep the last. */
+function checkNames({ rawHeaders, headers }: IncomingMessage, httpVersionMinor: number): void {
+  let hosts = 0;
+  let credentials = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+    else if (name.length === 13 && name.toLowerCase() === 'authorization') credentials++;
+  }
+  if (hosts > 1 || (hosts === 0 && httpVersionMinor > 0) || !HOST.test(headers.host ?? '')) {
+    throw faulty('The request must have one valid Host header.');
+  }
+  if (credentials > 1) throw faulty('The request has two Authorization headers. Send one.');
+}
+
+/**
+ * Throws 415 where the body is compressed: it is judged as it comes, and the header does not go upstream (contract
+ * section 4: what the gateway judged is what the upstream gets).
+ */
+export function checkEncoding(headers: IncomingHttpHeaders): void {
+  const encoding = headers['content-encoding'];
+  if (encoding === undefined || /^(identity)?$/i.test(encoding.trim())) return;
+  throw new GatewayError(
+    'unsupported_media_type',
+    'The body is compressed. Send it as it is, without Content-Encoding.',
+  );
+}
+
+function faulty(message: string): GatewayError {
+  return new GatewayError('invalid_request', message);
+}

@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeFolder } from '../../../config/make-folder.ts';
+import { GatewayError } from '../../../domain/errors.ts';
+import type { ByteSource } from '../../../metering/byte-source.ts';
+
+/**
+ * The body of one call in a file that has no name any more before anything is written to it: the system frees it when it
+ * is closed, or when the process ends in whatever way. Written to its end first, then read; closed once, by whoever the call ends with.
+ */
+export class Spool implements ByteSource {
+  readonly #file: FileHandle;
+  readonly #onClose: () => void;
+  #size = 0;
+  #isClosed = false;
+
+  constructor(file: FileHandle, onClose = () => {}) {
+    this.#file = file;
+    this.#onClose = onClose;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Throws 503 `service_unavailable` where it cannot be written, as on a full disk. */
+  async append(bytes: Buffer): Promise<void> {
+    try {
+      for (let from = 0; from < bytes.length; ) {
+        const { bytesWritten } = await this.#file.write(bytes, from, bytes.length - from, this.#size);
+        from += bytesWritten;
+        this.#size += bytesWritten;
+      }
+    } catch (cause) {
+      throw cannotKeep(cause);
+    }
+  }
+
+  /** Throws where the file is closed, because the client has left, or cannot be read. */
+  async read(start: number, end: number): Promise<Buffer> {
+    if (this.#isClosed) throw new GatewayError('invalid_request', 'The upload was broken off.');
+    const bytes = Buffer.allocUnsafeSlow(Math.max(0, Math.min(end, this.#size) - start));
+    for (let at = 0; at < bytes.length; ) {
+      const { bytesRead } = await this.#file.read(bytes, at, bytes.length - at, start + at);
+      if (bytesRead === 0) throw new Error('a spooled body is shorter than what was written');
+      at += bytesRead;
+    }
+    return bytes;
+  }
+
+  /** Frees the file; reads under way end first. Safe to call again; never rejects. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#onClose();
+    // Nothing of it is kept, so there is nothing to lose by an error.
+    await this.#file.close().catch(() => {});
+  }
+}
+
+/** The folder in which large bodies are kept while their calls last; it holds no file that could be seen there. */
+export class SpoolFolder {
+  readonly #path: string;
+  /** Bodies that are kept now. */
+  readonly #open = new Set<Spool>();
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** An empty file for one body. Throws 503 `service_unavailable` where there can be none. */
+  async create(): Promise<Spool> {
+    try {
+      const spool = new Spool(await this.#nameless(), () => this.#open.delete(spool));
+      this.#open.add(spool);
+      return spool;
+    } catch (cause) {
+      throw cannotKeep(cause);
+    }
+  }
+
+  /** Throws, with the system's reason, where no file can ever be made here; a disk that is full now may not stay so. */
+  async check(): Promise<void> {
+    try {
+      await (await this.#nameless()).close();
+    } catch (error) {
+      if (!FULL.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    }
+  }
+
+  /** How many bodies are kept now, and how many bytes they have together. */
+  get kept(): { readonly bodies: number; readonly bytes: number } {
+    let bytes = 0;
+    for (const spool of this.#open) bytes += spool.size;
+    return { bodies: this.#open.size, bytes };
+  }
+
+  async #nameless(): Promise<FileHandle> {
+    const path = join(this.#path, randomUUID());
+    const file = await open(path, 'wx+', 0o600).catch(async (error: unknown) => {
+      if (!isMissing(error)) throw error;
+      makeFolder(this.#path);
+      return await open(path, 'wx+', 0o600);
+    });
+    await unlink(path).catch(async (error: unknown) => {
+      await file.close();
+      throw error;
+    });
+    return file;
+  }
+}
+
+const FULL = new Set(['ENOSPC', 'EDQUOT']);
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT';
+}
+
+function cannotKeep(cause: unknown): GatewayError {
+  return new GatewayError(
+    'service_unavailable',
+    'The gateway has no room for a body of this size at the moment. Try again shortly, or send less.',
+    null,
+    1,
+    { cause },
+  );
+}

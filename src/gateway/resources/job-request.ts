@@ -1,0 +1,172 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { StoredObject } from '../../book/book.ts';
+import type { Catalog, Upstream } from '../../domain/catalog.ts';
+import { micro } from '../../domain/credits.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import { type CompiledKey, modelRefusalOf } from '../../domain/rules.ts';
+import type { EndCode, Meters } from '../call-metrics.ts';
+import type { Endpoint } from '../endpoints.ts';
+import type { Gatekeeper } from '../gatekeeper.ts';
+import { ContentRelay } from '../response/content-relay.ts';
+import { kindOf } from '../settle.ts';
+import { ask, type Question, send, type WholeAnswer } from '../upstream/ask.ts';
+import { failureOf, RequestTimeout, unfitStatus } from '../upstream/failure.ts';
+import { clientHeaders } from '../upstream/headers.ts';
+import { Exchange, type UpstreamTransport } from '../upstream/transport.ts';
+import type { Objects } from './resource-ownership.ts';
+
+export interface JobRouteParts {
+  readonly gatekeeper: Gatekeeper;
+  readonly catalog: () => Catalog;
+  readonly objects: Objects;
+  readonly refunds: { refund(accountId: number, chargeId: string): Promise<void> };
+  readonly transport: UpstreamTransport;
+  readonly meters: Meters;
+  readonly requestTimeoutMs: number;
+}
+
+/** A job that the key may ask for, and where it runs. */
+interface OwnJob {
+  readonly object: StoredObject;
+  readonly upstream: Upstream;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set on the routes of jobs: the key, judged by its record as it is now. */
+    asker: CompiledKey | null;
+  }
+}
+
+export type AskRequest = FastifyRequest<{ Params: { id: string } }>;
+
+/** One request about a job. */
+export class JobRequest {
+  readonly #parts: JobRouteParts;
+  readonly #endpoint: Endpoint;
+  readonly #request: AskRequest;
+  readonly #reply: FastifyReply;
+  readonly #startedAt = performance.now();
+  #upstreamMs = 0;
+
+  constructor(parts: JobRouteParts, endpoint: Endpoint, request: AskRequest, reply: FastifyReply) {
+    this.#parts = parts;
+    this.#endpoint = endpoint;
+    this.#request = request;
+    this.#reply = reply;
+  }
+
+  /** Steps 2 and 3. Throws GatewayError. */
+  async job(): Promise<OwnJob> {
+    const { objects, catalog } = this.#parts;
+    const { asker, params } = this.#request;
+    if (!asker) throw new Error('a job is asked for by nobody');
+    const object = await objects.owned(asker.key, kindOf(this.#endpoint), params.id);
+    const { category } = this.#endpoint;
+    const refusal = modelRefusalOf(asker, { slug: object.model, category });
+    if (refusal) throw refusal;
+    // The model may have gone from the catalog, or have moved: the job is where it was made.
+    for (const { upstream } of catalog().values())
+      if (upstream.name === object.upstream) return { object, upstream };
+    throw new GatewayError('object_not_found', 'The provider of this job is not configured here any more.');
+  }
+
+  /** Throws the GatewayError that a call without a usable answer gets. */
+  async ask(method: Question['method'], job: OwnJob, headers = this.#request.headers): Promise<WholeAnswer> {
+    const { transport, requestTimeoutMs } = this.#parts;
+    const exchange = this.#exchange();
+    const sentAt = performance.now();
+    const question = { ...this.#question(method, job, ''), headers };
+    const answer = await ask(transport, question, exchange, requestTimeoutMs).catch((error: Error) => {
+      throw failureOf(error)[0];
+    });
+    this.#upstreamMs += performance.now() - sentAt;
+    const unfit = unfitStatus(answer.status);
+    if (unfit && answer.status !== 304) throw unfit;
+    return answer;
+  }
+
+  /** Rejects, so that the client asks again, where it cannot be told whether the charge was given back. */
+  async refundIfFailed({ object }: OwnJob, answer: WholeAnswer): Promise<void> {
+    if (object.chargeId === undefined || !isGood(answer) || jsonOf(answer)?.status !== 'failed') return;
+    await this.#parts.refunds.refund(object.accountId, object.chargeId);
+  }
+
+  answer({ status, headers, body }: WholeAnswer, label: string): FastifyReply {
+    const reply = this.#reply;
+    const own = status === 204 || status === 304 ? {} : { 'content-length': body.length };
+    reply.hijack();
+    reply.raw.writeHead(status, clientHeaders(headers, reply.getHeaders(), own));
+    reply.raw.end(body);
+    this.#ended(label, 'ok');
+    return reply;
+  }
+
+  /** Passes the answer on as it comes. */
+  pass(job: OwnJob, suffix: string, label: string): Promise<FastifyReply> {
+    const { transport, requestTimeoutMs } = this.#parts;
+    const exchange = this.#exchange();
+    const timer = setTimeout(() => exchange.cancel(new RequestTimeout()), requestTimeoutMs);
+    const sentAt = performance.now();
+    const { promise, resolve, reject } = Promise.withResolvers<FastifyReply>();
+    const fail = (refusal: GatewayError) => {
+      clearTimeout(timer);
+      reject(refusal);
+    };
+    send(transport, this.#question('GET', job, suffix), exchange, (error, answer) => {
+      if (!answer) return fail(failureOf(error as Error)[0]);
+      const unfit = answer.statusCode === 304 ? undefined : unfitStatus(answer.statusCode);
+      if (unfit) {
+        fail(unfit);
+        exchange.cancel(unfit);
+        return;
+      }
+      const relay = new ContentRelay(this.#reply, exchange, answer, (how) => {
+        clearTimeout(timer);
+        this.#upstreamMs = performance.now() - sentAt;
+        this.#ended(label, how);
+      });
+      answer.body.pipe(relay);
+      resolve(this.#reply);
+    });
+    return promise;
+  }
+
+  #question(method: Question['method'], { object, upstream }: OwnJob, suffix: string): Question {
+    const { url, headers } = this.#request;
+    const query = url.indexOf('?');
+    const path = `${this.#endpoint.path}/${object.id}${suffix}${query < 0 ? '' : url.slice(query)}`;
+    return { upstream, method, path, headers };
+  }
+
+  /** Cancelled when the client leaves. */
+  #exchange(): Exchange {
+    const exchange = new Exchange();
+    const left = () => exchange.cancel(new Error('the client left'));
+    if (this.#reply.raw.destroyed) left();
+    this.#reply.raw.once('close', left);
+    return exchange;
+  }
+
+  #ended(label: string, code: EndCode): void {
+    const addedMs = performance.now() - this.#startedAt - this.#upstreamMs;
+    this.#parts.meters.ended(label, code, this.#upstreamMs, addedMs, micro(0));
+  }
+}
+
+export function isGood({ status }: WholeAnswer): boolean {
+  return status >= 200 && status < 300;
+}
+
+export function isDeleted(answer: WholeAnswer): boolean {
+  return isGood(answer) && (answer.body.length === 0 || jsonOf(answer)?.deleted === true);
+}
+
+function jsonOf({ body }: WholeAnswer): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,78 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { micro } from '../../domain/credits.ts';
+import { ENDPOINTS, type Endpoint } from '../endpoints.ts';
+import { refusalFrom } from '../refuse.ts';
+import { type AskRequest, isDeleted, isGood, JobRequest, type JobRouteParts } from './job-request.ts';
+
+/** Some clients send `{}` with a DELETE. */
+const MAX_BODY_BYTES = 16 * 1024;
+
+/**
+ * What can be asked about the jobs that an endpoint makes: `GET` and `DELETE` of `<path>/{id}`, `GET <path>/{id}/content`.
+ *
+ *  1 who asks, and may they from here and now   checks 1–8, by the current record: there is no admission to confirm it
+ *  2 whose job is it                            in the place of check 9: for any other account it does not exist
+ *  3 may the key use the job's model            check 10
+ *  4 ask the upstream
+ *  5 it failed: give the charge back            before the answer, so that who sees the failure has the credits
+ *
+ * Asking costs nothing, so checks 11 and 12 do not apply and there is no hold and no ledger entry: a key at its limit and
+ * an account without credits can fetch what they have paid for.
+ */
+export function jobRoutes(app: FastifyInstance, parts: JobRouteParts): void {
+  app.decorateRequest('asker', null);
+  // Nothing is asked for in a body.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES }, (_request, _body, done) =>
+    done(null),
+  );
+  for (const endpoint of ENDPOINTS) if (endpoint.makesJob) routesOf(app, parts, endpoint);
+}
+
+function routesOf(app: FastifyInstance, parts: JobRouteParts, endpoint: Endpoint): void {
+  const { meters } = parts;
+  const one = `${endpoint.path}/:id`;
+  const options = (label: string) => ({
+    exposeHeadRoute: false,
+    onRequest: async (request: FastifyRequest) => {
+      request.asker = await parts.gatekeeper.authorise(request);
+    },
+    onError: async (_request: FastifyRequest, { raw }: FastifyReply, error: Error) => {
+      if (raw.destroyed) meters.ended(label, 'client_left', 0, 0, micro(0));
+      else meters.refused(label, refusalFrom(error).code);
+    },
+  });
+  const asking = (request: AskRequest, reply: FastifyReply) =>
+    new JobRequest(parts, endpoint, request, reply);
+
+  app.get(one, options(labelOf(one)), async (request: AskRequest, reply) => {
+    const it = asking(request, reply);
+    const job = await it.job();
+    const answer = await it.ask('GET', job);
+    await it.refundIfFailed(job, answer);
+    return it.answer(answer, labelOf(one));
+  });
+
+  app.delete(one, options(labelOf(one)), async (request: AskRequest, reply) => {
+    const it = asking(request, reply);
+    const job = await it.job();
+    // Afterwards the upstream cannot tell any more whether it failed.
+    const state = await it.ask('GET', job, {});
+    if (!isGood(state) && state.status !== 404) return it.answer(state, labelOf(one));
+    await it.refundIfFailed(job, state);
+    const answer = await it.ask('DELETE', job);
+    if (isDeleted(answer)) await parts.objects.forget(job.object);
+    return it.answer(answer, labelOf(one));
+  });
+
+  const content = `${one}/content`;
+  app.get(content, options(labelOf(content)), async (request: AskRequest, reply) => {
+    const it = asking(request, reply);
+    return it.pass(await it.job(), '/content', labelOf(content));
+  });
+}
+
+/** `/v1/videos/:id` → `/v1/videos/{id}`. */
+function labelOf(route: string): string {
+  return route.replace(':id', '{id}');
+}

@@ -1,0 +1,38 @@
+import type { FastifyReply } from 'fastify';
+import { clientHeaders } from '../upstream/headers.ts';
+import type { AnswerSink, Exchange, UpstreamAnswer } from '../upstream/transport.ts';
+
+/** How the passing on of an answer ended. */
+export type Passed = 'ok' | 'client_left' | 'upstream_broke';
+
+/** Passes an answer on as it comes, with back-pressure, of which nothing is read and nothing is charged. */
+export class ContentRelay implements AnswerSink {
+  readonly #raw: FastifyReply['raw'];
+  readonly #ended: (how: Passed) => void;
+
+  /** Takes the reply out of Fastify's hands and writes the head. */
+  constructor(reply: FastifyReply, exchange: Exchange, answer: UpstreamAnswer, ended: (how: Passed) => void) {
+    this.#raw = reply.raw;
+    this.#ended = ended;
+    const length = answer.headers['content-length'];
+    const own = typeof length === 'string' ? { 'content-length': length } : {};
+    reply.hijack();
+    this.#raw.writeHead(answer.statusCode, clientHeaders(answer.headers, reply.getHeaders(), own));
+    this.#raw.on('drain', () => exchange.resume());
+  }
+
+  data(chunk: Buffer): boolean {
+    return this.#raw.write(chunk);
+  }
+
+  end(): void {
+    this.#raw.end();
+    this.#ended('ok');
+  }
+
+  /** Never a clean end; cancelling because the client left ends here too. */
+  error(): void {
+    this.#ended(this.#raw.destroyed ? 'client_left' : 'upstream_broke');
+    this.#raw.destroy();
+  }
+}

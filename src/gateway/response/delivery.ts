@@ -1,0 +1,289 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { creditsString, type Micro } from '../../domain/credits.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import type { Outcome, Usage } from '../../domain/ledger-entry.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { CountTokens } from '../../metering/meter.ts';
+import { callOf, type ReadCall } from '../call.ts';
+import type { EndCode, Meters } from '../call-metrics.ts';
+import { refuse } from '../refuse.ts';
+import type { Objects } from '../resources/resource-ownership.ts';
+import { settleCall } from '../settle.ts';
+import type { CallTrace, Tracing } from '../tracing.ts';
+import { failureOf, isTimeout, RequestTimeout, unfitStatus } from '../upstream/failure.ts';
+import { clientHeaders } from '../upstream/headers.ts';
+import { Exchange, type UpstreamAnswer } from '../upstream/transport.ts';
+import { BytesRelay } from './bytes-relay.ts';
+import { DecodingSink, decodedHead, decoderOf } from './decode.ts';
+import { JsonRelay } from './json-relay.ts';
+import { StreamRelay } from './stream-relay.ts';
+
+/** What a relay knows of an answer when it ends, whole or not. */
+export interface Reading {
+  /** Undefined: not reported, to be estimated from `written`. */
+  readonly usage: Usage | undefined;
+  /** Estimates the usage from what was sent and received until now. */
+  estimate(): Promise<Usage>;
+  /** The answer itself says that the call failed. */
+  readonly failed?: boolean;
+  /** It failed before anything was made: nothing is charged. */
+  readonly free?: boolean;
+  /** Ids of what the upstream keeps of the answer. */
+  readonly made?: readonly string[];
+}
+
+/** What a client left behind of an answer whose usage may still come. */
+export interface LeftBehind {
+  /** What is charged where it does not. */
+  readonly reading: Reading;
+  /** It follows within a moment: nothing else is left of the answer. */
+  readonly isClosing: boolean;
+}
+
+export interface DeliveryContext {
+  readonly ledger: Ledger;
+  readonly objects: Objects;
+  readonly countTokens: CountTokens;
+  readonly requestTimeoutMs: number;
+  readonly meters: Meters;
+  /** Absent: nothing is traced. */
+  readonly tracing?: Tracing | undefined;
+}
+
+/** One for all, because each call's connection is closed some time, mostly long after its answer. */
+const CLIENT_LEFT = new Error('the client left');
+/** How long an answer is read on for its usage when its client has left: after its last content, as it seems; and before. */
+const READ_ON_CLOSING_MS = 2_000;
+const READ_ON_MS = 250;
+
+/**
+ * The answer to one admitted call. States: waiting (for the upstream's head) → relaying → settling → ended; from each of
+ * the first two also straight to settling when the client leaves, the upstream breaks or the time is up. A client
+ * that leaves when only the usage is missing is first followed by a moment of reading on, still `relaying`. Entering
+ * `settling` happens once, so a call is settled once, whatever comes together.
+ */
+export class Delivery {
+  readonly call: ReadCall;
+  readonly exchange = new Exchange();
+  readonly injectedUsage: boolean;
+  readonly trace: CallTrace | undefined;
+  readonly #request: FastifyRequest;
+  readonly #reply: FastifyReply;
+  readonly #context: DeliveryContext;
+  readonly #timer: NodeJS.Timeout;
+  #readOnTimer: NodeJS.Timeout | undefined;
+  readonly #sentAt = performance.now();
+  #state: 'waiting' | 'relaying' | 'settling' | 'ended' = 'waiting';
+  #relay: BytesRelay | JsonRelay | StreamRelay | undefined;
+
+  constructor(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    injectedUsage: boolean,
+    context: DeliveryContext,
+  ) {
+    this.call = callOf(request);
+    this.injectedUsage = injectedUsage;
+    this.#request = request;
+    this.#reply = reply;
+    this.#context = context;
+    this.#timer = setTimeout(() => this.exchange.cancel(new RequestTimeout()), context.requestTimeoutMs);
+    reply.raw.once('close', () => this.clientLeft());
+    context.meters.began();
+    this.trace = context.tracing?.began(request.headers, this.call, this.#sentAt);
+  }
+
+  get raw(): FastifyReply['raw'] {
+    return this.#reply.raw;
+  }
+
+  get countTokens(): CountTokens {
+    return this.#context.countTokens;
+  }
+
+  /** The head of the upstream's answer came. */
+  head(encoded: UpstreamAnswer): void {
+    if (this.#state !== 'waiting') return;
+    const { statusCode } = encoded;
+    this.trace?.head(statusCode);
+    const unfit = unfitStatus(statusCode);
+    if (unfit) {
+      this.#fail(unfit, 'upstream_error');
+      return;
+    }
+    const decoder = decoderOf(encoded);
+    if (!decoder && statusCode < 300) {
+      this.#fail(
+        new GatewayError(
+          'upstream_unavailable',
+          'The model provider answered in an encoding that was not asked for and cannot be read.',
+        ),
+        'upstream_error',
+      );
+      return;
+    }
+    this.#state = 'relaying';
+    const isEncoded = typeof decoder === 'object';
+    const answer = isEncoded ? decodedHead(encoded) : encoded;
+    const type = statusCode < 300 ? String(answer.headers['content-type']) : '';
+    if (/^text\/event-stream/i.test(type) || this.#isUnnamedStream(answer, statusCode)) {
+      this.#context.meters.streamBegan();
+      this.#relay = new StreamRelay(this, answer);
+    }
+    // JSON in place of bytes may be an error, so it is read.
+    else if (statusCode < 300 && this.call.endpoint.answersBytes && !/\bjson\b/i.test(type))
+      this.#relay = new BytesRelay(this, answer);
+    else this.#relay = new JsonRelay(this, answer);
+    answer.body.pipe(isEncoded ? new DecodingSink(decoder, this.#relay, this) : this.#relay);
+  }
+
+  /** Some providers give a stream no type, or call it text. Held back until its end, it would be none to the client. */
+  #isUnnamedStream({ headers }: UpstreamAnswer, status: number): boolean {
+    const { body } = this.call;
+    if (status >= 300 || !body?.isStream || body.kind !== 'json') return false;
+    const type = headers['content-type'];
+    return type === undefined || /^text\/plain\b/i.test(String(type));
+  }
+
+  /** No head will come: refused, reset, timed out, or cancelled because the client left. */
+  noHead(error: Error): void {
+    if (this.#state !== 'waiting') return;
+    this.#fail(...failureOf(error));
+  }
+
+  /** Headers of the client's answer: the upstream's, less what must not pass, with the gateway's own. */
+  clientHeaders(answer: UpstreamAnswer, own: Readonly<Record<string, string | number>> = {}): string[] {
+    this.#context.meters.firstByte(performance.now() - this.call.startedAt);
+    return clientHeaders(answer.headers, this.#reply.getHeaders(), own);
+  }
+
+  /** The first event of a stream came. */
+  firstToken(): void {
+    this.#context.meters.firstToken(performance.now() - this.call.startedAt);
+    this.trace?.firstToken();
+  }
+
+  /** Takes the reply out of Fastify's hands: from here on the relay writes to the socket itself. */
+  hijack(): void {
+    this.#reply.hijack();
+  }
+
+  /**
+   * The upstream's answer has ended as it should. `finish` gets the charge and writes what is left of the answer,
+   * once the settle is on the wire and what the upstream keeps is in the book. `reading` undefined: nothing is charged.
+   */
+  complete(status: number, reading: Reading | undefined, finish: (charge: string) => void): void {
+    const isError = status >= 400;
+    const isFailure = isError || !reading || reading.failed === true;
+    // A job that failed at once is still one that can be asked for.
+    const isKept = this.call.endpoint.makesJob ? !isError : !isFailure;
+    const made = isKept ? reading?.made : undefined;
+    const noted = made?.length ? this.#context.objects.remember(this.call, made, reading?.usage) : undefined;
+    this.#settle(
+      status,
+      isFailure ? 'upstream_error' : 'complete',
+      isError ? undefined : reading,
+      (charge) => {
+        if (!noted) finish(creditsString(charge));
+        else void noted.then(() => finish(creditsString(charge)));
+      },
+    );
+  }
+
+  /** The upstream broke off within its answer; the client must see that, if it has seen anything. */
+  broken(error: Error, status: number, reading: Reading | undefined): void {
+    // Cancelling because the client left ends here too.
+    if (this.#state === 'settling' || this.#state === 'ended') return;
+    const outcome = isTimeout(error) ? 'timeout' : 'upstream_broke';
+    if (!reading && !this.raw.headersSent) {
+      this.#fail(failureOf(error)[0], outcome);
+      return;
+    }
+    this.#settle(status, outcome, reading, () => this.raw.destroy());
+  }
+
+  #fail(refusal: GatewayError, outcome: Outcome): void {
+    const answer = () => refuse(refusal, this.#request, this.#reply);
+    this.#settle(refusal.statusCode, outcome, undefined, answer, refusal.code);
+    this.exchange.cancel(refusal);
+  }
+
+  /** The client's connection is gone. The upstream may still be sending after what ended the answer. */
+  clientLeft(): void {
+    if (this.#state === 'settling' || this.#state === 'ended') {
+      this.exchange.cancel(CLIENT_LEFT);
+      return;
+    }
+    if (!this.#reply.sent) this.#reply.hijack();
+    const relay = this.#relay;
+    const behind = relay && 'left' in relay ? relay.left() : undefined;
+    if (!behind) {
+      this.settleLeft(relay?.reading());
+      return;
+    }
+    const waitMs = behind.isClosing ? READ_ON_CLOSING_MS : READ_ON_MS;
+    this.#readOnTimer = setTimeout(() => this.settleLeft(behind.reading), waitMs);
+    // It may have been waiting for the client.
+    this.exchange.resume();
+  }
+
+  /** What a client that left is charged is known, or will not be any better: nothing more is read. */
+  settleLeft(reading: Reading | undefined): void {
+    // Before the cancelling, whose error would otherwise be taken for the upstream's.
+    this.#settle(499, 'client_left', reading, () => {});
+    this.exchange.cancel(CLIENT_LEFT);
+  }
+
+  #settle(
+    status: number,
+    outcome: Outcome,
+    reading: Reading | undefined,
+    after: (charge: Micro) => void,
+    code: EndCode = outcome === 'complete' ? 'ok' : outcome,
+  ): void {
+    if (this.#state === 'settling' || this.#state === 'ended') return;
+    this.#state = 'settling';
+    const upstreamMs = performance.now() - this.#sentAt;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#readOnTimer);
+    const settle = (usage: Usage | undefined, estimated: boolean) => {
+      const { ledger, meters } = this.#context;
+      const made = reading?.made;
+      const ending = { status, outcome, usage, estimated, made };
+      const charge = settleCall(ledger, this.call, ending, () => {
+        this.#state = 'ended';
+        after(charge);
+        const addedMs = performance.now() - this.call.startedAt - upstreamMs;
+        meters.ended(this.call.endpoint.path, code, upstreamMs, addedMs, charge);
+        meters.settled(this.#relay instanceof StreamRelay);
+        this.trace?.ended(ending, code, charge, upstreamMs);
+      });
+      // Nothing more is sent of it, nor estimated from it.
+      void this.call.spool?.close();
+    };
+    if (!reading || reading.free) settle(undefined, false);
+    else if (!reading.usage || !isSettled(() => settle(reading.usage, false))) {
+      reading
+        .estimate()
+        .then((usage) => settle(usage, true))
+        .catch((error: unknown) => {
+          this.#request.log.error(
+            { err: error },
+            'usage could not be estimated; the price per request is charged',
+          );
+          settle({}, true);
+        });
+    }
+  }
+}
+
+/** False: the charge would be more than any account can hold, so the report is absurd and is none. */
+function isSettled(settle: () => void): boolean {
+  try {
+    settle();
+    return true;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,186 @@
+import { EventReader } from '../../metering/event-reader.ts';
+import type { StreamMeter } from '../../metering/meter.ts';
+import type { AnswerSink, UpstreamAnswer } from '../upstream/transport.ts';
+import type { Delivery, LeftBehind, Reading } from './delivery.ts';
+import { PartWriter } from './part-writer.ts';
+
+/** What an upstream may send after the event that ends its answer, and how long it may take to end it then. */
+const AFTER_END_MAX_CHARS = 64 * 1024;
+const AFTER_END_MS = 2_000;
+const WENT_ON = new Error('the upstream went on after the end of its answer');
+
+/**
+ * Passes an SSE answer on as it comes, with back-pressure, reading usage on the way. The event that ends the answer
+ * is held back until the settle is on the wire to Redis (contract section 5, Settle).
+ */
+export class StreamRelay implements AnswerSink {
+  readonly #delivery: Delivery;
+  readonly #status: number;
+  readonly #meter: StreamMeter;
+  readonly #events: EventReader;
+  #received = false;
+  /** An event came whole. */
+  #begun = false;
+  /** What ends the answer has come, or been read; then it is being settled. */
+  #hasEnd = false;
+  #ending = false;
+  #settled = false;
+  #upstreamEnded = false;
+  readonly #parts: PartWriter;
+  /** From the event that ends the answer on: held back. Latin-1. */
+  #tail = '';
+  #afterEndChars = 0;
+  #afterEnd: NodeJS.Timeout | undefined;
+  /** Set when the client has left: what is charged unless more can be read. Nothing is written any more. */
+  #left: Reading | undefined;
+
+  constructor(delivery: Delivery, answer: UpstreamAnswer) {
+    this.#delivery = delivery;
+    this.#status = answer.statusCode;
+    this.#meter = delivery.call.endpoint.meter.stream(delivery.injectedUsage, delivery.call.body);
+    this.#events = new EventReader(this.#meter);
+    delivery.hijack();
+    const { raw } = delivery;
+    raw.writeHead(answer.statusCode, delivery.clientHeaders(answer));
+    raw.flushHeaders();
+    this.#parts = new PartWriter(raw, () => delivery.exchange.resume());
+  }
+
+  /** Undefined before the first byte: a call of which nothing came is not charged. `written`: default all until now. */
+  reading(written?: string): Reading | undefined {
+    if (!this.#received) return undefined;
+    const { call, countTokens } = this.#delivery;
+    const { usage, failed, made } = this.#meter;
+    return {
+      usage,
+      ...(failed ? { failed } : {}),
+      ...(made ? { made } : {}),
+      estimate: async () => {
+        const { meter } = call.endpoint;
+        const text = written ?? this.#meter.written();
+        const estimate = await meter.estimate(call.body, text, countTokens, call.storedTokens);
+        return this.#meter.corrected?.(estimate) ?? estimate;
+      },
+    };
+  }
+
+  /** Read on until the usage has come; or more content, which the client did not get and does not pay for. */
+  left(): LeftBehind | undefined {
+    this.#events.brokeOff();
+    this.#left = this.reading(this.#meter.usage ? '' : this.#meter.written());
+    if (!this.#left || this.#left.usage) return undefined;
+    return { reading: this.#left, isClosing: this.#meter.isClosing };
+  }
+
+  data(chunk: Buffer): boolean {
+    if (this.#ending) return this.#wentOn(chunk);
+    this.#received = true;
+    this.#events.push(chunk);
+    if (this.#left) return this.#readOn(this.#left);
+    let passed = '';
+    for (let event = this.#events.next(); event !== undefined; event = this.#events.next()) {
+      passed += this.#passed(event);
+      if (this.#hasEnd) break;
+    }
+    if (!this.#begun && (passed !== '' || this.#hasEnd)) {
+      this.#begun = true;
+      this.#delivery.firstToken();
+    }
+    const flowing = this.#parts.write(passed);
+    if (this.#hasEnd) {
+      this.#tail += this.#events.rest();
+      this.#finish();
+    }
+    return flowing;
+  }
+
+  end(): void {
+    this.#upstreamEnded = true;
+    clearTimeout(this.#afterEnd);
+    if (this.#settled) this.#parts.end(this.#tail);
+    if (this.#ending) return;
+    const rest = this.#events.end();
+    if (this.#left) this.#delivery.settleLeft(this.#bestOf(this.#left));
+    else {
+      this.#parts.write(this.#passed(rest));
+      if (this.#hasEnd || this.#meter.isWhole !== false) this.#finish();
+      // A connection that ends the answer by its own end breaks off just so.
+      else this.#broke(new Error('the stream ended before its last event'));
+    }
+  }
+
+  error(error: Error): void {
+    // After its last event the answer is whole, however the connection ends.
+    if (this.#ending) this.end();
+    else if (this.#left) this.#delivery.settleLeft(this.#left);
+    else this.#broke(error);
+  }
+
+  /** What the client gets of what was read last, now. */
+  #passed(event: string): string {
+    const { verdict } = this.#events;
+    if (verdict === 'pass') return event;
+    if (verdict === 'drop') return '';
+    if (verdict !== 'end') return verdict.replacement;
+    this.#hasEnd = true;
+    this.#tail = event;
+    return '';
+  }
+
+  #broke(error: Error): void {
+    this.#events.brokeOff();
+    this.#delivery.broken(error, this.#status, this.reading());
+  }
+
+  /** The client left: events are read, and go nowhere. */
+  #readOn(left: Reading): boolean {
+    const { pieces } = this.#meter;
+    for (let event = this.#events.next(); event !== undefined; event = this.#events.next()) {
+      if (!this.#meter.usage && this.#meter.pieces === pieces && this.#events.verdict !== 'end') continue;
+      this.#delivery.settleLeft(this.#bestOf(left));
+      break;
+    }
+    return true;
+  }
+
+  /** The reported usage, where it has come since. */
+  #bestOf(left: Reading): Reading {
+    const { usage } = this.#meter;
+    return usage ? { ...left, usage } : left;
+  }
+
+  /** The answer has ended, its upstream has not: a little more passes, with back-pressure, then it is cancelled. */
+  #wentOn(chunk: Buffer): boolean {
+    this.#afterEndChars += chunk.length;
+    if (this.#afterEndChars > AFTER_END_MAX_CHARS) {
+      this.#delivery.exchange.cancel(WENT_ON);
+      return true;
+    }
+    const text = chunk.toString('latin1');
+    if (this.#settled) return this.#parts.write(text);
+    this.#tail += text;
+    return true;
+  }
+
+  #finish(): void {
+    if (this.#ending) return;
+    this.#ending = true;
+    const reading = this.reading() ?? NOTHING;
+    const isCharged =
+      !reading.failed || reading.usage || this.#meter.hasOutput || this.#meter.written() !== '';
+    // A stream that failed before the model wrote anything is an upstream's error like one of status 500.
+    this.#delivery.complete(this.#status, isCharged ? reading : undefined, () => {
+      this.#settled = true;
+      if (this.#upstreamEnded) {
+        this.#parts.end(this.#tail);
+        return;
+      }
+      this.#parts.write(this.#tail);
+      this.#tail = '';
+      this.#afterEnd = setTimeout(() => this.#delivery.exchange.cancel(WENT_ON), AFTER_END_MS);
+    });
+  }
+}
+
+/** What is known of an answer of which nothing came. */
+export const NOTHING: Reading = { usage: {}, estimate: async () => ({}) };

@@ -1,0 +1,129 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Upstream } from '../../domain/catalog.ts';
+import { originOf } from '../forward.ts';
+import { decodedHead, decoderOf } from '../response/decode.ts';
+import { RequestTimeout } from './failure.ts';
+import { upstreamHeaders } from './headers.ts';
+import {
+  type AnswerSink,
+  EXCHANGE,
+  type Exchange,
+  type UpstreamAnswer,
+  type UpstreamTransport,
+} from './transport.ts';
+
+/** Answers about a job are a few hundred bytes; a prompt of 32,000 characters may stand in them. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** A request without a body about something that an upstream keeps. */
+export interface Question {
+  readonly upstream: Upstream;
+  readonly method: 'GET' | 'DELETE';
+  /** Below the address of the upstream, with its query. */
+  readonly path: string;
+  /** The client's, or none. */
+  readonly headers: IncomingHttpHeaders;
+}
+
+export interface WholeAnswer {
+  readonly status: number;
+  readonly headers: UpstreamAnswer['headers'];
+  readonly body: Buffer;
+}
+
+/**
+ * Sends the question, once. `onHead` is called once, with the head of the answer or the reason why there is none, and
+ * must give the answer its sink at once.
+ */
+export function send(
+  transport: UpstreamTransport,
+  { upstream, method, path, headers }: Question,
+  exchange: Exchange,
+  onHead: (error: Error | null, answer?: UpstreamAnswer) => void,
+): void {
+  const origin = originOf(upstream.url);
+  exchange.headers = upstreamHeaders(headers, upstream);
+  transport.request(
+    {
+      origin,
+      path: upstream.url.slice(origin.length) + path,
+      method,
+      headers: { [EXCHANGE]: exchange },
+      body: null,
+    },
+    onHead,
+  );
+}
+
+/** The answer when it is there, whole. Rejects where none comes to its end, or within the time. */
+export async function ask(
+  transport: UpstreamTransport,
+  question: Question,
+  exchange: Exchange,
+  timeoutMs: number,
+): Promise<WholeAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<WholeAnswer>();
+  const timer = setTimeout(() => exchange.cancel(new RequestTimeout()), timeoutMs);
+  send(transport, question, exchange, (error, answer) => {
+    if (answer) answer.body.pipe(new Gathering(answer, exchange, resolve, reject));
+    else reject(error);
+  });
+  try {
+    return await decoded(await promise);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Some upstreams compress although they are asked not to; what a job has come to must be read all the same. */
+async function decoded(answer: WholeAnswer): Promise<WholeAnswer> {
+  const decoder = answer.body.length > 0 ? decoderOf(answer) : 'none';
+  if (decoder === 'none') return answer;
+  if (!decoder) throw new Error('the answer about a job is in an encoding that cannot be read');
+  const parts: Buffer[] = [];
+  let length = 0;
+  decoder.end(answer.body);
+  for await (const part of decoder as AsyncIterable<Buffer>) {
+    parts.push(part);
+    length += part.length;
+    if (length > MAX_BYTES) throw new Error('the answer about a job is too large');
+  }
+  return { ...answer, headers: decodedHead(answer).headers, body: Buffer.concat(parts) };
+}
+
+class Gathering implements AnswerSink {
+  readonly #answer: UpstreamAnswer;
+  readonly #exchange: Exchange;
+  readonly #resolve: (answer: WholeAnswer) => void;
+  readonly #reject: (error: Error) => void;
+  readonly #chunks: Buffer[] = [];
+  #length = 0;
+
+  constructor(
+    answer: UpstreamAnswer,
+    exchange: Exchange,
+    resolve: (answer: WholeAnswer) => void,
+    reject: (error: Error) => void,
+  ) {
+    this.#answer = answer;
+    this.#exchange = exchange;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  data(chunk: Buffer): boolean {
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    if (this.#length > MAX_BYTES) this.#exchange.cancel(new Error('the answer about a job is too large'));
+    return true;
+  }
+
+  end(): void {
+    const { statusCode: status, headers } = this.#answer;
+    this.#resolve({ status, headers, body: Buffer.concat(this.#chunks) });
+  }
+
+  error(error: Error): void {
+    this.#reject(error);
+  }
+}

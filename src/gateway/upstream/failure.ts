@@ -1,0 +1,62 @@
+import { GatewayError } from '../../domain/errors.ts';
+import type { Outcome } from '../../domain/ledger-entry.ts';
+
+/** The gateway gave up: the call took longer than `limits.requestTimeoutMs`. */
+export class RequestTimeout extends Error {
+  constructor() {
+    super('the call took too long');
+  }
+}
+
+const TIMEOUTS: ReadonlySet<string> = new Set([
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+const UNREACHED: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+
+export function isTimeout(error: Error): boolean {
+  return error instanceof RequestTimeout || TIMEOUTS.has((error as NodeJS.ErrnoException).code ?? '');
+}
+
+/** A call that got no answer, or none to its end: what the client is told, and what the ledger says. */
+export function failureOf(error: Error): [GatewayError, Outcome] {
+  if (isTimeout(error)) {
+    return [new GatewayError('upstream_timeout', 'The model provider did not answer in time.'), 'timeout'];
+  }
+  const code = (error as NodeJS.ErrnoException).code ?? '';
+  const refusal = new GatewayError(
+    'upstream_unavailable',
+    'The model provider could not be reached, or broke off. Nothing was charged.',
+  );
+  return [
+    refusal,
+    UNREACHED.has(code) || code.startsWith('ERR_TLS') || code.includes('CERT')
+      ? 'upstream_unreachable'
+      : 'upstream_broke',
+  ];
+}
+
+/**
+ * Answers that concern the gateway and not the client (contract section 4): its credential was refused, or it was sent
+ * elsewhere. Undefined: the answer is the client's.
+ */
+export function unfitStatus(statusCode: number): GatewayError | undefined {
+  if (statusCode === 401 || statusCode === 403) {
+    return new GatewayError(
+      'upstream_auth_failed',
+      'The model provider refused the credential of this gateway. Its operator must renew it.',
+    );
+  }
+  if (statusCode >= 200 && (statusCode < 300 || statusCode >= 400)) return undefined;
+  return new GatewayError(
+    'upstream_unavailable',
+    'The model provider answered with a redirect, which is not followed.',
+  );
+}

@@ -1,0 +1,137 @@
+import { micro } from '../../domain/credits.ts';
+import { periodStarts } from '../../domain/period.ts';
+import { type Admission, type Admitted, LedgerUnavailable } from '../ledger.ts';
+import type { ConnectionGate } from '../recovery/connection-gate.ts';
+import { REBUILDS, type Rebuilder } from '../recovery/rebuild.ts';
+import type { Sweep } from '../recovery/sweep.ts';
+import type { RedisClock } from '../redis/clock.ts';
+import { bucketOf } from '../redis/redis-keys.ts';
+import type { ReplicaWait } from '../redis/replica-wait.ts';
+import type { HotCommand, ScriptSender } from '../redis/script-sender.ts';
+import { admitCommand } from './admit-command.ts';
+import type { WaitingCalls } from './waiting-calls.ts';
+
+export interface AdmissionParts {
+  readonly scripts: ScriptSender;
+  readonly gate: ConnectionGate;
+  readonly rebuilder: Rebuilder;
+  readonly sweep: Sweep;
+  readonly clock: RedisClock;
+  readonly replicas: ReplicaWait;
+  readonly waiting: WaitingCalls;
+  /** How long a hold outlives its admission before the sweep releases it: longer than the longest request. */
+  readonly holdTtlMs: number;
+}
+
+/** What Redis answered, or that it did not. */
+interface Answer {
+  readonly error: Error | null;
+  readonly reply: unknown;
+}
+
+/**
+ * Checks 11 and 12 of contract section 3, and the hold. An admission whose reply is lost is cancelled: whether Redis has
+ * it, has it later or never, nothing of it is left.
+ */
+export class Admissions {
+  readonly #parts: AdmissionParts;
+
+  constructor(parts: AdmissionParts) {
+    this.#parts = parts;
+  }
+
+  /** Rejects with LedgerUnavailable. */
+  admit(admission: Admission): Promise<Admitted> {
+    const { gate, replicas, waiting } = this.#parts;
+    const isUsual = gate.isOpen(bucketOf(admission.accountId)) && !replicas.isOn;
+    return isUsual ? this.#admitAtOnce(admission) : waiting.during(() => this.#admitInTime(admission));
+  }
+
+  /** Where there is nothing to wait for but the reply: one promise, of which the other way takes five. */
+  #admitAtOnce(admission: Admission): Promise<Admitted> {
+    const { waiting, scripts } = this.#parts;
+    return new Promise((resolve, reject) => {
+      waiting.enter();
+      scripts.send('admit', this.#commandOf(admission), (error, reply) => {
+        waiting.leave();
+        if (typeof reply === 'number') resolve({ verdict: 'held', epoch: reply });
+        else this.#goOn(admission, { error, reply }).then(resolve, reject);
+      });
+    });
+  }
+
+  /** After an answer other than that it is held. */
+  async #goOn(admission: Admission, answer: Answer): Promise<Admitted> {
+    const admitted = this.#read(admission, answer);
+    if (admitted) return admitted;
+    return await this.#parts.waiting.during(async () => {
+      await this.#rebuild(admission);
+      return await this.#admitInTime(admission);
+    });
+  }
+
+  async #admitInTime(admission: Admission): Promise<Admitted> {
+    const { gate, scripts, replicas } = this.#parts;
+    const bucket = bucketOf(admission.accountId);
+    const command = this.#commandOf(admission);
+    for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
+      if (!gate.isOpen(bucket)) await gate.opened(bucket);
+      const answer = await new Promise<Answer>((resolve) => {
+        scripts.send('admit', command, (error, reply) => resolve({ error, reply }));
+      });
+      const admitted = this.#read(admission, answer);
+      if (admitted?.verdict === 'held' && replicas.isOn) await this.#confirm(admission);
+      if (admitted) return admitted;
+      await this.#rebuild(admission);
+    }
+    throw new LedgerUnavailable('the live state is lost again and again');
+  }
+
+  #commandOf(admission: Admission): HotCommand {
+    const { clock, holdTtlMs } = this.#parts;
+    return admitCommand(admission, periodStarts(Date.now()), clock.now(), holdTtlMs);
+  }
+
+  /** Of lua/admit.lua; undefined: the live state must be rebuilt first. Throws LedgerUnavailable. */
+  #read(admission: Admission, { error, reply }: Answer): Admitted | undefined {
+    const { sweep } = this.#parts;
+    if (error) {
+      sweep.cancel(admission);
+      throw new LedgerUnavailable('no answer to an admission', { cause: error });
+    }
+    if (typeof reply === 'number') return { verdict: 'held', epoch: reply };
+    const [verdict, first, held] = (reply as { toString(): string }[]).map(String);
+    switch (verdict) {
+      case 'STALE':
+        return { verdict: 'stale' };
+      case 'LIMIT':
+        return { verdict: 'over_limit', spent: micro(Number(first)), held: micro(Number(held)) };
+      case 'FUNDS':
+        return { verdict: 'insufficient', balance: micro(Number(first)), held: micro(Number(held)) };
+      case 'MISSING':
+        return undefined;
+      default:
+        // Cancelled before it came; or sent twice, and then the first one holds.
+        sweep.cancel(admission);
+        throw new LedgerUnavailable('the admission was cancelled');
+    }
+  }
+
+  async #confirm(admission: Admission): Promise<void> {
+    const { replicas, sweep } = this.#parts;
+    try {
+      await replicas.confirm(bucketOf(admission.accountId));
+    } catch (error) {
+      sweep.cancel(admission);
+      throw new LedgerUnavailable('the hold has not reached the replicas', { cause: error });
+    }
+  }
+
+  async #rebuild({ accountId, keyId }: Admission): Promise<void> {
+    try {
+      await this.#parts.rebuilder.rebuild(accountId, { keyId });
+    } catch (error) {
+      throw new LedgerUnavailable('the live state could not be rebuilt', { cause: error });
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import type { SpendingPeriod } from '../../domain/key.ts';
+import { type PeriodStarts, periodStart } from '../../domain/period.ts';
+import { holdText } from '../journal/entry-text.ts';
+import type { Admission } from '../ledger.ts';
+import { accountName, bucketOf, holdsName, keyName } from '../redis/redis-keys.ts';
+import type { HotCommand } from '../redis/script-sender.ts';
+
+/** What a period is called in the hash of a key (lua/post.inc.lua). */
+export const PERIOD_FIELDS = { daily: 'd', weekly: 'w', monthly: 'm' } as const satisfies Record<
+  SpendingPeriod,
+  string
+>;
+
+/** Of lua/admit.lua. `now` is the clock of Redis, in milliseconds. */
+export function admitCommand(
+  admission: Admission,
+  starts: PeriodStarts,
+  now: number,
+  holdTtlMs: number,
+): HotCommand {
+  const { accountId, keyId, keyVersion, accountVersion, hold, spendingLimit, spendingPeriod } = admission;
+  const start = periodStart(starts, spendingPeriod);
+  return {
+    keys: [accountName(accountId), keyName(accountId, keyId), holdsName(bucketOf(accountId))],
+    id: admission.requestId,
+    numbers: `${keyVersion} ${accountVersion} ${hold} ${spendingLimit ?? '-'} ${PERIOD_FIELDS[spendingPeriod]} ${start}`,
+    record: holdText(admission, now, now + holdTtlMs),
+  };
+}

@@ -1,0 +1,269 @@
+import type { EntryDraft } from '../../domain/ledger-entry.ts';
+import { periodStarts } from '../../domain/period.ts';
+import type { Log } from '../../log/log.ts';
+import { draftText, parseHold } from '../journal/entry-text.ts';
+import type { HeldCall } from '../ledger.ts';
+import type { Stale } from '../recovery/rebuild.ts';
+import type { RedisClient } from '../redis/connect.ts';
+import { accountName, bucketOf, holdsName, journalName, keyName } from '../redis/redis-keys.ts';
+import type { HotCommand, ScriptSender } from '../redis/script-sender.ts';
+import type { TickWriter } from '../redis/tick-writer.ts';
+import { RecentSettles } from './replay-buffer.ts';
+
+const RETRY_MS = 200;
+/** Settles sent again at once, so that Redis is not flooded in the moment it returns. */
+const RETRY_AT_ONCE = 200;
+/** How long Redis remembers that an entry without a hold was applied; a repeat comes within seconds. */
+export const MARK_MS = 24 * 3_600_000;
+
+/** What lua/settle.lua answers when it has done it. */
+const SETTLED = 1;
+
+interface Settlement {
+  readonly epoch: number;
+  readonly draft: EntryDraft;
+  /** Redis has no hold: whether the charge stands is asked of journal and book. */
+  lost: boolean;
+}
+
+/**
+ * Settles holds, each exactly once: sent at once, and again until Redis answers. A repeat is harmless, because only
+ * the first finds the hold (lua/settle.lua). States of a settlement: sent → settled; sent → failed → sent again;
+ * sent → lost (the hold is gone) → looked up in journal and book → settled, or applied without a
+ * hold (lua/apply.lua).
+ *
+ * A hold is gone because it was settled before and the reply was lost, or because Redis lost it: with an admission that
+ * a failover or a dead machine took, nothing else tells that Redis is not what it was. So those are asked either way.
+ */
+export class Settler {
+  readonly #background: RedisClient;
+  readonly #writer: TickWriter;
+  readonly #scripts: ScriptSender;
+  readonly #log: Log;
+  readonly #hooks: {
+    settled: (bucket: number) => void;
+    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
+    entriesAmong: (bucket: number, ids: readonly string[]) => Promise<ReadonlySet<string>>;
+    release: (call: HeldCall) => void;
+  };
+  readonly #recent = new RecentSettles();
+  readonly #failed = new Map<string, Settlement>();
+  #sent = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #idle: (() => void)[] = [];
+  #stopped = false;
+
+  constructor(options: {
+    /** Carries what is not in a hurry. */
+    background: RedisClient;
+    writer: TickWriter;
+    scripts: ScriptSender;
+    log: Log;
+    /** A bucket's journal has a new entry. */
+    settled: (bucket: number) => void;
+    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
+    /** Those of the ids that are in the bucket's journal or in the book. */
+    entriesAmong: (bucket: number, ids: readonly string[]) => Promise<ReadonlySet<string>>;
+    /** The hold of a call that is charged has come back. */
+    release: (call: HeldCall) => void;
+  }) {
+    this.#background = options.background;
+    this.#writer = options.writer;
+    this.#scripts = options.scripts;
+    this.#log = options.log;
+    this.#hooks = options;
+  }
+
+  /** Settlements without an answer from Redis yet. */
+  get open(): number {
+    return this.#sent + this.#failed.size;
+  }
+
+  settle(epoch: number, draft: EntryDraft, onWire: () => void): void {
+    this.#send({ epoch, draft, lost: false });
+    this.#writer.afterWrite(onWire);
+  }
+
+  /** Waits until every settlement is answered, `deadlineMs` at most; false: some are not, their holds will expire. */
+  async idle(deadlineMs: number): Promise<boolean> {
+    if (this.open === 0) return true;
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<boolean>((resolve) => {
+      timer = setTimeout(() => resolve(false), deadlineMs);
+    });
+    const idle = new Promise<boolean>((resolve) => this.#idle.push(() => resolve(true)));
+    const result = await Promise.race([idle, timeout]);
+    clearTimeout(timer);
+    return result;
+  }
+
+  /**
+   * Settles again what was settled in these buckets within the last seconds and is neither in Redis nor in the book, as
+   * after a failover to a replica that had not got it. Where the book has the charge and an older Redis the hold again,
+   * the hold is released. Rejects where that cannot be told or done now.
+   */
+  async replay(buckets: ReadonlySet<number>): Promise<void> {
+    for (const bucket of buckets) {
+      const keeps = this.#recent.keeps(bucket);
+      const recent = this.#recent.of(bucket);
+      if (recent.length === 0) continue;
+      const ids = recent.map(({ draft }) => draft.id);
+      const known = await this.#hooks.entriesAmong(bucket, ids);
+      const missing = recent.filter(({ draft }) => !known.has(draft.id));
+      if (missing.length > 0)
+        this.#log.warn({ bucket, settles: missing.length }, 'redis lost settles; they are made again');
+      for (const { epoch, draft } of missing) {
+        await this.#settleAgain({ epoch, draft, lost: false });
+      }
+      await this.#releaseRevived(
+        bucket,
+        recent.filter(({ draft }) => known.has(draft.id)).map(({ draft }) => draft),
+      );
+      this.#recent.checked(bucket, keeps);
+    }
+  }
+
+  /** The node of the bucket may have lost its last seconds: what was settled in it lately is kept until `replay`. */
+  keep(bucket: number): void {
+    this.#recent.keep(bucket);
+  }
+
+  async #releaseRevived(bucket: number, charged: readonly EntryDraft[]): Promise<void> {
+    if (charged.length === 0) return;
+    const holds = await this.#background.hmget(holdsName(bucket), ...charged.map(({ id }) => id));
+    for (const [index, { id, accountId, keyId }] of charged.entries()) {
+      const hold = holds[index];
+      const isBack = hold != null && parseHold(hold).amount !== undefined;
+      if (isBack && keyId !== null) this.#hooks.release({ requestId: id, accountId, keyId });
+    }
+  }
+
+  /** No further attempt; what is not settled is released when its hold expires. */
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  #send(settlement: Settlement): void {
+    this.#sent++;
+    if (settlement.lost) this.#follow(settlement, this.#applyLost(settlement));
+    else this.#settle(settlement);
+  }
+
+  #settle(settlement: Settlement): void {
+    this.#scripts.send('settle', commandOf(settlement), (error, reply) => {
+      if (error) this.#follow(settlement, Promise.reject(error));
+      else if (reply === SETTLED) {
+        this.#settled(settlement);
+        this.#answered();
+      } else this.#follow(settlement, this.#goOn(settlement, String(reply)));
+    });
+  }
+
+  /** A settle that found no hold. */
+  async #goOn(settlement: Settlement, reply: string): Promise<void> {
+    if (reply === 'MISSING') {
+      await this.#rebuild(settlement);
+      this.#send(settlement);
+      return;
+    }
+    settlement.lost = true;
+    await this.#applyLost(settlement);
+  }
+
+  /** The same again, not in a hurry; resolves when it is done. */
+  async #settleAgain(settlement: Settlement): Promise<void> {
+    const { keys, id, numbers, record } = commandOf(settlement);
+    const [reply] = await this.#background.settle(...keys, id, numbers, record);
+    if (Array.isArray(reply)) throw new Error(reply[1]);
+    if (reply === SETTLED) this.#settled(settlement);
+    else if (reply === 'MISSING') {
+      await this.#rebuild(settlement);
+      await this.#settleAgain(settlement);
+    } else await this.#applyLost(settlement);
+  }
+
+  #follow(settlement: Settlement, attempt: Promise<void>): void {
+    void attempt
+      .catch((error: unknown) => {
+        if (this.#failed.size === 0)
+          this.#log.warn(
+            { reqId: settlement.draft.id, err: error },
+            'a settle was not answered; it is kept and retried',
+          );
+        this.#failed.set(settlement.draft.id, settlement);
+      })
+      .then(() => this.#answered());
+  }
+
+  #answered(): void {
+    this.#sent--;
+    if (this.#failed.size > 0) this.#arm();
+    else if (this.#sent === 0 && this.#idle.length > 0) for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  async #applyLost(settlement: Settlement): Promise<void> {
+    const { draft } = settlement;
+    const { accountId } = draft;
+    const bucket = bucketOf(accountId);
+    if ((await this.#hooks.entriesAmong(bucket, [draft.id])).has(draft.id)) return;
+    const starts = periodStarts(draft.createdAt);
+    const [reply] = await this.#background.apply(
+      accountName(accountId),
+      keyName(accountId, draft.keyId ?? 0),
+      holdsName(bucket),
+      journalName(bucket),
+      draft.id,
+      1,
+      Date.now() + MARK_MS,
+      draft.credits,
+      starts.day,
+      starts.week,
+      starts.month,
+      draftText(draft),
+      '',
+    );
+    if (reply === 'MISSING') {
+      await this.#rebuild(settlement);
+      throw new Error('the account was rebuilt; the charge is applied with the next attempt');
+    }
+    this.#settled(settlement);
+  }
+
+  #rebuild({ draft: { accountId, keyId } }: Settlement): Promise<void> {
+    return this.#hooks.rebuild(accountId, { keyId });
+  }
+
+  #settled(settlement: Settlement): void {
+    const bucket = bucketOf(settlement.draft.accountId);
+    this.#recent.add(bucket, settlement);
+    this.#hooks.settled(bucket);
+  }
+
+  #arm(): void {
+    if (this.#timer || this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      let count = 0;
+      for (const [id, settlement] of this.#failed) {
+        if (count++ === RETRY_AT_ONCE) break;
+        this.#failed.delete(id);
+        this.#send(settlement);
+      }
+      if (this.#failed.size > 0) this.#arm();
+    }, RETRY_MS);
+  }
+}
+
+/** Of lua/settle.lua. */
+function commandOf({ epoch, draft }: Settlement): HotCommand {
+  const { id, accountId, keyId, credits, createdAt } = draft;
+  const bucket = bucketOf(accountId);
+  const { day, week, month } = periodStarts(createdAt);
+  return {
+    keys: [accountName(accountId), keyName(accountId, keyId ?? 0), holdsName(bucket), journalName(bucket)],
+    id,
+    numbers: `${epoch} ${credits} ${day} ${week} ${month}`,
+    record: draftText(draft),
+  };
+}

@@ -1,0 +1,40 @@
+import type { Grant } from '../../book/book.ts';
+import { MAX_BALANCE, type Micro, micro } from '../../domain/credits.ts';
+import { periodStarts } from '../../domain/period.ts';
+import { MARK_MS } from '../calls/settler.ts';
+import { draftText } from '../journal/entry-text.ts';
+import { BalanceBeyondBound } from '../ledger.ts';
+import type { RedisClient } from '../redis/connect.ts';
+import { accountName, bucketOf, holdsName, journalName } from '../redis/redis-keys.ts';
+import { grantDraft } from './grant-draft.ts';
+
+/**
+ * Moves the balance by a grant that the book has recorded, once however often it is asked for (lua/apply.lua). The balance
+ * after it; undefined: the account's live state must be rebuilt first. Rejects with BalanceBeyondBound where it is refused, for
+ * good, and with the Redis error.
+ */
+export async function applyGrant(
+  client: RedisClient,
+  grant: Omit<Grant, 'balanceAfter'>,
+): Promise<Micro | undefined> {
+  const { accountId } = grant;
+  const bucket = bucketOf(accountId);
+  const starts = periodStarts(Date.now());
+  const [reply, balance] = await client.apply(
+    accountName(accountId),
+    accountName(accountId),
+    holdsName(bucket),
+    journalName(bucket),
+    grant.id,
+    0,
+    Date.now() + MARK_MS,
+    grant.amount,
+    starts.day,
+    starts.week,
+    starts.month,
+    draftText(grantDraft(grant)),
+    MAX_BALANCE,
+  );
+  if (reply === 'BEYOND') throw new BalanceBeyondBound();
+  return reply === 'MISSING' ? undefined : micro(Number(balance));
+}

@@ -1,0 +1,228 @@
+import type { Book } from '../../book/book.ts';
+import type { Log } from '../../log/log.ts';
+import { Loop } from '../loop.ts';
+import type { RedisClient } from '../redis/connect.ts';
+import { BUCKETS, journalName } from '../redis/redis-keys.ts';
+import { readJournalEntry } from './entry-text.ts';
+import { JournalPass, OLDEST, type Places } from './pass.ts';
+
+/** How long fresh entries wait for company: one book transaction (one fsync) serves all. Lag stays below 250 ms. */
+const GATHER_MS = 100;
+/** Longest pause between tries while the book is away: what has gathered is in it so soon after it is back. */
+const LONGEST_BACKOFF_MS = 1_000;
+/** How often buckets that other gateways left behind are looked at. */
+const STRAY_MS = 2_000;
+
+const ALL = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
+
+/** Buckets that a run could not drain, each with the reason. */
+type Undrained = Map<number, unknown>;
+
+/**
+ * When journals are drained into the book (journal-pass.ts says how). States: idle → gathering (GATHER_MS after the first
+ * dirty bucket) → draining → idle.
+ */
+export class JournalDrain {
+  readonly #client: RedisClient;
+  readonly #book: Book;
+  readonly #log: Log;
+  readonly #pass: JournalPass;
+  readonly #dirty = new Set<number>();
+  readonly #stray: Loop;
+  #timer: NodeJS.Timeout | undefined;
+  /** How long the timer was set for. */
+  #timerMs = 0;
+  #run: Promise<Undrained> = Promise.resolve(new Map());
+  /** The run that waits for the one under way. */
+  #next: Promise<Undrained> | undefined;
+  readonly #maxEntries: number;
+  #stopped = false;
+  #backoffMs = 0;
+  #length = 0;
+  #isAsideLogged = false;
+
+  constructor(
+    options: ConstructorParameters<typeof JournalPass>[0] & {
+      /** How many entries may wait for the book before `isFull`. */
+      readonly maxEntries: number;
+    },
+  ) {
+    this.#client = options.client;
+    this.#book = options.book;
+    this.#log = options.log;
+    this.#pass = new JournalPass(options);
+    this.#maxEntries = options.maxEntries;
+    this.#stray = new Loop('looking for undrained journals', STRAY_MS, () => this.#findStray(), options.log);
+  }
+
+  start(): void {
+    this.#stray.start();
+  }
+
+  /** Something was appended to the bucket's journal. */
+  touch(bucket: number): void {
+    this.#dirty.add(bucket);
+    if (this.#stopped) return;
+    const waitMs = Math.max(GATHER_MS, this.#backoffMs);
+    // One that backs off from a book that has come back since must not keep fresh entries waiting.
+    if (this.#timer && this.#timerMs <= waitMs) return;
+    clearTimeout(this.#timer);
+    this.#timerMs = waitMs;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      void this.#enqueue();
+    }, waitMs);
+  }
+
+  /**
+   * Resolves when everything that the bucket's journal held at the time of the call is in the book, save what must wait for
+   * a rebuild of its account and what the book refuses (set-aside.ts); else rejects.
+   */
+  async drain(bucket: number): Promise<void> {
+    this.#dirty.add(bucket);
+    const undrained = await this.#enqueue();
+    if (undrained.has(bucket)) throw undrained.get(bucket);
+  }
+
+  /** The same for all buckets. */
+  async drainAll(): Promise<void> {
+    for (let bucket = 0; bucket < BUCKETS; bucket++) this.#dirty.add(bucket);
+    for (const error of (await this.#enqueue()).values()) throw error;
+  }
+
+  /**
+   * Ids of the entries that are in the bucket's journal after it was drained: those that came meanwhile, and those that
+   * wait for a rebuild of their account. Rejects where it could not be drained or read.
+   */
+  async undrained(bucket: number): Promise<ReadonlySet<string>> {
+    await this.drain(bucket);
+    const entries = await this.#client.xrange(journalName(bucket), '-', '+');
+    return new Set(entries.flatMap(([, fields]) => readJournalEntry(fields[1])?.id ?? []));
+  }
+
+  /**
+   * Those of the ids that stand in the bucket's journal or in the book, asked in the order in which an entry moves, so that
+   * none is missed on its way. Rejects where either cannot be read.
+   */
+  async entriesAmong(bucket: number, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const journalled = await this.undrained(bucket);
+    const booked = await this.#book.entriesAmong(ids);
+    return new Set(ids.filter((id) => journalled.has(id) || booked.has(id)));
+  }
+
+  /**
+   * More entries wait for the book than may: no further call should be admitted, or Redis would run out of memory.
+   * Looked at every two seconds, so calls of that time come on top.
+   */
+  get isFull(): boolean {
+    return this.#length >= this.#maxEntries;
+  }
+
+  /**
+   * Entries not yet in the book, over all buckets, and when the oldest came (ms since epoch, by the clock of
+   * Redis). Rejects where a part of Redis does not answer.
+   */
+  async backlog(): Promise<{ readonly entries: number; readonly oldestAt: number | undefined }> {
+    const journals = await Promise.all(
+      ALL.map(async (bucket) => {
+        const name = journalName(bucket);
+        const entries = await this.#client.xlen(name);
+        const [first] = entries > 0 ? await this.#client.xrange(name, '-', '+', 'COUNT', 1) : [];
+        return { entries, oldestAt: first ? Number.parseInt(first[0], 10) : Number.POSITIVE_INFINITY };
+      }),
+    );
+    const oldestAt = Math.min(...journals.map((journal) => journal.oldestAt));
+    return {
+      entries: journals.reduce((sum, journal) => sum + journal.entries, 0),
+      oldestAt: Number.isFinite(oldestAt) ? oldestAt : undefined,
+    };
+  }
+
+  /** Entries that the book does not take, found when their journals were drained last. */
+  get refused(): number {
+    return this.#pass.refused;
+  }
+
+  /** Drains what is left, until done or the deadline (ms from now) has passed. */
+  async stop(deadlineMs: number): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#stray.stop();
+    const until = Date.now() + deadlineMs;
+    do {
+      try {
+        await this.drainAll();
+        return;
+      } catch (error) {
+        if (Date.now() >= until) {
+          this.#log.error({ err: error }, 'stopped with entries in the journal; the next start drains them');
+          return;
+        }
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+    } while (Date.now() < until);
+  }
+
+  /** Stops at once, leaving the journal as it is. */
+  abandon(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    void this.#stray.stop();
+  }
+
+  async #findStray(): Promise<void> {
+    const lengths = await Promise.allSettled(ALL.map((bucket) => this.#client.xlen(journalName(bucket))));
+    this.#length = 0;
+    for (const [bucket, length] of lengths.entries()) {
+      // A node that is away keeps back only its own; it is looked at again.
+      if (length.status === 'rejected') continue;
+      if (length.value === 0) this.#pass.emptied(bucket);
+      if (length.value === 0) continue;
+      this.#length += length.value;
+      this.touch(bucket);
+    }
+  }
+
+  /**
+   * One run for all who ask before it begins, as it takes whatever is dirty then: of two, the second would find nothing
+   * to do, and tell its caller that all is well where the first could not drain.
+   */
+  #enqueue(): Promise<Undrained> {
+    this.#next ??= this.#run.then(() => {
+      this.#next = undefined;
+      return this.#drainDirty();
+    });
+    this.#run = this.#next;
+    return this.#run;
+  }
+
+  /** What becomes dirty meanwhile is for the next run: under steady load this one would never end. */
+  async #drainDirty(): Promise<Undrained> {
+    const undrained: Undrained = new Map();
+    let places: Places = new Map([...this.#dirty].map((bucket) => [bucket, OLDEST]));
+    this.#dirty.clear();
+    try {
+      const failed = (bucket: number, error: unknown) => this.#leaveAside(undrained, bucket, error);
+      while (places.size > 0) places = await this.#pass.run(places, failed);
+      this.#backoffMs = 0;
+    } catch (error) {
+      if (this.#backoffMs === 0)
+        this.#log.warn({ err: error }, 'the journal could not be drained; calls go on');
+      this.#backoffMs = Math.min(Math.max(100, this.#backoffMs * 2), LONGEST_BACKOFF_MS);
+      for (const bucket of places.keys()) {
+        undrained.set(bucket, error);
+        this.touch(bucket);
+      }
+    }
+    if (undrained.size === 0) this.#isAsideLogged = false;
+    return undrained;
+  }
+
+  /** Redis did not answer for this bucket; the others are drained, and the look for stray entries comes back to it. */
+  #leaveAside(undrained: Undrained, bucket: number, error: unknown): void {
+    undrained.set(bucket, error);
+    if (this.#isAsideLogged) return;
+    this.#isAsideLogged = true;
+    this.#log.warn({ err: error, bucket }, 'a journal could not be drained; others are');
+  }
+}

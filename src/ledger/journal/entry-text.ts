@@ -1,0 +1,94 @@
+import { type Micro, micro } from '../../domain/credits.ts';
+import type { Category } from '../../domain/key.ts';
+import type { EntryDraft, JournalEntry } from '../../domain/ledger-entry.ts';
+import type { Admission } from '../ledger.ts';
+
+/** The form in which entries and holds pass through Redis; lua/post.inc.lua writes the head, the gateway the rest. */
+
+/**
+ * `<seq> <balance after> <day booked> <epoch> <crossing> <draft JSON>` → entry. Its balance may be beyond what a number holds
+ * exactly: the book takes no such entry. Throws where no gateway wrote the text.
+ */
+export function parseJournalEntry(text: string): JournalEntry {
+  const head = text.slice(0, text.indexOf('{'));
+  const [seq, balanceAfter, day, epoch, crossing] = head.split(' ').map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  const draft = JSON.parse(text.slice(head.length)) as EntryDraft;
+  const whole = [seq, day, epoch, draft.accountId, draft.credits];
+  if (typeof draft.id !== 'string' || !whole.every(Number.isSafeInteger)) throw new Error('no journal entry');
+  return { ...draft, seq, balanceAfter: balanceAfter as Micro, day, epoch, crossing: crossing === 1 };
+}
+
+/** The same; undefined where no gateway wrote the text. */
+export function readJournalEntry(text: string | undefined): JournalEntry | undefined {
+  try {
+    return parseJournalEntry(text ?? '');
+  } catch {
+    return undefined;
+  }
+}
+
+/** The draft of an entry, as the scripts take it. */
+export function draftText(draft: EntryDraft): string {
+  return JSON.stringify(draft);
+}
+
+/** Takes the place, balance and day off an entry, so that it can be applied again. */
+export function draftOf(entry: JournalEntry): EntryDraft {
+  const {
+    seq: _seq,
+    balanceAfter: _balance,
+    day: _day,
+    epoch: _epoch,
+    crossing: _crossing,
+    ...draft
+  } = entry;
+  return draft;
+}
+
+/** `<amount> <deadline ms> <key id> <account id> <created ms> <category> <endpoint> <model>` (see lua/admit.lua). */
+export function holdText(admission: Admission, now: number, deadline: number): string {
+  const { hold, keyId, accountId, category, endpoint, model } = admission;
+  return `${hold} ${deadline} ${keyId} ${accountId} ${now} ${category} ${endpoint} ${model}`;
+}
+
+/** A hold, or (the rest absent) a bar against a repeat. */
+export interface StoredHold {
+  readonly amount?: Micro;
+  readonly deadline: number;
+  readonly keyId?: number;
+  readonly accountId?: number;
+  readonly draft?: (now: number, requestId: string) => EntryDraft;
+}
+
+export function parseHold(text: string): StoredHold {
+  const [amount, deadline, keyId, accountId, createdAt, category, endpoint, ...model] = text.split(' ');
+  if (amount === '-') return { deadline: Number(deadline) };
+  return {
+    amount: micro(Number(amount)),
+    deadline: Number(deadline),
+    keyId: Number(keyId),
+    accountId: Number(accountId),
+    draft: (now, id) => ({
+      id,
+      type: 'expired_hold',
+      accountId: Number(accountId),
+      keyId: Number(keyId),
+      createdAt: now,
+      model: model.join(' '),
+      category: category as Category,
+      endpoint: endpoint ?? null,
+      status: null,
+      outcome: null,
+      usage: {},
+      estimated: false,
+      credits: 0 as Micro,
+      note: `The gateway ended before the call that began at ${new Date(Number(createdAt)).toISOString()} did; its hold of ${amount} micro-credits was released.`,
+    }),
+  };
+}

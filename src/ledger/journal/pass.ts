@@ -1,0 +1,170 @@
+import type { Book } from '../../book/book.ts';
+import type { JournalEntry } from '../../domain/ledger-entry.ts';
+import type { Log } from '../../log/log.ts';
+import type { Stale } from '../recovery/rebuild.ts';
+import { entryAnew } from '../recovery/repost-args.ts';
+import type { RedisClient } from '../redis/connect.ts';
+import { accountName, bucketOf, journalName } from '../redis/redis-keys.ts';
+import { readJournalEntry } from './entry-text.ts';
+import { PostApart } from './post-apart.ts';
+import { SetAside } from './set-aside.ts';
+
+/** Entries that one bucket gives to a pass. */
+const BATCH = 500;
+
+/** Where in its journal a bucket is to be read from: a stream id as XRANGE takes it. */
+export type Places = ReadonlyMap<number, string>;
+export const OLDEST = '-';
+
+export type BucketFailed = (bucket: number, error: unknown) => void;
+
+interface Waiting {
+  readonly bucket: number;
+  readonly streamId: string;
+  readonly entry: JournalEntry;
+}
+
+/**
+ * Journal → book, one pass: reads the oldest entries, commits them to the book, then deletes them from the stream. Any
+ * number of gateways may do so at once, and any may die anywhere: the book takes an entry id once, a deletion is
+ * idempotent. Entries that the book refuses as superseded (a rebuild came between, or they do not continue its ledger, and
+ * then the account is rebuilt first) are applied again by lua/repost.lua, which is once by itself.
+ */
+export class JournalPass {
+  readonly #client: RedisClient;
+  readonly #poster: PostApart;
+  readonly #aside: SetAside;
+  readonly #log: Log;
+  readonly #rebuild: (accountId: number, stale?: Stale) => Promise<void>;
+  readonly #onAlerts: () => void;
+
+  constructor(options: {
+    client: RedisClient;
+    book: Book;
+    log: Log;
+    /** Rebuilds an account in whose entries the book found a gap. */
+    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
+    /** Alerts were queued in the book. */
+    onAlerts: () => void;
+  }) {
+    this.#client = options.client;
+    this.#poster = new PostApart(options.book);
+    this.#aside = new SetAside(options.log);
+    this.#log = options.log;
+    this.#rebuild = options.rebuild;
+    this.#onAlerts = options.onAlerts;
+  }
+
+  /** Entries that the book does not take. */
+  get refused(): number {
+    return this.#aside.count;
+  }
+
+  /** The bucket's journal was found empty. */
+  emptied(bucket: number): void {
+    this.#aside.beginAnew(bucket);
+  }
+
+  /**
+   * Takes from each bucket the entries from the place on that stands beside it. Resolves with the buckets that have more,
+   * and from where: what must wait for a rebuild of its account stays, as does what the book refuses, and neither keeps back
+   * what is behind it. Rejects where the book takes no entries; a bucket for which Redis does not answer is told to `failed`.
+   */
+  async run(places: Places, failed: BucketFailed): Promise<Places> {
+    const { waiting, more } = await this.#read(places, failed);
+    if (waiting.length === 0) return more;
+    const posting = await this.#poster.post(waiting.map(({ entry }) => entry));
+    if (posting.alerts > 0) this.#onAlerts();
+    const done = new Map<number, string[]>();
+    /** Accounts to be rebuilt, and the epoch that is over. */
+    const behind = new Map<number, number>();
+    for (const [index, { bucket, streamId, entry }] of waiting.entries()) {
+      const result = posting.results[index];
+      if (result instanceof Error) {
+        this.#aside.add(bucket, streamId, { accountId: entry.accountId, entryId: entry.id, err: result });
+      } else if (result === 'superseded') {
+        await this.#repost(streamId, entry).then(
+          (reply) => {
+            if (reply === 'MISSING') behind.set(entry.accountId, entry.epoch);
+            else if (reply === 'BEYOND') this.#aside.add(bucket, streamId, noRoom(entry));
+            else if (!more.has(bucket)) more.set(bucket, after(streamId));
+          },
+          (error: unknown) => failed(bucket, error),
+        );
+      } else {
+        const ids = done.get(bucket);
+        if (ids) ids.push(streamId);
+        else done.set(bucket, [streamId]);
+      }
+    }
+    await Promise.all(
+      [...done].map(([bucket, ids]) =>
+        this.#client.xdel(journalName(bucket), ...ids).catch((error: unknown) => failed(bucket, error)),
+      ),
+    );
+    for (const accountId of posting.gaps) {
+      this.#log.error(
+        { accountId },
+        'entries are missing in the journal; the account is rebuilt from the book',
+      );
+      const last = waiting.findLast(({ entry }) => entry.accountId === accountId);
+      behind.set(accountId, last?.entry.epoch ?? 0);
+    }
+    for (const [accountId, epoch] of behind) this.#rebuildLater(accountId, epoch);
+    return more;
+  }
+
+  async #read(
+    places: Places,
+    failed: BucketFailed,
+  ): Promise<{ waiting: Waiting[]; more: Map<number, string> }> {
+    const more = new Map<number, string>();
+    const buckets = [...places.keys()];
+    const replies = await Promise.allSettled(
+      [...places].map(([bucket, from]) =>
+        this.#client.xrange(journalName(bucket), from, '+', 'COUNT', BATCH),
+      ),
+    );
+    const waiting = replies.flatMap((reply, index) => {
+      const bucket = buckets[index] as number;
+      if (reply.status === 'rejected') {
+        failed(bucket, reply.reason);
+        return [];
+      }
+      const last = reply.value.at(-1)?.[0];
+      const hasMore = last !== undefined && reply.value.length === BATCH;
+      if (hasMore) more.set(bucket, after(last));
+      if (places.get(bucket) === OLDEST) this.#aside.beginAnew(bucket);
+      return reply.value.flatMap(([streamId, fields]) => {
+        const entry = readJournalEntry(fields[1]);
+        if (entry) return [{ bucket, streamId, entry }];
+        this.#aside.add(bucket, streamId, { err: new Error('no gateway wrote it') });
+        return [];
+      });
+    });
+    return { waiting, more };
+  }
+
+  /** The reply of lua/repost.lua. */
+  #repost(streamId: string, entry: JournalEntry) {
+    const { accountId, epoch } = entry;
+    const { key, values } = entryAnew(entry);
+    const journal = journalName(bucketOf(accountId));
+    return this.#client.repost(accountName(accountId), key, journal, streamId, ...values, epoch);
+  }
+
+  /** Not awaited: a rebuild drains first and would wait for the very run that asks for it. */
+  #rebuildLater(accountId: number, epoch: number): void {
+    this.#rebuild(accountId, { epoch }).catch((error: unknown) =>
+      this.#log.error({ err: error, accountId }, 'rebuild failed'),
+    );
+  }
+}
+
+function noRoom({ accountId, id }: JournalEntry): object {
+  return { accountId, entryId: id, err: new Error('the balance has no room for it') };
+}
+
+function after(streamId: string): string {
+  return `(${streamId}`;
+}

@@ -1,0 +1,76 @@
+import { type Book, BookUnavailable, type PostResult } from '../../book/book.ts';
+import type { JournalEntry } from '../../domain/ledger-entry.ts';
+
+/** How long an account whose entries were refused is left alone, as each try is a transaction that fails. */
+const AGAIN_MS = 2_000;
+
+export interface PostedApart {
+  /** In the order of the entries offered; an error: the book refused it, or one of its account before it. */
+  readonly results: readonly (PostResult | Error)[];
+  readonly gaps: readonly number[];
+  readonly alerts: number;
+}
+
+/**
+ * Posts entries of many accounts in one transaction. Where the book refuses that, each account's are posted on their own, one
+ * by one up to the one that is refused: it keeps back those of its own account, whose balances follow from it, and no other's.
+ */
+export class PostApart {
+  readonly #book: Pick<Book, 'post'>;
+  /** Accounts whose entries were refused, why, and when they are tried again. */
+  readonly #refused = new Map<number, { readonly error: Error; readonly until: number }>();
+
+  constructor(book: Pick<Book, 'post'>) {
+    this.#book = book;
+  }
+
+  /** Rejects where the book is away, or refuses every account's entries. */
+  async post(entries: readonly JournalEntry[]): Promise<PostedApart> {
+    const together = entries.filter(({ accountId }) => !this.#refused.has(accountId));
+    const results = new Map<JournalEntry, PostResult | Error>();
+    const gaps: number[] = [];
+    let alerts = 0;
+    const post = async (some: readonly JournalEntry[]) => {
+      const posting = await this.#book.post(some);
+      for (const [index, entry] of some.entries()) results.set(entry, posting.results[index] as PostResult);
+      gaps.push(...posting.gaps);
+      alerts += posting.alerts;
+    };
+    let failure: Error | undefined;
+    await post(together).catch((error: unknown) => {
+      failure = refusal(error);
+    });
+    const apart = failure ? entries : entries.filter(({ accountId }) => this.#refused.has(accountId));
+    const accounts = Map.groupBy(apart, ({ accountId }) => accountId);
+    for (const [accountId, own] of accounts) await this.#postOwn(accountId, own, post, results);
+    const isNoneTaken = [...results.values()].every((result) => result instanceof Error);
+    if (failure && accounts.size > 1 && isNoneTaken) throw failure;
+    return { results: entries.map((entry) => results.get(entry) as PostResult | Error), gaps, alerts };
+  }
+
+  async #postOwn(
+    accountId: number,
+    entries: readonly JournalEntry[],
+    post: (some: readonly JournalEntry[]) => Promise<void>,
+    results: Map<JournalEntry, PostResult | Error>,
+  ): Promise<void> {
+    let known = this.#refused.get(accountId);
+    if (known && known.until <= Date.now()) known = undefined;
+    for (const entry of entries) {
+      if (!known) {
+        await post([entry]).catch((error: unknown) => {
+          known = { error: refusal(error), until: Date.now() + AGAIN_MS };
+        });
+      }
+      if (known) results.set(entry, known.error);
+    }
+    if (known) this.#refused.set(accountId, known);
+    else this.#refused.delete(accountId);
+  }
+}
+
+/** Throws where it was not the entries that the book refused. */
+function refusal(error: unknown): Error {
+  if (error instanceof BookUnavailable) throw error;
+  return error instanceof Error ? error : new Error(String(error));
+}

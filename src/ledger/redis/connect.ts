@@ -1,0 +1,144 @@
+import { Cluster, Redis } from 'ioredis';
+import type { Log } from '../../log/log.ts';
+import { RedisCluster } from './cluster.ts';
+import { addScripts, type ScriptClient } from './scripts.ts';
+
+/** A reply that does not come within this is a lost one; the caller must assume nothing. Contract: 503 within 1.5 s. */
+export const COMMAND_TIMEOUT_MS = 1_000;
+/**
+ * A connection on which nothing has come back for this long is given up for a new one. Without it, a network that
+ * dropped packets for a while would keep a gateway out for as long as TCP waits to send again: minutes.
+ */
+const SILENCE_MS = 1_500;
+
+/**
+ * The settings that make a lost reply a rejection instead of a second debit or a hang: nothing waits in an offline
+ * queue, and nothing in flight is sent again on reconnect. Who asks again does so with the same request id.
+ */
+function safeOptions(name: string) {
+  return {
+    connectionName: `tollgate-${name}`,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    connectTimeout: 1_000,
+    socketTimeout: SILENCE_MS,
+    maxRetriesPerRequest: 0,
+    lazyConnect: true,
+    noDelay: true,
+  };
+}
+
+const SINGLE = { enableOfflineQueue: false, retryStrategy: reconnectDelayMs };
+
+function reconnectDelayMs(attempt: number): number {
+  return Math.min(20 * 2 ** Math.min(attempt, 6), 1_000);
+}
+
+/** Where Redis is: contract section 1, "Redis". */
+export type RedisAddress =
+  | { readonly kind: 'socket'; readonly path: string }
+  | { readonly kind: 'single'; readonly url: string }
+  | {
+      readonly kind: 'cluster';
+      readonly nodes: readonly { host: string; port: number }[];
+      readonly auth: { username?: string; password?: string };
+    };
+
+/** Reads `redis://`, `rediss://`, `unix:///path` or `redis+cluster://[user:password@]host:port,host:port`. Throws Error with what is wrong. */
+export function parseRedisUrl(url: string): RedisAddress {
+  if (/^rediss?:\/\//.test(url)) {
+    if (!URL.canParse(url)) throw new Error('REDIS_URL is not a valid redis:// URL');
+    return { kind: 'single', url };
+  }
+  if (url.startsWith('unix:///')) return { kind: 'socket', path: url.slice('unix://'.length) };
+  const match = /^redis\+cluster:\/\/(?:([^@]*)@)?([^/?]+)\/?$/.exec(url);
+  if (!match) {
+    throw new Error(
+      'REDIS_URL must be redis://…, rediss://…, unix:///… or redis+cluster://host:port,host:port',
+    );
+  }
+  const [, credentials = '', hosts = ''] = match;
+  const nodes = hosts.split(',').map((text) => {
+    const node = URL.canParse(`redis://${text}`) ? new URL(`redis://${text}`) : undefined;
+    if (!node?.hostname) throw new Error('REDIS_URL names a cluster node that is not host:port');
+    return { host: node.hostname.replace(/^\[|\]$/g, ''), port: Number(node.port || 6379) };
+  });
+  const [username = '', password = ''] = credentials.split(':').map(decodeURIComponent);
+  return {
+    kind: 'cluster',
+    nodes,
+    auth: { ...(username ? { username } : {}), ...(password ? { password } : {}) },
+  };
+}
+
+export type RedisClient = (Redis | Cluster) & ScriptClient;
+
+/** A connection that is not open yet; call `connect()`. `keyPrefix` is put before every name. */
+export function createRedis(
+  address: RedisAddress,
+  options: { name: string; keyPrefix: string; log: Log },
+): RedisClient {
+  const { name, keyPrefix, log } = options;
+  const safe = safeOptions(name);
+  const client =
+    address.kind === 'cluster'
+      ? new RedisCluster([...address.nodes], {
+          redisOptions: { ...safe, ...address.auth },
+          keyPrefix,
+          enableOfflineQueue: false,
+          lazyConnect: true,
+          clusterRetryStrategy: reconnectDelayMs,
+          // A slot that is moving answers MOVED, ASK or TRYAGAIN: following those is not a second execution. A bucket
+          // of which a part is on either node answers TRYAGAIN until the rest has followed; a command gives up after
+          // COMMAND_TIMEOUT_MS.
+          maxRedirections: 200,
+          retryDelayOnTryAgain: 20,
+          retryDelayOnClusterDown: 100,
+        })
+      : address.kind === 'socket'
+        ? new Redis({ ...safe, ...SINGLE, keyPrefix, path: address.path })
+        : new Redis(address.url, { ...safe, ...SINGLE, keyPrefix });
+  // Without a listener an 'error' event would end the process; every command rejects by itself anyway.
+  let last = '';
+  client.on('error', (error: Error) => {
+    if (error.message !== last) log.warn({ redis: name, reason: error.message }, 'redis connection error');
+    last = error.message;
+  });
+  client.on('ready', () => {
+    last = '';
+  });
+  return addScripts(client);
+}
+
+/**
+ * Opens the connection, to every master of a cluster, and resolves when commands can be sent. Rejects where Redis cannot
+ * be reached, or not within the time, with what was heard of it last; the client goes on trying until it is disconnected.
+ */
+export async function connectRedis(client: RedisClient, withinMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('redis is not ready in time')), withinMs);
+  });
+  // A cluster's connect() never settles where its first ready check fails, though a later one passes.
+  const ready = new Promise((resolve) => client.once('ready', resolve));
+  let heard: Error | undefined;
+  const hear = (error: Error) => {
+    heard = error;
+  };
+  client.on('error', hear);
+  try {
+    await Promise.race([client.connect(), ready, patience]);
+    // A cluster connects to each node at its first command, and refuses the next ones until that is done.
+    if (client instanceof Cluster) await Promise.all(nodesOf(client).map((node) => node.ping()));
+  } catch (error) {
+    // "Connection is closed." says less than why: no server, an untrusted certificate, a wrong password.
+    throw heard ?? error;
+  } finally {
+    client.off('error', hear);
+    clearTimeout(timer);
+  }
+}
+
+/** The connections below a client, one for a single server. */
+export function nodesOf(client: Redis | Cluster): Redis[] {
+  return client instanceof Cluster ? client.nodes('master') : [client];
+}

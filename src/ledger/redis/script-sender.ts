@@ -1,0 +1,237 @@
+import { createHash } from 'node:crypto';
+import { Cluster, type Command } from 'ioredis';
+import { COMMAND_TIMEOUT_MS, type RedisClient } from './connect.ts';
+import { KEYS_OF, scriptText } from './scripts.ts';
+import type { TickWriter } from './tick-writer.ts';
+
+/** The scripts that every call runs. */
+export type HotScript = 'admit' | 'settle';
+
+/** Names (without the prefix) and arguments of one of them; all but `record` is ASCII. */
+export interface HotCommand {
+  readonly keys: readonly string[];
+  readonly id: string;
+  /** Several values with spaces between: see the script. */
+  readonly numbers: string;
+  readonly record: string;
+}
+
+/** Called once. The reply: an integer, or strings and lists of them as Buffers, which `String()` can read. */
+export type Answered = (error: Error | null, reply: unknown) => void;
+
+/** How often calls that wait for a reply are looked at; a lost one is noticed so much later than its time is up. */
+const LOOK_EVERY_MS = 100;
+/** Calls that one script serves at most, for it keeps Redis from everything else: about half a millisecond. */
+const BATCH = 32;
+
+/**
+ * Sends the two scripts of the request path: all admissions of a tick as one command, all its settles as another, each
+ * call with an answer of its own. They go through ioredis' own connection and queue, but carry no more than these need:
+ * a command of its `defineCommand` makes three promises, a timer and copies of its arguments. Whatever is not the plain
+ * way goes by way of the defined command, one call each: a cluster, where a command may touch one slot only and be
+ * redirected, and a Redis that forgot the script.
+ *
+ * A reply that does not come within COMMAND_TIMEOUT_MS is a lost one, and `answered` gets an error: the caller must
+ * assume nothing.
+ */
+export class ScriptSender {
+  readonly #client: RedisClient;
+  readonly #writer: TickWriter;
+  readonly #scripts: Record<HotScript, Script>;
+  readonly #open = new Set<Batch>();
+  #late = 0;
+  #watch: NodeJS.Timeout | undefined;
+
+  constructor(client: RedisClient, writer: TickWriter) {
+    this.#client = client;
+    this.#writer = writer;
+    const prefix = client.options.keyPrefix ?? '';
+    this.#scripts = { admit: new Script('admit', prefix), settle: new Script('settle', prefix) };
+  }
+
+  send(script: HotScript, command: HotCommand, answered: Answered): void {
+    this.#writer.open();
+    const call = { command, answered };
+    if (this.#client instanceof Cluster) {
+      this.#sendDefined(script, call);
+      return;
+    }
+    const { waiting } = this.#scripts[script];
+    if (waiting.push(call) === 1) this.#writer.beforeWrite(() => this.#flush(script));
+  }
+
+  /**
+   * Calls that were told of no reply in time, while their connection stands: Redis has them yet to read, or to answer. What is
+   * sent now comes behind them.
+   */
+  get late(): number {
+    return this.#late;
+  }
+
+  /** The reply of a batch that was given up has come, or its connection is gone. */
+  ended(batch: Batch): void {
+    this.#late -= batch.calls.length;
+  }
+
+  /** A batch has its answer. */
+  answer(batch: Batch, error: Error | null, reply: unknown): void {
+    const { script, calls } = batch;
+    this.#open.delete(batch);
+    if (error?.message.startsWith('NOSCRIPT')) {
+      for (const call of calls) this.#sendDefined(script.name, call);
+      return;
+    }
+    for (const [index, { answered }] of calls.entries()) {
+      if (error) answered(error, undefined);
+      else tell(answered, (reply as unknown[])[index]);
+    }
+  }
+
+  #flush(name: HotScript): void {
+    const script = this.#scripts[name];
+    const { waiting } = script;
+    script.waiting = [];
+    this.#watch ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+    for (let start = 0; start < waiting.length; start += BATCH) {
+      const calls = waiting.length <= BATCH ? waiting : waiting.slice(start, start + BATCH);
+      const batch = new Batch(this, script, calls);
+      this.#open.add(batch);
+      this.#client.sendCommand(batch as unknown as Command);
+    }
+  }
+
+  #sendDefined(script: HotScript, { command, answered }: Call): void {
+    const { keys, id, numbers, record } = command;
+    this.#client[script](...keys, id, numbers, record).then(
+      ([reply]) => tell(answered, reply),
+      (error: Error) => answered(error, undefined),
+    );
+  }
+
+  #look(): void {
+    const overdue = performance.now() - COMMAND_TIMEOUT_MS;
+    // In the order in which they were sent.
+    for (const batch of this.#open) {
+      if (batch.sentAt > overdue) return;
+      this.#late += batch.calls.length;
+      batch.giveUp();
+    }
+    clearInterval(this.#watch);
+    this.#watch = undefined;
+  }
+}
+
+/** A call's own part of what a script replied. */
+function tell(answered: Answered, reply: unknown): void {
+  if (Array.isArray(reply) && String(reply[0]) === 'ERROR') answered(new Error(String(reply[1])), undefined);
+  else answered(null, reply);
+}
+
+interface Call {
+  readonly command: HotCommand;
+  readonly answered: Answered;
+}
+
+/** What ioredis asks of a command that it sends: see its `Command`. */
+class Batch {
+  readonly name = 'evalsha';
+  readonly args: readonly string[] = [];
+  readonly isTraced = true;
+  readonly inTransaction = false;
+  readonly promise = undefined;
+  readonly sentAt = performance.now();
+  isResolved = false;
+  readonly script: Script;
+  readonly calls: readonly Call[];
+  readonly #sender: ScriptSender;
+
+  constructor(sender: ScriptSender, script: Script, calls: readonly Call[]) {
+    this.#sender = sender;
+    this.script = script;
+    this.calls = calls;
+  }
+
+  setReplyContext(): void {}
+
+  /** One timer for all batches watches them: see `#look`. */
+  setTimeout(): void {}
+
+  toWritable(socket: object): string {
+    return this.script.textFor(socket, this.calls);
+  }
+
+  resolve(reply: unknown): void {
+    this.#end(null, reply);
+  }
+
+  reject(error: Error): void {
+    this.#end(error, undefined);
+  }
+
+  giveUp(): void {
+    this.isResolved = true;
+    this.#sender.answer(this, new Error('no reply in time'), undefined);
+  }
+
+  #end(error: Error | null, reply: unknown): void {
+    if (this.isResolved) {
+      this.#sender.ended(this);
+      return;
+    }
+    this.isResolved = true;
+    this.#sender.answer(this, error, reply);
+  }
+}
+
+/** Arguments of a call of a hot script: see HotCommand. */
+const ARGUMENTS = 3;
+
+/** One of the scripts on the wire. */
+class Script {
+  readonly name: HotScript;
+  /** Calls of this tick. */
+  waiting: Call[] = [];
+  readonly #prefix: string;
+  readonly #prefixBytes: number;
+  readonly #bySha: string;
+  readonly #whole: string;
+  /** Connections whose server has been sent it whole. */
+  readonly #known = new WeakSet<object>();
+
+  constructor(name: HotScript, prefix: string) {
+    this.name = name;
+    this.#prefix = prefix;
+    // An operator names the book as they like (config/operating.md, "Restore").
+    this.#prefixBytes = Buffer.byteLength(prefix);
+    const text = scriptText(name);
+    this.#bySha = bulk('evalsha') + bulk(createHash('sha1').update(text).digest('hex'));
+    this.#whole = bulk('eval') + bulk(text);
+  }
+
+  /**
+   * The script goes by its SHA, but whole the first time on a connection: what a killed gateway had sent must be done,
+   * and not be answered that the script is not known.
+   */
+  textFor(socket: object, calls: readonly Call[]): string {
+    const isKnown = this.#known.has(socket);
+    if (!isKnown) this.#known.add(socket);
+    const keyCount = KEYS_OF[this.name] * calls.length;
+    // The command, the script and the number of keys stand before them.
+    const count = 3 + keyCount + ARGUMENTS * calls.length;
+    let text = `*${count}\r\n${isKnown ? this.#bySha : this.#whole}${bulk(String(keyCount))}`;
+    for (const { command } of calls) {
+      for (const key of command.keys)
+        text += `$${this.#prefixBytes + key.length}\r\n${this.#prefix}${key}\r\n`;
+    }
+    for (const { command } of calls) {
+      const { id, numbers, record } = command;
+      text += `$${id.length}\r\n${id}\r\n$${numbers.length}\r\n${numbers}\r\n${bulk(record)}`;
+    }
+    return text;
+  }
+}
+
+/** RESP bulk string. */
+function bulk(text: string): string {
+  return `$${Buffer.byteLength(text)}\r\n${text}\r\n`;
+}

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import type { Cluster, Redis } from 'ioredis';
+
+/** Every script with its number of keys (undefined: the caller gives it; admit and settle: those of each call). Shapes of calls and replies stand in its header. */
+export const KEYS_OF = {
+  admit: 3,
+  settle: 4,
+  cancel: 3,
+  expire: 4,
+  apply: 4,
+  refund: 4,
+  repost: 3,
+  publishKey: 2,
+  publishAccount: 1,
+  beginRebuild: 2,
+  restoreKeys: undefined,
+  restoreAccount: undefined,
+} as const;
+
+type Arg = string | number;
+
+/** The scripts as methods: keys first, then arguments, each script as its header says. */
+export interface ScriptClient {
+  /** Of one call; several go by ScriptSender. So does settle. */
+  admit(...args: Arg[]): Promise<[number | [string, string?, string?]]>;
+  settle(...args: Arg[]): Promise<[1 | 'DONE' | 'LOST' | 'MISSING' | ['ERROR', string]]>;
+  cancel(...args: Arg[]): Promise<'CANCELLED' | 'BARRED' | 'MISSING'>;
+  expire(...args: Arg[]): Promise<'EXPIRED' | 'FORGOTTEN' | 'KEPT' | 'MISSING'>;
+  apply(...args: Arg[]): Promise<['APPLIED' | 'DONE' | 'MISSING' | 'BEYOND', string?]>;
+  refund(...args: Arg[]): Promise<'APPLIED' | 'DONE' | 'MOVED' | 'BEYOND' | 'MISSING'>;
+  repost(...args: Arg[]): Promise<'APPLIED' | 'DONE' | 'BEYOND' | 'MISSING'>;
+  publishKey(...args: Arg[]): Promise<'PUBLISHED' | 'NEWER' | 'ABSENT'>;
+  publishAccount(...args: Arg[]): Promise<'PUBLISHED' | 'NEWER' | 'ABSENT'>;
+  beginRebuild(...args: Arg[]): Promise<'CLOSED' | 'LIVE' | 'BUSY'>;
+  restoreKeys(keyCount: number, ...args: Arg[]): Promise<'RESTORED' | 'OLD'>;
+  restoreAccount(keyCount: number, ...args: Arg[]): Promise<'RESTORED' | 'OLD'>;
+}
+
+function read(name: string): string {
+  return readFileSync(new URL(`../lua/${name}.lua`, import.meta.url), 'utf8');
+}
+
+/** The text of a script, with `--- @include name` lines replaced by `lua/<name>.inc.lua`. */
+export function scriptText(name: string): string {
+  return read(name).replace(/^--- @include (\S+)$/gm, (_, include: string) => scriptText(`${include}.inc`));
+}
+
+/** Teaches the client the scripts; sent by SHA, whole only the first time on a connection or after SCRIPT FLUSH. */
+export function addScripts<C extends Redis | Cluster>(client: C): C & ScriptClient {
+  for (const [name, numberOfKeys] of Object.entries(KEYS_OF)) {
+    const file = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    client.defineCommand(name, { lua: scriptText(file), ...(numberOfKeys ? { numberOfKeys } : {}) });
+  }
+  return client as C & ScriptClient;
+}

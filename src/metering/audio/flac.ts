@@ -1,0 +1,129 @@
+import { setImmediate } from 'node:timers/promises';
+import { type ByteSource, WINDOW_BYTES } from '../byte-source.ts';
+import type { Walked } from './audio-length.ts';
+
+/** RFC 9639: 16 bytes at most, with the CRC. */
+export const FLAC_HEAD_BYTES = 16;
+const RATES = [0, 88_200, 176_400, 192_000, 8_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000];
+const CRC8 = Uint8Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte;
+  for (let bit = 0; bit < 8; bit++) crc = crc & 0x80 ? (crc << 1) ^ 0x107 : crc << 1;
+  return crc;
+});
+/** More metadata blocks than any file has. */
+const MAX_BLOCKS = 1_000;
+const STREAMINFO_BYTES = 34;
+/** One false header in a minute of noise is usual. */
+const CHANCE_SHARE = 0.05;
+
+/** What STREAMINFO states. */
+export interface StreamInfo {
+  /** In Hz. */
+  readonly rate: number;
+  /** 0: unknown. */
+  readonly samples: number;
+}
+
+export function streamInfo(block: Buffer): StreamInfo {
+  const rate = block.readUIntBE(10, 3) >> 4;
+  return { rate, samples: ((block[13] as number) & 15) * 2 ** 32 + block.readUInt32BE(14) };
+}
+
+interface FlacFrame {
+  readonly seconds: number;
+  readonly samples: number;
+  /** Blocking, rate, channels and bits: the same for all frames of a stream. */
+  readonly kind: number;
+  readonly isFixed: boolean;
+}
+
+/**
+ * The FLAC frame whose header stands there; undefined where none does. A decoder takes the sample rate from the frame or
+ * from STREAMINFO: the lower one bounds both.
+ */
+export function flacFrameAt(audio: Buffer, at: number, streamRate: number): FlacFrame | undefined {
+  if (audio[at] !== 0xff || ((audio[at + 1] ?? 0) & 0xfe) !== 0xf8 || at + 6 > audio.length) return undefined;
+  const third = audio[at + 2] as number;
+  const sizeCode = third >> 4;
+  const rateCode = third & 15;
+  if (sizeCode === 0 || rateCode === 15) return undefined;
+  const lead = audio[at + 4] as number;
+  let next = at + 4 + (lead < 0x80 ? 1 : Math.max(1, Math.clz32(~(lead << 24))));
+  const sizeAt = next;
+  next += sizeCode === 6 ? 1 : sizeCode === 7 ? 2 : 0;
+  const rateAt = next;
+  next += rateCode === 12 ? 1 : rateCode > 12 ? 2 : 0;
+  if (next >= audio.length) return undefined;
+  let crc = 0;
+  for (let byte = at; byte < next; byte++) crc = CRC8[crc ^ (audio[byte] as number)] as number;
+  if (crc !== audio[next]) return undefined;
+  const rate = frameRate(audio, rateCode, rateAt) || streamRate;
+  const samples = blockSamples(audio, sizeCode, sizeAt);
+  const channels = (audio[at + 3] as number) >> 4;
+  // 8 to 10: two channels that are told by each other.
+  const layout = ((channels < 8 ? channels : 1) << 8) | ((audio[at + 3] as number) & 0x0e);
+  const second = audio[at + 1] as number;
+  return {
+    seconds: samples / Math.min(rate, streamRate || rate),
+    samples,
+    kind: (second << 16) | layout | (rateCode << 4),
+    isFixed: (second & 1) === 0,
+  };
+}
+
+function blockSamples(audio: Buffer, code: number, at: number): number {
+  if (code === 1) return 192;
+  if (code < 6) return 576 << (code - 2);
+  if (code === 6) return (audio[at] as number) + 1;
+  return code === 7 ? audio.readUInt16BE(at) + 1 : 256 << (code - 8);
+}
+
+function frameRate(audio: Buffer, code: number, at: number): number {
+  if (code < 12) return RATES[code] ?? 0;
+  if (code === 12) return (audio[at] as number) * 1_000;
+  return audio.readUInt16BE(at) * (code === 13 ? 1 : 10);
+}
+
+/** A FLAC file whose `fLaC` stands at `start`. Undefined: it has no STREAMINFO, or metadata without end. */
+export async function flacWalked(audio: ByteSource, start: number): Promise<Walked | undefined> {
+  let at = start + 4;
+  let info: StreamInfo | undefined;
+  for (let blocks = 0; blocks < MAX_BLOCKS; blocks++) {
+    const head = await audio.read(at, at + 4 + STREAMINFO_BYTES);
+    if (head.length < 4) return undefined;
+    const type = head.readUInt8(0);
+    if ((type & 0x7f) === 0 && head.length === 4 + STREAMINFO_BYTES) info ??= streamInfo(head.subarray(4));
+    at += 4 + head.readUIntBE(1, 3);
+    if ((type & 0x80) === 0) continue;
+    if (!info) return undefined;
+    const stated = info.samples > 0 && info.rate > 0 ? info.samples / info.rate : undefined;
+    return { seconds: await flacFramesSeconds(audio, at, info.rate), stated };
+  }
+  return undefined;
+}
+
+/**
+ * The sum of all frame headers from `start` on, touching or not: no decoder begins a frame without one. A few that are
+ * unlike the first one are chance bytes; as soon as they are more than that, they count.
+ */
+async function flacFramesSeconds(audio: ByteSource, start: number, streamRate: number): Promise<number> {
+  let seconds = 0;
+  let stray = 0;
+  let first: FlacFrame | undefined;
+  for (let from = start; from < audio.size; ) {
+    const window = await audio.read(from, from + WINDOW_BYTES);
+    const isLast = from + window.length >= audio.size;
+    const end = isLast ? window.length : window.length - FLAC_HEAD_BYTES;
+    for (let at = window.indexOf(0xff); at >= 0 && at < end; at = window.indexOf(0xff, at + 1)) {
+      const frame = flacFrameAt(window, at, streamRate);
+      if (!frame) continue;
+      first ??= frame;
+      const isAlike = frame.kind === first.kind && (!first.isFixed || frame.samples <= first.samples);
+      if (isAlike) seconds += frame.seconds;
+      else stray += frame.seconds;
+    }
+    from += end;
+    await setImmediate();
+  }
+  return stray > seconds * CHANCE_SHARE ? seconds + stray : seconds;
+}

@@ -1,0 +1,78 @@
+import { type ByteSource, rangeOf } from '../byte-source.ts';
+import type { Walked } from './audio-length.ts';
+import { ByteCursor } from './byte-cursor.ts';
+import { framesSeconds, framesStart } from './frame-stream.ts';
+
+const CHUNK_HEAD_BYTES = 8;
+const FORMAT_BYTES = 26;
+const EXTENSIBLE = 0xfffe;
+/** RFC 2361 numbers: PCM, float, A-law, mu-law: as many bits as stated. */
+const PLAIN: ReadonlySet<number> = new Set([1, 3, 6, 7]);
+/** ADPCM of Microsoft, IMA and DVI: at most two samples a byte. */
+const HALF: ReadonlySet<number> = new Set([2, 0x11]);
+const MPEG: ReadonlySet<number> = new Set([0x50, 0x55]);
+const MAX_BITS = 64;
+/** Sizes that recorders write that do not know how long they will go on. */
+const OPEN_SIZES: ReadonlySet<number> = new Set([0, 0xffff_ffff]);
+
+interface Format {
+  readonly tag: number;
+  readonly bytesPerSecond: number;
+  /** What the header says twice, it says in the same way. */
+  readonly isConsistent: boolean;
+}
+
+/**
+ * A WAV file: the bytes of its `data` chunks, at the rate, channels and bits that decoders read; what else the header
+ * derives from them counts only where it makes the file longer. Where chunks do not follow each other to the end, the
+ * rest counts as sound. Undefined: another codec than those, or no format.
+ */
+export async function waveWalked(audio: ByteSource, start: number): Promise<Walked | undefined> {
+  const cursor = new ByteCursor(audio, start + 12);
+  let format: Format | undefined;
+  let data = 0;
+  let dataAt = -1;
+  while (cursor.at + CHUNK_HEAD_BYTES <= cursor.size) {
+    const wanted = CHUNK_HEAD_BYTES + FORMAT_BYTES;
+    const head = cursor.peek(wanted) ?? (await cursor.load(wanted));
+    const name = head.toString('latin1', 0, 4);
+    const stated = head.readUInt32LE(4);
+    const from = cursor.at + CHUNK_HEAD_BYTES;
+    const left = cursor.size - from;
+    if (name === 'fmt ') {
+      // Decoders differ in which of two they believe.
+      if (format || head.length < CHUNK_HEAD_BYTES + 16) return undefined;
+      format = readFormat(head.subarray(CHUNK_HEAD_BYTES));
+    }
+    const isData = name === 'data';
+    // A chunk that is longer than the file has the rest, whatever it is called.
+    const size = stated > left || (isData && OPEN_SIZES.has(stated)) ? left : stated;
+    if (isData || (size < stated && dataAt >= 0)) {
+      if (dataAt < 0) dataAt = from;
+      data += size;
+    }
+    cursor.at = from + size + (size % 2);
+  }
+  if (!format || dataAt < 0) return undefined;
+  if (MPEG.has(format.tag)) {
+    const frames = rangeOf(audio, dataAt, audio.size);
+    const first = await framesStart(frames, 0);
+    return first === undefined ? undefined : await framesSeconds(frames, first);
+  }
+  if (!(format.bytesPerSecond > 0)) return undefined;
+  return { seconds: data / format.bytesPerSecond, isBound: !format.isConsistent };
+}
+
+function readFormat(chunk: Buffer): Format {
+  const stated = chunk.readUInt16LE(0);
+  const tag = stated === EXTENSIBLE && chunk.length >= FORMAT_BYTES ? chunk.readUInt16LE(24) : stated;
+  const channels = chunk.readUInt16LE(2);
+  const rate = chunk.readUInt32LE(4);
+  const blockAlign = chunk.readUInt16LE(12);
+  const bits = chunk.readUInt16LE(14);
+  if (HALF.has(tag)) return { tag, bytesPerSecond: (channels * rate) / 2, isConsistent: true };
+  if (!PLAIN.has(tag) || bits > MAX_BITS) return { tag, bytesPerSecond: 0, isConsistent: true };
+  const frame = channels * Math.max(1, Math.ceil(bits / 8));
+  const smallest = blockAlign > 0 ? Math.min(frame, blockAlign) : frame;
+  return { tag, bytesPerSecond: smallest * rate, isConsistent: frame === blockAlign };
+}

@@ -1,0 +1,55 @@
+import type { Usage } from '../domain/ledger-entry.ts';
+import { holdFor } from '../domain/price.ts';
+import { countOf, type JsonBody } from '../gateway/request/json-body.ts';
+import { ChatStream } from './chat-stream.ts';
+import { chatUsage } from './chat-usage.ts';
+import type { Bounds, CountTokens, Meter } from './meter.ts';
+import { asText } from './parts.ts';
+import { countPrompts, readPrompts } from './prompts.ts';
+import { saysError } from './says-error.ts';
+
+const REQUEST_OVERHEAD = 64;
+
+/**
+ * An upper bound of what a text completion can cost. Input: a token is at least a byte of the body, and a token that is
+ * sent as its number is at least a digit and a comma. Output: the maximum for each prompt and each completion that is
+ * made for it, of which `best_of` makes more than it shows; with `echo`, the prompt comes once more with each.
+ */
+function hold(body: JsonBody, _bounds: Bounds) {
+  const input = body.textBytes + REQUEST_OVERHEAD;
+  const completions =
+    Math.max(1, countOf(body, 'n') ?? 1, countOf(body, 'best_of') ?? 1) * countPrompts(body.value.prompt);
+  const written = countOf(body, 'max_tokens') ?? body.model.maxOutputTokens;
+  const echoed = body.value.echo ? input : 0;
+  return holdFor(body.model.price, { input, output: (written + echoed) * completions });
+}
+
+async function estimate(body: JsonBody, written: string, count: CountTokens): Promise<Usage> {
+  const { text, tokens } = readPrompts(body.value.prompt);
+  const [input, suffix, output] = await Promise.all([
+    count(text),
+    count(asText(body.value.suffix)),
+    count(written),
+  ]);
+  return { input: tokens + input + suffix, output };
+}
+
+function writtenIn(answer: unknown): string {
+  const { choices } = (answer ?? {}) as { choices?: unknown };
+  if (!Array.isArray(choices)) return '';
+  return choices.map((choice: { text?: unknown } | null) => asText(choice?.text)).join('');
+}
+
+/** `/v1/completions`: usage is named as in chat. */
+export const completions: Meter = {
+  hold,
+  usage: chatUsage,
+  written: writtenIn,
+  failed: saysError,
+  stream: (injectedUsage, { value }) => {
+    // Several prompts, or several completions of one.
+    const isInterleaved = value.n !== undefined || Array.isArray(value.prompt);
+    return new ChatStream({ injectedUsage, isInterleaved, deltas: ['text'] });
+  },
+  estimate,
+};

@@ -1,0 +1,34 @@
+import type { Usage } from '../domain/ledger-entry.ts';
+import { holdFor } from '../domain/price.ts';
+import type { JsonBody } from '../gateway/request/json-body.ts';
+import { ChatStream } from './chat-stream.ts';
+import { inputUsage } from './input-usage.ts';
+import type { Meter } from './meter.ts';
+import { isObject } from './parts.ts';
+import { countPrompts, readPrompts } from './prompts.ts';
+import { reportedCount } from './reported-count.ts';
+import { saysError } from './says-error.ts';
+
+const REQUEST_OVERHEAD = 64;
+/** Tokens that mark the start and the end of a text. */
+const TEXT_OVERHEAD = 4;
+
+/** `/v1/embeddings`: input only. A token is at least a byte of the body, also where it is sent as its number. */
+export const embeddings: Meter = {
+  hold({ textBytes, model, value }) {
+    const input = textBytes + REQUEST_OVERHEAD + countPrompts(value.input) * TEXT_OVERHEAD;
+    return holdFor(model.price, { input });
+  },
+  usage(answer): Usage | undefined {
+    const usage = isObject(answer) ? answer.usage : undefined;
+    const input = isObject(usage) ? reportedCount(usage.prompt_tokens) : undefined;
+    return input === undefined ? undefined : inputUsage(input, undefined);
+  },
+  written: () => '',
+  stream: () => new ChatStream({ injectedUsage: false, isInterleaved: false, deltas: [] }),
+  failed: saysError,
+  async estimate({ value }: JsonBody, _written, count): Promise<Usage> {
+    const { text, tokens } = readPrompts(value.input);
+    return { input: tokens + (await count(text)) };
+  },
+};

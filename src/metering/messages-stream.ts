@@ -1,0 +1,149 @@
+import type { Usage } from '../domain/ledger-entry.ts';
+import { correctedBy } from './corrected-by.ts';
+import type { Shape } from './json-sieve.ts';
+import {
+  addUsage,
+  compactionUsage,
+  filesMade,
+  messagesMade,
+  messagesUsage,
+  messagesUsagePart,
+} from './messages-usage.ts';
+import type { StreamMeter, Verdict } from './meter.ts';
+import { isObject } from './parts.ts';
+import { eventData, eventName } from './sse-event.ts';
+import { WrittenText } from './written-text.ts';
+
+const TOOL_RESULT = /"content_block"\s*:\s*\{\s*"type"\s*:\s*"[a-z_]*_tool_result"/;
+
+/**
+ * Reads a stream of `/v1/messages` as it passes. Usage is spread over `message_start` and the `message_delta`s, whose
+ * counts are cumulative: of each field the last value counts. It is the whole usage once a delta has named the reason
+ * why the message stopped. A stream that ends before that has only reported the output of its start (a token or so), so
+ * what was written is counted, and the larger of the two is charged, as an estimate.
+ */
+export class MessagesStream implements StreamMeter {
+  readonly #written = new WrittenText();
+  #blocks = 0;
+  /** The last block ended, and no other has begun. */
+  #isBetween = false;
+  #reported: Usage = {};
+  #compaction: Usage = {};
+  #stopped = false;
+  /** The delta that named the reason reported its output, and nothing absurd. */
+  #isBelieved = false;
+  #failed = false;
+  readonly #made = new Set<string>();
+
+  get usage(): Usage | undefined {
+    const { input, output } = this.#reported;
+    if (!this.#stopped || !this.#isBelieved || input === undefined || output === undefined) return undefined;
+    return addUsage({ cachedInput: 0, cacheWrite: 0, ...this.#reported }, this.#compaction);
+  }
+
+  corrected(estimate: Usage): Usage {
+    return correctedBy(this.#written.scaled(estimate), this.#reported);
+  }
+
+  get isWhole(): boolean {
+    return this.#stopped;
+  }
+
+  get isClosing(): boolean {
+    return this.#stopped || this.#isBetween;
+  }
+
+  get pieces(): number {
+    return this.#written.pieces + this.#blocks;
+  }
+
+  get kept(): Shape {
+    const container = { id: 'all' } as const;
+    return {
+      type: 'all',
+      error: 'all',
+      message: { usage: 'all', container },
+      content_block: this.#written,
+      delta: this.#written,
+      usage: 'all',
+    };
+  }
+
+  get failed(): boolean {
+    return this.#failed;
+  }
+
+  get made(): readonly string[] {
+    return [...this.#made];
+  }
+
+  /** Text, thinking, and what tools are called and called with. */
+  written(): string {
+    return this.#written.toString();
+  }
+
+  event(event: string): Verdict {
+    switch (eventName(event)) {
+      case 'content_block_delta':
+        this.#isBetween = false;
+        this.#written.collect(event, '"delta"');
+        return 'pass';
+      case 'content_block_start':
+        this.#isBetween = false;
+        this.#blocks++;
+        // What the provider's tools found comes as blocks, too.
+        if (!TOOL_RESULT.test(event)) this.#written.collect(event, '"content_block"');
+        if (event.includes('file_id')) this.#note(filesMade(eventData(event)?.content_block));
+        return 'pass';
+      case 'content_block_stop':
+        this.#isBetween = true;
+        return 'pass';
+      case 'message_start':
+        this.#start(eventData(event));
+        return 'pass';
+      case 'message_delta':
+        this.#delta(eventData(event));
+        return 'pass';
+      case 'message_stop':
+        return 'end';
+      case 'error':
+        // Held back like the end: clients leave as soon as they have read it.
+        this.#failed = true;
+        return 'end';
+      default:
+        return 'pass';
+    }
+  }
+
+  #start(data: unknown): void {
+    const message = isObject(data) ? data.message : undefined;
+    // The start has all of the input, or is not believed.
+    if (isObject(message) && messagesUsage(message)) this.#take(message);
+    this.#note(messagesMade(message));
+  }
+
+  #delta(data: unknown): void {
+    if (!isObject(data)) return;
+    const isTaken = this.#take(data);
+    const { delta } = data;
+    if (!isObject(delta)) return;
+    if (typeof delta.stop_reason === 'string') {
+      this.#stopped = true;
+      this.#isBelieved = isTaken;
+    }
+    this.#note(messagesMade(delta));
+  }
+
+  #note(ids: readonly string[]): void {
+    for (const id of ids) this.#made.add(id);
+  }
+
+  /** False where the event reports no output, or what is not to be believed. */
+  #take({ usage }: { usage?: unknown }): boolean {
+    const part = messagesUsagePart(usage);
+    if (!part) return false;
+    this.#reported = { ...this.#reported, ...part };
+    if (isObject(usage) && usage.iterations) this.#compaction = compactionUsage(usage);
+    return part.output !== undefined;
+  }
+}

@@ -1,0 +1,73 @@
+import type { Micro } from '../domain/credits.ts';
+import type { Usage } from '../domain/ledger-entry.ts';
+import type { CallBody } from './call-body.ts';
+import type { Shape } from './json-sieve.ts';
+
+/** Tokens of a text; may take a moment the first time. */
+export type CountTokens = (text: string) => Promise<number>;
+
+/** Configured bounds of what cannot be known before the call. */
+export interface Bounds {
+  /** Tokens of one image, audio or file part. */
+  readonly imageTokens: number;
+  /** Tokens that a model can read in one pass. */
+  readonly contextTokens: number;
+  /** Tokens behind the stored answers that the request names, beyond what it says itself. Default 0. */
+  readonly storedTokens?: number;
+}
+
+/** What is to become of an event of a stream: passed on, taken out, changed, or held back because it ends the answer. */
+export type Verdict = 'pass' | 'drop' | 'end' | { readonly replacement: string };
+
+/** Reads one streamed answer as it passes. Events come as Latin-1 text, a byte a character. */
+export interface StreamMeter {
+  event(event: string): Verdict;
+  /** What is kept of the data of an event that is too large to be held; `event` gets it so once its end has come. */
+  readonly kept: Shape;
+  /** An event of which only that much came before the answer broke off. `isLarge`: it is one of those. */
+  unfinished?(event: string, isLarge: boolean): void;
+  /** How many pieces of content have come: words, sound, pictures. */
+  readonly pieces: number;
+  /** The last content has come, as it seems, or its usage is coming: what ends the answer follows within a moment. */
+  readonly isClosing: boolean;
+  /** As reported until now; undefined: nothing usable was. */
+  readonly usage: Usage | undefined;
+  /** The estimate, with all that is known better: what was reported until now where it is not the whole yet. */
+  corrected?(estimate: Usage): Usage;
+  /** False: what ends an answer of this format has not come, so an end of the stream now is a break. Absent: unknown. */
+  readonly isWhole?: boolean;
+  /** The stream said that the call failed. */
+  readonly failed?: boolean;
+  /** Ids of what the upstream keeps of this answer, complete once it has ended. */
+  readonly made?: readonly string[];
+  /** Pictures or sound came, which `written` does not tell: a call that fails after that is charged all the same. */
+  readonly hasOutput?: boolean;
+  /** What the model wrote until now. */
+  written(): string;
+}
+
+/** How calls of an endpoint are metered: its columns in the endpoint table. */
+export interface Meter {
+  /** An upper bound of the charge (contract section 5, Admit). */
+  hold(body: CallBody, bounds: Bounds): Micro;
+  /**
+   * Usage as a whole answer reports it, or as it is known without a report; undefined where it is absent, negative or
+   * absurd. `answer` is undefined where it is no JSON. Of an answer too large to be held, it is what ANSWER_SHAPE keeps.
+   */
+  usage(answer: unknown, body: CallBody): Usage | undefined;
+  /** What a whole answer says, for the estimate. */
+  written(answer: unknown): string;
+  /** Whether a whole answer, its status 200 notwithstanding, says that the call failed. */
+  failed?(answer: unknown): boolean;
+  /** `injectedUsage`: the gateway asked for usage, and the client must not see a trace of it. */
+  stream(injectedUsage: boolean, body: CallBody): StreamMeter;
+  /**
+   * Usage where the upstream reported none: from what was sent and what was received. `storedTokens`: those behind the
+   * stored answers that the request names. No `output` in it: answers of this endpoint have none.
+   */
+  estimate(body: CallBody, written: string, count: CountTokens, storedTokens: number): Promise<Usage>;
+  /** Refuses what this endpoint cannot meter, with a GatewayError. */
+  check?(body: CallBody): void;
+  /** Ids of what the upstream keeps of a whole answer. */
+  made?(answer: unknown): readonly string[];
+}

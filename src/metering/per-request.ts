@@ -1,0 +1,25 @@
+import { holdFor } from '../domain/price.ts';
+import type { Meter, StreamMeter } from './meter.ts';
+import { saysError } from './says-error.ts';
+
+const PASSES: StreamMeter = {
+  event: () => 'pass',
+  kept: {},
+  pieces: 0,
+  isClosing: false,
+  usage: {},
+  written: () => '',
+};
+
+/**
+ * Endpoints whose tokens are not charged, `/v1/moderations` and `/v1/messages/count_tokens`: the price per request is
+ * the hold and the charge (contract section 5), whatever is sent and whatever the answer reports.
+ */
+export const perRequest: Meter = {
+  hold: ({ model }) => holdFor(model.price, {}),
+  usage: (answer) => (saysError(answer) ? undefined : {}),
+  failed: saysError,
+  written: () => '',
+  stream: () => PASSES,
+  estimate: async () => ({}),
+};

@@ -1,0 +1,100 @@
+import { invalidField } from '../domain/errors.ts';
+import type { Usage } from '../domain/ledger-entry.ts';
+import { holdFor } from '../domain/price.ts';
+import { surrogatePairs } from '../domain/surrogate-pairs.ts';
+import type { CallBody } from './call-body.ts';
+import type { Shape } from './json-sieve.ts';
+import type { Meter, StreamMeter, Verdict } from './meter.ts';
+import { isPricedByToken } from './priced-by-token.ts';
+import { reportedTokens } from './reported-tokens.ts';
+import { saysError } from './says-error.ts';
+import { eventData, saysDone, saysFailed } from './sse-event.ts';
+
+/** Unicode code points of `input` (contract section 5); half a surrogate pair is one, too. Throws 400 `invalid_field` where it is no text. */
+function charactersOf(body: CallBody): number {
+  const { input } = body.value;
+  if (typeof input !== 'string') throw invalidField('input', 'input must be a string, the text to speak.');
+  const long = body.longTexts?.get(input);
+  if (long) return long.characters;
+  return input.length - surrogatePairs(input);
+}
+
+/** What is known without a report: all, unless tokens have a price. */
+function knownUsage(body: CallBody): Usage | undefined {
+  return isPricedByToken(body.model) ? undefined : { characters: charactersOf(body) };
+}
+
+/**
+ * `/v1/audio/speech`. The answer says nothing of usage, unless it is a stream of events, so the hold is the charge. It is
+ * the whole charge too where the client leaves or the upstream breaks off after the first byte: all of the text went to the
+ * provider, which bills it so.
+ */
+export const speech: Meter = {
+  hold: (body) =>
+    holdFor(body.model.price, {
+      characters: charactersOf(body),
+      input: body.textBytes,
+      output: body.model.maxOutputTokens,
+    }),
+  usage: (answer, body) => (saysError(answer) ? undefined : knownUsage(body)),
+  failed: saysError,
+  written: () => '',
+  stream: (_injectedUsage, body) => new SpeechStream(body),
+  /** Tokens that nobody reported: those of the text are counted, those of the sound taken for the most there can be. */
+  async estimate(body, _written, count) {
+    const input = await count(String(body.value.input));
+    return { characters: charactersOf(body), input, output: body.model.maxOutputTokens };
+  },
+};
+
+/** Events `speech.audio.delta`, then `speech.audio.done` with `usage` in tokens. */
+class SpeechStream implements StreamMeter {
+  readonly #body: CallBody;
+  #usage: Usage | undefined;
+  pieces = 0;
+  /** No event tells the last sound from others. */
+  readonly isClosing = false;
+  readonly kept: Shape = { type: 'all', error: 'all', usage: 'all' };
+  #failed = false;
+  /** Read only before the end: its event has ended the answer. */
+  readonly isWhole = false;
+
+  constructor(body: CallBody) {
+    this.#body = body;
+    this.#usage = knownUsage(body);
+  }
+
+  /** Nothing where the provider failed before it spoke. */
+  get usage(): Usage | undefined {
+    return this.#failed && !this.hasOutput ? undefined : this.#usage;
+  }
+
+  get hasOutput(): boolean {
+    return this.pieces > 0;
+  }
+
+  get failed(): boolean {
+    return this.#failed;
+  }
+
+  written(): string {
+    return '';
+  }
+
+  event(event: string): Verdict {
+    if (saysDone(event)) return 'end';
+    if (saysFailed(event)) {
+      this.#failed = true;
+      return 'end';
+    }
+    if (!event.includes('speech.audio.done')) {
+      if (event.includes('speech.audio.delta')) this.pieces++;
+      return 'pass';
+    }
+    const data = eventData(event);
+    if (data?.type !== 'speech.audio.done') return 'pass';
+    const tokens = reportedTokens(data.usage);
+    if (tokens) this.#usage = { characters: charactersOf(this.#body), ...tokens };
+    return 'end';
+  }
+}

@@ -1,0 +1,123 @@
+import { ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import {
+  ATTR_ERROR_TYPE,
+  ATTR_HTTP_REQUEST_METHOD,
+  ATTR_HTTP_RESPONSE_STATUS_CODE,
+  ATTR_SERVER_ADDRESS,
+  ATTR_SERVER_PORT,
+} from '@opentelemetry/semantic-conventions';
+import { creditsString, type Micro } from '../domain/credits.ts';
+import type { Usage } from '../domain/ledger-entry.ts';
+import type { ReadCall } from '../gateway/call.ts';
+import type { EndCode } from '../gateway/call-metrics.ts';
+import type { Ending } from '../gateway/settle.ts';
+import type { CallTrace } from '../gateway/tracing.ts';
+
+const MS_PER_S = 1_000;
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80 };
+
+/** `gen_ai.operation.name`, where the semantic conventions have a word for it; else the last part of the path. */
+const OPERATIONS: Readonly<Record<string, string>> = {
+  '/v1/chat/completions': 'chat',
+  '/v1/responses': 'chat',
+  '/v1/messages': 'chat',
+  '/v1/completions': 'text_completion',
+};
+
+const propagator = new W3CTraceContextPropagator();
+
+/** The two spans of an admitted call: that of the caller's request, and below it that of the upstream's. */
+export class OpenCallTrace implements CallTrace {
+  readonly #server: Span;
+  readonly #client: Span;
+  readonly #call: ReadCall;
+  readonly #epoch: number;
+  readonly #sentAt: number;
+
+  /** `epoch`: when `performance.now()` was 0, in ms since the epoch: one for all four times, so that the spans nest. */
+  constructor(tracer: Tracer, server: Span, call: ReadCall, sentAt: number, epoch: number) {
+    const { model, isStream } = call.body;
+    const { path } = call.endpoint;
+    const { hostname, port, protocol } = new URL(model.upstream.url);
+    const operation = OPERATIONS[path] ?? path.slice(path.lastIndexOf('/') + 1);
+    this.#call = call;
+    this.#server = server;
+    this.#epoch = epoch;
+    this.#sentAt = sentAt;
+    this.#client = tracer.startSpan(
+      `${operation} ${model.slug}`,
+      {
+        kind: SpanKind.CLIENT,
+        startTime: epoch + sentAt,
+        attributes: {
+          [ATTR_HTTP_REQUEST_METHOD]: 'POST',
+          [ATTR_SERVER_ADDRESS]: hostname,
+          [ATTR_SERVER_PORT]: Number(port) || DEFAULT_PORTS[protocol],
+          'gen_ai.operation.name': operation,
+          'gen_ai.provider.name': model.upstream.format,
+          'gen_ai.request.model': model.upstreamModel,
+          'gen_ai.request.stream': isStream,
+        },
+      },
+      trace.setSpan(ROOT_CONTEXT, server),
+    );
+  }
+
+  passOn(headers: string[]): void {
+    for (let at = headers.length - 2; at >= 0; at -= 2) {
+      const name = headers[at];
+      if (name === 'traceparent' || name === 'tracestate') headers.splice(at, 2);
+    }
+    propagator.inject(trace.setSpan(ROOT_CONTEXT, this.#client), headers, {
+      set: (carrier, name, value) => carrier.push(name, value),
+    });
+  }
+
+  head(statusCode: number): void {
+    this.#client.setAttribute(ATTR_HTTP_RESPONSE_STATUS_CODE, statusCode);
+  }
+
+  firstToken(): void {
+    this.#client.setAttribute(
+      'gen_ai.response.time_to_first_chunk',
+      (performance.now() - this.#sentAt) / MS_PER_S,
+    );
+  }
+
+  ended(ending: Ending, code: EndCode, charge: Micro, upstreamMs: number): void {
+    const { compiled, requestId, body } = this.#call;
+    const failure = code === 'ok' ? {} : { [ATTR_ERROR_TYPE]: code };
+    this.#client.setAttributes({ ...usageAttributes(ending.usage), ...failure });
+    this.#server.setAttributes({
+      [ATTR_HTTP_RESPONSE_STATUS_CODE]: ending.status,
+      'gen_ai.request.model': body.model.slug,
+      'tollgate.request_id': requestId,
+      'tollgate.account_id': compiled.key.accountId,
+      'tollgate.key_id': compiled.key.id,
+      'tollgate.outcome': ending.outcome,
+      'tollgate.charge': creditsString(charge),
+      'tollgate.estimated': ending.estimated,
+      ...failure,
+    });
+    // A client that left is no error of anybody's.
+    if (code !== 'ok' && code !== 'client_left') {
+      this.#client.setStatus({ code: SpanStatusCode.ERROR });
+      if (ending.status >= 500 || ending.status < 400) this.#server.setStatus({ code: SpanStatusCode.ERROR });
+    }
+    this.#client.end(this.#epoch + this.#sentAt + upstreamMs);
+    this.#server.end(this.#epoch + performance.now());
+  }
+}
+
+/** Input tokens are all of them here, those from a cache and into one included (semantic conventions, "gen_ai.usage"). */
+function usageAttributes(usage: Usage | undefined): Record<string, number> {
+  if (usage?.input === undefined && usage?.output === undefined) return {};
+  const { input = 0, output = 0, cachedInput = 0, cacheWrite = 0 } = usage;
+  return {
+    'gen_ai.usage.input_tokens': input + cachedInput + cacheWrite,
+    'gen_ai.usage.output_tokens': output,
+    ...(cachedInput > 0 ? { 'gen_ai.usage.cache_read.input_tokens': cachedInput } : {}),
+    ...(cacheWrite > 0 ? { 'gen_ai.usage.cache_creation.input_tokens': cacheWrite } : {}),
+  };
+}

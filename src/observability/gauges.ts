@@ -1,0 +1,140 @@
+import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+import type { Book } from '../book/book.ts';
+import { VERSION } from '../config/version.ts';
+import { MICRO_PER_CREDIT } from '../domain/credits.ts';
+import type { SpoolFolder } from '../gateway/request/spool/spool.ts';
+import type { OpenLedger } from '../ledger/open-ledger.ts';
+
+const MS_PER_S = 1_000;
+/** Most queued alerts that a scrape counts: the question must stay cheap when they are many. */
+const ALERTS_COUNTED = 1_000;
+
+/**
+ * How the values of several processes become one, where one answers for all: what each has of its own is added up; of
+ * what they all read in the same place, the worst counts.
+ */
+type Aggregator = 'sum' | 'max' | 'min' | 'first';
+
+export interface GaugeParts {
+  readonly ledger: Pick<OpenLedger, 'check' | 'openSettlements' | 'backlog' | 'refusedEntries' | 'holds'>;
+  readonly book: Pick<Book, 'ping' | 'queuedAlerts'>;
+  readonly spools: Pick<SpoolFolder, 'kept'>;
+}
+
+/** What is read when Prometheus asks: the process, and how far the ledger and the book are. */
+export function registerGauges(registry: Registry, parts: GaugeParts): void {
+  const gauge = (name: string, aggregator: Aggregator, help: string, read: () => number | Promise<number>) =>
+    new Gauge({
+      name,
+      help,
+      aggregator,
+      registers: [registry],
+      async collect() {
+        // A part that does not answer must not take the other metrics along.
+        this.set(
+          await Promise.resolve()
+            .then(read)
+            .catch(() => Number.NaN),
+        );
+      },
+    });
+  collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: 'tollgate_build_info',
+    help: 'Always 1; the label is the version of the gateway',
+    labelNames: ['version'],
+    aggregator: 'first',
+    registers: [registry],
+  }).set({ version: VERSION }, 1);
+  ledgerGauges(gauge, parts.ledger);
+  bookGauges(gauge, parts.book);
+  const { spools } = parts;
+  gauge(
+    'tollgate_spooled_bodies',
+    'sum',
+    'Large request bodies that are kept in the data folder now',
+    () => spools.kept.bodies,
+  );
+  gauge('tollgate_spooled_bytes', 'sum', 'Bytes that they have together', () => spools.kept.bytes);
+}
+
+type MakeGauge = (
+  name: string,
+  aggregator: Aggregator,
+  help: string,
+  read: () => number | Promise<number>,
+) => unknown;
+
+function ledgerGauges(gauge: MakeGauge, ledger: GaugeParts['ledger']): void {
+  // Asked once a scrape, for the gauges that share the answer.
+  const backlog = shared(() => ledger.backlog());
+  const faults = shared(() => ledger.check());
+  gauge('tollgate_open_settlements', 'sum', 'Charges that Redis has not confirmed yet', () =>
+    ledger.openSettlements(),
+  );
+  gauge(
+    'tollgate_journal_backlog',
+    'max',
+    'Ledger entries in Redis that are not in the book yet, of all gateways; NaN: Redis does not answer',
+    async () => (await backlog()).entries,
+  );
+  gauge(
+    'tollgate_journal_lag_seconds',
+    'max',
+    'Age of the oldest of them: what a loss of Redis would cost; 0: there is none',
+    async () => (await backlog()).ageMs / MS_PER_S,
+  );
+  gauge(
+    'tollgate_journal_refused',
+    'max',
+    'Ledger entries in Redis that the book does not take; each is in the log, and waits for repair',
+    () => ledger.refusedEntries(),
+  );
+  gauge(
+    'tollgate_holds',
+    'max',
+    'Calls that hold credits, of all gateways; counted every 15 seconds',
+    () => ledger.holds().count,
+  );
+  gauge(
+    'tollgate_held_credits',
+    'max',
+    'Credits that they hold',
+    () => ledger.holds().amount / MICRO_PER_CREDIT,
+  );
+  gauge('tollgate_redis_up', 'min', '1: Redis answers', () => isUp(faults()));
+  gauge(
+    'tollgate_redis_durable',
+    'min',
+    '1: Redis persists and evicts nothing; NaN: it does not answer',
+    async () => ((await faults()).length === 0 ? 1 : 0),
+  );
+}
+
+function bookGauges(gauge: MakeGauge, book: GaugeParts['book']): void {
+  gauge('tollgate_book_up', 'min', '1: the book (database) answers', () => isUp(book.ping()));
+  gauge(
+    'tollgate_alerts_queued',
+    'max',
+    `Low-credits alerts that no gateway has begun to send, ${ALERTS_COUNTED} at most; NaN: the book does not answer`,
+    async () => (await book.queuedAlerts(ALERTS_COUNTED)).length,
+  );
+}
+
+function isUp(asked: Promise<unknown>): Promise<number> {
+  return asked.then(
+    () => 1,
+    () => 0,
+  );
+}
+
+/** Asks once for all who ask before the answer is there. */
+function shared<T>(ask: () => Promise<T>): () => Promise<T> {
+  let asked: Promise<T> | undefined;
+  return () => {
+    asked ??= ask().finally(() => {
+      asked = undefined;
+    });
+    return asked;
+  };
+}

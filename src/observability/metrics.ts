@@ -1,0 +1,150 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { DeliveryStatus } from '../book/book.ts';
+import { MICRO_PER_CREDIT, type Micro } from '../domain/credits.ts';
+import type { ErrorCode } from '../domain/errors.ts';
+import type { EndCode, Meters } from '../gateway/call-metrics.ts';
+
+const MS_PER_S = 1_000;
+const DELIVERY_STATUSES: readonly DeliveryStatus[] = ['delivered', 'failed', 'timeout', 'blocked', 'unknown'];
+/** Model calls take from milliseconds to half an hour. */
+const CALL_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800];
+const ADDED_BUCKETS_S = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
+
+/**
+ * The request path's metrics (contract section 7, "Operations"). Labels are bounded: paths of the endpoint table, codes of
+ * the error table; never a key, an account, a model or a URL.
+ */
+export class GatewayMeters implements Meters {
+  readonly #requests: Counter<'endpoint' | 'code'>;
+  readonly #upstream: Histogram;
+  readonly #firstByte: Histogram;
+  readonly #firstToken: Histogram;
+  readonly #added: Histogram;
+  readonly #deliveries: Counter<'status'>;
+  /** Finding a labelled counter costs a microsecond, so each is found once. */
+  readonly #counters = new Map<string, Map<string, Counter.Internal>>();
+  /** Summed as integers; a decimal only when it is read. */
+  #chargedMicro = 0;
+  #callsInFlight = 0;
+  #openStreams = 0;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.#requests = new Counter({
+      name: 'tollgate_requests_total',
+      help: 'Model calls that ended, by endpoint and by what the caller got: ok, an error code, or how the answer broke off',
+      labelNames: ['endpoint', 'code'],
+      registers,
+    });
+    const histogram = (name: string, help: string, buckets: number[]) =>
+      new Histogram({ name, help, buckets, registers });
+    this.#upstream = histogram(
+      'tollgate_upstream_seconds',
+      'From sending a call upstream to the end of its answer',
+      CALL_BUCKETS_S,
+    );
+    this.#firstByte = histogram(
+      'tollgate_time_to_first_byte_seconds',
+      'From the request to the head of its answer; an answer that is not streamed is settled first',
+      CALL_BUCKETS_S,
+    );
+    this.#firstToken = histogram(
+      'tollgate_time_to_first_token_seconds',
+      'Of streams: from the request to the first event of the answer',
+      CALL_BUCKETS_S,
+    );
+    this.#added = histogram(
+      'tollgate_added_seconds',
+      'What the gateway took of a call, beside the upstream: to judge, admit and settle it',
+      ADDED_BUCKETS_S,
+    );
+    this.#deliveries = new Counter({
+      name: 'tollgate_alert_deliveries_total',
+      help: 'Low-credits alerts by outcome: delivered, failed, timeout, blocked, or unknown (given up at a stop)',
+      labelNames: ['status'],
+      registers,
+    });
+    // Shown from the start: the first failure is then an increase, which alert rules see.
+    for (const status of DELIVERY_STATUSES) this.#deliveries.inc({ status }, 0);
+    const charged = () => this.#chargedMicro / MICRO_PER_CREDIT;
+    new Counter({
+      name: 'tollgate_charged_credits_total',
+      help: 'Credits charged by this process',
+      registers,
+      collect() {
+        this.reset();
+        this.inc(charged());
+      },
+    });
+    const gauge = (name: string, help: string, read: () => number) =>
+      new Gauge({
+        name,
+        help,
+        registers,
+        aggregator: 'sum',
+        collect() {
+          this.set(read());
+        },
+      });
+    gauge(
+      'tollgate_calls_in_flight',
+      'Model calls of this process that were admitted and are not settled',
+      () => this.#callsInFlight,
+    );
+    gauge(
+      'tollgate_open_streams',
+      'Those of them whose answer is a stream that has begun',
+      () => this.#openStreams,
+    );
+  }
+
+  refused(endpoint: string, code: ErrorCode): void {
+    this.#count(endpoint, code);
+  }
+
+  began(): void {
+    this.#callsInFlight++;
+  }
+
+  streamBegan(): void {
+    this.#openStreams++;
+  }
+
+  settled(wasStream: boolean): void {
+    this.#callsInFlight--;
+    if (wasStream) this.#openStreams--;
+  }
+
+  firstToken(afterMs: number): void {
+    this.#firstToken.observe(afterMs / MS_PER_S);
+  }
+
+  firstByte(afterMs: number): void {
+    this.#firstByte.observe(afterMs / MS_PER_S);
+  }
+
+  ended(endpoint: string, code: EndCode, upstreamMs: number, addedMs: number, charge: Micro): void {
+    this.#count(endpoint, code);
+    this.#upstream.observe(upstreamMs / MS_PER_S);
+    this.#added.observe(addedMs / MS_PER_S);
+    this.#chargedMicro += charge;
+  }
+
+  alertDelivered(status: DeliveryStatus): void {
+    this.#deliveries.inc({ status });
+  }
+
+  #count(endpoint: string, code: EndCode): void {
+    let byCode = this.#counters.get(endpoint);
+    if (!byCode) {
+      byCode = new Map();
+      this.#counters.set(endpoint, byCode);
+    }
+    let counter = byCode.get(code);
+    if (!counter) {
+      counter = this.#requests.labels(endpoint, code);
+      byCode.set(code, counter);
+    }
+    counter.inc();
+  }
+}

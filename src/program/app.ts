@@ -1,0 +1,146 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import cors from '@fastify/cors';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyServerOptions,
+  LogController,
+} from 'fastify';
+import { type AccountDeps, accountRoutes } from '../api/account-routes.ts';
+import { type AdminDeps, adminRoutes } from '../api/admin-routes.ts';
+import { type ExplainDeps, explainRoutes } from '../api/explain-route.ts';
+import { type KeysDeps, keysRoutes } from '../api/keys-routes.ts';
+import { openapi } from '../api/openapi.ts';
+import { type OpsDeps, opsRoutes } from '../api/ops-routes.ts';
+import { GatewayError } from '../domain/errors.ts';
+import { newRequestId } from '../domain/request-id.ts';
+import { modelsRoute } from '../gateway/models-route.ts';
+import { noSuchEndpoint } from '../gateway/no-such-endpoint.ts';
+import type { PipelineParts } from '../gateway/pipeline.ts';
+import { refusalHeaders, refusalText, refuse } from '../gateway/refuse.ts';
+import { ConnectionRefuser } from '../gateway/refuse-connection.ts';
+import { checkHead } from '../gateway/request/request-head.ts';
+import { modelRoutes } from '../gateway/routes.ts';
+import { RequestLog } from '../log/request-log.ts';
+import { pagesLater } from './lazy-pages.ts';
+
+/** How often Node looks for connections that are past `server.headTimeoutMs` or `server.bodyTimeoutMs`. */
+const CHECK_EVERY_MS = 2_000;
+/** Above the 60 s of common load balancers, so that they close idle connections first. */
+const KEEP_ALIVE_MS = 72_000;
+
+export type AppParts = KeysDeps &
+  AccountDeps &
+  AdminDeps &
+  ExplainDeps &
+  OpsDeps & { readonly pipeline: PipelineParts; readonly logger: FastifyBaseLogger };
+
+/**
+ * Schemas of routes describe them in /openapi.json and do nothing else. That answers are as they are described, and hold
+ * nothing more, is tested; the two compilers that would see to it in every gateway take 60 ms and 4 MB to load.
+ */
+const DESCRIBING_ONLY = {
+  compilersFactory: { buildValidator: () => () => () => true, buildSerializer: () => () => JSON.stringify },
+  // Fastify's types know no validators but those of Ajv.
+} as unknown as NonNullable<FastifyServerOptions['schemaController']>;
+
+/** The Fastify instance with every route; not listening. */
+export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
+  const { server } = parts.config;
+  const connections = new ConnectionRefuser();
+  const app = Fastify({
+    loggerInstance: parts.logger,
+    // One line a request would cost more than the forwarding; metrics and the ledger tell what happened.
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: newRequestId,
+    childLoggerFactory: (logger, bindings) => new RequestLog(logger, bindings),
+    schemaController: DESCRIBING_ONLY,
+    bodyLimit: parts.pipeline.bodyLimitBytes,
+    requestTimeout: server.bodyTimeoutMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    http: {
+      // Node wants it no longer than the other.
+      headersTimeout: Math.min(server.headTimeoutMs, server.bodyTimeoutMs),
+      connectionsCheckingInterval: CHECK_EVERY_MS,
+      // Refused by checkHead, in our words.
+      requireHostHeader: false,
+    },
+    forceCloseConnections: 'idle',
+    // While stopping, connections that are open are served to their end, each told to close.
+    return503OnClosing: false,
+    frameworkErrors: refuse,
+    clientErrorHandler: connections.refuse,
+    routerOptions: { ignoreTrailingSlash: true },
+    // The client's address is read by the gatekeeper, which walks only through trusted CIDRs.
+    trustProxy: false,
+  });
+  app.server.on('request', connections.note).on('connect', connections.refuseTunnel);
+  expectations(app.server);
+  app.setErrorHandler(refuse);
+  app.setNotFoundHandler((request) => {
+    throw noSuchEndpoint(request);
+  });
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
+    checkHead(request.raw);
+    done();
+  });
+  await app.register(cors, {
+    origin: '*',
+    methods: ['GET', 'POST', 'PATCH', 'DELETE'],
+    exposedHeaders: [
+      'x-request-id',
+      'request-id',
+      'x-tollgate-charge',
+      'x-tollgate-warning',
+      'x-should-retry',
+      'retry-after',
+    ],
+    maxAge: 3_600,
+    strictPreflight: false,
+  });
+  // Before its body is read: a stranger could make the gateway read one to be told that there is nothing.
+  app.addHook('onRequest', (request, _reply, done) => {
+    done(request.is404 ? noSuchEndpoint(request) : undefined);
+  });
+  await app.register(openapi());
+  await app.register(modelRoutes(parts.pipeline));
+  await app.register(modelsRoute(parts.pipeline));
+  await app.register(keysRoutes(parts));
+  await app.register(explainRoutes(parts));
+  await app.register(accountRoutes(parts));
+  await app.register(adminRoutes(parts));
+  await app.register(opsRoutes(parts));
+  await app.register(
+    pagesLater(async () => {
+      const { buildPages } = await import('./pages.ts');
+      return await buildPages(app.swagger(), parts.logger);
+    }),
+  );
+  return app;
+}
+
+/**
+ * `Expect: 100-continue` is answered when somebody begins to read the body: by then the key has been judged, so that a
+ * refused client need not send it (RFC 9110 §10.1.1). Node would answer it at once.
+ */
+function expectations(server: Server): void {
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    request.once('resume', () => {
+      if (!response.headersSent) response.writeContinue();
+    });
+    server.emit('request', request, response);
+  });
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    const refusal = new GatewayError('invalid_request', 'Of Expect, only 100-continue can be met.');
+    const body = refusalText(refusal, request.url ?? '');
+    const headers = {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': Buffer.byteLength(body),
+      'x-request-id': newRequestId(),
+      ...refusalHeaders(417, refusal),
+      connection: 'close',
+    };
+    response.writeHead(417, headers).end(body);
+  });
+}

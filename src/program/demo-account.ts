@@ -1,0 +1,76 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { newWebhookSecret } from '../alerts/sign.ts';
+import type { Book } from '../book/book.ts';
+import type { Config } from '../config/config.ts';
+import { micro } from '../domain/credits.ts';
+import { DEFAULT_SETTINGS } from '../domain/key-settings.ts';
+import { hashKey, newKeyValue } from '../domain/key-value.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+
+const EMAIL = 'demo@example.com';
+const CREDITS = micro(1_000_000_000);
+const THRESHOLD = micro(100_000_000);
+
+/**
+ * What `npm start` gives a newcomer (contract section 1): on the first start an account with 1,000 credits and its key,
+ * and at each start a curl line that works as pasted. The key value is kept in the data folder, readable by its owner
+ * only: this one account is for trying things out.
+ */
+export async function ensureDemoAccount(parts: {
+  book: Book;
+  ledger: Ledger;
+  config: Config;
+  url: string;
+}): Promise<void> {
+  const { book, ledger, config, url } = parts;
+  // The value is written first: a start that dies half-way finds it again and goes on from there.
+  const file = join(config.dataDir, 'demo-key');
+  if (!existsSync(file)) {
+    if ((await book.accounts(0, 1)).length > 0) return;
+    writeFileSync(file, `${newKeyValue(config.keyPrefix).value}\n`, { mode: 0o600 });
+  }
+  const key = readFileSync(file, 'utf8').trim();
+  if (!(await book.keyByHash(hashKey(key)))) await createDemoAccount(book, ledger, config, key);
+  const model = [...config.catalog.values()].find(({ category }) => category === 'text')?.slug ?? 'demo-chat';
+  process.stdout.write(`
+Tollgate is running at ${url}
+
+  Demo key   ${key}
+  Dashboard  ${url}/dashboard/ (sign in with that key)
+
+Make a call:
+
+  curl ${url}/v1/chat/completions \\
+    -H 'Authorization: Bearer ${key}' \\
+    -H 'Content-Type: application/json' \\
+    -d '{"model":"${model}","messages":[{"role":"user","content":"Hello!"}]}'
+
+See what it cost:
+
+  curl ${url}/api/account/ledger/ -H 'Authorization: Bearer ${key}'
+
+Models: ${[...config.catalog.keys()].join(', ')}.
+`);
+}
+
+async function createDemoAccount(book: Book, ledger: Ledger, config: Config, value: string): Promise<void> {
+  const hash = hashKey(value);
+  const { account, key } = await book.createAccount(
+    { email: EMAIL, alertThreshold: THRESHOLD, webhookSecret: newWebhookSecret() },
+    {
+      hash,
+      prefix: value.slice(0, config.keyPrefix.length + 4),
+      name: 'demo',
+      ...DEFAULT_SETTINGS,
+      description: 'Made by npm start',
+      canManage: true,
+    },
+    { id: 'grant_demo', amount: CREDITS, note: 'Demo credits' },
+    Date.now(),
+  );
+  await ledger.publishKey(key, hash);
+  for (const grant of await book.pendingGrants(Date.now() + 1, 100)) {
+    if (grant.accountId === account.id) await ledger.grant(grant);
+  }
+}

@@ -1,0 +1,184 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { AlertWorker } from '../alerts/alert-worker.ts';
+import type { Book } from '../book/book.ts';
+import { openBook } from '../book/open-book.ts';
+import { liveLine, startWarnings } from '../config/catalog.ts';
+import type { Config } from '../config/config.ts';
+import type { ReplaceCatalog } from '../config/reload.ts';
+import { DemoUpstreams } from '../demo/demo-upstreams.ts';
+import type { SpoolFolder } from '../gateway/request/spool/spool.ts';
+import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
+import { BookOlderThanRedis } from '../ledger/recovery/restored-book.ts';
+import { parseRedisUrl } from '../ledger/redis/connect.ts';
+import { buildApp } from './app.ts';
+import {
+  ALERT_WORKER,
+  APP_PARTS,
+  COUNTRIES,
+  compose,
+  SPOOLS,
+  TOKEN_COUNTER,
+  TRANSPORT,
+} from './container.ts';
+import { startOwnRedis } from './private-redis.ts';
+import { Stopping } from './stopping.ts';
+import { returnMemory } from './trim-startup-heap.ts';
+
+/** How long settles and the journal may take after the last request (contract section 1, "Stop"). */
+const DRAIN_WITHIN_MS = 10_000;
+
+const LISTEN_FAULTS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program has this port. Stop that one, or set PORT to another',
+  EACCES: 'this user may not use this port. Set PORT to one above 1023',
+  EADDRNOTAVAIL: 'this machine does not have this address. Set HOST to one that it has',
+  ENOTFOUND: 'there is no such host. Set HOST to an address of this machine',
+};
+
+/** What was opened, closed in reverse order; one that fails to close does not keep the others open. */
+class Closers {
+  readonly #closers: (() => Promise<unknown> | unknown)[] = [];
+
+  add(closer: () => Promise<unknown> | unknown): void {
+    this.#closers.push(closer);
+  }
+
+  async close(): Promise<void> {
+    for (const closer of this.#closers.splice(0).reverse()) {
+      try {
+        await closer();
+      } catch (error) {
+        process.stderr.write(`tollgate: while stopping: ${(error as Error).message}\n`);
+      }
+    }
+  }
+}
+
+/** A gateway that serves. */
+export interface Served {
+  readonly url: string;
+  readonly config: Config;
+  readonly book: Book;
+  readonly ledger: OpenLedger;
+  readonly replaceCatalog: ReplaceCatalog;
+  /** Contract section 1, "Stop": finish, settle, drain, close. */
+  close(): Promise<void>;
+}
+
+/** Opens everything and listens. Rejects with one clear line where a setting cannot be honoured; then nothing stays open. */
+export async function serve(config: Config, logger: FastifyBaseLogger): Promise<Served> {
+  const closers = new Closers();
+  try {
+    return await open(closers, config, logger);
+  } catch (error) {
+    await closers.close();
+    throw error;
+  }
+}
+
+async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger): Promise<Served> {
+  for (const warning of startWarnings(loaded)) logger.warn(warning);
+  logger.info(liveLine(loaded));
+
+  const demo = new DemoUpstreams();
+  closers.add(() => demo.close());
+  const config = await demo.bind(loaded);
+  let { catalog } = config;
+
+  const book = await openBook({ databaseUrl: config.databaseUrl, dataDir: config.dataDir });
+  closers.add(() => book.close());
+
+  // Loaded only where it is wanted; closed when the last call is settled.
+  const tracing =
+    config.tracing && (await import('../observability/tracing.ts')).openTracing(config.tracing, logger);
+  closers.add(() => tracing?.close());
+
+  let alerts: AlertWorker | undefined;
+  // After the ledger, whose last entries may queue an alert: it is sent now, and not at the next start.
+  closers.add(() => alerts?.stop(config.alerts.timeoutMs));
+  const { ledger, redisFaults } = await openLedgerOf(closers, config, book, logger, () => alerts?.notify());
+
+  const stopping = new Stopping();
+  const container = compose({
+    config,
+    catalog: () => catalog,
+    logger,
+    book,
+    ledger,
+    redisFaults,
+    isDraining: () => stopping.isDraining,
+    tracing,
+  });
+  closers.add(() => container.resolve(COUNTRIES).close());
+  closers.add(() => container.resolve(TOKEN_COUNTER).close());
+  closers.add(() => container.resolve(TRANSPORT).close());
+  await checkFolder(container.resolve(SPOOLS), config.dataDir);
+  alerts = container.resolve(ALERT_WORKER);
+  alerts.start();
+  book.anyBlockedCountries().then(
+    (any) => any && container.resolve(COUNTRIES).warmUp(),
+    () => {},
+  );
+
+  const app = await buildApp(container.resolve(APP_PARTS));
+  stopping.watch(app);
+  closers.add(() => stopping.stop(app, config.server.drainDelayMs));
+  await app.ready();
+  returnMemory();
+  const { host, port } = config.server;
+  const url = await app.listen({ host, port }).catch((cause: NodeJS.ErrnoException) => {
+    const reason = LISTEN_FAULTS[cause.code ?? ''] ?? cause.message;
+    throw new Error(`The gateway cannot listen on ${host}, port ${port}: ${reason}.`, { cause });
+  });
+  const replaceCatalog = async (next: Config) => {
+    ({ catalog } = await demo.bind(next));
+  };
+  return { url, config, book, ledger, replaceCatalog, close: () => closers.close() };
+}
+
+/** The ledger on the Redis that is configured, or on a private one. */
+async function openLedgerOf(
+  closers: Closers,
+  config: Config,
+  book: Book,
+  logger: FastifyBaseLogger,
+  onAlerts: () => void,
+): Promise<{ ledger: OpenLedger; redisFaults: readonly string[] }> {
+  let address = config.redisUrl === undefined ? undefined : parseRedisUrl(config.redisUrl);
+  if (!address) {
+    const redis = await startOwnRedis(config, logger);
+    closers.add(() => redis.stop());
+    address = { kind: 'socket', path: redis.socketPath };
+  }
+  const ledger = await openLedger({
+    address,
+    book,
+    log: logger,
+    requestTimeoutMs: config.limits.requestTimeoutMs,
+    onAlerts,
+    waitReplicas: config.redisWaitReplicas,
+    bounds: config.limits,
+  }).catch((cause: unknown) => {
+    if (cause instanceof BookOlderThanRedis) throw cause;
+    const reason = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause);
+    throw new Error(`Redis cannot be used (${reason}). Check REDIS_URL, and that the server is running.`, {
+      cause,
+    });
+  });
+  closers.add(() => ledger.close(DRAIN_WITHIN_MS));
+  const redisFaults = await ledger.check();
+  for (const fault of redisFaults) {
+    if (config.requireDurableRedis) throw new Error(`REQUIRE_DURABLE_REDIS is set, but ${fault}`);
+    logger.warn(`REDIS WILL LOSE CREDITS: ${fault}`);
+  }
+  return { ledger, redisFaults };
+}
+
+/** With both URLs set nothing else has touched the data folder at the start, and each large body would be refused for ever. */
+async function checkFolder(spools: SpoolFolder, dataDir: string): Promise<void> {
+  await spools.check().catch((cause: Error) => {
+    const reason = `The data folder ${dataDir} cannot be used (${cause.message})`;
+    throw new Error(`${reason}. Large request bodies are kept there: check it, or set TOLLGATE_DATA.`, {
+      cause,
+    });
+  });
+}

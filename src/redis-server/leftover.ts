@@ -1,0 +1,95 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { Log } from '../log/log.ts';
+import { askRedis } from './socket.ts';
+
+const POLL_MS = 25;
+const GRACE_MS = 10_000;
+const KILLED_WITHIN_MS = 5_000;
+
+/**
+ * Ends every server that a killed gateway left behind on this socket, and waits until it is gone (contract section 1:
+ * "never doubled"). The next start replaces it instead of adopting it, because only a parent is told when its child
+ * dies. Nothing is lost: Redis writes its append-only file out before it obeys SIGTERM.
+ *
+ * Call it with the folder's lock held, or it ends the server of a living gateway. Throws Error where one stays.
+ */
+export async function endLeftovers(socketPath: string, log: Log): Promise<void> {
+  const pids = await serversOn(socketPath);
+  if (pids.length > 0) log.info({ pids }, 'replacing the Redis that an earlier gateway left behind');
+  signal(pids, 'SIGTERM');
+  if (!(await goneWithin(socketPath, GRACE_MS))) {
+    signal(await serversOn(socketPath), 'SIGKILL');
+    if (!(await goneWithin(socketPath, KILLED_WITHIN_MS))) {
+      throw new Error(`a Redis left behind on ${socketPath} cannot be ended; end its process by hand`);
+    }
+  }
+  // One that this process cannot see, as from another container, can still be asked.
+  if ((await askRedis(socketPath, 'PING')) === undefined) return;
+  await askRedis(socketPath, 'SHUTDOWN NOSAVE');
+  const deadline = Date.now() + GRACE_MS;
+  while ((await askRedis(socketPath, 'PING')) !== undefined) {
+    if (Date.now() > deadline)
+      throw new Error(`another Redis answers on ${socketPath} and does not shut down`);
+    await sleep(POLL_MS);
+  }
+}
+
+/**
+ * Ids of the Redis and Valkey servers whose command line names the socket. A pid file would miss a server whose gateway
+ * was killed between starting it and writing the file, and could name a stranger; the command line does neither. Redis
+ * keeps the socket in it when it sets its own title. A zombie has an empty command line, and so counts as gone.
+ */
+export async function serversOn(socketPath: string): Promise<number[]> {
+  const found = (await commandLines()).filter(({ command }) => isServerOn(command, socketPath));
+  return found.map(({ pid }) => pid);
+}
+
+function isServerOn(command: string, socketPath: string): boolean {
+  if (!/^(\S*\/)?(redis|valkey)-server\s/.test(command)) return false;
+  const at = command.indexOf(socketPath);
+  // Else a longer path that ends, or begins, like this one would match.
+  return (
+    at > 0 && /[\s:]/.test(command.charAt(at - 1)) && /^(\s|$)/.test(command.slice(at + socketPath.length))
+  );
+}
+
+async function commandLines(): Promise<{ pid: number; command: string }[]> {
+  if (process.platform !== 'linux') {
+    const { stdout } = await promisify(execFile)('ps', ['-A', '-ww', '-o', 'pid=,command=']);
+    return stdout.split('\n').map((line) => {
+      const [, pid = '', command = ''] = /^\s*(\d+)\s+(.*)$/.exec(line) ?? [];
+      return { pid: Number(pid), command };
+    });
+  }
+  // Not `ps`: a slim container has none.
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  return Promise.all(
+    pids.map(async (pid) => {
+      // A process may end between the listing and the reading.
+      const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+      return { pid: Number(pid), command: text.replaceAll('\0', ' ').trim() };
+    }),
+  );
+}
+
+function signal(pids: readonly number[], name: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, name);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
+}
+
+async function goneWithin(socketPath: string, limitMs: number): Promise<boolean> {
+  const deadline = Date.now() + limitMs;
+  while ((await serversOn(socketPath)).length > 0) {
+    if (Date.now() > deadline) return false;
+    await sleep(POLL_MS);
+  }
+  return true;
+}

@@ -1,0 +1,199 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { makeFolder } from '../config/make-folder.ts';
+import type { Log } from '../log/log.ts';
+import { findRedisServer } from './binary.ts';
+import { endLeftovers } from './leftover.ts';
+import { askRedis, removeSocket, socketPathFor } from './socket.ts';
+
+const POLL_MS = 10;
+const FIRST_ANSWER_WITHIN_MS = 30_000;
+const SHUTDOWN_WITHIN_MS = 10_000;
+const FIRST_BACKOFF_MS = 100;
+const LONGEST_BACKOFF_MS = 5_000;
+/** One that ran this long did not die of how it was started. */
+const STEADY_AFTER_MS = 10_000;
+const SQLITE_BUSY = 5;
+
+export interface PrivateRedis {
+  readonly socketPath: string;
+  /** Shuts the server down, its data written out, and resolves when it is gone. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the gateway's own Redis (contract section 1, "Redis") on a unix socket, with its data in `<dataDir>/redis`, and
+ * resolves when it answers. States: starting → up ⇄ down (it died; started again after a growing pause) → stopped.
+ *
+ * The server has a session of its own, so that Ctrl-C in a terminal reaches the gateway only, which still needs Redis to
+ * drain; it survives a gateway that is killed, and the next start replaces it.
+ *
+ * Throws RedisServerMissing; Error with a line for the operator where another gateway has the folder or where the server
+ * does not come up.
+ */
+export async function startPrivateRedis(dataDir: string, log: Log): Promise<PrivateRedis> {
+  const binary = findRedisServer();
+  const folder = join(dataDir, 'redis');
+  const lock = lockFolder(folder);
+  try {
+    const socketPath = socketPathFor(folder);
+    await endLeftovers(socketPath, log);
+    const server = new RedisChild(binary, folder, socketPath, log);
+    await server.start();
+    let stopped: Promise<void> | undefined;
+    return {
+      socketPath,
+      // Once only: by a second time, the folder may be another gateway's.
+      stop: () => {
+        stopped ??= server.stop().finally(() => lock.close());
+        return stopped;
+      },
+    };
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+}
+
+/**
+ * An open SQLite transaction is a file lock that the operating system drops with the process, however it ends. The book
+ * has one too, but not where it is PostgreSQL: then two gateways could share a data folder.
+ */
+function lockFolder(folder: string): DatabaseSync {
+  let lock: DatabaseSync | undefined;
+  try {
+    makeFolder(folder);
+    lock = new DatabaseSync(join(folder, 'owner.lock'));
+    lock.exec('BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock?.close();
+    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) {
+      throw new Error(`the folder ${folder} cannot be used for Redis data: ${(error as Error).message}`);
+    }
+    throw new Error(
+      `another gateway is using the Redis data in ${folder}: stop it, or let both share a Redis through REDIS_URL; a TOLLGATE_DATA of its own is only for a gateway with a database of its own`,
+    );
+  }
+}
+
+class RedisChild {
+  readonly #binary: string;
+  readonly #folder: string;
+  readonly #socketPath: string;
+  readonly #log: Log;
+  #child: ChildProcess | undefined;
+  #gone: Promise<void> = Promise.resolve();
+  #restart: NodeJS.Timeout | undefined;
+  #backoffMs = FIRST_BACKOFF_MS;
+  /** Whether one that ends is started again: from its first answer until the stop. */
+  #watched = false;
+
+  constructor(binary: string, folder: string, socketPath: string, log: Log) {
+    this.#binary = binary;
+    this.#folder = folder;
+    this.#socketPath = socketPath;
+    this.#log = log;
+  }
+
+  /** Resolves when the server answers. Throws, with nothing left running, where it does not. */
+  async start(): Promise<void> {
+    this.#spawn();
+    process.on('exit', this.#abandon);
+    const deadline = Date.now() + FIRST_ANSWER_WITHIN_MS;
+    while (this.#child) {
+      const answer = await askRedis(this.#socketPath, 'PING');
+      // Reading a large append-only file takes as long as it takes.
+      const isLoading = answer?.startsWith('-LOADING');
+      if (answer === '+PONG') {
+        this.#watched = true;
+        return;
+      }
+      if (!isLoading && Date.now() > deadline) break;
+      await sleep(POLL_MS);
+    }
+    await this.stop();
+    throw new Error(`the private Redis did not start: ${this.#lastLogLine()}`);
+  }
+
+  async stop(): Promise<void> {
+    this.#watched = false;
+    clearTimeout(this.#restart);
+    const child = this.#child;
+    const impatient = setTimeout(() => child?.kill('SIGKILL'), SHUTDOWN_WITHIN_MS);
+    // Redis writes its append-only file out before it obeys.
+    child?.kill('SIGTERM');
+    await this.#gone;
+    clearTimeout(impatient);
+    process.off('exit', this.#abandon);
+    removeSocket(this.#socketPath);
+  }
+
+  #spawn(): void {
+    const output = openSync(join(this.#folder, 'redis.log'), 'a', 0o600);
+    const startedAt = Date.now();
+    const child = spawn(this.#binary, serverArguments(this.#folder, this.#socketPath), {
+      // The gateway's environment holds credentials that Redis has no use for.
+      env: { PATH: process.env.PATH },
+      stdio: ['ignore', output, output],
+      detached: true,
+    });
+    closeSync(output);
+    this.#child = child;
+    this.#gone = new Promise((resolve) => {
+      const onGone = (reason: object) => {
+        if (this.#child !== child) return;
+        this.#child = undefined;
+        resolve();
+        if (Date.now() - startedAt > STEADY_AFTER_MS) this.#backoffMs = FIRST_BACKOFF_MS;
+        if (this.#watched) this.#startAgain(reason);
+      };
+      child.on('exit', (code, signal) => onGone({ code, signal }));
+      child.on('error', (error) => onGone({ reason: error.message }));
+    });
+  }
+
+  #startAgain(reason: object): void {
+    this.#log.error({ ...reason, restartMs: this.#backoffMs }, 'the private Redis ended; starting it again');
+    this.#restart = setTimeout(() => {
+      try {
+        this.#spawn();
+      } catch (error) {
+        // Its log cannot be written: the folder is gone, or there are too many open files.
+        this.#startAgain({ reason: (error as Error).message });
+      }
+    }, this.#backoffMs);
+    this.#backoffMs = Math.min(this.#backoffMs * 2, LONGEST_BACKOFF_MS);
+  }
+
+  /** The process ends without a stop, as when a later step of the start is refused: take the server along. */
+  readonly #abandon = (): void => {
+    this.#child?.kill('SIGTERM');
+  };
+
+  #lastLogLine(): string {
+    const path = join(this.#folder, 'redis.log');
+    const lines = readFileSync(path, 'utf8').trim().split('\n');
+    return `${lines.at(-1)?.replace(/^\d+:\S+ .*? [.\-*#] /, '') ?? ''} (log: ${path})`;
+  }
+}
+
+/** Contract section 1: append-only persistence, and no eviction, ever. */
+function serverArguments(folder: string, socketPath: string): string[] {
+  const settings = {
+    port: '0',
+    unixsocket: socketPath,
+    unixsocketperm: '700',
+    dir: folder,
+    appendonly: 'yes',
+    // A killed Redis loses nothing with this; only a machine that dies loses up to two seconds.
+    appendfsync: 'everysec',
+    save: '',
+    'maxmemory-policy': 'noeviction',
+    daemonize: 'no',
+  };
+  return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
+}
