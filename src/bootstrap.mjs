@@ -32,7 +32,7 @@ const verbs = {
   },
   async reconcile(node, args) {
     build(root, node);
-    return runToEnd(root, node, ['dist/reconcile.js', ...args]);
+    return runToEnd(root, node, ['dist/cli.js', 'reconcile', ...args]);
   },
   async build(node) {
     build(root, node);

@@ -9,7 +9,7 @@ import { makePlace, type Place, run, startGateway } from './helper/gateway-proce
 import { makeOwner, type Owner } from './helper/owner.ts';
 import { until } from './helper/until.ts';
 
-const reconcile = ({ env }: Place) => run('reconcile.ts', env);
+const reconcile = ({ env }: Place) => run('cli.ts', env, ['reconcile']);
 
 async function makeWorld(t: Test) {
   const provider = await startDemoProvider();
@@ -123,6 +123,6 @@ test('without a book, or with a Redis out of reach, one line says so and it exit
   t.match(without, { code: 1, output: '', errors: /^tollgate: There is no book in .*\n$/ });
   const { place: other, gateway } = await makeWorld(t);
   await gateway.stop();
-  const unreachable = await run('reconcile.ts', { ...other.env, REDIS_URL: 'redis://127.0.0.1:1' });
+  const unreachable = await run('cli.ts', { ...other.env, REDIS_URL: 'redis://127.0.0.1:1' }, ['reconcile']);
   t.match(unreachable, { code: 1, output: '', errors: /^tollgate: Redis cannot be reached.*\n$/ });
 });

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifySchema } from 'fastify';
 import { invalidField } from '../domain/errors.ts';
 import { isLonger } from '../domain/key-fields.ts';
 import { accountIdOf, accountNotFound, accountOf, adminAccountView, uniqueEmail } from './admin-account.ts';
-import type { AdminDeps } from './admin-routes.ts';
+import type { AdminDeps } from './admin-deps.ts';
 import {
   AccountPath,
   ADMIN_ACCOUNT_EXAMPLE,

@@ -5,7 +5,7 @@ import { creditsNumber, MAX_BALANCE, MAX_CREDITS, type Micro } from '../domain/c
 import { GatewayError, invalidField } from '../domain/errors.ts';
 import { BalanceBeyondBound, type Ledger, LedgerUnavailable } from '../ledger/ledger.ts';
 import { accountOf } from './admin-account.ts';
-import type { AdminDeps } from './admin-routes.ts';
+import type { AdminDeps } from './admin-deps.ts';
 import {
   AccountPath,
   CreditsAnswer,

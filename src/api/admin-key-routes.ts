@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { parseKeyPatch, parseNewKey } from '../domain/key-settings.ts';
 import { accountOf } from './admin-account.ts';
-import type { AdminDeps } from './admin-routes.ts';
+import type { AdminDeps } from './admin-deps.ts';
 import { AccountKeyPath, AccountPath } from './admin-schema.ts';
 import { changeKey } from './change-key.ts';
 import { createKey } from './create-key.ts';

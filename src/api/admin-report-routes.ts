@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
 import { ALERT_LIST_EXAMPLE, AlertList, AlertQuery } from './account-schema.ts';
 import { accountOf } from './admin-account.ts';
-import type { AdminDeps } from './admin-routes.ts';
+import type { AdminDeps } from './admin-deps.ts';
 import { AccountEntryPath, AccountPath } from './admin-schema.ts';
 import { readAlerts } from './alert-routes.ts';
 import { BY_OPERATOR } from './docs/operation.ts';

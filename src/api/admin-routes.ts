@@ -1,25 +1,13 @@
 import type { FastifyPluginAsync } from 'fastify';
-import type { Book } from '../book/book.ts';
-import type { Config } from '../config/config.ts';
-import type { Catalog } from '../domain/catalog.ts';
-import type { Ledger } from '../ledger/ledger.ts';
 import { adminAccountRoutes } from './admin-account-routes.ts';
 import { adminCreditsRoute } from './admin-credits-route.ts';
+import type { AdminDeps } from './admin-deps.ts';
 import { adminKeyRoutes } from './admin-key-routes.ts';
 import { adminReportRoutes } from './admin-report-routes.ts';
 import { adminTokenCheck, invalidAdminToken, noSuchRoute } from './admin-token.ts';
 import { speakJson } from './json-routes.ts';
 import { newAccountRoute } from './new-account-route.ts';
 import { refuseUnknownParameters } from './query.ts';
-
-export interface AdminDeps {
-  readonly book: Book;
-  readonly ledger: Ledger;
-  readonly config: Config;
-  readonly catalog: () => Catalog;
-  /** Milliseconds since the epoch; default Date.now. */
-  readonly now?: () => number;
-}
 
 /** The operator's routes (contract section 7): accounts, their credits, their keys, and what they used. */
 export function adminRoutes(deps: AdminDeps): FastifyPluginAsync {

@@ -6,7 +6,7 @@ import { parseNewKey } from '../domain/key-settings.ts';
 import { newKeyValue } from '../domain/key-value.ts';
 import { createdKeyView } from '../domain/key-view.ts';
 import { adminAccountView, uniqueEmail } from './admin-account.ts';
-import type { AdminDeps } from './admin-routes.ts';
+import type { AdminDeps } from './admin-deps.ts';
 import { CREATED_ACCOUNT_EXAMPLE, CreatedAccount, NewAccountBody } from './admin-schema.ts';
 import { objectBody, positiveCreditsField } from './body-fields.ts';
 import { onceReachable } from './create-key.ts';

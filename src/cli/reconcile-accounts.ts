@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import type { Book } from '../book/book.ts';
 import { openBook } from '../book/open-book.ts';
 import type { Config } from '../config/config.ts';
+import { parseRedisUrl, type RedisAddress } from '../config/redis-url.ts';
 import { creditsString, type Micro, micro } from '../domain/credits.ts';
 import { LiveBalances } from '../ledger/live-balance.ts';
-import { parseRedisUrl, type RedisAddress } from '../ledger/redis/connect.ts';
 import { askRedis, socketPathFor } from '../redis-server/socket.ts';
 
 /** Two sums of one account that ought to be one. */

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
-import { parseRedisUrl } from '../ledger/redis/connect.ts';
 import { offerOf } from './catalog.ts';
 import { type Config, TRACE_SAMPLERS } from './config.ts';
 import { boolean, Faults, matching, number, oneOf, type Read, text } from './reader.ts';
+import { parseRedisUrl } from './redis-url.ts';
 import { configFile, credential, drainDelay, host, port, trustedProxy } from './schema.ts';
 import { substitute, type Used } from './substitute.ts';
 

@@ -1,7 +1,7 @@
 import type { Micro } from '../domain/credits.ts';
 import type { CompiledKey } from '../domain/rules.ts';
-import type { CallBody } from '../metering/call-body.ts';
 import type { Endpoint } from './endpoints.ts';
+import type { CallBody } from './request/call-body.ts';
 import type { Spool } from './request/spool/spool.ts';
 import type { UpstreamBody } from './upstream/body.ts';
 

@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { CallBody } from '../metering/call-body.ts';
 import { callOf } from './call.ts';
+import type { CallBody } from './request/call-body.ts';
 import { Delivery, type DeliveryContext } from './response/delivery.ts';
+import type { UpstreamAnswer } from './upstream/exchange.ts';
 import { upstreamHeaders } from './upstream/headers.ts';
-import { EXCHANGE, type UpstreamAnswer } from './upstream/transport.ts';
+import { EXCHANGE } from './upstream/transport.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

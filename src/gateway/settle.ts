@@ -2,9 +2,9 @@ import { type Micro, micro } from '../domain/credits.ts';
 import type { EntryDraft, Kept, Outcome, Usage } from '../domain/ledger-entry.ts';
 import { chargeFor } from '../domain/price.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { CallBody } from '../metering/call-body.ts';
 import type { Call } from './call.ts';
 import type { Endpoint } from './endpoints.ts';
+import type { CallBody } from './request/call-body.ts';
 
 /** Ids that the journal carries of one answer: they take memory in Redis while the book is away. */
 const MAX_JOURNALLED = 100;

@@ -32,6 +32,17 @@ export type Admitted =
   | { readonly verdict: 'over_limit'; readonly spent: Micro; readonly held: Micro }
   | { readonly verdict: 'insufficient'; readonly balance: Micro; readonly held: Micro };
 
+/** How long Redis remembers that an entry without a hold was applied; a repeat comes within seconds. */
+export const MARK_MS = 24 * 3_600_000;
+
+/** What was found not to be live. Nothing: the account. */
+export interface Stale {
+  /** This key of it, too. */
+  readonly keyId?: number | null | undefined;
+  /** It is live, in an epoch that is over. */
+  readonly epoch?: number;
+}
+
 /** Thrown where Redis does not answer in time; the call must be refused with 503. */
 export class LedgerUnavailable extends Error {}
 

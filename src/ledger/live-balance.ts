@@ -1,7 +1,8 @@
 import type { Book } from '../book/book.ts';
+import type { RedisAddress } from '../config/redis-url.ts';
 import { type Micro, micro } from '../domain/credits.ts';
 import { readJournalEntry } from './journal/entry-text.ts';
-import { connectRedis, createRedis, type RedisAddress, type RedisClient } from './redis/connect.ts';
+import { connectRedis, createRedis, type RedisClient } from './redis/connect.ts';
 import { accountName, bucketOf, journalName, namePrefix } from './redis/redis-keys.ts';
 
 /** A running gateway moves on between the looks at Redis and at the book: a difference counts where it stays this long. */

@@ -1,6 +1,6 @@
 import type { Usage } from '../domain/ledger-entry.ts';
-import type { JsonBody } from '../gateway/request/json-body.ts';
-import type { CountTokens } from './meter.ts';
+import type { CountTokens } from './long-texts.ts';
+import type { MeteredBody } from './metered-body.ts';
 import { asText, isObject } from './parts.ts';
 import { wordsOf } from './written-text.ts';
 
@@ -9,7 +9,7 @@ const MESSAGE_TOKENS = 4;
 
 /** What a chat call used, where its upstream did not say: from what was sent and what was received. */
 export async function estimateChat(
-  body: JsonBody,
+  body: MeteredBody,
   written: string,
   count: CountTokens,
   storedTokens = 0,

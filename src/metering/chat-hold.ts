@@ -1,9 +1,9 @@
 import type { Micro } from '../domain/credits.ts';
 import { holdFor } from '../domain/price.ts';
-import type { LongTexts } from '../gateway/request/json/long-texts.ts';
-import { countOf, type JsonBody } from '../gateway/request/json-body.ts';
 import { base64Length } from './inline-data.ts';
+import type { LongTexts } from './long-texts.ts';
 import type { Bounds } from './meter.ts';
+import { countOf, type MeteredBody } from './metered-body.ts';
 
 /** Tokens that a chat template adds around a message or tool, and around the whole; vendors document 3 to 10. */
 const MESSAGE_OVERHEAD = 16;
@@ -20,7 +20,7 @@ const REQUEST_OVERHEAD = 64;
  * the request names, times `n`. Where it names none, the model's `maxOutputTokens` stands in, and the bound is as true as
  * that entry of the catalog.
  */
-export function chatHold(body: JsonBody, { imageTokens, storedTokens = 0 }: Bounds): Micro {
+export function chatHold(body: MeteredBody, { imageTokens, storedTokens = 0 }: Bounds): Micro {
   const { messages, tools } = body.value;
   let input = body.textBytes + REQUEST_OVERHEAD + storedTokens;
   if (Array.isArray(messages)) {

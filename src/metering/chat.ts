@@ -1,9 +1,9 @@
-import { countOf } from '../gateway/request/json-body.ts';
 import { estimateChat, writtenIn } from './chat-estimate.ts';
 import { chatHold } from './chat-hold.ts';
 import { ChatStream } from './chat-stream.ts';
 import { chatMade, chatUsage } from './chat-usage.ts';
 import type { Meter } from './meter.ts';
+import { countOf } from './metered-body.ts';
 import { isObject } from './parts.ts';
 import { saysError } from './says-error.ts';
 

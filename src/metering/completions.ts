@@ -1,9 +1,10 @@
 import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
-import { countOf, type JsonBody } from '../gateway/request/json-body.ts';
 import { ChatStream } from './chat-stream.ts';
 import { chatUsage } from './chat-usage.ts';
-import type { Bounds, CountTokens, Meter } from './meter.ts';
+import type { CountTokens } from './long-texts.ts';
+import type { Bounds, Meter } from './meter.ts';
+import { countOf, type MeteredBody } from './metered-body.ts';
 import { asText } from './parts.ts';
 import { countPrompts, readPrompts } from './prompts.ts';
 import { saysError } from './says-error.ts';
@@ -15,7 +16,7 @@ const REQUEST_OVERHEAD = 64;
  * sent as its number is at least a digit and a comma. Output: the maximum for each prompt and each completion that is
  * made for it, of which `best_of` makes more than it shows; with `echo`, the prompt comes once more with each.
  */
-function hold(body: JsonBody, _bounds: Bounds) {
+function hold(body: MeteredBody, _bounds: Bounds) {
   const input = body.textBytes + REQUEST_OVERHEAD;
   const completions =
     Math.max(1, countOf(body, 'n') ?? 1, countOf(body, 'best_of') ?? 1) * countPrompts(body.value.prompt);
@@ -24,7 +25,7 @@ function hold(body: JsonBody, _bounds: Bounds) {
   return holdFor(body.model.price, { input, output: (written + echoed) * completions });
 }
 
-async function estimate(body: JsonBody, written: string, count: CountTokens): Promise<Usage> {
+async function estimate(body: MeteredBody, written: string, count: CountTokens): Promise<Usage> {
   const { text, tokens } = readPrompts(body.value.prompt);
   const [input, suffix, output] = await Promise.all([
     count(text),

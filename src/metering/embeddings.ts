@@ -1,9 +1,9 @@
 import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
-import type { JsonBody } from '../gateway/request/json-body.ts';
 import { ChatStream } from './chat-stream.ts';
 import { inputUsage } from './input-usage.ts';
 import type { Meter } from './meter.ts';
+import type { MeteredBody } from './metered-body.ts';
 import { isObject } from './parts.ts';
 import { countPrompts, readPrompts } from './prompts.ts';
 import { reportedCount } from './reported-count.ts';
@@ -27,7 +27,7 @@ export const embeddings: Meter = {
   written: () => '',
   stream: () => new ChatStream({ injectedUsage: false, isInterleaved: false, deltas: [] }),
   failed: saysError,
-  async estimate({ value }: JsonBody, _written, count): Promise<Usage> {
+  async estimate({ value }: MeteredBody, _written, count): Promise<Usage> {
     const { text, tokens } = readPrompts(value.input);
     return { input: tokens + (await count(text)) };
   },

@@ -1,9 +1,9 @@
 import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
-import { countOf } from '../gateway/request/json-body.ts';
-import type { CallBody } from './call-body.ts';
 import { ImageStream } from './image-stream.ts';
 import type { Bounds, Meter } from './meter.ts';
+import type { MeteredBody } from './metered-body.ts';
+import { countOf } from './metered-body.ts';
 import { isPricedByToken } from './priced-by-token.ts';
 import { reportedTokens } from './reported-tokens.ts';
 import { saysError } from './says-error.ts';
@@ -12,7 +12,7 @@ import { saysError } from './says-error.ts';
 const REQUEST_OVERHEAD = 64;
 
 /** Images that a request asks for; providers make one where it does not say. */
-function imagesAsked(body: CallBody): number {
+function imagesAsked(body: MeteredBody): number {
   return Math.max(1, countOf(body, 'n') ?? 1);
 }
 
@@ -22,7 +22,7 @@ function imagesAsked(body: CallBody): number {
  * uploaded picture or mask, and `maxOutputTokens` for each picture asked for, its partial versions included.
  */
 export const images: Meter = {
-  hold(body: CallBody, { imageTokens }: Bounds) {
+  hold(body: MeteredBody, { imageTokens }: Bounds) {
     const asked = imagesAsked(body);
     return holdFor(body.model.price, {
       images: asked,
@@ -30,7 +30,7 @@ export const images: Meter = {
       output: body.model.maxOutputTokens * asked,
     });
   },
-  usage(answer: unknown, body: CallBody): Usage | undefined {
+  usage(answer: unknown, body: MeteredBody): Usage | undefined {
     const { data, usage } = (answer ?? {}) as { data?: unknown; usage?: unknown };
     const tokens = reportedTokens(usage);
     if (!Array.isArray(data) || (!tokens && isPricedByToken(body.model))) return undefined;

@@ -1,4 +1,4 @@
-import type { LongTexts } from '../gateway/request/json/long-texts.ts';
+import type { LongTexts } from './long-texts.ts';
 
 /**
  * How much of an inline medium is base64, which is no text (contract section 5, Admit): what follows the comma of a

@@ -1,5 +1,5 @@
-import type { JsonBody } from '../gateway/request/json-body.ts';
 import type { Bounds } from './meter.ts';
+import type { MeteredBody } from './metered-body.ts';
 import { mediaBound, partsOf } from './parts.ts';
 
 /** Tokens that a template adds around a turn or tool, and around the whole; vendors document 3 to 10. */
@@ -12,7 +12,12 @@ const REQUEST_OVERHEAD = 64;
  * argument holds for every JSON body. `readByProvider`: passes of the model beyond the first, in which it reads what
  * the provider's own tools found; each can fill the context.
  */
-export function inputBound(body: JsonBody, turns: unknown, bounds: Bounds, readByProvider: number): number {
+export function inputBound(
+  body: MeteredBody,
+  turns: unknown,
+  bounds: Bounds,
+  readByProvider: number,
+): number {
   const { tools } = body.value;
   const turnCount = Array.isArray(turns) ? turns.length : 1;
   const said =

@@ -1,9 +1,10 @@
 import { invalidField } from '../domain/errors.ts';
 import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
-import { countOf, type JsonBody } from '../gateway/request/json-body.ts';
 import { inputBound, TOOL_ROUNDS } from './input-bound.ts';
-import type { Bounds, CountTokens } from './meter.ts';
+import type { CountTokens } from './long-texts.ts';
+import type { Bounds } from './meter.ts';
+import { countOf, type MeteredBody } from './metered-body.ts';
 import { asText, isObject, partsOf, readable } from './parts.ts';
 
 /** Tools of Anthropic's that the client runs, by the start of their type. One without a type is the client's own. */
@@ -13,7 +14,7 @@ const TOOL_PROMPT = 1_024;
 const TURN_TOKENS = 4;
 
 /** A provider that answers with another model than the one that was judged would be paid at the wrong price. */
-export function checkMessage(body: JsonBody): void {
+export function checkMessage(body: MeteredBody): void {
   const { fallbacks } = body.value;
   if (fallbacks === undefined || fallbacks === null) return;
   throw invalidField(
@@ -26,7 +27,7 @@ export function checkMessage(body: JsonBody): void {
  * An upper bound of what a message can cost. Compacting a conversation is a call of its own, over at most a whole
  * context. Thinking is inside `max_tokens`, but a budget beyond it adds to it.
  */
-export function messagesHold(body: JsonBody, bounds: Bounds) {
+export function messagesHold(body: MeteredBody, bounds: Bounds) {
   const { messages, thinking } = body.value;
   const tools = toolsOf(body);
   const toolPrompts =
@@ -42,7 +43,7 @@ export function messagesHold(body: JsonBody, bounds: Bounds) {
 }
 
 /** Passes of the model over what the provider's own tools found. */
-function roundsOf(body: JsonBody, tools: readonly Record<string, unknown>[]): number {
+function roundsOf(body: MeteredBody, tools: readonly Record<string, unknown>[]): number {
   const { mcp_servers: servers } = body.value;
   const theirs = tools.filter(({ type }) => typeof type === 'string' && !CLIENT_TOOLS.test(type));
   if (Array.isArray(servers) && servers.length > 0) return TOOL_ROUNDS;
@@ -57,7 +58,7 @@ function roundsOf(body: JsonBody, tools: readonly Record<string, unknown>[]): nu
 }
 
 export async function estimateMessage(
-  body: JsonBody,
+  body: MeteredBody,
   written: string,
   count: CountTokens,
   storedTokens: number,
@@ -73,7 +74,7 @@ export async function estimateMessage(
   return { input: input + turns * TURN_TOKENS + said.mediaTokens + storedTokens, output };
 }
 
-function toolsOf(body: JsonBody): Record<string, unknown>[] {
+function toolsOf(body: MeteredBody): Record<string, unknown>[] {
   const { tools } = body.value;
   return Array.isArray(tools) ? tools.filter(isObject) : [];
 }

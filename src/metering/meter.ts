@@ -1,10 +1,8 @@
 import type { Micro } from '../domain/credits.ts';
 import type { Usage } from '../domain/ledger-entry.ts';
-import type { CallBody } from './call-body.ts';
 import type { Shape } from './json-sieve.ts';
-
-/** Tokens of a text; may take a moment the first time. */
-export type CountTokens = (text: string) => Promise<number>;
+import type { CountTokens } from './long-texts.ts';
+import type { MeteredBody } from './metered-body.ts';
 
 /** Configured bounds of what cannot be known before the call. */
 export interface Bounds {
@@ -49,25 +47,25 @@ export interface StreamMeter {
 /** How calls of an endpoint are metered: its columns in the endpoint table. */
 export interface Meter {
   /** An upper bound of the charge (contract section 5, Admit). */
-  hold(body: CallBody, bounds: Bounds): Micro;
+  hold(body: MeteredBody, bounds: Bounds): Micro;
   /**
    * Usage as a whole answer reports it, or as it is known without a report; undefined where it is absent, negative or
    * absurd. `answer` is undefined where it is no JSON. Of an answer too large to be held, it is what ANSWER_SHAPE keeps.
    */
-  usage(answer: unknown, body: CallBody): Usage | undefined;
+  usage(answer: unknown, body: MeteredBody): Usage | undefined;
   /** What a whole answer says, for the estimate. */
   written(answer: unknown): string;
   /** Whether a whole answer, its status 200 notwithstanding, says that the call failed. */
   failed?(answer: unknown): boolean;
   /** `injectedUsage`: the gateway asked for usage, and the client must not see a trace of it. */
-  stream(injectedUsage: boolean, body: CallBody): StreamMeter;
+  stream(injectedUsage: boolean, body: MeteredBody): StreamMeter;
   /**
    * Usage where the upstream reported none: from what was sent and what was received. `storedTokens`: those behind the
    * stored answers that the request names. No `output` in it: answers of this endpoint have none.
    */
-  estimate(body: CallBody, written: string, count: CountTokens, storedTokens: number): Promise<Usage>;
+  estimate(body: MeteredBody, written: string, count: CountTokens, storedTokens: number): Promise<Usage>;
   /** Refuses what this endpoint cannot meter, with a GatewayError. */
-  check?(body: CallBody): void;
+  check?(body: MeteredBody): void;
   /** Ids of what the upstream keeps of a whole answer. */
   made?(answer: unknown): readonly string[];
 }

@@ -1,5 +1,5 @@
-import type { LongTexts } from '../gateway/request/json/long-texts.ts';
 import { base64Length } from './inline-data.ts';
+import type { LongTexts } from './long-texts.ts';
 
 export type Part = Readonly<Record<string, unknown>>;
 

@@ -1,9 +1,10 @@
 import { invalidField } from '../domain/errors.ts';
 import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
-import { countOf, type JsonBody } from '../gateway/request/json-body.ts';
 import { inputBound, TOOL_ROUNDS } from './input-bound.ts';
-import type { Bounds, CountTokens } from './meter.ts';
+import type { CountTokens } from './long-texts.ts';
+import type { Bounds } from './meter.ts';
+import { countOf, type MeteredBody } from './metered-body.ts';
 import { asText, isObject, partsOf, readable } from './parts.ts';
 
 /** Tools that the client runs; all others run at the provider, and what they find is read as input. */
@@ -21,7 +22,7 @@ const TURN_TOKENS = 4;
  * A response that is made in the background ends after its call: nobody would be there to charge it. An id that is no
  * string could not be judged.
  */
-export function checkResponse(body: JsonBody): void {
+export function checkResponse(body: MeteredBody): void {
   const previous = body.value.previous_response_id ?? null;
   if (previous !== null && typeof previous !== 'string')
     throw invalidField('previous_response_id', 'previous_response_id must be a string or null.');
@@ -34,7 +35,7 @@ export function checkResponse(body: JsonBody): void {
 }
 
 /** An upper bound of what a response can cost. */
-export function responsesHold(body: JsonBody, bounds: Bounds) {
+export function responsesHold(body: MeteredBody, bounds: Bounds) {
   const output = countOf(body, 'max_output_tokens') ?? body.model.maxOutputTokens;
   const rounds = toolsOf(body).some(({ type }) => !CLIENT_TOOLS.has(type))
     ? (countOf(body, 'max_tool_calls') ?? TOOL_ROUNDS)
@@ -43,7 +44,7 @@ export function responsesHold(body: JsonBody, bounds: Bounds) {
 }
 
 export async function estimateResponse(
-  body: JsonBody,
+  body: MeteredBody,
   written: string,
   count: CountTokens,
   storedTokens: number,
@@ -56,7 +57,7 @@ export async function estimateResponse(
   return { input: inputTokens + turns * TURN_TOKENS + mediaTokens + storedTokens, output };
 }
 
-function toolsOf(body: JsonBody): Record<string, unknown>[] {
+function toolsOf(body: MeteredBody): Record<string, unknown>[] {
   const { tools } = body.value;
   return Array.isArray(tools) ? tools.filter(isObject) : [];
 }

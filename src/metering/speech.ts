@@ -2,16 +2,16 @@ import { invalidField } from '../domain/errors.ts';
 import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
 import { surrogatePairs } from '../domain/surrogate-pairs.ts';
-import type { CallBody } from './call-body.ts';
 import type { Shape } from './json-sieve.ts';
 import type { Meter, StreamMeter, Verdict } from './meter.ts';
+import type { MeteredBody } from './metered-body.ts';
 import { isPricedByToken } from './priced-by-token.ts';
 import { reportedTokens } from './reported-tokens.ts';
 import { saysError } from './says-error.ts';
 import { eventData, saysDone, saysFailed } from './sse-event.ts';
 
 /** Unicode code points of `input` (contract section 5); half a surrogate pair is one, too. Throws 400 `invalid_field` where it is no text. */
-function charactersOf(body: CallBody): number {
+function charactersOf(body: MeteredBody): number {
   const { input } = body.value;
   if (typeof input !== 'string') throw invalidField('input', 'input must be a string, the text to speak.');
   const long = body.longTexts?.get(input);
@@ -20,7 +20,7 @@ function charactersOf(body: CallBody): number {
 }
 
 /** What is known without a report: all, unless tokens have a price. */
-function knownUsage(body: CallBody): Usage | undefined {
+function knownUsage(body: MeteredBody): Usage | undefined {
   return isPricedByToken(body.model) ? undefined : { characters: charactersOf(body) };
 }
 
@@ -49,7 +49,7 @@ export const speech: Meter = {
 
 /** Events `speech.audio.delta`, then `speech.audio.done` with `usage` in tokens. */
 class SpeechStream implements StreamMeter {
-  readonly #body: CallBody;
+  readonly #body: MeteredBody;
   #usage: Usage | undefined;
   pieces = 0;
   /** No event tells the last sound from others. */
@@ -59,7 +59,7 @@ class SpeechStream implements StreamMeter {
   /** Read only before the end: its event has ended the answer. */
   readonly isWhole = false;
 
-  constructor(body: CallBody) {
+  constructor(body: MeteredBody) {
     this.#body = body;
     this.#usage = knownUsage(body);
   }

@@ -1,19 +1,19 @@
 import type { Usage } from '../domain/ledger-entry.ts';
-import type { CallBody } from './call-body.ts';
 import type { Shape } from './json-sieve.ts';
 import type { StreamMeter, Verdict } from './meter.ts';
+import type { MeteredBody } from './metered-body.ts';
 import { eventData, saysDone, saysFailed } from './sse-event.ts';
 import { transcriptionUsage } from './transcription-usage.ts';
 import { WrittenText } from './written-text.ts';
 
 /** Events `transcript.text.delta`, then `transcript.text.done` with `usage`. */
 export class TranscriptionStream implements StreamMeter {
-  readonly #body: CallBody;
+  readonly #body: MeteredBody;
   readonly #written = new WrittenText();
   #usage: Usage | undefined;
   #failed = false;
 
-  constructor(body: CallBody) {
+  constructor(body: MeteredBody) {
     this.#body = body;
     this.#usage = transcriptionUsage(undefined, body);
   }

@@ -1,5 +1,5 @@
 import type { Usage } from '../domain/ledger-entry.ts';
-import type { CallBody } from './call-body.ts';
+import type { MeteredBody } from './metered-body.ts';
 import { isPricedByToken } from './priced-by-token.ts';
 import { reportedTokens } from './reported-tokens.ts';
 
@@ -11,7 +11,7 @@ const ABSURD_SECONDS = 10_000_000;
  * measured from the audio, which is no estimate; a bound of its length is one. Tokens: `usage` of type `tokens`. Undefined where the model has a price
  * for something of which nothing is known.
  */
-export function transcriptionUsage(answer: unknown, body: CallBody): Usage | undefined {
+export function transcriptionUsage(answer: unknown, body: MeteredBody): Usage | undefined {
   const { usage, duration } = (answer ?? {}) as { usage?: { seconds?: unknown } | null; duration?: unknown };
   const measured = body.audio?.how === 'measured' ? body.audio.seconds : undefined;
   const audioSeconds = seconds(usage?.seconds) ?? seconds(duration) ?? measured;

@@ -1,8 +1,8 @@
 import { invalidField } from '../domain/errors.ts';
 import { holdFor } from '../domain/price.ts';
 import { MEASURED_FORMATS } from './audio/measure-audio.ts';
-import type { CallBody } from './call-body.ts';
 import type { Meter } from './meter.ts';
+import type { MeteredBody } from './metered-body.ts';
 import { isPricedByToken } from './priced-by-token.ts';
 import { saysError } from './says-error.ts';
 import { TranscriptionStream } from './transcription-stream.ts';
@@ -15,7 +15,7 @@ const TOKENS_PER_SECOND = 50;
 /** Answers that are text and report nothing; what was said in them could look like a report. */
 const TEXT_FORMATS: ReadonlySet<unknown> = new Set(['text', 'srt', 'vtt']);
 
-function boundSeconds({ audio }: CallBody): number {
+function boundSeconds({ audio }: MeteredBody): number {
   return audio?.seconds ?? Math.ceil((audio?.bytes ?? 0) / LOWEST_BYTES_PER_SECOND);
 }
 
@@ -23,7 +23,7 @@ function boundSeconds({ audio }: CallBody): number {
  * Audio that nothing bounds but its size is not transcribed where its length costs something: an hour of silence is a few
  * kilobytes in some formats. What no decoder here knows may go to a provider that reports what it was.
  */
-function check({ audio, model, value }: CallBody): void {
+function check({ audio, model, value }: MeteredBody): void {
   const isCharged = model.price.audioSecond > 0n || isPricedByToken(model);
   const isReported = !TEXT_FORMATS.has(value.response_format);
   if (!isCharged || audio?.seconds !== undefined || (audio?.how !== 'unmeasurable' && isReported)) return;

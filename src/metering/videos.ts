@@ -1,8 +1,8 @@
 import { GatewayError, invalidField } from '../domain/errors.ts';
 import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
-import type { CallBody } from './call-body.ts';
 import type { Meter, StreamMeter } from './meter.ts';
+import type { MeteredBody } from './metered-body.ts';
 import { isObjectId } from './object-id.ts';
 import { isObject } from './parts.ts';
 
@@ -21,7 +21,7 @@ function secondsIn(value: unknown): number | undefined {
 }
 
 /** Undefined: the request does not say. Throws 400 `invalid_field`. */
-function secondsAsked({ value }: CallBody): number | undefined {
+function secondsAsked({ value }: MeteredBody): number | undefined {
   const { seconds } = value;
   if (seconds === undefined || seconds === null) return undefined;
   const asked = secondsIn(seconds);
@@ -39,7 +39,7 @@ function isAccepted(answer: unknown): answer is { id: string; seconds?: unknown;
 }
 
 /** No event of it says what the job is: it passes, and what was asked for is charged. */
-function passes(body: CallBody): StreamMeter {
+function passes(body: MeteredBody): StreamMeter {
   const asked = secondsAsked(body);
   const usage = asked ? { videoSeconds: asked } : undefined;
   return { event: () => 'pass', kept: {}, pieces: 0, isClosing: false, usage, written: () => '' };

@@ -4,12 +4,12 @@ import type { Book } from '../book/book.ts';
 import { openBook } from '../book/open-book.ts';
 import { liveLine, startWarnings } from '../config/catalog.ts';
 import type { Config } from '../config/config.ts';
+import { parseRedisUrl } from '../config/redis-url.ts';
 import type { ReplaceCatalog } from '../config/reload.ts';
 import { DemoUpstreams } from '../demo/demo-upstreams.ts';
 import type { SpoolFolder } from '../gateway/request/spool/spool.ts';
 import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
 import { BookOlderThanRedis } from '../ledger/recovery/restored-book.ts';
-import { parseRedisUrl } from '../ledger/redis/connect.ts';
 import { buildApp } from './app.ts';
 import {
   ALERT_WORKER,

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import type { CallBody } from '../../src/metering/call-body.ts';
+import type { CallBody } from '../../src/gateway/request/call-body.ts';
 import { chatUsage } from '../../src/metering/chat-usage.ts';
 import { completions } from '../../src/metering/completions.ts';
 import { embeddings } from '../../src/metering/embeddings.ts';

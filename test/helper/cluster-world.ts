@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Test } from 'tap';
+import { parseRedisUrl } from '../../src/config/redis-url.ts';
 import { LedgerUnavailable } from '../../src/ledger/ledger.ts';
-import { parseRedisUrl } from '../../src/ledger/redis/connect.ts';
 import { accountName, namePrefix } from '../../src/ledger/redis/redis-keys.ts';
 import { accountOn } from './ledger-account.ts';
 import { admissionOf, openLedgerOn, spend } from './ledger-world.ts';

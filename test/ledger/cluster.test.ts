@@ -1,8 +1,8 @@
 import { cpSync, rmSync } from 'node:fs';
 import { test } from 'tap';
+import { parseRedisUrl } from '../../src/config/redis-url.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { KeyRecord } from '../../src/domain/key.ts';
-import { parseRedisUrl } from '../../src/ledger/redis/connect.ts';
 import { bucketOf } from '../../src/ledger/redis/redis-keys.ts';
 import { accountOn } from '../helper/ledger-account.ts';
 import { admissionOf, chargeOf, entriesOf, openLedgerOn, spend } from '../helper/ledger-world.ts';

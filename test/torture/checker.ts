@@ -9,7 +9,7 @@ import { bookOf } from './world.ts';
 /** Contract section 5, invariants 1 to 5, of a history that has ended: what is wrong, a line each. */
 export async function check({ world, model, raw }: History): Promise<string[]> {
   const snapshot = await takeSnapshot(bookOf(world), raw);
-  const reconcile = await run('reconcile.ts', world.place.env);
+  const reconcile = await run('cli.ts', world.place.env, ['reconcile']);
   return [
     ...checkBalances(snapshot),
     ...checkOverspending(snapshot, model),

@@ -1,7 +1,7 @@
 import pino from 'pino';
 import type { Book } from '../../src/book/book.ts';
+import { parseRedisUrl } from '../../src/config/redis-url.ts';
 import { type OpenLedger, openLedger } from '../../src/ledger/open-ledger.ts';
-import { parseRedisUrl } from '../../src/ledger/redis/connect.ts';
 import type { World } from './world.ts';
 
 /** The ledger of a gateway of the driver's own, which no fault of a wire is meant for. */

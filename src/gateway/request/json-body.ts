@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { Catalog, Model } from '../../domain/catalog.ts';
-import { GatewayError, invalidField } from '../../domain/errors.ts';
-import type { CallBody } from '../../metering/call-body.ts';
+import { GatewayError, invalidField, invalidJson, otherCase } from '../../domain/errors.ts';
+import { COUNTS } from '../../metering/metered-body.ts';
 import type { Endpoint } from '../endpoints.ts';
+import type { CallBody } from './call-body.ts';
 import type { Condensed } from './json/condense.ts';
 import { foldName } from './json/fold-name.ts';
 import { checkNestedNames } from './json/nested-names.ts';
@@ -38,15 +39,6 @@ export const JUDGED: ReadonlySet<string> = new Set([
 ]);
 
 const STREAM_OPTIONS: ReadonlySet<string> = new Set(['include_usage']);
-
-export const COUNTS = [
-  'n',
-  'best_of',
-  'max_tokens',
-  'max_completion_tokens',
-  'max_output_tokens',
-  'max_tool_calls',
-] as const;
 
 /** A JSON request as judged, and the means to change single values of it. */
 export interface JsonBody extends CallBody {
@@ -179,23 +171,4 @@ export function checkCount(name: string, value: unknown): void {
   if (!Number.isSafeInteger(value) || (value as number) < 0) {
     throw invalidField(name, `${name} must be a whole number, 0 or more.`);
   }
-}
-
-/** 400 `invalid_json` for a name that some upstreams take for `folded`. */
-export function otherCase(where: string, name: string, folded: string): GatewayError {
-  return invalidJson(
-    `${where} has the field ${JSON.stringify(name.slice(0, 100))}, which could be read as "${folded}". Write it in plain lower case.`,
-    folded,
-  );
-}
-
-/** 400 `invalid_json`: a body that cannot be read, or could be read in two ways. */
-export function invalidJson(message: string, param: string | null = null): GatewayError {
-  return new GatewayError('invalid_json', message, param);
-}
-
-/** A number that a request names as a bound; undefined where it names none. */
-export function countOf(body: Pick<CallBody, 'value'>, name: (typeof COUNTS)[number]): number | undefined {
-  const value = body.value[name];
-  return typeof value === 'number' ? value : undefined;
 }

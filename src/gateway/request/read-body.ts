@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { Catalog } from '../../domain/catalog.ts';
 import { type ByteSource, inMemory } from '../../metering/byte-source.ts';
-import type { CallBody } from '../../metering/call-body.ts';
 import type { Endpoint } from '../endpoints.ts';
+import type { CallBody } from './call-body.ts';
 import { readFormBody } from './form/form-body.ts';
 import { readJsonInPieces } from './json/json-in-pieces.ts';
 import { measureJson, UNMEASURED_BYTES } from './json/json-measure.ts';

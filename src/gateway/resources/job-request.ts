@@ -10,9 +10,10 @@ import type { Gatekeeper } from '../gatekeeper.ts';
 import { ContentRelay } from '../response/content-relay.ts';
 import { kindOf } from '../settle.ts';
 import { ask, type Question, send, type WholeAnswer } from '../upstream/ask.ts';
+import { Exchange } from '../upstream/exchange.ts';
 import { failureOf, RequestTimeout, unfitStatus } from '../upstream/failure.ts';
 import { clientHeaders } from '../upstream/headers.ts';
-import { Exchange, type UpstreamTransport } from '../upstream/transport.ts';
+import type { UpstreamTransport } from '../upstream/transport.ts';
 import type { Objects } from './resource-ownership.ts';
 
 export interface JobRouteParts {

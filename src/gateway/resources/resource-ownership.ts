@@ -5,9 +5,9 @@ import type { KeyRecord } from '../../domain/key.ts';
 import type { Usage } from '../../domain/ledger-entry.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Log } from '../../log/log.ts';
-import type { CallBody } from '../../metering/call-body.ts';
 import { isObjectId } from '../../metering/object-id.ts';
 import type { Call } from '../call.ts';
+import type { CallBody } from '../request/call-body.ts';
 import { keptBy } from '../settle.ts';
 
 /** An answer waits no longer than this for the book to note what was made. */

@@ -1,8 +1,7 @@
 import { creditsString } from '../../domain/credits.ts';
 import { chargeOf } from '../settle.ts';
-import type { AnswerSink, UpstreamAnswer } from '../upstream/transport.ts';
-import type { Delivery, Reading } from './delivery.ts';
-import { NOTHING } from './stream-relay.ts';
+import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
+import { NO_USAGE, type Reading, type Recipient } from './recipient.ts';
 
 /**
  * Passes on a good answer of which nothing needs to be read, such as speech: each part as it comes, with back-pressure.
@@ -14,15 +13,15 @@ import { NOTHING } from './stream-relay.ts';
  * nothing is charged.
  */
 export class BytesRelay implements AnswerSink {
-  readonly #delivery: Delivery;
+  readonly #recipient: Recipient;
   readonly #answer: UpstreamAnswer;
   /** Bytes that the head announces; undefined: chunked. */
   readonly #announced: number | undefined;
   #received = 0;
   #last: Buffer | undefined;
 
-  constructor(delivery: Delivery, answer: UpstreamAnswer) {
-    this.#delivery = delivery;
+  constructor(recipient: Recipient, answer: UpstreamAnswer) {
+    this.#recipient = recipient;
     this.#answer = answer;
     const length = answer.headers['content-length'];
     this.#announced = typeof length === 'string' ? Number(length) : undefined;
@@ -41,27 +40,27 @@ export class BytesRelay implements AnswerSink {
       this.#last = chunk;
       return true;
     }
-    return this.#delivery.raw.write(chunk);
+    return this.#recipient.raw.write(chunk);
   }
 
   end(): void {
-    const { raw } = this.#delivery;
+    const { raw } = this.#recipient;
     if (this.#received === 0) this.#begin();
-    this.#delivery.complete(this.#answer.statusCode, this.reading() ?? NOTHING, () => raw.end(this.#last));
+    this.#recipient.complete(this.#answer.statusCode, this.reading() ?? NO_USAGE, () => raw.end(this.#last));
   }
 
   error(error: Error): void {
-    this.#delivery.broken(error, this.#answer.statusCode, this.reading());
+    this.#recipient.broken(error, this.#answer.statusCode, this.reading());
   }
 
   #begin(): void {
-    const delivery = this.#delivery;
-    const { raw, exchange, call } = delivery;
-    delivery.hijack();
+    const recipient = this.#recipient;
+    const { raw, exchange, call } = recipient;
+    recipient.hijack();
     const { usage } = this.#read();
     raw.writeHead(
       this.#answer.statusCode,
-      delivery.clientHeaders(this.#answer, {
+      recipient.clientHeaders(this.#answer, {
         ...(this.#announced === undefined ? {} : { 'content-length': this.#announced }),
         ...(usage ? { 'x-tollgate-charge': creditsString(chargeOf(call, usage)) } : {}),
       }),
@@ -70,7 +69,7 @@ export class BytesRelay implements AnswerSink {
   }
 
   #read(): Reading {
-    const { call, countTokens } = this.#delivery;
+    const { call, countTokens } = this.#recipient;
     const { meter } = call.endpoint;
     return {
       usage: meter.usage(undefined, call.body),

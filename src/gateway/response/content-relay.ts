@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
+import type { AnswerSink, Exchange, UpstreamAnswer } from '../upstream/exchange.ts';
 import { clientHeaders } from '../upstream/headers.ts';
-import type { AnswerSink, Exchange, UpstreamAnswer } from '../upstream/transport.ts';
 
 /** How the passing on of an answer ended. */
 export type Passed = 'ok' | 'client_left' | 'upstream_broke';

@@ -1,7 +1,7 @@
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
-import type { AnswerSink, UpstreamAnswer } from '../upstream/transport.ts';
-import type { Delivery } from './delivery.ts';
+import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
+import type { Recipient } from './recipient.ts';
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
@@ -37,7 +37,7 @@ export class DecodingSink implements AnswerSink {
   #isEmpty = true;
   #isOver = false;
 
-  constructor(decoder: Transform, sink: AnswerSink, { raw, exchange }: Delivery) {
+  constructor(decoder: Transform, sink: AnswerSink, { raw, exchange }: Recipient) {
     this.#decoder = decoder;
     this.#sink = sink;
     decoder.on('data', (part: Buffer) => {

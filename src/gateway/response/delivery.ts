@@ -3,42 +3,21 @@ import { creditsString, type Micro } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Outcome, Usage } from '../../domain/ledger-entry.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import type { CountTokens } from '../../metering/meter.ts';
+import type { CountTokens } from '../../metering/long-texts.ts';
 import { callOf, type ReadCall } from '../call.ts';
 import type { EndCode, Meters } from '../call-metrics.ts';
 import { refuse } from '../refuse.ts';
 import type { Objects } from '../resources/resource-ownership.ts';
 import { settleCall } from '../settle.ts';
 import type { CallTrace, Tracing } from '../tracing.ts';
+import { Exchange, type UpstreamAnswer } from '../upstream/exchange.ts';
 import { failureOf, isTimeout, RequestTimeout, unfitStatus } from '../upstream/failure.ts';
 import { clientHeaders } from '../upstream/headers.ts';
-import { Exchange, type UpstreamAnswer } from '../upstream/transport.ts';
 import { BytesRelay } from './bytes-relay.ts';
 import { DecodingSink, decodedHead, decoderOf } from './decode.ts';
 import { JsonRelay } from './json-relay.ts';
+import type { Reading, Recipient } from './recipient.ts';
 import { StreamRelay } from './stream-relay.ts';
-
-/** What a relay knows of an answer when it ends, whole or not. */
-export interface Reading {
-  /** Undefined: not reported, to be estimated from `written`. */
-  readonly usage: Usage | undefined;
-  /** Estimates the usage from what was sent and received until now. */
-  estimate(): Promise<Usage>;
-  /** The answer itself says that the call failed. */
-  readonly failed?: boolean;
-  /** It failed before anything was made: nothing is charged. */
-  readonly free?: boolean;
-  /** Ids of what the upstream keeps of the answer. */
-  readonly made?: readonly string[];
-}
-
-/** What a client left behind of an answer whose usage may still come. */
-export interface LeftBehind {
-  /** What is charged where it does not. */
-  readonly reading: Reading;
-  /** It follows within a moment: nothing else is left of the answer. */
-  readonly isClosing: boolean;
-}
 
 export interface DeliveryContext {
   readonly ledger: Ledger;
@@ -62,7 +41,7 @@ const READ_ON_MS = 250;
  * that leaves when only the usage is missing is first followed by a moment of reading on, still `relaying`. Entering
  * `settling` happens once, so a call is settled once, whatever comes together.
  */
-export class Delivery {
+export class Delivery implements Recipient {
   readonly call: ReadCall;
   readonly exchange = new Exchange();
   readonly injectedUsage: boolean;

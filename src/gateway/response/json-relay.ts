@@ -1,8 +1,8 @@
 import type { Usage } from '../../domain/ledger-entry.ts';
 import { ANSWER_SHAPE } from '../../metering/answer-shape.ts';
 import { JsonSieve } from '../../metering/json-sieve.ts';
-import type { AnswerSink, UpstreamAnswer } from '../upstream/transport.ts';
-import type { Delivery, LeftBehind, Reading } from './delivery.ts';
+import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
+import type { LeftBehind, Reading, Recipient } from './recipient.ts';
 
 /** Answers up to this size are held until they are settled, and carry `x-tollgate-charge` (contract section 3). */
 const HELD_MAX_BYTES = 1024 * 1024;
@@ -13,7 +13,7 @@ const BYTES_PER_TOKEN = 4;
 
 /** Passes on an answer that is no stream: whole if it is small, else as it comes with its last part held back. */
 export class JsonRelay implements AnswerSink {
-  readonly #delivery: Delivery;
+  readonly #recipient: Recipient;
   readonly #answer: UpstreamAnswer;
   readonly #status: number;
   #chunks: Buffer[] = [];
@@ -26,8 +26,8 @@ export class JsonRelay implements AnswerSink {
   /** The client left, and nothing is written any more. */
   #left: Reading | undefined;
 
-  constructor(delivery: Delivery, answer: UpstreamAnswer) {
-    this.#delivery = delivery;
+  constructor(recipient: Recipient, answer: UpstreamAnswer) {
+    this.#recipient = recipient;
     this.#answer = answer;
     this.#status = answer.statusCode;
   }
@@ -63,30 +63,30 @@ export class JsonRelay implements AnswerSink {
   end(): void {
     if (this.#left) {
       const reading = this.#read();
-      this.#delivery.settleLeft(reading.usage ? reading : this.#left);
+      this.#recipient.settleLeft(reading.usage ? reading : this.#left);
       return;
     }
     this.#isWhole = true;
-    const { raw } = this.#delivery;
+    const { raw } = this.#recipient;
     const body = Buffer.concat(this.#chunks);
     this.#chunks = [body];
     if (!this.#sieve) this.#json = parse(body);
     if (this.#isCutOff()) {
       this.#isWhole = false;
-      this.#delivery.broken(new Error('the answer is not whole'), this.#status, this.reading());
+      this.#recipient.broken(new Error('the answer is not whole'), this.#status, this.reading());
       return;
     }
     const reading = this.#readWhole();
-    this.#delivery.complete(this.#status, reading, (charge) => {
+    this.#recipient.complete(this.#status, reading, (charge) => {
       if (this.#sieve) {
         raw.end(body);
         return;
       }
-      this.#delivery.hijack();
+      this.#recipient.hijack();
       const own = this.#status < 400 ? { 'x-tollgate-charge': charge } : {};
       raw.writeHead(
         this.#status,
-        this.#delivery.clientHeaders(this.#answer, { ...own, 'content-length': body.length }),
+        this.#recipient.clientHeaders(this.#answer, { ...own, 'content-length': body.length }),
       );
       // Latin-1: byte for byte.
       if (body.length < TEXT_MAX_BYTES) raw.end(body.toString('latin1'), 'latin1');
@@ -95,8 +95,8 @@ export class JsonRelay implements AnswerSink {
   }
 
   error(error: Error): void {
-    if (this.#left) this.#delivery.settleLeft(this.#left);
-    else this.#delivery.broken(error, this.#status, this.#sieve ? this.#read() : undefined);
+    if (this.#left) this.#recipient.settleLeft(this.#left);
+    else this.#recipient.broken(error, this.#status, this.#sieve ? this.#read() : undefined);
   }
 
   /** A connection that ends the answer by its own end breaks off just so; JSON that is not whole tells. */
@@ -108,11 +108,11 @@ export class JsonRelay implements AnswerSink {
   #startPassing(): boolean {
     const sieve = new JsonSieve(ANSWER_SHAPE);
     this.#sieve = sieve;
-    const { raw, exchange } = this.#delivery;
-    this.#delivery.hijack();
+    const { raw, exchange } = this.#recipient;
+    this.#recipient.hijack();
     const length = this.#answer.headers['content-length'];
     const own = typeof length === 'string' ? { 'content-length': length } : {};
-    raw.writeHead(this.#status, this.#delivery.clientHeaders(this.#answer, own));
+    raw.writeHead(this.#status, this.#recipient.clientHeaders(this.#answer, own));
     raw.on('drain', () => exchange.resume());
     const held = this.#chunks;
     this.#chunks = [];
@@ -126,19 +126,19 @@ export class JsonRelay implements AnswerSink {
     sieve.push(chunk.toString('latin1'));
     const previous = this.#chunks.pop();
     this.#chunks.push(chunk);
-    return previous ? this.#delivery.raw.write(previous) : true;
+    return previous ? this.#recipient.raw.write(previous) : true;
   }
 
   /** An answer that says that the call failed before the model wrote anything costs nothing. */
   #readWhole(): Reading {
     const reading = this.#read();
     if (!reading.failed || reading.usage || this.#sieve) return reading;
-    const written = this.#delivery.call.endpoint.meter.written(this.#json);
+    const written = this.#recipient.call.endpoint.meter.written(this.#json);
     return { ...reading, free: written === '' };
   }
 
   #read(): Reading {
-    const { call, countTokens } = this.#delivery;
+    const { call, countTokens } = this.#recipient;
     const { meter } = call.endpoint;
     const answer = this.#sieve ? this.#sieve.value : this.#json;
     const failed = meter.failed?.(answer);
@@ -155,7 +155,7 @@ export class JsonRelay implements AnswerSink {
 
   /** Of a text model, all that came counts as written; pictures are not text. */
   async #estimateLarge(length: number): Promise<Usage> {
-    const { call, countTokens } = this.#delivery;
+    const { call, countTokens } = this.#recipient;
     const usage = await call.endpoint.meter.estimate(call.body, '', countTokens, call.storedTokens);
     const isText = call.endpoint.category === 'text' && usage.output !== undefined;
     return isText ? { ...usage, output: Math.ceil(length / BYTES_PER_TOKEN) } : usage;

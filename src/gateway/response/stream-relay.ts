@@ -1,8 +1,8 @@
 import { EventReader } from '../../metering/event-reader.ts';
 import type { StreamMeter } from '../../metering/meter.ts';
-import type { AnswerSink, UpstreamAnswer } from '../upstream/transport.ts';
-import type { Delivery, LeftBehind, Reading } from './delivery.ts';
+import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
 import { PartWriter } from './part-writer.ts';
+import { type LeftBehind, NO_USAGE, type Reading, type Recipient } from './recipient.ts';
 
 /** What an upstream may send after the event that ends its answer, and how long it may take to end it then. */
 const AFTER_END_MAX_CHARS = 64 * 1024;
@@ -14,7 +14,7 @@ const WENT_ON = new Error('the upstream went on after the end of its answer');
  * is held back until the settle is on the wire to Redis (contract section 5, Settle).
  */
 export class StreamRelay implements AnswerSink {
-  readonly #delivery: Delivery;
+  readonly #recipient: Recipient;
   readonly #status: number;
   readonly #meter: StreamMeter;
   readonly #events: EventReader;
@@ -34,22 +34,22 @@ export class StreamRelay implements AnswerSink {
   /** Set when the client has left: what is charged unless more can be read. Nothing is written any more. */
   #left: Reading | undefined;
 
-  constructor(delivery: Delivery, answer: UpstreamAnswer) {
-    this.#delivery = delivery;
+  constructor(recipient: Recipient, answer: UpstreamAnswer) {
+    this.#recipient = recipient;
     this.#status = answer.statusCode;
-    this.#meter = delivery.call.endpoint.meter.stream(delivery.injectedUsage, delivery.call.body);
+    this.#meter = recipient.call.endpoint.meter.stream(recipient.injectedUsage, recipient.call.body);
     this.#events = new EventReader(this.#meter);
-    delivery.hijack();
-    const { raw } = delivery;
-    raw.writeHead(answer.statusCode, delivery.clientHeaders(answer));
+    recipient.hijack();
+    const { raw } = recipient;
+    raw.writeHead(answer.statusCode, recipient.clientHeaders(answer));
     raw.flushHeaders();
-    this.#parts = new PartWriter(raw, () => delivery.exchange.resume());
+    this.#parts = new PartWriter(raw, () => recipient.exchange.resume());
   }
 
   /** Undefined before the first byte: a call of which nothing came is not charged. `written`: default all until now. */
   reading(written?: string): Reading | undefined {
     if (!this.#received) return undefined;
-    const { call, countTokens } = this.#delivery;
+    const { call, countTokens } = this.#recipient;
     const { usage, failed, made } = this.#meter;
     return {
       usage,
@@ -84,7 +84,7 @@ export class StreamRelay implements AnswerSink {
     }
     if (!this.#begun && (passed !== '' || this.#hasEnd)) {
       this.#begun = true;
-      this.#delivery.firstToken();
+      this.#recipient.firstToken();
     }
     const flowing = this.#parts.write(passed);
     if (this.#hasEnd) {
@@ -100,7 +100,7 @@ export class StreamRelay implements AnswerSink {
     if (this.#settled) this.#parts.end(this.#tail);
     if (this.#ending) return;
     const rest = this.#events.end();
-    if (this.#left) this.#delivery.settleLeft(this.#bestOf(this.#left));
+    if (this.#left) this.#recipient.settleLeft(this.#bestOf(this.#left));
     else {
       this.#parts.write(this.#passed(rest));
       if (this.#hasEnd || this.#meter.isWhole !== false) this.#finish();
@@ -112,7 +112,7 @@ export class StreamRelay implements AnswerSink {
   error(error: Error): void {
     // After its last event the answer is whole, however the connection ends.
     if (this.#ending) this.end();
-    else if (this.#left) this.#delivery.settleLeft(this.#left);
+    else if (this.#left) this.#recipient.settleLeft(this.#left);
     else this.#broke(error);
   }
 
@@ -129,7 +129,7 @@ export class StreamRelay implements AnswerSink {
 
   #broke(error: Error): void {
     this.#events.brokeOff();
-    this.#delivery.broken(error, this.#status, this.reading());
+    this.#recipient.broken(error, this.#status, this.reading());
   }
 
   /** The client left: events are read, and go nowhere. */
@@ -137,7 +137,7 @@ export class StreamRelay implements AnswerSink {
     const { pieces } = this.#meter;
     for (let event = this.#events.next(); event !== undefined; event = this.#events.next()) {
       if (!this.#meter.usage && this.#meter.pieces === pieces && this.#events.verdict !== 'end') continue;
-      this.#delivery.settleLeft(this.#bestOf(left));
+      this.#recipient.settleLeft(this.#bestOf(left));
       break;
     }
     return true;
@@ -153,7 +153,7 @@ export class StreamRelay implements AnswerSink {
   #wentOn(chunk: Buffer): boolean {
     this.#afterEndChars += chunk.length;
     if (this.#afterEndChars > AFTER_END_MAX_CHARS) {
-      this.#delivery.exchange.cancel(WENT_ON);
+      this.#recipient.exchange.cancel(WENT_ON);
       return true;
     }
     const text = chunk.toString('latin1');
@@ -165,11 +165,11 @@ export class StreamRelay implements AnswerSink {
   #finish(): void {
     if (this.#ending) return;
     this.#ending = true;
-    const reading = this.reading() ?? NOTHING;
+    const reading = this.reading() ?? NO_USAGE;
     const isCharged =
       !reading.failed || reading.usage || this.#meter.hasOutput || this.#meter.written() !== '';
     // A stream that failed before the model wrote anything is an upstream's error like one of status 500.
-    this.#delivery.complete(this.#status, isCharged ? reading : undefined, () => {
+    this.#recipient.complete(this.#status, isCharged ? reading : undefined, () => {
       this.#settled = true;
       if (this.#upstreamEnded) {
         this.#parts.end(this.#tail);
@@ -177,10 +177,7 @@ export class StreamRelay implements AnswerSink {
       }
       this.#parts.write(this.#tail);
       this.#tail = '';
-      this.#afterEnd = setTimeout(() => this.#delivery.exchange.cancel(WENT_ON), AFTER_END_MS);
+      this.#afterEnd = setTimeout(() => this.#recipient.exchange.cancel(WENT_ON), AFTER_END_MS);
     });
   }
 }
-
-/** What is known of an answer of which nothing came. */
-export const NOTHING: Reading = { usage: {}, estimate: async () => ({}) };

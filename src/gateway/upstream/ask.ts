@@ -2,15 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Upstream } from '../../domain/catalog.ts';
 import { originOf } from '../forward.ts';
 import { decodedHead, decoderOf } from '../response/decode.ts';
+import type { AnswerSink, Exchange, UpstreamAnswer } from './exchange.ts';
 import { RequestTimeout } from './failure.ts';
 import { upstreamHeaders } from './headers.ts';
-import {
-  type AnswerSink,
-  EXCHANGE,
-  type Exchange,
-  type UpstreamAnswer,
-  type UpstreamTransport,
-} from './transport.ts';
+import { EXCHANGE, type UpstreamTransport } from './transport.ts';
 
 /** Answers about a job are a few hundred bytes; a prompt of 32,000 characters may stand in them. */
 const MAX_BYTES = 4 * 1024 * 1024;

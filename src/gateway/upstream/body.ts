@@ -1,4 +1,4 @@
-import type { CallBody } from '../../metering/call-body.ts';
+import type { CallBody } from '../request/call-body.ts';
 import type { JsonBody } from '../request/json-body.ts';
 import { scanMembers } from '../request/json-scan.ts';
 import type { Edit, Upload } from '../request/spool/upload.ts';

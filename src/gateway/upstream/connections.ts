@@ -1,5 +1,5 @@
 import { buildConnector, Client } from 'undici';
-import type { Exchange } from './transport.ts';
+import type { Exchange } from './exchange.ts';
 
 /** Idle connections kept for one upstream; more were open at once, but seldom are again. */
 const KEPT_IDLE = 512;

@@ -2,8 +2,8 @@ import type { EntryDraft } from '../../domain/ledger-entry.ts';
 import { periodStarts } from '../../domain/period.ts';
 import type { Log } from '../../log/log.ts';
 import { draftText, parseHold } from '../journal/entry-text.ts';
-import type { HeldCall } from '../ledger.ts';
-import type { Stale } from '../recovery/rebuild.ts';
+import type { HeldCall, Stale } from '../ledger.ts';
+import { MARK_MS } from '../ledger.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { accountName, bucketOf, holdsName, journalName, keyName } from '../redis/redis-keys.ts';
 import type { HotCommand, ScriptSender } from '../redis/script-sender.ts';
@@ -13,8 +13,6 @@ import { RecentSettles } from './replay-buffer.ts';
 const RETRY_MS = 200;
 /** Settles sent again at once, so that Redis is not flooded in the moment it returns. */
 const RETRY_AT_ONCE = 200;
-/** How long Redis remembers that an entry without a hold was applied; a repeat comes within seconds. */
-export const MARK_MS = 24 * 3_600_000;
 
 /** What lua/settle.lua answers when it has done it. */
 const SETTLED = 1;

@@ -1,6 +1,5 @@
 import { Failures } from '../failures.ts';
-import type { HeldCall } from '../ledger.ts';
-import type { Stale } from '../recovery/rebuild.ts';
+import type { HeldCall, Stale } from '../ledger.ts';
 import type { RedisClock } from '../redis/clock.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { accountName, bucketOf, holdsName, keyName } from '../redis/redis-keys.ts';

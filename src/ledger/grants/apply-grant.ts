@@ -1,9 +1,8 @@
 import type { Grant } from '../../book/book.ts';
 import { MAX_BALANCE, type Micro, micro } from '../../domain/credits.ts';
 import { periodStarts } from '../../domain/period.ts';
-import { MARK_MS } from '../calls/settler.ts';
 import { draftText } from '../journal/entry-text.ts';
-import { BalanceBeyondBound } from '../ledger.ts';
+import { BalanceBeyondBound, MARK_MS } from '../ledger.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { accountName, bucketOf, holdsName, journalName } from '../redis/redis-keys.ts';
 import { grantDraft } from './grant-draft.ts';

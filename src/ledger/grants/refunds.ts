@@ -2,12 +2,11 @@ import type { Book, Charge } from '../../book/book.ts';
 import { micro } from '../../domain/credits.ts';
 import { type EntryDraft, refundId } from '../../domain/ledger-entry.ts';
 import { periodsOfDay } from '../../domain/period.ts';
-import { MARK_MS } from '../calls/settler.ts';
 import type { JournalDrain } from '../journal/drain.ts';
 import { draftText } from '../journal/entry-text.ts';
-import { LedgerUnavailable } from '../ledger.ts';
+import type { Stale } from '../ledger.ts';
+import { LedgerUnavailable, MARK_MS } from '../ledger.ts';
 import type { ConnectionGate } from '../recovery/connection-gate.ts';
-import type { Stale } from '../recovery/rebuild.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { accountName, bucketOf, holdsName, journalName, keyName } from '../redis/redis-keys.ts';
 

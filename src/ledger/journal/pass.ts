@@ -1,7 +1,7 @@
 import type { Book } from '../../book/book.ts';
 import type { JournalEntry } from '../../domain/ledger-entry.ts';
 import type { Log } from '../../log/log.ts';
-import type { Stale } from '../recovery/rebuild.ts';
+import type { Stale } from '../ledger.ts';
 import { entryAnew } from '../recovery/repost-args.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { accountName, bucketOf, journalName } from '../redis/redis-keys.ts';

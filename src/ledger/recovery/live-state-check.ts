@@ -1,8 +1,8 @@
 import type { Book } from '../../book/book.ts';
 import type { Log } from '../../log/log.ts';
+import type { Stale } from '../ledger.ts';
 import type { NodeReader } from '../redis/bucket-owners.ts';
 import { accountName, bucketOf } from '../redis/redis-keys.ts';
-import type { Stale } from './rebuild.ts';
 
 /** A Redis that comes back may lack its last seconds; accounts quiet for longer than this cannot be concerned. */
 const RECENT_MS = 3_600_000;

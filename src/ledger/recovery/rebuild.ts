@@ -6,6 +6,7 @@ import { periodStarts } from '../../domain/period.ts';
 import type { Log } from '../../log/log.ts';
 import { applyGrant } from '../grants/apply-grant.ts';
 import { readJournalEntry } from '../journal/entry-text.ts';
+import type { Stale } from '../ledger.ts';
 import { BalanceBeyondBound } from '../ledger.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { accountName, bucketOf, holdsName, journalName, keyName } from '../redis/redis-keys.ts';
@@ -27,14 +28,6 @@ const PATIENCE_MS = 1_000;
 const AGAIN_MS = 20;
 /** Attempts that are overtaken in a row, each after a wait on the book for longer than its lease. */
 const ATTEMPTS = 3;
-
-/** What was found not to be live. Nothing: the account. */
-export interface Stale {
-  /** This key of it, too. */
-  readonly keyId?: number | null | undefined;
-  /** It is live, in an epoch that is over. */
-  readonly epoch?: number;
-}
 
 /**
  * Rebuilds the live state of one account from the book (contract section 5: Redis lost or emptied). Callers of the same

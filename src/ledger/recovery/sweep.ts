@@ -5,12 +5,12 @@ import type { Log } from '../../log/log.ts';
 import { LostAdmissions } from '../calls/unanswered-admissions.ts';
 import { Failures } from '../failures.ts';
 import { draftText, parseHold, type StoredHold } from '../journal/entry-text.ts';
+import type { Stale } from '../ledger.ts';
 import { BalanceBeyondBound, type HeldCall } from '../ledger.ts';
 import { Loop } from '../loop.ts';
 import type { RedisClock } from '../redis/clock.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { accountName, BUCKETS, bucketOf, holdsName, journalName, keyName } from '../redis/redis-keys.ts';
-import type { Stale } from './rebuild.ts';
 
 /** Holds of lost admissions are released within 10 s (contract section 5). */
 const CANCEL_MS = 500;

@@ -1,4 +1,5 @@
 import { Cluster, Redis } from 'ioredis';
+import type { RedisAddress } from '../../config/redis-url.ts';
 import type { Log } from '../../log/log.ts';
 import { RedisCluster } from './cluster.ts';
 import { addScripts, type ScriptClient } from './scripts.ts';
@@ -31,43 +32,6 @@ const SINGLE = { enableOfflineQueue: false, retryStrategy: reconnectDelayMs };
 
 function reconnectDelayMs(attempt: number): number {
   return Math.min(20 * 2 ** Math.min(attempt, 6), 1_000);
-}
-
-/** Where Redis is: contract section 1, "Redis". */
-export type RedisAddress =
-  | { readonly kind: 'socket'; readonly path: string }
-  | { readonly kind: 'single'; readonly url: string }
-  | {
-      readonly kind: 'cluster';
-      readonly nodes: readonly { host: string; port: number }[];
-      readonly auth: { username?: string; password?: string };
-    };
-
-/** Reads `redis://`, `rediss://`, `unix:///path` or `redis+cluster://[user:password@]host:port,host:port`. Throws Error with what is wrong. */
-export function parseRedisUrl(url: string): RedisAddress {
-  if (/^rediss?:\/\//.test(url)) {
-    if (!URL.canParse(url)) throw new Error('REDIS_URL is not a valid redis:// URL');
-    return { kind: 'single', url };
-  }
-  if (url.startsWith('unix:///')) return { kind: 'socket', path: url.slice('unix://'.length) };
-  const match = /^redis\+cluster:\/\/(?:([^@]*)@)?([^/?]+)\/?$/.exec(url);
-  if (!match) {
-    throw new Error(
-      'REDIS_URL must be redis://…, rediss://…, unix:///… or redis+cluster://host:port,host:port',
-    );
-  }
-  const [, credentials = '', hosts = ''] = match;
-  const nodes = hosts.split(',').map((text) => {
-    const node = URL.canParse(`redis://${text}`) ? new URL(`redis://${text}`) : undefined;
-    if (!node?.hostname) throw new Error('REDIS_URL names a cluster node that is not host:port');
-    return { host: node.hostname.replace(/^\[|\]$/g, ''), port: Number(node.port || 6379) };
-  });
-  const [username = '', password = ''] = credentials.split(':').map(decodeURIComponent);
-  return {
-    kind: 'cluster',
-    nodes,
-    auth: { ...(username ? { username } : {}), ...(password ? { password } : {}) },
-  };
 }
 
 export type RedisClient = (Redis | Cluster) & ScriptClient;

@@ -1,7 +1,7 @@
 import { fromLocalInput, moment, zoneName } from '../format/time.ts';
 import { Field, TextField } from '../ui/field.tsx';
 import { Section } from '../ui/section.tsx';
-import type { KeyFormPart } from './key-form.tsx';
+import type { KeyFormPart } from './key-form-part.ts';
 import { ManageTick } from './manage-tick.tsx';
 
 export function Basics(part: KeyFormPart) {

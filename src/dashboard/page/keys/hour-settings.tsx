@@ -2,7 +2,7 @@ import { isWithin, parseActiveHours } from '../../../domain/hours.ts';
 import { localClock, zoneName } from '../format/time.ts';
 import { FieldWords } from '../ui/field.tsx';
 import { Section } from '../ui/section.tsx';
-import type { KeyFormPart } from './key-form.tsx';
+import type { KeyFormPart } from './key-form-part.ts';
 import { hoursOf } from './read-draft.ts';
 
 /** When calls may come: two times of the UTC day. */

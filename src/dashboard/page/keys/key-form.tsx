@@ -8,19 +8,11 @@ import { FailureNote } from '../ui/note.tsx';
 import { Basics } from './basics.tsx';
 import { HourSettings } from './hour-settings.tsx';
 import { KEY_FIELDS, type KeyDraft, type KeyErrors } from './key-draft.ts';
+import type { KeyFormPart } from './key-form-part.ts';
 import { ModelSettings } from './model-settings.tsx';
 import { PlaceSettings } from './place-settings.tsx';
 import { SpendSettings } from './spend-settings.tsx';
 import { WebhookSettings } from './webhook-settings.tsx';
-
-/** What every section of the form gets. */
-export interface KeyFormPart {
-  readonly draft: KeyDraft;
-  readonly errors: KeyErrors;
-  readonly change: (part: Partial<KeyDraft>) => void;
-  /** Undefined for a key that is being created. */
-  readonly known: KeyView | undefined;
-}
 
 /**
  * Every setting of a key. `faults` are the form's own, and stand at their fields once those were left or the form was

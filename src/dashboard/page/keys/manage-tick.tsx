@@ -1,5 +1,5 @@
 import type { KeyChange } from '../api/keys.ts';
-import type { KeyFormPart } from './key-form.tsx';
+import type { KeyFormPart } from './key-form-part.ts';
 import { isOwnKey } from './own-key.ts';
 import { changesOf, readDraft } from './read-draft.ts';
 

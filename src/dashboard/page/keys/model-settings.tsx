@@ -5,7 +5,7 @@ import { CATEGORY_NAMES } from '../format/categories.ts';
 import { CheckList } from '../ui/check-list.tsx';
 import { FailureNote, Note } from '../ui/note.tsx';
 import { Section } from '../ui/section.tsx';
-import type { KeyFormPart } from './key-form.tsx';
+import type { KeyFormPart } from './key-form-part.ts';
 
 export function ModelSettings({ draft, errors, change }: KeyFormPart) {
   const catalog = useLoad(readModels);

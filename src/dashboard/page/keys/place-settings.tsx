@@ -1,7 +1,7 @@
 import { COUNTRIES, countryName } from '../format/countries.ts';
 import { ChipInput } from '../ui/chip-input.tsx';
 import { Section } from '../ui/section.tsx';
-import type { KeyFormPart } from './key-form.tsx';
+import type { KeyFormPart } from './key-form-part.ts';
 import { ADDRESS, COUNTRY, ORIGIN } from './list-kinds.ts';
 
 const COUNTRY_NAMES = COUNTRIES.map(({ name }) => name);

@@ -4,7 +4,7 @@ import { PERIOD_NAMES, thisPeriod } from '../format/periods.ts';
 import { Bar } from '../ui/bar.tsx';
 import { Field, TextField } from '../ui/field.tsx';
 import { Section } from '../ui/section.tsx';
-import type { KeyFormPart } from './key-form.tsx';
+import type { KeyFormPart } from './key-form-part.ts';
 
 export function SpendSettings({ draft, errors, change, known }: KeyFormPart) {
   return (

@@ -1,6 +1,6 @@
 import { TextField } from '../ui/field.tsx';
 import { Section } from '../ui/section.tsx';
-import type { KeyFormPart } from './key-form.tsx';
+import type { KeyFormPart } from './key-form-part.ts';
 
 export function WebhookSettings({ draft, errors, change }: KeyFormPart) {
   return (

@@ -1,4 +1,4 @@
-import { invalidJson } from '../json-body.ts';
+import { invalidJson } from '../../../domain/errors.ts';
 
 const PARAMETER = /;[ \t]*([A-Za-z]+)=(?:"([^"\\]*)"|([^\s;"]+))[ \t]*/gy;
 /** RFC 2046 §5.1.1, less the space. */

@@ -1,12 +1,14 @@
 import type { Catalog } from '../../../domain/catalog.ts';
-import { invalidField } from '../../../domain/errors.ts';
+import { invalidField, invalidJson, otherCase } from '../../../domain/errors.ts';
 import { measureAudio } from '../../../metering/audio/measure-audio.ts';
 import { type ByteSource, inMemory, rangeOf } from '../../../metering/byte-source.ts';
-import type { Audio, CallBody } from '../../../metering/call-body.ts';
+import type { Audio } from '../../../metering/metered-body.ts';
+import { COUNTS } from '../../../metering/metered-body.ts';
 import type { Endpoint } from '../../endpoints.ts';
 import { NAMES_AN_ID } from '../../resources/named-ids.ts';
+import type { CallBody } from '../call-body.ts';
 import { foldName } from '../json/fold-name.ts';
-import { COUNTS, checkCount, invalidJson, JUDGED, modelNamed, otherCase } from '../json-body.ts';
+import { checkCount, JUDGED, modelNamed } from '../json-body.ts';
 import { Spool } from '../spool/spool.ts';
 import { type Edit, Upload } from '../spool/upload.ts';
 import { boundaryOf } from './boundary.ts';

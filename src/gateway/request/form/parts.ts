@@ -1,5 +1,5 @@
+import { invalidJson } from '../../../domain/errors.ts';
 import { type ByteSource, indexOf } from '../../../metering/byte-source.ts';
-import { invalidJson } from '../json-body.ts';
 
 /** One part of a form: its name, and where its content stands in the body. */
 export interface Part {

@@ -2,9 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy } from '@fastify/busboy';
-import { GatewayError } from '../../../domain/errors.ts';
+import { GatewayError, invalidJson } from '../../../domain/errors.ts';
 import { type ByteSource, piecesOf } from '../../../metering/byte-source.ts';
-import { invalidJson } from '../json-body.ts';
 import { type Part, partsOf } from './parts.ts';
 
 /** Text of all fields together; a prompt has 32,000 characters at most. */

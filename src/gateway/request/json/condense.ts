@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { GatewayError } from '../../../domain/errors.ts';
+import { GatewayError, invalidJson } from '../../../domain/errors.ts';
 import { type ByteSource, WINDOW_BYTES } from '../../../metering/byte-source.ts';
-import { invalidJson } from '../json-body.ts';
+import { LongText } from '../../../metering/long-text.ts';
+import { LongTexts } from '../../../metering/long-texts.ts';
 import { closingQuote, JsonMeasure } from './json-measure.ts';
-import { LongText } from './long-text.ts';
-import { LongTexts } from './long-texts.ts';
 
 const BACKSLASH = 0x5c;
 /** Longer strings are not kept. Longer than any id or name that is looked for; names may be escaped throughout. */

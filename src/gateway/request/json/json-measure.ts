@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { GatewayError } from '../../../domain/errors.ts';
-import { invalidJson } from '../json-body.ts';
+import { GatewayError, invalidJson } from '../../../domain/errors.ts';
 
 /** Of JSON this small, JSON.parse takes 5 ms at worst, so that it is not measured before. */
 export const UNMEASURED_BYTES = 64 * 1024;

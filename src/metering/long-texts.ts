@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { CountTokens } from '../../../metering/meter.ts';
 import type { LongText } from './long-text.ts';
+
+/** Tokens of a text; may take a moment the first time. */
+export type CountTokens = (text: string) => Promise<number>;
 
 /**
  * The long strings of one body, by the short ones that stand in for them in its value. No client can guess a stand-in,

@@ -1,5 +1,5 @@
-import { surrogatePairs } from '../../../domain/surrogate-pairs.ts';
-import { invalidJson } from '../json-body.ts';
+import { invalidJson } from '../domain/errors.ts';
+import { surrogatePairs } from '../domain/surrogate-pairs.ts';
 
 const BASE64 = /^[A-Za-z0-9+/_-]*(={0,2})$/;
 /** Of every piece (256 KiB at most) so much is kept for an estimate of the tokens, which samples longer texts anyway. */

@@ -1,0 +1,8 @@
+import type { MeteredBody } from '../../metering/metered-body.ts';
+import type { Upload } from './spool/upload.ts';
+
+/** The body of a call once it has been read, whether it came as JSON or as a form. */
+export interface CallBody extends MeteredBody {
+  /** JSON: the bytes that came. Form: the bytes that go upstream. A large body is kept in a file. */
+  readonly bytes: Buffer | Upload;
+}
