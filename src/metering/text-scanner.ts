@@ -98,8 +98,18 @@ export class TextScanner {
     return end + 1;
   }
 
+  /** One character outside of strings, which is text where it belongs to what a tool is called with. */
   #step(text: string, at: number): number {
     const code = text.charCodeAt(at);
+    const wasAll = this.#allFrom > 0;
+    const next = this.#structure(code, at);
+    const isText = (wasAll || this.#allFrom > 0) && code > 0x20 && code !== QUOTE && code !== LETTER_D;
+    if (isText) this.#take(text.charAt(at), true);
+    return next;
+  }
+
+  /** Returns where to go on. */
+  #structure(code: number, at: number): number {
     if (code === QUOTE) this.#beginString();
     else if (code === COLON) this.#expectsKey = false;
     else if (code === COMMA) this.#expectsKey = this.#objects.at(-1) === true;

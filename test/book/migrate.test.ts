@@ -8,6 +8,8 @@ import { rejection } from '../helper/rejection.ts';
 
 /** Takes the schema back to what it was before the migration 0005_sums. */
 const BEFORE_SUMS = [
+  'drop index alerts_due',
+  'drop index alerts_tests',
   'drop table spend_model_days',
   'drop table spend_key_months',
   'drop index keys_updated',
@@ -17,7 +19,7 @@ const BEFORE_SUMS = [
   'drop index ledger_type',
   'drop index ledger_model',
   'alter table accounts drop column last_entry_hour',
-  "delete from kysely_migration where name = '0005_sums'",
+  "delete from kysely_migration where name >= '0005_sums'",
 ];
 const FUTURE = `insert into kysely_migration (name, timestamp) values ('9999_future', '2030-01-01T00:00:00.000Z')`;
 

@@ -57,7 +57,7 @@ test('every fault is printed with its path, also those of the environment, and t
       .sort(),
     ['PORT', 'models.far.category', 'models.gift.price'],
   );
-  t.match(errors, /^tollgate: \S+gateway\.yaml cannot be used: 3 faults\n$/);
+  t.match(errors, /^tollgate: \S+gateway\.yaml and the environment cannot be used: 3 faults\n$/);
 });
 
 test('the faults as JSON', async (t) => {

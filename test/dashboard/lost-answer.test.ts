@@ -79,6 +79,7 @@ t.test('so does that of an account, and of a key, that the operator makes', asyn
   });
   await page.getByLabel('E-mail address of the owner').fill('unseen@example.com');
   await page.getByRole('button', { name: 'Create account' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
   await page.getByRole('alert').getByText('whether the account was made. It may have been').waitFor();
   const { body } = await apiOf(world, ADMIN_TOKEN).get<{ accounts: { email: string }[] }>(
     '/api/admin/accounts/',

@@ -95,7 +95,7 @@ test('what whole answers say', (t) => {
       ],
     },
   ];
-  t.equal(responsesWritten({ output }), 'Hm. {"a":1}HiNo');
+  t.equal(responsesWritten({ output }), 'Hm. f{"a":1}HiNo');
   t.same(responsesMade({ id: 'resp_1', output }), ['resp_1', 'rs_1', 'fc_1', 'msg_1']);
   t.same(responsesMade({ id: 'resp_1', output, store: false }), []);
   const content = [
@@ -103,7 +103,7 @@ test('what whole answers say', (t) => {
     { type: 'text', text: 'Hi' },
     { type: 'tool_use', name: 'f', input: { a: 1 } },
   ];
-  t.equal(messagesWritten({ content }), 'Hm. Hi{"a":1}');
+  t.equal(messagesWritten({ content }), 'Hm. Hif{a:1}');
   t.equal(completions.written({ choices: [{ text: 'a' }, { text: 'b' }] }), 'ab');
   for (const nothing of [undefined, null, 'x', {}, { output: [null] }, { content: [null] }]) {
     t.equal(responsesWritten(nothing) + messagesWritten(nothing) + completions.written(nothing), '');

@@ -62,7 +62,7 @@ const EVENTS: readonly [what: string, event: string, written: string, pieces: nu
   [
     'arguments that are an object',
     '{"delta":{"tool_calls":[{"function":{"arguments":{"id":"x","data":["y"]}}}]}}',
-    'idxdatay',
+    '{id:x,data:[y]}',
     4,
   ],
   ['a member that nobody knows yet', '{"delta":{"musings":{"said":"x"}}}', 'x', 1],

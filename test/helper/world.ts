@@ -105,7 +105,7 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
   const catalog = testCatalog(url);
   return {
     server: { ...TEST_SERVER, trustProxy: ['127.0.0.1/32'] },
-    accounts: { maxKeys: 100 },
+    accounts: { maxKeys: 130 },
     alerts: { timeoutMs: 10_000, allowPrivateNetworks: true },
     origins: { allowMissing: false },
     limits: {
