@@ -91,7 +91,7 @@ test('panels take the data source that was chosen, and have ids of their own', a
 });
 
 test('every alert rule has a section in the operating page', async (t) => {
-  const page = read('operating.md');
+  const page = read('../docs/operating.md');
   for (const { alert, annotations } of rules()) {
     t.match(page, `\`${alert}\``, alert);
     t.ok(annotations.summary);

@@ -1,6 +1,6 @@
 /**
  * Every error code that a client can see, in one place (contract sections 2, 3, 4, 7): HTTP status and type.
- * The README lists them; a test holds the two together.
+ * docs/api.md lists them; a test holds the two together.
  */
 export const ERRORS = {
   missing_api_key: [401, 'authentication_error'],

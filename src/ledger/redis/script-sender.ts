@@ -201,7 +201,7 @@ class Script {
   constructor(name: HotScript, prefix: string) {
     this.name = name;
     this.#prefix = prefix;
-    // An operator names the book as they like (config/operating.md, "Restore").
+    // An operator names the book as they like (docs/operating.md, "Restore").
     this.#prefixBytes = Buffer.byteLength(prefix);
     const text = scriptText(name);
     this.#bySha = bulk('evalsha') + bulk(createHash('sha1').update(text).digest('hex'));

@@ -5,7 +5,7 @@ import { leave } from '../ui/leave-guard.ts';
 export class ApiFailure extends Error {
   /** 0: no answer came. */
   readonly status: number;
-  /** As in the README's table of errors, or `unreachable`. */
+  /** As in the table of errors in docs/api.md, or `unreachable`. */
   readonly code: string;
   /** The field that was refused, as it is named on the wire. */
   readonly param: string | null;

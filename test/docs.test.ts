@@ -1,0 +1,253 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { test } from 'tap';
+import { loadConfig } from '../src/config/load.ts';
+import { Faults } from '../src/config/reader.ts';
+import { configFile } from '../src/config/schema.ts';
+import { ERRORS } from '../src/domain/errors.ts';
+import { startWorld } from './helper/world.ts';
+
+/** What users, operators and contributors read must not say anything else than the code does. */
+const PAGES = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
+  'bench/README.md',
+  'test/torture/README.md',
+  ...readdirSync(new URL('../docs', import.meta.url))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+
+function read(path: string): string {
+  return readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+}
+
+/** Lines of a page outside of its blocks of code. */
+function prose(page: string): string[] {
+  let isCode = false;
+  return read(page)
+    .split('\n')
+    .filter((line) => {
+      const isFence = line.trimStart().startsWith('```');
+      if (isFence) isCode = !isCode;
+      return !isCode && !isFence;
+    });
+}
+
+/** Cells of the tables below a heading, up to the next of the same level; without their header rows. */
+function rowsUnder(page: string, heading: string): string[][] {
+  const [, section = ''] = read(page).split(`\n## ${heading}\n`);
+  const lines = (section.split('\n## ', 1)[0] ?? '').split('\n').filter((line) => line.startsWith('|'));
+  return lines
+    .filter((line, index) => !/^\|[-|]+$/.test(line) && !/^\|[-|]+$/.test(lines[index + 1] ?? ''))
+    .map((line) => line.slice(1, -1).split('|').map(plain));
+}
+
+function plain(cell: string): string {
+  return cell.trim().replace(/^`([^`]*)`$/, '$1');
+}
+
+/** As the pages' host makes anchors of headings. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+function anchors(page: string): string[] {
+  return prose(page).flatMap((line) => {
+    const [, heading] = /^#+ (.+)$/.exec(line) ?? [];
+    return heading === undefined ? [] : [anchorOf(heading)];
+  });
+}
+
+test('links of all pages lead to files and headings that exist', async (t) => {
+  for (const page of PAGES) {
+    const links = [...prose(page).join('\n').matchAll(/\]\(([^)\s]+)\)|\bsrc(?:set)?="([^"]+)"/g)];
+    for (const [, link, picture] of links) {
+      const target = link ?? picture ?? '';
+      if (/^[a-z]+:/.test(target)) continue;
+      const [path = '', anchor] = target.split('#');
+      const file = path === '' ? page : posix.join(posix.dirname(page), path);
+      t.ok(existsSync(new URL(`../${file}`, import.meta.url)), `${page}: ${target}`);
+      if (anchor !== undefined && file.endsWith('.md'))
+        t.ok(anchors(file).includes(anchor), `${page}: ${target}`);
+    }
+  }
+});
+
+test('the README has at most 200 lines, and no page of docs more than 400', async (t) => {
+  const lengthOf = (page: string) => read(page).trimEnd().split('\n').length;
+  t.ok(lengthOf('README.md') <= 200, `README.md: ${lengthOf('README.md')}`);
+  for (const page of PAGES.filter((path) => path.startsWith('docs/')))
+    t.ok(lengthOf(page) <= 400, `${page}: ${lengthOf(page)}`);
+});
+
+test('every page of docs is listed in the README', async (t) => {
+  const readme = read('README.md');
+  for (const page of PAGES.filter((path) => path.startsWith('docs/'))) t.ok(readme.includes(page), page);
+});
+
+test('files and folders that pages name by their path exist', async (t) => {
+  for (const page of PAGES) {
+    const named = prose(page)
+      .join('\n')
+      .matchAll(/`((?:src|test|bench|config|docs)\/[\w./-]+)`/g);
+    for (const [, path = ''] of named)
+      t.ok(existsSync(new URL(`../${path}`, import.meta.url)), `${page}: ${path}`);
+  }
+});
+
+test('every section that a comment names stands in the specification', async (t) => {
+  const numbers = new Set(
+    [...read('docs/specification.md').matchAll(/^## (\d+)\. /gm)].map(([, number = '']) => number),
+  );
+  t.ok(numbers.size >= 9, 'the sections are found');
+  const sources = ['src', 'test', 'bench'].flatMap((folder) =>
+    readdirSync(new URL(`../${folder}`, import.meta.url), { recursive: true, encoding: 'utf8' })
+      .filter((path) => /\.(ts|tsx|mjs|lua)$/.test(path))
+      .map((path) => `${folder}/${path}`),
+  );
+  for (const path of sources) {
+    const text = read(path);
+    t.notMatch(text, /\bcontract,? section|\bCONTRACT\.md/, `${path} names the specification`);
+    for (const [whole, number = ''] of text.matchAll(/\bspecification section (\d+)/g))
+      t.ok(numbers.has(number), `${path}: ${whole}`);
+  }
+});
+
+test('npm scripts that pages name exist', async (t) => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+  for (const page of PAGES) {
+    const named = [...read(page).matchAll(/npm (?:run ([\w-]+)|(start|test)\b)/g)];
+    for (const [whole, a, b] of named) t.ok(Object.hasOwn(scripts, a ?? b ?? ''), `${page}: ${whole}`);
+  }
+});
+
+test('every error code stands in the API page with its status and type, and no other does', async (t) => {
+  const rows = rowsUnder('docs/api.md', 'Errors');
+  const real = Object.entries(ERRORS).map(([code, [status, type]]) => `${code} ${status} ${type}`);
+  t.same(rows.map(([code, status, type]) => `${code} ${status} ${type}`).sort(), real.sort());
+  t.same(
+    rows.filter(([, , , advice]) => !advice),
+    [],
+    'and each says what to do',
+  );
+});
+
+test('every environment variable stands in the configuration, and no other does', async (t) => {
+  const folder = t.testdir({ 'gateway.yaml': 'upstreams: {}\nmodels: {}\n' });
+  const asked: string[] = [];
+  const env = new Proxy<NodeJS.ProcessEnv>(
+    {},
+    {
+      get(_, name) {
+        asked.push(String(name));
+        return name === 'TOLLGATE_CONFIG' ? `${folder}/gateway.yaml` : undefined;
+      },
+    },
+  );
+  loadConfig({ env });
+  // The program itself reads more.
+  for (const [, name = ''] of read('src/program/gateway-process.ts').matchAll(/process\.env\.(\w+)/g))
+    asked.push(name);
+  const told = rowsUnder('docs/configuration.md', 'Environment').flatMap(([name = '']) =>
+    /^[A-Z_]+$/.test(name) ? [name] : [],
+  );
+  t.same(told.sort(), [...new Set(asked)].sort());
+});
+
+/** The settings of a config file that sets nothing, with their defaults as the page writes them. */
+function defaults(): string[] {
+  const nothing = new Map([
+    ['upstreams', new Map()],
+    ['models', new Map()],
+  ]);
+  const sections = Object.entries(configFile(nothing, '', new Faults()) ?? {});
+  return sections
+    .filter(([, settings]) => !(settings instanceof Map))
+    .flatMap(([section, settings]) =>
+      Object.entries(settings).map(([key, value]) => `${section}.${key} = ${shown(value)}`),
+    );
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+test('every setting with a default stands in the configuration with that default, and no other does', async (t) => {
+  const told = rowsUnder('docs/configuration.md', 'Config file')
+    .filter(([key = '']) => /^[a-z]+\.\w+$/.test(key))
+    .map(([key, value]) => `${key} = ${value}`);
+  t.ok(told.length > 5, 'the table is found');
+  t.same(told.sort(), defaults().sort());
+});
+
+/** What the reader of the config file itself says is known at the path, when it finds something that is not. */
+function knownSettings(at: readonly string[]): string[] {
+  const faults = new Faults();
+  const strange: unknown = at.reduceRight<unknown>(
+    (inner, key) => new Map([[key, inner]]),
+    new Map([['?', 1]]),
+  );
+  configFile(strange, '', faults);
+  const line = faults.lines.find((text) => text.startsWith(`${at.join('.')}.?: `)) ?? '';
+  return line.split('known here: ')[1]?.split(', ') ?? [];
+}
+
+test('every setting of upstreams, models and prices stands in the configuration, and no other does', async (t) => {
+  const model = knownSettings(['models', '<slug>']).filter((key) => key !== 'price');
+  const real = [
+    ...knownSettings(['upstreams', '<name>']).map((key) => `upstreams.<name>.${key}`),
+    ...model.map((key) => `models.<slug>.${key}`),
+    ...knownSettings(['models', '<slug>', 'price']).map((key) => `models.<slug>.price.${key}`),
+  ];
+  t.ok(real.length > 10, 'the settings are found');
+  const told = rowsUnder('docs/configuration.md', 'Config file').flatMap(([key = '']) =>
+    key.includes('<') ? [key] : [],
+  );
+  t.same(told.sort(), real.sort());
+});
+
+test('every route stands in the API page, and no other does', async (t) => {
+  const { url } = await startWorld(t);
+  const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: Record<string, object> };
+  const described = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  // The description does not describe itself, nor what is made for people.
+  const real = [...described, 'GET /openapi.json', 'GET /docs', 'GET /', 'GET /dashboard/'];
+  const told = rowsUnder('docs/api.md', 'Routes').map(([route]) => route);
+  t.same(told.sort(), real.filter((route) => !route.startsWith('HEAD ')).sort());
+});
+
+test('every metric stands in the operating page, and no other does', async (t) => {
+  const { url } = await startWorld(t);
+  const page = await (await fetch(`${url}/metrics`)).text();
+  const real = [...page.matchAll(/^# TYPE (tollgate_\w+) /gm)].map(([, name = '']) => name);
+  t.ok(real.length > 10, 'the metrics are found');
+  const told = rowsUnder('docs/operating.md', 'What to watch').flatMap(([name = '']) =>
+    name.startsWith('tollgate_') ? [name] : [],
+  );
+  t.same(told.sort(), real.sort());
+});
+
+/** The figures above the bars of the chart: of each target in turn, one a group of bars. */
+function chartFigures(): number[] {
+  const labels = read('bench/chart.svg').matchAll(/<text[^>]*font-size:10px[^>]*>([\d.]+)<\/text>/g);
+  return [...labels].map(([, figure]) => Number(figure));
+}
+
+test('the figures of the README agree with the chart', async (t) => {
+  const told = [...read('README.md').matchAll(/([\d.]+) to ([\d.]+) times/g)];
+  t.equal(told.length, 2, 'calls and streams');
+  const [, , , , json = 0, sse = 0] = chartFigures();
+  for (const [figure, [whole, low, high]] of [
+    [json, told[0] ?? []],
+    [sse, told[1] ?? []],
+  ] as const)
+    t.ok(figure >= Number(low) && figure <= Number(high), `${whole}: the chart shows ${figure}`);
+});
