@@ -9,7 +9,7 @@ import { admit } from './admit.ts';
 import type { Call } from './call.ts';
 import type { Endpoint } from './endpoints.ts';
 import { forward } from './forward.ts';
-import type { Gatekeeper, Judged } from './gatekeeper.ts';
+import type { Gatekeeper } from './gatekeeper.ts';
 import { refusalFrom } from './refuse.ts';
 import type { CallBody } from './request/call-body.ts';
 import { heavyStep } from './request/json/heavy-step.ts';
@@ -66,19 +66,20 @@ export class Pipeline {
   /** Checks 1 to 8. Calls back within the tick where the key's record is at hand, as it is for nearly every call. */
   enter(request: FastifyRequest, done: (error?: Error) => void): void {
     const startedAt = performance.now();
-    const entered = ({ compiled, current }: Judged) => {
-      request.call = this.#newCall(request, startedAt, compiled, current);
+    const entered = (compiled: CompiledKey, isCurrent: boolean) => {
+      request.call = this.#newCall(request, startedAt, compiled, isCurrent);
       done();
     };
-    let judged: Judged | Promise<Judged>;
+    const { gatekeeper } = this.#parts;
+    let cached: CompiledKey | undefined;
     try {
-      judged = this.#parts.gatekeeper.judge(request);
+      cached = gatekeeper.authoriseCached(request);
     } catch (refusal) {
       done(refusal as Error);
       return;
     }
-    if (judged instanceof Promise) judged.then(entered, done);
-    else entered(judged);
+    if (cached) entered(cached, false);
+    else gatekeeper.authorise(request).then((compiled) => entered(compiled, true), done);
   }
 
   /** Checks 9 to 12, and the hold. Of the promises on the way of nearly every call, Redis' answer is the only one. */

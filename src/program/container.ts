@@ -82,7 +82,7 @@ export function compose(opened: Opened): DependencyContainer {
     return registry;
   });
   once(METERS, (c) => new GatewayMeters(c.resolve(METRICS)));
-  once(COUNTRIES, () => new CountryLookup({ log: logger }));
+  once(COUNTRIES, () => new CountryLookup({ log: logger, linkFolder: join(config.dataDir, 'countries') }));
   once(TOKEN_COUNTER, () => new TokenCounter({ log: logger }));
   once(TRANSPORT, () => new UpstreamTransport(config.limits));
   once(
@@ -99,7 +99,6 @@ export function compose(opened: Opened): DependencyContainer {
   registerCalls(once, opened);
   once(APP_PARTS, (c) => {
     const gatekeeper = c.resolve(GATEKEEPER);
-    const countries = c.resolve(COUNTRIES);
     return {
       pipeline: c.resolve(PIPELINE),
       logger,
@@ -109,7 +108,7 @@ export function compose(opened: Opened): DependencyContainer {
       config,
       catalog: opened.catalog,
       alerts: c.resolve(ALERT_WORKER),
-      countryOf: (address: string) => countries.lookup(address),
+      countries: c.resolve(COUNTRIES),
       metrics: summedMetrics(c.resolve(METRICS)),
       readiness: () => readinessOf(opened),
     } satisfies AppParts;
