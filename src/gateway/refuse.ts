@@ -18,7 +18,7 @@ const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
 
 const UNAVAILABLE = 'The service cannot decide about this call at the moment. Try again shortly.';
 
-/** Any error as the refusal that the client sees; nothing of an unexpected one leaks. */
+/** The refusal that the client sees for any error; nothing of an unexpected error leaks. */
 export function refusalFrom(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   if (error instanceof LedgerUnavailable || error instanceof BookUnavailable) {
@@ -51,17 +51,17 @@ export function refusalFrom(error: unknown): GatewayError {
   );
 }
 
-/** The error handler of the whole app (contract section 3: error shapes, WWW-Authenticate, Retry-After). */
+/** The error handler of the whole app (specification section 3: error shapes, WWW-Authenticate, Retry-After). */
 export function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const refusal = refusalFrom(error);
   if (refusal.code === 'internal_error') request.log.error({ err: refusal.cause }, 'request failed');
   if (refusal.code === 'service_unavailable')
     request.log.warn({ err: refusal.cause }, 'request refused with 503');
-  // Where the path cannot be read, no hook has run that would have set it.
+  // Where the path cannot be read, the hook that sets this header has not run.
   reply.header('x-request-id', request.id);
   // The unread rest of a body must not be taken for the next request.
   if (!request.raw.complete) reply.header('connection', 'close');
-  // By the route: `/v1/%6dessages` is that of messages too.
+  // The route, not the address, tells the format: `/v1/%6dessages` leads to that of messages too.
   const url = request.routeOptions?.url ?? request.url;
   if (errorFormat(url) === 'anthropic') reply.header('request-id', request.id);
   reply
@@ -71,7 +71,7 @@ export function refuse(error: unknown, request: FastifyRequest, reply: FastifyRe
     .send(refusalText(refusal, url));
 }
 
-/** What a refusal says in headers (contract section 3), by the status that it is answered with. */
+/** The headers of a refusal (specification section 3), by the status that it is answered with. */
 export function refusalHeaders(status: number, { retryAfterS }: GatewayError): Record<string, string> {
   return {
     ...(isFinal(status) ? { 'x-should-retry': 'false' } : {}),
@@ -82,7 +82,7 @@ export function refusalHeaders(status: number, { retryAfterS }: GatewayError): R
   };
 }
 
-/** The same request would be refused again: not so one that came too slowly, or too soon after others. */
+/** Whether the request would be refused again if it were repeated. 408 and 429 depend on the moment. */
 export function isFinal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 408 && status !== 429;
 }

@@ -18,7 +18,7 @@ export interface Ending {
   readonly outcome: Outcome;
   readonly usage: Usage | undefined;
   readonly estimated: boolean;
-  /** Ids of what the upstream keeps of the answer. */
+  /** Ids under which the upstream keeps the answer, or parts of it. */
   readonly made?: readonly string[] | undefined;
 }
 
