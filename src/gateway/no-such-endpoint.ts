@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { WireFormat } from '../domain/catalog.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { ENDPOINTS } from './endpoints.ts';
-import { isMisplacedBase } from './error-format.ts';
+import { isMisplacedBase } from './refuse.ts';
 
 /** What clients add to their base URL, the longest first, because `/completions` is also the end of `/chat/completions`. */
 const ADDED = [...ENDPOINTS, { path: '/v1/models', format: undefined }]

@@ -1,8 +1,8 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { BookUnavailable } from '../book/book.ts';
+import type { WireFormat } from '../domain/catalog.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { LedgerUnavailable } from '../ledger/ledger.ts';
-import { errorFormat } from './error-format.ts';
 
 /** Anthropic's names for the types of errors that its clients know (its API reference, "Errors"). */
 const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
@@ -15,6 +15,10 @@ const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
   504: 'timeout_error',
 };
+
+/** What precedes the path of an endpoint when a base URL ends in the wrong place: `/v1/v1`, `/api/v1`, `/v1/`, or nothing. */
+const MISPLACED_BASE = /^(?:\/(?:api|openai|anthropic|v\d+[a-z\d]*)?)*$/;
+const ANTHROPIC_PATHS = /\/messages(?:\/.*)?$/;
 
 const UNAVAILABLE = 'The service cannot decide about this call at the moment. Try again shortly.';
 
@@ -93,4 +97,17 @@ export function refusalText(refusal: GatewayError, url: string): string {
   if (errorFormat(url) === 'openai') return JSON.stringify(body);
   const type = ANTHROPIC_TYPES[refusal.statusCode] ?? 'api_error';
   return JSON.stringify({ type: 'error', error: { ...body.error, type } });
+}
+
+/** Whether an endpoint's path after this prefix looks like the mistake of a base URL that ends in the wrong place. */
+export function isMisplacedBase(prefix: string): boolean {
+  return MISPLACED_BASE.test(prefix);
+}
+
+/** The wire format of errors at a path or route, with or without a query: that of the clients who ask there. */
+function errorFormat(url: string): WireFormat {
+  if (url.startsWith('/v1/messages')) return 'anthropic';
+  const [path = ''] = url.split('?', 1);
+  const end = path.search(ANTHROPIC_PATHS);
+  return end >= 0 && isMisplacedBase(path.slice(0, end)) ? 'anthropic' : 'openai';
 }
