@@ -56,7 +56,7 @@ export function explain(call: ExplainedCall): Explanation {
       fact: factOf(name, call.caller),
     })),
     { check: 'request', refusal, fact: 'The model is in the catalog and fits the endpoint.' },
-    ...(model === undefined ? unjudged(refusal) : modelVerdicts(call, model)),
+    ...(model === undefined ? unchecked(refusal) : modelVerdicts(call, model)),
   ];
   const failed = verdicts.find((verdict) => verdict.refusal !== undefined);
   return {
@@ -140,7 +140,7 @@ function creditsVerdict({ balance, accountHeld }: ExplainedCall, hold: Micro): V
 }
 
 /** The checks that depend on the model: without one they cannot pass. */
-function unjudged(refusal: Refusal | undefined): Verdict[] {
+function unchecked(refusal: Refusal | undefined): Verdict[] {
   const reason: Refusal = {
     code: refusal?.code ?? 'model_not_found',
     message: NOT_JUDGED,
