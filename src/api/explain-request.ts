@@ -6,7 +6,7 @@ import { ENDPOINTS, type Endpoint } from '../gateway/endpoints.ts';
 import { objectBody, textField } from './body-fields.ts';
 import { ExplainBody, LONGEST_TEXT } from './explain-schema.ts';
 
-/** The call that an explain request asks about; undefined: not said. */
+/** The call that an explain request asks about. Undefined fields were not given. */
 export interface ExplainRequest {
   readonly model: string;
   readonly endpoint: Endpoint | undefined;
@@ -18,7 +18,7 @@ export interface ExplainRequest {
   readonly at: number | undefined;
 }
 
-/** Reads the body of an explain request (contract section 7). Throws `invalid_field`. */
+/** Reads the body of an explain request (specification section 7). Throws `invalid_field`. */
 export function parseExplain(body: unknown): ExplainRequest {
   const fields = objectBody(body, Object.keys(ExplainBody.properties));
   return {

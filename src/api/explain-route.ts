@@ -2,11 +2,12 @@ import type { FastifyPluginAsync, FastifyRequest, FastifySchema } from 'fastify'
 import type { Book } from '../book/book.ts';
 import type { Config } from '../config/config.ts';
 import { type ParsedAddress, parseAddress } from '../domain/addresses.ts';
-import type { Catalog, Model } from '../domain/catalog.ts';
-import { type Micro, micro } from '../domain/credits.ts';
+import type { Catalog } from '../domain/catalog.ts';
+import { micro } from '../domain/credits.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { requestOrigin } from '../domain/origins.ts';
 import { compileKey } from '../domain/rules.ts';
+import type { CountryLookup } from '../gateway/country.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { Ledger, Subject } from '../ledger/ledger.ts';
 import { BY_KEY } from './docs/operation.ts';
@@ -25,16 +26,13 @@ export interface ExplainDeps {
   readonly gatekeeper: Gatekeeper;
   readonly config: Config;
   readonly catalog: () => Catalog;
-  /** ISO 3166-1 alpha-2 of an address, null: none is known. May reject. */
-  readonly countryOf: (address: string) => Promise<string | null>;
-  /** The least that a call of this model holds. */
-  readonly minimalHold: (model: Model) => Micro;
+  readonly countries: Pick<CountryLookup, 'countryOf'>;
   /** Milliseconds since the epoch; default Date.now. */
   readonly now?: () => number;
 }
 
 /**
- * `POST /api/keys/<id>/explain/` (contract section 7): what a call would be answered. Sends and spends nothing. `at`
+ * `POST /api/keys/<id>/explain/` (specification section 7): what a call would be answered. Sends and spends nothing. `at`
  * moves active_hours and expires_at; credits and spends are always those of this moment.
  */
 export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
@@ -67,11 +65,10 @@ export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
         return explain({
           compiled: compileKey(subject),
           prefix: subject.key.prefix,
-          caller: await callerOf(deps, request, asked, subject),
+          caller: callerOf(deps, request, asked, subject),
           catalog: deps.catalog(),
           model: asked.model,
           endpoint: asked.endpoint,
-          minimalHold: deps.minimalHold,
           ...(await liveState(deps.ledger, subject)),
         });
       },
@@ -87,15 +84,15 @@ async function subjectOf({ book, ledger }: ExplainDeps, accountId: number, keyId
   return subject;
 }
 
-async function callerOf(
-  { config, gatekeeper, countryOf, now = Date.now }: ExplainDeps,
+function callerOf(
+  { config, gatekeeper, countries, now = Date.now }: ExplainDeps,
   request: FastifyRequest,
   asked: ExplainRequest,
   subject: Subject,
 ) {
   const address = asked.address ?? parseAddress(gatekeeper.addressOf(request));
   const isBlocking = subject.key.blockedCountries.length > 0;
-  const country = asked.country ?? (isBlocking ? await lookedUp(countryOf, address) : undefined);
+  const country = asked.country ?? (isBlocking && address ? lookedUp(countries, address) : undefined);
   return {
     nowMs: asked.at ?? now(),
     address,
@@ -105,13 +102,10 @@ async function callerOf(
   };
 }
 
-async function lookedUp(
-  countryOf: ExplainDeps['countryOf'],
-  address: ParsedAddress | undefined,
-): Promise<string | undefined> {
-  if (address === undefined) return undefined;
+/** Throws 503 where the country data cannot be loaded. */
+function lookedUp(countries: ExplainDeps['countries'], address: ParsedAddress): string | undefined {
   try {
-    return (await countryOf(address.toString())) ?? undefined;
+    return countries.countryOf(address);
   } catch (cause) {
     throw new GatewayError(
       'service_unavailable',

@@ -5,44 +5,45 @@ import { NOT_JUDGED } from '../domain/not-judged.ts';
 import { timestamp } from '../domain/period.ts';
 import { CALLER_CHECKS, type Caller, type CompiledKey, MODEL_CHECKS, type Refusal } from '../domain/rules.ts';
 import { ENDPOINTS, type Endpoint } from '../gateway/endpoints.ts';
-import { readJsonBody } from '../gateway/request/json-body.ts';
+import { leastHold } from '../gateway/least-hold.ts';
+import { modelNamed } from '../gateway/request/json-body.ts';
 
-/** A call as section 3 of the contract would judge it, with the live state of its key and account. */
+/** A call to be put through the checks of specification section 3, with the live state of its key and account. */
 export interface ExplainedCall {
   readonly compiled: CompiledKey;
-  /** Of the key: what it shows of itself. */
+  /** The beginning of the key, which the dashboard shows too. */
   readonly prefix: string;
   readonly caller: Caller;
   readonly catalog: Catalog;
   readonly model: string;
   readonly endpoint: Endpoint | undefined;
-  /** The least that a call of this model holds. */
-  readonly minimalHold: (model: Model) => Micro;
-  /** Of the key: in its current period, and by its calls in flight. */
+  /** What the key has spent in its current period. */
   readonly spent: Micro;
+  /** What calls of the key that are in flight hold. */
   readonly keyHeld: Micro;
-  /** Of the account. */
+  /** The credits of the account, holds not taken off. */
   readonly balance: Micro;
+  /** What calls of the account that are in flight hold. */
   readonly accountHeld: Micro;
 }
 
 interface Verdict {
   readonly check: string;
   readonly refusal: Refusal | undefined;
-  /** Said where the check passed. */
+  /** The detail to show where the check passed. */
   readonly fact: string;
 }
 
 export interface Explanation {
   readonly allowed: boolean;
-  /** Of the first check that fails. */
+  /** The error code of the first check that fails; null: none does. */
   readonly code: ErrorCode | null;
   readonly checks: readonly { check: string; passed: boolean; detail: string }[];
 }
 
 /**
- * All checks of contract section 3 in its order, by the functions that judge the calls themselves; the later ones also
- * where an earlier one fails, so that an owner sees everything that stands in the way at once.
+ * Runs all checks of specification section 3 in its order, with the functions that real calls go through. The later ones
+ * run also where an earlier one fails, so that an owner sees everything that stands in the way at once.
  */
 export function explain(call: ExplainedCall): Explanation {
   const { model, refusal } = requestVerdict(call);
@@ -55,7 +56,7 @@ export function explain(call: ExplainedCall): Explanation {
       fact: factOf(name, call.caller),
     })),
     { check: 'request', refusal, fact: 'The model is in the catalog and fits the endpoint.' },
-    ...(model === undefined ? unjudged(refusal) : modelVerdicts(call, model)),
+    ...(model === undefined ? unchecked(refusal) : modelVerdicts(call, model)),
   ];
   const failed = verdicts.find((verdict) => verdict.refusal !== undefined);
   return {
@@ -69,7 +70,10 @@ export function explain(call: ExplainedCall): Explanation {
   };
 }
 
-/** Check 9, by the function that reads real bodies. The model comes back also where it does not fit the endpoint. */
+/**
+ * Check 9, by the function that looks up the model of real calls. The model comes back also where it does not fit the
+ * endpoint, so that the later checks can be explained.
+ */
 function requestVerdict({ catalog, model: slug, endpoint }: ExplainedCall): {
   model: Model | undefined;
   refusal: Refusal | undefined;
@@ -81,8 +85,8 @@ function requestVerdict({ catalog, model: slug, endpoint }: ExplainedCall): {
     return { model, refusal: { code: 'endpoint_mismatch', message } };
   }
   try {
-    const body = Buffer.from(JSON.stringify({ model: slug }));
-    readJsonBody(body, catalog, target ?? (ENDPOINTS[0] as Endpoint));
+    // Without a model there is no endpoint to fit: any will do for the refusal that says so.
+    modelNamed(slug, catalog, target ?? (ENDPOINTS[0] as Endpoint));
     return { model, refusal: undefined };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
@@ -97,7 +101,7 @@ function serves(endpoint: Endpoint, model: Model): boolean {
 /** Checks 10 to 12. */
 function modelVerdicts(call: ExplainedCall, model: Model): Verdict[] {
   const { compiled } = call;
-  const hold = call.minimalHold(model);
+  const hold = leastHold(model);
   return [
     ...MODEL_CHECKS.map(({ name, check }) => ({
       check: name,
@@ -135,8 +139,8 @@ function creditsVerdict({ balance, accountHeld }: ExplainedCall, hold: Micro): V
   };
 }
 
-/** What depends on the model cannot pass without one. */
-function unjudged(refusal: Refusal | undefined): Verdict[] {
+/** The checks that depend on the model: without one they cannot pass. */
+function unchecked(refusal: Refusal | undefined): Verdict[] {
   const reason: Refusal = {
     code: refusal?.code ?? 'model_not_found',
     message: NOT_JUDGED,
@@ -148,7 +152,7 @@ function unjudged(refusal: Refusal | undefined): Verdict[] {
   }));
 }
 
-/** What a check that passed was judged by. */
+/** What was looked at by a check that passed. */
 function factOf(name: string, { nowMs, address, country, origin }: Caller): string {
   switch (name) {
     case 'is_active':

@@ -4,32 +4,32 @@ import { GatewayError } from '../domain/errors.ts';
 import { periodEndsAt } from '../domain/period.ts';
 import { modelRefusalOf } from '../domain/rules.ts';
 import type { Admission, Admitted, Ledger } from '../ledger/ledger.ts';
-import { type Call, callOf, type ReadCall } from './call.ts';
+import type { HeldCall, ReadCall } from './call.ts';
 import type { Gatekeeper } from './gatekeeper.ts';
 
 /** A record that changes more often than this within one request is being changed in a loop. */
-const REJUDGE_MAX = 5;
+const REAUTHORISE_MAX = 5;
 
 /**
- * Checks 10 to 12 of contract section 3. A record that turns out not to be the current one is loaded and judged
- * again from check 3 on; so revocation is exact without a round trip of its own.
+ * Checks 10 to 12 of specification section 3, and the hold. The ledger refuses a call that was authorised by a record which
+ * is not the current one; such a call is authorised again, from check 3 on, by the current record. So revocation is exact
+ * without a round trip of its own. Throws the GatewayError of the first check that fails.
  */
-export async function admit(request: FastifyRequest, ledger: Ledger, gatekeeper: Gatekeeper): Promise<void> {
-  const call = callOf(request);
-  for (let tries = 0; tries < REJUDGE_MAX; tries++) {
+export async function admit(
+  request: FastifyRequest,
+  read: ReadCall,
+  ledger: Ledger,
+  gatekeeper: Gatekeeper,
+): Promise<HeldCall> {
+  let call = read;
+  for (let tries = 0; tries < REAUTHORISE_MAX; tries++) {
     const refusal = modelRefusalOf(call.compiled, call.body.model);
-    if (refusal) {
-      if (call.recordIsCurrent) throw refusal;
-      await judgeAgain(request, call, gatekeeper);
-      continue;
-    }
-    const admitted = await ledger.admit(admissionOf(call));
-    if (admitted.verdict === 'held') {
-      call.epoch = admitted.epoch;
-      return;
-    }
-    if (admitted.verdict !== 'stale') throw shortage(admitted, call);
-    await judgeAgain(request, call, gatekeeper);
+    if (!refusal) {
+      const admitted = await ledger.admit(admissionOf(call));
+      if (admitted.verdict === 'held') return { ...call, epoch: admitted.epoch, isSettled: false };
+      if (admitted.verdict !== 'stale') throw shortage(admitted, call);
+    } else if (call.recordIsCurrent) throw refusal;
+    call = { ...call, compiled: await gatekeeper.authorise(request), recordIsCurrent: true };
   }
   throw new GatewayError(
     'service_unavailable',
@@ -54,14 +54,10 @@ function admissionOf({ requestId, compiled, hold, body, endpoint }: ReadCall): A
   };
 }
 
-async function judgeAgain(request: FastifyRequest, call: Call, gatekeeper: Gatekeeper): Promise<void> {
-  call.compiled = await gatekeeper.authorise(request);
-  call.recordIsCurrent = true;
-}
-
+/** The refusal of a call that the key's limit or the account's credits do not cover. */
 function shortage(
   admitted: Extract<Admitted, { verdict: 'over_limit' | 'insufficient' }>,
-  call: Call,
+  call: ReadCall,
 ): GatewayError {
   const { key } = call.compiled;
   const hold = creditsString(call.hold);
@@ -74,7 +70,7 @@ function shortage(
         `The period ends at ${periodEndsAt(Date.now(), key.spendingPeriod)}.`,
     );
   }
-  // A key that cannot manage sees no balance (contract section 2, "What a key sees").
+  // A key that cannot manage sees no balance (specification section 2, "What a key sees").
   if (!key.canManage) {
     return new GatewayError(
       'insufficient_credits',

@@ -3,12 +3,12 @@ import { GatewayError } from '../domain/errors.ts';
 
 /**
  * The key that a request presents: `Authorization: Bearer` (scheme in any case), else `x-api-key`, for Anthropic
- * clients; where both are sent, `Authorization` counts (contract section 3, check 1). Throws 401 `missing_api_key`.
+ * clients; where both are sent, `Authorization` counts (specification section 3, check 1). Throws 401 `missing_api_key`.
  */
 export function presentedKey(headers: IncomingHttpHeaders): string {
   const { authorization } = headers;
   if (authorization !== undefined) {
-    // Sliced, not matched by a pattern: this runs on every request.
+    // Sliced, not matched by a pattern, because this runs on every request.
     const scheme = authorization.slice(0, 7).toLowerCase();
     const value = scheme === 'bearer ' ? authorization.slice(7).trim() : '';
     if (value !== '') return value;
@@ -23,8 +23,9 @@ export function presentedKey(headers: IncomingHttpHeaders): string {
 }
 
 /**
- * Throws 400 where an address carries a key, whether or not the headers carry one too: the query of a model call goes
- * on to the upstream, and proxies log addresses (contract section 3, check 1: never a query parameter).
+ * Throws 400 `invalid_request` where the query of an address carries a key, whether or not the headers carry one too: the
+ * query of a model call goes on to the upstream, and proxies log addresses (specification section 3, check 1: never a
+ * query parameter).
  */
 export function refuseKeyIn(url: string, keyPrefix: string): void {
   const query = url.indexOf('?');
@@ -38,7 +39,7 @@ export function refuseKeyIn(url: string, keyPrefix: string): void {
   );
 }
 
-/** What the address says, also where only parts of it can be decoded. */
+/** The text with its percent escapes of ASCII decoded, also where others are broken. */
 function decoded(text: string): string {
   return text.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),

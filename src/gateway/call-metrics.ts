@@ -2,28 +2,28 @@ import type { Micro } from '../domain/credits.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { Outcome } from '../domain/ledger-entry.ts';
 
-/** How a call ended: `ok`, the code of the error that was answered, or what became of an answer that had begun. */
+/** How a call ended: `ok`, the code of the error that was answered, or the outcome of an answer that had begun. */
 export type EndCode = 'ok' | ErrorCode | Exclude<Outcome, 'complete'>;
 
 /**
- * What the request path tells the metrics. Called on every call, so each takes a microsecond at most, and none throws.
- * Times are in milliseconds.
+ * What the request path tells the metrics. The methods run on every call: each takes a microsecond at most, and none
+ * throws. Times are in milliseconds.
  */
 export interface Meters {
   /** A model call was refused before it reached an upstream. */
   refused(endpoint: string, code: ErrorCode): void;
-  /** An admitted call is about to be sent upstream; `settled` follows, once. */
+  /** An admitted call is about to be sent upstream; `settled` is called later, once. */
   began(): void;
   /** The answer to a call that began is a stream. */
   streamBegan(): void;
-  /** The first event of a stream came, so long after the request. */
+  /** The first event of a stream came, `afterMs` after the request. */
   firstToken(afterMs: number): void;
   settled(wasStream: boolean): void;
-  /** The head of the answer is about to be written, so long after the request came. */
+  /** The head of the answer is about to be written, `afterMs` after the request came. */
   firstByte(afterMs: number): void;
   /**
-   * A call that was admitted has ended. `upstreamMs`: from sending it to the end of the upstream's answer; `addedMs`: the
-   * rest, which the gateway took to judge, to admit and to settle.
+   * An admitted call has ended. `upstreamMs`: from sending it to the end of the upstream's answer; `addedMs`: the rest,
+   * which the gateway took to authorise, to read, to admit and to settle.
    */
   ended(endpoint: string, code: EndCode, upstreamMs: number, addedMs: number, charge: Micro): void;
 }

@@ -5,40 +5,45 @@ import type { CallBody } from './request/call-body.ts';
 import type { Spool } from './request/spool/spool.ts';
 import type { UpstreamBody } from './upstream/body.ts';
 
-/** A model call on its way through the gateway; made when its key has been judged, filled in step by step. */
-export interface Call {
+/**
+ * A model call on its way through the gateway: entered → read → held. Each step of the pipeline takes one stage and returns
+ * the next, so that what a step needs is in the type of what it is given.
+ */
+export interface EnteredCall {
   readonly requestId: string;
-  endpoint: Endpoint;
-  /** By `performance.now()`. */
+  readonly endpoint: Endpoint;
+  /** By `performance.now()`, in milliseconds. */
   readonly startedAt: number;
-  compiled: CompiledKey;
-  /** The record was read from Redis within this request: a refusal that it leads to needs no confirmation. */
-  recordIsCurrent: boolean;
-  body: CallBody | undefined;
-  /** The file of a large body, from when it has come until the call is settled. */
-  spool: Spool | undefined;
+  /** The key, which has passed checks 1 to 8. */
+  readonly compiled: CompiledKey;
+  /** The key's record was read from Redis within this request: a refusal that it leads to needs no confirmation. */
+  readonly recordIsCurrent: boolean;
+}
+
+/** A call whose body has passed check 9, with the bound of what it can cost. Nothing is held yet. */
+export interface ReadCall extends EnteredCall {
+  readonly body: CallBody;
   /** What goes upstream; made before the hold is taken, so that nothing can fail between the two. */
-  upstreamBody: UpstreamBody | undefined;
-  hold: Micro;
+  readonly upstreamBody: UpstreamBody;
+  /** The file of a large body: open until the call is settled or refused. */
+  readonly spool: Spool | undefined;
   /** Tokens behind the stored answers that the request names. */
-  storedTokens: number;
-  /** Epoch of the admission; undefined: nothing is held. */
-  epoch: number | undefined;
+  readonly storedTokens: number;
+  /** The most that the call can cost. */
+  readonly hold: Micro;
+}
+
+/** An admitted call: its hold stands in the ledger until `settleCall`. */
+export interface HeldCall extends ReadCall {
+  /** The epoch of the admission, which the settlement must name. */
+  readonly epoch: number;
+  /** Set by `settleCall`: a hold is settled once. */
+  isSettled: boolean;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set on model calls by the pipeline. */
-    call: Call | null;
+    /** The call as it entered, on model calls whose key has passed checks 1 to 8; null on all other requests. */
+    call: EnteredCall | null;
   }
-}
-
-/** A call whose body has been read. */
-export type ReadCall = Call & { body: CallBody; upstreamBody: UpstreamBody };
-
-/** The call of a request behind which the pipeline stands. */
-export function callOf(request: { call: Call | null }): ReadCall {
-  const { call } = request;
-  if (!call?.body || !call.upstreamBody) throw new Error('the pipeline has not read this call');
-  return call as ReadCall;
 }

@@ -13,26 +13,26 @@ import { transcription } from '../metering/transcription.ts';
 import { videos } from '../metering/videos.ts';
 
 /**
- * How the body of a call is read and judged; `audio`: a form with one file, whose length is measured; `either`: JSON, or
- * a form where the request says so.
+ * How the body of a call is read, whatever its content type says. `audio`: a form with one file, whose length is measured;
+ * `either`: a form where the content type says so, else JSON.
  */
 export type BodyKind = 'json' | 'form' | 'audio' | 'either';
 
-/** One forwarded endpoint of contract section 4. A new endpoint is a row in ENDPOINTS. */
+/** One forwarded endpoint of specification section 4. A new endpoint is a row in ENDPOINTS. */
 export interface Endpoint {
   readonly method: 'POST';
   readonly path: string;
   readonly category: Category;
-  /** Upstreams that speak this; also the shape of errors. */
+  /** The wire format of the upstreams that can serve it, and the shape of its errors. */
   readonly format: WireFormat;
   readonly body: BodyKind;
-  /** What a call may cost, and what it used. */
+  /** Bounds what a call may cost, and reads from the answer what it used. */
   readonly meter: Meter;
-  /** A stream reports usage only when asked: `stream_options.include_usage`. */
+  /** A stream of this endpoint reports its usage only when asked by `stream_options.include_usage`. */
   readonly asksForUsage: boolean;
-  /** A good answer is bytes that are not looked at: they pass as they come. */
+  /** A good answer is bytes, such as audio, which pass as they come and are not read. */
   readonly answersBytes?: true;
-  /** A good answer is a job whose outcome comes later: see job-routes.ts. */
+  /** A good answer is a job whose outcome comes later (resources/job-routes.ts). */
   readonly makesJob?: true;
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callOf } from './call.ts';
+import type { HeldCall } from './call.ts';
 import type { CallBody } from './request/call-body.ts';
 import { Delivery, type DeliveryContext } from './response/delivery.ts';
 import type { UpstreamAnswer } from './upstream/exchange.ts';
@@ -14,52 +14,44 @@ declare module 'fastify' {
 }
 
 const PLAIN_JSON = /^application\/json(?:[ \t]*;[ \t]*charset="?utf-8"?)?$/i;
-/** Stands in for a body that the transport has already. */
+/** Stands in for a body in a file, which reply-from does not take; the transport has it. */
 const NOTHING = Buffer.alloc(0);
 
-/** Options of reply.from() that are the same for every call. */
-const FROM_OPTIONS = {
-  getUpstream: (request: FastifyRequest) => originOf(callOf(request).body.model.upstream.url),
-  rewriteRequestHeaders: (request: FastifyRequest) => {
-    const { call, delivery } = request;
-    if (!call?.body || !delivery) throw new Error('forwarding a call that was not read');
-    // The plugin copies what it is given three times over: it gets the call, and the transport has the headers.
-    const { exchange } = delivery;
-    exchange.headers = upstreamHeaders(sentHeaders(request, call.body), call.body.model.upstream);
-    delivery.trace?.passOn(exchange.headers);
-    return { [EXCHANGE]: exchange };
-  },
-  // The relays write the head themselves; copying every header through the reply costs more than the call's Redis work.
-  rewriteHeaders: () => ({}),
-  onResponse: (request: FastifyRequest, _reply: FastifyReply, answer: unknown) => {
-    const { statusCode, headers, stream } = answer as Omit<UpstreamAnswer, 'body'> & {
-      stream: UpstreamAnswer['body'];
-    };
-    request.delivery?.head({ statusCode, headers, body: stream });
-  },
-  onError: (reply: FastifyReply, { error }: { error: Error }) => {
-    reply.request.delivery?.noHead((error.cause as Error | undefined) ?? error);
-  },
-};
-
-/** Sends an admitted call to its upstream, once, and sees its answer through to the settle. */
-export function forward(request: FastifyRequest, reply: FastifyReply, context: DeliveryContext): void {
-  const call = callOf(request);
-  const { upstream } = call.body.model;
-  const { bytes, injectedUsage } = call.upstreamBody;
-  const delivery = new Delivery(request, reply, injectedUsage, context);
+/**
+ * Sends an admitted call to its upstream, once; its delivery sees the answer through to the settle.
+ *
+ * The call goes by `reply.from()` of @fastify/reply-from, which @fastify/http-proxy registers with the route. What the two
+ * do for us: they register the route; put the client's query behind the upstream's address, with the parsed addresses
+ * cached; tell a client whose body was not read to its end that its connection will be closed; and drop an answer whose
+ * client has gone before its head came.
+ *
+ * What they do not do: the plugin's handler is not reached (routes.ts). The headers that go upstream are ours
+ * (upstream/headers.ts), and reach the transport inside the Exchange. The transport is ours (upstream/transport.ts), as are
+ * the connections, the timeouts and the cancelling. Head and body of the answer are written by the relays (response/).
+ * Nothing is sent again.
+ */
+export function forward(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  call: HeldCall,
+  context: DeliveryContext,
+): void {
+  const { url } = call.body.model.upstream;
+  const origin = originOf(url);
+  const { bytes } = call.upstreamBody;
+  const delivery = new Delivery(request, reply, call, context);
   const isInMemory = Buffer.isBuffer(bytes);
   if (!isInMemory) delivery.exchange.upload = bytes;
   request.delivery = delivery;
-  // Gone while it was being admitted: nothing is sent upstream.
+  // The client left while its call was being admitted: nothing is sent upstream.
   if (reply.raw.destroyed) {
     delivery.clientLeft();
     return;
   }
   try {
     // Not returned: Fastify would watch a reply that it is given as a promise.
-    reply.from(`${upstream.url.slice(originOf(upstream.url).length)}${call.endpoint.path}`, {
-      ...FROM_OPTIONS,
+    reply.from(`${url.slice(origin.length)}${call.endpoint.path}`, {
+      ...optionsFor(request, delivery, origin),
       body: isInMemory ? bytes : NOTHING,
       contentType: 'application/json',
     } as unknown as Parameters<FastifyReply['from']>[1]);
@@ -68,9 +60,35 @@ export function forward(request: FastifyRequest, reply: FastifyReply, context: D
   }
 }
 
+/** What reply.from() asks on the way of one call. */
+function optionsFor(request: FastifyRequest, delivery: Delivery, origin: string) {
+  return {
+    getUpstream: () => origin,
+    rewriteRequestHeaders: () => {
+      const { call, exchange, trace } = delivery;
+      exchange.headers = upstreamHeaders(sentHeaders(request, call.body), call.body.model.upstream);
+      trace?.passOn(exchange.headers);
+      // reply-from copies the headers that it is given three times over: it gets the exchange, which has them.
+      return { [EXCHANGE]: exchange };
+    },
+    // The relays write the head themselves; copying every header through the reply costs more than the call's Redis work.
+    rewriteHeaders: () => ({}),
+    onResponse: (_request: FastifyRequest, _reply: FastifyReply, answer: unknown) => {
+      const { statusCode, headers, stream } = answer as Omit<UpstreamAnswer, 'body'> & {
+        stream: UpstreamAnswer['body'];
+      };
+      delivery.head({ statusCode, headers, body: stream });
+    },
+    onError: (_reply: FastifyReply, { error }: { error: Error }) => {
+      // reply-from wraps the transport's error in one of its own.
+      delivery.noHead((error.cause as Error | undefined) ?? error);
+    },
+  };
+}
+
 /**
- * What was judged as JSON in UTF-8 must be read as that (contract section 4): an upstream could find another model in the
- * same bytes as a form.
+ * The client's headers, with a content type that says how the gateway read the body (specification section 4): in bytes
+ * that were read as JSON in UTF-8 an upstream could find another model if it read them as a form.
  */
 function sentHeaders({ headers }: FastifyRequest, { kind }: CallBody): IncomingHttpHeaders {
   const type = headers['content-type'] ?? '';
@@ -78,7 +96,7 @@ function sentHeaders({ headers }: FastifyRequest, { kind }: CallBody): IncomingH
   return { ...headers, 'content-type': 'application/json' };
 }
 
-/** `https://host:port` of an upstream's address; what follows it is the path prefix. */
+/** The `https://host:port` at the beginning of an upstream's address; what follows it is the path prefix. */
 export function originOf(url: string): string {
   const end = url.indexOf('/', url.indexOf('//') + 2);
   return end < 0 ? url : url.slice(0, end);

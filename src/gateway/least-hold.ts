@@ -12,7 +12,7 @@ const LEAST_USAGE: Readonly<Record<Category, Usage>> = {
   video: { videoSeconds: 1 },
 };
 
-/** The least that any call of a model holds: by it, `explain` judges limit and balance without a request. */
+/** The least that any call of a model holds; `explain`, which has no request, compares it with limit and balance. */
 export function leastHold(model: Model): Micro {
   return holdFor(model.price, LEAST_USAGE[model.category]);
 }

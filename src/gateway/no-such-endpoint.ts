@@ -2,9 +2,9 @@ import type { FastifyRequest } from 'fastify';
 import type { WireFormat } from '../domain/catalog.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { ENDPOINTS } from './endpoints.ts';
-import { isMisplacedBase } from './error-format.ts';
+import { isMisplacedBase } from './refuse.ts';
 
-/** What clients add to their base URL, the longest first: `/completions` ends `/chat/completions`. */
+/** What clients add to their base URL, the longest first, because `/completions` is also the end of `/chat/completions`. */
 const ADDED = [...ENDPOINTS, { path: '/v1/models', format: undefined }]
   .map(({ path, format }) => ({ path, format, added: path.slice('/v1'.length) }))
   .sort((a, b) => b.added.length - a.added.length);
@@ -15,7 +15,7 @@ const ANTHROPIC =
   "The base URL of Anthropic's clients is the address of this gateway without /v1, and nothing after it.";
 const BASE_URLS: Readonly<Record<WireFormat, string>> = { openai: OPENAI, anthropic: ANTHROPIC };
 
-/** The refusal of a request to which no route answers, which says what would be right where that can be told. */
+/** The refusal of a request for which there is no route. Where it can tell what was meant, it says so. */
 export function noSuchEndpoint(request: FastifyRequest): GatewayError {
   const path = pathOf(request.url);
   if (asksForSocket(request, path)) {
@@ -30,7 +30,7 @@ export function noSuchEndpoint(request: FastifyRequest): GatewayError {
   );
 }
 
-/** Codex tries it before it goes on by POST, seven times where the answer is another than 426. */
+/** Codex asks for a WebSocket before it falls back to POST; after any other answer than 426 it asks seven times. */
 function asksForSocket({ method, headers }: FastifyRequest, path: string): boolean {
   return (
     method === 'GET' &&
@@ -39,7 +39,7 @@ function asksForSocket({ method, headers }: FastifyRequest, path: string): boole
   );
 }
 
-/** Where the base URL ends, if the path is that of an endpoint with something else before it; the end of the sentence. */
+/** The end of the sentence: where the base URL should end, if the path is an endpoint's with something else before it. */
 function whereBaseEnds(path: string): string {
   const asked = path.replace(/\/+$/, '');
   const found = ADDED.find(({ added }) => asked.endsWith(added));
@@ -48,7 +48,7 @@ function whereBaseEnds(path: string): string {
   return `, but ${found.path}. ${base}`;
 }
 
-/** Without the query: a key that somebody put there must not come back in an answer. */
+/** The address without its query: a key that somebody put there must not come back in an answer. */
 function pathOf(url: string): string {
   return url.split('?', 1)[0] ?? '';
 }

@@ -4,7 +4,7 @@ import { GatewayError } from '../domain/errors.ts';
 import { newRequestId } from '../domain/request-id.ts';
 import { refusalHeaders } from './refuse.ts';
 
-/** How long a refused client may take to read why, before its connection is cut. */
+/** How long a refused client may take to read the answer before its connection is cut. */
 const LINGER_MS = 1_000;
 
 interface ParseRefusal {
@@ -41,22 +41,22 @@ const PARSE_REFUSALS: Readonly<Record<string, ParseRefusal>> = {
 };
 
 /**
- * What HTTP parsing itself refuses: no request came of it, so the answer is written to the socket. An answer that is
- * still under way on it is not written into: what was refused came after that request, and is answered after it.
+ * Answers what Node's HTTP parser refuses. There is no request then, so the answer is written to the socket. Where the
+ * answer to an earlier request is still under way on the connection, the refusal is written after it.
  */
 export class ConnectionRefuser {
   readonly #latest = new WeakMap<Socket, ServerResponse>();
   readonly #refused = new WeakSet<Socket>();
 
-  /** A request came: `response` is what its connection is to be answered with. */
+  /** Listener of Node's `request`: remembers the latest answer of each connection. */
   readonly note = (request: IncomingMessage, response: ServerResponse): void => {
     this.#latest.set(request.socket, response);
   };
 
-  /** Node's `clientError`. */
+  /** Listener of Node's `clientError`. */
   readonly refuse = (error: Error & { code?: string }, socket: Socket): void => {
     if (this.#refused.has(socket)) return;
-    // Gone, or already answered.
+    // The client has left, or was answered and told to close.
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
@@ -66,12 +66,12 @@ export class ConnectionRefuser {
     const open = this.#latest.get(socket);
     if (!open || open.writableFinished || open.destroyed) write(socket, answer);
     else if (open.req.complete) open.once('close', () => write(socket, answer));
-    // The body of a request that was refused early, or that waits behind another one's answer.
+    // The parser failed in the body of a request that was refused early, or that waits behind another answer.
     else if (open.headersSent || open.socket === null) socket.destroy();
     else write(socket, answer);
   };
 
-  /** Node's `connect`: CONNECT asks for a tunnel to somewhere else. */
+  /** Listener of Node's `connect`: the method CONNECT asks for a tunnel to somewhere else. */
   readonly refuseTunnel = (_request: IncomingMessage, socket: Socket): void => {
     socket.on('error', () => {});
     write(socket, NO_TUNNEL);
@@ -90,6 +90,6 @@ function write(socket: Socket, { line, refusal }: ParseRefusal): void {
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${line}\r\n${lines.join('')}\r\n${body}`);
-  // Its half would stay open for as long as the client likes; cut at once, the answer could be lost with it.
+  // The client could leave its half open for ever; a connection that is cut at once may lose the answer.
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

@@ -1,8 +1,8 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { BookUnavailable } from '../book/book.ts';
+import type { WireFormat } from '../domain/catalog.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { LedgerUnavailable } from '../ledger/ledger.ts';
-import { errorFormat } from './error-format.ts';
 
 /** Anthropic's names for the types of errors that its clients know (its API reference, "Errors"). */
 const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
@@ -16,9 +16,13 @@ const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
   504: 'timeout_error',
 };
 
+/** What precedes the path of an endpoint when a base URL ends in the wrong place: `/v1/v1`, `/api/v1`, `/v1/`, or nothing. */
+const MISPLACED_BASE = /^(?:\/(?:api|openai|anthropic|v\d+[a-z\d]*)?)*$/;
+const ANTHROPIC_PATHS = /\/messages(?:\/.*)?$/;
+
 const UNAVAILABLE = 'The service cannot decide about this call at the moment. Try again shortly.';
 
-/** Any error as the refusal that the client sees; nothing of an unexpected one leaks. */
+/** The refusal that the client sees for any error; nothing of an unexpected error leaks. */
 export function refusalFrom(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   if (error instanceof LedgerUnavailable || error instanceof BookUnavailable) {
@@ -51,17 +55,17 @@ export function refusalFrom(error: unknown): GatewayError {
   );
 }
 
-/** The error handler of the whole app (contract section 3: error shapes, WWW-Authenticate, Retry-After). */
+/** The error handler of the whole app (specification section 3: error shapes, WWW-Authenticate, Retry-After). */
 export function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const refusal = refusalFrom(error);
   if (refusal.code === 'internal_error') request.log.error({ err: refusal.cause }, 'request failed');
   if (refusal.code === 'service_unavailable')
     request.log.warn({ err: refusal.cause }, 'request refused with 503');
-  // Where the path cannot be read, no hook has run that would have set it.
+  // Where the path cannot be read, the hook that sets this header has not run.
   reply.header('x-request-id', request.id);
   // The unread rest of a body must not be taken for the next request.
   if (!request.raw.complete) reply.header('connection', 'close');
-  // By the route: `/v1/%6dessages` is that of messages too.
+  // The route, not the address, tells the format: `/v1/%6dessages` leads to that of messages too.
   const url = request.routeOptions?.url ?? request.url;
   if (errorFormat(url) === 'anthropic') reply.header('request-id', request.id);
   reply
@@ -71,7 +75,7 @@ export function refuse(error: unknown, request: FastifyRequest, reply: FastifyRe
     .send(refusalText(refusal, url));
 }
 
-/** What a refusal says in headers (contract section 3), by the status that it is answered with. */
+/** The headers of a refusal (specification section 3), by the status that it is answered with. */
 export function refusalHeaders(status: number, { retryAfterS }: GatewayError): Record<string, string> {
   return {
     ...(isFinal(status) ? { 'x-should-retry': 'false' } : {}),
@@ -82,7 +86,7 @@ export function refusalHeaders(status: number, { retryAfterS }: GatewayError): R
   };
 }
 
-/** The same request would be refused again: not so one that came too slowly, or too soon after others. */
+/** Whether the request would be refused again if it were repeated. 408 and 429 depend on the moment. */
 export function isFinal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 408 && status !== 429;
 }
@@ -93,4 +97,17 @@ export function refusalText(refusal: GatewayError, url: string): string {
   if (errorFormat(url) === 'openai') return JSON.stringify(body);
   const type = ANTHROPIC_TYPES[refusal.statusCode] ?? 'api_error';
   return JSON.stringify({ type: 'error', error: { ...body.error, type } });
+}
+
+/** Whether an endpoint's path after this prefix looks like the mistake of a base URL that ends in the wrong place. */
+export function isMisplacedBase(prefix: string): boolean {
+  return MISPLACED_BASE.test(prefix);
+}
+
+/** The wire format of errors at a path or route, with or without a query: that of the clients who ask there. */
+function errorFormat(url: string): WireFormat {
+  if (url.startsWith('/v1/messages')) return 'anthropic';
+  const [path = ''] = url.split('?', 1);
+  const end = path.search(ANTHROPIC_PATHS);
+  return end >= 0 && isMisplacedBase(path.slice(0, end)) ? 'anthropic' : 'openai';
 }

@@ -1,28 +1,30 @@
 import httpProxy from '@fastify/http-proxy';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
-import { callOf } from './call.ts';
+import type { EnteredCall } from './call.ts';
 import { ENDPOINTS } from './endpoints.ts';
-import { originOf } from './forward.ts';
 import { Pipeline, type PipelineParts } from './pipeline.ts';
 import { bodyReceiver } from './request/spool/receive-body.ts';
 import { Turns } from './request/weighted-semaphore.ts';
 import { jobRoutes } from './resources/job-routes.ts';
 
 /**
- * Bytes of large bodies that are judged at once: judging JSON takes memory, mostly far less than its size, at worst a few
- * times it. It takes about 20 ms of CPU for 5 MB, so more at once would not be faster.
+ * Bytes of large bodies that are read at once. Reading JSON takes memory: mostly far less than its size, at worst a few
+ * times it. 5 MB take about 20 ms of CPU, so more at once would not be faster.
  */
-const JUDGED_AT_ONCE_BYTES = 16 * 1024 * 1024;
-/** What JSON of very many parts takes does not shrink with its size: 13 MB for 1.2 MB. */
-const JUDGED_LEAST_BYTES = 4 * 1024 * 1024;
+const READ_AT_ONCE_BYTES = 16 * 1024 * 1024;
+/** What a body counts as at least: JSON of very many parts takes 13 MB for 1.2 MB. */
+const READ_LEAST_BYTES = 4 * 1024 * 1024;
 
-/** One route an endpoint, each through @fastify/http-proxy with the defaults that are wrong here set right. */
+/**
+ * One POST route an endpoint, registered through @fastify/http-proxy. What the plugin does for a call, and what not, is
+ * said in forward.ts.
+ */
 export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
   return async (app) => {
     app.decorateRequest('call', null);
     app.decorateRequest('delivery', null);
     app.removeAllContentTypeParsers();
-    // Whatever the content type says, the body is judged as what the endpoint takes.
+    // Whatever the content type says, the body is read as what the endpoint takes.
     app.addContentTypeParser(
       '*',
       bodyReceiver({
@@ -32,31 +34,31 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
         },
       }),
     );
-    const turns = new Turns(JUDGED_AT_ONCE_BYTES, JUDGED_LEAST_BYTES);
+    const turns = new Turns(READ_AT_ONCE_BYTES, READ_LEAST_BYTES);
     await app.register(async (scope) => jobRoutes(scope, { ...parts, ...parts.delivery }));
     for (const endpoint of ENDPOINTS) {
       const pipeline = new Pipeline(parts, endpoint, turns);
       await app.register(async (scope) => {
-        scope.addHook('onRequest', (request, reply, done) => {
-          // Where Anthropic's clients look for it. It replaces the provider's, which the ledger does not know.
+        scope.addHook('onRequest', async (request, reply) => {
+          // Anthropic's clients look for the id here. It replaces the provider's, which the ledger does not know.
           if (endpoint.format === 'anthropic') reply.header('request-id', request.id);
-          pipeline.enter(request, done);
+          await pipeline.enter(request);
         });
-        scope.addHook('onError', async (request, _reply, error) => pipeline.failed(request, error));
+        scope.addHook('onError', async (request, _reply, error) => pipeline.refused(request, error));
         await scope.register(httpProxy, {
           upstream: '',
           routes: [endpoint.path],
           httpMethods: [endpoint.method],
-          // Forwards from here, so that the plugin's handler is not reached: it parses four URLs a call to be sure of a
-          // destination that is a row of the table (3 % of the gateway's CPU).
+          // `done` is called for refusals only: the call is forwarded from here, and the plugin's own handler is not
+          // reached. It parses four URLs a call to be sure of a destination that is a row of the table (3 % of the CPU).
           preHandler: (request: FastifyRequest, reply: FastifyReply, done: (error: Error) => void) => {
-            pipeline.admit(request, reply).then(() => pipeline.forward(request, reply, done), done);
+            // The hook above has let it enter.
+            pipeline.run(request, reply, request.call as EnteredCall).catch(done);
           },
-          replyOptions: {
-            getUpstream: (request: FastifyRequest) => originOf(callOf(request).body.model.upstream.url),
-          },
+          // The plugin wants one of `upstream` and this; only its own handler calls it.
+          replyOptions: { getUpstream: () => '' },
           undici: parts.transport,
-          // The bytes are judged before they go up; the plugin's own parser would stream them past bodyLimit.
+          // The body is read before it goes upstream; the plugin's own parser would stream it past bodyLimit.
           proxyPayloads: false,
           // A call is sent once: no status, method or error is a reason to send it again.
           retryMethods: [],

@@ -2,7 +2,7 @@ import { type Micro, micro } from '../domain/credits.ts';
 import type { EntryDraft, Kept, Outcome, Usage } from '../domain/ledger-entry.ts';
 import { chargeFor } from '../domain/price.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { Call } from './call.ts';
+import type { HeldCall, ReadCall } from './call.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { CallBody } from './request/call-body.ts';
 
@@ -18,19 +18,19 @@ export interface Ending {
   readonly outcome: Outcome;
   readonly usage: Usage | undefined;
   readonly estimated: boolean;
-  /** Ids of what the upstream keeps of the answer. */
+  /** Ids under which the upstream keeps the answer, or parts of it. */
   readonly made?: readonly string[] | undefined;
 }
 
 /**
- * Turns the hold of a call into its charge, once; `onWire` is called when the end of the answer may follow. Throws
- * RangeError, and leaves the hold as it is, where the usage costs more than a safe integer of micro-credits.
+ * Turns the hold of a call into its charge, and returns the charge; `onWire` is called when the end of the answer may
+ * follow. Throws RangeError, and leaves the hold as it is, where the usage costs more than a safe integer of micro-credits.
  */
-export function settleCall(ledger: Ledger, call: Call, ending: Ending, onWire: () => void): Micro {
-  const { epoch, body, compiled } = call;
-  if (epoch === undefined || !body) throw new Error('settling a call that was not admitted');
+export function settleCall(ledger: Ledger, call: HeldCall, ending: Ending, onWire: () => void): Micro {
+  if (call.isSettled) throw new Error('a call is being settled twice');
+  const { body, compiled } = call;
   const charge = ending.usage ? chargeOf(call, ending.usage) : micro(0);
-  call.epoch = undefined;
+  call.isSettled = true;
   const draft: EntryDraft = {
     id: call.requestId,
     type: 'charge',
@@ -47,13 +47,12 @@ export function settleCall(ledger: Ledger, call: Call, ending: Ending, onWire: (
     credits: micro(-charge),
     ...madeBy(call, ending),
   };
-  ledger.settle(epoch, draft, onWire);
+  ledger.settle(call.epoch, draft, onWire);
   return charge;
 }
 
-/** What a usage costs on this call's model, the price per request included. */
-export function chargeOf(call: Call, usage: Usage): Micro {
-  if (!call.body) throw new Error('pricing a call that was not read');
+/** What a usage costs on this call's model, the price per request included. Throws RangeError as `settleCall` does. */
+export function chargeOf(call: ReadCall, usage: Usage): Micro {
   return chargeFor(call.body.model.price, { ...usage, requests: 1 });
 }
 
@@ -62,10 +61,10 @@ export function kindOf(endpoint: Endpoint): string {
   return endpoint.path.slice(endpoint.path.lastIndexOf('/') + 1);
 }
 
-function madeBy({ endpoint, body }: Call, ending: Ending): Pick<EntryDraft, 'job' | 'kept'> {
+function madeBy({ endpoint, body }: HeldCall, ending: Ending): Pick<EntryDraft, 'job' | 'kept'> {
   const { made, outcome, estimated, usage } = ending;
   const [id] = made ?? [];
-  if (!made || id === undefined || !body) return {};
+  if (!made || id === undefined) return {};
   if (endpoint.makesJob) return { job: { upstream: body.model.upstream.name, id, kind: kindOf(endpoint) } };
   if (outcome !== 'complete') return {};
   return { kept: keptBy(endpoint, body, made.slice(0, MAX_JOURNALLED), estimated ? undefined : usage) };

@@ -15,7 +15,6 @@ import { compileRanges } from '../domain/addresses.ts';
 import type { Catalog } from '../domain/catalog.ts';
 import { CountryLookup } from '../gateway/country.ts';
 import { Gatekeeper } from '../gateway/gatekeeper.ts';
-import { leastHold } from '../gateway/least-hold.ts';
 import type { PipelineParts } from '../gateway/pipeline.ts';
 import { SpoolFolder } from '../gateway/request/spool/spool.ts';
 import { Objects } from '../gateway/resources/resource-ownership.ts';
@@ -83,7 +82,7 @@ export function compose(opened: Opened): DependencyContainer {
     return registry;
   });
   once(METERS, (c) => new GatewayMeters(c.resolve(METRICS)));
-  once(COUNTRIES, () => new CountryLookup({ log: logger }));
+  once(COUNTRIES, () => new CountryLookup({ log: logger, linkFolder: join(config.dataDir, 'countries') }));
   once(TOKEN_COUNTER, () => new TokenCounter({ log: logger }));
   once(TRANSPORT, () => new UpstreamTransport(config.limits));
   once(
@@ -100,7 +99,6 @@ export function compose(opened: Opened): DependencyContainer {
   registerCalls(once, opened);
   once(APP_PARTS, (c) => {
     const gatekeeper = c.resolve(GATEKEEPER);
-    const countries = c.resolve(COUNTRIES);
     return {
       pipeline: c.resolve(PIPELINE),
       logger,
@@ -110,8 +108,7 @@ export function compose(opened: Opened): DependencyContainer {
       config,
       catalog: opened.catalog,
       alerts: c.resolve(ALERT_WORKER),
-      countryOf: (address: string) => countries.lookup(address),
-      minimalHold: leastHold,
+      countries: c.resolve(COUNTRIES),
       metrics: summedMetrics(c.resolve(METRICS)),
       readiness: () => readinessOf(opened),
     } satisfies AppParts;

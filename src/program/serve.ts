@@ -108,7 +108,6 @@ async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger)
     isDraining: () => stopping.isDraining,
     tracing,
   });
-  closers.add(() => container.resolve(COUNTRIES).close());
   closers.add(() => container.resolve(TOKEN_COUNTER).close());
   closers.add(() => container.resolve(TRANSPORT).close());
   await checkFolder(container.resolve(SPOOLS), config.dataDir);

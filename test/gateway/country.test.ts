@@ -1,155 +1,145 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
-import { setTimeout as sleep, setImmediate as tick } from 'node:timers/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Worker } from 'node:worker_threads';
 import { type Test, test } from 'tap';
+import { parseAddress } from '../../src/domain/addresses.ts';
 import { CountryLookup } from '../../src/gateway/country.ts';
 
-const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+const FILES = ['geoip-country.dat', 'geoip-country6.dat'];
+const DATA = join(dirname(createRequire(import.meta.url).resolve('geoip-lite')), '../data');
 
-/** A lookup, and the threads that it has started so far: Node tells of each, a tick later. */
-function startLookup(t: Test): { countries: CountryLookup; threads: Worker[] } {
-  const threads: Worker[] = [];
-  const onWorker = (worker: Worker) => threads.push(worker);
-  process.on('worker', onWorker);
-  const countries = new CountryLookup({ log: quiet });
-  t.teardown(async () => {
-    process.off('worker', onWorker);
-    await countries.close();
-  });
-  return { countries, threads };
+function makeFolder(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-country-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
-/** Node in a process of its own, with `CountryLookup` and `countries` at hand; what it prints. */
-async function runInProcess(script: string): Promise<string> {
-  const source = new URL('../../src/gateway/country.ts', import.meta.url).href;
-  const setUp = `import { CountryLookup } from ${JSON.stringify(source)};
-    const log = { debug() {}, info() {}, warn() {}, error() {} };
-    const countries = new CountryLookup({ log });`;
-  const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', `${setUp}\n${script}`]);
-  return (await run).stdout.trim();
+function startLookup(t: Test) {
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const countries = new CountryLookup({ log, linkFolder: join(makeFolder(t), 'countries') });
+  return (text: string) => {
+    const address = parseAddress(text);
+    return address && countries.countryOf(address);
+  };
+}
+
+/**
+ * What a script prints, as JSON, in a process of its own: the data is loaded once for a process. It has `countries`,
+ * `countryOf(text)`, `errors` (what was logged) and `isLoaded()` at hand.
+ */
+async function runInProcess(
+  linkFolder: string,
+  script: string,
+  env: NodeJS.ProcessEnv = {},
+): Promise<Record<string, unknown>> {
+  const source = (path: string) => JSON.stringify(new URL(`../../src/${path}`, import.meta.url).href);
+  const setUp = `
+    import { createRequire } from 'node:module';
+    import { CountryLookup } from ${source('gateway/country.ts')};
+    import { parseAddress } from ${source('domain/addresses.ts')};
+    const errors = [];
+    const log = { debug() {}, info() {}, warn() {}, error: (_, message) => errors.push(message) };
+    const countries = new CountryLookup({ log, linkFolder: ${JSON.stringify(linkFolder)} });
+    const countryOf = (text) => countries.countryOf(parseAddress(text));
+    const codeOf = (text) => { try { return countryOf(text); } catch (error) { return error.code; } };
+    const isLoaded = () => Object.keys(createRequire(${source('gateway/country.ts')}).cache)
+      .some((path) => path.includes('geoip-lite/lib/geoip'));
+    const told = {};`;
+  const args = ['--input-type=module', '-e', `${setUp}\n${script}\nconsole.log(JSON.stringify(told));`];
+  const run = promisify(execFile)(process.execPath, args, { env: { ...process.env, ...env } });
+  return JSON.parse((await run).stdout) as Record<string, unknown>;
 }
 
 test('addresses are found in their country, IPv4 and IPv6', async (t) => {
-  const { countries } = startLookup(t);
-  t.equal(await countries.lookup('8.8.8.8'), 'US');
-  t.equal(await countries.lookup('2001:4860:4860::8888'), 'US');
-  t.equal(await countries.lookup('193.0.6.139'), 'NL');
+  const countryOf = startLookup(t);
+  t.equal(countryOf('8.8.8.8'), 'US');
+  t.equal(countryOf('2001:4860:4860::8888'), 'US');
+  t.equal(countryOf('193.0.6.139'), 'NL');
 });
 
 test('every spelling of an address is the same address', async (t) => {
-  const { countries } = startLookup(t);
-  t.equal(await countries.lookup('::ffff:8.8.8.8'), 'US');
-  t.equal(await countries.lookup('::ffff:808:808'), 'US');
-  t.equal(countries.cached('8.8.8.8'), 'US');
-  t.equal(await countries.lookup('2001:4860:4860:0:0:0:0:8888'), 'US');
-  t.equal(countries.cached('2001:4860:4860::8888%eth0'), 'US');
+  const countryOf = startLookup(t);
+  t.equal(countryOf('::ffff:8.8.8.8'), 'US');
+  t.equal(countryOf('::ffff:808:808'), 'US');
+  t.equal(countryOf('2001:4860:4860:0:0:0:0:8888'), 'US');
+  t.equal(countryOf('2001:4860:4860::8888%eth0'), 'US');
 });
 
 test('an address without a country has none', async (t) => {
-  const { countries } = startLookup(t);
+  const countryOf = startLookup(t);
   for (const address of ['10.0.0.1', '127.0.0.1', '::1', 'fd00::1', '240.0.0.1']) {
-    t.equal(countries.cached(address), undefined, address);
-    t.equal(await countries.lookup(address), null, address);
-    t.equal(countries.cached(address), null, address);
+    t.equal(countryOf(address), undefined, address);
   }
 });
 
-test('what is no address has no country, and asks no thread', async (t) => {
-  const { countries, threads } = startLookup(t);
-  for (const text of ['', 'localhost', '8.8', '0x8.8.8.8', '8.8.8.8:80']) {
-    t.equal(await countries.lookup(text), null, text);
-    t.equal(countries.cached(text), null, text);
+test('the data is loaded at the first lookup, or when warming up, and not before', async (t) => {
+  const folder = makeFolder(t);
+  const byLookup = `told.before = isLoaded(); told.country = countryOf('8.8.8.8'); told.after = isLoaded();`;
+  t.same(await runInProcess(folder, byLookup), { before: false, country: 'US', after: true });
+  const byWarmUp = `told.before = isLoaded(); countries.warmUp(); told.after = isLoaded();`;
+  t.same(await runInProcess(folder, byWarmUp), { before: false, after: true });
+});
+
+test('the country files alone are loaded, through links that stay for the next start', async (t) => {
+  const folder = join(makeFolder(t), 'countries');
+  const script = `
+    countryOf('8.8.8.8');
+    told.city = createRequire(import.meta.url)(${JSON.stringify(join(DATA, '../lib/geoip.js'))}).lookup('8.8.8.8').timezone;`;
+  for (const start of ['first', 'second']) {
+    t.same(await runInProcess(folder, script), { city: '' }, start);
+    t.same(readdirSync(folder).sort(), FILES);
+    for (const file of FILES) t.equal(readlinkSync(join(folder, file)), join(DATA, file));
   }
-  t.equal(threads.length, 0);
 });
 
-test('no thread is started until one is needed, and then only one', async (t) => {
-  const { countries, threads } = startLookup(t);
-  t.equal(countries.cached('8.8.8.8'), undefined);
-  await tick();
-  t.equal(threads.length, 0);
-  countries.warmUp();
-  countries.warmUp();
-  await Promise.all([countries.lookup('8.8.8.8'), countries.lookup('9.9.9.9')]);
-  t.equal(threads.length, 1);
+test('links to where the package was before are set right', async (t) => {
+  const folder = makeFolder(t);
+  for (const file of FILES) symlinkSync(join('/nowhere', file), join(folder, file));
+  t.same(await runInProcess(folder, `told.country = countryOf('8.8.8.8');`), { country: 'US' });
+  t.same(readdirSync(folder).sort(), FILES);
 });
 
-test('lookups of one address under way share one question', async (t) => {
-  const { countries, threads } = startLookup(t);
-  countries.warmUp();
-  await tick();
-  let answers = 0;
-  threads[0]?.on('message', () => {
-    answers += 1;
+test('where no links can be made the data is loaded without them', async (t) => {
+  const file = join(makeFolder(t), 'file');
+  writeFileSync(file, '');
+  const script = `told.country = countryOf('8.8.8.8'); told.errors = errors.length;`;
+  t.same(await runInProcess(join(file, 'countries'), script), { country: 'US', errors: 0 });
+});
+
+test('data that cannot be loaded is an error and a log line, and is not tried again at once', async (t) => {
+  const folder = makeFolder(t);
+  const data = join(folder, 'data');
+  const script = `
+    countries.warmUp();
+    told.warm = errors.length;
+    told.codes = [codeOf('8.8.8.8'), codeOf('8.8.8.8')];
+    told.errors = errors.length;
+    const { cpSync } = await import('node:fs');
+    cpSync(${JSON.stringify(DATA)}, ${JSON.stringify(data)}, { recursive: true, filter: (path) => !path.includes('city') });
+    while (codeOf('8.8.8.8') === 'ENOENT') await new Promise((resume) => setTimeout(resume, 20));
+    told.later = countryOf('8.8.8.8');`;
+  t.notOk(existsSync(data));
+  mkdirSync(join(folder, 'links'));
+  t.same(await runInProcess(join(folder, 'links'), script, { GEODATADIR: data }), {
+    warm: 1,
+    codes: ['ENOENT', 'ENOENT'],
+    errors: 1,
+    later: 'US',
   });
-  const found = await Promise.all(['8.8.8.8', '8.8.8.8', '::ffff:8.8.8.8'].map((a) => countries.lookup(a)));
-  t.same(found, ['US', 'US', 'US']);
-  await countries.lookup('193.0.6.139');
-  t.equal(answers, 2);
 });
 
-test('the data is loaded in the thread only, while this one goes on', async (t) => {
-  const { countries } = startLookup(t);
-  const order: string[] = [];
-  const lookup = countries.lookup('8.8.8.8').then(() => order.push('answer'));
-  for (let i = 0; i < 3; i++) {
-    await tick();
-    order.push('tick');
-  }
-  await lookup;
-  t.same(order, ['tick', 'tick', 'tick', 'answer']);
-  const loaded = Object.keys(createRequire(import.meta.url).cache);
-  t.notOk(loaded.some((path) => path.includes('geoip-lite')));
-});
-
-test('a crash rejects the lookups under way; the next one starts another thread', async (t) => {
-  const { countries, threads } = startLookup(t);
-  await countries.lookup('8.8.8.8');
-  const ended = threads[0]?.terminate();
-  await t.rejects(countries.lookup('193.0.6.139'), { message: 'country data unavailable' });
-  await ended;
-  t.equal(countries.cached('193.0.6.139'), undefined);
-  t.equal(await countries.lookup('193.0.6.139'), 'NL');
-  t.equal(threads.length, 2);
-  t.equal(await countries.lookup('8.8.8.8'), 'US', 'what was known still is');
-});
-
-test('while the data cannot be loaded lookups are rejected, and threads are not started one after the other', async (t) => {
-  const { countries, threads } = startLookup(t);
-  process.env.GEODATADIR = '/nowhere';
-  t.teardown(() => {
-    delete process.env.GEODATADIR;
-  });
-  await t.rejects(countries.lookup('8.8.8.8'), { message: 'country data unavailable' });
-  await t.rejects(countries.lookup('8.8.8.8'), { message: 'country data unavailable' });
-  t.equal(threads.length, 1);
-  delete process.env.GEODATADIR;
-  let country: string | null = null;
-  while (country === null) country = await countries.lookup('8.8.8.8').catch(() => sleep(20, null));
-  t.equal(country, 'US');
-  t.equal(threads.length, 2);
-});
-
-test('close rejects the lookups under way and later ones, and ends the thread', async (t) => {
-  const { countries, threads } = startLookup(t);
-  const rejected = t.rejects(countries.lookup('8.8.8.8'), { message: 'country data unavailable' });
-  await tick();
-  const ended = Promise.all(threads.map((thread) => once(thread, 'exit')));
-  await countries.close();
-  await rejected;
-  await ended;
-  await t.rejects(countries.lookup('8.8.8.8'), { message: 'country data unavailable' });
-  t.equal(threads.length, 1);
-});
-
-test('an idle thread keeps no process alive', async (t) => {
-  t.equal(await runInProcess(`await countries.lookup('8.8.8.8'); console.log('done')`), 'done');
-  t.equal(await runInProcess(`countries.warmUp(); console.log('done')`), 'done');
-});
-
-test('a lookup under way does', async (t) => {
-  t.equal(await runInProcess(`countries.lookup('8.8.8.8').then(console.log)`), 'US');
+test('loaded data keeps no process alive', async (t) => {
+  t.same(await runInProcess(makeFolder(t), `countries.warmUp(); told.done = true;`), { done: true });
 });

@@ -29,17 +29,17 @@ export function sourceInPieces(request: FastifyRequest, endpoint: Endpoint): Byt
  * A small body is in memory, a large one in a file of which only a window is. Either way it is judged whole before any
  * of it goes upstream. `source`: by `sourceInPieces`.
  */
-export function readBody(
+export async function readBody(
   request: FastifyRequest,
   source: ByteSource | undefined,
   catalog: Catalog,
   endpoint: Endpoint,
-): CallBody | Promise<CallBody> {
+): Promise<CallBody> {
   checkEncoding(request.headers);
   const { body } = request;
   if (!isJson(request, endpoint))
-    return readFormBody(body, request.headers['content-type'], catalog, endpoint);
-  return source ? readJsonInPieces(source, catalog, endpoint) : readJsonBody(body, catalog, endpoint);
+    return await readFormBody(body, request.headers['content-type'], catalog, endpoint);
+  return source ? await readJsonInPieces(source, catalog, endpoint) : readJsonBody(body, catalog, endpoint);
 }
 
 function isJson(request: FastifyRequest, { body }: Endpoint): boolean {

@@ -6,7 +6,7 @@ import type { Usage } from '../../domain/ledger-entry.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Log } from '../../log/log.ts';
 import { isObjectId } from '../../metering/object-id.ts';
-import type { Call } from '../call.ts';
+import type { ReadCall } from '../call.ts';
 import type { CallBody } from '../request/call-body.ts';
 import { keptBy } from '../settle.ts';
 
@@ -110,9 +110,8 @@ export class Objects {
    * withheld because the book is away. What could not be noted comes with the charge (see settle.ts).
    * `usage` undefined: not reported.
    */
-  async remember(call: Call, ids: readonly string[], usage: Usage | undefined): Promise<void> {
+  async remember(call: ReadCall, ids: readonly string[], usage: Usage | undefined): Promise<void> {
     const { body, compiled } = call;
-    if (!body) return;
     const objects = keptObjects(keptBy(call.endpoint, body, ids, usage), {
       accountId: compiled.key.accountId,
       keyId: compiled.key.id,

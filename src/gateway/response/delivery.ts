@@ -4,7 +4,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import type { Outcome, Usage } from '../../domain/ledger-entry.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { CountTokens } from '../../metering/long-texts.ts';
-import { callOf, type ReadCall } from '../call.ts';
+import type { HeldCall } from '../call.ts';
 import type { EndCode, Meters } from '../call-metrics.ts';
 import { refuse } from '../refuse.ts';
 import type { Objects } from '../resources/resource-ownership.ts';
@@ -42,7 +42,7 @@ const READ_ON_MS = 250;
  * `settling` happens once, so a call is settled once, whatever comes together.
  */
 export class Delivery implements Recipient {
-  readonly call: ReadCall;
+  readonly call: HeldCall;
   readonly exchange = new Exchange();
   readonly injectedUsage: boolean;
   readonly trace: CallTrace | undefined;
@@ -55,14 +55,9 @@ export class Delivery implements Recipient {
   #state: 'waiting' | 'relaying' | 'settling' | 'ended' = 'waiting';
   #relay: BytesRelay | JsonRelay | StreamRelay | undefined;
 
-  constructor(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    injectedUsage: boolean,
-    context: DeliveryContext,
-  ) {
-    this.call = callOf(request);
-    this.injectedUsage = injectedUsage;
+  constructor(request: FastifyRequest, reply: FastifyReply, call: HeldCall, context: DeliveryContext) {
+    this.call = call;
+    this.injectedUsage = call.upstreamBody.injectedUsage;
     this.#request = request;
     this.#reply = reply;
     this.#context = context;
@@ -119,7 +114,7 @@ export class Delivery implements Recipient {
   /** Some providers give a stream no type, or call it text. Held back until its end, it would be none to the client. */
   #isUnnamedStream({ headers }: UpstreamAnswer, status: number): boolean {
     const { body } = this.call;
-    if (status >= 300 || !body?.isStream || body.kind !== 'json') return false;
+    if (status >= 300 || !body.isStream || body.kind !== 'json') return false;
     const type = headers['content-type'];
     return type === undefined || /^text\/plain\b/i.test(String(type));
   }
