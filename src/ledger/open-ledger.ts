@@ -143,7 +143,7 @@ export async function openLedger(options: {
     check,
     log,
     opened: touch,
-    closed: (bucket) => settler.keep(bucket),
+    closed: (bucket) => settler.pin(bucket),
   });
   const holdTtlMs = options.requestTimeoutMs + HOLD_MARGIN_MS;
   const replicas = new ReplicaWait(owners, options.waitReplicas ?? 0);

@@ -8,7 +8,7 @@ import type { RedisClient } from '../redis/connect.ts';
 import { accountName, bucketOf, holdsName, journalName, keyName } from '../redis/redis-keys.ts';
 import type { HotCommand, ScriptSender } from '../redis/script-sender.ts';
 import type { TickWriter } from '../redis/tick-writer.ts';
-import { RecentSettles } from './replay-buffer.ts';
+import { ReplayBuffer } from './replay-buffer.ts';
 
 const RETRY_MS = 200;
 /** Settles sent again at once, so that Redis is not flooded in the moment it returns. */
@@ -44,7 +44,7 @@ export class Settler {
     entriesAmong: (bucket: number, ids: readonly string[]) => Promise<ReadonlySet<string>>;
     release: (call: HeldCall) => void;
   };
-  readonly #recent = new RecentSettles();
+  readonly #replayBuffer = new ReplayBuffer();
   readonly #failed = new Map<string, Settlement>();
   #sent = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -102,8 +102,8 @@ export class Settler {
    */
   async replay(buckets: ReadonlySet<number>): Promise<void> {
     for (const bucket of buckets) {
-      const keeps = this.#recent.keeps(bucket);
-      const recent = this.#recent.of(bucket);
+      const generation = this.#replayBuffer.generation(bucket);
+      const recent = this.#replayBuffer.entries(bucket);
       if (recent.length === 0) continue;
       const ids = recent.map(({ draft }) => draft.id);
       const known = await this.#hooks.entriesAmong(bucket, ids);
@@ -117,13 +117,13 @@ export class Settler {
         bucket,
         recent.filter(({ draft }) => known.has(draft.id)).map(({ draft }) => draft),
       );
-      this.#recent.checked(bucket, keeps);
+      this.#replayBuffer.unpin(bucket, generation);
     }
   }
 
-  /** The node of the bucket may have lost its last seconds: what was settled in it lately is kept until `replay`. */
-  keep(bucket: number): void {
-    this.#recent.keep(bucket);
+  /** The node of the bucket may have lost its last seconds: what was settled in it lately stays in the replay buffer until `replay`. */
+  pin(bucket: number): void {
+    this.#replayBuffer.pin(bucket);
   }
 
   async #releaseRevived(bucket: number, charged: readonly EntryDraft[]): Promise<void> {
@@ -234,7 +234,7 @@ export class Settler {
 
   #settled(settlement: Settlement): void {
     const bucket = bucketOf(settlement.draft.accountId);
-    this.#recent.add(bucket, settlement);
+    this.#replayBuffer.add(bucket, settlement);
     this.#hooks.settled(bucket);
   }
 
