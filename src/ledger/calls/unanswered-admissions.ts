@@ -20,7 +20,7 @@ const AGAIN_MS = 4_000;
  * The second time is for a Redis that lost what the first one did: emptied, it had no bar when the admission came late;
  * and a replica that took over had the hold, but not its release. Such a hold kept its credits until its deadline.
  */
-export class LostAdmissions {
+export class UnansweredAdmissions {
   readonly #client: RedisClient;
   readonly #clock: RedisClock;
   readonly #rebuild: (accountId: number, stale?: Stale) => Promise<void>;

@@ -2,7 +2,7 @@ import type { Book } from '../../book/book.ts';
 import type { JournalEntry } from '../../domain/ledger-entry.ts';
 import type { Log } from '../../log/log.ts';
 import type { Stale } from '../ledger.ts';
-import { entryAnew } from '../recovery/repost-args.ts';
+import { repostArgs } from '../recovery/repost-args.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { accountName, bucketOf, journalName } from '../redis/redis-keys.ts';
 import { readJournalEntry } from './entry-text.ts';
@@ -148,7 +148,7 @@ export class JournalPass {
   /** The reply of lua/repost.lua. */
   #repost(streamId: string, entry: JournalEntry) {
     const { accountId, epoch } = entry;
-    const { key, values } = entryAnew(entry);
+    const { key, values } = repostArgs(entry);
     const journal = journalName(bucketOf(accountId));
     return this.#client.repost(accountName(accountId), key, journal, streamId, ...values, epoch);
   }

@@ -10,7 +10,7 @@ import type { Stale } from '../ledger.ts';
 import { BalanceBeyondBound } from '../ledger.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { accountName, bucketOf, holdsName, journalName, keyName } from '../redis/redis-keys.ts';
-import { entryAnew } from './repost-args.ts';
+import { repostArgs } from './repost-args.ts';
 
 /** Rebuilds in a row that one operation waits for; more means that the state is lost as fast as it is restored. */
 export const REBUILDS = 3;
@@ -135,7 +135,7 @@ export class Rebuilder {
     }
     const waiting = await this.#superseded(accountId, epoch);
     const superseded = waiting.slice(0, ENTRIES_AT_ONCE);
-    const anew = superseded.map(({ entry }) => entryAnew(entry));
+    const anew = superseded.map(({ entry }) => repostArgs(entry));
     const reply = await this.#client.restoreAccount(
       3 + superseded.length,
       accountName(accountId),

@@ -7,7 +7,7 @@ import { accountName, keyName } from '../redis/redis-keys.ts';
  * A journal entry of an epoch that is over, as lua/repost.lua and lua/restore-account.lua take it to apply it again: the
  * name of its key (of its account where it has none), and what follows the stream id.
  */
-export function entryAnew(entry: JournalEntry): { key: string; values: (string | number)[] } {
+export function repostArgs(entry: JournalEntry): { key: string; values: (string | number)[] } {
   const { accountId, keyId, credits } = entry;
   // What is given back counts for the day of its charge.
   const starts = entry.type === 'refund' ? periodsOfDay(entry.day) : periodStarts(Date.now());

@@ -2,7 +2,7 @@ import type { Book, Grant } from '../../book/book.ts';
 import type { AccountRecord, KeyRecord } from '../../domain/key.ts';
 import { periodStarts } from '../../domain/period.ts';
 import type { Log } from '../../log/log.ts';
-import { LostAdmissions } from '../calls/unanswered-admissions.ts';
+import { UnansweredAdmissions } from '../calls/unanswered-admissions.ts';
 import { Failures } from '../failures.ts';
 import { draftText, parseHold, type StoredHold } from '../journal/entry-text.ts';
 import type { Stale } from '../ledger.ts';
@@ -30,7 +30,7 @@ export interface Holds {
 /** What sets right what a death or a lost reply left behind; every step may run on several gateways at once. */
 export class Sweep {
   readonly #client: RedisClient;
-  readonly #lost: LostAdmissions;
+  readonly #lost: UnansweredAdmissions;
   readonly #book: Book;
   readonly #log: Log;
   readonly #clock: RedisClock;
@@ -64,7 +64,7 @@ export class Sweep {
     publishAccount: (account: AccountRecord) => Promise<void>;
   }) {
     this.#client = options.client;
-    this.#lost = new LostAdmissions(options.client, options.clock, options.rebuild);
+    this.#lost = new UnansweredAdmissions(options.client, options.clock, options.rebuild);
     this.#book = options.book;
     this.#log = options.log;
     this.#clock = options.clock;
@@ -96,7 +96,7 @@ export class Sweep {
     this.#lost.add(call);
   }
 
-  /** Cancels what `cancel` remembered: see LostAdmissions. */
+  /** Cancels what `cancel` remembered: see UnansweredAdmissions. */
   async cancelLost(now = Date.now()): Promise<void> {
     await this.#lost.cancel(now);
   }
