@@ -3,7 +3,7 @@ import type { RedisAddress } from '../config/redis-url.ts';
 import { type Micro, micro } from '../domain/credits.ts';
 import { readJournalEntry } from './journal/entry-text.ts';
 import { connectRedis, createRedis, type RedisClient } from './redis/connect.ts';
-import { accountName, bucketOf, journalName, namePrefix } from './redis/redis-keys.ts';
+import { accountRedisKey, bucketOf, journalRedisKey, redisKeyPrefix } from './redis/redis-keys.ts';
 
 /** A running gateway moves on between the looks at Redis and at the book: a difference counts where it stays this long. */
 const ATTEMPTS = 20;
@@ -31,7 +31,11 @@ export class LiveBalances {
 
   /** Rejects where Redis cannot be reached. */
   static async open(address: RedisAddress, book: Book): Promise<LiveBalances> {
-    const client = createRedis(address, { name: 'reconcile', keyPrefix: namePrefix(book.id), log: SILENT });
+    const client = createRedis(address, {
+      name: 'reconcile',
+      keyPrefix: redisKeyPrefix(book.id),
+      log: SILENT,
+    });
     try {
       await connectRedis(client, CONNECT_WITHIN_MS);
     } catch (error) {
@@ -58,8 +62,8 @@ export class LiveBalances {
     // One transaction: balance and journal are of the same moment.
     const replies = await this.#client
       .multi()
-      .hmget(accountName(accountId), 'bal', 'ep')
-      .xrange(journalName(bucketOf(accountId)), '-', '+')
+      .hmget(accountRedisKey(accountId), 'bal', 'ep')
+      .xrange(journalRedisKey(bucketOf(accountId)), '-', '+')
       .exec();
     const [account, journal] = (replies ?? []).map(([error, reply]) => {
       if (error) throw error;

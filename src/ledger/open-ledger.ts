@@ -17,7 +17,7 @@ import { BucketOwners } from './redis/bucket-owners.ts';
 import { RedisClock } from './redis/clock.ts';
 import { connectRedis, createRedis, nodesOf } from './redis/connect.ts';
 import { durabilityFaults } from './redis/durability.ts';
-import { bucketOf, namePrefix } from './redis/redis-keys.ts';
+import { bucketOf, redisKeyPrefix } from './redis/redis-keys.ts';
 import { ReplicaWait } from './redis/replica-wait.ts';
 import { ScriptSender } from './redis/script-sender.ts';
 import { TickWriter } from './redis/tick-writer.ts';
@@ -75,7 +75,7 @@ export async function openLedger(options: {
   bounds?: LedgerBounds;
 }): Promise<OpenLedger> {
   const { address, book, log, bounds = UNBOUNDED } = options;
-  const keyPrefix = namePrefix(book.id);
+  const keyPrefix = redisKeyPrefix(book.id);
   const client = createRedis(address, { name: 'calls', keyPrefix, log });
   // The journal is read over a connection of its own: a large reply must not stand in front of an admission.
   const background = createRedis(address, { name: 'background', keyPrefix, log });

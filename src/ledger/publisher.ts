@@ -2,7 +2,7 @@ import type { Book } from '../book/book.ts';
 import type { AccountRecord, KeyRecord } from '../domain/key.ts';
 import type { Log } from '../log/log.ts';
 import type { RedisClient } from './redis/connect.ts';
-import { accountName, hashName, keyName } from './redis/redis-keys.ts';
+import { accountRedisKey, hashRedisKey, keyRedisKey } from './redis/redis-keys.ts';
 
 /** Makes records that the book has committed those that every gateway judges by; rejects where Redis does not answer. */
 export class Publisher {
@@ -19,19 +19,19 @@ export class Publisher {
   /** `hash` where the key was created just now. */
   async publishKey(key: KeyRecord, hash?: string): Promise<void> {
     await this.#client.publishKey(
-      accountName(key.accountId),
-      keyName(key.accountId, key.id),
+      accountRedisKey(key.accountId),
+      keyRedisKey(key.accountId, key.id),
       key.version,
       JSON.stringify(key),
       hash ? 1 : 0,
     );
-    if (hash) await this.#client.set(hashName(hash), `${key.accountId}:${key.id}`);
+    if (hash) await this.#client.set(hashRedisKey(hash), `${key.accountId}:${key.id}`);
     this.#note({ keys: [{ id: key.id, version: key.version }] });
   }
 
   async publishAccount(account: AccountRecord): Promise<void> {
     await this.#client.publishAccount(
-      accountName(account.id),
+      accountRedisKey(account.id),
       account.version,
       account.isActive ? 1 : 0,
       account.alertThreshold,

@@ -22,7 +22,7 @@ import type { Publisher } from './publisher.ts';
 import type { ConnectionGate } from './recovery/connection-gate.ts';
 import { REBUILDS, type Rebuilder } from './recovery/rebuild.ts';
 import type { RedisClient } from './redis/connect.ts';
-import { accountName, bucketOf, hashName, keyName } from './redis/redis-keys.ts';
+import { accountRedisKey, bucketOf, hashRedisKey, keyRedisKey } from './redis/redis-keys.ts';
 import type { TickWriter } from './redis/tick-writer.ts';
 
 /** Contract section 5: the journal's lag is below this in normal running. */
@@ -68,7 +68,7 @@ export class RedisLedger implements Ledger {
     // The name has no account yet, so that any node of a cluster may have it. Without that one, the book is asked.
     if (!gate.isAnyOpen) await gate.opened(0);
     writer.open();
-    const known = await client.get(hashName(hash)).catch((error: unknown) => {
+    const known = await client.get(hashRedisKey(hash)).catch((error: unknown) => {
       if (!gate.isAnyOpen) throw new LedgerUnavailable('redis did not answer', { cause: error });
     });
     if (known) {
@@ -77,7 +77,7 @@ export class RedisLedger implements Ledger {
     }
     const key = await book.keyByHash(hash);
     if (!key) return undefined;
-    if (known === null) await this.#try(() => client.set(hashName(hash), `${key.accountId}:${key.id}`));
+    if (known === null) await this.#try(() => client.set(hashRedisKey(hash), `${key.accountId}:${key.id}`));
     return await this.#current(key.accountId, key.id);
   }
 
@@ -91,8 +91,8 @@ export class RedisLedger implements Ledger {
       const [account, key] = await this.#ask(accountId, () => {
         writer.open();
         return Promise.all([
-          client.hmget(accountName(accountId), 'v', 'on', 'ep'),
-          client.hmget(keyName(accountId, keyId), 'rec', 'ep'),
+          client.hmget(accountRedisKey(accountId), 'v', 'on', 'ep'),
+          client.hmget(keyRedisKey(accountId, keyId), 'rec', 'ep'),
         ]);
       });
       if (account[2] && key[0] && key[1] === account[2]) {
@@ -134,7 +134,7 @@ export class RedisLedger implements Ledger {
     const { client } = this.#parts;
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
       const [version, on, balance, held, epoch] = await this.#ask(accountId, () =>
-        client.hmget(accountName(accountId), 'v', 'on', 'bal', 'held', 'ep'),
+        client.hmget(accountRedisKey(accountId), 'v', 'on', 'bal', 'held', 'ep'),
       );
       if (epoch) {
         return {
@@ -167,7 +167,7 @@ export class RedisLedger implements Ledger {
         Promise.all(
           keys.map(({ id, period }) => {
             const field = PERIOD_FIELDS[period];
-            return client.hmget(keyName(accountId, id), field, `${field}s`);
+            return client.hmget(keyRedisKey(accountId, id), field, `${field}s`);
           }),
         ),
       );
@@ -186,7 +186,7 @@ export class RedisLedger implements Ledger {
   async keyHeld(accountId: number, keyId: number): Promise<Micro> {
     const { client } = this.#parts;
     // A key whose live state is lost has no holds: they are lost with it.
-    const held = await this.#ask(accountId, () => client.hget(keyName(accountId, keyId), 'held'));
+    const held = await this.#ask(accountId, () => client.hget(keyRedisKey(accountId, keyId), 'held'));
     return micro(Number(held ?? 0));
   }
 

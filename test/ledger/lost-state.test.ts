@@ -2,7 +2,13 @@ import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import type { KeyRecord } from '../../src/domain/key.ts';
 import { parseJournalEntry } from '../../src/ledger/journal/entry-text.ts';
-import { accountName, bucketOf, holdsName, journalName, keyName } from '../../src/ledger/redis/redis-keys.ts';
+import {
+  accountRedisKey,
+  bucketOf,
+  holdsRedisKey,
+  journalRedisKey,
+  keyRedisKey,
+} from '../../src/ledger/redis/redis-keys.ts';
 import {
   admissionOf,
   chargeOf,
@@ -83,7 +89,7 @@ test('entries journalled before a rebuild and drained after it are applied again
 
 /** As no step of a rebuild leaves it, but nothing else than the epoch would tell. */
 async function leaveInOldEpoch({ raw }: Pick<LedgerWorld, 'raw'>, key: KeyRecord): Promise<void> {
-  await raw.hset(keyName(key.accountId, key.id), { ep: '0', ds: '0', ws: '0', ms: '0' });
+  await raw.hset(keyRedisKey(key.accountId, key.id), { ep: '0', ds: '0', ws: '0', ms: '0' });
 }
 
 test('a key that stands in another epoch than its account is not judged by: both are rebuilt', async (t) => {
@@ -127,7 +133,7 @@ test('a hold whose gateway died is released after its deadline, with an entry of
   t.match((await entriesOf(book, key.accountId)).slice(1), [
     { type: 'expired_hold', id: admission.requestId, credits: 0, model: 'flat', keyId: key.id },
   ]);
-  t.equal(await raw.hexists(holdsName(key.accountId % 64), admission.requestId), 0);
+  t.equal(await raw.hexists(holdsRedisKey(key.accountId % 64), admission.requestId), 0);
 });
 
 test('a cancelled admission releases its hold, and bars the one that comes late', async (t) => {
@@ -168,8 +174,8 @@ test('a cancelled hold that is back on a replica that took over is released agai
   const { key } = await account({ credits: 10 });
   const held = admissionOf(key, 4);
   await open.ledger.admit(held);
-  const names = [accountName(key.accountId), keyName(key.accountId, key.id)];
-  const holds = holdsName(bucketOf(key.accountId));
+  const names = [accountRedisKey(key.accountId), keyRedisKey(key.accountId, key.id)];
+  const holds = holdsRedisKey(bucketOf(key.accountId));
   const hold = (await raw.hget(holds, held.requestId)) as string;
   open.sweep.cancel(held);
   await open.sweep.cancelLost();
@@ -250,11 +256,11 @@ test('a gateway that dies between the book’s commit and the deletion from the 
   t.equal(await spend(open, admissionOf(key, 2), 2), 'held');
   // What the dying gateway had done: committed, not deleted.
   let journal: [string, string[]][] = [];
-  while (journal.length === 0) journal = await raw.xrange(journalName(key.accountId % 64), '-', '+');
+  while (journal.length === 0) journal = await raw.xrange(journalRedisKey(key.accountId % 64), '-', '+');
   const entries = journal.map(([, fields]) => parseJournalEntry(fields[1] as string));
   t.same((await book.post(entries)).results, ['posted']);
   await open.drain.drainAll();
-  t.equal(await raw.xlen(journalName(key.accountId % 64)), 0);
+  t.equal(await raw.xlen(journalRedisKey(key.accountId % 64)), 0);
   t.same(
     (await entriesOf(book, key.accountId)).map(({ credits }) => credits),
     [10_000_000, -2_000_000],

@@ -2,7 +2,7 @@ import type { SpendingPeriod } from '../../domain/key.ts';
 import { type PeriodStarts, periodStart } from '../../domain/period.ts';
 import { holdText } from '../journal/entry-text.ts';
 import type { Admission } from '../ledger.ts';
-import { accountName, bucketOf, holdsName, keyName } from '../redis/redis-keys.ts';
+import { accountRedisKey, bucketOf, holdsRedisKey, keyRedisKey } from '../redis/redis-keys.ts';
 import type { HotCommand } from '../redis/script-sender.ts';
 
 /** What a period is called in the hash of a key (lua/post.inc.lua). */
@@ -21,7 +21,7 @@ export function admitCommand(
   const { accountId, keyId, keyVersion, accountVersion, hold, spendingLimit, spendingPeriod } = admission;
   const start = periodStart(starts, spendingPeriod);
   return {
-    keys: [accountName(accountId), keyName(accountId, keyId), holdsName(bucketOf(accountId))],
+    keys: [accountRedisKey(accountId), keyRedisKey(accountId, keyId), holdsRedisKey(bucketOf(accountId))],
     id: admission.requestId,
     numbers: `${keyVersion} ${accountVersion} ${hold} ${spendingLimit ?? '-'} ${PERIOD_FIELDS[spendingPeriod]} ${start}`,
     record: holdText(admission, now, now + holdTtlMs),

@@ -5,7 +5,13 @@ import { draftText, parseHold } from '../journal/entry-text.ts';
 import type { HeldCall, Stale } from '../ledger.ts';
 import { MARK_MS } from '../ledger.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { accountName, bucketOf, holdsName, journalName, keyName } from '../redis/redis-keys.ts';
+import {
+  accountRedisKey,
+  bucketOf,
+  holdsRedisKey,
+  journalRedisKey,
+  keyRedisKey,
+} from '../redis/redis-keys.ts';
 import type { HotCommand, ScriptSender } from '../redis/script-sender.ts';
 import type { TickWriter } from '../redis/tick-writer.ts';
 import { ReplayBuffer } from './replay-buffer.ts';
@@ -128,7 +134,7 @@ export class Settler {
 
   async #releaseRevived(bucket: number, charged: readonly EntryDraft[]): Promise<void> {
     if (charged.length === 0) return;
-    const holds = await this.#background.hmget(holdsName(bucket), ...charged.map(({ id }) => id));
+    const holds = await this.#background.hmget(holdsRedisKey(bucket), ...charged.map(({ id }) => id));
     for (const [index, { id, accountId, keyId }] of charged.entries()) {
       const hold = holds[index];
       const isBack = hold != null && parseHold(hold).amount !== undefined;
@@ -207,10 +213,10 @@ export class Settler {
     if ((await this.#hooks.entriesAmong(bucket, [draft.id])).has(draft.id)) return;
     const starts = periodStarts(draft.createdAt);
     const [reply] = await this.#background.apply(
-      accountName(accountId),
-      keyName(accountId, draft.keyId ?? 0),
-      holdsName(bucket),
-      journalName(bucket),
+      accountRedisKey(accountId),
+      keyRedisKey(accountId, draft.keyId ?? 0),
+      holdsRedisKey(bucket),
+      journalRedisKey(bucket),
       draft.id,
       1,
       Date.now() + MARK_MS,
@@ -259,7 +265,12 @@ function commandOf({ epoch, draft }: Settlement): HotCommand {
   const bucket = bucketOf(accountId);
   const { day, week, month } = periodStarts(createdAt);
   return {
-    keys: [accountName(accountId), keyName(accountId, keyId ?? 0), holdsName(bucket), journalName(bucket)],
+    keys: [
+      accountRedisKey(accountId),
+      keyRedisKey(accountId, keyId ?? 0),
+      holdsRedisKey(bucket),
+      journalRedisKey(bucket),
+    ],
     id,
     numbers: `${epoch} ${credits} ${day} ${week} ${month}`,
     record: draftText(draft),

@@ -2,7 +2,7 @@ import { Failures } from '../failures.ts';
 import type { HeldCall, Stale } from '../ledger.ts';
 import type { RedisClock } from '../redis/clock.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { accountName, bucketOf, holdsName, keyName } from '../redis/redis-keys.ts';
+import { accountRedisKey, bucketOf, holdsRedisKey, keyRedisKey } from '../redis/redis-keys.ts';
 
 /** A bar outlives any admission still on its way: a TCP connection that is cut delivers nothing after this. */
 const BAR_MS = 10 * 60_000;
@@ -68,9 +68,9 @@ export class UnansweredAdmissions {
   /** At once. False: it must be tried again. */
   async cancelOne({ requestId, accountId, keyId }: HeldCall): Promise<boolean> {
     const reply = await this.#client.cancel(
-      accountName(accountId),
-      keyName(accountId, keyId),
-      holdsName(bucketOf(accountId)),
+      accountRedisKey(accountId),
+      keyRedisKey(accountId, keyId),
+      holdsRedisKey(bucketOf(accountId)),
       requestId,
       this.#clock.now() + BAR_MS,
     );

@@ -4,7 +4,7 @@ import { periodStarts } from '../../domain/period.ts';
 import { draftText } from '../journal/entry-text.ts';
 import { BalanceBeyondBound, MARK_MS } from '../ledger.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { accountName, bucketOf, holdsName, journalName } from '../redis/redis-keys.ts';
+import { accountRedisKey, bucketOf, holdsRedisKey, journalRedisKey } from '../redis/redis-keys.ts';
 import { grantDraft } from './grant-draft.ts';
 
 /**
@@ -20,10 +20,10 @@ export async function applyGrant(
   const bucket = bucketOf(accountId);
   const starts = periodStarts(Date.now());
   const [reply, balance] = await client.apply(
-    accountName(accountId),
-    accountName(accountId),
-    holdsName(bucket),
-    journalName(bucket),
+    accountRedisKey(accountId),
+    accountRedisKey(accountId),
+    holdsRedisKey(bucket),
+    journalRedisKey(bucket),
     grant.id,
     0,
     Date.now() + MARK_MS,

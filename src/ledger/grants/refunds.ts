@@ -8,7 +8,13 @@ import type { Stale } from '../ledger.ts';
 import { LedgerUnavailable, MARK_MS } from '../ledger.ts';
 import type { ConnectionGate } from '../recovery/connection-gate.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { accountName, bucketOf, holdsName, journalName, keyName } from '../redis/redis-keys.ts';
+import {
+  accountRedisKey,
+  bucketOf,
+  holdsRedisKey,
+  journalRedisKey,
+  keyRedisKey,
+} from '../redis/redis-keys.ts';
 
 /** Rebuilds in a row that one refund waits for. */
 const REBUILDS = 5;
@@ -50,10 +56,10 @@ export class Refunds {
     if ((await this.#book.charge(accountId, chargeId))?.isRefunded) return;
     let keyId: number | null = null;
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      const epoch = await this.#ask(accountId, () => this.#client.hget(accountName(accountId), 'ep'));
+      const epoch = await this.#ask(accountId, () => this.#client.hget(accountRedisKey(accountId), 'ep'));
       if (epoch !== null) {
         const isOpen = await this.#ask(accountId, () =>
-          this.#client.hexists(holdsName(bucketOf(accountId)), chargeId),
+          this.#client.hexists(holdsRedisKey(bucketOf(accountId)), chargeId),
         );
         const waiting = await this.#ask(accountId, () => this.#drain.undrained(bucketOf(accountId)));
         // The book has what was charged but for that, and every refund of which Redis may have forgotten the mark.
@@ -80,10 +86,10 @@ export class Refunds {
     const bucket = bucketOf(accountId);
     const starts = periodsOfDay(charge.day);
     return this.#client.refund(
-      accountName(accountId),
-      keyName(accountId, keyId ?? 0),
-      holdsName(bucket),
-      journalName(bucket),
+      accountRedisKey(accountId),
+      keyRedisKey(accountId, keyId ?? 0),
+      holdsRedisKey(bucket),
+      journalRedisKey(bucket),
       draft.id,
       epoch,
       Date.now() + MARK_MS,

@@ -2,7 +2,7 @@ import type { Book } from '../../book/book.ts';
 import type { Log } from '../../log/log.ts';
 import { Loop } from '../loop.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { BUCKETS, journalName } from '../redis/redis-keys.ts';
+import { BUCKETS, journalRedisKey } from '../redis/redis-keys.ts';
 import { readJournalEntry } from './entry-text.ts';
 import { JournalPass, OLDEST, type Places } from './pass.ts';
 
@@ -96,7 +96,7 @@ export class JournalDrain {
    */
   async undrained(bucket: number): Promise<ReadonlySet<string>> {
     await this.drain(bucket);
-    const entries = await this.#client.xrange(journalName(bucket), '-', '+');
+    const entries = await this.#client.xrange(journalRedisKey(bucket), '-', '+');
     return new Set(entries.flatMap(([, fields]) => readJournalEntry(fields[1])?.id ?? []));
   }
 
@@ -125,7 +125,7 @@ export class JournalDrain {
   async backlog(): Promise<{ readonly entries: number; readonly oldestAt: number | undefined }> {
     const journals = await Promise.all(
       ALL.map(async (bucket) => {
-        const name = journalName(bucket);
+        const name = journalRedisKey(bucket);
         const entries = await this.#client.xlen(name);
         const [first] = entries > 0 ? await this.#client.xrange(name, '-', '+', 'COUNT', 1) : [];
         return { entries, oldestAt: first ? Number.parseInt(first[0], 10) : Number.POSITIVE_INFINITY };
@@ -171,7 +171,7 @@ export class JournalDrain {
   }
 
   async #findStray(): Promise<void> {
-    const lengths = await Promise.allSettled(ALL.map((bucket) => this.#client.xlen(journalName(bucket))));
+    const lengths = await Promise.allSettled(ALL.map((bucket) => this.#client.xlen(journalRedisKey(bucket))));
     this.#length = 0;
     for (const [bucket, length] of lengths.entries()) {
       // A node that is away keeps back only its own; it is looked at again.

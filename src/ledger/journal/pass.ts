@@ -4,7 +4,7 @@ import type { Log } from '../../log/log.ts';
 import type { Stale } from '../ledger.ts';
 import { repostArgs } from '../recovery/repost-args.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { accountName, bucketOf, journalName } from '../redis/redis-keys.ts';
+import { accountRedisKey, bucketOf, journalRedisKey } from '../redis/redis-keys.ts';
 import { readJournalEntry } from './entry-text.ts';
 import { PostApart } from './post-apart.ts';
 import { SetAside } from './set-aside.ts';
@@ -99,7 +99,7 @@ export class JournalPass {
     }
     await Promise.all(
       [...done].map(([bucket, ids]) =>
-        this.#client.xdel(journalName(bucket), ...ids).catch((error: unknown) => failed(bucket, error)),
+        this.#client.xdel(journalRedisKey(bucket), ...ids).catch((error: unknown) => failed(bucket, error)),
       ),
     );
     for (const accountId of posting.gaps) {
@@ -122,7 +122,7 @@ export class JournalPass {
     const buckets = [...places.keys()];
     const replies = await Promise.allSettled(
       [...places].map(([bucket, from]) =>
-        this.#client.xrange(journalName(bucket), from, '+', 'COUNT', BATCH),
+        this.#client.xrange(journalRedisKey(bucket), from, '+', 'COUNT', BATCH),
       ),
     );
     const waiting = replies.flatMap((reply, index) => {
@@ -149,8 +149,8 @@ export class JournalPass {
   #repost(streamId: string, entry: JournalEntry) {
     const { accountId, epoch } = entry;
     const { key, values } = repostArgs(entry);
-    const journal = journalName(bucketOf(accountId));
-    return this.#client.repost(accountName(accountId), key, journal, streamId, ...values, epoch);
+    const journal = journalRedisKey(bucketOf(accountId));
+    return this.#client.repost(accountRedisKey(accountId), key, journal, streamId, ...values, epoch);
   }
 
   /** Not awaited: a rebuild drains first and would wait for the very run that asks for it. */

@@ -2,7 +2,7 @@ import type { Book } from '../../book/book.ts';
 import type { Log } from '../../log/log.ts';
 import type { Stale } from '../ledger.ts';
 import type { NodeReader } from '../redis/bucket-owners.ts';
-import { accountName, bucketOf } from '../redis/redis-keys.ts';
+import { accountRedisKey, bucketOf } from '../redis/redis-keys.ts';
 
 /** A Redis that comes back may lack its last seconds; accounts quiet for longer than this cannot be concerned. */
 const RECENT_MS = 3_600_000;
@@ -67,7 +67,7 @@ export class LiveStateCheck {
 type Recent = Awaited<ReturnType<Book['recentAccounts']>>;
 
 async function behindOf(recent: Recent, reader: NodeReader): Promise<Recent> {
-  const live = await Promise.all(recent.map(({ id }) => reader.hmget(accountName(id), 'ep', 'seq')));
+  const live = await Promise.all(recent.map(({ id }) => reader.hmget(accountRedisKey(id), 'ep', 'seq')));
   return recent.filter(({ seq, epoch }, index) => {
     const [liveEpoch, liveSeq] = live[index] ?? [];
     // An account that is absent is rebuilt at its next use; one of a later epoch has been rebuilt meanwhile.

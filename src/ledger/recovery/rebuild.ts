@@ -9,7 +9,13 @@ import { readJournalEntry } from '../journal/entry-text.ts';
 import type { Stale } from '../ledger.ts';
 import { BalanceBeyondBound } from '../ledger.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { accountName, bucketOf, holdsName, journalName, keyName } from '../redis/redis-keys.ts';
+import {
+  accountRedisKey,
+  bucketOf,
+  holdsRedisKey,
+  journalRedisKey,
+  keyRedisKey,
+} from '../redis/redis-keys.ts';
 import { repostArgs } from './repost-args.ts';
 
 /** Rebuilds in a row that one operation waits for; more means that the state is lost as fast as it is restored. */
@@ -93,8 +99,8 @@ export class Rebuilder {
   /** False: it is live, as another gateway has rebuilt it. Rejects where that takes too long. */
   async #close(accountId: number, { keyId, epoch }: Stale, name: string): Promise<boolean> {
     const until = performance.now() + PATIENCE_MS;
-    const account = accountName(accountId);
-    const key = keyId == null ? account : keyName(accountId, keyId);
+    const account = accountRedisKey(accountId);
+    const key = keyId == null ? account : keyRedisKey(accountId, keyId);
     for (;;) {
       const reply = await this.#client.beginRebuild(account, key, name, LEASE_MS, epoch ?? '');
       if (reply !== 'BUSY') return reply === 'CLOSED';
@@ -114,9 +120,9 @@ export class Rebuilder {
       const chunk = keys.slice(at, at + KEYS_AT_ONCE);
       const reply = await this.#client.restoreKeys(
         2 + chunk.length,
-        accountName(accountId),
-        holdsName(bucket),
-        ...chunk.map(({ key }) => keyName(accountId, key.id)),
+        accountRedisKey(accountId),
+        holdsRedisKey(bucket),
+        ...chunk.map(({ key }) => keyRedisKey(accountId, key.id)),
         name,
         epoch,
         starts.day,
@@ -138,9 +144,9 @@ export class Rebuilder {
     const anew = superseded.map(({ entry }) => repostArgs(entry));
     const reply = await this.#client.restoreAccount(
       3 + superseded.length,
-      accountName(accountId),
-      holdsName(bucket),
-      journalName(bucket),
+      accountRedisKey(accountId),
+      holdsRedisKey(bucket),
+      journalRedisKey(bucket),
       ...anew.map(({ key }) => key),
       name,
       accountId,
@@ -165,7 +171,7 @@ export class Rebuilder {
 
   /** Entries of epochs before in the account's journal that the book has not, and takes no more: it has begun this one. */
   async #superseded(accountId: number, epoch: number): Promise<{ streamId: string; entry: JournalEntry }[]> {
-    const journal = await this.#client.xrange(journalName(bucketOf(accountId)), '-', '+');
+    const journal = await this.#client.xrange(journalRedisKey(bucketOf(accountId)), '-', '+');
     const before = journal
       .flatMap(([streamId, fields]) => {
         const entry = readJournalEntry(fields[1]);

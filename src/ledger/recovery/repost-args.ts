@@ -1,7 +1,7 @@
 import type { JournalEntry } from '../../domain/ledger-entry.ts';
 import { periodStarts, periodsOfDay } from '../../domain/period.ts';
 import { draftOf, draftText } from '../journal/entry-text.ts';
-import { accountName, keyName } from '../redis/redis-keys.ts';
+import { accountRedisKey, keyRedisKey } from '../redis/redis-keys.ts';
 
 /**
  * A journal entry of an epoch that is over, as lua/repost.lua and lua/restore-account.lua take it to apply it again: the
@@ -12,7 +12,7 @@ export function repostArgs(entry: JournalEntry): { key: string; values: (string 
   // What is given back counts for the day of its charge.
   const starts = entry.type === 'refund' ? periodsOfDay(entry.day) : periodStarts(Date.now());
   return {
-    key: keyId === null ? accountName(accountId) : keyName(accountId, keyId),
+    key: keyId === null ? accountRedisKey(accountId) : keyRedisKey(accountId, keyId),
     values: [
       keyId === null ? 0 : 1,
       credits,

@@ -2,7 +2,7 @@ import type { Cluster, Redis } from 'ioredis';
 import { type Book, BookUnavailable } from '../../book/book.ts';
 import type { Log } from '../../log/log.ts';
 import { readJournalEntry } from '../journal/entry-text.ts';
-import { accountName, bucketOf, journalName } from '../redis/redis-keys.ts';
+import { accountRedisKey, bucketOf, journalRedisKey } from '../redis/redis-keys.ts';
 
 /** Accounts that one question to Redis is about, and entries of a journal that one reply holds. */
 const AT_ONCE = 1_000;
@@ -51,7 +51,7 @@ async function refuseLostEntries(
   book: Book,
   accounts: readonly { id: number; seq: number }[],
 ): Promise<void> {
-  const counted = await Promise.all(accounts.map(({ id }) => client.hget(accountName(id), 'seq')));
+  const counted = await Promise.all(accounts.map(({ id }) => client.hget(accountRedisKey(id), 'seq')));
   const ahead = accounts.filter(({ seq }, index) => Number(counted[index] ?? 0) > seq);
   if (ahead.length === 0) return;
   const missing: typeof ahead = [];
@@ -67,7 +67,7 @@ async function isNextInJournal(
 ): Promise<boolean> {
   let from = '-';
   for (;;) {
-    const entries = await client.xrange(journalName(bucketOf(id)), from, '+', 'COUNT', AT_ONCE);
+    const entries = await client.xrange(journalRedisKey(bucketOf(id)), from, '+', 'COUNT', AT_ONCE);
     for (const [, fields] of entries) {
       const entry = readJournalEntry(fields[1]);
       if (entry?.accountId === id && entry.seq === seq + 1) return true;
@@ -80,7 +80,7 @@ async function isNextInJournal(
 
 async function refuseLostAccounts(client: Redis | Cluster, book: Book, newest: number): Promise<void> {
   const ids = Array.from({ length: PROBED_IDS }, (_, index) => newest + 1 + index);
-  const live = await Promise.all(ids.map((id) => client.exists(accountName(id))));
+  const live = await Promise.all(ids.map((id) => client.exists(accountRedisKey(id))));
   for (const id of ids.filter((_, index) => live[index] === 1)) {
     if (!(await book.account(id))) throw new BookOlderThanRedis(`account ${id} is unknown to it`);
   }

@@ -10,7 +10,14 @@ import { BalanceBeyondBound, type HeldCall } from '../ledger.ts';
 import { Loop } from '../loop.ts';
 import type { RedisClock } from '../redis/clock.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { accountName, BUCKETS, bucketOf, holdsName, journalName, keyName } from '../redis/redis-keys.ts';
+import {
+  accountRedisKey,
+  BUCKETS,
+  bucketOf,
+  holdsRedisKey,
+  journalRedisKey,
+  keyRedisKey,
+} from '../redis/redis-keys.ts';
 
 /** Holds of lost admissions are released within 10 s (contract section 5). */
 const CANCEL_MS = 500;
@@ -134,7 +141,7 @@ export class Sweep {
   ): Promise<void> {
     let cursor = '0';
     do {
-      const [next, fields] = await this.#client.hscan(holdsName(bucket), cursor, 'COUNT', 500);
+      const [next, fields] = await this.#client.hscan(holdsRedisKey(bucket), cursor, 'COUNT', 500);
       cursor = next;
       const due = new Map<string, StoredHold>();
       for (let at = 0; at < fields.length; at += 2) {
@@ -179,10 +186,10 @@ export class Sweep {
     const accountId = hold.accountId ?? bucket;
     const starts = periodStarts(now);
     const reply = await this.#client.expire(
-      accountName(accountId),
-      keyName(accountId, hold.keyId ?? 0),
-      holdsName(bucket),
-      journalName(bucket),
+      accountRedisKey(accountId),
+      keyRedisKey(accountId, hold.keyId ?? 0),
+      holdsRedisKey(bucket),
+      journalRedisKey(bucket),
       requestId,
       now,
       starts.day,

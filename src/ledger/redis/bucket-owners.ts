@@ -1,6 +1,6 @@
 import { Cluster, Command, type Redis } from 'ioredis';
 import type { RedisClient } from './connect.ts';
-import { BUCKETS, journalName } from './redis-keys.ts';
+import { BUCKETS, journalRedisKey } from './redis-keys.ts';
 
 const ALL = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
 const SINGLE = 'redis';
@@ -21,7 +21,7 @@ export class BucketOwners {
   constructor(client: RedisClient) {
     this.#client = client;
     this.#prefix = client.options.keyPrefix ?? '';
-    this.#slots = ALL.map((bucket) => new Command('get', [this.#prefix + journalName(bucket)]).getSlot());
+    this.#slots = ALL.map((bucket) => new Command('get', [this.#prefix + journalRedisKey(bucket)]).getSlot());
   }
 
   /** `host:port`; undefined: none, as far as is known. */
@@ -60,7 +60,7 @@ export function addressOf({ options }: Redis): string {
 /** `prefix`: what the connection itself does not put before names. */
 function readerOn(node: Redis, prefix: string): NodeReader {
   return {
-    claims: (bucket) => node.exists(prefix + journalName(bucket)),
+    claims: (bucket) => node.exists(prefix + journalRedisKey(bucket)),
     hmget: (name, ...fields) => node.hmget(prefix + name, ...fields),
   };
 }

@@ -1,5 +1,5 @@
 /** What every Redis name of a book begins with: see Book.id. The clients put it before each name. */
-export function namePrefix(bookId: string): string {
+export function redisKeyPrefix(bookId: string): string {
   return `${bookId}:`;
 }
 
@@ -16,23 +16,23 @@ export function bucketOf(accountId: number): number {
 
 const TAGS = Array.from({ length: BUCKETS }, (_, bucket) => `tg:{${bucket}}:`);
 
-export function accountName(accountId: number): string {
+export function accountRedisKey(accountId: number): string {
   return `${TAGS[accountId % BUCKETS]}a:${accountId}`;
 }
 
-export function keyName(accountId: number, keyId: number): string {
+export function keyRedisKey(accountId: number, keyId: number): string {
   return `${TAGS[accountId % BUCKETS]}k:${keyId}`;
 }
 
-export function holdsName(bucket: number): string {
+export function holdsRedisKey(bucket: number): string {
   return `${TAGS[bucket]}holds`;
 }
 
-export function journalName(bucket: number): string {
+export function journalRedisKey(bucket: number): string {
   return `${TAGS[bucket]}journal`;
 }
 
 /** `<account id>:<key id>` of the key value with that SHA-256; written once, never changed. */
-export function hashName(hash: string): string {
+export function hashRedisKey(hash: string): string {
   return `tg:h:${hash}`;
 }
