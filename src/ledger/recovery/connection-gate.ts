@@ -23,7 +23,7 @@ interface Bucket {
   /** The node that it was compared on. */
   owner: string | undefined;
   /** Changes with each closing; a check that belongs to an earlier one is void. */
-  turn: number;
+  generation: number;
   waiting: Set<() => void>;
 }
 
@@ -43,10 +43,10 @@ export class ConnectionGate {
   readonly #buckets: readonly Bucket[] = ALL.map(() => ({
     open: false,
     owner: undefined,
-    turn: 0,
+    generation: 0,
     waiting: new Set(),
   }));
-  #turns = 0;
+  #generation = 0;
 
   constructor(options: {
     client: RedisClient;
@@ -124,12 +124,12 @@ export class ConnectionGate {
   }
 
   #close(buckets: readonly number[]): number {
-    const turn = ++this.#turns;
+    const generation = ++this.#generation;
     for (const bucket of buckets) {
-      Object.assign(this.#at(bucket), { open: false, turn });
+      Object.assign(this.#at(bucket), { open: false, generation });
       this.#closed(bucket);
     }
-    return turn;
+    return generation;
   }
 
   #suspect(buckets: readonly number[]): void {
@@ -138,14 +138,18 @@ export class ConnectionGate {
     void this.#reopen(buckets, this.#close(buckets));
   }
 
-  async #reopen(buckets: readonly number[], turn: number): Promise<void> {
+  async #reopen(buckets: readonly number[], generation: number): Promise<void> {
     const answeringSince = new Map<string, number>();
     for (;;) {
-      const closed = buckets.filter((bucket) => !this.#at(bucket).open && this.#at(bucket).turn === turn);
+      const closed = buckets.filter(
+        (bucket) => !this.#at(bucket).open && this.#at(bucket).generation === generation,
+      );
       if (closed.length === 0) return;
       const groups = Map.groupBy(closed, (bucket) => this.#owners.ownerOf(bucket));
       await Promise.all(
-        [...groups].map(([owner, group]) => owner && this.#tryGroup(owner, group, turn, answeringSince)),
+        [...groups].map(
+          ([owner, group]) => owner && this.#tryGroup(owner, group, generation, answeringSince),
+        ),
       );
       if (closed.every((bucket) => this.#at(bucket).open)) return;
       this.#owners.refresh();
@@ -153,7 +157,12 @@ export class ConnectionGate {
     }
   }
 
-  async #tryGroup(owner: string, group: number[], turn: number, since: Map<string, number>): Promise<void> {
+  async #tryGroup(
+    owner: string,
+    group: number[],
+    generation: number,
+    since: Map<string, number>,
+  ): Promise<void> {
     const reader = this.#owners.reader(owner);
     if (!reader) return;
     try {
@@ -173,13 +182,13 @@ export class ConnectionGate {
       this.#log.warn({ err: error, redis: owner }, 'redis could not be compared with the book');
       isChecked = false;
     }
-    const opened = group.filter((bucket) => this.#letThrough(bucket, owner, turn));
-    if (!isChecked) this.#checkLater(opened, owner, turn);
+    const opened = group.filter((bucket) => this.#letThrough(bucket, owner, generation));
+    if (!isChecked) this.#checkLater(opened, owner, generation);
   }
 
-  #letThrough(bucket: number, owner: string, turn: number): boolean {
+  #letThrough(bucket: number, owner: string, generation: number): boolean {
     const state = this.#at(bucket);
-    if (state.turn !== turn || this.#owners.ownerOf(bucket) !== owner) return false;
+    if (state.generation !== generation || this.#owners.ownerOf(bucket) !== owner) return false;
     Object.assign(state, { open: true, owner });
     for (const passed of state.waiting) passed();
     state.waiting.clear();
@@ -187,15 +196,15 @@ export class ConnectionGate {
     return true;
   }
 
-  #checkLater(buckets: readonly number[], owner: string, turn: number): void {
+  #checkLater(buckets: readonly number[], owner: string, generation: number): void {
     const timer = setTimeout(async () => {
-      const mine = buckets.filter((bucket) => this.#at(bucket).turn === turn);
+      const mine = buckets.filter((bucket) => this.#at(bucket).generation === generation);
       const reader = this.#owners.reader(owner);
       if (mine.length === 0 || !reader) return;
       try {
         await this.#check.verify(new Set(mine), reader);
       } catch {
-        this.#checkLater(mine, owner, turn);
+        this.#checkLater(mine, owner, generation);
       }
     }, CHECK_LATER_MS);
     timer.unref();
