@@ -24,7 +24,7 @@ export interface AdmissionParts {
 }
 
 /** What Redis answered, or that it did not. */
-interface Answer {
+interface AdmitReply {
   readonly error: Error | null;
   readonly reply: unknown;
 }
@@ -60,9 +60,9 @@ export class Admissions {
     });
   }
 
-  /** After an answer other than that it is held. */
-  async #goOn(admission: Admission, answer: Answer): Promise<Admitted> {
-    const admitted = this.#read(admission, answer);
+  /** After a reply other than that it is held. */
+  async #goOn(admission: Admission, reply: AdmitReply): Promise<Admitted> {
+    const admitted = this.#read(admission, reply);
     if (admitted) return admitted;
     return await this.#parts.waiting.during(async () => {
       await this.#rebuild(admission);
@@ -76,10 +76,10 @@ export class Admissions {
     const command = this.#commandOf(admission);
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
       if (!gate.isOpen(bucket)) await gate.opened(bucket);
-      const answer = await new Promise<Answer>((resolve) => {
+      const reply = await new Promise<AdmitReply>((resolve) => {
         scripts.send('admit', command, (error, reply) => resolve({ error, reply }));
       });
-      const admitted = this.#read(admission, answer);
+      const admitted = this.#read(admission, reply);
       if (admitted?.verdict === 'held' && replicas.isOn) await this.#confirm(admission);
       if (admitted) return admitted;
       await this.#rebuild(admission);
@@ -93,11 +93,11 @@ export class Admissions {
   }
 
   /** Of lua/admit.lua; undefined: the live state must be rebuilt first. Throws LedgerUnavailable. */
-  #read(admission: Admission, { error, reply }: Answer): Admitted | undefined {
+  #read(admission: Admission, { error, reply }: AdmitReply): Admitted | undefined {
     const { sweep } = this.#parts;
     if (error) {
       sweep.cancel(admission);
-      throw new LedgerUnavailable('no answer to an admission', { cause: error });
+      throw new LedgerUnavailable('no reply to an admission', { cause: error });
     }
     if (typeof reply === 'number') return { verdict: 'held', epoch: reply };
     const [verdict, first, held] = (reply as { toString(): string }[]).map(String);

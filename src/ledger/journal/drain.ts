@@ -4,7 +4,7 @@ import { Loop } from '../loop.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { BUCKETS, journalRedisKey } from '../redis/redis-keys.ts';
 import { readJournalEntry } from './entry-text.ts';
-import { JournalPass, OLDEST, type Places } from './pass.ts';
+import { JournalPass, OLDEST, type StreamPositions } from './pass.ts';
 
 /** How long fresh entries wait for company: one book transaction (one fsync) serves all. Lag stays below 250 ms. */
 const GATHER_MS = 100;
@@ -199,17 +199,17 @@ export class JournalDrain {
   /** What becomes dirty meanwhile is for the next run: under steady load this one would never end. */
   async #drainDirty(): Promise<Undrained> {
     const undrained: Undrained = new Map();
-    let places: Places = new Map([...this.#dirty].map((bucket) => [bucket, OLDEST]));
+    let positions: StreamPositions = new Map([...this.#dirty].map((bucket) => [bucket, OLDEST]));
     this.#dirty.clear();
     try {
       const failed = (bucket: number, error: unknown) => this.#leaveAside(undrained, bucket, error);
-      while (places.size > 0) places = await this.#pass.run(places, failed);
+      while (positions.size > 0) positions = await this.#pass.run(positions, failed);
       this.#backoffMs = 0;
     } catch (error) {
       if (this.#backoffMs === 0)
         this.#log.warn({ err: error }, 'the journal could not be drained; calls go on');
       this.#backoffMs = Math.min(Math.max(100, this.#backoffMs * 2), LONGEST_BACKOFF_MS);
-      for (const bucket of places.keys()) {
+      for (const bucket of positions.keys()) {
         undrained.set(bucket, error);
         this.touch(bucket);
       }

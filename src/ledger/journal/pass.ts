@@ -13,12 +13,12 @@ import { SetAside } from './set-aside.ts';
 const BATCH = 500;
 
 /** Where in its journal a bucket is to be read from: a stream id as XRANGE takes it. */
-export type Places = ReadonlyMap<number, string>;
+export type StreamPositions = ReadonlyMap<number, string>;
 export const OLDEST = '-';
 
 export type BucketFailed = (bucket: number, error: unknown) => void;
 
-interface Waiting {
+interface JournalledEntry {
   readonly bucket: number;
   readonly streamId: string;
   readonly entry: JournalEntry;
@@ -66,19 +66,19 @@ export class JournalPass {
   }
 
   /**
-   * Takes from each bucket the entries from the place on that stands beside it. Resolves with the buckets that have more,
+   * Takes from each bucket the entries from the position on that stands beside it. Resolves with the buckets that have more,
    * and from where: what must wait for a rebuild of its account stays, as does what the book refuses, and neither keeps back
    * what is behind it. Rejects where the book takes no entries; a bucket for which Redis does not answer is told to `failed`.
    */
-  async run(places: Places, failed: BucketFailed): Promise<Places> {
-    const { waiting, more } = await this.#read(places, failed);
-    if (waiting.length === 0) return more;
-    const posting = await this.#poster.post(waiting.map(({ entry }) => entry));
+  async run(positions: StreamPositions, failed: BucketFailed): Promise<StreamPositions> {
+    const { entries, more } = await this.#read(positions, failed);
+    if (entries.length === 0) return more;
+    const posting = await this.#poster.post(entries.map(({ entry }) => entry));
     if (posting.alerts > 0) this.#onAlerts();
     const done = new Map<number, string[]>();
     /** Accounts to be rebuilt, and the epoch that is over. */
     const behind = new Map<number, number>();
-    for (const [index, { bucket, streamId, entry }] of waiting.entries()) {
+    for (const [index, { bucket, streamId, entry }] of entries.entries()) {
       const result = posting.results[index];
       if (result instanceof Error) {
         this.#aside.add(bucket, streamId, { accountId: entry.accountId, entryId: entry.id, err: result });
@@ -107,7 +107,7 @@ export class JournalPass {
         { accountId },
         'entries are missing in the journal; the account is rebuilt from the book',
       );
-      const last = waiting.findLast(({ entry }) => entry.accountId === accountId);
+      const last = entries.findLast(({ entry }) => entry.accountId === accountId);
       behind.set(accountId, last?.entry.epoch ?? 0);
     }
     for (const [accountId, epoch] of behind) this.#rebuildLater(accountId, epoch);
@@ -115,17 +115,17 @@ export class JournalPass {
   }
 
   async #read(
-    places: Places,
+    positions: StreamPositions,
     failed: BucketFailed,
-  ): Promise<{ waiting: Waiting[]; more: Map<number, string> }> {
+  ): Promise<{ entries: JournalledEntry[]; more: Map<number, string> }> {
     const more = new Map<number, string>();
-    const buckets = [...places.keys()];
+    const buckets = [...positions.keys()];
     const replies = await Promise.allSettled(
-      [...places].map(([bucket, from]) =>
+      [...positions].map(([bucket, from]) =>
         this.#client.xrange(journalRedisKey(bucket), from, '+', 'COUNT', BATCH),
       ),
     );
-    const waiting = replies.flatMap((reply, index) => {
+    const entries = replies.flatMap((reply, index) => {
       const bucket = buckets[index] as number;
       if (reply.status === 'rejected') {
         failed(bucket, reply.reason);
@@ -134,7 +134,7 @@ export class JournalPass {
       const last = reply.value.at(-1)?.[0];
       const hasMore = last !== undefined && reply.value.length === BATCH;
       if (hasMore) more.set(bucket, after(last));
-      if (places.get(bucket) === OLDEST) this.#aside.beginAnew(bucket);
+      if (positions.get(bucket) === OLDEST) this.#aside.beginAnew(bucket);
       return reply.value.flatMap(([streamId, fields]) => {
         const entry = readJournalEntry(fields[1]);
         if (entry) return [{ bucket, streamId, entry }];
@@ -142,7 +142,7 @@ export class JournalPass {
         return [];
       });
     });
-    return { waiting, more };
+    return { entries, more };
   }
 
   /** The reply of lua/repost.lua. */

@@ -17,7 +17,7 @@ export interface HotCommand {
 }
 
 /** Called once. The reply: an integer, or strings and lists of them as Buffers, which `String()` can read. */
-export type Answered = (error: Error | null, reply: unknown) => void;
+export type OnReply = (error: Error | null, reply: unknown) => void;
 
 /** How often calls that wait for a reply are looked at; a lost one is noticed so much later than its time is up. */
 const LOOK_EVERY_MS = 100;
@@ -31,7 +31,7 @@ const BATCH = 32;
  * way goes by way of the defined command, one call each: a cluster, where a command may touch one slot only and be
  * redirected, and a Redis that forgot the script.
  *
- * A reply that does not come within COMMAND_TIMEOUT_MS is a lost one, and `answered` gets an error: the caller must
+ * A reply that does not come within COMMAND_TIMEOUT_MS is a lost one, and `onReply` gets an error: the caller must
  * assume nothing.
  */
 export class ScriptSender {
@@ -49,9 +49,9 @@ export class ScriptSender {
     this.#scripts = { admit: new Script('admit', prefix), settle: new Script('settle', prefix) };
   }
 
-  send(script: HotScript, command: HotCommand, answered: Answered): void {
+  send(script: HotScript, command: HotCommand, onReply: OnReply): void {
     this.#writer.open();
-    const call = { command, answered };
+    const call = { command, onReply };
     if (this.#client instanceof Cluster) {
       this.#sendDefined(script, call);
       return;
@@ -81,9 +81,9 @@ export class ScriptSender {
       for (const call of calls) this.#sendDefined(script.name, call);
       return;
     }
-    for (const [index, { answered }] of calls.entries()) {
-      if (error) answered(error, undefined);
-      else tell(answered, (reply as unknown[])[index]);
+    for (const [index, { onReply }] of calls.entries()) {
+      if (error) onReply(error, undefined);
+      else tell(onReply, (reply as unknown[])[index]);
     }
   }
 
@@ -100,11 +100,11 @@ export class ScriptSender {
     }
   }
 
-  #sendDefined(script: HotScript, { command, answered }: Call): void {
+  #sendDefined(script: HotScript, { command, onReply }: Call): void {
     const { keys, id, numbers, record } = command;
     this.#client[script](...keys, id, numbers, record).then(
-      ([reply]) => tell(answered, reply),
-      (error: Error) => answered(error, undefined),
+      ([reply]) => tell(onReply, reply),
+      (error: Error) => onReply(error, undefined),
     );
   }
 
@@ -122,14 +122,14 @@ export class ScriptSender {
 }
 
 /** A call's own part of what a script replied. */
-function tell(answered: Answered, reply: unknown): void {
-  if (Array.isArray(reply) && String(reply[0]) === 'ERROR') answered(new Error(String(reply[1])), undefined);
-  else answered(null, reply);
+function tell(onReply: OnReply, reply: unknown): void {
+  if (Array.isArray(reply) && String(reply[0]) === 'ERROR') onReply(new Error(String(reply[1])), undefined);
+  else onReply(null, reply);
 }
 
 interface Call {
   readonly command: HotCommand;
-  readonly answered: Answered;
+  readonly onReply: OnReply;
 }
 
 /** What ioredis asks of a command that it sends: see its `Command`. */
@@ -210,7 +210,7 @@ class Script {
 
   /**
    * The script goes by its SHA, but whole the first time on a connection: what a killed gateway had sent must be done,
-   * and not be answered that the script is not known.
+   * and not answered that the script is not known.
    */
   textFor(socket: object, calls: readonly Call[]): string {
     const isKnown = this.#known.has(socket);
