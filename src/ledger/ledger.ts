@@ -32,8 +32,8 @@ export type Admitted =
   | { readonly verdict: 'over_limit'; readonly spent: Micro; readonly held: Micro }
   | { readonly verdict: 'insufficient'; readonly balance: Micro; readonly held: Micro };
 
-/** How long Redis remembers that an entry without a hold was applied; a repeat comes within seconds. */
-export const MARK_MS = 24 * 3_600_000;
+/** How long Redis keeps the idempotency marker of an entry that was applied without a hold; a repeat comes within seconds. */
+export const IDEMPOTENCY_MARKER_MS = 24 * 3_600_000;
 
 /** What was found not to be live. Nothing: the account. */
 export interface Stale {

@@ -3,7 +3,7 @@ import { periodStarts } from '../../domain/period.ts';
 import type { Log } from '../../log/log.ts';
 import { draftText, parseHold } from '../journal/entry-text.ts';
 import type { HeldCall, Stale } from '../ledger.ts';
-import { MARK_MS } from '../ledger.ts';
+import { IDEMPOTENCY_MARKER_MS } from '../ledger.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import {
   accountRedisKey,
@@ -219,7 +219,7 @@ export class Settler {
       journalRedisKey(bucket),
       draft.id,
       1,
-      Date.now() + MARK_MS,
+      Date.now() + IDEMPOTENCY_MARKER_MS,
       draft.credits,
       starts.day,
       starts.week,

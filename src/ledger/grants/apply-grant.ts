@@ -2,7 +2,7 @@ import type { Grant } from '../../book/book.ts';
 import { MAX_BALANCE, type Micro, micro } from '../../domain/credits.ts';
 import { periodStarts } from '../../domain/period.ts';
 import { draftText } from '../journal/entry-text.ts';
-import { BalanceBeyondBound, MARK_MS } from '../ledger.ts';
+import { BalanceBeyondBound, IDEMPOTENCY_MARKER_MS } from '../ledger.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { accountRedisKey, bucketOf, holdsRedisKey, journalRedisKey } from '../redis/redis-keys.ts';
 import { grantDraft } from './grant-draft.ts';
@@ -26,7 +26,7 @@ export async function applyGrant(
     journalRedisKey(bucket),
     grant.id,
     0,
-    Date.now() + MARK_MS,
+    Date.now() + IDEMPOTENCY_MARKER_MS,
     grant.amount,
     starts.day,
     starts.week,

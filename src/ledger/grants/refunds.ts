@@ -5,7 +5,7 @@ import { periodsOfDay } from '../../domain/period.ts';
 import type { JournalDrain } from '../journal/drain.ts';
 import { draftText } from '../journal/entry-text.ts';
 import type { Stale } from '../ledger.ts';
-import { LedgerUnavailable, MARK_MS } from '../ledger.ts';
+import { LedgerUnavailable, IDEMPOTENCY_MARKER_MS } from '../ledger.ts';
 import type { ConnectionGate } from '../recovery/connection-gate.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import {
@@ -23,7 +23,7 @@ const REBUILDS = 5;
  * Gives charges back, each exactly once (contract section 5, video). The refund's id is made from the charge's, so every
  * gateway that learns of the failure asks for the same entry:
  *
- * - while it is on its way to the book, a mark in Redis bars a second one (lua/refund.lua);
+ * - while it is on its way to the book, an idempotency marker in Redis refuses a second one (lua/refund.lua);
  * - once it is there, the book tells;
  * - a rebuild between asking the book and Redis is seen by the account's epoch, and the book is asked again.
  */
@@ -62,7 +62,7 @@ export class Refunds {
           this.#client.hexists(holdsRedisKey(bucketOf(accountId)), chargeId),
         );
         const waiting = await this.#ask(accountId, () => this.#drain.undrained(bucketOf(accountId)));
-        // The book has what was charged but for that, and every refund of which Redis may have forgotten the mark.
+        // The book has what was charged but for that, and every refund whose idempotency marker Redis may have forgotten.
         const charge = await this.#book.charge(accountId, chargeId);
         if (!charge && (isOpen || waiting.has(chargeId)))
           throw new LedgerUnavailable('the charge is not settled yet');
@@ -92,7 +92,7 @@ export class Refunds {
       journalRedisKey(bucket),
       draft.id,
       epoch,
-      Date.now() + MARK_MS,
+      Date.now() + IDEMPOTENCY_MARKER_MS,
       draft.credits,
       starts.day,
       starts.week,

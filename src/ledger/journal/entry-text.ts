@@ -57,7 +57,10 @@ export function holdText(admission: Admission, now: number, deadline: number): s
   return `${hold} ${deadline} ${keyId} ${accountId} ${now} ${category} ${endpoint} ${model}`;
 }
 
-/** A hold, or (the rest absent) a bar against a repeat. */
+/**
+ * A field of the holds hash: a hold, or (only `deadline` present) a tombstone of a cancelled admission or an idempotency marker
+ * of an entry that was applied without a hold, both stored as `- <deadline ms>`.
+ */
 export interface StoredHold {
   readonly amount?: Micro;
   readonly deadline: number;

@@ -159,7 +159,7 @@ export class Rebuilder {
       ...superseded.flatMap(({ streamId }, index) => [streamId, ...(anew[index]?.values ?? [])]),
     );
     if (reply === 'OLD') return false;
-    // One that Redis had applied has its entry in the book, or among those that waited: its mark may be forgotten by now.
+    // One that Redis had applied has its entry in the book, or among those that waited: its idempotency marker may be forgotten by now.
     const applied = new Set(waiting.map(({ entry }) => entry.id));
     for (const grant of snapshot.pendingGrants) {
       if (!applied.has(grant.id)) await applyGrant(this.#client, grant).catch(ignoreBeyond);

@@ -98,7 +98,7 @@ export class Sweep {
     await this.cancelLost().catch(() => {});
   }
 
-  /** Nothing will settle it any more. Whether it holds anything may be unknown: its hold is released soon, and barred. */
+  /** Nothing will settle it any more. Whether it holds anything may be unknown: its hold is released soon, and a tombstone left. */
   cancel(call: HeldCall): void {
     this.#lost.add(call);
   }
@@ -119,7 +119,7 @@ export class Sweep {
   }
 
   /**
-   * Releases holds whose deadline is before `now`, each with a ledger entry of charge 0, and forgets old marks. What
+   * Releases holds whose deadline is before `now`, each with a ledger entry of charge 0, and forgets old tombstones and markers. What
    * fails keeps back nothing else; rejects at the end.
    */
   async expireHolds(now: number): Promise<void> {
@@ -160,7 +160,7 @@ export class Sweep {
    * A Redis that lost its last second may have a hold again whose charge is in the book. That one is released without an
    * entry: the book would refuse it as a repeat, and the place that it took in Redis would be missing there.
    *
-   * A mark is kept as long as its entry is not in the book, for nothing else tells that it was applied.
+   * An idempotency marker stays as long as its entry is not in the book, for nothing else tells that it was applied.
    */
   async #expireAll(
     bucket: number,
@@ -219,7 +219,7 @@ export class Sweep {
   async #applyGrants(failures: Failures): Promise<void> {
     const pending = await this.#book.pendingGrants(Date.now() - GRANT_AGE_MS, 100);
     if (pending.length === 0) return;
-    // A grant may be applied and only not drained yet: what is still pending after a drain is not applied, or is marked.
+    // A grant may be applied and only not drained yet: what is still pending after a drain is not applied, or has its marker.
     const undrained = new Set<number>();
     const buckets = new Set(pending.map(({ accountId }) => bucketOf(accountId)));
     await Promise.all(

@@ -24,7 +24,7 @@ export interface ScriptClient {
   /** Of one call; several go by ScriptSender. So does settle. */
   admit(...args: Arg[]): Promise<[number | [string, string?, string?]]>;
   settle(...args: Arg[]): Promise<[1 | 'DONE' | 'LOST' | 'MISSING' | ['ERROR', string]]>;
-  cancel(...args: Arg[]): Promise<'CANCELLED' | 'BARRED' | 'MISSING'>;
+  cancel(...args: Arg[]): Promise<'CANCELLED' | 'TOMBSTONED' | 'MISSING'>;
   expire(...args: Arg[]): Promise<'EXPIRED' | 'FORGOTTEN' | 'KEPT' | 'MISSING'>;
   apply(...args: Arg[]): Promise<['APPLIED' | 'DONE' | 'MISSING' | 'BEYOND', string?]>;
   refund(...args: Arg[]): Promise<'APPLIED' | 'DONE' | 'MOVED' | 'BEYOND' | 'MISSING'>;
