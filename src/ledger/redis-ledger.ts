@@ -7,12 +7,11 @@ import type { Admissions } from './calls/admissions.ts';
 import { PERIOD_FIELDS } from './calls/admit-command.ts';
 import type { Settler } from './calls/settler.ts';
 import type { WaitingCalls } from './calls/waiting-calls.ts';
-import { applyGrant } from './grants/apply-grant.ts';
+import type { Grants } from './grants/grants.ts';
 import type { JournalDrain } from './journal/drain.ts';
 import {
   type Admission,
   type Admitted,
-  BalanceBeyondBound,
   type Ledger,
   LedgerUnavailable,
   type LiveAccount,
@@ -20,7 +19,8 @@ import {
 } from './ledger.ts';
 import type { Publisher } from './publisher.ts';
 import type { ConnectionGate } from './recovery/connection-gate.ts';
-import { REBUILDS, type Rebuilder } from './recovery/rebuild.ts';
+import { type LiveAccess, orUnavailable } from './recovery/live-access.ts';
+import { REBUILDS } from './recovery/rebuild.ts';
 import type { RedisClient } from './redis/connect.ts';
 import { accountRedisKey, bucketOf, hashRedisKey, keyRedisKey } from './redis/redis-keys.ts';
 import type { TickWriter } from './redis/tick-writer.ts';
@@ -35,7 +35,8 @@ export interface RedisLedgerParts {
   readonly gate: ConnectionGate;
   readonly settler: Settler;
   readonly drain: JournalDrain;
-  readonly rebuilder: Rebuilder;
+  readonly live: LiveAccess;
+  readonly grants: Grants;
   readonly book: Book;
   readonly publisher: Publisher;
   readonly waiting: WaitingCalls;
@@ -77,7 +78,7 @@ export class RedisLedger implements Ledger {
     }
     const key = await book.keyByHash(hash);
     if (!key) return undefined;
-    if (known === null) await this.#try(() => client.set(hashRedisKey(hash), `${key.accountId}:${key.id}`));
+    if (known === null) await orUnavailable(() => client.set(hashRedisKey(hash), `${key.accountId}:${key.id}`));
     return await this.#current(key.accountId, key.id);
   }
 
@@ -88,7 +89,7 @@ export class RedisLedger implements Ledger {
   async #current(accountId: number, keyId: number): Promise<Subject | undefined> {
     const { client, writer } = this.#parts;
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      const [account, key] = await this.#ask(accountId, () => {
+      const [account, key] = await this.#parts.live.ask(accountId, () => {
         writer.open();
         return Promise.all([
           client.hmget(accountRedisKey(accountId), 'v', 'on', 'ep'),
@@ -102,38 +103,28 @@ export class RedisLedger implements Ledger {
           accountActive: account[1] === '1',
         };
       }
-      await this.#rebuild(accountId, keyId);
+      await this.#parts.live.rebuild(accountId, keyId);
     }
     return undefined;
   }
 
   /** Publications do not wait at the gate: it opens only after what is unpublished has been published. */
   publishKey(key: KeyRecord, hash?: string): Promise<void> {
-    return this.#try(() => this.#parts.publisher.publishKey(key, hash));
+    return orUnavailable(() => this.#parts.publisher.publishKey(key, hash));
   }
 
   publishAccount(account: AccountRecord): Promise<void> {
-    return this.#try(() => this.#parts.publisher.publishAccount(account));
+    return orUnavailable(() => this.#parts.publisher.publishAccount(account));
   }
 
-  async grant(grant: Parameters<Ledger['grant']>[0]): Promise<Micro> {
-    const { client, drain } = this.#parts;
-    const { accountId } = grant;
-    for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      const balance = await this.#ask(accountId, () => applyGrant(client, grant));
-      if (balance !== undefined) {
-        drain.touch(bucketOf(accountId));
-        return balance;
-      }
-      await this.#rebuild(accountId);
-    }
-    throw new LedgerUnavailable('the live state is lost again and again');
+  grant(grant: Parameters<Ledger['grant']>[0]): Promise<Micro> {
+    return this.#parts.grants.apply(grant);
   }
 
   async account(accountId: number): Promise<LiveAccount> {
     const { client } = this.#parts;
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      const [version, on, balance, held, epoch] = await this.#ask(accountId, () =>
+      const [version, on, balance, held, epoch] = await this.#parts.live.ask(accountId, () =>
         client.hmget(accountRedisKey(accountId), 'v', 'on', 'bal', 'held', 'ep'),
       );
       if (epoch) {
@@ -144,7 +135,7 @@ export class RedisLedger implements Ledger {
           held: micro(Number(held)),
         };
       }
-      await this.#rebuild(accountId);
+      await this.#parts.live.rebuild(accountId);
     }
     throw new LedgerUnavailable('the live state is lost again and again');
   }
@@ -163,7 +154,7 @@ export class RedisLedger implements Ledger {
     const { client } = this.#parts;
     const starts = periodStarts(Date.now());
     const read = () =>
-      this.#ask(accountId, () =>
+      this.#parts.live.ask(accountId, () =>
         Promise.all(
           keys.map(({ id, period }) => {
             const field = PERIOD_FIELDS[period];
@@ -174,7 +165,7 @@ export class RedisLedger implements Ledger {
     let replies = await read();
     const absent = replies.findIndex(([start]) => start === null);
     if (absent >= 0) {
-      await this.#rebuild(accountId, keys[absent]?.id);
+      await this.#parts.live.rebuild(accountId, keys[absent]?.id);
       replies = await read();
     }
     return replies.map(([start, spent], index) => {
@@ -186,32 +177,7 @@ export class RedisLedger implements Ledger {
   async keyHeld(accountId: number, keyId: number): Promise<Micro> {
     const { client } = this.#parts;
     // A key whose live state is lost has no holds: they are lost with it.
-    const held = await this.#ask(accountId, () => client.hget(keyRedisKey(accountId, keyId), 'held'));
+    const held = await this.#parts.live.ask(accountId, () => client.hget(keyRedisKey(accountId, keyId), 'held'));
     return micro(Number(held ?? 0));
-  }
-
-  /** Runs commands about an account once they are let through; what goes wrong with them becomes LedgerUnavailable. */
-  async #ask<T>(accountId: number, commands: () => Promise<T>): Promise<T> {
-    const { gate } = this.#parts;
-    const bucket = bucketOf(accountId);
-    if (!gate.isOpen(bucket)) await gate.opened(bucket);
-    return await this.#try(commands);
-  }
-
-  async #try<T>(commands: () => Promise<T>): Promise<T> {
-    try {
-      return await commands();
-    } catch (error) {
-      if (error instanceof BalanceBeyondBound) throw error;
-      throw new LedgerUnavailable('redis did not answer', { cause: error });
-    }
-  }
-
-  async #rebuild(accountId: number, keyId?: number): Promise<void> {
-    try {
-      await this.#parts.rebuilder.rebuild(accountId, { keyId });
-    } catch (error) {
-      throw new LedgerUnavailable('the live state could not be rebuilt', { cause: error });
-    }
   }
 }

@@ -71,7 +71,7 @@ export async function isExact(
   { open, book }: ClusterWorld,
   tallies: ReturnType<typeof load>['tallies'],
 ) {
-  await open.sweep.cancelLost();
+  await open.sweep.cancelUnanswered();
   await open.settled();
   for (const { key, held } of tallies) {
     const charges = await charged(book, key.accountId);

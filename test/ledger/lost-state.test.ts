@@ -141,10 +141,10 @@ test('a cancelled admission releases its hold, and bars the one that comes late'
   const { key } = await account({ credits: 10 });
   const held = admissionOf(key, 4);
   await open.ledger.admit(held);
-  open.sweep.cancel(held);
+  open.unanswered.add(held);
   const late = admissionOf(key, 3);
-  open.sweep.cancel(late);
-  await open.sweep.cancelLost();
+  open.unanswered.add(late);
+  await open.sweep.cancelUnanswered();
   t.equal((await open.ledger.account(key.accountId)).held, 0);
   await t.rejects(open.ledger.admit(late), { message: 'the admission was cancelled' });
   t.equal((await open.ledger.account(key.accountId)).held, 0);
@@ -157,15 +157,15 @@ test('an admission that comes late to a Redis that was emptied after it was barr
   const { open, account, raw } = await startLedgerWorld(t);
   const { key } = await account({ credits: 10 });
   const late = admissionOf(key, 3);
-  open.sweep.cancel(late);
-  await open.sweep.cancelLost();
+  open.unanswered.add(late);
+  await open.sweep.cancelUnanswered();
   await open.settled();
   await raw.flushall();
   t.equal((await open.ledger.account(key.accountId)).held, 0, 'another call has it rebuilt');
   t.match(await open.ledger.admit(late), { verdict: 'held' });
-  await open.sweep.cancelLost();
+  await open.sweep.cancelUnanswered();
   t.equal((await open.ledger.account(key.accountId)).held, 3_000_000);
-  await open.sweep.cancelLost(Date.now() + AGAIN_MS);
+  await open.sweep.cancelUnanswered(Date.now() + AGAIN_MS);
   t.equal((await open.ledger.account(key.accountId)).held, 0);
 });
 
@@ -177,13 +177,13 @@ test('a cancelled hold that is back on a replica that took over is released agai
   const names = [accountRedisKey(key.accountId), keyRedisKey(key.accountId, key.id)];
   const holds = holdsRedisKey(bucketOf(key.accountId));
   const hold = (await raw.hget(holds, held.requestId)) as string;
-  open.sweep.cancel(held);
-  await open.sweep.cancelLost();
+  open.unanswered.add(held);
+  await open.sweep.cancelUnanswered();
   t.equal((await open.ledger.account(key.accountId)).held, 0);
   // As it was before.
   await raw.hset(holds, held.requestId, hold);
   for (const name of names) await raw.hincrby(name, 'held', 4_000_000);
-  await open.sweep.cancelLost(Date.now() + AGAIN_MS);
+  await open.sweep.cancelUnanswered(Date.now() + AGAIN_MS);
   t.equal((await open.ledger.account(key.accountId)).held, 0);
 });
 

@@ -98,7 +98,7 @@ test('a Redis without memory refuses calls, and settles those that it has', asyn
     t.match(await open.ledger.account(account.id), { balance: 9_000_000 });
   }
   await raw.config('SET', 'maxmemory', '0');
-  await open.sweep.cancelLost();
+  await open.sweep.cancelUnanswered();
   t.match(await open.ledger.account(owner.account.id), { balance: 10_000_000, held: 0 });
 });
 

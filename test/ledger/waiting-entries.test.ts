@@ -122,7 +122,7 @@ test('an entry that another gateway has committed and not yet deleted counts onc
   await client.connect();
   t.teardown(() => client.disconnect());
   // Its own drain found nothing: the other gateway had read the entry before.
-  const rebuilder = new Rebuilder({ client, book, log, drain: async () => {}, touch() {} });
+  const rebuilder = new Rebuilder({ client, book, log, drain: { drain: async () => {}, touch() {} } });
   await rebuilder.rebuild(key.accountId);
   t.match(await open.ledger.account(key.accountId), { balance: 8_000_000 });
 });

@@ -2,20 +2,21 @@ import { micro } from '../../domain/credits.ts';
 import { periodStarts } from '../../domain/period.ts';
 import { type Admission, type Admitted, LedgerUnavailable } from '../ledger.ts';
 import type { ConnectionGate } from '../recovery/connection-gate.ts';
-import { REBUILDS, type Rebuilder } from '../recovery/rebuild.ts';
-import type { Sweep } from '../recovery/sweep.ts';
+import type { LiveAccess } from '../recovery/live-access.ts';
+import { REBUILDS } from '../recovery/rebuild.ts';
 import type { RedisClock } from '../redis/clock.ts';
 import { bucketOf } from '../redis/redis-keys.ts';
 import type { ReplicaWait } from '../redis/replica-wait.ts';
 import type { HotCommand, ScriptSender } from '../redis/script-sender.ts';
 import { admitCommand } from './admit-command.ts';
+import type { UnansweredAdmissions } from './unanswered-admissions.ts';
 import type { WaitingCalls } from './waiting-calls.ts';
 
 export interface AdmissionParts {
   readonly scripts: ScriptSender;
   readonly gate: ConnectionGate;
-  readonly rebuilder: Rebuilder;
-  readonly sweep: Sweep;
+  readonly live: LiveAccess;
+  readonly unanswered: UnansweredAdmissions;
   readonly clock: RedisClock;
   readonly replicas: ReplicaWait;
   readonly waiting: WaitingCalls;
@@ -65,7 +66,7 @@ export class Admissions {
     const admitted = this.#read(admission, reply);
     if (admitted) return admitted;
     return await this.#parts.waiting.during(async () => {
-      await this.#rebuild(admission);
+      await this.#parts.live.rebuild(admission.accountId, admission.keyId);
       return await this.#admitInTime(admission);
     });
   }
@@ -82,7 +83,7 @@ export class Admissions {
       const admitted = this.#read(admission, reply);
       if (admitted?.verdict === 'held' && replicas.isOn) await this.#confirm(admission);
       if (admitted) return admitted;
-      await this.#rebuild(admission);
+      await this.#parts.live.rebuild(admission.accountId, admission.keyId);
     }
     throw new LedgerUnavailable('the live state is lost again and again');
   }
@@ -94,9 +95,9 @@ export class Admissions {
 
   /** Of lua/admit.lua; undefined: the live state must be rebuilt first. Throws LedgerUnavailable. */
   #read(admission: Admission, { error, reply }: AdmitReply): Admitted | undefined {
-    const { sweep } = this.#parts;
+    const { unanswered } = this.#parts;
     if (error) {
-      sweep.cancel(admission);
+      unanswered.add(admission);
       throw new LedgerUnavailable('no reply to an admission', { cause: error });
     }
     if (typeof reply === 'number') return { verdict: 'held', epoch: reply };
@@ -112,26 +113,18 @@ export class Admissions {
         return undefined;
       default:
         // Cancelled before it came; or sent twice, and then the first one holds.
-        sweep.cancel(admission);
+        unanswered.add(admission);
         throw new LedgerUnavailable('the admission was cancelled');
     }
   }
 
   async #confirm(admission: Admission): Promise<void> {
-    const { replicas, sweep } = this.#parts;
+    const { replicas, unanswered } = this.#parts;
     try {
       await replicas.confirm(bucketOf(admission.accountId));
     } catch (error) {
-      sweep.cancel(admission);
+      unanswered.add(admission);
       throw new LedgerUnavailable('the hold has not reached the replicas', { cause: error });
-    }
-  }
-
-  async #rebuild({ accountId, keyId }: Admission): Promise<void> {
-    try {
-      await this.#parts.rebuilder.rebuild(accountId, { keyId });
-    } catch (error) {
-      throw new LedgerUnavailable('the live state could not be rebuilt', { cause: error });
     }
   }
 }

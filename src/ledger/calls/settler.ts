@@ -1,9 +1,10 @@
 import type { EntryDraft } from '../../domain/ledger-entry.ts';
 import { periodStarts } from '../../domain/period.ts';
 import type { Log } from '../../log/log.ts';
+import type { JournalDrain } from '../journal/drain.ts';
 import { draftText, parseHold } from '../journal/entry-text.ts';
-import type { HeldCall, Stale } from '../ledger.ts';
 import { IDEMPOTENCY_MARKER_MS } from '../ledger.ts';
+import type { Rebuilder } from '../recovery/rebuild.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import {
   accountRedisKey,
@@ -15,6 +16,7 @@ import {
 import type { HotCommand, ScriptSender } from '../redis/script-sender.ts';
 import type { TickWriter } from '../redis/tick-writer.ts';
 import { ReplayBuffer } from './replay-buffer.ts';
+import type { UnansweredAdmissions } from './unanswered-admissions.ts';
 
 const RETRY_MS = 200;
 /** Settles sent again at once, so that Redis is not flooded in the moment it returns. */
@@ -44,12 +46,9 @@ export class Settler {
   readonly #writer: TickWriter;
   readonly #scripts: ScriptSender;
   readonly #log: Log;
-  readonly #hooks: {
-    settled: (bucket: number) => void;
-    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
-    entriesAmong: (bucket: number, ids: readonly string[]) => Promise<ReadonlySet<string>>;
-    release: (call: HeldCall) => void;
-  };
+  readonly #drain: JournalDrain;
+  readonly #rebuilder: Rebuilder;
+  readonly #unanswered: UnansweredAdmissions;
   readonly #replayBuffer = new ReplayBuffer();
   readonly #failed = new Map<string, Settlement>();
   #sent = 0;
@@ -57,25 +56,23 @@ export class Settler {
   #idle: (() => void)[] = [];
   #stopped = false;
 
-  constructor(options: {
-    /** Carries what is not in a hurry. */
+  constructor(parts: {
+    /** Connection for whatever no answer waits for. */
     background: RedisClient;
     writer: TickWriter;
     scripts: ScriptSender;
     log: Log;
-    /** A bucket's journal has a new entry. */
-    settled: (bucket: number) => void;
-    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
-    /** Those of the ids that are in the bucket's journal or in the book. */
-    entriesAmong: (bucket: number, ids: readonly string[]) => Promise<ReadonlySet<string>>;
-    /** The hold of a call that is charged has come back. */
-    release: (call: HeldCall) => void;
+    drain: JournalDrain;
+    rebuilder: Rebuilder;
+    unanswered: UnansweredAdmissions;
   }) {
-    this.#background = options.background;
-    this.#writer = options.writer;
-    this.#scripts = options.scripts;
-    this.#log = options.log;
-    this.#hooks = options;
+    this.#background = parts.background;
+    this.#writer = parts.writer;
+    this.#scripts = parts.scripts;
+    this.#log = parts.log;
+    this.#drain = parts.drain;
+    this.#rebuilder = parts.rebuilder;
+    this.#unanswered = parts.unanswered;
   }
 
   /** Settlements without an answer from Redis yet. */
@@ -112,7 +109,7 @@ export class Settler {
       const recent = this.#replayBuffer.entries(bucket);
       if (recent.length === 0) continue;
       const ids = recent.map(({ draft }) => draft.id);
-      const known = await this.#hooks.entriesAmong(bucket, ids);
+      const known = await this.#drain.entriesAmong(bucket, ids);
       const missing = recent.filter(({ draft }) => !known.has(draft.id));
       if (missing.length > 0)
         this.#log.warn({ bucket, settles: missing.length }, 'redis lost settles; they are made again');
@@ -138,7 +135,7 @@ export class Settler {
     for (const [index, { id, accountId, keyId }] of charged.entries()) {
       const hold = holds[index];
       const isBack = hold != null && parseHold(hold).amount !== undefined;
-      if (isBack && keyId !== null) this.#hooks.release({ requestId: id, accountId, keyId });
+      if (isBack && keyId !== null) this.#unanswered.add({ requestId: id, accountId, keyId });
     }
   }
 
@@ -210,7 +207,7 @@ export class Settler {
     const { draft } = settlement;
     const { accountId } = draft;
     const bucket = bucketOf(accountId);
-    if ((await this.#hooks.entriesAmong(bucket, [draft.id])).has(draft.id)) return;
+    if ((await this.#drain.entriesAmong(bucket, [draft.id])).has(draft.id)) return;
     const starts = periodStarts(draft.createdAt);
     const [reply] = await this.#background.apply(
       accountRedisKey(accountId),
@@ -235,13 +232,13 @@ export class Settler {
   }
 
   #rebuild({ draft: { accountId, keyId } }: Settlement): Promise<void> {
-    return this.#hooks.rebuild(accountId, { keyId });
+    return this.#rebuilder.rebuild(accountId, { keyId });
   }
 
   #settled(settlement: Settlement): void {
     const bucket = bucketOf(settlement.draft.accountId);
     this.#replayBuffer.add(bucket, settlement);
-    this.#hooks.settled(bucket);
+    this.#drain.touch(bucket);
   }
 
   #arm(): void {

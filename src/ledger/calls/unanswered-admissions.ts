@@ -1,5 +1,6 @@
 import { Failures } from '../failures.ts';
-import type { HeldCall, Stale } from '../ledger.ts';
+import type { HeldCall } from '../ledger.ts';
+import type { Rebuilder } from '../recovery/rebuild.ts';
 import type { RedisClock } from '../redis/clock.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { accountRedisKey, bucketOf, holdsRedisKey, keyRedisKey } from '../redis/redis-keys.ts';
@@ -27,26 +28,26 @@ const AGAIN_MS = 4_000;
 export class UnansweredAdmissions {
   readonly #client: RedisClient;
   readonly #clock: RedisClock;
-  readonly #rebuild: (accountId: number, stale?: Stale) => Promise<void>;
+  readonly #rebuilder: Rebuilder;
   readonly #unanswered = new Map<string, HeldCall>();
   /** In the order in which they are due. */
   readonly #tombstoned = new Map<string, { readonly call: HeldCall; readonly againAt: number }>();
 
-  constructor(
-    client: RedisClient,
-    clock: RedisClock,
-    rebuild: (accountId: number, stale?: Stale) => Promise<void>,
-  ) {
-    this.#client = client;
-    this.#clock = clock;
-    this.#rebuild = rebuild;
+  constructor(parts: { client: RedisClient; clock: RedisClock; rebuilder: Rebuilder }) {
+    this.#client = parts.client;
+    this.#clock = parts.clock;
+    this.#rebuilder = parts.rebuilder;
   }
 
+  /** Nothing will settle the call any more, and Redis may have a hold of it or not: the hold is released soon. */
   add({ requestId, accountId, keyId }: HeldCall): void {
     if (this.#unanswered.size < MAX) this.#unanswered.set(requestId, { requestId, accountId, keyId });
   }
 
-  /** Cancels what is lost, and what is due again. `now`: ms since the epoch. Rejects where Redis did not answer for some, to be called again. */
+  /**
+   * Cancels what is unanswered, and what is due again at `now` (ms since the epoch). Rejects where Redis did not answer for
+   * some; the next call tries those again.
+   */
   async cancel(now: number): Promise<void> {
     const due = [...this.#unanswered.values()];
     for (const { call, againAt } of this.#tombstoned.values()) {
@@ -57,7 +58,7 @@ export class UnansweredAdmissions {
     for (let at = 0; at < due.length; at += AT_ONCE) {
       await Promise.all(due.slice(at, at + AT_ONCE).map((call) => failures.note(this.#cancelDue(call))));
     }
-    failures.throwFirst();
+    failures.throwAny();
   }
 
   async #cancelDue(call: HeldCall): Promise<void> {
@@ -69,7 +70,7 @@ export class UnansweredAdmissions {
     }
   }
 
-  /** At once. False: it must be tried again. */
+  /** Cancels one call now. False: its account was rebuilt, and it must be tried again. */
   async cancelOne({ requestId, accountId, keyId }: HeldCall): Promise<boolean> {
     const reply = await this.#client.cancel(
       accountRedisKey(accountId),
@@ -79,7 +80,7 @@ export class UnansweredAdmissions {
       this.#clock.now() + TOMBSTONE_MS,
     );
     if (reply !== 'MISSING') return true;
-    await this.#rebuild(accountId, { keyId });
+    await this.#rebuilder.rebuild(accountId, { keyId });
     return false;
   }
 }

@@ -4,9 +4,8 @@ import { type EntryDraft, refundId } from '../../domain/ledger-entry.ts';
 import { periodsOfDay } from '../../domain/period.ts';
 import type { JournalDrain } from '../journal/drain.ts';
 import { draftText } from '../journal/entry-text.ts';
-import type { Stale } from '../ledger.ts';
 import { LedgerUnavailable, IDEMPOTENCY_MARKER_MS } from '../ledger.ts';
-import type { ConnectionGate } from '../recovery/connection-gate.ts';
+import type { LiveAccess } from '../recovery/live-access.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import {
   accountRedisKey,
@@ -29,23 +28,15 @@ const REBUILDS = 5;
  */
 export class Refunds {
   readonly #client: RedisClient;
-  readonly #gate: ConnectionGate;
+  readonly #live: LiveAccess;
   readonly #book: Book;
   readonly #drain: JournalDrain;
-  readonly #rebuild: (accountId: number, stale?: Stale) => Promise<void>;
 
-  constructor(parts: {
-    client: RedisClient;
-    gate: ConnectionGate;
-    book: Book;
-    drain: JournalDrain;
-    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
-  }) {
+  constructor(parts: { client: RedisClient; live: LiveAccess; book: Book; drain: JournalDrain }) {
     this.#client = parts.client;
-    this.#gate = parts.gate;
+    this.#live = parts.live;
     this.#book = parts.book;
     this.#drain = parts.drain;
-    this.#rebuild = parts.rebuild;
   }
 
   /**
@@ -56,18 +47,18 @@ export class Refunds {
     if ((await this.#book.charge(accountId, chargeId))?.isRefunded) return;
     let keyId: number | null = null;
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      const epoch = await this.#ask(accountId, () => this.#client.hget(accountRedisKey(accountId), 'ep'));
+      const epoch = await this.#live.ask(accountId, () => this.#client.hget(accountRedisKey(accountId), 'ep'));
       if (epoch !== null) {
-        const isOpen = await this.#ask(accountId, () =>
+        const isOpen = await this.#live.ask(accountId, () =>
           this.#client.hexists(holdsRedisKey(bucketOf(accountId)), chargeId),
         );
-        const waiting = await this.#ask(accountId, () => this.#drain.undrained(bucketOf(accountId)));
+        const waiting = await this.#live.ask(accountId, () => this.#drain.undrained(bucketOf(accountId)));
         // The book has what was charged but for that, and every refund whose idempotency marker Redis may have forgotten.
         const charge = await this.#book.charge(accountId, chargeId);
         if (!charge && (isOpen || waiting.has(chargeId)))
           throw new LedgerUnavailable('the charge is not settled yet');
         if (!charge || charge.isRefunded || charge.entry.credits >= 0) return;
-        const reply = await this.#ask(accountId, () => this.#apply(charge, epoch));
+        const reply = await this.#live.ask(accountId, () => this.#apply(charge, epoch));
         if (reply === 'APPLIED') this.#drain.touch(bucketOf(accountId));
         if (reply === 'APPLIED' || reply === 'DONE') return;
         if (reply === 'MOVED') continue;
@@ -75,7 +66,7 @@ export class Refunds {
           throw new LedgerUnavailable('the balance has no room for a refund until some of it is spent');
         keyId = charge.entry.keyId;
       }
-      await this.#ask(accountId, () => this.#rebuild(accountId, { keyId }));
+      await this.#live.ask(accountId, () => this.#live.rebuild(accountId, keyId));
     }
     throw new LedgerUnavailable('the live state is lost again and again');
   }
@@ -99,16 +90,6 @@ export class Refunds {
       starts.month,
       draftText(draft),
     );
-  }
-
-  async #ask<T>(accountId: number, commands: () => Promise<T>): Promise<T> {
-    const bucket = bucketOf(accountId);
-    if (!this.#gate.isOpen(bucket)) await this.#gate.opened(bucket);
-    try {
-      return await commands();
-    } catch (error) {
-      throw new LedgerUnavailable('a refund was not answered', { cause: error });
-    }
   }
 }
 

@@ -1,10 +1,11 @@
+import { EventEmitter } from 'node:events';
 import type { Book } from '../../book/book.ts';
 import type { Log } from '../../log/log.ts';
 import { Loop } from '../loop.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { BUCKETS, journalRedisKey } from '../redis/redis-keys.ts';
 import { readJournalEntry } from './entry-text.ts';
-import { JournalPass, OLDEST, type StreamPositions } from './pass.ts';
+import { type JournalEvents, JournalPass, OLDEST, type StreamPositions } from './pass.ts';
 
 /** How long fresh entries wait for company: one book transaction (one fsync) serves all. Lag stays below 250 ms. */
 const GATHER_MS = 100;
@@ -23,6 +24,7 @@ type Undrained = Map<number, unknown>;
  * dirty bucket) → draining → idle.
  */
 export class JournalDrain {
+  readonly events = new EventEmitter<JournalEvents>();
   readonly #client: RedisClient;
   readonly #book: Book;
   readonly #log: Log;
@@ -41,18 +43,14 @@ export class JournalDrain {
   #length = 0;
   #isAsideLogged = false;
 
-  constructor(
-    options: ConstructorParameters<typeof JournalPass>[0] & {
-      /** How many entries may wait for the book before `isFull`. */
-      readonly maxEntries: number;
-    },
-  ) {
-    this.#client = options.client;
-    this.#book = options.book;
-    this.#log = options.log;
-    this.#pass = new JournalPass(options);
-    this.#maxEntries = options.maxEntries;
-    this.#stray = new Loop('looking for undrained journals', STRAY_MS, () => this.#findStray(), options.log);
+  /** `maxEntries`: how many entries may wait for the book before `isFull`. */
+  constructor(parts: { client: RedisClient; book: Book; log: Log; maxEntries: number }) {
+    this.#client = parts.client;
+    this.#book = parts.book;
+    this.#log = parts.log;
+    this.#pass = new JournalPass({ ...parts, events: this.events });
+    this.#maxEntries = parts.maxEntries;
+    this.#stray = new Loop('looking for undrained journals', STRAY_MS, () => this.#findStray(), parts.log);
   }
 
   start(): void {

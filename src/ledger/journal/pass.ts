@@ -1,7 +1,7 @@
+import type { EventEmitter } from 'node:events';
 import type { Book } from '../../book/book.ts';
 import type { JournalEntry } from '../../domain/ledger-entry.ts';
 import type { Log } from '../../log/log.ts';
-import type { Stale } from '../ledger.ts';
 import { repostArgs } from '../recovery/repost-args.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { accountRedisKey, bucketOf, journalRedisKey } from '../redis/redis-keys.ts';
@@ -15,6 +15,14 @@ const BATCH = 500;
 /** Where in its journal a bucket is to be read from: a stream id as XRANGE takes it. */
 export type StreamPositions = ReadonlyMap<number, string>;
 export const OLDEST = '-';
+
+/** What a drain finds that others must act on. */
+export interface JournalEvents {
+  /** Entries of the account cannot be booked before it is rebuilt; `epoch` is over. */
+  accountBehind: [accountId: number, epoch: number];
+  /** Alerts were queued in the book. */
+  alertsQueued: [];
+}
 
 export type BucketFailed = (bucket: number, error: unknown) => void;
 
@@ -35,24 +43,14 @@ export class JournalPass {
   readonly #poster: PostApart;
   readonly #aside: SetAside;
   readonly #log: Log;
-  readonly #rebuild: (accountId: number, stale?: Stale) => Promise<void>;
-  readonly #onAlerts: () => void;
+  readonly #events: EventEmitter<JournalEvents>;
 
-  constructor(options: {
-    client: RedisClient;
-    book: Book;
-    log: Log;
-    /** Rebuilds an account in whose entries the book found a gap. */
-    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
-    /** Alerts were queued in the book. */
-    onAlerts: () => void;
-  }) {
-    this.#client = options.client;
-    this.#poster = new PostApart(options.book);
-    this.#aside = new SetAside(options.log);
-    this.#log = options.log;
-    this.#rebuild = options.rebuild;
-    this.#onAlerts = options.onAlerts;
+  constructor(parts: { client: RedisClient; book: Book; log: Log; events: EventEmitter<JournalEvents> }) {
+    this.#client = parts.client;
+    this.#poster = new PostApart(parts.book);
+    this.#aside = new SetAside(parts.log);
+    this.#log = parts.log;
+    this.#events = parts.events;
   }
 
   /** Entries that the book does not take. */
@@ -74,7 +72,7 @@ export class JournalPass {
     const { entries, more } = await this.#read(positions, failed);
     if (entries.length === 0) return more;
     const posting = await this.#poster.post(entries.map(({ entry }) => entry));
-    if (posting.alerts > 0) this.#onAlerts();
+    if (posting.alerts > 0) this.#events.emit('alertsQueued');
     const done = new Map<number, string[]>();
     /** Accounts to be rebuilt, and the epoch that is over. */
     const behind = new Map<number, number>();
@@ -110,7 +108,7 @@ export class JournalPass {
       const last = entries.findLast(({ entry }) => entry.accountId === accountId);
       behind.set(accountId, last?.entry.epoch ?? 0);
     }
-    for (const [accountId, epoch] of behind) this.#rebuildLater(accountId, epoch);
+    for (const [accountId, epoch] of behind) this.#events.emit('accountBehind', accountId, epoch);
     return more;
   }
 
@@ -151,13 +149,6 @@ export class JournalPass {
     const { key, values } = repostArgs(entry);
     const journal = journalRedisKey(bucketOf(accountId));
     return this.#client.repost(accountRedisKey(accountId), key, journal, streamId, ...values, epoch);
-  }
-
-  /** Not awaited: a rebuild drains first and would wait for the very run that asks for it. */
-  #rebuildLater(accountId: number, epoch: number): void {
-    this.#rebuild(accountId, { epoch }).catch((error: unknown) =>
-      this.#log.error({ err: error, accountId }, 'rebuild failed'),
-    );
   }
 }
 

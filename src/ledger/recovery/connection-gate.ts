@@ -1,6 +1,8 @@
 import type { Redis } from 'ioredis';
 import { BookUnavailable } from '../../book/book.ts';
 import type { Log } from '../../log/log.ts';
+import type { Settler } from '../calls/settler.ts';
+import type { JournalDrain } from '../journal/drain.ts';
 import { LedgerUnavailable } from '../ledger.ts';
 import { addressOf, type BucketOwners } from '../redis/bucket-owners.ts';
 import { RedisCluster } from '../redis/cluster.ts';
@@ -38,8 +40,8 @@ export class ConnectionGate {
   readonly #owners: BucketOwners;
   readonly #check: LiveStateCheck;
   readonly #log: Log;
-  readonly #opened: (bucket: number) => void;
-  readonly #closed: (bucket: number) => void;
+  readonly #drain: JournalDrain;
+  readonly #settler: Settler;
   readonly #buckets: readonly Bucket[] = ALL.map(() => ({
     open: false,
     owner: undefined,
@@ -48,22 +50,20 @@ export class ConnectionGate {
   }));
   #generation = 0;
 
-  constructor(options: {
+  constructor(parts: {
     client: RedisClient;
     owners: BucketOwners;
     check: LiveStateCheck;
     log: Log;
-    /** A bucket was opened: its journal may hold what another gateway left. */
-    opened: (bucket: number) => void;
-    /** A bucket was closed: its node may have lost its last seconds. */
-    closed: (bucket: number) => void;
+    drain: JournalDrain;
+    settler: Settler;
   }) {
-    this.#client = options.client;
-    this.#owners = options.owners;
-    this.#check = options.check;
-    this.#log = options.log;
-    this.#opened = options.opened;
-    this.#closed = options.closed;
+    this.#client = parts.client;
+    this.#owners = parts.owners;
+    this.#check = parts.check;
+    this.#log = parts.log;
+    this.#drain = parts.drain;
+    this.#settler = parts.settler;
     this.#client.on('ready', () => this.#suspect(ALL));
     this.#client.on('close', () => this.#close(ALL));
     if (this.#client instanceof RedisCluster) this.#watch(this.#client);
@@ -127,7 +127,8 @@ export class ConnectionGate {
     const generation = ++this.#generation;
     for (const bucket of buckets) {
       Object.assign(this.#at(bucket), { open: false, generation });
-      this.#closed(bucket);
+      // Its node may have lost its last seconds.
+      this.#settler.pin(bucket);
     }
     return generation;
   }
@@ -192,7 +193,8 @@ export class ConnectionGate {
     Object.assign(state, { open: true, owner });
     for (const passed of state.waiting) passed();
     state.waiting.clear();
-    this.#opened(bucket);
+    // Its journal may hold what another gateway left.
+    this.#drain.touch(bucket);
     return true;
   }
 

@@ -1,8 +1,11 @@
 import type { Book } from '../../book/book.ts';
 import type { Log } from '../../log/log.ts';
-import type { Stale } from '../ledger.ts';
+import type { Settler } from '../calls/settler.ts';
+import type { Publisher } from '../publisher.ts';
 import type { NodeReader } from '../redis/bucket-owners.ts';
+import type { RedisClock } from '../redis/clock.ts';
 import { accountRedisKey, bucketOf } from '../redis/redis-keys.ts';
+import type { Rebuilder } from './rebuild.ts';
 
 /** A Redis that comes back may lack its last seconds; accounts quiet for longer than this cannot be concerned. */
 const RECENT_MS = 3_600_000;
@@ -22,31 +25,30 @@ const COMPARISONS = 3;
 export class LiveStateCheck {
   readonly #book: Book;
   readonly #log: Log;
-  readonly #hooks: {
-    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
-    replay: (buckets: ReadonlySet<number>) => Promise<void>;
-    republish: (changedSince: number, buckets: ReadonlySet<number>) => Promise<void>;
-    adjustClock: () => Promise<void>;
-  };
+  readonly #rebuilder: Rebuilder;
+  readonly #settler: Settler;
+  readonly #publisher: Publisher;
+  readonly #clock: RedisClock;
 
-  constructor(options: {
+  constructor(parts: {
     book: Book;
     log: Log;
-    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
-    /** Settles again what this gateway settled in these buckets lately and neither Redis nor the book has. */
-    replay: (buckets: ReadonlySet<number>) => Promise<void>;
-    /** Publishes what is unpublished, or was changed since. */
-    republish: (changedSince: number, buckets: ReadonlySet<number>) => Promise<void>;
-    adjustClock: () => Promise<void>;
+    rebuilder: Rebuilder;
+    settler: Settler;
+    publisher: Publisher;
+    clock: RedisClock;
   }) {
-    this.#book = options.book;
-    this.#log = options.log;
-    this.#hooks = options;
+    this.#book = parts.book;
+    this.#log = parts.log;
+    this.#rebuilder = parts.rebuilder;
+    this.#settler = parts.settler;
+    this.#publisher = parts.publisher;
+    this.#clock = parts.clock;
   }
 
   /** Resolves when these buckets are as new as the book, on the node that is read. Rejects with BookUnavailable too. */
   async verify(buckets: ReadonlySet<number>, reader: NodeReader): Promise<void> {
-    await this.#hooks.adjustClock();
+    await this.#clock.adjust();
     const all = await this.#book.recentAccounts(Date.now() - RECENT_MS);
     const recent = all.filter(({ id }) => buckets.has(bucketOf(id)));
     for (let comparison = 1; ; comparison++) {
@@ -57,10 +59,12 @@ export class LiveStateCheck {
         { accounts: behind.length },
         'redis lost entries that the book has; rebuilding these accounts',
       );
-      for (const { id, epoch } of behind) await this.#hooks.rebuild(id, { epoch });
+      for (const { id, epoch } of behind) await this.#rebuilder.rebuild(id, { epoch });
     }
-    await this.#hooks.replay(buckets);
-    await this.#hooks.republish(Date.now() - CHANGED_MS, buckets);
+    await this.#settler.replay(buckets);
+    const concerns = (accountId: number) => buckets.has(bucketOf(accountId));
+    await this.#publisher.publishChangedSince(Date.now() - CHANGED_MS, concerns);
+    await this.#publisher.publishUnpublished(concerns);
   }
 }
 

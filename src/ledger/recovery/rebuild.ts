@@ -5,6 +5,7 @@ import type { JournalEntry } from '../../domain/ledger-entry.ts';
 import { periodStarts } from '../../domain/period.ts';
 import type { Log } from '../../log/log.ts';
 import { applyGrant } from '../grants/apply-grant.ts';
+import type { JournalDrain } from '../journal/drain.ts';
 import { readJournalEntry } from '../journal/entry-text.ts';
 import type { Stale } from '../ledger.ts';
 import { BalanceBeyondBound } from '../ledger.ts';
@@ -53,26 +54,21 @@ export class Rebuilder {
   readonly #client: RedisClient;
   readonly #book: Book;
   readonly #log: Log;
-  readonly #drain: (bucket: number) => Promise<void>;
-  readonly #touch: (bucket: number) => void;
+  readonly #drain: Pick<JournalDrain, 'drain' | 'touch'>;
   readonly #underWay = new Map<number, Promise<void>>();
   readonly #name = randomUUID();
   #attempts = 0;
 
-  constructor(options: {
+  constructor(parts: {
     client: RedisClient;
     book: Book;
     log: Log;
-    /** Brings the bucket's journal into the book, so that little has to be applied again. */
-    drain: (bucket: number) => Promise<void>;
-    /** Has the journal looked at again: entries that waited for the rebuild can be applied now. */
-    touch: (bucket: number) => void;
+    drain: Pick<JournalDrain, 'drain' | 'touch'>;
   }) {
-    this.#client = options.client;
-    this.#book = options.book;
-    this.#log = options.log;
-    this.#drain = options.drain;
-    this.#touch = options.touch;
+    this.#client = parts.client;
+    this.#book = parts.book;
+    this.#log = parts.log;
+    this.#drain = parts.drain;
   }
 
   /** Rejects with BookUnavailable or the Redis error; then nothing is opened for traffic. */
@@ -84,13 +80,21 @@ export class Rebuilder {
     return run;
   }
 
+  /** Not awaited by a drain, which finds such accounts: a rebuild drains first and would wait for that very drain. */
+  rebuildLater(accountId: number, epoch: number): void {
+    this.rebuild(accountId, { epoch }).catch((error: unknown) =>
+      this.#log.error({ err: error, accountId }, 'rebuild failed'),
+    );
+  }
+
   async #rebuild(accountId: number, stale: Stale): Promise<void> {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       const name = `${this.#name}:${++this.#attempts}`;
-      // Before it is closed too, so that a book that is away closes nothing.
-      await this.#drain(bucketOf(accountId));
+      // Drained before the account is closed too, so that a book that is away closes nothing.
+      await this.#drain.drain(bucketOf(accountId));
       if (!(await this.#close(accountId, stale, name))) return;
-      await this.#drain(bucketOf(accountId));
+      // The journal in the book, so that little has to be applied again.
+      await this.#drain.drain(bucketOf(accountId));
       if (await this.#restore(accountId, name)) return;
     }
     throw new Error('rebuilds of other gateways come in between again and again');
@@ -164,7 +168,8 @@ export class Rebuilder {
     for (const grant of snapshot.pendingGrants) {
       if (!applied.has(grant.id)) await applyGrant(this.#client, grant).catch(ignoreBeyond);
     }
-    this.#touch(bucket);
+    // Entries that waited for the rebuild can be applied now.
+    this.#drain.touch(bucket);
     this.#log.info({ accountId, epoch, keys: keys.length }, 'live state rebuilt from the book');
     return true;
   }
