@@ -282,7 +282,6 @@ export interface Book {
    * Entries come in journal order. Safe to repeat.
    */
   post(entries: readonly JournalEntry[]): Promise<Posting>;
-  hasEntry(id: string): Promise<boolean>;
   /** Those of the ids that the ledger has. */
   entriesAmong(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** The entry with that id, if it is of the account. */

@@ -32,7 +32,7 @@ class IdTaken extends Error {}
  * Journal → ledger. The rows of the accounts are locked first, by id ascending, which is the fixed lock order of the
  * book: two gateways that offer the same batch come one after the other, and the second finds every entry written.
  */
-export function postQueries(store: Store): Pick<Book, 'post' | 'hasEntry' | 'entriesAmong'> {
+export function postQueries(store: Store): Pick<Book, 'post' | 'entriesAmong'> {
   return {
     async post(entries) {
       if (entries.length === 0) return { results: [], gaps: [], alerts: 0 };
@@ -42,11 +42,6 @@ export function postQueries(store: Store): Pick<Book, 'post' | 'hasEntry' | 'ent
         if (!(error instanceof IdTaken)) throw error;
         return await post(store, entries, true);
       }
-    },
-
-    async hasEntry(id) {
-      const row = await store.db.selectFrom('ledger').select('id').where('id', '=', id).executeTakeFirst();
-      return row !== undefined;
     },
 
     async entriesAmong(ids) {
@@ -69,7 +64,8 @@ async function post(store: Store, entries: readonly JournalEntry[], careful: boo
     const positions = await lockAccounts(store, trx, entries);
     const first = planPosting(entries, positions, new Set());
     const doubtful = careful ? entries : entries.filter((_, index) => first.results[index] !== 'posted');
-    const plan = doubtful.length > 0 ? planPosting(entries, positions, await writtenBefore(trx, doubtful)) : first;
+    const plan =
+      doubtful.length > 0 ? planPosting(entries, positions, await writtenBefore(trx, doubtful)) : first;
     await write(store, trx, plan);
     const alerts = plan.posted.filter((entry) => entry.crossing).length;
     return { results: plan.results, gaps: [...plan.gaps], alerts };
@@ -130,7 +126,11 @@ function planPosting(
 }
 
 /** An entry of an account that the book does not know (it was restored from a backup) has no position in it either. */
-function verdict(entry: JournalEntry, position: LedgerPosition | undefined, written: ReadonlySet<string>): PostResult {
+function verdict(
+  entry: JournalEntry,
+  position: LedgerPosition | undefined,
+  written: ReadonlySet<string>,
+): PostResult {
   if (written.has(entry.id)) return 'duplicate';
   return isNext(entry, position) ? 'posted' : 'superseded';
 }

@@ -86,7 +86,8 @@ export class OpenLedger {
 
   /** Resolves when every settle is answered and every journal is in the book. Rejects where either cannot be. */
   async settled(): Promise<void> {
-    if (!(await this.#settler.idle(SETTLED_WITHIN_MS))) throw new Error('redis has not answered every settle');
+    if (!(await this.#settler.idle(SETTLED_WITHIN_MS)))
+      throw new Error('redis has not answered every settle');
     await this.drain.drainAll();
   }
 

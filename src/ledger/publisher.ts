@@ -74,7 +74,9 @@ export class Publisher {
       ...accounts
         .filter(({ id }) => concerns(id))
         .map((account) => failures.note(this.publishAccount(account))),
-      ...keys.filter(({ accountId }) => concerns(accountId)).map((key) => failures.note(this.publishKey(key))),
+      ...keys
+        .filter(({ accountId }) => concerns(accountId))
+        .map((key) => failures.note(this.publishKey(key))),
     ]);
     failures.throwAny();
   }

@@ -78,7 +78,8 @@ export class RedisLedger implements Ledger {
     }
     const key = await book.keyByHash(hash);
     if (!key) return undefined;
-    if (known === null) await orUnavailable(() => client.set(hashRedisKey(hash), `${key.accountId}:${key.id}`));
+    if (known === null)
+      await orUnavailable(() => client.set(hashRedisKey(hash), `${key.accountId}:${key.id}`));
     return await this.#current(key.accountId, key.id);
   }
 
@@ -124,17 +125,10 @@ export class RedisLedger implements Ledger {
   async account(accountId: number): Promise<LiveAccount> {
     const { client } = this.#parts;
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      const [version, on, balance, held, epoch] = await this.#parts.live.ask(accountId, () =>
-        client.hmget(accountRedisKey(accountId), 'v', 'on', 'bal', 'held', 'ep'),
+      const [balance, held, epoch] = await this.#parts.live.ask(accountId, () =>
+        client.hmget(accountRedisKey(accountId), 'bal', 'held', 'ep'),
       );
-      if (epoch) {
-        return {
-          version: Number(version),
-          isActive: on === '1',
-          balance: micro(Number(balance)),
-          held: micro(Number(held)),
-        };
-      }
+      if (epoch) return { balance: micro(Number(balance)), held: micro(Number(held)) };
       await this.#parts.live.rebuild(accountId);
     }
     throw new LedgerUnavailable('the live state is lost again and again');
@@ -177,7 +171,9 @@ export class RedisLedger implements Ledger {
   async keyHeld(accountId: number, keyId: number): Promise<Micro> {
     const { client } = this.#parts;
     // A key whose live state is lost has no holds: they are lost with it.
-    const held = await this.#parts.live.ask(accountId, () => client.hget(keyRedisKey(accountId, keyId), 'held'));
+    const held = await this.#parts.live.ask(accountId, () =>
+      client.hget(keyRedisKey(accountId, keyId), 'held'),
+    );
     return micro(Number(held ?? 0));
   }
 }

@@ -4,7 +4,7 @@ import { type EntryDraft, refundId } from '../../domain/ledger-entry.ts';
 import { periodsOfDay } from '../../domain/period.ts';
 import type { JournalDrain } from '../journal/drain.ts';
 import { draftText } from '../journal/entry-text.ts';
-import { LedgerUnavailable, IDEMPOTENCY_MARKER_MS } from '../ledger.ts';
+import { IDEMPOTENCY_MARKER_MS, LedgerUnavailable } from '../ledger.ts';
 import type { LiveAccess } from '../recovery/live-access.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import {
@@ -47,7 +47,9 @@ export class Refunds {
     if ((await this.#book.charge(accountId, chargeId))?.isRefunded) return;
     let keyId: number | null = null;
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      const epoch = await this.#live.ask(accountId, () => this.#client.hget(accountRedisKey(accountId), 'ep'));
+      const epoch = await this.#live.ask(accountId, () =>
+        this.#client.hget(accountRedisKey(accountId), 'ep'),
+      );
       if (epoch !== null) {
         const isOpen = await this.#live.ask(accountId, () =>
           this.#client.hexists(holdsRedisKey(bucketOf(accountId)), chargeId),
