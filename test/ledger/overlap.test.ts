@@ -26,7 +26,7 @@ test('drains and sweeps of three gateways at once write each entry once', async 
       drain.drainAll(),
     ]),
   );
-  for (const { settled } of all) await settled();
+  for (const one of all) await one.settled();
   for (const { account } of owners) {
     const entries = await entriesOf(book, account.id);
     const count = (type: string) => entries.filter((entry) => entry.type === type).length;
