@@ -25,7 +25,7 @@ import type { RedisClient } from './redis/connect.ts';
 import { accountRedisKey, bucketOf, hashRedisKey, keyRedisKey } from './redis/redis-keys.ts';
 import type { TickWriter } from './redis/tick-writer.ts';
 
-/** Contract section 5: the journal's lag is below this in normal running. */
+/** The journal's lag is below this in normal running (specification section 5). */
 const FLUSH_MS = 250;
 
 export interface RedisLedgerParts {
@@ -42,7 +42,7 @@ export interface RedisLedgerParts {
   readonly waiting: WaitingCalls;
 }
 
-/** The Ledger over Redis scripts (lua/) and the book. */
+/** The ledger over Redis scripts (lua/) and the book. */
 export class RedisLedger implements Ledger {
   readonly #parts: RedisLedgerParts;
 
@@ -66,7 +66,7 @@ export class RedisLedger implements Ledger {
 
   async #find(hash: string): Promise<Subject | undefined> {
     const { client, book, writer, gate } = this.#parts;
-    // The name has no account yet, so that any node of a cluster may have it. Without that one, the book is asked.
+    // This Redis key belongs to no account, so any node of a cluster may have it. Without that node, the book is asked.
     if (!gate.isAnyOpen) await gate.opened(0);
     writer.open();
     const known = await client.get(hashRedisKey(hash)).catch((error: unknown) => {
@@ -109,7 +109,7 @@ export class RedisLedger implements Ledger {
     return undefined;
   }
 
-  /** Publications do not wait at the gate: it opens only after what is unpublished has been published. */
+  /** Does not wait at the gate, which opens only after unpublished records have been published. */
   publishKey(key: KeyRecord, hash?: string): Promise<void> {
     return orUnavailable(() => this.#parts.publisher.publishKey(key, hash));
   }
@@ -139,7 +139,7 @@ export class RedisLedger implements Ledger {
     const patience = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, FLUSH_MS);
     });
-    // Out of time, the reader sees the book as it is: late by the journal's lag.
+    // After that the reader sees the book as it is, late by the journal's lag.
     await Promise.race([this.#parts.drain.drain(bucketOf(accountId)).catch(() => {}), patience]);
     clearTimeout(timer);
   }

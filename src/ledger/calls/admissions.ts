@@ -24,15 +24,15 @@ export interface AdmissionParts {
   readonly holdTtlMs: number;
 }
 
-/** What Redis answered, or that it did not. */
+/** A reply of lua/admit.lua, or the error in its stead. */
 interface AdmitReply {
   readonly error: Error | null;
   readonly reply: unknown;
 }
 
 /**
- * Checks 11 and 12 of contract section 3, and the hold. An admission whose reply is lost is cancelled: whether Redis has
- * it, has it later or never, nothing of it is left.
+ * Admission of calls: checks 11 and 12 of specification section 3, and the hold. An admission whose reply is lost is
+ * cancelled, so that nothing of it is left, whether Redis has it, gets it later, or never.
  */
 export class Admissions {
   readonly #parts: AdmissionParts;
@@ -41,14 +41,14 @@ export class Admissions {
     this.#parts = parts;
   }
 
-  /** Rejects with LedgerUnavailable. */
+  /** Reserves the hold, or says why it cannot be. Rejects with LedgerUnavailable. */
   admit(admission: Admission): Promise<Admitted> {
     const { gate, replicas, waiting } = this.#parts;
     const isUsual = gate.isOpen(bucketOf(admission.accountId)) && !replicas.isOn;
     return isUsual ? this.#admitAtOnce(admission) : waiting.during(() => this.#admitInTime(admission));
   }
 
-  /** Where there is nothing to wait for but the reply: one promise, of which the other way takes five. */
+  /** Admits where there is nothing to wait for but the reply, with one promise instead of five. */
   #admitAtOnce(admission: Admission): Promise<Admitted> {
     const { waiting, scripts } = this.#parts;
     return new Promise((resolve, reject) => {
@@ -61,7 +61,7 @@ export class Admissions {
     });
   }
 
-  /** After a reply other than that it is held. */
+  /** Reads a reply that did not hold the credits; after a rebuild, asks again. */
   async #goOn(admission: Admission, reply: AdmitReply): Promise<Admitted> {
     const admitted = this.#read(admission, reply);
     if (admitted) return admitted;
@@ -93,7 +93,7 @@ export class Admissions {
     return admitCommand(admission, periodStarts(Date.now()), clock.now(), holdTtlMs);
   }
 
-  /** Of lua/admit.lua; undefined: the live state must be rebuilt first. Throws LedgerUnavailable. */
+  /** The verdict in a reply; undefined: the live state must be rebuilt first. Throws LedgerUnavailable. */
   #read(admission: Admission, { error, reply }: AdmitReply): Admitted | undefined {
     const { unanswered } = this.#parts;
     if (error) {
@@ -112,7 +112,7 @@ export class Admissions {
       case 'MISSING':
         return undefined;
       default:
-        // Cancelled before it came; or sent twice, and then the first one holds.
+        // VOID: cancelled before it came; or sent twice, and then the first one holds the credits.
         unanswered.add(admission);
         throw new LedgerUnavailable('the admission was cancelled');
     }

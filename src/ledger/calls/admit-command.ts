@@ -5,13 +5,13 @@ import type { Admission } from '../ledger.ts';
 import { accountRedisKey, bucketOf, holdsRedisKey, keyRedisKey } from '../redis/redis-keys.ts';
 import type { HotCommand } from '../redis/script-sender.ts';
 
-/** What a period is called in the hash of a key (lua/post.inc.lua). */
+/** Names of the periods in the hash of a key (lua/post.inc.lua). */
 export const PERIOD_FIELDS = { daily: 'd', weekly: 'w', monthly: 'm' } as const satisfies Record<
   SpendingPeriod,
   string
 >;
 
-/** Of lua/admit.lua. `now` is the clock of Redis, in milliseconds. */
+/** The command that runs lua/admit.lua. `now`: milliseconds since the epoch by the clock of Redis. */
 export function admitCommand(
   admission: Admission,
   starts: PeriodStarts,

@@ -19,27 +19,26 @@ import { ReplayBuffer } from './replay-buffer.ts';
 import type { UnansweredAdmissions } from './unanswered-admissions.ts';
 
 const RETRY_MS = 200;
-/** Settles sent again at once, so that Redis is not flooded in the moment it returns. */
+/** Failed settles sent again together; more would flood Redis in the moment it returns. */
 const RETRY_AT_ONCE = 200;
 
-/** What lua/settle.lua answers when it has done it. */
+/** The reply of lua/settle.lua where it has settled. */
 const SETTLED = 1;
 
 interface Settlement {
   readonly epoch: number;
   readonly draft: EntryDraft;
-  /** Redis has no hold: whether the charge stands is asked of journal and book. */
+  /** Redis has no hold of it: journal and book tell whether the charge stands. */
   lost: boolean;
 }
 
 /**
  * Settles holds, each exactly once: sent at once, and again until Redis answers. A repeat is harmless, because only
  * the first finds the hold (lua/settle.lua). States of a settlement: sent → settled; sent → failed → sent again;
- * sent → lost (the hold is gone) → looked up in journal and book → settled, or applied without a
- * hold (lua/apply.lua).
+ * sent → lost (the hold is gone) → looked up in journal and book → settled, or applied without a hold (lua/apply.lua).
  *
- * A hold is gone because it was settled before and the reply was lost, or because Redis lost it: with an admission that
- * a failover or a dead machine took, nothing else tells that Redis is not what it was. So those are asked either way.
+ * A hold is gone because it was settled before and the reply was lost, or because Redis lost it in a failover or with a
+ * machine. Nothing in Redis tells the two apart, so journal and book are asked in either case.
  */
 export class Settler {
   readonly #background: RedisClient;
@@ -57,7 +56,7 @@ export class Settler {
   #stopped = false;
 
   constructor(parts: {
-    /** Connection for whatever no answer waits for. */
+    /** Connection for commands that no call waits for. */
     background: RedisClient;
     writer: TickWriter;
     scripts: ScriptSender;
@@ -100,8 +99,8 @@ export class Settler {
 
   /**
    * Settles again what was settled in these buckets within the last seconds and is neither in Redis nor in the book, as
-   * after a failover to a replica that had not got it. Where the book has the charge and an older Redis the hold again,
-   * the hold is released. Rejects where that cannot be told or done now.
+   * after a failover to a replica that had not received it. Where the book has the charge, and an older Redis has the hold
+   * again, the hold is released. Rejects where either cannot be found out or done now.
    */
   async replay(buckets: ReadonlySet<number>): Promise<void> {
     for (const bucket of buckets) {
@@ -124,7 +123,7 @@ export class Settler {
     }
   }
 
-  /** The node of the bucket may have lost its last seconds: what was settled in it lately stays in the replay buffer until `replay`. */
+  /** Keeps the latest settles of a bucket, whose node may have lost its last seconds, until `replay`. */
   pin(bucket: number): void {
     this.#replayBuffer.pin(bucket);
   }
@@ -139,7 +138,7 @@ export class Settler {
     }
   }
 
-  /** No further attempt; what is not settled is released when its hold expires. */
+  /** Makes no further attempt; holds that are not settled are released when they expire. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -161,7 +160,7 @@ export class Settler {
     });
   }
 
-  /** A settle that found no hold. */
+  /** Continues a settle that found no hold, or no live state. */
   async #goOn(settlement: Settlement, reply: string): Promise<void> {
     if (reply === 'MISSING') {
       await this.#rebuild(settlement);
@@ -172,7 +171,7 @@ export class Settler {
     await this.#applyLost(settlement);
   }
 
-  /** The same again, not in a hurry; resolves when it is done. */
+  /** Sends a settle over the background connection; resolves when the charge stands. */
   async #settleAgain(settlement: Settlement): Promise<void> {
     const { keys, id, numbers, record } = commandOf(settlement);
     const [reply] = await this.#background.settle(...keys, id, numbers, record);
@@ -256,7 +255,7 @@ export class Settler {
   }
 }
 
-/** Of lua/settle.lua. */
+/** The command that runs lua/settle.lua. */
 function commandOf({ epoch, draft }: Settlement): HotCommand {
   const { id, accountId, keyId, credits, createdAt } = draft;
   const bucket = bucketOf(accountId);

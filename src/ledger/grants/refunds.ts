@@ -15,16 +15,16 @@ import {
   keyRedisKey,
 } from '../redis/redis-keys.ts';
 
-/** Rebuilds in a row that one refund waits for. */
+/** Rebuilds in a row that one refund waits for; more means that the state is lost as fast as it is restored. */
 const REBUILDS = 5;
 
 /**
- * Gives charges back, each exactly once (contract section 5, video). The refund's id is made from the charge's, so every
- * gateway that learns of the failure asks for the same entry:
+ * Gives charges back, each exactly once (specification section 5, video). The refund's id is made from the charge's, so every
+ * gateway that learns of the failure asks for one and the same entry:
  *
- * - while it is on its way to the book, an idempotency marker in Redis refuses a second one (lua/refund.lua);
- * - once it is there, the book tells;
- * - a rebuild between asking the book and Redis is seen by the account's epoch, and the book is asked again.
+ * - while the refund is on its way to the book, an idempotency marker in Redis refuses a second one (lua/refund.lua);
+ * - once it is in the book, the book tells;
+ * - a rebuild between asking the book and asking Redis shows in the account's epoch, and the book is asked again.
  */
 export class Refunds {
   readonly #client: RedisClient;
@@ -41,7 +41,7 @@ export class Refunds {
 
   /**
    * Resolves when the charge has been given back, now or before, or there is nothing to give back. Rejects with
-   * LedgerUnavailable or BookUnavailable where that cannot be told: ask again.
+   * LedgerUnavailable or BookUnavailable where that cannot be found out: ask again.
    */
   async refund(accountId: number, chargeId: string): Promise<void> {
     if ((await this.#book.charge(accountId, chargeId))?.isRefunded) return;
@@ -55,7 +55,7 @@ export class Refunds {
           this.#client.hexists(holdsRedisKey(bucketOf(accountId)), chargeId),
         );
         const waiting = await this.#live.ask(accountId, () => this.#drain.undrained(bucketOf(accountId)));
-        // The book has what was charged but for that, and every refund whose idempotency marker Redis may have forgotten.
+        // The book has every charge but those, and every refund whose idempotency marker Redis may have forgotten.
         const charge = await this.#book.charge(accountId, chargeId);
         if (!charge && (isOpen || waiting.has(chargeId)))
           throw new LedgerUnavailable('the charge is not settled yet');

@@ -9,10 +9,10 @@ import { readJournalEntry } from './entry-text.ts';
 import { PostApart } from './post-apart.ts';
 import { SetAside } from './set-aside.ts';
 
-/** Entries that one bucket gives to a pass. */
+/** Most entries that a pass takes from one bucket. */
 const BATCH = 500;
 
-/** Where in its journal a bucket is to be read from: a stream id as XRANGE takes it. */
+/** Position in the journal of each bucket from which a pass reads: a stream id as XRANGE takes it. */
 export type StreamPositions = ReadonlyMap<number, string>;
 export const OLDEST = '-';
 
@@ -33,10 +33,10 @@ interface JournalledEntry {
 }
 
 /**
- * Journal → book, one pass: reads the oldest entries, commits them to the book, then deletes them from the stream. Any
- * number of gateways may do so at once, and any may die anywhere: the book takes an entry id once, a deletion is
- * idempotent. Entries that the book refuses as superseded (a rebuild came between, or they do not continue its ledger, and
- * then the account is rebuilt first) are applied again by lua/repost.lua, which is once by itself.
+ * One pass from the journals to the book: reads the oldest entries, commits them to the book, then deletes them from the
+ * streams. Any number of gateways may do so at once, and any may die at any step: the book takes an entry id once, and a
+ * deletion is idempotent. Entries that the book refuses as superseded (a rebuild came between, or they do not continue the
+ * account's ledger, which is then rebuilt first) are applied again by lua/repost.lua, once however many gateways try.
  */
 export class JournalPass {
   readonly #client: RedisClient;
@@ -53,20 +53,20 @@ export class JournalPass {
     this.#events = parts.events;
   }
 
-  /** Entries that the book does not take. */
+  /** Number of entries that the book does not take. */
   get refused(): number {
     return this.#aside.count;
   }
 
-  /** The bucket's journal was found empty. */
+  /** Forgets what was refused in a bucket: its journal was found empty. */
   emptied(bucket: number): void {
     this.#aside.beginAnew(bucket);
   }
 
   /**
-   * Takes from each bucket the entries from the position on that stands beside it. Resolves with the buckets that have more,
-   * and from where: what must wait for a rebuild of its account stays, as does what the book refuses, and neither keeps back
-   * what is behind it. Rejects where the book takes no entries; a bucket for which Redis does not answer is told to `failed`.
+   * Takes the entries of each bucket from its position on. Resolves with the buckets that have more, and their positions.
+   * Entries that wait for a rebuild of their account stay, as do entries that the book refuses; neither keep back those
+   * behind them. Rejects where the book takes no entries; calls `failed` for a bucket for which Redis does not answer.
    */
   async run(positions: StreamPositions, failed: BucketFailed): Promise<StreamPositions> {
     const { entries, more } = await this.#read(positions, failed);
@@ -74,7 +74,7 @@ export class JournalPass {
     const posting = await this.#poster.post(entries.map(({ entry }) => entry));
     if (posting.alerts > 0) this.#events.emit('alertsQueued');
     const done = new Map<number, string[]>();
-    /** Accounts to be rebuilt, and the epoch that is over. */
+    /** Epochs that are over, by the accounts to be rebuilt. */
     const behind = new Map<number, number>();
     for (const [index, { bucket, streamId, entry }] of entries.entries()) {
       const result = posting.results[index];
@@ -143,7 +143,7 @@ export class JournalPass {
     return { entries, more };
   }
 
-  /** The reply of lua/repost.lua. */
+  /** Applies an entry again; resolves with the reply of lua/repost.lua. */
   #repost(streamId: string, entry: JournalEntry) {
     const { accountId, epoch } = entry;
     const { key, values } = repostArgs(entry);

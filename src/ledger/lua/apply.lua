@@ -1,8 +1,8 @@
--- Apply: post an entry that has no hold, once: a grant, or a charge whose hold a lost Redis took with it.
+-- Apply: post an entry without a hold, once: a grant, or a charge whose hold was lost with the state of Redis.
 -- KEYS  1 account hash  2 key hash (the account hash again where ARGV 2 is 0)  3 holds hash  4 journal stream
 -- ARGV  1 entry id  2 books on a key 1|0  3 when the idempotency marker may be forgotten (ms since epoch)
 --       4 credits (signed)  5 day  6 week  7 month  8 entry JSON
---       9 how far from 0 the balance may get, less what is held of it: '' for a charge, which was made already
+--       9 most that the balance, less its holds, may be away from 0; '' for a charge, which was made already
 -- Reply {'APPLIED', balance after} | {'DONE', balance now} applied before | {'MISSING'} live state to be rebuilt
 --       | {'BEYOND'} refused: it would take the balance further beyond the bound. Final: so is every repeat
 -- O(1).

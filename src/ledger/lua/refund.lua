@@ -1,4 +1,4 @@
--- Refund: give the charge of a job that failed back, once, whoever asks and however often.
+-- Refund: give back the charge of a job that failed, once, however many gateways ask and however often.
 -- KEYS  1 account hash  2 key hash  3 holds hash  4 journal stream
 -- ARGV  1 entry id, made from the charge's  2 epoch in which the book was asked for the charge
 --       3 when the idempotency marker may be forgotten (ms since epoch)  4 credits (> 0)

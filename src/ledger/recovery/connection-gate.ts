@@ -10,21 +10,21 @@ import type { RedisClient } from '../redis/connect.ts';
 import { BUCKETS } from '../redis/redis-keys.ts';
 import type { LiveStateCheck } from './live-state-check.ts';
 
-/** How long a call waits for Redis to come back before it is refused. Contract section 5: 503, within 1.5 s. */
+/** Longest wait of a call for Redis to come back, before it is refused (specification section 5: 503 within 1.5 s). */
 const PATIENCE_MS = 1_000;
 const CHECK_AGAIN_MS = 50;
-/** A node that answers, but cannot be compared with the book for another reason than the book, is let through after this. */
+/** Time after which a node is let through that answers, but cannot be compared with the book, though the book answers too. */
 const CHECK_WITHIN_MS = 5_000;
-/** Buckets that were let through while the book was away are compared once it is back. */
+/** Pause between tries to compare buckets that were let through without a comparison. */
 const CHECK_LATER_MS = 2_000;
 
 const ALL = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
 
 interface Bucket {
   open: boolean;
-  /** The node that it was compared on. */
+  /** The node on which the bucket was compared with the book. */
   owner: string | undefined;
-  /** Changes with each closing; a check that belongs to an earlier one is void. */
+  /** Changes with each closing: a check of an earlier generation is void. */
   generation: number;
   waiting: Set<() => void>;
 }
@@ -32,8 +32,8 @@ interface Bucket {
 /**
  * Lets calls through to Redis only while the node that has their account is connected and known to have lost nothing.
  * States of a bucket: closed → (its node answers) checking → open → (connection lost, or another node took over) closed.
- * Old state would admit a deleted key, or give entries places that are taken. A cluster that lacks a node stays open
- * for the accounts of the others.
+ * Outdated state would admit a deleted key, or number entries with a seq that is taken. A cluster that lacks a node stays
+ * open for the accounts of the others.
  */
 export class ConnectionGate {
   readonly #client: RedisClient;
@@ -94,6 +94,7 @@ export class ConnectionGate {
     });
   }
 
+  /** Resolves when every bucket is open; rejects with LedgerUnavailable after `patienceMs`. */
   async allOpened(patienceMs: number): Promise<void> {
     await Promise.all(ALL.map((bucket) => this.opened(bucket, patienceMs)));
   }
@@ -102,7 +103,7 @@ export class ConnectionGate {
     return this.#buckets[bucket] as Bucket;
   }
 
-  /** Of a cluster: another node answers for some buckets now, or the same one on a new connection. */
+  /** Watches a cluster for buckets that another node answers for now, or the same node on a new connection. */
   #watch(cluster: RedisCluster): void {
     cluster.on('-node', (node: Redis) => {
       const owner = addressOf(node);
@@ -134,7 +135,7 @@ export class ConnectionGate {
   }
 
   #suspect(buckets: readonly number[]): void {
-    // Not ready as a whole: that it is follows, and is checked.
+    // Not ready as a whole: the event that it is follows, and suspects every bucket.
     if (buckets.length === 0 || this.#client.status !== 'ready') return;
     void this.#reopen(buckets, this.#close(buckets));
   }
@@ -179,7 +180,7 @@ export class ConnectionGate {
     } catch (error) {
       const isOverdue = Date.now() - (since.get(owner) ?? 0) > CHECK_WITHIN_MS;
       if (!(error instanceof BookUnavailable) && !isOverdue) return;
-      // With the book out of reach calls go on (contract section 5); keys and balances in Redis are all there is.
+      // With the book out of reach calls go on (specification section 5), on the keys and balances that Redis has.
       this.#log.warn({ err: error, redis: owner }, 'redis could not be compared with the book');
       isChecked = false;
     }

@@ -4,14 +4,14 @@ import type { Log } from '../../log/log.ts';
 import { readJournalEntry } from '../journal/entry-text.ts';
 import { accountRedisKey, bucketOf, journalRedisKey } from '../redis/redis-keys.ts';
 
-/** Accounts that one question to Redis is about, and entries of a journal that one reply holds. */
+/** Most accounts that Redis is asked for at once, and most entries of a journal that one reply holds. */
 const AT_ONCE = 1_000;
-/** Accounts beyond the newest of the book that Redis is asked for: those that were made after the backup. */
+/** Account ids beyond the newest of the book that Redis is asked for: accounts that were made after the backup. */
 const PROBED_IDS = 20;
 
 /**
- * The book lacks what Redis shows that it once had: it was restored from a backup. Beside that Redis it would give the
- * ids of lost accounts and keys out again, and the new owner would find the balance, and the key, of the lost one.
+ * The book was restored from a backup: Redis shows that it once had more. Beside that Redis it would give the ids of lost
+ * accounts and keys out again, and a new owner would find the balance and the key of a lost account.
  */
 export class BookOlderThanRedis extends Error {
   override readonly name = 'BookOlderThanRedis';
@@ -25,8 +25,8 @@ export class BookOlderThanRedis extends Error {
 }
 
 /**
- * Throws BookOlderThanRedis where the book was restored from a backup and Redis was not emptied. Changes nothing, so that
- * the next start finds the same. May run beside gateways that serve. Where the book does not answer, nothing is found.
+ * Rejects with BookOlderThanRedis where the book was restored from a backup and Redis was not emptied. Changes nothing, so
+ * that the next start finds the same. May run beside gateways that serve. Resolves where the book does not answer.
  */
 export async function refuseRestoredBook(client: Redis | Cluster, book: Book, log: Log): Promise<void> {
   try {
@@ -43,8 +43,9 @@ export async function refuseRestoredBook(client: Redis | Cluster, book: Book, lo
 }
 
 /**
- * An entry that Redis has counted is in the journal until it is in the book. So where the next entry of an account is not
- * in its journal, it was in the book by then; and if it is not there when the book is asked after that, the book lost it.
+ * Compares the seq of each account. An entry that Redis has counted is in the journal until it is in the book. So where the
+ * next entry of an account is not in its journal, it was in the book by then; if the book does not have it when asked after
+ * that, the book lost it.
  */
 async function refuseLostEntries(
   client: Redis | Cluster,
