@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Redis } from 'ioredis';
 import { type Test, test } from 'tap';
 import { startDemoProvider } from '../src/demo/demo-provider.ts';
-import { accountName } from '../src/ledger/redis/redis-keys.ts';
+import { accountRedisKey } from '../src/ledger/redis/redis-keys.ts';
 import { socketPathFor } from '../src/redis-server/socket.ts';
 import { makePlace, type Place, run, startGateway } from './helper/gateway-process.ts';
 import { makeOwner, type Owner } from './helper/owner.ts';
@@ -84,7 +84,7 @@ test('a live balance that was tampered with is found through the running gateway
   const redis = new Redis(socketPathFor(join(place.dataDir, 'redis')));
   t.teardown(() => redis.disconnect());
   // Names begin with the id of the book.
-  const [name] = await redis.keys(`*:${accountName(owner.accountId)}`);
+  const [name] = await redis.keys(`*:${accountRedisKey(owner.accountId)}`);
   await redis.hincrby(name ?? '', 'bal', 1);
   const { code, output } = await reconcile(place);
   t.match(

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Book, ClaimedAlert, DeliveryStatus, PlannedDelivery } from '../book/book.ts';
 import type { Log } from '../log/log.ts';
 import { alertMessage } from './alert-message.ts';
-import { FairSlots } from './fair-slots.ts';
+import { FairSemaphore } from './fair-semaphore.ts';
 import { send } from './send.ts';
 
 export interface AlertSenderOptions {
@@ -25,14 +25,14 @@ const OF_ONE_ACCOUNT = 16;
 const RETRIES_MS = [100, 500, 2_000, 5_000, 10_000];
 
 /**
- * Sends claimed alerts, each with one POST for each of its deliveries (contract section 6). Accounts share the slots
- * (fair-slots.ts), and an account has one alert at a time of which receivers wait for one: with ten thousand keys that all
+ * Sends claimed alerts, each with one POST for each of its deliveries (specification section 6). Accounts share permits
+ * (fair-semaphore.ts), and an account has one alert at a time of which receivers wait for one: with ten thousand keys that all
  * lead to receivers which do not answer, it delays its own alerts only. Of such an alert a page of deliveries is in memory.
  */
 export class AlertSender {
   readonly #options: AlertSenderOptions;
   readonly #onRoom: () => void;
-  readonly #slots: FairSlots;
+  readonly #permits: FairSemaphore;
   readonly #giveUp = new AbortController();
   readonly #sending = new Set<Promise<void>>();
   /** Accounts with an alert of which not every POST has begun. */
@@ -42,12 +42,12 @@ export class AlertSender {
   constructor(options: AlertSenderOptions, onRoom: () => void) {
     this.#options = options;
     this.#onRoom = onRoom;
-    this.#slots = new FairSlots(options.concurrency, OF_ONE_ACCOUNT);
+    this.#permits = new FairSemaphore(options.concurrency, OF_ONE_ACCOUNT);
   }
 
   /** Whether an alert of the account that is begun now would be sent at once. */
   hasRoom(accountId: number): boolean {
-    return !this.#unsent.has(accountId) && this.#slots.isOpen(accountId);
+    return !this.#unsent.has(accountId) && this.#permits.isFree(accountId);
   }
 
   begin(alert: ClaimedAlert): void {
@@ -95,7 +95,7 @@ export class AlertSender {
   }
 
   async #deliver(alert: ClaimedAlert, receiver: PlannedDelivery): Promise<void> {
-    const outcome = await this.#slots.run(alert.accountId, () => this.#post(alert, receiver));
+    const outcome = await this.#permits.run(alert.accountId, () => this.#post(alert, receiver));
     this.#onRoom();
     const { log, onOutcome } = this.#options;
     // The URL's path and query may hold the receiver's secret: the log gets the host alone.

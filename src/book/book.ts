@@ -142,7 +142,7 @@ export interface PlannedDelivery {
   readonly url: string;
 }
 
-/** What an upstream keeps of a call: it belongs to the account that made the call (contract section 4). */
+/** What an upstream keeps of a call: it belongs to the account that made the call (specification section 4). */
 export interface StoredObject {
   readonly accountId: number;
   /** Name of the upstream in the configuration; ids are only unique within one. */
@@ -282,7 +282,6 @@ export interface Book {
    * Entries come in journal order. Safe to repeat.
    */
   post(entries: readonly JournalEntry[]): Promise<Posting>;
-  hasEntry(id: string): Promise<boolean>;
   /** Those of the ids that the ledger has. */
   entriesAmong(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** The entry with that id, if it is of the account. */

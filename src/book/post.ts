@@ -10,7 +10,7 @@ import { addSpendDays } from './spend-days.ts';
 import type { Store, Trx } from './store.ts';
 
 /** Where an account's ledger stands, as the entries of a batch move it on. */
-interface Place {
+interface LedgerPosition {
   seq: number;
   readonly epoch: number;
   balance: number;
@@ -22,7 +22,7 @@ interface Plan {
   readonly gaps: Set<number>;
   readonly posted: JournalEntry[];
   /** Where the accounts stand after it. */
-  readonly places: ReadonlyMap<number, Place>;
+  readonly positions: ReadonlyMap<number, LedgerPosition>;
 }
 
 /** The id of an entry that looked new is in the ledger. */
@@ -32,7 +32,7 @@ class IdTaken extends Error {}
  * Journal → ledger. The rows of the accounts are locked first, by id ascending, which is the fixed lock order of the
  * book: two gateways that offer the same batch come one after the other, and the second finds every entry written.
  */
-export function postQueries(store: Store): Pick<Book, 'post' | 'hasEntry' | 'entriesAmong'> {
+export function postQueries(store: Store): Pick<Book, 'post' | 'entriesAmong'> {
   return {
     async post(entries) {
       if (entries.length === 0) return { results: [], gaps: [], alerts: 0 };
@@ -42,11 +42,6 @@ export function postQueries(store: Store): Pick<Book, 'post' | 'hasEntry' | 'ent
         if (!(error instanceof IdTaken)) throw error;
         return await post(store, entries, true);
       }
-    },
-
-    async hasEntry(id) {
-      const row = await store.db.selectFrom('ledger').select('id').where('id', '=', id).executeTakeFirst();
-      return row !== undefined;
     },
 
     async entriesAmong(ids) {
@@ -61,15 +56,16 @@ export function postQueries(store: Store): Pick<Book, 'post' | 'hasEntry' | 'ent
 }
 
 /**
- * An entry that fits in its place is taken to be new, which saves looking every id up; where that is wrong, the ledger's
- * unique id says so, nothing is written, and the batch is judged again with its ids looked up (`careful`).
+ * An entry that continues its account is taken to be new, which saves looking every id up; where that is wrong, the ledger's
+ * unique id says so, nothing is written, and the batch is planned again with its ids looked up (`careful`).
  */
 async function post(store: Store, entries: readonly JournalEntry[], careful: boolean): Promise<Posting> {
   return store.transaction(async (trx) => {
-    const places = await lockAccounts(store, trx, entries);
-    const first = judge(entries, places, new Set());
+    const positions = await lockAccounts(store, trx, entries);
+    const first = planPosting(entries, positions, new Set());
     const doubtful = careful ? entries : entries.filter((_, index) => first.results[index] !== 'posted');
-    const plan = doubtful.length > 0 ? judge(entries, places, await writtenBefore(trx, doubtful)) : first;
+    const plan =
+      doubtful.length > 0 ? planPosting(entries, positions, await writtenBefore(trx, doubtful)) : first;
     await write(store, trx, plan);
     const alerts = plan.posted.filter((entry) => entry.crossing).length;
     return { results: plan.results, gaps: [...plan.gaps], alerts };
@@ -80,9 +76,9 @@ async function lockAccounts(
   store: Store,
   trx: Trx,
   entries: readonly JournalEntry[],
-): Promise<Map<number, Place>> {
+): Promise<Map<number, LedgerPosition>> {
   const ids = [...new Set(entries.map((entry) => entry.accountId))];
-  const places = new Map<number, Place>();
+  const positions = new Map<number, LedgerPosition>();
   for (const chunk of chunks(ids.sort((a, b) => a - b))) {
     const query = trx
       .selectFrom('accounts')
@@ -91,10 +87,10 @@ async function lockAccounts(
       .orderBy('id');
     for (const row of await store.lock(query).execute()) {
       const { seq, epoch, balance, last_entry_at } = row;
-      places.set(row.id, { seq, epoch, balance, lastEntryAt: last_entry_at ?? 0 });
+      positions.set(row.id, { seq, epoch, balance, lastEntryAt: last_entry_at ?? 0 });
     }
   }
-  return places;
+  return positions;
 }
 
 async function writtenBefore(trx: Trx, entries: readonly JournalEntry[]): Promise<Set<string>> {
@@ -107,54 +103,58 @@ async function writtenBefore(trx: Trx, entries: readonly JournalEntry[]): Promis
 }
 
 /** Decides entry by entry, in journal order, from where the accounts stand; `written` gains the ids that are posted. */
-function judge(
+function planPosting(
   entries: readonly JournalEntry[],
-  start: ReadonlyMap<number, Place>,
+  start: ReadonlyMap<number, LedgerPosition>,
   written: Set<string>,
 ): Plan {
-  const places = new Map([...start].map(([id, place]) => [id, { ...place }]));
-  const plan: Plan = { results: [], gaps: new Set(), posted: [], places };
+  const positions = new Map([...start].map(([id, position]) => [id, { ...position }]));
+  const plan: Plan = { results: [], gaps: new Set(), posted: [], positions };
   for (const entry of entries) {
-    const place = places.get(entry.accountId);
-    const result = verdict(entry, place, written);
+    const position = positions.get(entry.accountId);
+    const result = verdict(entry, position, written);
     plan.results.push(result);
-    if (result !== 'posted' || !place) continue;
-    if (entry.seq > place.seq + 1) plan.gaps.add(entry.accountId);
-    place.seq = entry.seq;
-    place.balance = micro(place.balance + entry.credits);
-    place.lastEntryAt = Math.max(place.lastEntryAt, entry.createdAt);
+    if (result !== 'posted' || !position) continue;
+    if (entry.seq > position.seq + 1) plan.gaps.add(entry.accountId);
+    position.seq = entry.seq;
+    position.balance = micro(position.balance + entry.credits);
+    position.lastEntryAt = Math.max(position.lastEntryAt, entry.createdAt);
     written.add(entry.id);
     plan.posted.push(entry);
   }
   return plan;
 }
 
-/** An entry of an account that the book does not know (it was restored from a backup) has no place in it either. */
-function verdict(entry: JournalEntry, place: Place | undefined, written: ReadonlySet<string>): PostResult {
+/** An entry of an account that the book does not know (it was restored from a backup) has no position in it either. */
+function verdict(
+  entry: JournalEntry,
+  position: LedgerPosition | undefined,
+  written: ReadonlySet<string>,
+): PostResult {
   if (written.has(entry.id)) return 'duplicate';
-  return isNext(entry, place) ? 'posted' : 'superseded';
+  return isNext(entry, position) ? 'posted' : 'superseded';
 }
 
 /**
  * Its balance must follow from that before it too: where Redis was set back by a moment, or applied a charge again that
- * the book has, entries of one epoch belong to two histories of the account, and places alone would mix them.
+ * the book has, entries of one epoch belong to two histories of the account, and positions alone would mix them.
  */
-function isNext(entry: JournalEntry, place: Place | undefined): boolean {
+function isNext(entry: JournalEntry, position: LedgerPosition | undefined): boolean {
   return (
-    place !== undefined &&
-    entry.epoch === place.epoch &&
-    entry.seq > place.seq &&
+    position !== undefined &&
+    entry.epoch === position.epoch &&
+    entry.seq > position.seq &&
     Number.isSafeInteger(entry.balanceAfter) &&
-    entry.balanceAfter === place.balance + entry.credits
+    entry.balanceAfter === position.balance + entry.credits
   );
 }
 
-async function write(store: Store, trx: Trx, { posted, places }: Plan): Promise<void> {
+async function write(store: Store, trx: Trx, { posted, positions }: Plan): Promise<void> {
   const rows = posted.map(entryRow);
   const written = await insertRows(store, trx, 'ledger', LEDGER_COLUMNS, rows, 'on conflict (id) do nothing');
   if (written !== posted.length) throw new IdTaken();
   await store.inOrder([
-    () => moveAccounts(store, trx, posted, places),
+    () => moveAccounts(store, trx, posted, positions),
     () => addSpendDays(store, trx, posted),
     () => queueAlerts(trx, posted),
     () => finishGrants(store, trx, posted),
@@ -166,10 +166,10 @@ async function moveAccounts(
   store: Store,
   trx: Trx,
   posted: readonly JournalEntry[],
-  places: ReadonlyMap<number, Place>,
+  positions: ReadonlyMap<number, LedgerPosition>,
 ): Promise<void> {
   const moved = new Set(posted.map((entry) => entry.accountId));
-  const rows = [...places]
+  const rows = [...positions]
     .filter(([id]) => moved.has(id))
     .map(([id, { seq, balance, lastEntryAt }]) => ({
       id,

@@ -25,7 +25,7 @@ export interface SqliteRows {
 /** The id of the worker's first reply, which says whether the files are open. */
 const OPENING = 0;
 
-interface Waiting {
+interface PendingReply {
   resolve(rows: SqliteRows): void;
   reject(error: Error): void;
 }
@@ -36,7 +36,7 @@ interface Waiting {
  */
 export class SqliteThread {
   readonly #worker: Worker;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #pending = new Map<number, PendingReply>();
   #lastId = OPENING;
   #closed = false;
 
@@ -52,7 +52,7 @@ export class SqliteThread {
   /** Throws LockFailed or SqliteError. */
   static async open(files: SqliteFiles): Promise<SqliteThread> {
     const thread = new SqliteThread(files);
-    await new Promise<SqliteRows>((resolve, reject) => thread.#waiting.set(OPENING, { resolve, reject }));
+    await new Promise<SqliteRows>((resolve, reject) => thread.#pending.set(OPENING, { resolve, reject }));
     return thread;
   }
 
@@ -70,8 +70,8 @@ export class SqliteThread {
     if (this.#closed) return Promise.reject(new BookUnavailable('The book is closed.'));
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
-      if (this.#waiting.size === 0) this.#worker.ref();
-      this.#waiting.set(id, { resolve, reject });
+      if (this.#pending.size === 0) this.#worker.ref();
+      this.#pending.set(id, { resolve, reject });
       this.#post(requestOf(id));
     });
   }
@@ -90,21 +90,21 @@ export class SqliteThread {
   }
 
   #settle(reply: SqliteReply): void {
-    const waiting = this.#waiting.get(reply.id);
-    this.#waiting.delete(reply.id);
-    if (this.#waiting.size === 0 && !this.#closed) this.#worker.unref();
+    const waiting = this.#pending.get(reply.id);
+    this.#pending.delete(reply.id);
+    if (this.#pending.size === 0 && !this.#closed) this.#worker.unref();
     if (!('failure' in reply)) waiting?.resolve({ rows: reply.rows, changes: BigInt(reply.changes) });
     else waiting?.reject(reply.id === OPENING ? openingError(reply.failure) : queryError(reply.failure));
   }
 
   #fail(cause?: unknown): void {
     this.#closed = true;
-    for (const { reject } of this.#waiting.values()) {
+    for (const { reject } of this.#pending.values()) {
       reject(
         new BookUnavailable('The thread that owns the book has ended. Start the gateway again.', { cause }),
       );
     }
-    this.#waiting.clear();
+    this.#pending.clear();
   }
 }
 

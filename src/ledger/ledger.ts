@@ -4,12 +4,12 @@ import type { EntryDraft } from '../domain/ledger-entry.ts';
 
 export type { Subject } from '../domain/key.ts';
 
-/** What admission needs to know; one Redis round trip. */
+/** A call that asks to be admitted: everything that the script needs, in one Redis round trip. */
 export interface Admission {
   readonly requestId: string;
   readonly accountId: number;
   readonly keyId: number;
-  /** Versions of the records that the gateway judged by. */
+  /** Versions of the key and account records that the gateway authorised the call with. */
   readonly keyVersion: number;
   readonly accountVersion: number;
   readonly hold: Micro;
@@ -21,65 +21,64 @@ export interface Admission {
   readonly endpoint: string;
 }
 
-/** What names a hold. */
+/** The identity of a hold. */
 export type HeldCall = Pick<Admission, 'requestId' | 'accountId' | 'keyId'>;
 
 export type Admitted =
-  /** Held; `epoch` must come back with the settlement. */
+  /** The credits are held; `epoch` must come back with the settlement. */
   | { readonly verdict: 'held'; readonly epoch: number }
-  /** The records judged by are not the current ones: load them and judge again. */
+  /** The records that authorised the call are not the current ones: load them and authorise again. */
   | { readonly verdict: 'stale' }
   | { readonly verdict: 'over_limit'; readonly spent: Micro; readonly held: Micro }
   | { readonly verdict: 'insufficient'; readonly balance: Micro; readonly held: Micro };
 
-/** How long Redis remembers that an entry without a hold was applied; a repeat comes within seconds. */
-export const MARK_MS = 24 * 3_600_000;
+/** How long Redis keeps the idempotency marker of an entry that was applied without a hold; a repeat comes within seconds. */
+export const IDEMPOTENCY_MARKER_MS = 24 * 3_600_000;
 
-/** What was found not to be live. Nothing: the account. */
+/** The part of an account's live state that was found not to be live; empty: the account itself. */
 export interface Stale {
-  /** This key of it, too. */
+  /** A key of the account that must be live too. */
   readonly keyId?: number | null | undefined;
-  /** It is live, in an epoch that is over. */
+  /** An epoch that is over: the account is live in it, and must be rebuilt all the same. */
   readonly epoch?: number;
 }
 
-/** Thrown where Redis does not answer in time; the call must be refused with 503. */
+/** Thrown where Redis does not answer in time: the call must be refused with 503. */
 export class LedgerUnavailable extends Error {}
 
-/** Thrown where a grant would take the balance beyond MAX_BALANCE. Nothing has changed, and a repeat is refused alike. */
+/** Thrown where a grant would take the balance beyond MAX_BALANCE. Nothing has changed, and a repeat is refused too. */
 export class BalanceBeyondBound extends Error {
   constructor() {
     super('the balance would be beyond what is exact');
   }
 }
 
+/** Balance and holds of an account as Redis has them now, in micro-credits. */
 export interface LiveAccount {
-  readonly version: number;
-  readonly isActive: boolean;
   readonly balance: Micro;
   readonly held: Micro;
 }
 
 /** The live state of accounts and keys in Redis, and its way into the book. */
 export interface Ledger {
-  /** Reserves the hold or says why not. Throws LedgerUnavailable. */
+  /** Reserves the hold, or says why it cannot be. Rejects with LedgerUnavailable. */
   admit(admission: Admission): Promise<Admitted>;
   /**
-   * Turns a hold into a charge. Never throws and is retried until Redis has it; `onWire` is called once its command
-   * has been written to Redis (or could not be), so that the end of the answer may follow.
+   * Turns a hold into a charge. Never throws, and is retried until Redis has it. `onWire` is called once the command has been
+   * written to Redis (or could not be), so that the end of the answer may follow.
    */
   settle(epoch: number, draft: EntryDraft, onWire: () => void): void;
 
-  /** The key with that SHA-256 (hex), from Redis, else from the book; undefined: there is none. */
+  /** The key whose value has this SHA-256 (hex), with its account; undefined: there is none. */
   find(hash: string): Promise<Subject | undefined>;
-  /** The same by id: always the current record. */
+  /** The current record of a key, with its account; undefined: there is none. */
   current(accountId: number, keyId: number): Promise<Subject | undefined>;
 
-  /** Makes a record that the book has just committed the one that every gateway judges by. */
+  /** Publishes a record that the book has just committed: every gateway authorises with it from now on. */
   publishKey(key: KeyRecord, hash?: string): Promise<void>;
   publishAccount(account: AccountRecord): Promise<void>;
 
-  /** Applies a grant that the book holds as pending; exactly once. The balance after it. Throws BalanceBeyondBound. */
+  /** Applies a grant that the book holds as pending, exactly once. Resolves with the balance after it. Rejects with BalanceBeyondBound. */
   grant(grant: {
     id: string;
     accountId: number;
@@ -90,10 +89,10 @@ export interface Ledger {
   }): Promise<Micro>;
 
   account(accountId: number): Promise<LiveAccount>;
-  /** Waits, a quarter of a second at most, until the book has what the account was charged until now. Never rejects. */
+  /** Resolves when the book has what the account was charged until now, or after 250 ms. Never rejects. */
   flush(accountId: number): Promise<void>;
-  /** Spent in the current period of each key named, in the order given. */
+  /** Credits that each of these keys has spent in its current period, in the order given. */
   spent(accountId: number, keys: readonly { id: number; period: SpendingPeriod }[]): Promise<Micro[]>;
-  /** Held by calls of the key that are in flight. */
+  /** Credits held by calls of the key that are in flight. */
   keyHeld(accountId: number, keyId: number): Promise<Micro>;
 }

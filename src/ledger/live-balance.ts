@@ -3,9 +3,9 @@ import type { RedisAddress } from '../config/redis-url.ts';
 import { type Micro, micro } from '../domain/credits.ts';
 import { readJournalEntry } from './journal/entry-text.ts';
 import { connectRedis, createRedis, type RedisClient } from './redis/connect.ts';
-import { accountName, bucketOf, journalName, namePrefix } from './redis/redis-keys.ts';
+import { accountRedisKey, bucketOf, journalRedisKey, redisKeyPrefix } from './redis/redis-keys.ts';
 
-/** A running gateway moves on between the looks at Redis and at the book: a difference counts where it stays this long. */
+/** Comparisons before a difference counts: a running gateway moves on between the looks at Redis and at the book. */
 const ATTEMPTS = 20;
 const PAUSE_MS = 100;
 const CONNECT_WITHIN_MS = 5_000;
@@ -15,11 +15,11 @@ const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 export interface LiveBalance {
   /** Balance in Redis. */
   readonly live: Micro;
-  /** What it must be: the book's, and what is journalled but not in the book yet. */
+  /** The book's balance, plus the entries that are journalled but not in the book yet. */
   readonly expected: Micro;
 }
 
-/** Compares live balances with the book, also beside gateways that go on charging. Changes nothing. */
+/** A comparison of live balances with the book, also beside gateways that go on charging. Changes nothing. */
 export class LiveBalances {
   readonly #client: RedisClient;
   readonly #book: Book;
@@ -31,7 +31,11 @@ export class LiveBalances {
 
   /** Rejects where Redis cannot be reached. */
   static async open(address: RedisAddress, book: Book): Promise<LiveBalances> {
-    const client = createRedis(address, { name: 'reconcile', keyPrefix: namePrefix(book.id), log: SILENT });
+    const client = createRedis(address, {
+      name: 'reconcile',
+      keyPrefix: redisKeyPrefix(book.id),
+      log: SILENT,
+    });
     try {
       await connectRedis(client, CONNECT_WITHIN_MS);
     } catch (error) {
@@ -45,7 +49,7 @@ export class LiveBalances {
     this.#client.disconnect();
   }
 
-  /** Undefined: Redis does not have the account, whose next use rebuilds it from the book. */
+  /** Compares one account. Undefined: it is not live in Redis; its next use rebuilds it from the book. */
   async check(accountId: number): Promise<LiveBalance | undefined> {
     for (let attempt = 1; ; attempt++) {
       const found = await this.#compare(accountId);
@@ -55,11 +59,11 @@ export class LiveBalances {
   }
 
   async #compare(accountId: number): Promise<LiveBalance | undefined> {
-    // One transaction: balance and journal are of the same moment.
+    // One transaction, so that balance and journal are of the same moment.
     const replies = await this.#client
       .multi()
-      .hmget(accountName(accountId), 'bal', 'ep')
-      .xrange(journalName(bucketOf(accountId)), '-', '+')
+      .hmget(accountRedisKey(accountId), 'bal', 'ep')
+      .xrange(journalRedisKey(bucketOf(accountId)), '-', '+')
       .exec();
     const [account, journal] = (replies ?? []).map(([error, reply]) => {
       if (error) throw error;
@@ -73,7 +77,7 @@ export class LiveBalances {
     ]);
     const waiting = journal
       .flatMap(([, [, text]]) => readJournalEntry(text) ?? [])
-      // One of an earlier epoch is not in this balance: it is applied again, and then journalled anew.
+      // An entry of an earlier epoch is not in this balance: it is applied again, and then journalled again.
       .filter((entry) => entry.accountId === accountId && String(entry.epoch) === epoch)
       .filter((entry) => entry.seq > (last?.seq ?? 0));
     const sum = waiting.reduce((total, { credits }) => total + credits, stored?.balance ?? 0);

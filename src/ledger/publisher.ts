@@ -1,10 +1,26 @@
 import type { Book } from '../book/book.ts';
 import type { AccountRecord, KeyRecord } from '../domain/key.ts';
 import type { Log } from '../log/log.ts';
+import { Failures } from './failures.ts';
 import type { RedisClient } from './redis/connect.ts';
-import { accountName, hashName, keyName } from './redis/redis-keys.ts';
+import { accountRedisKey, hashRedisKey, keyRedisKey } from './redis/redis-keys.ts';
 
-/** Makes records that the book has committed those that every gateway judges by; rejects where Redis does not answer. */
+/** Unpublished keys, and as many accounts, that one round reads from the book. */
+const UNPUBLISHED_AT_ONCE = 500;
+
+interface Records {
+  readonly keys: readonly KeyRecord[];
+  readonly accounts: readonly AccountRecord[];
+}
+
+type Concerns = (accountId: number) => boolean;
+
+const EVERY_ACCOUNT: Concerns = () => true;
+
+/**
+ * Publishes records that the book has committed: makes them the ones that every gateway authorises calls with. Methods
+ * reject with the Redis error; publishing again does no harm.
+ */
 export class Publisher {
   readonly #client: RedisClient;
   readonly #book: Book;
@@ -16,22 +32,22 @@ export class Publisher {
     this.#log = log;
   }
 
-  /** `hash` where the key was created just now. */
+  /** `hash`: the SHA-256 (hex) of a key value that was created just now. */
   async publishKey(key: KeyRecord, hash?: string): Promise<void> {
     await this.#client.publishKey(
-      accountName(key.accountId),
-      keyName(key.accountId, key.id),
+      accountRedisKey(key.accountId),
+      keyRedisKey(key.accountId, key.id),
       key.version,
       JSON.stringify(key),
       hash ? 1 : 0,
     );
-    if (hash) await this.#client.set(hashName(hash), `${key.accountId}:${key.id}`);
+    if (hash) await this.#client.set(hashRedisKey(hash), `${key.accountId}:${key.id}`);
     this.#note({ keys: [{ id: key.id, version: key.version }] });
   }
 
   async publishAccount(account: AccountRecord): Promise<void> {
     await this.#client.publishAccount(
-      accountName(account.id),
+      accountRedisKey(account.id),
       account.version,
       account.isActive ? 1 : 0,
       account.alertThreshold,
@@ -39,7 +55,33 @@ export class Publisher {
     this.#note({ accounts: [{ id: account.id, version: account.version }] });
   }
 
-  /** Only spares the sweep a repeat, so nobody waits for it. */
+  /** Publishes records that were never confirmed as published, of the accounts that `concerns` accepts. */
+  async publishUnpublished(concerns = EVERY_ACCOUNT): Promise<void> {
+    await this.#publishAll(await this.#book.unpublished(UNPUBLISHED_AT_ONCE), concerns);
+  }
+
+  /**
+   * Publishes records changed at or after `since` (ms since the epoch) again, for a Redis that may have lost them. Redis
+   * leaves a version that it has as it is.
+   */
+  async publishChangedSince(since: number, concerns = EVERY_ACCOUNT): Promise<void> {
+    await this.#publishAll(await this.#book.changedSince(since), concerns);
+  }
+
+  async #publishAll({ keys, accounts }: Records, concerns: Concerns): Promise<void> {
+    const failures = new Failures();
+    await Promise.all([
+      ...accounts
+        .filter(({ id }) => concerns(id))
+        .map((account) => failures.note(this.publishAccount(account))),
+      ...keys
+        .filter(({ accountId }) => concerns(accountId))
+        .map((key) => failures.note(this.publishKey(key))),
+    ]);
+    failures.throwAny();
+  }
+
+  /** Nobody waits for the note: it only spares the sweep a repeat. */
   #note(what: Parameters<Book['published']>[0]): void {
     this.#book.published(what).catch((error: unknown) => {
       this.#log.debug({ err: error, ...what }, 'publication not noted; the sweep will repeat it');

@@ -7,12 +7,11 @@ import type { Admissions } from './calls/admissions.ts';
 import { PERIOD_FIELDS } from './calls/admit-command.ts';
 import type { Settler } from './calls/settler.ts';
 import type { WaitingCalls } from './calls/waiting-calls.ts';
-import { applyGrant } from './grants/apply-grant.ts';
+import type { Grants } from './grants/grants.ts';
 import type { JournalDrain } from './journal/drain.ts';
 import {
   type Admission,
   type Admitted,
-  BalanceBeyondBound,
   type Ledger,
   LedgerUnavailable,
   type LiveAccount,
@@ -20,12 +19,13 @@ import {
 } from './ledger.ts';
 import type { Publisher } from './publisher.ts';
 import type { ConnectionGate } from './recovery/connection-gate.ts';
-import { REBUILDS, type Rebuilder } from './recovery/rebuild.ts';
+import { type LiveAccess, orUnavailable } from './recovery/live-access.ts';
+import { REBUILDS } from './recovery/rebuild.ts';
 import type { RedisClient } from './redis/connect.ts';
-import { accountName, bucketOf, hashName, keyName } from './redis/redis-keys.ts';
+import { accountRedisKey, bucketOf, hashRedisKey, keyRedisKey } from './redis/redis-keys.ts';
 import type { TickWriter } from './redis/tick-writer.ts';
 
-/** Contract section 5: the journal's lag is below this in normal running. */
+/** The journal's lag is below this in normal running (specification section 5). */
 const FLUSH_MS = 250;
 
 export interface RedisLedgerParts {
@@ -35,13 +35,14 @@ export interface RedisLedgerParts {
   readonly gate: ConnectionGate;
   readonly settler: Settler;
   readonly drain: JournalDrain;
-  readonly rebuilder: Rebuilder;
+  readonly live: LiveAccess;
+  readonly grants: Grants;
   readonly book: Book;
   readonly publisher: Publisher;
   readonly waiting: WaitingCalls;
 }
 
-/** The Ledger over Redis scripts (lua/) and the book. */
+/** The ledger over Redis scripts (lua/) and the book. */
 export class RedisLedger implements Ledger {
   readonly #parts: RedisLedgerParts;
 
@@ -65,10 +66,10 @@ export class RedisLedger implements Ledger {
 
   async #find(hash: string): Promise<Subject | undefined> {
     const { client, book, writer, gate } = this.#parts;
-    // The name has no account yet, so that any node of a cluster may have it. Without that one, the book is asked.
+    // This Redis key belongs to no account, so any node of a cluster may have it. Without that node, the book is asked.
     if (!gate.isAnyOpen) await gate.opened(0);
     writer.open();
-    const known = await client.get(hashName(hash)).catch((error: unknown) => {
+    const known = await client.get(hashRedisKey(hash)).catch((error: unknown) => {
       if (!gate.isAnyOpen) throw new LedgerUnavailable('redis did not answer', { cause: error });
     });
     if (known) {
@@ -77,7 +78,8 @@ export class RedisLedger implements Ledger {
     }
     const key = await book.keyByHash(hash);
     if (!key) return undefined;
-    if (known === null) await this.#try(() => client.set(hashName(hash), `${key.accountId}:${key.id}`));
+    if (known === null)
+      await orUnavailable(() => client.set(hashRedisKey(hash), `${key.accountId}:${key.id}`));
     return await this.#current(key.accountId, key.id);
   }
 
@@ -88,11 +90,11 @@ export class RedisLedger implements Ledger {
   async #current(accountId: number, keyId: number): Promise<Subject | undefined> {
     const { client, writer } = this.#parts;
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      const [account, key] = await this.#ask(accountId, () => {
+      const [account, key] = await this.#parts.live.ask(accountId, () => {
         writer.open();
         return Promise.all([
-          client.hmget(accountName(accountId), 'v', 'on', 'ep'),
-          client.hmget(keyName(accountId, keyId), 'rec', 'ep'),
+          client.hmget(accountRedisKey(accountId), 'v', 'on', 'ep'),
+          client.hmget(keyRedisKey(accountId, keyId), 'rec', 'ep'),
         ]);
       });
       if (account[2] && key[0] && key[1] === account[2]) {
@@ -102,49 +104,32 @@ export class RedisLedger implements Ledger {
           accountActive: account[1] === '1',
         };
       }
-      await this.#rebuild(accountId, keyId);
+      await this.#parts.live.rebuild(accountId, keyId);
     }
     return undefined;
   }
 
-  /** Publications do not wait at the gate: it opens only after what is unpublished has been published. */
+  /** Does not wait at the gate, which opens only after unpublished records have been published. */
   publishKey(key: KeyRecord, hash?: string): Promise<void> {
-    return this.#try(() => this.#parts.publisher.publishKey(key, hash));
+    return orUnavailable(() => this.#parts.publisher.publishKey(key, hash));
   }
 
   publishAccount(account: AccountRecord): Promise<void> {
-    return this.#try(() => this.#parts.publisher.publishAccount(account));
+    return orUnavailable(() => this.#parts.publisher.publishAccount(account));
   }
 
-  async grant(grant: Parameters<Ledger['grant']>[0]): Promise<Micro> {
-    const { client, drain } = this.#parts;
-    const { accountId } = grant;
-    for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      const balance = await this.#ask(accountId, () => applyGrant(client, grant));
-      if (balance !== undefined) {
-        drain.touch(bucketOf(accountId));
-        return balance;
-      }
-      await this.#rebuild(accountId);
-    }
-    throw new LedgerUnavailable('the live state is lost again and again');
+  grant(grant: Parameters<Ledger['grant']>[0]): Promise<Micro> {
+    return this.#parts.grants.apply(grant);
   }
 
   async account(accountId: number): Promise<LiveAccount> {
     const { client } = this.#parts;
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      const [version, on, balance, held, epoch] = await this.#ask(accountId, () =>
-        client.hmget(accountName(accountId), 'v', 'on', 'bal', 'held', 'ep'),
+      const [balance, held, epoch] = await this.#parts.live.ask(accountId, () =>
+        client.hmget(accountRedisKey(accountId), 'bal', 'held', 'ep'),
       );
-      if (epoch) {
-        return {
-          version: Number(version),
-          isActive: on === '1',
-          balance: micro(Number(balance)),
-          held: micro(Number(held)),
-        };
-      }
-      await this.#rebuild(accountId);
+      if (epoch) return { balance: micro(Number(balance)), held: micro(Number(held)) };
+      await this.#parts.live.rebuild(accountId);
     }
     throw new LedgerUnavailable('the live state is lost again and again');
   }
@@ -154,7 +139,7 @@ export class RedisLedger implements Ledger {
     const patience = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, FLUSH_MS);
     });
-    // Out of time, the reader sees the book as it is: late by the journal's lag.
+    // After that the reader sees the book as it is, late by the journal's lag.
     await Promise.race([this.#parts.drain.drain(bucketOf(accountId)).catch(() => {}), patience]);
     clearTimeout(timer);
   }
@@ -163,18 +148,18 @@ export class RedisLedger implements Ledger {
     const { client } = this.#parts;
     const starts = periodStarts(Date.now());
     const read = () =>
-      this.#ask(accountId, () =>
+      this.#parts.live.ask(accountId, () =>
         Promise.all(
           keys.map(({ id, period }) => {
             const field = PERIOD_FIELDS[period];
-            return client.hmget(keyName(accountId, id), field, `${field}s`);
+            return client.hmget(keyRedisKey(accountId, id), field, `${field}s`);
           }),
         ),
       );
     let replies = await read();
     const absent = replies.findIndex(([start]) => start === null);
     if (absent >= 0) {
-      await this.#rebuild(accountId, keys[absent]?.id);
+      await this.#parts.live.rebuild(accountId, keys[absent]?.id);
       replies = await read();
     }
     return replies.map(([start, spent], index) => {
@@ -186,32 +171,9 @@ export class RedisLedger implements Ledger {
   async keyHeld(accountId: number, keyId: number): Promise<Micro> {
     const { client } = this.#parts;
     // A key whose live state is lost has no holds: they are lost with it.
-    const held = await this.#ask(accountId, () => client.hget(keyName(accountId, keyId), 'held'));
+    const held = await this.#parts.live.ask(accountId, () =>
+      client.hget(keyRedisKey(accountId, keyId), 'held'),
+    );
     return micro(Number(held ?? 0));
-  }
-
-  /** Runs commands about an account once they are let through; what goes wrong with them becomes LedgerUnavailable. */
-  async #ask<T>(accountId: number, commands: () => Promise<T>): Promise<T> {
-    const { gate } = this.#parts;
-    const bucket = bucketOf(accountId);
-    if (!gate.isOpen(bucket)) await gate.opened(bucket);
-    return await this.#try(commands);
-  }
-
-  async #try<T>(commands: () => Promise<T>): Promise<T> {
-    try {
-      return await commands();
-    } catch (error) {
-      if (error instanceof BalanceBeyondBound) throw error;
-      throw new LedgerUnavailable('redis did not answer', { cause: error });
-    }
-  }
-
-  async #rebuild(accountId: number, keyId?: number): Promise<void> {
-    try {
-      await this.#parts.rebuilder.rebuild(accountId, { keyId });
-    } catch (error) {
-      throw new LedgerUnavailable('the live state could not be rebuilt', { cause: error });
-    }
   }
 }

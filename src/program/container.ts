@@ -30,7 +30,7 @@ import type { AppParts } from './app.ts';
 
 /**
  * Most alert POSTs under way at once. Each is a connection and some 50 KB, so that all together stay below 32 MB; and so many
- * accounts must have receivers that do not answer, all at once, before one waits for another (alerts/fair-slots.ts).
+ * accounts must have receivers that do not answer, all at once, before one waits for another (alerts/fair-semaphore.ts).
  */
 const ALERT_CONCURRENCY = 512;
 

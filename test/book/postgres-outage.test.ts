@@ -96,7 +96,7 @@ onPostgres(
     await terminateWaiting(run);
     t.type(await posting, BookUnavailable);
     await blocker.end();
-    t.equal(await book.hasEntry('lost'), false);
+    t.equal((await book.entriesAmong(['lost'])).has('lost'), false);
     t.same((await book.post([entry(account.id, { id: 'lost' })])).results, ['posted']);
   },
 );

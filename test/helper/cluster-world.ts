@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { parseRedisUrl } from '../../src/config/redis-url.ts';
 import { LedgerUnavailable } from '../../src/ledger/ledger.ts';
-import { accountName, namePrefix } from '../../src/ledger/redis/redis-keys.ts';
+import { accountRedisKey, redisKeyPrefix } from '../../src/ledger/redis/redis-keys.ts';
 import { accountOn } from './ledger-account.ts';
 import { admissionOf, openLedgerOn, spend } from './ledger-world.ts';
 import { startCluster } from './redis-cluster.ts';
@@ -18,7 +18,7 @@ export async function startClusterWorld(t: Test, options: { waitReplicas?: numbe
   );
   await open.settled();
   const [master, replica] = [cluster.nodes[0], cluster.replicas[0]] as [RedisProcess, RedisProcess];
-  const nameOf = (accountId: number) => namePrefix(book.id) + accountName(accountId);
+  const nameOf = (accountId: number) => redisKeyPrefix(book.id) + accountRedisKey(accountId);
   const owned = new Set<number>();
   for (const { account } of accounts) {
     if ((await cluster.ownerOf(nameOf(account.id))) === master) owned.add(account.id);
@@ -71,7 +71,7 @@ export async function isExact(
   { open, book }: ClusterWorld,
   tallies: ReturnType<typeof load>['tallies'],
 ) {
-  await open.sweep.cancelLost();
+  await open.sweep.cancelUnanswered();
   await open.settled();
   for (const { key, held } of tallies) {
     const charges = await charged(book, key.accountId);

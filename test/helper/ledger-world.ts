@@ -12,7 +12,7 @@ import type { AccountRecord, KeyRecord } from '../../src/domain/key.ts';
 import type { EntryDraft } from '../../src/domain/ledger-entry.ts';
 import type { Admission } from '../../src/ledger/ledger.ts';
 import { type LedgerBounds, type OpenLedger, openLedger } from '../../src/ledger/open-ledger.ts';
-import { namePrefix } from '../../src/ledger/redis/redis-keys.ts';
+import { redisKeyPrefix } from '../../src/ledger/redis/redis-keys.ts';
 import { type PrivateRedis, startPrivateRedis } from '../../src/redis-server/server.ts';
 import { type AccountOptions, accountOn } from './ledger-account.ts';
 
@@ -47,7 +47,7 @@ export async function startLedgerWorld(t: Test): Promise<LedgerWorld> {
     });
   const open = await connect();
   const others: OpenLedger[] = [];
-  const raw = new Redis(redis.socketPath, { keyPrefix: namePrefix(book.id) });
+  const raw = new Redis(redis.socketPath, { keyPrefix: redisKeyPrefix(book.id) });
   t.teardown(async () => {
     for (const other of others) await other.close(1_000);
     await open.close(5_000);

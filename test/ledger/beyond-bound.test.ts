@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'tap';
 import { MAX_BALANCE, micro } from '../../src/domain/credits.ts';
 import { BalanceBeyondBound } from '../../src/ledger/ledger.ts';
-import { accountName, bucketOf, journalName, keyName } from '../../src/ledger/redis/redis-keys.ts';
+import {
+  accountRedisKey,
+  bucketOf,
+  journalRedisKey,
+  keyRedisKey,
+} from '../../src/ledger/redis/redis-keys.ts';
 import { admissionOf, entriesOf, type LedgerWorld, spend, startLedgerWorld } from '../helper/ledger-world.ts';
 import { until } from '../helper/until.ts';
 
@@ -72,14 +77,16 @@ test('an account whose balance went beyond 2^53 keeps back no other, and is set 
   // As release 0.1.0 left it behind after two top-ups at once.
   const { id: accountId } = account;
   const grant = await recorded(world, accountId, HUGE);
-  const epoch = await raw.hget(accountName(accountId), 'ep');
+  const epoch = await raw.hget(accountRedisKey(accountId), 'ep');
   const { note: _note, ...draft } = { ...grant, credits: HUGE, keyId: null, usage: {}, estimated: false };
-  await raw.hset(accountName(accountId), 'bal', String(2 * HUGE), 'seq', '2');
-  const journal = journalName(bucketOf(accountId));
+  await raw.hset(accountRedisKey(accountId), 'bal', String(2 * HUGE), 'seq', '2');
+  const journal = journalRedisKey(bucketOf(accountId));
   await raw.xadd(journal, '*', 'e', `2 ${2 * HUGE} 20000 ${epoch} 0 ${JSON.stringify(draft)}`);
   const call = admissionOf(other.key, 1);
   await spend(open, call, 1);
-  await until('the entry behind it to be in the book', () => book.hasEntry(call.requestId));
+  await until('the entry behind it to be in the book', async () =>
+    (await book.entriesAmong([call.requestId])).has(call.requestId),
+  );
   await until('the account to be set right', async () => {
     return (await open.ledger.account(accountId).catch(() => undefined))?.balance === HUGE;
   });
@@ -87,7 +94,7 @@ test('an account whose balance went beyond 2^53 keeps back no other, and is set 
   t.equal(await raw.xlen(journal), 1, 'the top-up without room is kept');
   // Once there is room, it is applied.
   await open.ledger.grant(await recorded(world, accountId, -HUGE));
-  await until('it to be in the book', () => book.hasEntry(grant.id));
+  await until('it to be in the book', async () => (await book.entriesAmong([grant.id])).has(grant.id));
   t.match(await open.ledger.account(accountId), { balance: HUGE });
 });
 
@@ -103,7 +110,7 @@ test('what a key has spent in a period stays a number beyond 2^53, also after a 
   const most = [Number.MAX_SAFE_INTEGER];
   t.same(await ledger.spent(account.id, [{ id: key.id, period: 'monthly' }]), most);
   await world.open.settled();
-  await world.raw.del(accountName(account.id), keyName(account.id, key.id));
+  await world.raw.del(accountRedisKey(account.id), keyRedisKey(account.id, key.id));
   t.match(await ledger.account(account.id), { balance: 0 });
   t.same(await ledger.spent(account.id, [{ id: key.id, period: 'monthly' }]), most);
   const today = Math.floor(Date.now() / 86_400_000);

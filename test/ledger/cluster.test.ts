@@ -48,8 +48,8 @@ test('on Redis Cluster accounts lie on every node, and hold, settle, expire and 
       const expired = admissionOf(key, 0.25);
       t.match(await ledger.admit(cancelled), { verdict: 'held' });
       t.match(await ledger.admit(expired), { verdict: 'held' });
-      open.sweep.cancel(cancelled);
-      await open.sweep.cancelLost();
+      open.unanswered.add(cancelled);
+      await open.sweep.cancelUnanswered();
       t.equal((await ledger.account(account.id)).held, 250_000);
     }
     await open.sweep.expireHolds(Date.now() + 24 * 3_600_000);

@@ -2,7 +2,13 @@ import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import type { KeyRecord } from '../../src/domain/key.ts';
 import { parseJournalEntry } from '../../src/ledger/journal/entry-text.ts';
-import { accountName, bucketOf, holdsName, journalName, keyName } from '../../src/ledger/redis/redis-keys.ts';
+import {
+  accountRedisKey,
+  bucketOf,
+  holdsRedisKey,
+  journalRedisKey,
+  keyRedisKey,
+} from '../../src/ledger/redis/redis-keys.ts';
 import {
   admissionOf,
   chargeOf,
@@ -83,7 +89,7 @@ test('entries journalled before a rebuild and drained after it are applied again
 
 /** As no step of a rebuild leaves it, but nothing else than the epoch would tell. */
 async function leaveInOldEpoch({ raw }: Pick<LedgerWorld, 'raw'>, key: KeyRecord): Promise<void> {
-  await raw.hset(keyName(key.accountId, key.id), { ep: '0', ds: '0', ws: '0', ms: '0' });
+  await raw.hset(keyRedisKey(key.accountId, key.id), { ep: '0', ds: '0', ws: '0', ms: '0' });
 }
 
 test('a key that stands in another epoch than its account is not judged by: both are rebuilt', async (t) => {
@@ -127,7 +133,7 @@ test('a hold whose gateway died is released after its deadline, with an entry of
   t.match((await entriesOf(book, key.accountId)).slice(1), [
     { type: 'expired_hold', id: admission.requestId, credits: 0, model: 'flat', keyId: key.id },
   ]);
-  t.equal(await raw.hexists(holdsName(key.accountId % 64), admission.requestId), 0);
+  t.equal(await raw.hexists(holdsRedisKey(key.accountId % 64), admission.requestId), 0);
 });
 
 test('a cancelled admission releases its hold, and bars the one that comes late', async (t) => {
@@ -135,10 +141,10 @@ test('a cancelled admission releases its hold, and bars the one that comes late'
   const { key } = await account({ credits: 10 });
   const held = admissionOf(key, 4);
   await open.ledger.admit(held);
-  open.sweep.cancel(held);
+  open.unanswered.add(held);
   const late = admissionOf(key, 3);
-  open.sweep.cancel(late);
-  await open.sweep.cancelLost();
+  open.unanswered.add(late);
+  await open.sweep.cancelUnanswered();
   t.equal((await open.ledger.account(key.accountId)).held, 0);
   await t.rejects(open.ledger.admit(late), { message: 'the admission was cancelled' });
   t.equal((await open.ledger.account(key.accountId)).held, 0);
@@ -151,15 +157,15 @@ test('an admission that comes late to a Redis that was emptied after it was barr
   const { open, account, raw } = await startLedgerWorld(t);
   const { key } = await account({ credits: 10 });
   const late = admissionOf(key, 3);
-  open.sweep.cancel(late);
-  await open.sweep.cancelLost();
+  open.unanswered.add(late);
+  await open.sweep.cancelUnanswered();
   await open.settled();
   await raw.flushall();
   t.equal((await open.ledger.account(key.accountId)).held, 0, 'another call has it rebuilt');
   t.match(await open.ledger.admit(late), { verdict: 'held' });
-  await open.sweep.cancelLost();
+  await open.sweep.cancelUnanswered();
   t.equal((await open.ledger.account(key.accountId)).held, 3_000_000);
-  await open.sweep.cancelLost(Date.now() + AGAIN_MS);
+  await open.sweep.cancelUnanswered(Date.now() + AGAIN_MS);
   t.equal((await open.ledger.account(key.accountId)).held, 0);
 });
 
@@ -168,16 +174,16 @@ test('a cancelled hold that is back on a replica that took over is released agai
   const { key } = await account({ credits: 10 });
   const held = admissionOf(key, 4);
   await open.ledger.admit(held);
-  const names = [accountName(key.accountId), keyName(key.accountId, key.id)];
-  const holds = holdsName(bucketOf(key.accountId));
+  const names = [accountRedisKey(key.accountId), keyRedisKey(key.accountId, key.id)];
+  const holds = holdsRedisKey(bucketOf(key.accountId));
   const hold = (await raw.hget(holds, held.requestId)) as string;
-  open.sweep.cancel(held);
-  await open.sweep.cancelLost();
+  open.unanswered.add(held);
+  await open.sweep.cancelUnanswered();
   t.equal((await open.ledger.account(key.accountId)).held, 0);
   // As it was before.
   await raw.hset(holds, held.requestId, hold);
   for (const name of names) await raw.hincrby(name, 'held', 4_000_000);
-  await open.sweep.cancelLost(Date.now() + AGAIN_MS);
+  await open.sweep.cancelUnanswered(Date.now() + AGAIN_MS);
   t.equal((await open.ledger.account(key.accountId)).held, 0);
 });
 
@@ -250,11 +256,11 @@ test('a gateway that dies between the book’s commit and the deletion from the 
   t.equal(await spend(open, admissionOf(key, 2), 2), 'held');
   // What the dying gateway had done: committed, not deleted.
   let journal: [string, string[]][] = [];
-  while (journal.length === 0) journal = await raw.xrange(journalName(key.accountId % 64), '-', '+');
+  while (journal.length === 0) journal = await raw.xrange(journalRedisKey(key.accountId % 64), '-', '+');
   const entries = journal.map(([, fields]) => parseJournalEntry(fields[1] as string));
   t.same((await book.post(entries)).results, ['posted']);
   await open.drain.drainAll();
-  t.equal(await raw.xlen(journalName(key.accountId % 64)), 0);
+  t.equal(await raw.xlen(journalRedisKey(key.accountId % 64)), 0);
   t.same(
     (await entriesOf(book, key.accountId)).map(({ credits }) => credits),
     [10_000_000, -2_000_000],

@@ -1,7 +1,7 @@
 import { cpSync, rmSync } from 'node:fs';
 import { type Test, test } from 'tap';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { accountName } from '../../src/ledger/redis/redis-keys.ts';
+import { accountRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { accountOn } from '../helper/ledger-account.ts';
 import { admissionOf, chargeOf, entriesOf, log, openLedgerOn, spend } from '../helper/ledger-world.ts';
 import { startPostgres } from '../helper/postgres-server.ts';
@@ -141,7 +141,7 @@ test('such a hold takes no place in the ledger when it expires, where its gatewa
   t.match(await next.ledger.account(key.accountId), { balance: 99_000_000, held: 0 });
   const raw = await redis.connect();
   const booked = (await book.recentAccounts(0)).find(({ id }) => id === key.accountId);
-  t.equal(Number(await raw.hget(accountName(key.accountId), 'seq')), booked?.seq);
+  t.equal(Number(await raw.hget(accountRedisKey(key.accountId), 'seq')), booked?.seq);
 });
 
 test('charges that Redis lost while the book was away are made again when it is back, whatever was charged since', async (t) => {

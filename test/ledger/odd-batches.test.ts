@@ -6,7 +6,13 @@ import { test } from 'tap';
 import { openBook } from '../../src/book/open-book.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { accountName, bucketOf, holdsName, journalName, keyName } from '../../src/ledger/redis/redis-keys.ts';
+import {
+  accountRedisKey,
+  bucketOf,
+  holdsRedisKey,
+  journalRedisKey,
+  keyRedisKey,
+} from '../../src/ledger/redis/redis-keys.ts';
 import { accountOn } from '../helper/ledger-account.ts';
 import {
   admissionOf,
@@ -37,16 +43,16 @@ test('a settle that cannot be booked moves nothing, keeps back no other, and is 
   const [first, broken, last] = calls;
   await open.settled();
   const { id: accountId } = broken.account;
-  await raw.hset(keyName(accountId, broken.key.id), 'ms', 'not a number');
+  await raw.hset(keyRedisKey(accountId, broken.key.id), 'ms', 'not a number');
   for (const { settle } of calls) settle();
   for (const { account } of [first, last]) {
     await until('the others to be settled', async () => (await open.ledger.account(account.id)).held === 0);
     t.match(await open.ledger.account(account.id), { balance: 9_000_000 });
   }
   t.match(await open.ledger.account(accountId), { balance: 10_000_000, held: 2_000_000 });
-  t.equal(await raw.hexists(holdsName(bucketOf(accountId)), broken.admission.requestId), 1);
+  t.equal(await raw.hexists(holdsRedisKey(bucketOf(accountId)), broken.admission.requestId), 1);
 
-  await raw.hset(keyName(accountId, broken.key.id), 'ms', '0');
+  await raw.hset(keyRedisKey(accountId, broken.key.id), 'ms', '0');
   await open.settled();
   t.match(await open.ledger.account(accountId), { balance: 9_000_000, held: 0 });
   t.same(
@@ -63,7 +69,7 @@ test('a settle whose journal cannot be written moves nothing, and is made once i
   const { open, raw } = world;
   const { account, admission, settle } = await heldCall(world);
   await open.settled();
-  const [holds, journal] = [holdsName(bucketOf(account.id)), journalName(bucketOf(account.id))];
+  const [holds, journal] = [holdsRedisKey(bucketOf(account.id)), journalRedisKey(bucketOf(account.id))];
   await raw.del(journal);
   await raw.set(journal, 'no stream');
   settle();
@@ -92,7 +98,7 @@ test('a Redis without memory refuses calls, and settles those that it has', asyn
     t.match(await open.ledger.account(account.id), { balance: 9_000_000 });
   }
   await raw.config('SET', 'maxmemory', '0');
-  await open.sweep.cancelLost();
+  await open.sweep.cancelUnanswered();
   t.match(await open.ledger.account(owner.account.id), { balance: 10_000_000, held: 0 });
 });
 
@@ -100,7 +106,7 @@ test('a top-up whose journal cannot be written is not taken for applied', async 
   const { open, raw, account } = await startLedgerWorld(t);
   const { account: owner } = await account({ credits: 10 });
   await open.settled();
-  const journal = journalName(bucketOf(owner.id));
+  const journal = journalRedisKey(bucketOf(owner.id));
   await raw.del(journal);
   await raw.set(journal, 'no stream');
   const grant = {
@@ -121,8 +127,8 @@ test('an epoch that is none is a matter of its own account: the others have thei
   const { open, raw, account } = await startLedgerWorld(t);
   const [broken, sound] = [await account({ credits: 5 }), await account({ credits: 5 })];
   const { id } = broken.account;
-  await raw.hset(accountName(id), 'ep', 'none');
-  await raw.hset(keyName(id, broken.key.id), 'ep', 'none');
+  await raw.hset(accountRedisKey(id), 'ep', 'none');
+  await raw.hset(keyRedisKey(id, broken.key.id), 'ep', 'none');
   const answers = await Promise.allSettled(
     [sound, broken, sound].map(({ key }) => open.ledger.admit(admissionOf(key, 1))),
   );
@@ -132,7 +138,7 @@ test('an epoch that is none is a matter of its own account: the others have thei
     { status: 'fulfilled', value: { verdict: 'held' } },
   ]);
   t.equal(
-    await raw.hlen(holdsName(bucketOf(sound.account.id))),
+    await raw.hlen(holdsRedisKey(bucketOf(sound.account.id))),
     2 + 1,
     'two holds, and the mark of the top-up',
   );
@@ -141,7 +147,7 @@ test('an epoch that is none is a matter of its own account: the others have thei
 test('a sum of holds that is no whole number is a matter of its own account: the others are held', async (t) => {
   const { open, raw, account } = await startLedgerWorld(t);
   const [broken, sound] = [await account({ credits: 5 }), await account({ credits: 5 })];
-  await raw.hset(accountName(broken.account.id), 'held', '0.25');
+  await raw.hset(accountRedisKey(broken.account.id), 'held', '0.25');
   const answers = await Promise.all(
     [sound, broken, sound].map(({ key }) => open.ledger.admit(admissionOf(key, 1))),
   );

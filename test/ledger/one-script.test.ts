@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
-import { accountName } from '../../src/ledger/redis/redis-keys.ts';
+import { accountRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { admissionOf, chargeOf, entriesOf, spend, startLedgerWorld } from '../helper/ledger-world.ts';
 
 /** How often Redis has been asked to run a script by its SHA. */
@@ -95,7 +95,7 @@ test('more calls in a tick than one script takes are all admitted as far as the 
 test('a call that a script cannot judge takes no other with it', async (t) => {
   const { open, account, raw } = await startLedgerWorld(t);
   const [broken, sound] = [await account({ credits: 5 }), await account({ credits: 5 })];
-  await raw.hset(accountName(broken.account.id), 'bal', 'not a number');
+  await raw.hset(accountRedisKey(broken.account.id), 'bal', 'not a number');
   const answers = await Promise.allSettled(
     [sound, broken, sound].map(({ key }) => open.ledger.admit(admissionOf(key, 1))),
   );

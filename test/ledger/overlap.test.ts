@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { bucketOf, holdsName, journalName } from '../../src/ledger/redis/redis-keys.ts';
+import { bucketOf, holdsRedisKey, journalRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { admissionOf, entriesOf, spend, startLedgerWorld } from '../helper/ledger-world.ts';
 
 const CALLS = 40;
@@ -26,7 +26,7 @@ test('drains and sweeps of three gateways at once write each entry once', async 
       drain.drainAll(),
     ]),
   );
-  for (const { settled } of all) await settled();
+  for (const one of all) await one.settled();
   for (const { account } of owners) {
     const entries = await entriesOf(book, account.id);
     const count = (type: string) => entries.filter((entry) => entry.type === type).length;
@@ -35,7 +35,7 @@ test('drains and sweeps of three gateways at once write each entry once', async 
       [1, CALLS, CALLS, 1 + 2 * CALLS],
     );
     t.match(await open.ledger.account(account.id), { balance: (1_000 - CALLS) * 1_000_000, held: 0 });
-    t.equal(await raw.xlen(journalName(bucketOf(account.id))), 0);
+    t.equal(await raw.xlen(journalRedisKey(bucketOf(account.id))), 0);
   }
 });
 
@@ -45,10 +45,14 @@ test('a hold that cannot be released keeps back none of the others', async (t) =
   for (const { key } of owners) t.match(await open.ledger.admit(admissionOf(key, 1)), { verdict: 'held' });
   // One of an account that no book knows, and of which no rebuild succeeds.
   const unknown = 64_000;
-  const holds = Object.values(await raw.hgetall(holdsName(bucketOf(owners[0]?.account.id ?? 0))));
+  const holds = Object.values(await raw.hgetall(holdsRedisKey(bucketOf(owners[0]?.account.id ?? 0))));
   const text = holds.find((hold) => !hold.startsWith('-')) ?? '';
   const [amount, deadline, key, , ...rest] = text.split(' ');
-  await raw.hset(holdsName(bucketOf(unknown)), 'orphan', [amount, deadline, key, unknown, ...rest].join(' '));
+  await raw.hset(
+    holdsRedisKey(bucketOf(unknown)),
+    'orphan',
+    [amount, deadline, key, unknown, ...rest].join(' '),
+  );
   await t.rejects(open.sweep.expireHolds(Date.now() + 3_600_000), 'the failure is told');
   await open.settled();
   for (const { account } of owners) {

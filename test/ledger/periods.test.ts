@@ -2,7 +2,7 @@ import { type Test, test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import { type PeriodStarts, periodStart, periodStarts } from '../../src/domain/period.ts';
 import { PERIOD_FIELDS } from '../../src/ledger/calls/admit-command.ts';
-import { keyName } from '../../src/ledger/redis/redis-keys.ts';
+import { keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { admissionOf, chargeOf, entriesOf, startLedgerWorld } from '../helper/ledger-world.ts';
 
 const PERIODS = ['daily', 'weekly', 'monthly'] as const;
@@ -16,7 +16,7 @@ async function startPeriods(t: Test, period?: (typeof PERIODS)[number]) {
     key: period ? { spendingLimit: micro(3 * CREDIT), spendingPeriod: period } : {},
   });
   await world.open.settled();
-  const name = keyName(key.accountId, key.id);
+  const name = keyRedisKey(key.accountId, key.id);
   return {
     ...world,
     key,

@@ -3,7 +3,7 @@ import { micro } from '../../src/domain/credits.ts';
 import type { KeyRecord } from '../../src/domain/key.ts';
 import type { EntryDraft } from '../../src/domain/ledger-entry.ts';
 import { periodStarts } from '../../src/domain/period.ts';
-import { holdsName, keyName } from '../../src/ledger/redis/redis-keys.ts';
+import { holdsRedisKey, keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import {
   admissionOf,
   chargeOf,
@@ -105,7 +105,7 @@ test('a repeat after the mark is forgotten is told by the book', async (t) => {
   const id = await charged(world, key);
   await world.open.refunds.refund(key.accountId, id);
   await world.open.sweep.expireHolds(Date.now() + 2 * DAY_MS);
-  t.equal(await world.raw.hexists(holdsName(key.accountId % 64), `${id}:refund`), 0);
+  t.equal(await world.raw.hexists(holdsRedisKey(key.accountId % 64), `${id}:refund`), 0);
   await world.open.refunds.refund(key.accountId, id);
   await refundedOnce(t, world, key, id);
 });
@@ -116,13 +116,13 @@ test('yesterday’s charge makes no room for more spending today', async (t) => 
   await world.open.settled();
   // Live since yesterday: what ends then is booked to it.
   const { day, week, month } = periodStarts(Date.now() - DAY_MS);
-  await world.raw.hset(keyName(key.accountId, key.id), { d: day, w: week, m: month });
+  await world.raw.hset(keyRedisKey(key.accountId, key.id), { d: day, w: week, m: month });
   const id = await charged(world, key, { createdAt: Date.now() - DAY_MS });
   await spend(world.open, admissionOf(key, 1), 1);
   await world.open.settled();
   const spentOf = async () => {
     const fields = ['d', 'ds', 'ws', 'ms'] as const;
-    const [start, day, week, month] = await world.raw.hmget(keyName(key.accountId, key.id), ...fields);
+    const [start, day, week, month] = await world.raw.hmget(keyRedisKey(key.accountId, key.id), ...fields);
     return { start: Number(start), day: Number(day), week: Number(week), month: Number(month) };
   };
   const today = periodStarts(Date.now());

@@ -61,7 +61,7 @@ for (const [name, { begin, end }] of Object.entries(REFUSALS)) {
     await end(raw);
     await open.settled();
     await until('the refused calls to be cancelled', async () => {
-      await open.sweep.cancelLost().catch(() => {});
+      await open.sweep.cancelUnanswered().catch(() => {});
       const found = await open.ledger.account(key.accountId).catch(() => undefined);
       return found?.held === 0;
     });

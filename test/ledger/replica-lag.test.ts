@@ -90,7 +90,7 @@ test('with REDIS_WAIT_REPLICAS no call goes on whose hold is on one node only', 
     if (owned.has(account.id)) await t.rejects(admitted, { message: /replicas/ });
     else t.equal(await admitted, 'held');
   }
-  await open.sweep.cancelLost();
+  await open.sweep.cancelUnanswered();
   for (const { account } of concerned) t.match(await open.ledger.account(account.id), { held: 0 });
 });
 
@@ -110,6 +110,6 @@ test('a master that may not write without a replica admits nothing, and charges 
   await until('the settle to be refused', () => open.openSettlements() === 1);
   await raw.config('SET', 'min-replicas-to-write', '0');
   await open.settled();
-  await open.sweep.cancelLost();
+  await open.sweep.cancelUnanswered();
   t.match(await open.ledger.account(key.accountId), { balance: 99_998_000_000, held: 0 });
 });

@@ -1,12 +1,12 @@
 import { type Test, test } from 'tap';
 import { createRedis, type RedisClient } from '../../src/ledger/redis/connect.ts';
 import {
-  accountName,
+  accountRedisKey,
   bucketOf,
-  holdsName,
-  journalName,
-  keyName,
-  namePrefix,
+  holdsRedisKey,
+  journalRedisKey,
+  keyRedisKey,
+  redisKeyPrefix,
 } from '../../src/ledger/redis/redis-keys.ts';
 import { admissionOf, log, startLedgerWorld } from '../helper/ledger-world.ts';
 
@@ -26,14 +26,14 @@ async function startWorld(t: Test) {
   t.match(await open.ledger.admit(admission), { verdict: 'held' });
   const bucket = bucketOf(key.accountId);
   const names: Names = {
-    account: accountName(key.accountId),
-    key: keyName(key.accountId, key.id),
-    holds: holdsName(bucket),
-    journal: journalName(bucket),
+    account: accountRedisKey(key.accountId),
+    key: keyRedisKey(key.accountId, key.id),
+    holds: holdsRedisKey(bucket),
+    journal: journalRedisKey(bucket),
   };
   await raw.hset(names.key, 'ep', '0');
   open.drain.abandon();
-  const options = { name: 'test', keyPrefix: namePrefix(book.id), log };
+  const options = { name: 'test', keyPrefix: redisKeyPrefix(book.id), log };
   const client = createRedis({ kind: 'socket', path: redis.socketPath }, options);
   await client.connect();
   t.teardown(() => client.disconnect());

@@ -29,7 +29,7 @@ test('calls that waited in vain count as waiting until Redis has answered them',
   proxy.delay(0);
   await until('calls to be admitted again', () => admit().catch(() => undefined));
   const account = await until('the holds of those given up to be released', async () => {
-    await open.sweep.cancelLost().catch(() => {});
+    await open.sweep.cancelUnanswered().catch(() => {});
     const found = await open.ledger.account(key.accountId).catch(() => undefined);
     return found?.held === 2_000_000 && found;
   });

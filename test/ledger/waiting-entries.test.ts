@@ -3,7 +3,12 @@ import { micro } from '../../src/domain/credits.ts';
 import { parseJournalEntry } from '../../src/ledger/journal/entry-text.ts';
 import { Rebuilder } from '../../src/ledger/recovery/rebuild.ts';
 import { createRedis } from '../../src/ledger/redis/connect.ts';
-import { accountName, holdsName, journalName, namePrefix } from '../../src/ledger/redis/redis-keys.ts';
+import {
+  accountRedisKey,
+  holdsRedisKey,
+  journalRedisKey,
+  redisKeyPrefix,
+} from '../../src/ledger/redis/redis-keys.ts';
 import { admissionOf, chargeOf, entriesOf, log, spend, startLedgerWorld } from '../helper/ledger-world.ts';
 import { until } from '../helper/until.ts';
 
@@ -14,7 +19,7 @@ test('what entries took that wait for a rebuild is not to be spent again after i
   t.equal(await spend(open, admissionOf(key, 8), 8), 'held');
   // The book refuses the entry from now on; and Redis loses the account.
   await book.snapshot(key.accountId, { day: 0, week: 0, month: 0 });
-  await raw.del(accountName(key.accountId));
+  await raw.del(accountRedisKey(key.accountId));
   t.match(await open.ledger.admit(admissionOf(key, 5)), { verdict: 'insufficient', balance: 2_000_000 });
   await open.settled();
   t.same(
@@ -33,9 +38,9 @@ test('what waits for a rebuild of another account of the bucket is no part of th
   await open.settled();
   const [, charge] = await entriesOf(book, key.accountId);
   const neighbours = JSON.stringify({ ...charge, id: 'neighbours', accountId: key.accountId + 64 });
-  const journal = journalName(key.accountId % 64);
+  const journal = journalRedisKey(key.accountId % 64);
   await raw.xadd(journal, '*', 'e', `1 0 20000 0 0 ${neighbours}`);
-  await raw.del(accountName(key.accountId));
+  await raw.del(accountRedisKey(key.accountId));
   t.match(await open.ledger.account(key.accountId), { balance: 9_000_000 });
   t.equal(await raw.xlen(journal), 1, 'and waits where it is');
   await raw.del(journal);
@@ -56,7 +61,7 @@ test('a settle sent again while its entry waits for a rebuild is not applied a s
   await settle();
   await until('its entry to be in the book', async () => {
     await open.settled();
-    return await book.hasEntry(admission.requestId);
+    return (await book.entriesAmong([admission.requestId])).has(admission.requestId);
   });
   await open.settled();
   t.match(await open.ledger.account(key.accountId), { balance: 8_000_000, held: 0 });
@@ -80,8 +85,8 @@ async function waitingTopUp(t: Test) {
 test('a top-up whose entry waits for a rebuild counts once, also where Redis has forgotten its mark', async (t) => {
   const { open, book, raw, accountId } = await waitingTopUp(t);
   // Redis loses the account, and forgot the mark, as after a day.
-  await raw.del(accountName(accountId));
-  await raw.hdel(holdsName(accountId % 64), 'waits');
+  await raw.del(accountRedisKey(accountId));
+  await raw.hdel(holdsRedisKey(accountId % 64), 'waits');
   t.match(await open.ledger.account(accountId), { balance: 15_000_000 });
   await open.settled();
   t.same(
@@ -96,7 +101,7 @@ test('the mark of a top-up is not forgotten while its entry waits, however long 
   t.equal(await open.ledger.grant(grant), 15_000_000);
   await until('its entry to be in the book', async () => {
     await open.settled();
-    return await book.hasEntry('waits');
+    return (await book.entriesAmong(['waits'])).has('waits');
   });
   t.match(await open.ledger.account(accountId), { balance: 15_000_000 });
 });
@@ -107,17 +112,17 @@ test('an entry that another gateway has committed and not yet deleted counts onc
   await open.settled();
   open.drain.abandon();
   await spend(open, admissionOf(key, 2), 2);
-  const name = accountName(key.accountId);
+  const name = accountRedisKey(key.accountId);
   await until('the settle', async () => (await raw.hget(name, 'bal')) === '8000000');
-  const journal = await raw.xrange(journalName(key.accountId % 64), '-', '+');
+  const journal = await raw.xrange(journalRedisKey(key.accountId % 64), '-', '+');
   await book.post(journal.map(([, fields]) => parseJournalEntry(fields[1] as string)));
   await raw.del(name);
-  const options = { name: 'test', keyPrefix: namePrefix(book.id), log };
+  const options = { name: 'test', keyPrefix: redisKeyPrefix(book.id), log };
   const client = createRedis({ kind: 'socket', path: redis.socketPath }, options);
   await client.connect();
   t.teardown(() => client.disconnect());
   // Its own drain found nothing: the other gateway had read the entry before.
-  const rebuilder = new Rebuilder({ client, book, log, drain: async () => {}, touch() {} });
+  const rebuilder = new Rebuilder({ client, book, log, drain: { drain: async () => {}, touch() {} } });
   await rebuilder.rebuild(key.accountId);
   t.match(await open.ledger.account(key.accountId), { balance: 8_000_000 });
 });

@@ -1,5 +1,5 @@
 import { type Test, test } from 'tap';
-import { accountName, bucketOf, holdsName } from '../../src/ledger/redis/redis-keys.ts';
+import { accountRedisKey, bucketOf, holdsRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { makePlace, startGateway } from '../helper/gateway-process.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
 import { startRedis } from '../helper/redis-process.ts';
@@ -20,10 +20,10 @@ async function startWorld(t: Test) {
   await (await gateway.chat(owner.key)).text();
   const raw = await redis.connect();
   const live = async () => {
-    const [balance, held] = await raw.hmget(accountName(owner.accountId), 'bal', 'held');
+    const [balance, held] = await raw.hmget(accountRedisKey(owner.accountId), 'bal', 'held');
     return { balance: Number(balance) / 1e6, held: Number(held) / 1e6 };
   };
-  const holds = () => raw.hlen(holdsName(bucketOf(owner.accountId)));
+  const holds = () => raw.hlen(holdsRedisKey(bucketOf(owner.accountId)));
   return { proxy, provider, place, gateway, owner, live, holds, letGo };
 }
 

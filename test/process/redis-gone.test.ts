@@ -1,5 +1,5 @@
 import { type Test, test } from 'tap';
-import { bucketOf, journalName } from '../../src/ledger/redis/redis-keys.ts';
+import { bucketOf, journalRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { type GatewayProcess, makePlace, startGateway } from '../helper/gateway-process.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
 import { startRedis } from '../helper/redis-process.ts';
@@ -91,7 +91,7 @@ test('a Redis that comes back empty costs nothing but the journal’s lag: balan
   const raw = await redis.connect();
   await until(
     'the journal to be empty',
-    async () => (await raw.xlen(journalName(bucketOf(owner.accountId)))) === 0,
+    async () => (await raw.xlen(journalRedisKey(bucketOf(owner.accountId)))) === 0,
   );
   await raw.flushall();
   await redis.kill();

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
-import { journalName } from '../../src/ledger/redis/redis-keys.ts';
+import { journalRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { serversOn } from '../../src/redis-server/leftover.ts';
 import { socketPathFor } from '../../src/redis-server/socket.ts';
 import { apiOf } from '../helper/api.ts';
@@ -54,7 +54,9 @@ test('after a stop nothing is left in the journal', async (t) => {
   t.same(new Set(statuses), new Set([200]));
   t.match(await ended, { code: 0 });
   const raw = await redis.connect();
-  const lengths = await Promise.all(Array.from({ length: 64 }, (_, bucket) => raw.xlen(journalName(bucket))));
+  const lengths = await Promise.all(
+    Array.from({ length: 64 }, (_, bucket) => raw.xlen(journalRedisKey(bucket))),
+  );
   t.equal(Math.max(...lengths), 0);
 });
 

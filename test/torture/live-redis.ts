@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Cluster, Redis } from 'ioredis';
-import { BUCKETS, journalName } from '../../src/ledger/redis/redis-keys.ts';
+import { BUCKETS, journalRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { startCluster } from '../helper/redis-cluster.ts';
 import { type RedisProcess, startRedis } from '../helper/redis-process.ts';
 import type { Scope } from '../helper/scope.ts';
@@ -76,7 +76,7 @@ export async function startSharded(scope: Scope, plan: RedisPlan): Promise<LiveR
     processes,
     processes.map(({ port }) => wires.get(port) as Wire),
   );
-  const owners = await Promise.all(ALL.map((bucket) => cluster.ownerOf(journalName(bucket))));
+  const owners = await Promise.all(ALL.map((bucket) => cluster.ownerOf(journalRedisKey(bucket))));
   const shards = cluster.nodes.map(
     (process, index) =>
       new Shard({
@@ -101,7 +101,7 @@ export async function startSharded(scope: Scope, plan: RedisPlan): Promise<LiveR
       return all;
     },
     async move(bucket, to, halfway) {
-      await cluster.moveSlot(journalName(bucket), to.master.process, halfway);
+      await cluster.moveSlot(journalRedisKey(bucket), to.master.process, halfway);
       for (const shard of shards) shard.buckets.delete(bucket);
       to.buckets.add(bucket);
     },

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { parseHold, parseJournalEntry } from '../../src/ledger/journal/entry-text.ts';
-import { holdsName, journalName } from '../../src/ledger/redis/redis-keys.ts';
+import { holdsRedisKey, journalRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { until } from '../helper/until.ts';
 import type { Loss, LostEntry, LostHold } from './model.ts';
 import type { Shard } from './shard.ts';
@@ -125,7 +125,7 @@ return { found, time }`,
 );
 
 function namesOf({ options }: Redis, buckets: ReadonlySet<number>): string[] {
-  const names = [...buckets].flatMap((bucket) => [journalName(bucket), holdsName(bucket)]);
+  const names = [...buckets].flatMap((bucket) => [journalRedisKey(bucket), holdsRedisKey(bucket)]);
   return names.map((name) => `${options.keyPrefix}${name}`);
 }
 

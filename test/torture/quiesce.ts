@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openBook } from '../../src/book/open-book.ts';
-import { BUCKETS, holdsName, journalName } from '../../src/ledger/redis/redis-keys.ts';
+import { BUCKETS, holdsRedisKey, journalRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { readBook } from '../helper/book-reader.ts';
 import { until } from '../helper/until.ts';
 import { makeCallWith } from './calls.ts';
@@ -92,9 +92,9 @@ async function openInGateways({ world }: History): Promise<string[]> {
 async function openInRedis({ raw, world, model }: History): Promise<string[]> {
   const open: string[] = [];
   for (let bucket = 0; bucket < BUCKETS; bucket++) {
-    const length = await raw.xlen(journalName(bucket));
+    const length = await raw.xlen(journalRedisKey(bucket));
     if (length > 0) open.push(`${length} entries in journal ${bucket}`);
-    for (const [id, hold] of Object.entries(await raw.hgetall(holdsName(bucket)))) {
+    for (const [id, hold] of Object.entries(await raw.hgetall(holdsRedisKey(bucket)))) {
       const isOfOneAlive = world.slots.some(({ life }) => life && id.startsWith(life.prefix));
       const isRevived = model.losses.some(({ revived }) => revived.has(id));
       if (!hold.startsWith('-') && isOfOneAlive && !isRevived) open.push(`hold ${id}: ${hold}`);

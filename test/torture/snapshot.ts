@@ -1,5 +1,11 @@
 import type { Cluster, Redis } from 'ioredis';
-import { accountName, BUCKETS, holdsName, journalName, keyName } from '../../src/ledger/redis/redis-keys.ts';
+import {
+  accountRedisKey,
+  BUCKETS,
+  holdsRedisKey,
+  journalRedisKey,
+  keyRedisKey,
+} from '../../src/ledger/redis/redis-keys.ts';
 import { type BookAddress, readBook } from '../helper/book-reader.ts';
 
 /** What stands in the book and in Redis once all is quiet, read past every line of the gateway. */
@@ -83,13 +89,14 @@ type Live = Pick<Snapshot, 'liveAccounts' | 'liveKeys' | 'leftovers'>;
 async function readLive(book: Pick<Snapshot, 'accounts' | 'keys'>, raw: Redis | Cluster): Promise<Live> {
   const liveAccounts = new Map<number, Record<string, string>>();
   const liveKeys = new Map<number, Record<string, string>>();
-  for (const { id } of book.accounts) liveAccounts.set(id, await raw.hgetall(accountName(id)));
-  for (const { id, account_id } of book.keys) liveKeys.set(id, await raw.hgetall(keyName(account_id, id)));
+  for (const { id } of book.accounts) liveAccounts.set(id, await raw.hgetall(accountRedisKey(id)));
+  for (const { id, account_id } of book.keys)
+    liveKeys.set(id, await raw.hgetall(keyRedisKey(account_id, id)));
   const leftovers: string[] = [];
   for (let bucket = 0; bucket < BUCKETS; bucket++) {
-    const entries = await raw.xlen(journalName(bucket));
+    const entries = await raw.xlen(journalRedisKey(bucket));
     if (entries > 0) leftovers.push(`${entries} entries in journal ${bucket}`);
-    for (const [id, hold] of Object.entries(await raw.hgetall(holdsName(bucket)))) {
+    for (const [id, hold] of Object.entries(await raw.hgetall(holdsRedisKey(bucket)))) {
       if (!hold.startsWith('-')) leftovers.push(`hold ${id}: ${hold}`);
     }
   }

@@ -1,4 +1,4 @@
-import { accountName } from '../../src/ledger/redis/redis-keys.ts';
+import { accountRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { pick } from './calls.ts';
 import type { History } from './history.ts';
 import type { AccountModel, ThresholdModel } from './model.ts';
@@ -43,7 +43,10 @@ async function lastSeq({ raw, isRedisUp }: History, account: AccountModel): Prom
   const patience = new Promise<undefined>((resolve) => {
     timer = setTimeout(resolve, LOOK_MS, undefined);
   });
-  const seq = await Promise.race([raw.hget(accountName(account.id), 'seq').catch(() => undefined), patience]);
+  const seq = await Promise.race([
+    raw.hget(accountRedisKey(account.id), 'seq').catch(() => undefined),
+    patience,
+  ]);
   clearTimeout(timer);
   return seq == null ? undefined : Number(seq);
 }

@@ -2,20 +2,21 @@ import { micro } from '../../domain/credits.ts';
 import { periodStarts } from '../../domain/period.ts';
 import { type Admission, type Admitted, LedgerUnavailable } from '../ledger.ts';
 import type { ConnectionGate } from '../recovery/connection-gate.ts';
-import { REBUILDS, type Rebuilder } from '../recovery/rebuild.ts';
-import type { Sweep } from '../recovery/sweep.ts';
+import type { LiveAccess } from '../recovery/live-access.ts';
+import { REBUILDS } from '../recovery/rebuild.ts';
 import type { RedisClock } from '../redis/clock.ts';
 import { bucketOf } from '../redis/redis-keys.ts';
 import type { ReplicaWait } from '../redis/replica-wait.ts';
 import type { HotCommand, ScriptSender } from '../redis/script-sender.ts';
 import { admitCommand } from './admit-command.ts';
+import type { UnansweredAdmissions } from './unanswered-admissions.ts';
 import type { WaitingCalls } from './waiting-calls.ts';
 
 export interface AdmissionParts {
   readonly scripts: ScriptSender;
   readonly gate: ConnectionGate;
-  readonly rebuilder: Rebuilder;
-  readonly sweep: Sweep;
+  readonly live: LiveAccess;
+  readonly unanswered: UnansweredAdmissions;
   readonly clock: RedisClock;
   readonly replicas: ReplicaWait;
   readonly waiting: WaitingCalls;
@@ -23,15 +24,15 @@ export interface AdmissionParts {
   readonly holdTtlMs: number;
 }
 
-/** What Redis answered, or that it did not. */
-interface Answer {
+/** A reply of lua/admit.lua, or the error in its stead. */
+interface AdmitReply {
   readonly error: Error | null;
   readonly reply: unknown;
 }
 
 /**
- * Checks 11 and 12 of contract section 3, and the hold. An admission whose reply is lost is cancelled: whether Redis has
- * it, has it later or never, nothing of it is left.
+ * Admission of calls: checks 11 and 12 of specification section 3, and the hold. An admission whose reply is lost is
+ * cancelled, so that nothing of it is left, whether Redis has it, gets it later, or never.
  */
 export class Admissions {
   readonly #parts: AdmissionParts;
@@ -40,14 +41,14 @@ export class Admissions {
     this.#parts = parts;
   }
 
-  /** Rejects with LedgerUnavailable. */
+  /** Reserves the hold, or says why it cannot be. Rejects with LedgerUnavailable. */
   admit(admission: Admission): Promise<Admitted> {
     const { gate, replicas, waiting } = this.#parts;
     const isUsual = gate.isOpen(bucketOf(admission.accountId)) && !replicas.isOn;
     return isUsual ? this.#admitAtOnce(admission) : waiting.during(() => this.#admitInTime(admission));
   }
 
-  /** Where there is nothing to wait for but the reply: one promise, of which the other way takes five. */
+  /** Admits where there is nothing to wait for but the reply, with one promise instead of five. */
   #admitAtOnce(admission: Admission): Promise<Admitted> {
     const { waiting, scripts } = this.#parts;
     return new Promise((resolve, reject) => {
@@ -60,12 +61,12 @@ export class Admissions {
     });
   }
 
-  /** After an answer other than that it is held. */
-  async #goOn(admission: Admission, answer: Answer): Promise<Admitted> {
-    const admitted = this.#read(admission, answer);
+  /** Reads a reply that did not hold the credits; after a rebuild, asks again. */
+  async #goOn(admission: Admission, reply: AdmitReply): Promise<Admitted> {
+    const admitted = this.#read(admission, reply);
     if (admitted) return admitted;
     return await this.#parts.waiting.during(async () => {
-      await this.#rebuild(admission);
+      await this.#parts.live.rebuild(admission.accountId, admission.keyId);
       return await this.#admitInTime(admission);
     });
   }
@@ -76,13 +77,13 @@ export class Admissions {
     const command = this.#commandOf(admission);
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
       if (!gate.isOpen(bucket)) await gate.opened(bucket);
-      const answer = await new Promise<Answer>((resolve) => {
+      const reply = await new Promise<AdmitReply>((resolve) => {
         scripts.send('admit', command, (error, reply) => resolve({ error, reply }));
       });
-      const admitted = this.#read(admission, answer);
+      const admitted = this.#read(admission, reply);
       if (admitted?.verdict === 'held' && replicas.isOn) await this.#confirm(admission);
       if (admitted) return admitted;
-      await this.#rebuild(admission);
+      await this.#parts.live.rebuild(admission.accountId, admission.keyId);
     }
     throw new LedgerUnavailable('the live state is lost again and again');
   }
@@ -92,12 +93,12 @@ export class Admissions {
     return admitCommand(admission, periodStarts(Date.now()), clock.now(), holdTtlMs);
   }
 
-  /** Of lua/admit.lua; undefined: the live state must be rebuilt first. Throws LedgerUnavailable. */
-  #read(admission: Admission, { error, reply }: Answer): Admitted | undefined {
-    const { sweep } = this.#parts;
+  /** The verdict in a reply; undefined: the live state must be rebuilt first. Throws LedgerUnavailable. */
+  #read(admission: Admission, { error, reply }: AdmitReply): Admitted | undefined {
+    const { unanswered } = this.#parts;
     if (error) {
-      sweep.cancel(admission);
-      throw new LedgerUnavailable('no answer to an admission', { cause: error });
+      unanswered.add(admission);
+      throw new LedgerUnavailable('no reply to an admission', { cause: error });
     }
     if (typeof reply === 'number') return { verdict: 'held', epoch: reply };
     const [verdict, first, held] = (reply as { toString(): string }[]).map(String);
@@ -111,27 +112,19 @@ export class Admissions {
       case 'MISSING':
         return undefined;
       default:
-        // Cancelled before it came; or sent twice, and then the first one holds.
-        sweep.cancel(admission);
+        // VOID: cancelled before it came; or sent twice, and then the first one holds the credits.
+        unanswered.add(admission);
         throw new LedgerUnavailable('the admission was cancelled');
     }
   }
 
   async #confirm(admission: Admission): Promise<void> {
-    const { replicas, sweep } = this.#parts;
+    const { replicas, unanswered } = this.#parts;
     try {
       await replicas.confirm(bucketOf(admission.accountId));
     } catch (error) {
-      sweep.cancel(admission);
+      unanswered.add(admission);
       throw new LedgerUnavailable('the hold has not reached the replicas', { cause: error });
-    }
-  }
-
-  async #rebuild({ accountId, keyId }: Admission): Promise<void> {
-    try {
-      await this.#parts.rebuilder.rebuild(accountId, { keyId });
-    } catch (error) {
-      throw new LedgerUnavailable('the live state could not be rebuilt', { cause: error });
     }
   }
 }

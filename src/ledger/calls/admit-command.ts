@@ -2,16 +2,16 @@ import type { SpendingPeriod } from '../../domain/key.ts';
 import { type PeriodStarts, periodStart } from '../../domain/period.ts';
 import { holdText } from '../journal/entry-text.ts';
 import type { Admission } from '../ledger.ts';
-import { accountName, bucketOf, holdsName, keyName } from '../redis/redis-keys.ts';
+import { accountRedisKey, bucketOf, holdsRedisKey, keyRedisKey } from '../redis/redis-keys.ts';
 import type { HotCommand } from '../redis/script-sender.ts';
 
-/** What a period is called in the hash of a key (lua/post.inc.lua). */
+/** Names of the periods in the hash of a key (lua/post.inc.lua). */
 export const PERIOD_FIELDS = { daily: 'd', weekly: 'w', monthly: 'm' } as const satisfies Record<
   SpendingPeriod,
   string
 >;
 
-/** Of lua/admit.lua. `now` is the clock of Redis, in milliseconds. */
+/** The command that runs lua/admit.lua. `now`: milliseconds since the epoch by the clock of Redis. */
 export function admitCommand(
   admission: Admission,
   starts: PeriodStarts,
@@ -21,7 +21,7 @@ export function admitCommand(
   const { accountId, keyId, keyVersion, accountVersion, hold, spendingLimit, spendingPeriod } = admission;
   const start = periodStart(starts, spendingPeriod);
   return {
-    keys: [accountName(accountId), keyName(accountId, keyId), holdsName(bucketOf(accountId))],
+    keys: [accountRedisKey(accountId), keyRedisKey(accountId, keyId), holdsRedisKey(bucketOf(accountId))],
     id: admission.requestId,
     numbers: `${keyVersion} ${accountVersion} ${hold} ${spendingLimit ?? '-'} ${PERIOD_FIELDS[spendingPeriod]} ${start}`,
     record: holdText(admission, now, now + holdTtlMs),

@@ -7,10 +7,10 @@ import { BUCKETS } from '../redis/redis-keys.ts';
  */
 const REMEMBERED_MS = 5_000;
 /**
- * Forgotten ones are cut off once they are so many, and half of what their bucket holds: each is then moved twice at most.
- * At 1,024 they were 25 MB where all buckets are in use, and are 7 now (70,000 settles, 2,000 a second).
+ * Expired settles are removed once there are this many and they make up half of their bucket's array: amortised O(1).
+ * At 1,024 they took 25 MB with all buckets in use, and take 7 MB at 32 (70,000 settles, 2,000 a second).
  */
-const CUT = 32;
+const COMPACT_AT = 32;
 
 interface Settle {
   readonly epoch: number;
@@ -18,57 +18,60 @@ interface Settle {
 }
 
 /**
- * What this gateway settled lately, by bucket. One is forgotten only when a later settle in the same bucket succeeds: of
- * a bucket whose node is gone, the last seconds stay as they were, however long the failover takes. And what was there when a
- * node came into doubt (`keep`) stays until it has been looked for (`checked`): where the book is away, calls go on long before.
+ * Settles of the last seconds by this gateway, by bucket: what is settled again where Redis turns out to have lost it.
+ *
+ * A settle expires only when a later one in its bucket succeeds. So a bucket whose node is gone keeps its last seconds,
+ * however long the failover takes. Settles that were in the buffer when a node came into doubt are pinned: they stay
+ * until they have been looked up, which may be long after calls go on (while the book is away).
  */
-export class RecentSettles {
+export class ReplayBuffer {
   readonly #buckets = Array.from({ length: BUCKETS }, () => ({
     settles: [] as Settle[],
+    /** Index of the first settle that has not expired. */
     first: 0,
-    kept: [] as Settle[],
-    keeps: 0,
+    pinned: [] as Settle[],
+    generation: 0,
   }));
 
   add(bucket: number, settle: Settle): void {
-    const recent = this.#buckets[bucket];
-    if (!recent) throw new RangeError(`there is no bucket ${bucket}`);
-    const { settles } = recent;
+    const buffer = this.#buckets[bucket];
+    if (!buffer) throw new RangeError(`there is no bucket ${bucket}`);
+    const { settles } = buffer;
     settles.push(settle);
     const oldest = settle.draft.createdAt - REMEMBERED_MS;
-    while ((settles[recent.first] as Settle).draft.createdAt < oldest) recent.first++;
-    if (recent.first < CUT || recent.first * 2 < settles.length) return;
-    settles.splice(0, recent.first);
-    recent.first = 0;
+    while ((settles[buffer.first] as Settle).draft.createdAt < oldest) buffer.first++;
+    if (buffer.first < COMPACT_AT || buffer.first * 2 < settles.length) return;
+    settles.splice(0, buffer.first);
+    buffer.first = 0;
   }
 
-  /** The bucket's node may have lost what it had: nothing that is remembered now is forgotten before `checked`. */
-  keep(bucket: number): void {
-    const recent = this.#buckets[bucket];
-    if (!recent) return;
-    recent.kept = this.of(bucket);
-    recent.keeps++;
-    recent.settles = [];
-    recent.first = 0;
+  /** Keeps everything that the bucket's buffer holds now until `unpin`. Begins a new generation. */
+  pin(bucket: number): void {
+    const buffer = this.#buckets[bucket];
+    if (!buffer) return;
+    buffer.pinned = this.entries(bucket);
+    buffer.generation++;
+    buffer.settles = [];
+    buffer.first = 0;
   }
 
-  /** How often the bucket was kept: for `checked`. */
-  keeps(bucket: number): number {
-    return this.#buckets[bucket]?.keeps ?? 0;
+  /** How often the bucket has been pinned; read it before `entries`, and give it to `unpin`. */
+  generation(bucket: number): number {
+    return this.#buckets[bucket]?.generation ?? 0;
   }
 
-  /** All that is remembered was looked for; nothing, if the bucket has been kept again since. */
-  checked(bucket: number, keeps: number): void {
-    const recent = this.#buckets[bucket];
-    if (!recent || recent.keeps !== keeps) return;
-    recent.settles = this.of(bucket);
-    recent.first = 0;
-    recent.kept = [];
+  /** Lets pinned settles expire again. Does nothing where the bucket has been pinned again since that generation. */
+  unpin(bucket: number, generation: number): void {
+    const buffer = this.#buckets[bucket];
+    if (!buffer || buffer.generation !== generation) return;
+    buffer.settles = this.entries(bucket);
+    buffer.first = 0;
+    buffer.pinned = [];
   }
 
-  /** Oldest first. */
-  of(bucket: number): Settle[] {
-    const recent = this.#buckets[bucket];
-    return recent ? [...recent.kept, ...recent.settles.slice(recent.first)] : [];
+  /** Settles of the bucket that are pinned or have not expired, oldest first. */
+  entries(bucket: number): Settle[] {
+    const buffer = this.#buckets[bucket];
+    return buffer ? [...buffer.pinned, ...buffer.settles.slice(buffer.first)] : [];
   }
 }

@@ -1,75 +1,77 @@
 import type { EntryDraft } from '../../domain/ledger-entry.ts';
 import { periodStarts } from '../../domain/period.ts';
 import type { Log } from '../../log/log.ts';
+import type { JournalDrain } from '../journal/drain.ts';
 import { draftText, parseHold } from '../journal/entry-text.ts';
-import type { HeldCall, Stale } from '../ledger.ts';
-import { MARK_MS } from '../ledger.ts';
+import { IDEMPOTENCY_MARKER_MS } from '../ledger.ts';
+import type { Rebuilder } from '../recovery/rebuild.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { accountName, bucketOf, holdsName, journalName, keyName } from '../redis/redis-keys.ts';
+import {
+  accountRedisKey,
+  bucketOf,
+  holdsRedisKey,
+  journalRedisKey,
+  keyRedisKey,
+} from '../redis/redis-keys.ts';
 import type { HotCommand, ScriptSender } from '../redis/script-sender.ts';
 import type { TickWriter } from '../redis/tick-writer.ts';
-import { RecentSettles } from './replay-buffer.ts';
+import { ReplayBuffer } from './replay-buffer.ts';
+import type { UnansweredAdmissions } from './unanswered-admissions.ts';
 
 const RETRY_MS = 200;
-/** Settles sent again at once, so that Redis is not flooded in the moment it returns. */
+/** Failed settles sent again together; more would flood Redis in the moment it returns. */
 const RETRY_AT_ONCE = 200;
 
-/** What lua/settle.lua answers when it has done it. */
+/** The reply of lua/settle.lua where it has settled. */
 const SETTLED = 1;
 
 interface Settlement {
   readonly epoch: number;
   readonly draft: EntryDraft;
-  /** Redis has no hold: whether the charge stands is asked of journal and book. */
+  /** Redis has no hold of it: journal and book tell whether the charge stands. */
   lost: boolean;
 }
 
 /**
  * Settles holds, each exactly once: sent at once, and again until Redis answers. A repeat is harmless, because only
  * the first finds the hold (lua/settle.lua). States of a settlement: sent → settled; sent → failed → sent again;
- * sent → lost (the hold is gone) → looked up in journal and book → settled, or applied without a
- * hold (lua/apply.lua).
+ * sent → lost (the hold is gone) → looked up in journal and book → settled, or applied without a hold (lua/apply.lua).
  *
- * A hold is gone because it was settled before and the reply was lost, or because Redis lost it: with an admission that
- * a failover or a dead machine took, nothing else tells that Redis is not what it was. So those are asked either way.
+ * A hold is gone because it was settled before and the reply was lost, or because Redis lost it in a failover or with a
+ * machine. Nothing in Redis tells the two apart, so journal and book are asked in either case.
  */
 export class Settler {
   readonly #background: RedisClient;
   readonly #writer: TickWriter;
   readonly #scripts: ScriptSender;
   readonly #log: Log;
-  readonly #hooks: {
-    settled: (bucket: number) => void;
-    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
-    entriesAmong: (bucket: number, ids: readonly string[]) => Promise<ReadonlySet<string>>;
-    release: (call: HeldCall) => void;
-  };
-  readonly #recent = new RecentSettles();
+  readonly #drain: JournalDrain;
+  readonly #rebuilder: Rebuilder;
+  readonly #unanswered: UnansweredAdmissions;
+  readonly #replayBuffer = new ReplayBuffer();
   readonly #failed = new Map<string, Settlement>();
   #sent = 0;
   #timer: NodeJS.Timeout | undefined;
   #idle: (() => void)[] = [];
   #stopped = false;
 
-  constructor(options: {
-    /** Carries what is not in a hurry. */
+  constructor(parts: {
+    /** Connection for commands that no call waits for. */
     background: RedisClient;
     writer: TickWriter;
     scripts: ScriptSender;
     log: Log;
-    /** A bucket's journal has a new entry. */
-    settled: (bucket: number) => void;
-    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
-    /** Those of the ids that are in the bucket's journal or in the book. */
-    entriesAmong: (bucket: number, ids: readonly string[]) => Promise<ReadonlySet<string>>;
-    /** The hold of a call that is charged has come back. */
-    release: (call: HeldCall) => void;
+    drain: JournalDrain;
+    rebuilder: Rebuilder;
+    unanswered: UnansweredAdmissions;
   }) {
-    this.#background = options.background;
-    this.#writer = options.writer;
-    this.#scripts = options.scripts;
-    this.#log = options.log;
-    this.#hooks = options;
+    this.#background = parts.background;
+    this.#writer = parts.writer;
+    this.#scripts = parts.scripts;
+    this.#log = parts.log;
+    this.#drain = parts.drain;
+    this.#rebuilder = parts.rebuilder;
+    this.#unanswered = parts.unanswered;
   }
 
   /** Settlements without an answer from Redis yet. */
@@ -97,16 +99,16 @@ export class Settler {
 
   /**
    * Settles again what was settled in these buckets within the last seconds and is neither in Redis nor in the book, as
-   * after a failover to a replica that had not got it. Where the book has the charge and an older Redis the hold again,
-   * the hold is released. Rejects where that cannot be told or done now.
+   * after a failover to a replica that had not received it. Where the book has the charge, and an older Redis has the hold
+   * again, the hold is released. Rejects where either cannot be found out or done now.
    */
   async replay(buckets: ReadonlySet<number>): Promise<void> {
     for (const bucket of buckets) {
-      const keeps = this.#recent.keeps(bucket);
-      const recent = this.#recent.of(bucket);
+      const generation = this.#replayBuffer.generation(bucket);
+      const recent = this.#replayBuffer.entries(bucket);
       if (recent.length === 0) continue;
       const ids = recent.map(({ draft }) => draft.id);
-      const known = await this.#hooks.entriesAmong(bucket, ids);
+      const known = await this.#drain.entriesAmong(bucket, ids);
       const missing = recent.filter(({ draft }) => !known.has(draft.id));
       if (missing.length > 0)
         this.#log.warn({ bucket, settles: missing.length }, 'redis lost settles; they are made again');
@@ -117,26 +119,26 @@ export class Settler {
         bucket,
         recent.filter(({ draft }) => known.has(draft.id)).map(({ draft }) => draft),
       );
-      this.#recent.checked(bucket, keeps);
+      this.#replayBuffer.unpin(bucket, generation);
     }
   }
 
-  /** The node of the bucket may have lost its last seconds: what was settled in it lately is kept until `replay`. */
-  keep(bucket: number): void {
-    this.#recent.keep(bucket);
+  /** Keeps the latest settles of a bucket, whose node may have lost its last seconds, until `replay`. */
+  pin(bucket: number): void {
+    this.#replayBuffer.pin(bucket);
   }
 
   async #releaseRevived(bucket: number, charged: readonly EntryDraft[]): Promise<void> {
     if (charged.length === 0) return;
-    const holds = await this.#background.hmget(holdsName(bucket), ...charged.map(({ id }) => id));
+    const holds = await this.#background.hmget(holdsRedisKey(bucket), ...charged.map(({ id }) => id));
     for (const [index, { id, accountId, keyId }] of charged.entries()) {
       const hold = holds[index];
       const isBack = hold != null && parseHold(hold).amount !== undefined;
-      if (isBack && keyId !== null) this.#hooks.release({ requestId: id, accountId, keyId });
+      if (isBack && keyId !== null) this.#unanswered.add({ requestId: id, accountId, keyId });
     }
   }
 
-  /** No further attempt; what is not settled is released when its hold expires. */
+  /** Makes no further attempt; holds that are not settled are released when they expire. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -158,7 +160,7 @@ export class Settler {
     });
   }
 
-  /** A settle that found no hold. */
+  /** Continues a settle that found no hold, or no live state. */
   async #goOn(settlement: Settlement, reply: string): Promise<void> {
     if (reply === 'MISSING') {
       await this.#rebuild(settlement);
@@ -169,7 +171,7 @@ export class Settler {
     await this.#applyLost(settlement);
   }
 
-  /** The same again, not in a hurry; resolves when it is done. */
+  /** Sends a settle over the background connection; resolves when the charge stands. */
   async #settleAgain(settlement: Settlement): Promise<void> {
     const { keys, id, numbers, record } = commandOf(settlement);
     const [reply] = await this.#background.settle(...keys, id, numbers, record);
@@ -204,16 +206,16 @@ export class Settler {
     const { draft } = settlement;
     const { accountId } = draft;
     const bucket = bucketOf(accountId);
-    if ((await this.#hooks.entriesAmong(bucket, [draft.id])).has(draft.id)) return;
+    if ((await this.#drain.entriesAmong(bucket, [draft.id])).has(draft.id)) return;
     const starts = periodStarts(draft.createdAt);
     const [reply] = await this.#background.apply(
-      accountName(accountId),
-      keyName(accountId, draft.keyId ?? 0),
-      holdsName(bucket),
-      journalName(bucket),
+      accountRedisKey(accountId),
+      keyRedisKey(accountId, draft.keyId ?? 0),
+      holdsRedisKey(bucket),
+      journalRedisKey(bucket),
       draft.id,
       1,
-      Date.now() + MARK_MS,
+      Date.now() + IDEMPOTENCY_MARKER_MS,
       draft.credits,
       starts.day,
       starts.week,
@@ -229,13 +231,13 @@ export class Settler {
   }
 
   #rebuild({ draft: { accountId, keyId } }: Settlement): Promise<void> {
-    return this.#hooks.rebuild(accountId, { keyId });
+    return this.#rebuilder.rebuild(accountId, { keyId });
   }
 
   #settled(settlement: Settlement): void {
     const bucket = bucketOf(settlement.draft.accountId);
-    this.#recent.add(bucket, settlement);
-    this.#hooks.settled(bucket);
+    this.#replayBuffer.add(bucket, settlement);
+    this.#drain.touch(bucket);
   }
 
   #arm(): void {
@@ -253,13 +255,18 @@ export class Settler {
   }
 }
 
-/** Of lua/settle.lua. */
+/** The command that runs lua/settle.lua. */
 function commandOf({ epoch, draft }: Settlement): HotCommand {
   const { id, accountId, keyId, credits, createdAt } = draft;
   const bucket = bucketOf(accountId);
   const { day, week, month } = periodStarts(createdAt);
   return {
-    keys: [accountName(accountId), keyName(accountId, keyId ?? 0), holdsName(bucket), journalName(bucket)],
+    keys: [
+      accountRedisKey(accountId),
+      keyRedisKey(accountId, keyId ?? 0),
+      holdsRedisKey(bucket),
+      journalRedisKey(bucket),
+    ],
     id,
     numbers: `${epoch} ${credits} ${day} ${week} ${month}`,
     record: draftText(draft),

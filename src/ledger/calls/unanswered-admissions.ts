@@ -1,51 +1,56 @@
 import { Failures } from '../failures.ts';
-import type { HeldCall, Stale } from '../ledger.ts';
+import type { HeldCall } from '../ledger.ts';
+import type { Rebuilder } from '../recovery/rebuild.ts';
 import type { RedisClock } from '../redis/clock.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { accountName, bucketOf, holdsName, keyName } from '../redis/redis-keys.ts';
+import { accountRedisKey, bucketOf, holdsRedisKey, keyRedisKey } from '../redis/redis-keys.ts';
 
-/** A bar outlives any admission still on its way: a TCP connection that is cut delivers nothing after this. */
-const BAR_MS = 10 * 60_000;
+/** A tombstone outlives any admission still on its way: a TCP connection that is cut delivers nothing after this. */
+const TOMBSTONE_MS = 10 * 60_000;
 /** Cancels sent together; one after the other, a slow Redis would take minutes over what a second of outage left. */
 const AT_ONCE = 200;
-/** Remembered at most, of either kind; beyond it holds are released at their deadline instead. */
+/** Admissions remembered at most in either state; beyond it holds are released at their deadline instead. */
 const MAX = 10_000;
-/** Longer than an admission that was given up is on its way; with it, what holds is released within 10 s (contract section 5). */
+/**
+ * Time until the second cancel: longer than an admission that was given up is on its way. With it, holds are released
+ * within the 10 s of specification section 5.
+ */
 const AGAIN_MS = 4_000;
 
 /**
- * Admissions that nobody answers for any more: whether Redis has one, has it later or never, nothing of it is to be left.
- * States of one: lost → (lua/cancel.lua: released, and barred) → barred → (AGAIN_MS later, once more) forgotten.
+ * Admissions whose answer nobody waits for any more. Redis may have one, get it later, or never: nothing of it is to be left.
+ * States of an admission: unanswered → (lua/cancel.lua releases its hold and leaves a tombstone) → tombstoned → (AGAIN_MS
+ * later, cancelled once more) → forgotten.
  *
- * The second time is for a Redis that lost what the first one did: emptied, it had no bar when the admission came late;
- * and a replica that took over had the hold, but not its release. Such a hold kept its credits until its deadline.
+ * The second cancel is for a Redis that lost the first: one that was emptied had no tombstone when the admission came
+ * late, and a replica that took over had the hold but not its release. Such a hold kept its credits until its deadline.
  */
-export class LostAdmissions {
+export class UnansweredAdmissions {
   readonly #client: RedisClient;
   readonly #clock: RedisClock;
-  readonly #rebuild: (accountId: number, stale?: Stale) => Promise<void>;
-  readonly #lost = new Map<string, HeldCall>();
+  readonly #rebuilder: Rebuilder;
+  readonly #unanswered = new Map<string, HeldCall>();
   /** In the order in which they are due. */
-  readonly #barred = new Map<string, { readonly call: HeldCall; readonly againAt: number }>();
+  readonly #tombstoned = new Map<string, { readonly call: HeldCall; readonly againAt: number }>();
 
-  constructor(
-    client: RedisClient,
-    clock: RedisClock,
-    rebuild: (accountId: number, stale?: Stale) => Promise<void>,
-  ) {
-    this.#client = client;
-    this.#clock = clock;
-    this.#rebuild = rebuild;
+  constructor(parts: { client: RedisClient; clock: RedisClock; rebuilder: Rebuilder }) {
+    this.#client = parts.client;
+    this.#clock = parts.clock;
+    this.#rebuilder = parts.rebuilder;
   }
 
+  /** Nothing will settle the call any more, and Redis may have a hold of it or not: the hold is released soon. */
   add({ requestId, accountId, keyId }: HeldCall): void {
-    if (this.#lost.size < MAX) this.#lost.set(requestId, { requestId, accountId, keyId });
+    if (this.#unanswered.size < MAX) this.#unanswered.set(requestId, { requestId, accountId, keyId });
   }
 
-  /** Cancels what is lost, and what is due again. `now`: ms since the epoch. Rejects where Redis did not answer for some, to be called again. */
+  /**
+   * Cancels what is unanswered, and what is due again at `now` (ms since the epoch). Rejects where Redis did not answer for
+   * some; the next call tries those again.
+   */
   async cancel(now: number): Promise<void> {
-    const due = [...this.#lost.values()];
-    for (const { call, againAt } of this.#barred.values()) {
+    const due = [...this.#unanswered.values()];
+    for (const { call, againAt } of this.#tombstoned.values()) {
       if (againAt > now) break;
       due.push(call);
     }
@@ -53,29 +58,29 @@ export class LostAdmissions {
     for (let at = 0; at < due.length; at += AT_ONCE) {
       await Promise.all(due.slice(at, at + AT_ONCE).map((call) => failures.note(this.#cancelDue(call))));
     }
-    failures.throwFirst();
+    failures.throwAny();
   }
 
   async #cancelDue(call: HeldCall): Promise<void> {
     if (!(await this.cancelOne(call))) return;
     const { requestId } = call;
-    this.#barred.delete(requestId);
-    if (this.#lost.delete(requestId) && this.#barred.size < MAX) {
-      this.#barred.set(requestId, { call, againAt: Date.now() + AGAIN_MS });
+    this.#tombstoned.delete(requestId);
+    if (this.#unanswered.delete(requestId) && this.#tombstoned.size < MAX) {
+      this.#tombstoned.set(requestId, { call, againAt: Date.now() + AGAIN_MS });
     }
   }
 
-  /** At once. False: it must be tried again. */
+  /** Cancels one call now. False: its account was rebuilt, and it must be tried again. */
   async cancelOne({ requestId, accountId, keyId }: HeldCall): Promise<boolean> {
     const reply = await this.#client.cancel(
-      accountName(accountId),
-      keyName(accountId, keyId),
-      holdsName(bucketOf(accountId)),
+      accountRedisKey(accountId),
+      keyRedisKey(accountId, keyId),
+      holdsRedisKey(bucketOf(accountId)),
       requestId,
-      this.#clock.now() + BAR_MS,
+      this.#clock.now() + TOMBSTONE_MS,
     );
     if (reply !== 'MISSING') return true;
-    await this.#rebuild(accountId, { keyId });
+    await this.#rebuilder.rebuild(accountId, { keyId });
     return false;
   }
 }

@@ -1,24 +1,24 @@
 import { LedgerUnavailable } from '../ledger.ts';
+import type { ScriptSender } from '../redis/script-sender.ts';
 
 /**
  * Bounds how many calls wait for Redis at once. A Redis that has become slow, or is away, would otherwise gather every
- * call of a second with its body in memory; those beyond the bound are refused at once (contract section 5: 503).
+ * call of a second with its body in memory; calls beyond the bound are refused at once (specification section 5: 503).
  *
- * Those that waited in vain count until Redis has answered them all the same. Without that, a Redis that takes fewer calls
+ * Calls that gave up waiting count until Redis has answered their command. Without that, a Redis that takes fewer calls
  * than come gathered them without end: 13 MB of heap a second were measured at 5,000 calls a second.
  */
 export class WaitingCalls {
   readonly #max: number;
-  readonly #late: () => number;
+  readonly #scripts: Pick<ScriptSender, 'late'>;
   #count = 0;
 
-  /** `late`: how many wait no more, and Redis still has them. */
-  constructor(max: number, late: () => number) {
+  constructor(max: number, scripts: Pick<ScriptSender, 'late'>) {
     this.#max = max;
-    this.#late = late;
+    this.#scripts = scripts;
   }
 
-  /** Throws LedgerUnavailable, and does not begin, where as many as may be are waiting. */
+  /** Runs the work as a waiting call. Throws LedgerUnavailable, and does not begin, at the bound. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     this.enter();
     try {
@@ -28,9 +28,10 @@ export class WaitingCalls {
     }
   }
 
-  /** Throws LedgerUnavailable where as many as may be are waiting; else `leave` must follow, once. */
+  /** Counts one more waiting call, until `leave` is called once. Throws LedgerUnavailable at the bound. */
   enter(): void {
-    if (this.#count + this.#late() >= this.#max) throw new LedgerUnavailable('too many calls wait for redis');
+    if (this.#count + this.#scripts.late >= this.#max)
+      throw new LedgerUnavailable('too many calls wait for redis');
     this.#count++;
   }
 

@@ -1,16 +1,16 @@
 import type { Grant } from '../../book/book.ts';
 import { MAX_BALANCE, type Micro, micro } from '../../domain/credits.ts';
+import type { EntryDraft } from '../../domain/ledger-entry.ts';
 import { periodStarts } from '../../domain/period.ts';
 import { draftText } from '../journal/entry-text.ts';
-import { BalanceBeyondBound, MARK_MS } from '../ledger.ts';
+import { BalanceBeyondBound, IDEMPOTENCY_MARKER_MS } from '../ledger.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { accountName, bucketOf, holdsName, journalName } from '../redis/redis-keys.ts';
-import { grantDraft } from './grant-draft.ts';
+import { accountRedisKey, bucketOf, holdsRedisKey, journalRedisKey } from '../redis/redis-keys.ts';
 
 /**
- * Moves the balance by a grant that the book has recorded, once however often it is asked for (lua/apply.lua). The balance
- * after it; undefined: the account's live state must be rebuilt first. Rejects with BalanceBeyondBound where it is refused, for
- * good, and with the Redis error.
+ * Moves the balance by a grant that the book has recorded, once however often it is asked for (lua/apply.lua). Returns the
+ * balance after it, or undefined where the account's live state must be rebuilt first. Rejects with BalanceBeyondBound
+ * where the grant is refused, for good, and with the Redis error.
  */
 export async function applyGrant(
   client: RedisClient,
@@ -20,13 +20,13 @@ export async function applyGrant(
   const bucket = bucketOf(accountId);
   const starts = periodStarts(Date.now());
   const [reply, balance] = await client.apply(
-    accountName(accountId),
-    accountName(accountId),
-    holdsName(bucket),
-    journalName(bucket),
+    accountRedisKey(accountId),
+    accountRedisKey(accountId),
+    holdsRedisKey(bucket),
+    journalRedisKey(bucket),
     grant.id,
     0,
-    Date.now() + MARK_MS,
+    Date.now() + IDEMPOTENCY_MARKER_MS,
     grant.amount,
     starts.day,
     starts.week,
@@ -36,4 +36,25 @@ export async function applyGrant(
   );
   if (reply === 'BEYOND') throw new BalanceBeyondBound();
   return reply === 'MISSING' ? undefined : micro(Number(balance));
+}
+
+/** The ledger entry of a change of balance that an operator ordered. */
+function grantDraft(grant: Omit<Grant, 'balanceAfter'>): EntryDraft {
+  const { id, type, accountId, createdAt, amount, note } = grant;
+  return {
+    id,
+    type,
+    accountId,
+    keyId: null,
+    createdAt,
+    model: null,
+    category: null,
+    endpoint: null,
+    status: null,
+    outcome: null,
+    usage: {},
+    estimated: false,
+    credits: amount,
+    ...(note ? { note } : {}),
+  };
 }

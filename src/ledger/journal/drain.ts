@@ -1,16 +1,17 @@
+import { EventEmitter } from 'node:events';
 import type { Book } from '../../book/book.ts';
 import type { Log } from '../../log/log.ts';
 import { Loop } from '../loop.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { BUCKETS, journalName } from '../redis/redis-keys.ts';
+import { BUCKETS, journalRedisKey } from '../redis/redis-keys.ts';
 import { readJournalEntry } from './entry-text.ts';
-import { JournalPass, OLDEST, type Places } from './pass.ts';
+import { type JournalEvents, JournalPass, OLDEST, type StreamPositions } from './pass.ts';
 
-/** How long fresh entries wait for company: one book transaction (one fsync) serves all. Lag stays below 250 ms. */
+/** Time for which fresh entries are gathered: one book transaction (one fsync) serves all. Lag stays below 250 ms. */
 const GATHER_MS = 100;
-/** Longest pause between tries while the book is away: what has gathered is in it so soon after it is back. */
+/** Longest pause between tries while the book is away: gathered entries are in the book this soon after it is back. */
 const LONGEST_BACKOFF_MS = 1_000;
-/** How often buckets that other gateways left behind are looked at. */
+/** Pause between looks for journals that other gateways left behind. */
 const STRAY_MS = 2_000;
 
 const ALL = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
@@ -19,10 +20,11 @@ const ALL = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
 type Undrained = Map<number, unknown>;
 
 /**
- * When journals are drained into the book (journal-pass.ts says how). States: idle → gathering (GATHER_MS after the first
- * dirty bucket) → draining → idle.
+ * The moments at which journals are drained into the book; JournalPass does the work. States: idle → gathering (a bucket
+ * is dirty) → draining, GATHER_MS later → idle.
  */
 export class JournalDrain {
+  readonly events = new EventEmitter<JournalEvents>();
   readonly #client: RedisClient;
   readonly #book: Book;
   readonly #log: Log;
@@ -30,10 +32,10 @@ export class JournalDrain {
   readonly #dirty = new Set<number>();
   readonly #stray: Loop;
   #timer: NodeJS.Timeout | undefined;
-  /** How long the timer was set for. */
+  /** Delay that the timer was set with. */
   #timerMs = 0;
   #run: Promise<Undrained> = Promise.resolve(new Map());
-  /** The run that waits for the one under way. */
+  /** The run that begins when the current one has ended. */
   #next: Promise<Undrained> | undefined;
   readonly #maxEntries: number;
   #stopped = false;
@@ -41,30 +43,26 @@ export class JournalDrain {
   #length = 0;
   #isAsideLogged = false;
 
-  constructor(
-    options: ConstructorParameters<typeof JournalPass>[0] & {
-      /** How many entries may wait for the book before `isFull`. */
-      readonly maxEntries: number;
-    },
-  ) {
-    this.#client = options.client;
-    this.#book = options.book;
-    this.#log = options.log;
-    this.#pass = new JournalPass(options);
-    this.#maxEntries = options.maxEntries;
-    this.#stray = new Loop('looking for undrained journals', STRAY_MS, () => this.#findStray(), options.log);
+  /** `maxEntries`: how many entries may wait for the book before `isFull`. */
+  constructor(parts: { client: RedisClient; book: Book; log: Log; maxEntries: number }) {
+    this.#client = parts.client;
+    this.#book = parts.book;
+    this.#log = parts.log;
+    this.#pass = new JournalPass({ ...parts, events: this.events });
+    this.#maxEntries = parts.maxEntries;
+    this.#stray = new Loop('looking for undrained journals', STRAY_MS, () => this.#findStray(), parts.log);
   }
 
   start(): void {
     this.#stray.start();
   }
 
-  /** Something was appended to the bucket's journal. */
+  /** Has the bucket drained soon: something was appended to its journal. */
   touch(bucket: number): void {
     this.#dirty.add(bucket);
     if (this.#stopped) return;
     const waitMs = Math.max(GATHER_MS, this.#backoffMs);
-    // One that backs off from a book that has come back since must not keep fresh entries waiting.
+    // A timer that backs off from a book that has come back since must not keep fresh entries waiting.
     if (this.#timer && this.#timerMs <= waitMs) return;
     clearTimeout(this.#timer);
     this.#timerMs = waitMs;
@@ -75,8 +73,9 @@ export class JournalDrain {
   }
 
   /**
-   * Resolves when everything that the bucket's journal held at the time of the call is in the book, save what must wait for
-   * a rebuild of its account and what the book refuses (set-aside.ts); else rejects.
+   * Resolves when every entry that the bucket's journal held at the time of the call is in the book, but for entries that
+   * wait for a rebuild of their account and entries that the book refuses (set-aside.ts). Rejects where it could not be
+   * drained.
    */
   async drain(bucket: number): Promise<void> {
     this.#dirty.add(bucket);
@@ -84,25 +83,25 @@ export class JournalDrain {
     if (undrained.has(bucket)) throw undrained.get(bucket);
   }
 
-  /** The same for all buckets. */
+  /** Drains every bucket. Rejects where one could not be drained. */
   async drainAll(): Promise<void> {
     for (let bucket = 0; bucket < BUCKETS; bucket++) this.#dirty.add(bucket);
     for (const error of (await this.#enqueue()).values()) throw error;
   }
 
   /**
-   * Ids of the entries that are in the bucket's journal after it was drained: those that came meanwhile, and those that
-   * wait for a rebuild of their account. Rejects where it could not be drained or read.
+   * Ids of the entries that are in the bucket's journal after it was drained: entries that came meanwhile, and entries that
+   * wait for a rebuild of their account. Rejects where the journal could not be drained or read.
    */
   async undrained(bucket: number): Promise<ReadonlySet<string>> {
     await this.drain(bucket);
-    const entries = await this.#client.xrange(journalName(bucket), '-', '+');
+    const entries = await this.#client.xrange(journalRedisKey(bucket), '-', '+');
     return new Set(entries.flatMap(([, fields]) => readJournalEntry(fields[1])?.id ?? []));
   }
 
   /**
-   * Those of the ids that stand in the bucket's journal or in the book, asked in the order in which an entry moves, so that
-   * none is missed on its way. Rejects where either cannot be read.
+   * The ids among these whose entries are in the bucket's journal or in the book. The journal is asked first, as an entry
+   * moves from there to the book: none is missed on its way. Rejects where either cannot be read.
    */
   async entriesAmong(bucket: number, ids: readonly string[]): Promise<ReadonlySet<string>> {
     const journalled = await this.undrained(bucket);
@@ -111,21 +110,21 @@ export class JournalDrain {
   }
 
   /**
-   * More entries wait for the book than may: no further call should be admitted, or Redis would run out of memory.
-   * Looked at every two seconds, so calls of that time come on top.
+   * Whether more entries wait for the book than may: then no further call should be admitted, or Redis would run out of
+   * memory. Looked at every two seconds, so the calls of that time come on top.
    */
   get isFull(): boolean {
     return this.#length >= this.#maxEntries;
   }
 
   /**
-   * Entries not yet in the book, over all buckets, and when the oldest came (ms since epoch, by the clock of
+   * Entries of all buckets that are not in the book yet, and the time of the oldest (ms since the epoch, by the clock of
    * Redis). Rejects where a part of Redis does not answer.
    */
   async backlog(): Promise<{ readonly entries: number; readonly oldestAt: number | undefined }> {
     const journals = await Promise.all(
       ALL.map(async (bucket) => {
-        const name = journalName(bucket);
+        const name = journalRedisKey(bucket);
         const entries = await this.#client.xlen(name);
         const [first] = entries > 0 ? await this.#client.xrange(name, '-', '+', 'COUNT', 1) : [];
         return { entries, oldestAt: first ? Number.parseInt(first[0], 10) : Number.POSITIVE_INFINITY };
@@ -138,12 +137,12 @@ export class JournalDrain {
     };
   }
 
-  /** Entries that the book does not take, found when their journals were drained last. */
+  /** Number of entries that the book did not take when their journals were drained last. */
   get refused(): number {
     return this.#pass.refused;
   }
 
-  /** Drains what is left, until done or the deadline (ms from now) has passed. */
+  /** Drains every journal, tried again until `deadlineMs` have passed. Never rejects: the next start does the rest. */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -163,7 +162,7 @@ export class JournalDrain {
     } while (Date.now() < until);
   }
 
-  /** Stops at once, leaving the journal as it is. */
+  /** Stops at once and leaves the journals as they are. */
   abandon(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -171,10 +170,10 @@ export class JournalDrain {
   }
 
   async #findStray(): Promise<void> {
-    const lengths = await Promise.allSettled(ALL.map((bucket) => this.#client.xlen(journalName(bucket))));
+    const lengths = await Promise.allSettled(ALL.map((bucket) => this.#client.xlen(journalRedisKey(bucket))));
     this.#length = 0;
     for (const [bucket, length] of lengths.entries()) {
-      // A node that is away keeps back only its own; it is looked at again.
+      // A node that is away keeps back its own journals only; they are looked at again.
       if (length.status === 'rejected') continue;
       if (length.value === 0) this.#pass.emptied(bucket);
       if (length.value === 0) continue;
@@ -184,8 +183,8 @@ export class JournalDrain {
   }
 
   /**
-   * One run for all who ask before it begins, as it takes whatever is dirty then: of two, the second would find nothing
-   * to do, and tell its caller that all is well where the first could not drain.
+   * One run serves everybody who asks before it begins, for it takes whatever is dirty then. Of two runs, the second would
+   * find nothing to do, and tell its caller that all is well where the first could not drain.
    */
   #enqueue(): Promise<Undrained> {
     this.#next ??= this.#run.then(() => {
@@ -196,20 +195,20 @@ export class JournalDrain {
     return this.#run;
   }
 
-  /** What becomes dirty meanwhile is for the next run: under steady load this one would never end. */
+  /** Drains the buckets that are dirty now. Later ones are for the next run: under steady load this one would never end. */
   async #drainDirty(): Promise<Undrained> {
     const undrained: Undrained = new Map();
-    let places: Places = new Map([...this.#dirty].map((bucket) => [bucket, OLDEST]));
+    let positions: StreamPositions = new Map([...this.#dirty].map((bucket) => [bucket, OLDEST]));
     this.#dirty.clear();
     try {
       const failed = (bucket: number, error: unknown) => this.#leaveAside(undrained, bucket, error);
-      while (places.size > 0) places = await this.#pass.run(places, failed);
+      while (positions.size > 0) positions = await this.#pass.run(positions, failed);
       this.#backoffMs = 0;
     } catch (error) {
       if (this.#backoffMs === 0)
         this.#log.warn({ err: error }, 'the journal could not be drained; calls go on');
       this.#backoffMs = Math.min(Math.max(100, this.#backoffMs * 2), LONGEST_BACKOFF_MS);
-      for (const bucket of places.keys()) {
+      for (const bucket of positions.keys()) {
         undrained.set(bucket, error);
         this.touch(bucket);
       }
@@ -218,7 +217,7 @@ export class JournalDrain {
     return undrained;
   }
 
-  /** Redis did not answer for this bucket; the others are drained, and the look for stray entries comes back to it. */
+  /** Notes a bucket for which Redis did not answer. The others are drained; the look for stray journals returns to it. */
   #leaveAside(undrained: Undrained, bucket: number, error: unknown): void {
     undrained.set(bucket, error);
     if (this.#isAsideLogged) return;

@@ -3,11 +3,11 @@ import type { Category } from '../../domain/key.ts';
 import type { EntryDraft, JournalEntry } from '../../domain/ledger-entry.ts';
 import type { Admission } from '../ledger.ts';
 
-/** The form in which entries and holds pass through Redis; lua/post.inc.lua writes the head, the gateway the rest. */
+/** Texts of entries and holds in Redis. lua/post.inc.lua writes the head of a journal entry, the gateway everything else. */
 
 /**
- * `<seq> <balance after> <day booked> <epoch> <crossing> <draft JSON>` → entry. Its balance may be beyond what a number holds
- * exactly: the book takes no such entry. Throws where no gateway wrote the text.
+ * Parses `<seq> <balance after> <day booked> <epoch> <crossing> <draft JSON>`. The balance may be beyond what a number holds
+ * exactly; the book takes no such entry. Throws where no gateway wrote the text.
  */
 export function parseJournalEntry(text: string): JournalEntry {
   const head = text.slice(0, text.indexOf('{'));
@@ -24,7 +24,7 @@ export function parseJournalEntry(text: string): JournalEntry {
   return { ...draft, seq, balanceAfter: balanceAfter as Micro, day, epoch, crossing: crossing === 1 };
 }
 
-/** The same; undefined where no gateway wrote the text. */
+/** Parses the text of a journal entry as parseJournalEntry does; undefined where no gateway wrote it. */
 export function readJournalEntry(text: string | undefined): JournalEntry | undefined {
   try {
     return parseJournalEntry(text ?? '');
@@ -33,12 +33,12 @@ export function readJournalEntry(text: string | undefined): JournalEntry | undef
   }
 }
 
-/** The draft of an entry, as the scripts take it. */
+/** The text of a draft, as the scripts take it. */
 export function draftText(draft: EntryDraft): string {
   return JSON.stringify(draft);
 }
 
-/** Takes the place, balance and day off an entry, so that it can be applied again. */
+/** The draft of a journal entry, without seq, balance, day and epoch, so that it can be applied again. */
 export function draftOf(entry: JournalEntry): EntryDraft {
   const {
     seq: _seq,
@@ -51,13 +51,16 @@ export function draftOf(entry: JournalEntry): EntryDraft {
   return draft;
 }
 
-/** `<amount> <deadline ms> <key id> <account id> <created ms> <category> <endpoint> <model>` (see lua/admit.lua). */
+/** The text of a hold: `<amount> <deadline ms> <key id> <account id> <created ms> <category> <endpoint> <model>` (lua/admit.lua). */
 export function holdText(admission: Admission, now: number, deadline: number): string {
   const { hold, keyId, accountId, category, endpoint, model } = admission;
   return `${hold} ${deadline} ${keyId} ${accountId} ${now} ${category} ${endpoint} ${model}`;
 }
 
-/** A hold, or (the rest absent) a bar against a repeat. */
+/**
+ * A field of the holds hash: a hold, or (only `deadline` present) a tombstone of a cancelled admission or an idempotency marker
+ * of an entry that was applied without a hold, both stored as `- <deadline ms>`.
+ */
 export interface StoredHold {
   readonly amount?: Micro;
   readonly deadline: number;

@@ -1,84 +1,82 @@
+import type { EventEmitter } from 'node:events';
 import type { Book } from '../../book/book.ts';
 import type { JournalEntry } from '../../domain/ledger-entry.ts';
 import type { Log } from '../../log/log.ts';
-import type { Stale } from '../ledger.ts';
-import { entryAnew } from '../recovery/repost-args.ts';
+import { repostArgs } from '../recovery/repost-args.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { accountName, bucketOf, journalName } from '../redis/redis-keys.ts';
+import { accountRedisKey, bucketOf, journalRedisKey } from '../redis/redis-keys.ts';
 import { readJournalEntry } from './entry-text.ts';
 import { PostApart } from './post-apart.ts';
 import { SetAside } from './set-aside.ts';
 
-/** Entries that one bucket gives to a pass. */
+/** Most entries that a pass takes from one bucket. */
 const BATCH = 500;
 
-/** Where in its journal a bucket is to be read from: a stream id as XRANGE takes it. */
-export type Places = ReadonlyMap<number, string>;
+/** Position in the journal of each bucket from which a pass reads: a stream id as XRANGE takes it. */
+export type StreamPositions = ReadonlyMap<number, string>;
 export const OLDEST = '-';
+
+/** What a drain finds that others must act on. */
+export interface JournalEvents {
+  /** Entries of the account cannot be booked before it is rebuilt; `epoch` is over. */
+  accountBehind: [accountId: number, epoch: number];
+  /** Alerts were queued in the book. */
+  alertsQueued: [];
+}
 
 export type BucketFailed = (bucket: number, error: unknown) => void;
 
-interface Waiting {
+interface JournalledEntry {
   readonly bucket: number;
   readonly streamId: string;
   readonly entry: JournalEntry;
 }
 
 /**
- * Journal → book, one pass: reads the oldest entries, commits them to the book, then deletes them from the stream. Any
- * number of gateways may do so at once, and any may die anywhere: the book takes an entry id once, a deletion is
- * idempotent. Entries that the book refuses as superseded (a rebuild came between, or they do not continue its ledger, and
- * then the account is rebuilt first) are applied again by lua/repost.lua, which is once by itself.
+ * One pass from the journals to the book: reads the oldest entries, commits them to the book, then deletes them from the
+ * streams. Any number of gateways may do so at once, and any may die at any step: the book takes an entry id once, and a
+ * deletion is idempotent. Entries that the book refuses as superseded (a rebuild came between, or they do not continue the
+ * account's ledger, which is then rebuilt first) are applied again by lua/repost.lua, once however many gateways try.
  */
 export class JournalPass {
   readonly #client: RedisClient;
   readonly #poster: PostApart;
   readonly #aside: SetAside;
   readonly #log: Log;
-  readonly #rebuild: (accountId: number, stale?: Stale) => Promise<void>;
-  readonly #onAlerts: () => void;
+  readonly #events: EventEmitter<JournalEvents>;
 
-  constructor(options: {
-    client: RedisClient;
-    book: Book;
-    log: Log;
-    /** Rebuilds an account in whose entries the book found a gap. */
-    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
-    /** Alerts were queued in the book. */
-    onAlerts: () => void;
-  }) {
-    this.#client = options.client;
-    this.#poster = new PostApart(options.book);
-    this.#aside = new SetAside(options.log);
-    this.#log = options.log;
-    this.#rebuild = options.rebuild;
-    this.#onAlerts = options.onAlerts;
+  constructor(parts: { client: RedisClient; book: Book; log: Log; events: EventEmitter<JournalEvents> }) {
+    this.#client = parts.client;
+    this.#poster = new PostApart(parts.book);
+    this.#aside = new SetAside(parts.log);
+    this.#log = parts.log;
+    this.#events = parts.events;
   }
 
-  /** Entries that the book does not take. */
+  /** Number of entries that the book does not take. */
   get refused(): number {
     return this.#aside.count;
   }
 
-  /** The bucket's journal was found empty. */
+  /** Forgets what was refused in a bucket: its journal was found empty. */
   emptied(bucket: number): void {
     this.#aside.beginAnew(bucket);
   }
 
   /**
-   * Takes from each bucket the entries from the place on that stands beside it. Resolves with the buckets that have more,
-   * and from where: what must wait for a rebuild of its account stays, as does what the book refuses, and neither keeps back
-   * what is behind it. Rejects where the book takes no entries; a bucket for which Redis does not answer is told to `failed`.
+   * Takes the entries of each bucket from its position on. Resolves with the buckets that have more, and their positions.
+   * Entries that wait for a rebuild of their account stay, as do entries that the book refuses; neither keep back those
+   * behind them. Rejects where the book takes no entries; calls `failed` for a bucket for which Redis does not answer.
    */
-  async run(places: Places, failed: BucketFailed): Promise<Places> {
-    const { waiting, more } = await this.#read(places, failed);
-    if (waiting.length === 0) return more;
-    const posting = await this.#poster.post(waiting.map(({ entry }) => entry));
-    if (posting.alerts > 0) this.#onAlerts();
+  async run(positions: StreamPositions, failed: BucketFailed): Promise<StreamPositions> {
+    const { entries, more } = await this.#read(positions, failed);
+    if (entries.length === 0) return more;
+    const posting = await this.#poster.post(entries.map(({ entry }) => entry));
+    if (posting.alerts > 0) this.#events.emit('alertsQueued');
     const done = new Map<number, string[]>();
-    /** Accounts to be rebuilt, and the epoch that is over. */
+    /** Epochs that are over, by the accounts to be rebuilt. */
     const behind = new Map<number, number>();
-    for (const [index, { bucket, streamId, entry }] of waiting.entries()) {
+    for (const [index, { bucket, streamId, entry }] of entries.entries()) {
       const result = posting.results[index];
       if (result instanceof Error) {
         this.#aside.add(bucket, streamId, { accountId: entry.accountId, entryId: entry.id, err: result });
@@ -99,7 +97,7 @@ export class JournalPass {
     }
     await Promise.all(
       [...done].map(([bucket, ids]) =>
-        this.#client.xdel(journalName(bucket), ...ids).catch((error: unknown) => failed(bucket, error)),
+        this.#client.xdel(journalRedisKey(bucket), ...ids).catch((error: unknown) => failed(bucket, error)),
       ),
     );
     for (const accountId of posting.gaps) {
@@ -107,25 +105,25 @@ export class JournalPass {
         { accountId },
         'entries are missing in the journal; the account is rebuilt from the book',
       );
-      const last = waiting.findLast(({ entry }) => entry.accountId === accountId);
+      const last = entries.findLast(({ entry }) => entry.accountId === accountId);
       behind.set(accountId, last?.entry.epoch ?? 0);
     }
-    for (const [accountId, epoch] of behind) this.#rebuildLater(accountId, epoch);
+    for (const [accountId, epoch] of behind) this.#events.emit('accountBehind', accountId, epoch);
     return more;
   }
 
   async #read(
-    places: Places,
+    positions: StreamPositions,
     failed: BucketFailed,
-  ): Promise<{ waiting: Waiting[]; more: Map<number, string> }> {
+  ): Promise<{ entries: JournalledEntry[]; more: Map<number, string> }> {
     const more = new Map<number, string>();
-    const buckets = [...places.keys()];
+    const buckets = [...positions.keys()];
     const replies = await Promise.allSettled(
-      [...places].map(([bucket, from]) =>
-        this.#client.xrange(journalName(bucket), from, '+', 'COUNT', BATCH),
+      [...positions].map(([bucket, from]) =>
+        this.#client.xrange(journalRedisKey(bucket), from, '+', 'COUNT', BATCH),
       ),
     );
-    const waiting = replies.flatMap((reply, index) => {
+    const entries = replies.flatMap((reply, index) => {
       const bucket = buckets[index] as number;
       if (reply.status === 'rejected') {
         failed(bucket, reply.reason);
@@ -134,7 +132,7 @@ export class JournalPass {
       const last = reply.value.at(-1)?.[0];
       const hasMore = last !== undefined && reply.value.length === BATCH;
       if (hasMore) more.set(bucket, after(last));
-      if (places.get(bucket) === OLDEST) this.#aside.beginAnew(bucket);
+      if (positions.get(bucket) === OLDEST) this.#aside.beginAnew(bucket);
       return reply.value.flatMap(([streamId, fields]) => {
         const entry = readJournalEntry(fields[1]);
         if (entry) return [{ bucket, streamId, entry }];
@@ -142,22 +140,15 @@ export class JournalPass {
         return [];
       });
     });
-    return { waiting, more };
+    return { entries, more };
   }
 
-  /** The reply of lua/repost.lua. */
+  /** Applies an entry again; resolves with the reply of lua/repost.lua. */
   #repost(streamId: string, entry: JournalEntry) {
     const { accountId, epoch } = entry;
-    const { key, values } = entryAnew(entry);
-    const journal = journalName(bucketOf(accountId));
-    return this.#client.repost(accountName(accountId), key, journal, streamId, ...values, epoch);
-  }
-
-  /** Not awaited: a rebuild drains first and would wait for the very run that asks for it. */
-  #rebuildLater(accountId: number, epoch: number): void {
-    this.#rebuild(accountId, { epoch }).catch((error: unknown) =>
-      this.#log.error({ err: error, accountId }, 'rebuild failed'),
-    );
+    const { key, values } = repostArgs(entry);
+    const journal = journalRedisKey(bucketOf(accountId));
+    return this.#client.repost(accountRedisKey(accountId), key, journal, streamId, ...values, epoch);
   }
 }
 

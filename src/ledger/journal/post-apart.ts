@@ -1,23 +1,24 @@
 import { type Book, BookUnavailable, type PostResult } from '../../book/book.ts';
 import type { JournalEntry } from '../../domain/ledger-entry.ts';
 
-/** How long an account whose entries were refused is left alone, as each try is a transaction that fails. */
+/** Pause before entries of a refused account are tried again: each try is a transaction that fails. */
 const AGAIN_MS = 2_000;
 
 export interface PostedApart {
-  /** In the order of the entries offered; an error: the book refused it, or one of its account before it. */
+  /** In the order of the entries offered. An error: the book refused the entry, or an earlier one of its account. */
   readonly results: readonly (PostResult | Error)[];
   readonly gaps: readonly number[];
   readonly alerts: number;
 }
 
 /**
- * Posts entries of many accounts in one transaction. Where the book refuses that, each account's are posted on their own, one
- * by one up to the one that is refused: it keeps back those of its own account, whose balances follow from it, and no other's.
+ * Posts entries of many accounts in one transaction. Where the book refuses that, the entries of each account are posted
+ * apart, one by one up to the first that is refused. That one keeps back the later entries of its own account, whose
+ * balances follow from it, and of no other account.
  */
 export class PostApart {
   readonly #book: Pick<Book, 'post'>;
-  /** Accounts whose entries were refused, why, and when they are tried again. */
+  /** Reason of the refusal and time of the next try, by account. */
   readonly #refused = new Map<number, { readonly error: Error; readonly until: number }>();
 
   constructor(book: Pick<Book, 'post'>) {
@@ -69,7 +70,7 @@ export class PostApart {
   }
 }
 
-/** Throws where it was not the entries that the book refused. */
+/** The error with which the book refused entries. Throws BookUnavailable on: then it refused nothing. */
 function refusal(error: unknown): Error {
   if (error instanceof BookUnavailable) throw error;
   return error instanceof Error ? error : new Error(String(error));

@@ -2,7 +2,7 @@ import type { Log } from '../../log/log.ts';
 
 /**
  * Entries that stay in their journal because the book does not take them: no gateway wrote them, the balance has no room for
- * them, or their account's rows refuse them. Each is logged once, and counted for as long as it is found again.
+ * them, or a constraint of their account's rows refuses them. Each is logged once, and counted as long as it is found again.
  */
 export class SetAside {
   readonly #log: Log;
@@ -17,7 +17,7 @@ export class SetAside {
     return [...this.#found.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** The bucket's journal is read from its beginning: what is still refused is found again. */
+  /** Begins a new count for a bucket, whose journal is read from its start: entries still refused are found again. */
   beginAnew(bucket: number): void {
     this.#before.set(bucket, this.#found.get(bucket) ?? new Set());
     this.#found.delete(bucket);

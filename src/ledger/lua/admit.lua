@@ -1,18 +1,18 @@
--- Admit: version check, spending limit, balance, hold (contract section 3, checks 11 and 12). Of several calls, one
--- after the other.
+-- Admit: version check, spending limit, balance, hold (specification section 3, checks 11 and 12), for several calls,
+-- one after the other.
 -- KEYS  of each call: account hash, key hash, holds hash
 -- ARGV  of each call: request id;
 --       '<key version> <account version> <hold (micro-credits)> <limit, or -> <period field d|w|m> <its start (days since epoch)>':
---         one argument, because each costs the gateway as much as reading all of these costs here;
+--         one argument, because an argument costs the gateway as much as splitting this text costs here;
 --       hold record: '<amount> <deadline ms> <key id> <account id> <created ms> <category> <endpoint> <model>'
--- Reply of each call: epoch (integer): it is held | {'STALE'} | {'MISSING'} live state to be rebuilt
+-- Reply of each call: epoch (integer): the credits are held | {'STALE'} | {'MISSING'} live state to be rebuilt
 --       | {'VOID'} cancelled before it came, or repeated | {'LIMIT', spent, held} | {'FUNDS', balance, held}
 --       | {'ERROR', message}
--- O(1) for each.
+-- O(1) for each call.
 --- @include int
 --- @include each
 
--- Accounts and keys of this run by name: each is read once and its holds are written once, however many calls are its own.
+-- Accounts and keys of this run, by Redis key: each is read once and its holds are written once, however many calls it has.
 local accounts, keys = {}, {}
 
 local function readAccount(name)
@@ -53,7 +53,7 @@ local function admit(accountName, keyName, holdsName, id, numbers, record)
 end
 
 local replies = each(admit, 3)
--- HSET cannot fail on a hash that was read, as HINCRBY can on what it finds: all holds are there by now.
+-- HSET cannot fail on a hash that was read; HINCRBY could fail on a field's value, after the holds have been written.
 for name, account in pairs(accounts) do
   if account.added > 0 then redis.call('HSET', name, 'held', int(account.held + account.added)) end
 end

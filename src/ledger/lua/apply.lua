@@ -1,8 +1,8 @@
--- Apply: post an entry that has no hold, once: a grant, or a charge whose hold a lost Redis took with it.
+-- Apply: post an entry without a hold, once: a grant, or a charge whose hold was lost with the state of Redis.
 -- KEYS  1 account hash  2 key hash (the account hash again where ARGV 2 is 0)  3 holds hash  4 journal stream
--- ARGV  1 entry id  2 books on a key 1|0  3 when the mark against a repeat may be forgotten (ms since epoch)
+-- ARGV  1 entry id  2 books on a key 1|0  3 when the idempotency marker may be forgotten (ms since epoch)
 --       4 credits (signed)  5 day  6 week  7 month  8 entry JSON
---       9 how far from 0 the balance may get, less what is held of it: '' for a charge, which was made already
+--       9 most that the balance, less its holds, may be away from 0; '' for a charge, which was made already
 -- Reply {'APPLIED', balance after} | {'DONE', balance now} applied before | {'MISSING'} live state to be rebuilt
 --       | {'BEYOND'} refused: it would take the balance further beyond the bound. Final: so is every repeat
 -- O(1).
@@ -14,9 +14,9 @@ if ARGV[2] == '1' then
   key = readKey(KEYS[2])
   if not key or key.ep ~= account.ep then return { 'MISSING' } end
 end
-local mark = redis.call('HGET', KEYS[3], ARGV[1])
-if mark then
-  if string.sub(mark, -7) == ' beyond' then return { 'BEYOND' } end
+local marker = redis.call('HGET', KEYS[3], ARGV[1])
+if marker then
+  if string.sub(marker, -7) == ' beyond' then return { 'BEYOND' } end
   return { 'DONE', int(account.bal) }
 end
 if ARGV[9] ~= '' then
@@ -29,7 +29,7 @@ if ARGV[9] ~= '' then
 end
 local after = post(account, key, KEYS[4], tonumber(ARGV[4]), 0,
   tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8])
--- After what can fail: a mark without its entry would stand for it.
+-- After what can fail: a marker without its entry would claim that the entry was applied.
 redis.call('HSET', KEYS[3], ARGV[1], '- ' .. ARGV[3])
 write()
 return { 'APPLIED', after }

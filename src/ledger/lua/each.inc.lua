@@ -1,5 +1,5 @@
--- Runs `script` for each call, with its `keyCount` names and its three arguments. The error of one call is its own
--- reply, {'ERROR', message}, and no other call's; what Redis refuses altogether, a write to a replica, say, each gets.
+-- Runs `script` for each call, with the call's `keyCount` Redis keys and three arguments. An error is the reply of its own
+-- call only, {'ERROR', message}; where Redis refuses everything (a write to a replica, say), every call gets it.
 local function each(script, keyCount)
   local replies = {}
   for call = 0, #ARGV / 3 - 1 do

@@ -1,4 +1,4 @@
--- Shared by every script that moves a balance; included by the loader, never run alone.
+-- Moving a balance: shared by every script that does so. Included by the loader, never run alone.
 --
 -- Account hash: v version, on 1|0, bal balance, held Σ of holds, seq entries so far, thr alert threshold, ep epoch (none
 -- while it is rebuilt: then rb says by whom and ru until when others wait).
@@ -9,16 +9,16 @@
 
 --- @include int
 
--- Beyond this either way a double is no exact integer any more, and the book takes no entry. What operators give and take
--- stays within a narrower bound (lua/apply.lua); charges and refunds are refused here, before anything is written.
+-- Beyond ±2^53 a double is no exact integer any more, and the book takes no entry. Grants stay within a narrower bound
+-- (lua/apply.lua); charges and refunds are refused here, before anything is written.
 local MOST_EXACT = 9007199254740991
 
 local function fits(account, credits)
   return credits == 0 or math.abs(account.bal + credits) <= MOST_EXACT
 end
 
--- Accounts and keys of this run of the script by name, false where there is none: each is read once and written once,
--- by write() at the end, however many entries are its own.
+-- Accounts and keys of this run of the script, by Redis key, false where there is none: each is read once, and written once
+-- by write() at the end, however many entries it has.
 local accounts, keys = {}, {}
 
 local function readAccount(name)
@@ -55,12 +55,12 @@ end
 -- Periods only move forward: a gateway whose clock is behind books on the period that has begun elsewhere.
 local function add(start, spent, now, amount)
   if now > start then return now, amount end
-  -- No spending limit is as high: what goes beyond need not be known to the micro-credit.
+  -- No spending limit is this high, so amounts beyond it need not be exact.
   return start, math.min(spent + amount, MOST_EXACT)
 end
 
--- What is given back to a key is taken off the periods in which it was charged, where they are still the current ones:
--- yesterday's charge does not make room for more spending today.
+-- A refund is taken off the periods in which the charge was booked, where they are still the current ones: giving back
+-- yesterday's charge makes no room for more spending today.
 local function takeBack(start, spent, charged, amount)
   if start == charged then return start, spent - amount end
   return start, spent
@@ -68,8 +68,8 @@ end
 
 -- Moves the balance by `credits` (negative: a debit), takes `release` off the holds, books the spend on the key
 -- (key may be nil: top-ups; credits above 0 with a key are a refund, and the periods those of its charge), and appends the entry to the journal as
--- "<seq> <balance after> <day booked> <epoch> <crossing 1|0> <entry JSON>". write() must follow. What can fail comes first:
--- where it does, account and key are as they were.
+-- "<seq> <balance after> <day booked> <epoch> <crossing 1|0> <entry JSON>". write() must follow. Whatever can fail comes
+-- first, so that account and key are unchanged after an error.
 local function post(account, key, journal, credits, release, day, week, month, entry)
   if not fits(account, credits) then error('a balance beyond 2^53 micro-credits') end
   local before, seq = account.bal, account.seq + 1

@@ -1,9 +1,9 @@
--- Publish a key: make a committed record the one that every gateway judges by. Never goes back to an older one.
+-- Publish a key: make a committed record the one that every gateway authorises with. Never goes back to an older version.
 -- KEYS  1 account hash  2 key hash
 -- ARGV  1 version  2 record JSON  3 '1' where the key was created just now (it has spent nothing)
--- Reply 'PUBLISHED' | 'NEWER' a newer one stands
---       | 'ABSENT' not live: the next use rebuilds it from the book. Version and record stay here without an epoch, because a
---         rebuild under way may have read the book before the change: it leaves a newer version as it is
+-- Reply 'PUBLISHED' | 'NEWER' this version or a newer one stands
+--       | 'ABSENT' not live: the next use rebuilds it from the book. Version and record are stored without an epoch all the
+--         same: a rebuild under way may have read the book before the change, and leaves a newer version as it is
 -- O(1).
 local version = redis.call('HGET', KEYS[2], 'v')
 if version then

@@ -1,5 +1,5 @@
--- Restore an account: last step of a rebuild; opens it for traffic again. Entries of its journal that the book has not and
--- will not take, because their epoch is over, are applied in the same step: what they cost cannot be spent once more.
+-- Restore an account: last step of a rebuild; opens the account for traffic again. Journal entries that the book lacks and
+-- will refuse, because their epoch is over, are applied in the same step: their credits cannot be spent a second time.
 -- KEYS  1 account hash  2 holds hash  3 journal stream  4… of each such entry: key hash (the account hash again where it has none)
 -- ARGV  1 '<gateway>:<attempt>' as in begin-rebuild  2 account id  3 epoch  4 version  5 active 1|0  6 alert threshold
 --       7 balance  8 seq, then of each such entry: stream id, books on a key 1|0, credits (signed), day, week, month, entry JSON
@@ -21,7 +21,7 @@ redis.call('HSET', KEYS[1], 'ep', ARGV[3], 'v', version, 'on', on, 'thr', thr,
 local restored = readAccount(KEYS[1])
 for i = 4, #KEYS do
   local at = 9 + (i - 4) * 7
-  -- One that does not fit waits in the journal until it does (lua/repost.lua).
+  -- An entry that does not fit waits in the journal until it does (lua/repost.lua).
   if fits(restored, tonumber(ARGV[at + 2])) and redis.call('XDEL', KEYS[3], ARGV[at]) == 1 then
     local key = ARGV[at + 1] == '1' and readKey(KEYS[i]) or nil
     post(restored, key, KEYS[3], tonumber(ARGV[at + 2]), 0,

@@ -1,4 +1,4 @@
--- Restore keys: second step of a rebuild. Their epoch is that of the account only after restore-account.
+-- Restore keys: second step of a rebuild. The keys are live only once restore-account has given the account their epoch.
 -- KEYS  1 account hash  2 holds hash  3… key hashes
 -- ARGV  1 '<gateway>:<attempt>' as in begin-rebuild  2 epoch  3 day  4 week  5 month (starts), then for each key: id,
 --       version, record JSON, spent in day, week, month

@@ -1,13 +1,14 @@
--- Settle: release the hold, debit, book the spend, append to the journal (contract section 5). Once per hold. Of
--- several calls, one after the other.
+-- Settle: release the hold, debit, book the spend, append to the journal (specification section 5), once per hold,
+-- for several calls, one after the other.
 -- KEYS  of each call: account hash, key hash, holds hash, journal stream
 -- ARGV  of each call: request id;
 --       '<epoch of the admission> <credits (≤ 0)> <day> <week> <month> (starts, days since epoch)';
 --       entry JSON
--- Reply of each call: 1 settled | 'DONE' settled or expired before, or lost with Redis' tail: journal and book tell
---       | 'LOST' Redis lost the hold (epoch changed): apply without it
+-- Reply of each call: 1 settled | 'DONE' settled or expired before, or lost with the last writes of Redis:
+--         journal and book tell
+--       | 'LOST' Redis lost the hold (the epoch changed): apply the charge without it
 --       | 'MISSING' live state to be rebuilt | {'ERROR', message}
--- O(1) for each.
+-- O(1) for each call.
 --- @include post
 --- @include each
 
@@ -23,7 +24,7 @@ local function settle(accountName, keyName, holdsName, journal, id, numbers, ent
   end
   if string.sub(hold, 1, 1) == '-' then return 'DONE' end
   local release = tonumber(string.match(hold, '^%d+'))
-  -- First: a Redis without memory takes a deletion, and then whatever follows it in the same script.
+  -- The deletion comes first: a Redis out of memory executes it, and then the writes that follow it in one script.
   redis.call('HDEL', holdsName, id)
   local isPosted, fault = pcall(post, account, key, journal, tonumber(credits), release,
     tonumber(day), tonumber(week), tonumber(month), entry)

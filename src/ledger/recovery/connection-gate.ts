@@ -1,6 +1,8 @@
 import type { Redis } from 'ioredis';
 import { BookUnavailable } from '../../book/book.ts';
 import type { Log } from '../../log/log.ts';
+import type { Settler } from '../calls/settler.ts';
+import type { JournalDrain } from '../journal/drain.ts';
 import { LedgerUnavailable } from '../ledger.ts';
 import { addressOf, type BucketOwners } from '../redis/bucket-owners.ts';
 import { RedisCluster } from '../redis/cluster.ts';
@@ -8,62 +10,60 @@ import type { RedisClient } from '../redis/connect.ts';
 import { BUCKETS } from '../redis/redis-keys.ts';
 import type { LiveStateCheck } from './live-state-check.ts';
 
-/** How long a call waits for Redis to come back before it is refused. Contract section 5: 503, within 1.5 s. */
+/** Longest wait of a call for Redis to come back, before it is refused (specification section 5: 503 within 1.5 s). */
 const PATIENCE_MS = 1_000;
 const CHECK_AGAIN_MS = 50;
-/** A node that answers, but cannot be compared with the book for another reason than the book, is let through after this. */
+/** Time after which a node is let through that answers, but cannot be compared with the book, though the book answers too. */
 const CHECK_WITHIN_MS = 5_000;
-/** Buckets that were let through while the book was away are compared once it is back. */
+/** Pause between tries to compare buckets that were let through without a comparison. */
 const CHECK_LATER_MS = 2_000;
 
 const ALL = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
 
 interface Bucket {
   open: boolean;
-  /** The node that it was compared on. */
+  /** The node on which the bucket was compared with the book. */
   owner: string | undefined;
-  /** Changes with each closing; a check that belongs to an earlier one is void. */
-  turn: number;
+  /** Changes with each closing: a check of an earlier generation is void. */
+  generation: number;
   waiting: Set<() => void>;
 }
 
 /**
  * Lets calls through to Redis only while the node that has their account is connected and known to have lost nothing.
  * States of a bucket: closed → (its node answers) checking → open → (connection lost, or another node took over) closed.
- * Old state would admit a deleted key, or give entries places that are taken. A cluster that lacks a node stays open
- * for the accounts of the others.
+ * Outdated state would admit a deleted key, or number entries with a seq that is taken. A cluster that lacks a node stays
+ * open for the accounts of the others.
  */
 export class ConnectionGate {
   readonly #client: RedisClient;
   readonly #owners: BucketOwners;
   readonly #check: LiveStateCheck;
   readonly #log: Log;
-  readonly #opened: (bucket: number) => void;
-  readonly #closed: (bucket: number) => void;
+  readonly #drain: JournalDrain;
+  readonly #settler: Settler;
   readonly #buckets: readonly Bucket[] = ALL.map(() => ({
     open: false,
     owner: undefined,
-    turn: 0,
+    generation: 0,
     waiting: new Set(),
   }));
-  #turns = 0;
+  #generation = 0;
 
-  constructor(options: {
+  constructor(parts: {
     client: RedisClient;
     owners: BucketOwners;
     check: LiveStateCheck;
     log: Log;
-    /** A bucket was opened: its journal may hold what another gateway left. */
-    opened: (bucket: number) => void;
-    /** A bucket was closed: its node may have lost its last seconds. */
-    closed: (bucket: number) => void;
+    drain: JournalDrain;
+    settler: Settler;
   }) {
-    this.#client = options.client;
-    this.#owners = options.owners;
-    this.#check = options.check;
-    this.#log = options.log;
-    this.#opened = options.opened;
-    this.#closed = options.closed;
+    this.#client = parts.client;
+    this.#owners = parts.owners;
+    this.#check = parts.check;
+    this.#log = parts.log;
+    this.#drain = parts.drain;
+    this.#settler = parts.settler;
     this.#client.on('ready', () => this.#suspect(ALL));
     this.#client.on('close', () => this.#close(ALL));
     if (this.#client instanceof RedisCluster) this.#watch(this.#client);
@@ -94,6 +94,7 @@ export class ConnectionGate {
     });
   }
 
+  /** Resolves when every bucket is open; rejects with LedgerUnavailable after `patienceMs`. */
   async allOpened(patienceMs: number): Promise<void> {
     await Promise.all(ALL.map((bucket) => this.opened(bucket, patienceMs)));
   }
@@ -102,7 +103,7 @@ export class ConnectionGate {
     return this.#buckets[bucket] as Bucket;
   }
 
-  /** Of a cluster: another node answers for some buckets now, or the same one on a new connection. */
+  /** Watches a cluster for buckets that another node answers for now, or the same node on a new connection. */
   #watch(cluster: RedisCluster): void {
     cluster.on('-node', (node: Redis) => {
       const owner = addressOf(node);
@@ -124,28 +125,33 @@ export class ConnectionGate {
   }
 
   #close(buckets: readonly number[]): number {
-    const turn = ++this.#turns;
+    const generation = ++this.#generation;
     for (const bucket of buckets) {
-      Object.assign(this.#at(bucket), { open: false, turn });
-      this.#closed(bucket);
+      Object.assign(this.#at(bucket), { open: false, generation });
+      // Its node may have lost its last seconds.
+      this.#settler.pin(bucket);
     }
-    return turn;
+    return generation;
   }
 
   #suspect(buckets: readonly number[]): void {
-    // Not ready as a whole: that it is follows, and is checked.
+    // Not ready as a whole: the event that it is follows, and suspects every bucket.
     if (buckets.length === 0 || this.#client.status !== 'ready') return;
     void this.#reopen(buckets, this.#close(buckets));
   }
 
-  async #reopen(buckets: readonly number[], turn: number): Promise<void> {
+  async #reopen(buckets: readonly number[], generation: number): Promise<void> {
     const answeringSince = new Map<string, number>();
     for (;;) {
-      const closed = buckets.filter((bucket) => !this.#at(bucket).open && this.#at(bucket).turn === turn);
+      const closed = buckets.filter(
+        (bucket) => !this.#at(bucket).open && this.#at(bucket).generation === generation,
+      );
       if (closed.length === 0) return;
       const groups = Map.groupBy(closed, (bucket) => this.#owners.ownerOf(bucket));
       await Promise.all(
-        [...groups].map(([owner, group]) => owner && this.#tryGroup(owner, group, turn, answeringSince)),
+        [...groups].map(
+          ([owner, group]) => owner && this.#tryGroup(owner, group, generation, answeringSince),
+        ),
       );
       if (closed.every((bucket) => this.#at(bucket).open)) return;
       this.#owners.refresh();
@@ -153,7 +159,12 @@ export class ConnectionGate {
     }
   }
 
-  async #tryGroup(owner: string, group: number[], turn: number, since: Map<string, number>): Promise<void> {
+  async #tryGroup(
+    owner: string,
+    group: number[],
+    generation: number,
+    since: Map<string, number>,
+  ): Promise<void> {
     const reader = this.#owners.reader(owner);
     if (!reader) return;
     try {
@@ -169,33 +180,34 @@ export class ConnectionGate {
     } catch (error) {
       const isOverdue = Date.now() - (since.get(owner) ?? 0) > CHECK_WITHIN_MS;
       if (!(error instanceof BookUnavailable) && !isOverdue) return;
-      // With the book out of reach calls go on (contract section 5); keys and balances in Redis are all there is.
+      // With the book out of reach calls go on (specification section 5), on the keys and balances that Redis has.
       this.#log.warn({ err: error, redis: owner }, 'redis could not be compared with the book');
       isChecked = false;
     }
-    const opened = group.filter((bucket) => this.#letThrough(bucket, owner, turn));
-    if (!isChecked) this.#checkLater(opened, owner, turn);
+    const opened = group.filter((bucket) => this.#letThrough(bucket, owner, generation));
+    if (!isChecked) this.#checkLater(opened, owner, generation);
   }
 
-  #letThrough(bucket: number, owner: string, turn: number): boolean {
+  #letThrough(bucket: number, owner: string, generation: number): boolean {
     const state = this.#at(bucket);
-    if (state.turn !== turn || this.#owners.ownerOf(bucket) !== owner) return false;
+    if (state.generation !== generation || this.#owners.ownerOf(bucket) !== owner) return false;
     Object.assign(state, { open: true, owner });
     for (const passed of state.waiting) passed();
     state.waiting.clear();
-    this.#opened(bucket);
+    // Its journal may hold what another gateway left.
+    this.#drain.touch(bucket);
     return true;
   }
 
-  #checkLater(buckets: readonly number[], owner: string, turn: number): void {
+  #checkLater(buckets: readonly number[], owner: string, generation: number): void {
     const timer = setTimeout(async () => {
-      const mine = buckets.filter((bucket) => this.#at(bucket).turn === turn);
+      const mine = buckets.filter((bucket) => this.#at(bucket).generation === generation);
       const reader = this.#owners.reader(owner);
       if (mine.length === 0 || !reader) return;
       try {
         await this.#check.verify(new Set(mine), reader);
       } catch {
-        this.#checkLater(mine, owner, turn);
+        this.#checkLater(mine, owner, generation);
       }
     }, CHECK_LATER_MS);
     timer.unref();

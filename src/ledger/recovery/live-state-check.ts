@@ -1,52 +1,54 @@
 import type { Book } from '../../book/book.ts';
 import type { Log } from '../../log/log.ts';
-import type { Stale } from '../ledger.ts';
+import type { Settler } from '../calls/settler.ts';
+import type { Publisher } from '../publisher.ts';
 import type { NodeReader } from '../redis/bucket-owners.ts';
-import { accountName, bucketOf } from '../redis/redis-keys.ts';
+import type { RedisClock } from '../redis/clock.ts';
+import { accountRedisKey, bucketOf } from '../redis/redis-keys.ts';
+import type { Rebuilder } from './rebuild.ts';
 
-/** A Redis that comes back may lack its last seconds; accounts quiet for longer than this cannot be concerned. */
+/** Age of the last entry up to which an account is compared: a Redis that comes back lacks its last seconds at most. */
 const RECENT_MS = 3_600_000;
-/** Keys and accounts changed within this are published again: Redis may lack what it had noted as published. */
+/** Age of changes to keys and accounts that are published again: Redis may lack records that are noted as published. */
 const CHANGED_MS = 600_000;
-/** Comparisons in a row: one that finds nothing behind must follow the last rebuild. */
+/** Comparisons in a row; the last rebuild must be followed by one that finds no account behind. */
 const COMPARISONS = 3;
 
 /**
- * Compares what a node of Redis holds with the book, and restores what it lacks.
+ * Compares the state that a node of Redis holds with the book, and restores what the node lacks.
  *
- * A Redis that was restarted, or a replica that was promoted, may have come back without what had been acknowledged last
- * (AOF everysec, asynchronous replication). The book tells: an account whose last entry in the book is not in Redis is
- * rebuilt. What is not in the book either, this gateway may remember: settles of the last seconds are looked up, and
- * records changed lately are published again.
+ * A Redis that was restarted, or a replica that was promoted, may have come back without the writes that it acknowledged
+ * last (AOF everysec, asynchronous replication). The book shows part of the loss: an account whose last entry in the book
+ * is not in Redis is rebuilt. This gateway may remember the rest: settles of the last seconds are looked up and repeated,
+ * and records changed lately are published again.
  */
 export class LiveStateCheck {
   readonly #book: Book;
   readonly #log: Log;
-  readonly #hooks: {
-    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
-    replay: (buckets: ReadonlySet<number>) => Promise<void>;
-    republish: (changedSince: number, buckets: ReadonlySet<number>) => Promise<void>;
-    adjustClock: () => Promise<void>;
-  };
+  readonly #rebuilder: Rebuilder;
+  readonly #settler: Settler;
+  readonly #publisher: Publisher;
+  readonly #clock: RedisClock;
 
-  constructor(options: {
+  constructor(parts: {
     book: Book;
     log: Log;
-    rebuild: (accountId: number, stale?: Stale) => Promise<void>;
-    /** Settles again what this gateway settled in these buckets lately and neither Redis nor the book has. */
-    replay: (buckets: ReadonlySet<number>) => Promise<void>;
-    /** Publishes what is unpublished, or was changed since. */
-    republish: (changedSince: number, buckets: ReadonlySet<number>) => Promise<void>;
-    adjustClock: () => Promise<void>;
+    rebuilder: Rebuilder;
+    settler: Settler;
+    publisher: Publisher;
+    clock: RedisClock;
   }) {
-    this.#book = options.book;
-    this.#log = options.log;
-    this.#hooks = options;
+    this.#book = parts.book;
+    this.#log = parts.log;
+    this.#rebuilder = parts.rebuilder;
+    this.#settler = parts.settler;
+    this.#publisher = parts.publisher;
+    this.#clock = parts.clock;
   }
 
-  /** Resolves when these buckets are as new as the book, on the node that is read. Rejects with BookUnavailable too. */
+  /** Resolves when these buckets are as new as the book on the node that is read. Rejects with the Redis error or BookUnavailable. */
   async verify(buckets: ReadonlySet<number>, reader: NodeReader): Promise<void> {
-    await this.#hooks.adjustClock();
+    await this.#clock.adjust();
     const all = await this.#book.recentAccounts(Date.now() - RECENT_MS);
     const recent = all.filter(({ id }) => buckets.has(bucketOf(id)));
     for (let comparison = 1; ; comparison++) {
@@ -57,20 +59,22 @@ export class LiveStateCheck {
         { accounts: behind.length },
         'redis lost entries that the book has; rebuilding these accounts',
       );
-      for (const { id, epoch } of behind) await this.#hooks.rebuild(id, { epoch });
+      for (const { id, epoch } of behind) await this.#rebuilder.rebuild(id, { epoch });
     }
-    await this.#hooks.replay(buckets);
-    await this.#hooks.republish(Date.now() - CHANGED_MS, buckets);
+    await this.#settler.replay(buckets);
+    const concerns = (accountId: number) => buckets.has(bucketOf(accountId));
+    await this.#publisher.publishChangedSince(Date.now() - CHANGED_MS, concerns);
+    await this.#publisher.publishUnpublished(concerns);
   }
 }
 
 type Recent = Awaited<ReturnType<Book['recentAccounts']>>;
 
 async function behindOf(recent: Recent, reader: NodeReader): Promise<Recent> {
-  const live = await Promise.all(recent.map(({ id }) => reader.hmget(accountName(id), 'ep', 'seq')));
+  const live = await Promise.all(recent.map(({ id }) => reader.hmget(accountRedisKey(id), 'ep', 'seq')));
   return recent.filter(({ seq, epoch }, index) => {
     const [liveEpoch, liveSeq] = live[index] ?? [];
-    // An account that is absent is rebuilt at its next use; one of a later epoch has been rebuilt meanwhile.
+    // An absent account is rebuilt at its next use; an account of a later epoch has been rebuilt meanwhile.
     if (!liveEpoch || Number(liveEpoch) > epoch) return false;
     return Number(liveEpoch) < epoch || Number(liveSeq) < seq;
   });

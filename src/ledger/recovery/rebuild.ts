@@ -5,71 +5,73 @@ import type { JournalEntry } from '../../domain/ledger-entry.ts';
 import { periodStarts } from '../../domain/period.ts';
 import type { Log } from '../../log/log.ts';
 import { applyGrant } from '../grants/apply-grant.ts';
+import type { JournalDrain } from '../journal/drain.ts';
 import { readJournalEntry } from '../journal/entry-text.ts';
 import type { Stale } from '../ledger.ts';
 import { BalanceBeyondBound } from '../ledger.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { accountName, bucketOf, holdsName, journalName, keyName } from '../redis/redis-keys.ts';
-import { entryAnew } from './repost-args.ts';
+import {
+  accountRedisKey,
+  bucketOf,
+  holdsRedisKey,
+  journalRedisKey,
+  keyRedisKey,
+} from '../redis/redis-keys.ts';
+import { repostArgs } from './repost-args.ts';
 
 /** Rebuilds in a row that one operation waits for; more means that the state is lost as fast as it is restored. */
 export const REBUILDS = 3;
 
-/** Keys that one script call restores; bounds how long Redis is busy with it. */
+/** Most keys that one script call restores: bounds how long Redis is busy with it. */
 const KEYS_AT_ONCE = 200;
 
-/** Entries that opening an account applies again; more are applied after it (journal-pass.ts). */
+/** Most entries that are applied again in the step that opens an account; JournalPass applies any more after it. */
 const ENTRIES_AT_ONCE = 1_000;
 
-/** Longer than a rebuild takes; after this, another gateway takes the one that died to be dead. */
+/** Time after which another gateway may take a rebuild over; longer than a rebuild takes. */
 const LEASE_MS = 5_000;
-/** How long a call waits for another gateway's rebuild. Contract section 5: 503 within 1.5 s. */
+/** Longest wait of a call for another gateway's rebuild (specification section 5: 503 within 1.5 s). */
 const PATIENCE_MS = 1_000;
 const AGAIN_MS = 20;
-/** Attempts that are overtaken in a row, each after a wait on the book for longer than its lease. */
+/** Attempts in a row that other gateways may take over, each because the book took longer than the lease. */
 const ATTEMPTS = 3;
 
 /**
- * Rebuilds the live state of one account from the book (contract section 5: Redis lost or emptied). Callers of the same
- * account share one rebuild, and so do gateways: what the first one opened was spent once more after a second one that had
- * read the book before.
+ * Rebuilds the live state of one account from the book (specification section 5: Redis lost or emptied). Callers of one
+ * account share one rebuild, and so do gateways: a second rebuild that had read the book before the first one ended would
+ * let the credits be spent again that were spent after the first.
  *
- * States: live or lost → closed (lua/begin-rebuild.lua: nothing moves, so the journal can be brought into the book whole) →
- * read from the book → keys restored → live → grants applied that the book had recorded and Redis lost before their
- * entries were in the book: what an operator gave or took counts again at once, where the sweep would wait until no
+ * States: live or lost → closed (lua/begin-rebuild.lua: nothing moves, so the whole journal can be drained into the book) →
+ * read from the book → keys restored → live → pending grants applied. Those are grants that the book recorded and that
+ * Redis lost before their entries were in the book. Applied here, they count again at once; the sweep would wait until no
  * request can be at work on them (13 to 15 s were measured, in which calls were refused with 402).
  *
- * The book gives each rebuild a new epoch. Entries that were journalled before it and that the book has not, because a
- * gateway was overtaken or they do not continue its ledger, are refused there from then on. They are applied again in the
- * step that opens the account, so that no call can spend what they took.
+ * The book gives each rebuild a new epoch. From then on it refuses entries that were journalled before and that it lacks
+ * (their gateway was overtaken, or they do not continue the account's ledger). They are applied again in the step that
+ * opens the account, so that no call can spend their credits.
  */
 export class Rebuilder {
   readonly #client: RedisClient;
   readonly #book: Book;
   readonly #log: Log;
-  readonly #drain: (bucket: number) => Promise<void>;
-  readonly #touch: (bucket: number) => void;
+  readonly #drain: Pick<JournalDrain, 'drain' | 'touch'>;
   readonly #underWay = new Map<number, Promise<void>>();
   readonly #name = randomUUID();
   #attempts = 0;
 
-  constructor(options: {
+  constructor(parts: {
     client: RedisClient;
     book: Book;
     log: Log;
-    /** Brings the bucket's journal into the book, so that little has to be applied again. */
-    drain: (bucket: number) => Promise<void>;
-    /** Has the journal looked at again: entries that waited for the rebuild can be applied now. */
-    touch: (bucket: number) => void;
+    drain: Pick<JournalDrain, 'drain' | 'touch'>;
   }) {
-    this.#client = options.client;
-    this.#book = options.book;
-    this.#log = options.log;
-    this.#drain = options.drain;
-    this.#touch = options.touch;
+    this.#client = parts.client;
+    this.#book = parts.book;
+    this.#log = parts.log;
+    this.#drain = parts.drain;
   }
 
-  /** Rejects with BookUnavailable or the Redis error; then nothing is opened for traffic. */
+  /** Resolves when the account is live. Rejects with BookUnavailable or the Redis error; then it stays closed. */
   rebuild(accountId: number, stale: Stale = {}): Promise<void> {
     const underWay = this.#underWay.get(accountId);
     if (underWay) return underWay;
@@ -78,23 +80,34 @@ export class Rebuilder {
     return run;
   }
 
+  /**
+   * Rebuilds an account whose `epoch` is over, without anybody to wait for it. Drains find such accounts and must not wait: a
+   * rebuild drains first, and would wait for that very drain. A failure is logged.
+   */
+  rebuildLater(accountId: number, epoch: number): void {
+    this.rebuild(accountId, { epoch }).catch((error: unknown) =>
+      this.#log.error({ err: error, accountId }, 'rebuild failed'),
+    );
+  }
+
   async #rebuild(accountId: number, stale: Stale): Promise<void> {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       const name = `${this.#name}:${++this.#attempts}`;
-      // Before it is closed too, so that a book that is away closes nothing.
-      await this.#drain(bucketOf(accountId));
+      // Drained before the account is closed too, so that a book that is away closes nothing.
+      await this.#drain.drain(bucketOf(accountId));
       if (!(await this.#close(accountId, stale, name))) return;
-      await this.#drain(bucketOf(accountId));
+      // Drained once more, so that few entries have to be applied again.
+      await this.#drain.drain(bucketOf(accountId));
       if (await this.#restore(accountId, name)) return;
     }
     throw new Error('rebuilds of other gateways come in between again and again');
   }
 
-  /** False: it is live, as another gateway has rebuilt it. Rejects where that takes too long. */
+  /** Closes the account. False: another gateway has rebuilt it, and it is live. Rejects where that takes too long. */
   async #close(accountId: number, { keyId, epoch }: Stale, name: string): Promise<boolean> {
     const until = performance.now() + PATIENCE_MS;
-    const account = accountName(accountId);
-    const key = keyId == null ? account : keyName(accountId, keyId);
+    const account = accountRedisKey(accountId);
+    const key = keyId == null ? account : keyRedisKey(accountId, keyId);
     for (;;) {
       const reply = await this.#client.beginRebuild(account, key, name, LEASE_MS, epoch ?? '');
       if (reply !== 'BUSY') return reply === 'CLOSED';
@@ -103,7 +116,7 @@ export class Rebuilder {
     }
   }
 
-  /** False: the book took so long that another gateway has begun anew. */
+  /** Restores the account from the book. False: the book took so long that another gateway has begun a rebuild. */
   async #restore(accountId: number, name: string): Promise<boolean> {
     const bucket = bucketOf(accountId);
     const starts = periodStarts(Date.now());
@@ -114,9 +127,9 @@ export class Rebuilder {
       const chunk = keys.slice(at, at + KEYS_AT_ONCE);
       const reply = await this.#client.restoreKeys(
         2 + chunk.length,
-        accountName(accountId),
-        holdsName(bucket),
-        ...chunk.map(({ key }) => keyName(accountId, key.id)),
+        accountRedisKey(accountId),
+        holdsRedisKey(bucket),
+        ...chunk.map(({ key }) => keyRedisKey(accountId, key.id)),
         name,
         epoch,
         starts.day,
@@ -135,12 +148,12 @@ export class Rebuilder {
     }
     const waiting = await this.#superseded(accountId, epoch);
     const superseded = waiting.slice(0, ENTRIES_AT_ONCE);
-    const anew = superseded.map(({ entry }) => entryAnew(entry));
+    const anew = superseded.map(({ entry }) => repostArgs(entry));
     const reply = await this.#client.restoreAccount(
       3 + superseded.length,
-      accountName(accountId),
-      holdsName(bucket),
-      journalName(bucket),
+      accountRedisKey(accountId),
+      holdsRedisKey(bucket),
+      journalRedisKey(bucket),
       ...anew.map(({ key }) => key),
       name,
       accountId,
@@ -153,19 +166,21 @@ export class Rebuilder {
       ...superseded.flatMap(({ streamId }, index) => [streamId, ...(anew[index]?.values ?? [])]),
     );
     if (reply === 'OLD') return false;
-    // One that Redis had applied has its entry in the book, or among those that waited: its mark may be forgotten by now.
+    // A grant that Redis had applied has its entry in the book or among those that waited; its idempotency marker may be
+    // forgotten by now.
     const applied = new Set(waiting.map(({ entry }) => entry.id));
     for (const grant of snapshot.pendingGrants) {
       if (!applied.has(grant.id)) await applyGrant(this.#client, grant).catch(ignoreBeyond);
     }
-    this.#touch(bucket);
+    // Entries that waited for the rebuild can be applied now.
+    this.#drain.touch(bucket);
     this.#log.info({ accountId, epoch, keys: keys.length }, 'live state rebuilt from the book');
     return true;
   }
 
-  /** Entries of epochs before in the account's journal that the book has not, and takes no more: it has begun this one. */
+  /** Journal entries of the account from earlier epochs that the book lacks, and refuses since it began this epoch. */
   async #superseded(accountId: number, epoch: number): Promise<{ streamId: string; entry: JournalEntry }[]> {
-    const journal = await this.#client.xrange(journalName(bucketOf(accountId)), '-', '+');
+    const journal = await this.#client.xrange(journalRedisKey(bucketOf(accountId)), '-', '+');
     const before = journal
       .flatMap(([streamId, fields]) => {
         const entry = readJournalEntry(fields[1]);
@@ -178,7 +193,7 @@ export class Rebuilder {
   }
 }
 
-/** The sweep takes such a grant out of the book (sweep.ts); it must not keep the account closed. */
+/** Ignores that a grant was refused: PendingGrants takes it out of the book, and it must not fail the rebuild. */
 function ignoreBeyond(error: unknown): void {
   if (!(error instanceof BalanceBeyondBound)) throw error;
 }

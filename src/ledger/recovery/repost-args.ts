@@ -1,18 +1,18 @@
 import type { JournalEntry } from '../../domain/ledger-entry.ts';
 import { periodStarts, periodsOfDay } from '../../domain/period.ts';
 import { draftOf, draftText } from '../journal/entry-text.ts';
-import { accountName, keyName } from '../redis/redis-keys.ts';
+import { accountRedisKey, keyRedisKey } from '../redis/redis-keys.ts';
 
 /**
- * A journal entry of an epoch that is over, as lua/repost.lua and lua/restore-account.lua take it to apply it again: the
- * name of its key (of its account where it has none), and what follows the stream id.
+ * Arguments with which lua/repost.lua and lua/restore-account.lua apply a journal entry again whose epoch is over: the Redis
+ * key of the entry's API key (of its account where it has none), and the values that follow the stream id.
  */
-export function entryAnew(entry: JournalEntry): { key: string; values: (string | number)[] } {
+export function repostArgs(entry: JournalEntry): { key: string; values: (string | number)[] } {
   const { accountId, keyId, credits } = entry;
-  // What is given back counts for the day of its charge.
+  // A refund counts for the day of its charge.
   const starts = entry.type === 'refund' ? periodsOfDay(entry.day) : periodStarts(Date.now());
   return {
-    key: keyId === null ? accountName(accountId) : keyName(accountId, keyId),
+    key: keyId === null ? accountRedisKey(accountId) : keyRedisKey(accountId, keyId),
     values: [
       keyId === null ? 0 : 1,
       credits,

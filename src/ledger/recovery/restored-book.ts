@@ -2,16 +2,16 @@ import type { Cluster, Redis } from 'ioredis';
 import { type Book, BookUnavailable } from '../../book/book.ts';
 import type { Log } from '../../log/log.ts';
 import { readJournalEntry } from '../journal/entry-text.ts';
-import { accountName, bucketOf, journalName } from '../redis/redis-keys.ts';
+import { accountRedisKey, bucketOf, journalRedisKey } from '../redis/redis-keys.ts';
 
-/** Accounts that one question to Redis is about, and entries of a journal that one reply holds. */
+/** Most accounts that Redis is asked for at once, and most entries of a journal that one reply holds. */
 const AT_ONCE = 1_000;
-/** Accounts beyond the newest of the book that Redis is asked for: those that were made after the backup. */
+/** Account ids beyond the newest of the book that Redis is asked for: accounts that were made after the backup. */
 const PROBED_IDS = 20;
 
 /**
- * The book lacks what Redis shows that it once had: it was restored from a backup. Beside that Redis it would give the
- * ids of lost accounts and keys out again, and the new owner would find the balance, and the key, of the lost one.
+ * The book was restored from a backup: Redis shows that it once had more. Beside that Redis it would give the ids of lost
+ * accounts and keys out again, and a new owner would find the balance and the key of a lost account.
  */
 export class BookOlderThanRedis extends Error {
   override readonly name = 'BookOlderThanRedis';
@@ -25,8 +25,8 @@ export class BookOlderThanRedis extends Error {
 }
 
 /**
- * Throws BookOlderThanRedis where the book was restored from a backup and Redis was not emptied. Changes nothing, so that
- * the next start finds the same. May run beside gateways that serve. Where the book does not answer, nothing is found.
+ * Rejects with BookOlderThanRedis where the book was restored from a backup and Redis was not emptied. Changes nothing, so
+ * that the next start finds the same. May run beside gateways that serve. Resolves where the book does not answer.
  */
 export async function refuseRestoredBook(client: Redis | Cluster, book: Book, log: Log): Promise<void> {
   try {
@@ -43,15 +43,16 @@ export async function refuseRestoredBook(client: Redis | Cluster, book: Book, lo
 }
 
 /**
- * An entry that Redis has counted is in the journal until it is in the book. So where the next entry of an account is not
- * in its journal, it was in the book by then; and if it is not there when the book is asked after that, the book lost it.
+ * Compares the seq of each account. An entry that Redis has counted is in the journal until it is in the book. So where the
+ * next entry of an account is not in its journal, it was in the book by then; if the book does not have it when asked after
+ * that, the book lost it.
  */
 async function refuseLostEntries(
   client: Redis | Cluster,
   book: Book,
   accounts: readonly { id: number; seq: number }[],
 ): Promise<void> {
-  const counted = await Promise.all(accounts.map(({ id }) => client.hget(accountName(id), 'seq')));
+  const counted = await Promise.all(accounts.map(({ id }) => client.hget(accountRedisKey(id), 'seq')));
   const ahead = accounts.filter(({ seq }, index) => Number(counted[index] ?? 0) > seq);
   if (ahead.length === 0) return;
   const missing: typeof ahead = [];
@@ -67,7 +68,7 @@ async function isNextInJournal(
 ): Promise<boolean> {
   let from = '-';
   for (;;) {
-    const entries = await client.xrange(journalName(bucketOf(id)), from, '+', 'COUNT', AT_ONCE);
+    const entries = await client.xrange(journalRedisKey(bucketOf(id)), from, '+', 'COUNT', AT_ONCE);
     for (const [, fields] of entries) {
       const entry = readJournalEntry(fields[1]);
       if (entry?.accountId === id && entry.seq === seq + 1) return true;
@@ -80,7 +81,7 @@ async function isNextInJournal(
 
 async function refuseLostAccounts(client: Redis | Cluster, book: Book, newest: number): Promise<void> {
   const ids = Array.from({ length: PROBED_IDS }, (_, index) => newest + 1 + index);
-  const live = await Promise.all(ids.map((id) => client.exists(accountName(id))));
+  const live = await Promise.all(ids.map((id) => client.exists(accountRedisKey(id))));
   for (const id of ids.filter((_, index) => live[index] === 1)) {
     if (!(await book.account(id))) throw new BookOlderThanRedis(`account ${id} is unknown to it`);
   }

@@ -1,18 +1,18 @@
 import { Cluster, Command, type Redis } from 'ioredis';
 import type { RedisClient } from './connect.ts';
-import { BUCKETS, journalName } from './redis-keys.ts';
+import { BUCKETS, journalRedisKey } from './redis-keys.ts';
 
 const ALL = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
 const SINGLE = 'redis';
 
-/** Reads on one node, which refuses what is not its own. Names are those of names.ts. */
+/** Reads on one node, which refuses Redis keys of other nodes. Redis keys are given as redis-keys.ts makes them. */
 export interface NodeReader {
   /** Rejects where the node does not answer, or does not answer for the bucket. */
   claims(bucket: number): Promise<unknown>;
   hmget(name: string, ...fields: string[]): Promise<(string | null)[]>;
 }
 
-/** Which node answers for which bucket, as the client sees it. A Redis that is no cluster is one node. */
+/** The node that answers for each bucket, as the client sees it. A Redis that is no cluster is one node. */
 export class BucketOwners {
   readonly #client: RedisClient;
   readonly #prefix: string;
@@ -21,21 +21,21 @@ export class BucketOwners {
   constructor(client: RedisClient) {
     this.#client = client;
     this.#prefix = client.options.keyPrefix ?? '';
-    this.#slots = ALL.map((bucket) => new Command('get', [this.#prefix + journalName(bucket)]).getSlot());
+    this.#slots = ALL.map((bucket) => new Command('get', [this.#prefix + journalRedisKey(bucket)]).getSlot());
   }
 
-  /** `host:port`; undefined: none, as far as is known. */
+  /** The bucket's node as `host:port`; undefined: none is known. */
   ownerOf(bucket: number): string | undefined {
     if (!(this.#client instanceof Cluster)) return SINGLE;
     return this.#client.slots[this.#slots[bucket] as number]?.[0];
   }
 
-  /** The buckets in that slot of a cluster: none, or as good as always one. */
+  /** The buckets in a slot of a cluster: none, or nearly always one. */
   bucketsIn(slot: number): number[] {
     return ALL.filter((bucket) => this.#slots[bucket] === slot);
   }
 
-  /** The client's connection to that node; undefined: there is none yet. */
+  /** The client's connection to a node; undefined: there is none yet. */
   node(owner: string): Redis | undefined {
     if (!(this.#client instanceof Cluster)) return this.#client;
     return this.#client.nodes().find((node) => addressOf(node) === owner);
@@ -43,11 +43,11 @@ export class BucketOwners {
 
   reader(owner: string): NodeReader | undefined {
     const node = this.node(owner);
-    // The nodes of a cluster are given names as they are on the wire.
+    // A node of a cluster is given Redis keys with the prefix, as they are on the wire.
     return node && readerOn(node, this.#client instanceof Cluster ? this.#prefix : '');
   }
 
-  /** Asks the cluster again who has what. */
+  /** Asks the cluster again which node has which slots. */
   refresh(): void {
     if (this.#client instanceof Cluster) this.#client.refreshSlotsCache();
   }
@@ -57,10 +57,10 @@ export function addressOf({ options }: Redis): string {
   return `${options.host}:${options.port}`;
 }
 
-/** `prefix`: what the connection itself does not put before names. */
+/** `prefix`: put before Redis keys where the connection does not do so itself. */
 function readerOn(node: Redis, prefix: string): NodeReader {
   return {
-    claims: (bucket) => node.exists(prefix + journalName(bucket)),
+    claims: (bucket) => node.exists(prefix + journalRedisKey(bucket)),
     hmget: (name, ...fields) => node.hmget(prefix + name, ...fields),
   };
 }

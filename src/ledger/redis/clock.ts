@@ -1,14 +1,15 @@
+import { nodesOf, type RedisClient } from './connect.ts';
+
 /**
- * The clock of Redis, as this process sees it. Deadlines of holds are set and judged by it: gateways whose own clocks
+ * The clock of Redis as this process sees it. Deadlines of holds are set and compared by it: gateways whose own clocks
  * differ must not release each other's holds early.
  */
 export class RedisClock {
-  readonly #time: () => Promise<readonly (number | string)[]>;
+  readonly #client: RedisClient;
   #offsetMs = 0;
 
-  /** `time`: the reply of TIME, seconds and microseconds. */
-  constructor(time: () => Promise<readonly (number | string)[]>) {
-    this.#time = time;
+  constructor(client: RedisClient) {
+    this.#client = client;
   }
 
   /** Milliseconds since the epoch, off by half a round trip at most. */
@@ -16,8 +17,11 @@ export class RedisClock {
     return Date.now() + this.#offsetMs;
   }
 
+  /** Asks Redis for the time. Rejects where no node answers. */
   async adjust(): Promise<void> {
-    const [seconds, microseconds] = await this.#time();
+    const node = nodesOf(this.#client).find(({ status }) => status === 'ready');
+    if (!node) throw new Error('no node of redis is connected');
+    const [seconds, microseconds] = await node.time();
     this.#offsetMs = Math.round(Number(seconds) * 1_000 + Number(microseconds) / 1_000 - Date.now());
   }
 }

@@ -3,7 +3,7 @@ import { Cluster } from 'ioredis';
 const CLOSED = 'Connection is closed.';
 const MOVED = /^MOVED (\d+) /;
 
-/** What ioredis does with a command that a node refused; only those named here are chosen by us. */
+/** The ways in which ioredis can handle a command that failed; only those that we choose ourselves are named here. */
 interface Handlers {
   readonly defaults: () => void;
 }
@@ -12,11 +12,11 @@ interface Handlers {
  * ioredis' Cluster with two of its decisions changed.
  *
  * A command whose connection ended is rejected and not sent again: it may have been executed, and only the caller knows
- * how to ask. A command that a node refuses with MOVED, which is to say unexecuted, follows its slot only when
- * `beforeMove` lets it: a replica that has just taken over may lack what its master had acknowledged.
+ * how to find out. A command that a node refuses with MOVED has not been executed; it follows its slot only when
+ * `beforeMove` lets it, because a replica that has just taken over may lack writes that its master had acknowledged.
  */
 export class RedisCluster extends Cluster {
-  /** Undefined: at once. A promise that rejects rejects the command with MOVED. */
+  /** Delays a command until the promise resolves; undefined: not at all. Where it rejects, the command fails with MOVED. */
   beforeMove: (slot: number) => Promise<void> | undefined = () => undefined;
 
   override handleError(error: Error, ttl: { value?: number }, handlers: Handlers): void {

@@ -4,17 +4,17 @@ import type { Log } from '../../log/log.ts';
 import { RedisCluster } from './cluster.ts';
 import { addScripts, type ScriptClient } from './scripts.ts';
 
-/** A reply that does not come within this is a lost one; the caller must assume nothing. Contract: 503 within 1.5 s. */
+/** A reply that does not come within this counts as lost; the caller must assume nothing (specification section 5: 503 within 1.5 s). */
 export const COMMAND_TIMEOUT_MS = 1_000;
 /**
- * A connection on which nothing has come back for this long is given up for a new one. Without it, a network that
- * dropped packets for a while would keep a gateway out for as long as TCP waits to send again: minutes.
+ * Time without any reply after which a connection is replaced. Without it, a network that dropped packets for a while would
+ * keep a gateway from Redis for as long as TCP waits before it sends again: minutes.
  */
 const SILENCE_MS = 1_500;
 
 /**
- * The settings that make a lost reply a rejection instead of a second debit or a hang: nothing waits in an offline
- * queue, and nothing in flight is sent again on reconnect. Who asks again does so with the same request id.
+ * Settings that make a lost reply a rejection instead of a second debit or a hang: nothing waits in an offline queue, and
+ * nothing in flight is sent again on reconnect. A caller that asks again does so with its request id of before.
  */
 function safeOptions(name: string) {
   return {
@@ -36,7 +36,7 @@ function reconnectDelayMs(attempt: number): number {
 
 export type RedisClient = (Redis | Cluster) & ScriptClient;
 
-/** A connection that is not open yet; call `connect()`. `keyPrefix` is put before every name. */
+/** A connection that is not open yet: call connectRedis. `keyPrefix` is put before every Redis key. */
 export function createRedis(
   address: RedisAddress,
   options: { name: string; keyPrefix: string; log: Log },
@@ -52,7 +52,7 @@ export function createRedis(
           lazyConnect: true,
           clusterRetryStrategy: reconnectDelayMs,
           // A slot that is moving answers MOVED, ASK or TRYAGAIN: following those is not a second execution. A bucket
-          // of which a part is on either node answers TRYAGAIN until the rest has followed; a command gives up after
+          // that is partly on either node answers TRYAGAIN until all of it has moved; a command gives up after
           // COMMAND_TIMEOUT_MS.
           maxRedirections: 200,
           retryDelayOnTryAgain: 20,
@@ -74,8 +74,8 @@ export function createRedis(
 }
 
 /**
- * Opens the connection, to every master of a cluster, and resolves when commands can be sent. Rejects where Redis cannot
- * be reached, or not within the time, with what was heard of it last; the client goes on trying until it is disconnected.
+ * Opens the connection, to every master of a cluster, and resolves when commands can be sent. Rejects with the last
+ * connection error where Redis cannot be reached within the time; the client goes on trying until it is disconnected.
  */
 export async function connectRedis(client: RedisClient, withinMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
@@ -94,7 +94,7 @@ export async function connectRedis(client: RedisClient, withinMs: number): Promi
     // A cluster connects to each node at its first command, and refuses the next ones until that is done.
     if (client instanceof Cluster) await Promise.all(nodesOf(client).map((node) => node.ping()));
   } catch (error) {
-    // "Connection is closed." says less than why: no server, an untrusted certificate, a wrong password.
+    // The connection's own error says why (no server, an untrusted certificate), where ioredis says "Connection is closed."
     throw heard ?? error;
   } finally {
     client.off('error', hear);
@@ -102,7 +102,7 @@ export async function connectRedis(client: RedisClient, withinMs: number): Promi
   }
 }
 
-/** The connections below a client, one for a single server. */
+/** Connections of a client: to each master of a cluster, or to the one server. */
 export function nodesOf(client: Redis | Cluster): Redis[] {
   return client instanceof Cluster ? client.nodes('master') : [client];
 }

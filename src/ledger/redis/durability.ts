@@ -2,8 +2,8 @@ import type { Cluster, Redis } from 'ioredis';
 import { nodesOf } from './connect.ts';
 
 /**
- * What is wrong with how Redis keeps its data; empty: it persists and evicts nothing (contract section 1). Rejects where
- * Redis does not answer. A cluster that lacks a node does: the accounts of the others are served.
+ * Faults of how Redis keeps its data; empty: it persists everything and evicts nothing (specification section 1). Rejects
+ * where no node answers. A cluster that lacks a node is a fault only: the accounts of the other nodes are served.
  */
 export async function durabilityFaults(client: Redis | Cluster): Promise<string[]> {
   const faults = new Set<string>();

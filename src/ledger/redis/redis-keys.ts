@@ -1,12 +1,13 @@
-/** What every Redis name of a book begins with: see Book.id. The clients put it before each name. */
-export function namePrefix(bookId: string): string {
+/** Prefix of every Redis key of a book (see Book.id); the Redis clients put it there. */
+export function redisKeyPrefix(bookId: string): string {
   return `${bookId}:`;
 }
 
 /**
- * Redis names. All that one script touches shares a hash tag (contract section 5): an account, its keys, their holds and
- * their journal lie in one of BUCKETS buckets, so that Redis Cluster spreads accounts and every script stays on one
- * node. The number is part of the data: it cannot change while Redis holds anything.
+ * Number of buckets that accounts are spread over. A Redis key is the name of a value in Redis, and has nothing to do with
+ * the API keys of accounts. Redis keys that one script touches share a hash tag (specification section 5): an account, its
+ * API keys, their holds and their journal lie in one bucket, so that Redis Cluster spreads accounts and every script stays
+ * on one node. The number is part of the data: it cannot change while Redis holds anything.
  */
 export const BUCKETS = 64;
 
@@ -16,23 +17,23 @@ export function bucketOf(accountId: number): number {
 
 const TAGS = Array.from({ length: BUCKETS }, (_, bucket) => `tg:{${bucket}}:`);
 
-export function accountName(accountId: number): string {
+export function accountRedisKey(accountId: number): string {
   return `${TAGS[accountId % BUCKETS]}a:${accountId}`;
 }
 
-export function keyName(accountId: number, keyId: number): string {
+export function keyRedisKey(accountId: number, keyId: number): string {
   return `${TAGS[accountId % BUCKETS]}k:${keyId}`;
 }
 
-export function holdsName(bucket: number): string {
+export function holdsRedisKey(bucket: number): string {
   return `${TAGS[bucket]}holds`;
 }
 
-export function journalName(bucket: number): string {
+export function journalRedisKey(bucket: number): string {
   return `${TAGS[bucket]}journal`;
 }
 
-/** `<account id>:<key id>` of the key value with that SHA-256; written once, never changed. */
-export function hashName(hash: string): string {
+/** Redis key of the text `<account id>:<key id>` for the API key whose value has that SHA-256; written once, never changed. */
+export function hashRedisKey(hash: string): string {
   return `tg:h:${hash}`;
 }

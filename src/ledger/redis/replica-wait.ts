@@ -1,18 +1,18 @@
 import type { BucketOwners } from './bucket-owners.ts';
 
-/** Replicas acknowledge within a round trip; while one is away every admission takes this long, and then fails. */
+/** Longest wait for the replicas, which acknowledge within a round trip. While one is away, admissions take this long and fail. */
 const WITHIN_MS = 200;
 
 /**
- * Waits until replicas have what was written (REDIS_WAIT_REPLICAS). One WAIT serves all who ask in one tick: it covers
- * every write that its connection has sent before.
+ * Waits until replicas have the writes that were sent before (REDIS_WAIT_REPLICAS). One WAIT serves everybody who asks in a
+ * tick: it covers every write that its connection has sent.
  */
 export class ReplicaWait {
   readonly #owners: BucketOwners;
   readonly #replicas: number;
   #asked = new Map<string, Promise<number>>();
 
-  /** `replicas`: 0 waits for none. */
+  /** `replicas`: how many must have a write; 0: `confirm` is not to be called. */
   constructor(owners: BucketOwners, replicas: number) {
     this.#owners = owners;
     this.#replicas = replicas;
@@ -22,7 +22,7 @@ export class ReplicaWait {
     return this.#replicas > 0;
   }
 
-  /** Rejects where fewer replicas than asked for have it in time. */
+  /** Resolves when the replicas have every write sent to the bucket's node. Rejects where too few do in time. */
   async confirm(bucket: number): Promise<void> {
     const owner = this.#owners.ownerOf(bucket);
     const node = owner === undefined ? undefined : this.#owners.node(owner);

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { Cluster, Redis } from 'ioredis';
 
-/** Every script with its number of keys (undefined: the caller gives it; admit and settle: those of each call). Shapes of calls and replies stand in its header. */
+/**
+ * Number of Redis keys of every script (undefined: the caller gives it; admit and settle: of each call). The header of a
+ * script says what its keys, arguments and replies are.
+ */
 export const KEYS_OF = {
   admit: 3,
   settle: 4,
@@ -19,12 +22,12 @@ export const KEYS_OF = {
 
 type Arg = string | number;
 
-/** The scripts as methods: keys first, then arguments, each script as its header says. */
+/** The scripts as methods: first the Redis keys, then the arguments, as the header of each script says. */
 export interface ScriptClient {
-  /** Of one call; several go by ScriptSender. So does settle. */
+  /** For one call, as `settle` is; ScriptSender sends several at once. */
   admit(...args: Arg[]): Promise<[number | [string, string?, string?]]>;
   settle(...args: Arg[]): Promise<[1 | 'DONE' | 'LOST' | 'MISSING' | ['ERROR', string]]>;
-  cancel(...args: Arg[]): Promise<'CANCELLED' | 'BARRED' | 'MISSING'>;
+  cancel(...args: Arg[]): Promise<'CANCELLED' | 'TOMBSTONED' | 'MISSING'>;
   expire(...args: Arg[]): Promise<'EXPIRED' | 'FORGOTTEN' | 'KEPT' | 'MISSING'>;
   apply(...args: Arg[]): Promise<['APPLIED' | 'DONE' | 'MISSING' | 'BEYOND', string?]>;
   refund(...args: Arg[]): Promise<'APPLIED' | 'DONE' | 'MOVED' | 'BEYOND' | 'MISSING'>;
@@ -45,7 +48,7 @@ export function scriptText(name: string): string {
   return read(name).replace(/^--- @include (\S+)$/gm, (_, include: string) => scriptText(`${include}.inc`));
 }
 
-/** Teaches the client the scripts; sent by SHA, whole only the first time on a connection or after SCRIPT FLUSH. */
+/** Defines the scripts on a client. They go by SHA, whole only the first time on a connection or after SCRIPT FLUSH. */
 export function addScripts<C extends Redis | Cluster>(client: C): C & ScriptClient {
   for (const [name, numberOfKeys] of Object.entries(KEYS_OF)) {
     const file = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -3,12 +3,12 @@ import type { Cluster, Redis } from 'ioredis';
 import { nodesOf } from './connect.ts';
 
 /**
- * One write to Redis for all commands of a tick, and the moment after it.
+ * Writes all commands of a tick to Redis at once, and tells when they are written.
  *
- * A command written alone costs a system call; batching them was worth a fifth of the gateway's CPU. But a settle that
- * was left to a later tick than its answer's end was lost when the gateway was killed in between (1–5 of 6,000 calls).
- * So the streams are corked at the first command of a tick, uncorked in its check phase, and only then may the answers
- * that wait for it end: their bytes follow the settle's into the kernel.
+ * A command written alone costs a system call; writing a tick's commands together saved a fifth of the gateway's CPU. But
+ * a settle that was written in a later tick than its answer's end was lost when the gateway was killed in between (1–5 of
+ * 6,000 calls). So the streams are corked at the first command of a tick and uncorked in its check phase, and only then may
+ * the answers that wait end: their bytes follow the settle's into the kernel.
  */
 export class TickWriter {
   readonly #client: Redis | Cluster;
@@ -21,7 +21,7 @@ export class TickWriter {
     this.#client = client;
   }
 
-  /** Call right before issuing a command. */
+  /** Begins the write of this tick. Call right before issuing a command. */
   open(): void {
     if (this.#open) return;
     this.#open = true;
@@ -34,7 +34,7 @@ export class TickWriter {
     setImmediate(() => this.#flush());
   }
 
-  /** Calls back at the end of the tick, right before what was issued in it is written; for commands that are gathered. */
+  /** Calls back at the end of the tick, right before its commands are written; for commands that are gathered until then. */
   beforeWrite(write: () => void): void {
     this.open();
     this.#writes.push(write);
@@ -62,7 +62,7 @@ export class TickWriter {
       for (const callback of waiting) callback();
       return;
     }
-    // The kernel's buffer is full: the rest of the write is under way.
+    // The kernel's buffer is full: part of the write is still to come.
     let open = behind.length;
     const written = () => {
       if (--open === 0) for (const callback of waiting) callback();

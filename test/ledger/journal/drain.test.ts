@@ -3,7 +3,7 @@ import { test } from 'tap';
 import type { Book } from '../../../src/book/book.ts';
 import type { JournalEntry } from '../../../src/domain/ledger-entry.ts';
 import { openLedger } from '../../../src/ledger/open-ledger.ts';
-import { BUCKETS, bucketOf, journalName } from '../../../src/ledger/redis/redis-keys.ts';
+import { BUCKETS, bucketOf, journalRedisKey } from '../../../src/ledger/redis/redis-keys.ts';
 import { accountOn } from '../../helper/ledger-account.ts';
 import { admissionOf, entriesOf, log, spend, startLedgerWorld } from '../../helper/ledger-world.ts';
 import { rejection } from '../../helper/rejection.ts';
@@ -36,7 +36,7 @@ test('one drain takes all that its journal holds, however much', async (t) => {
   await open.settled();
   for (let call = 0; call < MANY; call++) await spend(other, admissionOf(key, 1), 1);
   await open.drain.drain(bucketOf(owner.id));
-  t.equal(await raw.xlen(journalName(bucketOf(owner.id))), 0);
+  t.equal(await raw.xlen(journalRedisKey(bucketOf(owner.id))), 0);
   t.match(await book.accounts(owner.id - 1, 1), [{ balance: (1_000 - MANY) * 1_000_000 }]);
 });
 
@@ -46,7 +46,7 @@ test('what is settled while a drain is under way is drained after it', async (t)
   const draining = open.drain.drainAll();
   await spend(open, admissionOf(key, 1), 1);
   await draining;
-  const name = journalName(bucketOf(owner.id));
+  const name = journalRedisKey(bucketOf(owner.id));
   await until('an empty journal', async () => (await raw.xlen(name)) === 0);
   t.equal((await entriesOf(book, owner.id)).at(-1)?.type, 'charge');
 });
@@ -62,20 +62,20 @@ test('entries of an account that cannot be rebuilt keep back none of those behin
   const [last] = await entriesOf(book, owner.id);
   for (let seq = 1; seq <= MANY; seq++) {
     const entry = JSON.stringify({ ...last, id: `lost_${seq}`, accountId: stranger });
-    await raw.xadd(journalName(bucket), '*', 'e', `${seq} 0 20000 1 0 ${entry}`);
+    await raw.xadd(journalRedisKey(bucket), '*', 'e', `${seq} 0 20000 1 0 ${entry}`);
   }
   const admission = admissionOf(key, 1);
   await spend(open, admission, 1);
   await open.drain.drain(bucket);
   t.equal((await entriesOf(book, owner.id)).at(-1)?.id, admission.requestId);
-  t.equal(await raw.xlen(journalName(bucket)), MANY, 'and wait where they are');
+  t.equal(await raw.xlen(journalRedisKey(bucket)), MANY, 'and wait where they are');
 });
 
 test('an entry that cannot be read keeps back nothing else, and is counted', async (t) => {
   const { open, account, raw, book } = await startLedgerWorld(t);
   const [first, second] = [await account(), await account()];
   await open.settled();
-  const damaged = journalName(bucketOf(first.account.id));
+  const damaged = journalRedisKey(bucketOf(first.account.id));
   await raw.xadd(damaged, '*', 'e', '1 2 3 4 no entry');
   const admission = admissionOf(second.key, 1);
   await spend(open, admission, 1);
@@ -118,7 +118,7 @@ test('once a book is back after a long time, fresh entries are in it at once', a
   await open.drain.drain(bucket);
   const startedAt = performance.now();
   await spend(open, admissionOf(key, 1), 1);
-  await until('an empty journal', async () => (await raw.xlen(journalName(bucket))) === 0);
+  await until('an empty journal', async () => (await raw.xlen(journalRedisKey(bucket))) === 0);
   t.ok(performance.now() - startedAt < 3_000, 'not when the try that was put off is due');
 });
 

@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { micro } from '../../../src/domain/credits.ts';
 import type { JournalEntry } from '../../../src/domain/ledger-entry.ts';
 import { periodStarts } from '../../../src/domain/period.ts';
-import { entryAnew } from '../../../src/ledger/recovery/repost-args.ts';
+import { repostArgs } from '../../../src/ledger/recovery/repost-args.ts';
 import { entry } from '../../helper/book-records.ts';
 
 const DAY_MS = 86_400_000;
@@ -11,7 +11,7 @@ const yesterday = periodStarts(Date.now() - DAY_MS);
 const CHARGE = entry(7, { keyId: 3, credits: micro(-2), day: yesterday.day });
 
 /** Day, week and month that an entry is booked to when it is applied again. */
-const periodsAnew = (one: JournalEntry) => entryAnew(one).values.slice(2, 5);
+const periodsAnew = (one: JournalEntry) => repostArgs(one).values.slice(2, 5);
 
 test('a refund that is applied again counts for the day of its charge', async (t) => {
   const { day, week, month } = yesterday;

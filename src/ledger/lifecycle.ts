@@ -1,0 +1,121 @@
+import type { Log } from '../log/log.ts';
+import type { Settler } from './calls/settler.ts';
+import type { UnansweredAdmissions } from './calls/unanswered-admissions.ts';
+import type { Refunds } from './grants/refunds.ts';
+import type { JournalDrain } from './journal/drain.ts';
+import type { Ledger } from './ledger.ts';
+import type { Holds } from './recovery/expired-holds.ts';
+import type { Sweep } from './recovery/sweep.ts';
+import type { RedisClock } from './redis/clock.ts';
+import type { RedisClient } from './redis/connect.ts';
+import { durabilityFaults } from './redis/durability.ts';
+
+const SETTLED_WITHIN_MS = 30_000;
+
+/** A ledger that is connected: what the gateway calls, what operators watch, and how it is closed. */
+export class OpenLedger {
+  readonly ledger: Ledger;
+  readonly refunds: Refunds;
+  readonly drain: JournalDrain;
+  readonly sweep: Sweep;
+  readonly unanswered: UnansweredAdmissions;
+  readonly #client: RedisClient;
+  readonly #background: RedisClient;
+  readonly #settler: Settler;
+  readonly #clock: RedisClock;
+  readonly #log: Log;
+
+  constructor(parts: {
+    client: RedisClient;
+    background: RedisClient;
+    ledger: Ledger;
+    settler: Settler;
+    unanswered: UnansweredAdmissions;
+    sweep: Sweep;
+    drain: JournalDrain;
+    refunds: Refunds;
+    clock: RedisClock;
+    log: Log;
+  }) {
+    this.ledger = parts.ledger;
+    this.refunds = parts.refunds;
+    this.drain = parts.drain;
+    this.sweep = parts.sweep;
+    this.unanswered = parts.unanswered;
+    this.#client = parts.client;
+    this.#background = parts.background;
+    this.#settler = parts.settler;
+    this.#clock = parts.clock;
+    this.#log = parts.log;
+  }
+
+  /** Starts the background loops; the connections must be open. */
+  start(): void {
+    this.drain.start();
+    this.sweep.start();
+  }
+
+  /** Faults of Redis' persistence; empty: none. Rejects where Redis does not answer. */
+  check(): Promise<string[]> {
+    return durabilityFaults(this.#background);
+  }
+
+  /**
+   * Entries of all gateways that are not in the book yet, and the age of the oldest (0: there is none). Rejects where a part
+   * of Redis does not answer.
+   */
+  async backlog(): Promise<{ readonly entries: number; readonly ageMs: number }> {
+    const { entries, oldestAt } = await this.drain.backlog();
+    return { entries, ageMs: oldestAt === undefined ? 0 : Math.max(0, this.#clock.now() - oldestAt) };
+  }
+
+  /** Entries that the book does not take, as they were 2 s ago or less. */
+  refusedEntries(): number {
+    return this.drain.refused;
+  }
+
+  /** Holds of all gateways, as they were 15 s ago or less. */
+  holds(): Holds {
+    return this.sweep.holds;
+  }
+
+  /** Settlements that Redis has not answered yet. */
+  openSettlements(): number {
+    return this.#settler.open;
+  }
+
+  /** Resolves when every settle is answered and every journal is in the book. Rejects where either cannot be. */
+  async settled(): Promise<void> {
+    if (!(await this.#settler.idle(SETTLED_WITHIN_MS)))
+      throw new Error('redis has not answered every settle');
+    await this.drain.drainAll();
+  }
+
+  /** Answers every settle, drains the journal and closes, within `deadlineMs`; the next start does what is left. */
+  async close(deadlineMs: number): Promise<void> {
+    const until = Date.now() + deadlineMs;
+    if (!(await this.#settler.idle(deadlineMs))) {
+      this.#log.error(
+        { settlements: this.#settler.open },
+        'stopped before redis had every settle; these holds will expire',
+      );
+    }
+    this.#settler.stop();
+    await this.sweep.stop();
+    await this.drain.stop(Math.max(0, until - Date.now()));
+    this.#disconnect();
+  }
+
+  /** Drops the connections at once, as a killed process would. For tests. */
+  abandon(): void {
+    this.#settler.stop();
+    this.drain.abandon();
+    void this.sweep.stop();
+    this.#disconnect();
+  }
+
+  #disconnect(): void {
+    this.#client.disconnect();
+    this.#background.disconnect();
+  }
+}

@@ -1,0 +1,144 @@
+import { periodStarts } from '../../domain/period.ts';
+import type { Log } from '../../log/log.ts';
+import type { UnansweredAdmissions } from '../calls/unanswered-admissions.ts';
+import { Failures } from '../failures.ts';
+import type { JournalDrain } from '../journal/drain.ts';
+import { draftText, parseHold, type StoredHold } from '../journal/entry-text.ts';
+import type { RedisClient } from '../redis/connect.ts';
+import {
+  accountRedisKey,
+  BUCKETS,
+  holdsRedisKey,
+  journalRedisKey,
+  keyRedisKey,
+} from '../redis/redis-keys.ts';
+import type { Rebuilder } from './rebuild.ts';
+
+/** Fields of a holds hash that one HSCAN asks for. */
+const SCAN_COUNT = 500;
+
+/** How many calls hold credits, and how many micro-credits. */
+export interface Holds {
+  readonly count: number;
+  /** Of all accounts together, which may be more than a number holds exactly. */
+  readonly amount: number;
+}
+
+/** Releases holds that no gateway will settle any more, and forgets tombstones and idempotency markers in time. */
+export class ExpiredHolds {
+  readonly #client: RedisClient;
+  readonly #log: Log;
+  readonly #drain: JournalDrain;
+  readonly #rebuilder: Rebuilder;
+  readonly #unanswered: UnansweredAdmissions;
+  #live: Holds = { count: 0, amount: 0 };
+
+  constructor(parts: {
+    client: RedisClient;
+    log: Log;
+    drain: JournalDrain;
+    rebuilder: Rebuilder;
+    unanswered: UnansweredAdmissions;
+  }) {
+    this.#client = parts.client;
+    this.#log = parts.log;
+    this.#drain = parts.drain;
+    this.#rebuilder = parts.rebuilder;
+    this.#unanswered = parts.unanswered;
+  }
+
+  /** Holds of all gateways that the last `release` found and left, because their deadline was not over. */
+  get live(): Holds {
+    return this.#live;
+  }
+
+  /**
+   * Releases holds whose deadline is before `now` (ms since the epoch, by the clock of Redis), each with a ledger entry of
+   * charge 0, and forgets tombstones and markers of before. A failure keeps nothing else back; rejects at the end with
+   * all failures.
+   */
+  async release(now: number): Promise<void> {
+    const failures = new Failures();
+    const found = { count: 0, amount: 0 };
+    for (let bucket = 0; bucket < BUCKETS; bucket++) {
+      await failures.note(this.#releaseIn(bucket, now, failures, found));
+    }
+    this.#live = found;
+    failures.throwAny();
+  }
+
+  async #releaseIn(
+    bucket: number,
+    now: number,
+    failures: Failures,
+    found: { count: number; amount: number },
+  ): Promise<void> {
+    let cursor = '0';
+    do {
+      const [next, fields] = await this.#client.hscan(holdsRedisKey(bucket), cursor, 'COUNT', SCAN_COUNT);
+      cursor = next;
+      const due = new Map<string, StoredHold>();
+      for (let at = 0; at < fields.length; at += 2) {
+        const hold = parseHold(fields[at + 1] as string);
+        if (hold.deadline <= now) due.set(fields[at] as string, hold);
+        else if (hold.amount !== undefined) {
+          found.count++;
+          found.amount += hold.amount;
+        }
+      }
+      if (due.size > 0) await failures.note(this.#releaseAll(bucket, due, now, failures));
+    } while (cursor !== '0');
+  }
+
+  /**
+   * A Redis that lost its last second may have a hold again whose charge is in the book. That hold is released without an
+   * entry: the book would refuse the entry as a repeat, and its seq, counted in Redis, would be missing in the book.
+   *
+   * An idempotency marker stays as long as its entry is not in the book: nothing else tells that the entry was applied.
+   */
+  async #releaseAll(
+    bucket: number,
+    due: ReadonlyMap<string, StoredHold>,
+    now: number,
+    failures: Failures,
+  ): Promise<void> {
+    const calls = [...due].filter(([, { amount }]) => amount !== undefined).map(([id]) => id);
+    const charged = calls.length > 0 ? await this.#drain.entriesAmong(bucket, calls) : new Set<string>();
+    const journalled = calls.length < due.size ? await this.#drain.undrained(bucket) : new Set<string>();
+    for (const [id, hold] of due) {
+      if (hold.amount === undefined && journalled.has(id)) continue;
+      const { accountId = bucket, keyId = 0 } = hold;
+      await failures.note(
+        charged.has(id)
+          ? this.#unanswered.cancelOne({ requestId: id, accountId, keyId })
+          : this.#expire(bucket, id, hold, now),
+      );
+    }
+  }
+
+  async #expire(bucket: number, requestId: string, hold: StoredHold, now: number): Promise<void> {
+    const accountId = hold.accountId ?? bucket;
+    const starts = periodStarts(now);
+    const reply = await this.#client.expire(
+      accountRedisKey(accountId),
+      keyRedisKey(accountId, hold.keyId ?? 0),
+      holdsRedisKey(bucket),
+      journalRedisKey(bucket),
+      requestId,
+      now,
+      starts.day,
+      starts.week,
+      starts.month,
+      hold.draft ? draftText(hold.draft(now, requestId)) : '',
+    );
+    if (reply === 'EXPIRED') {
+      this.#log.warn(
+        { reqId: requestId, accountId },
+        'released the hold of a call whose gateway ended before it did',
+      );
+      this.#drain.touch(bucket);
+    } else if (reply === 'MISSING') {
+      await this.#rebuilder.rebuild(accountId, { keyId: hold.keyId });
+    }
+  }
+}

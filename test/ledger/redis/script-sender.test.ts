@@ -1,0 +1,85 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'ioredis';
+import { test } from 'tap';
+import { createRedis } from '../../../src/ledger/redis/connect.ts';
+import { ScriptSender } from '../../../src/ledger/redis/script-sender.ts';
+import { TickWriter } from '../../../src/ledger/redis/tick-writer.ts';
+import { startPrivateRedis } from '../../../src/redis-server/server.ts';
+import { log } from '../../helper/ledger-world.ts';
+
+/** Every member of a command that ioredis 6.0.0 reads, from sending a command to its reply or the end of its connection. */
+const MEMBERS = [
+  'args',
+  'inTransaction',
+  'isTraced',
+  'name',
+  'promise',
+  'reject',
+  'resolve',
+  'setReplyContext',
+  'setTimeout',
+  'toWritable',
+];
+const CALL = {
+  keys: ['tg:{1}:a:1', 'tg:{1}:k:1', 'tg:{1}:holds'],
+  id: 'r',
+  numbers: '1 1 1 - d 1',
+  record: '',
+};
+
+test('ioredis is pinned to the version whose command the batch stands in for', async (t) => {
+  const read = (path: string) =>
+    JSON.parse(readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8'));
+  t.equal(read('package.json').dependencies.ioredis, '6.0.0');
+  t.equal(read('package-lock.json').packages[''].dependencies.ioredis, '6.0.0');
+  t.equal(read('node_modules/ioredis/package.json').version, '6.0.0');
+});
+
+test('a batch has every member that ioredis reads of a command, and no reply is lost', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-sender-'));
+  const redis = await startPrivateRedis(dataDir, log);
+  const client = createRedis(
+    { kind: 'socket', path: redis.socketPath },
+    { name: 'test', keyPrefix: 'test:', log },
+  );
+  t.teardown(async () => {
+    client.disconnect();
+    await redis.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  await client.connect();
+  const members = new Set<string>();
+  const send = client.sendCommand.bind(client);
+  client.sendCommand = (command: Command) => {
+    const watched = new Proxy(command, {
+      get(target, member) {
+        t.ok(member in target, `a command without ${String(member)}`);
+        members.add(String(member));
+        const value: unknown = Reflect.get(target, member, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    return send(watched);
+  };
+  const sender = new ScriptSender(client, new TickWriter(client));
+  const ask = () =>
+    new Promise<{ error: Error | null; reply: unknown }>((resolve) =>
+      sender.send('admit', CALL, (error, reply) => resolve({ error, reply })),
+    );
+
+  const replies = await Promise.all([ask(), ask()]);
+  t.same(
+    replies.map(({ reply }) => String(reply)),
+    ['MISSING', 'MISSING'],
+    'each call of a batch has a reply of its own',
+  );
+
+  const cut = ask();
+  // After the tick's write, before the reply.
+  setImmediate(() => client.disconnect());
+  t.ok((await cut).error, 'a connection that ends is an error');
+  t.ok((await ask()).error, 'so is one that has ended');
+  t.same([...members].sort(), MEMBERS);
+});
