@@ -1,9 +1,9 @@
 import type { Usage } from '../domain/ledger-entry.ts';
-import { chatMade, chatUsage } from './chat-usage.ts';
-import { correctedBy } from './corrected-by.ts';
 import type { Shape } from './json-sieve.ts';
 import type { StreamMeter, Verdict } from './meter.ts';
+import { isObject } from './parts.ts';
 import { eventData, isOutermost, saysDone, saysFailed } from './sse-event.ts';
+import { chatToUsage, correctedBy, reportedBy } from './usage.ts';
 import { WrittenText } from './written-text.ts';
 
 /** Of a chunk; a few providers send whole messages in place of what is new. */
@@ -119,7 +119,7 @@ export class ChatStream implements StreamMeter {
     if (isNull && !this.#injectedUsage) return 'pass';
     if (isNull && isOutermost(event, at)) return { replacement: event.replace(NULL_USAGE, '') };
     const chunk = eventData(event);
-    const usage = chatUsage(chunk);
+    const usage = chatToUsage(reportedBy(chunk));
     if (usage) {
       this.#reported = usage;
       this.#reportedAt = this.#written.pieces;
@@ -130,4 +130,17 @@ export class ChatStream implements StreamMeter {
     if (chunk.usage === null) return { replacement: event.replace(NULL_USAGE, '') };
     return 'pass';
   }
+}
+
+/** Ids of sound that the provider keeps of a chat answer, or of the chunk of one that names it. */
+export function chatMade(answer: unknown): string[] {
+  const choices = isObject(answer) ? answer.choices : undefined;
+  if (!Array.isArray(choices)) return [];
+  const ids: string[] = [];
+  for (const choice of choices) {
+    const said: unknown = choice?.message ?? choice?.delta;
+    const audio = isObject(said) ? said.audio : undefined;
+    if (isObject(audio) && typeof audio.id === 'string' && audio.id !== '') ids.push(audio.id);
+  }
+  return ids;
 }

@@ -1,17 +1,16 @@
 import type { Usage } from '../domain/ledger-entry.ts';
-import { correctedBy } from './corrected-by.ts';
 import type { Shape } from './json-sieve.ts';
-import {
-  addUsage,
-  compactionUsage,
-  filesMade,
-  messagesMade,
-  messagesUsage,
-  messagesUsagePart,
-} from './messages-usage.ts';
 import type { StreamMeter, Verdict } from './meter.ts';
 import { isObject } from './parts.ts';
 import { eventData, eventName } from './sse-event.ts';
+import {
+  addTokens,
+  compactionToUsage,
+  correctedBy,
+  messagesToPartialUsage,
+  messagesToUsage,
+  reportedBy,
+} from './usage.ts';
 import { WrittenText } from './written-text.ts';
 
 const TOOL_RESULT = /"content_block"\s*:\s*\{\s*"type"\s*:\s*"[a-z_]*_tool_result"/;
@@ -38,7 +37,7 @@ export class MessagesStream implements StreamMeter {
   get usage(): Usage | undefined {
     const { input, output } = this.#reported;
     if (!this.#stopped || !this.#isBelieved || input === undefined || output === undefined) return undefined;
-    return addUsage({ cachedInput: 0, cacheWrite: 0, ...this.#reported }, this.#compaction);
+    return addTokens({ cachedInput: 0, cacheWrite: 0, ...this.#reported }, this.#compaction);
   }
 
   corrected(estimate: Usage): Usage {
@@ -118,7 +117,7 @@ export class MessagesStream implements StreamMeter {
   #start(data: unknown): void {
     const message = isObject(data) ? data.message : undefined;
     // The start has all of the input, or is not believed.
-    if (isObject(message) && messagesUsage(message)) this.#take(message);
+    if (isObject(message) && messagesToUsage(reportedBy(message))) this.#take(message);
     this.#note(messagesMade(message));
   }
 
@@ -140,10 +139,25 @@ export class MessagesStream implements StreamMeter {
 
   /** False where the event reports no output, or what is not to be believed. */
   #take({ usage }: { usage?: unknown }): boolean {
-    const part = messagesUsagePart(usage);
+    const part = messagesToPartialUsage(usage);
     if (!part) return false;
     this.#reported = { ...this.#reported, ...part };
-    if (isObject(usage) && usage.iterations) this.#compaction = compactionUsage(usage);
+    if (isObject(usage) && usage.iterations) this.#compaction = compactionToUsage(usage);
     return part.output !== undefined;
   }
+}
+
+/** What the provider keeps of a message for the next ones: the container in which code ran, and files that it made. */
+export function messagesMade(message: unknown): string[] {
+  if (!isObject(message)) return [];
+  const { container, content } = message;
+  const ids = Array.isArray(content) ? content.flatMap(filesMade) : [];
+  return isObject(container) && typeof container.id === 'string' ? [container.id, ...ids] : ids;
+}
+
+/** Files that code made, as a `code_execution_tool_result` or `bash_code_execution_tool_result` names them. */
+export function filesMade(block: unknown): string[] {
+  const result = isObject(block) ? block.content : undefined;
+  const files = isObject(result) && Array.isArray(result.content) ? result.content : [];
+  return files.flatMap((file) => (isObject(file) && typeof file.file_id === 'string' ? [file.file_id] : []));
 }

@@ -5,10 +5,9 @@ import { surrogatePairs } from '../domain/surrogate-pairs.ts';
 import type { Shape } from './json-sieve.ts';
 import type { Meter, StreamMeter, Verdict } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
-import { isPricedByToken } from './priced-by-token.ts';
-import { reportedTokens } from './reported-tokens.ts';
 import { saysError } from './says-error.ts';
 import { eventData, saysDone, saysFailed } from './sse-event.ts';
+import { isPricedByToken, responsesToUsage } from './usage.ts';
 
 /** Unicode code points of `input` (contract section 5); half a surrogate pair is one, too. Throws 400 `invalid_field` where it is no text. */
 function charactersOf(body: MeteredBody): number {
@@ -93,7 +92,7 @@ class SpeechStream implements StreamMeter {
     }
     const data = eventData(event);
     if (data?.type !== 'speech.audio.done') return 'pass';
-    const tokens = reportedTokens(data.usage);
+    const tokens = responsesToUsage(data.usage);
     if (tokens) this.#usage = { characters: charactersOf(this.#body), ...tokens };
     return 'end';
   }

@@ -1,12 +1,14 @@
 import { invalidField } from '../domain/errors.ts';
+import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
 import { MEASURED_FORMATS } from './audio/measure-audio.ts';
-import type { Meter } from './meter.ts';
+import type { Shape } from './json-sieve.ts';
+import type { Meter, StreamMeter, Verdict } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
-import { isPricedByToken } from './priced-by-token.ts';
 import { saysError } from './says-error.ts';
-import { TranscriptionStream } from './transcription-stream.ts';
-import { transcriptionUsage } from './transcription-usage.ts';
+import { eventData, saysDone, saysFailed } from './sse-event.ts';
+import { isPricedByToken, reportedSeconds, responsesToUsage } from './usage.ts';
+import { WrittenText } from './written-text.ts';
 
 /** What is no audio that is known here is taken to be as long as its bytes last at 6 kbit/s: MP3 has 8 kbit/s at least. */
 const LOWEST_BYTES_PER_SECOND = 750;
@@ -64,3 +66,79 @@ export const transcription: Meter = {
     };
   },
 };
+
+/**
+ * Usage of an answer or a last event. Seconds: `usage` of type `duration`, the `duration` of a verbose answer, else as
+ * measured from the audio, which is no estimate; a bound of its length is one. Tokens: `usage` of type `tokens`. Undefined where the model has a price
+ * for something of which nothing is known.
+ */
+function transcriptionUsage(answer: unknown, body: MeteredBody): Usage | undefined {
+  const { usage, duration } = (answer ?? {}) as { usage?: { seconds?: unknown } | null; duration?: unknown };
+  const measured = body.audio?.how === 'measured' ? body.audio.seconds : undefined;
+  const audioSeconds = reportedSeconds(usage?.seconds) ?? reportedSeconds(duration) ?? measured;
+  const tokens = responsesToUsage(usage);
+  const { model } = body;
+  if (audioSeconds === undefined && (model.price.audioSecond > 0n || !tokens)) return undefined;
+  if (!tokens && isPricedByToken(model)) return undefined;
+  return { ...(audioSeconds === undefined ? {} : { audioSeconds }), ...tokens };
+}
+
+/** Events `transcript.text.delta`, then `transcript.text.done` with `usage`. */
+class TranscriptionStream implements StreamMeter {
+  readonly #body: MeteredBody;
+  readonly #written = new WrittenText();
+  #usage: Usage | undefined;
+  #failed = false;
+
+  constructor(body: MeteredBody) {
+    this.#body = body;
+    this.#usage = transcriptionUsage(undefined, body);
+  }
+
+  /**
+   * As reported, else all that was sent as far as it is known: the provider has it all and bills it, unless it failed
+   * before it wrote anything.
+   */
+  get usage(): Usage | undefined {
+    return this.#failed && this.#written.pieces === 0 ? undefined : this.#usage;
+  }
+
+  get failed(): boolean {
+    return this.#failed;
+  }
+
+  /** Read only before the end: its event has ended the answer. */
+  readonly isWhole = false;
+
+  written(): string {
+    return this.#written.toString();
+  }
+
+  get pieces(): number {
+    return this.#written.pieces;
+  }
+
+  /** No event tells the last words from others. */
+  readonly isClosing = false;
+
+  get kept(): Shape {
+    return { type: 'all', error: 'all', delta: this.#written, usage: 'all', duration: 'all' };
+  }
+
+  corrected(estimate: Usage): Usage {
+    return this.#written.scaled(estimate);
+  }
+
+  event(event: string): Verdict {
+    if (saysDone(event)) return 'end';
+    if (saysFailed(event)) {
+      this.#failed = true;
+      return 'end';
+    }
+    const data = event.includes('transcript.text.') ? eventData(event) : undefined;
+    if (data?.type === 'transcript.text.delta') this.#written.collect(event, '"delta"');
+    if (data?.type !== 'transcript.text.done') return 'pass';
+    this.#usage = transcriptionUsage(data, this.#body);
+    return 'end';
+  }
+}

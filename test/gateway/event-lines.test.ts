@@ -3,7 +3,7 @@ import { test } from 'tap';
 import { ChatStream } from '../../src/metering/chat-stream.ts';
 import { EventReader } from '../../src/metering/event-reader.ts';
 import type { StreamMeter, Verdict } from '../../src/metering/meter.ts';
-import { ResponsesStream } from '../../src/metering/responses-stream.ts';
+import { ResponsesStream } from '../../src/metering/responses.ts';
 import { eventData } from '../../src/metering/sse-event.ts';
 
 const LINE_ENDS = ['\n', '\r', '\r\n'] as const;

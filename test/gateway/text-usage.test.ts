@@ -1,13 +1,11 @@
 import { test } from 'tap';
 import type { CallBody } from '../../src/gateway/request/call-body.ts';
-import { chatUsage } from '../../src/metering/chat-usage.ts';
 import { completions } from '../../src/metering/completions.ts';
 import { embeddings } from '../../src/metering/embeddings.ts';
+import { messagesWritten } from '../../src/metering/messages.ts';
 import { MessagesStream } from '../../src/metering/messages-stream.ts';
-import { messagesUsage, messagesWritten } from '../../src/metering/messages-usage.ts';
-import { reportedTokens } from '../../src/metering/reported-tokens.ts';
-import { ResponsesStream } from '../../src/metering/responses-stream.ts';
-import { responsesMade, responsesUsage, responsesWritten } from '../../src/metering/responses-usage.ts';
+import { ResponsesStream, responsesMade, responsesWritten } from '../../src/metering/responses.ts';
+import { chatToUsage, messagesToUsage, responsesToUsage } from '../../src/metering/usage.ts';
 
 const latin1 = (text: string) => Buffer.from(text).toString('latin1');
 const event = (data: { type: string } & Record<string, unknown>) =>
@@ -15,19 +13,19 @@ const event = (data: { type: string } & Record<string, unknown>) =>
 
 test('OpenAI: cached and newly cached tokens are inside the input', (t) => {
   const details = { cached_tokens: 30, cache_write_tokens: 20 };
-  t.same(chatUsage({ usage: { prompt_tokens: 100, completion_tokens: 5, prompt_tokens_details: details } }), {
+  t.same(chatToUsage({ prompt_tokens: 100, completion_tokens: 5, prompt_tokens_details: details }), {
     input: 50,
     cachedInput: 30,
     cacheWrite: 20,
     output: 5,
   });
-  t.same(responsesUsage({ usage: { input_tokens: 10, output_tokens: 5, input_tokens_details: details } }), {
+  t.same(responsesToUsage({ input_tokens: 10, output_tokens: 5, input_tokens_details: details }), {
     input: 0,
     cachedInput: 10,
     output: 5,
   });
   t.same(
-    reportedTokens({ input_tokens: 100, output_tokens: 5, input_tokens_details: details }),
+    responsesToUsage({ input_tokens: 100, output_tokens: 5, input_tokens_details: details }),
     { input: 50, cachedInput: 30, cacheWrite: 20, output: 5 },
     'pictures, speech and transcripts report them as responses do',
   );
@@ -47,8 +45,8 @@ test('embeddings report input only', (t) => {
 
 test('zeros stay zeros; what is absent, negative or absurd is no report', (t) => {
   const zero = { input_tokens: 0, output_tokens: 0 };
-  t.match(responsesUsage({ usage: zero }), { input: 0, output: 0 });
-  t.match(messagesUsage({ usage: zero }), { input: 0, output: 0 });
+  t.match(responsesToUsage(zero), { input: 0, output: 0 });
+  t.match(messagesToUsage(zero), { input: 0, output: 0 });
   for (const usage of [
     null,
     undefined,
@@ -59,13 +57,10 @@ test('zeros stay zeros; what is absent, negative or absurd is no report', (t) =>
     { input_tokens: '5', output_tokens: 5 },
     { input_tokens: 5, output_tokens: 1.5 },
   ]) {
-    t.equal(responsesUsage({ usage }), undefined, JSON.stringify(usage));
-    t.equal(messagesUsage({ usage }), undefined, JSON.stringify(usage));
+    t.equal(responsesToUsage(usage), undefined, JSON.stringify(usage));
+    t.equal(messagesToUsage(usage), undefined, JSON.stringify(usage));
   }
-  t.equal(
-    messagesUsage({ usage: { input_tokens: 5, output_tokens: 5, cache_read_input_tokens: -3 } }),
-    undefined,
-  );
+  t.equal(messagesToUsage({ input_tokens: 5, output_tokens: 5, cache_read_input_tokens: -3 }), undefined);
   t.end();
 });
 
@@ -78,7 +73,7 @@ test('Anthropic: null is absent, and compacting is charged beside the whole', (t
     output_tokens: 3,
     iterations: [compaction, { type: 'message', input_tokens: 5, output_tokens: 3 }],
   };
-  t.same(messagesUsage({ usage }), { input: 105, cachedInput: 7, cacheWrite: 2, output: 13 });
+  t.same(messagesToUsage(usage), { input: 105, cachedInput: 7, cacheWrite: 2, output: 13 });
   t.end();
 });
 
