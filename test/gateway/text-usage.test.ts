@@ -98,7 +98,7 @@ test('what whole answers say', (t) => {
     { type: 'text', text: 'Hi' },
     { type: 'tool_use', name: 'f', input: { a: 1 } },
   ];
-  t.equal(messagesWritten({ content }), 'Hm. Hi{"a":1}');
+  t.equal(messagesWritten({ content }), 'Hm. Hifa');
   t.equal(completions.written({ choices: [{ text: 'a' }, { text: 'b' }] }), 'ab');
   for (const nothing of [undefined, null, 'x', {}, { output: [null] }, { content: [null] }]) {
     t.equal(responsesWritten(nothing) + messagesWritten(nothing) + completions.written(nothing), '');
