@@ -1,8 +1,8 @@
 import type { Usage } from '../domain/ledger-entry.ts';
 import type { Shape } from './json-sieve.ts';
+import { isObject } from './json-value.ts';
 import type { StreamMeter, Verdict } from './meter.ts';
-import { isObject } from './parts.ts';
-import { eventData, isOutermost, saysDone, saysFailed } from './sse-event.ts';
+import { eventData, isOutermost, saysDone, saysFailed } from './sse/event.ts';
 import { chatToUsage, correctedBy, reportedBy } from './usage.ts';
 import { WrittenText } from './written-text.ts';
 

@@ -2,12 +2,12 @@ import type { Micro } from '../domain/credits.ts';
 import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
 import { ChatStream, chatMade } from './chat-stream.ts';
-import { base64Length } from './inline-data.ts';
-import type { CountTokens, LongTexts } from './long-texts.ts';
-import type { Bounds, Meter } from './meter.ts';
+import { base64Length } from './content-parts.ts';
+import { asText, isObject } from './json-value.ts';
+import type { LongTexts } from './long-texts.ts';
+import { type Bounds, type Meter, saysError } from './meter.ts';
 import { countOf, type MeteredBody } from './metered-body.ts';
-import { asText, isObject } from './parts.ts';
-import { saysError } from './says-error.ts';
+import type { CountTokens } from './tokens/token-counter.ts';
 import { chatToUsage, reportedBy } from './usage.ts';
 import { wordsOf } from './written-text.ts';
 
@@ -75,7 +75,7 @@ function mediaTokens(message: unknown, imageTokens: number, longTexts: LongTexts
 const MESSAGE_TOKENS = 4;
 
 /** What a chat call used, where its upstream did not say: from what was sent and what was received. */
-export async function estimateChat(
+async function estimateChat(
   body: MeteredBody,
   written: string,
   count: CountTokens,
@@ -97,7 +97,7 @@ export async function estimateChat(
 }
 
 /** What a whole chat answer says, for answers without usage. */
-export function writtenIn(answer: unknown): string {
+function writtenIn(answer: unknown): string {
   const choices = isObject(answer) ? answer.choices : undefined;
   if (!Array.isArray(choices)) return '';
   return choices.map((choice) => wordsOf(asText(isObject(choice) ? choice.message : undefined))).join('');

@@ -1,11 +1,10 @@
 import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
 import { ChatStream } from './chat-stream.ts';
-import type { CountTokens } from './long-texts.ts';
-import type { Bounds, Meter } from './meter.ts';
+import { asText } from './json-value.ts';
+import { type Bounds, type Meter, saysError } from './meter.ts';
 import { countOf, type MeteredBody } from './metered-body.ts';
-import { asText } from './parts.ts';
-import { saysError } from './says-error.ts';
+import type { CountTokens } from './tokens/token-counter.ts';
 import { chatToUsage, reportedBy } from './usage.ts';
 
 const REQUEST_OVERHEAD = 64;

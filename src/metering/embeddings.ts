@@ -2,9 +2,8 @@ import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
 import { ChatStream } from './chat-stream.ts';
 import { countPrompts, readPrompts } from './completions.ts';
-import type { Meter } from './meter.ts';
+import { type Meter, saysError } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
-import { saysError } from './says-error.ts';
 import { embeddingsToUsage, reportedBy } from './usage.ts';
 
 const REQUEST_OVERHEAD = 64;

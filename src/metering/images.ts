@@ -2,11 +2,10 @@ import type { Model } from '../domain/catalog.ts';
 import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
 import type { Shape } from './json-sieve.ts';
-import { sifted } from './large-event.ts';
-import type { Bounds, Meter, StreamMeter, Verdict } from './meter.ts';
+import { type Bounds, type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
 import { countOf, type MeteredBody } from './metered-body.ts';
-import { saysError } from './says-error.ts';
-import { eventData, eventName, saysDone } from './sse-event.ts';
+import { eventData, eventName, saysDone } from './sse/event.ts';
+import { sifted } from './sse/large-event.ts';
 import { isPricedByToken, responsesToUsage } from './usage.ts';
 
 /** Tokens that frame a prompt, about. */

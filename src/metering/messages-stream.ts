@@ -1,8 +1,8 @@
 import type { Usage } from '../domain/ledger-entry.ts';
 import type { Shape } from './json-sieve.ts';
+import { isObject } from './json-value.ts';
 import type { StreamMeter, Verdict } from './meter.ts';
-import { isObject } from './parts.ts';
-import { eventData, eventName } from './sse-event.ts';
+import { eventData, eventName } from './sse/event.ts';
 import {
   addTokens,
   compactionToUsage,

@@ -1,13 +1,12 @@
 import { invalidField } from '../domain/errors.ts';
 import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
-import { inputBound, TOOL_ROUNDS } from './input-bound.ts';
-import type { CountTokens } from './long-texts.ts';
+import { contentParts, inputBound, readable, TOOL_ROUNDS } from './content-parts.ts';
+import { asText, isObject } from './json-value.ts';
 import { MessagesStream, messagesMade } from './messages-stream.ts';
-import type { Bounds, Meter } from './meter.ts';
+import { type Bounds, type Meter, saysError } from './meter.ts';
 import { countOf, type MeteredBody } from './metered-body.ts';
-import { asText, isObject, partsOf, readable } from './parts.ts';
-import { saysError } from './says-error.ts';
+import type { CountTokens } from './tokens/token-counter.ts';
 import { messagesToUsage, reportedBy } from './usage.ts';
 import { wordsOf } from './written-text.ts';
 
@@ -30,7 +29,7 @@ export const messages: Meter = {
 };
 
 /** A provider that answers with another model than the one that was judged would be paid at the wrong price. */
-export function checkMessage(body: MeteredBody): void {
+function checkMessage(body: MeteredBody): void {
   const { fallbacks } = body.value;
   if (fallbacks === undefined || fallbacks === null) return;
   throw invalidField(
@@ -43,7 +42,7 @@ export function checkMessage(body: MeteredBody): void {
  * An upper bound of what a message can cost. Compacting a conversation is a call of its own, over at most a whole
  * context. Thinking is inside `max_tokens`, but a budget beyond it adds to it.
  */
-export function messagesHold(body: MeteredBody, bounds: Bounds) {
+function messagesHold(body: MeteredBody, bounds: Bounds) {
   const { messages, thinking } = body.value;
   const tools = toolsOf(body);
   const toolPrompts =
@@ -73,15 +72,15 @@ function roundsOf(body: MeteredBody, tools: readonly Record<string, unknown>[]):
   );
 }
 
-export async function estimateMessage(
+async function estimateMessage(
   body: MeteredBody,
   written: string,
   count: CountTokens,
   storedTokens: number,
 ): Promise<Usage> {
   const { messages, system, tools } = body.value;
-  const said = readable(partsOf(messages));
-  const ruled = typeof system === 'string' ? system : readable(partsOf(system)).text;
+  const said = readable(contentParts(messages));
+  const ruled = typeof system === 'string' ? system : readable(contentParts(system)).text;
   const [input, output] = await Promise.all([
     count([ruled, said.text, asText(tools)].join('\n')),
     count(written),

@@ -1,8 +1,9 @@
 import type { Micro } from '../domain/credits.ts';
 import type { Usage } from '../domain/ledger-entry.ts';
 import type { Shape } from './json-sieve.ts';
-import type { CountTokens } from './long-texts.ts';
+import { isObject } from './json-value.ts';
 import type { MeteredBody } from './metered-body.ts';
+import type { CountTokens } from './tokens/token-counter.ts';
 
 /** Configured bounds of what cannot be known before the call. */
 export interface Bounds {
@@ -68,4 +69,37 @@ export interface Meter {
   check?(body: MeteredBody): void;
   /** Ids of what the upstream keeps of a whole answer. */
   made?(answer: unknown): readonly string[];
+}
+
+/** What is kept of a whole answer that is too large to be held: what any of the meters looks for but the words. */
+export const ANSWER_SHAPE: Shape = {
+  id: 'all',
+  type: 'all',
+  status: 'all',
+  error: 'all',
+  usage: 'all',
+  // Of transcripts and videos.
+  duration: 'all',
+  seconds: 'all',
+  // Of responses, and of messages.
+  store: 'all',
+  output: [{ type: 'all', id: 'all', container_id: 'all' }],
+  container: { id: 'all' },
+  // Of what was spoken in a chat.
+  choices: [{ message: { audio: { id: 'all' } } }],
+  // Of pictures, which are counted.
+  data: [{}],
+};
+
+/** Whether a whole answer of status 200 is an error, which both formats name so: some providers fail after they have answered 200. */
+export function saysError(answer: unknown): boolean {
+  return isObject(answer) && Boolean(answer.error);
+}
+
+/** Letters, digits and signs that mean nothing in a path: such an id reaches no other path of an upstream. */
+const RESOURCE_ID = /^[A-Za-z0-9_][A-Za-z0-9_.~:-]{0,254}$/;
+
+/** Whether what an upstream made can be asked for by this id. */
+export function isResourceId(id: string): boolean {
+  return RESOURCE_ID.test(id);
 }

@@ -1,6 +1,5 @@
 import { holdFor } from '../domain/price.ts';
-import type { Meter, StreamMeter } from './meter.ts';
-import { saysError } from './says-error.ts';
+import { type Meter, type StreamMeter, saysError } from './meter.ts';
 
 const PASSES: StreamMeter = {
   event: () => 'pass',

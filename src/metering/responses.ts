@@ -1,14 +1,13 @@
 import { invalidField } from '../domain/errors.ts';
 import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
-import { inputBound, TOOL_ROUNDS } from './input-bound.ts';
+import { contentParts, inputBound, readable, TOOL_ROUNDS } from './content-parts.ts';
 import type { Shape } from './json-sieve.ts';
-import type { CountTokens } from './long-texts.ts';
-import type { Bounds, Meter, StreamMeter, Verdict } from './meter.ts';
+import { asText, isObject } from './json-value.ts';
+import { type Bounds, type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
 import { countOf, type MeteredBody } from './metered-body.ts';
-import { asText, isObject, partsOf, readable } from './parts.ts';
-import { saysError } from './says-error.ts';
-import { eventData, eventName, saysFailed } from './sse-event.ts';
+import { eventData, eventName, saysFailed } from './sse/event.ts';
+import type { CountTokens } from './tokens/token-counter.ts';
 import { reportedBy, responsesToUsage } from './usage.ts';
 import { WrittenText, wordsOf } from './written-text.ts';
 
@@ -47,7 +46,7 @@ export const responses: Meter = {
  * A response that is made in the background ends after its call: nobody would be there to charge it. An id that is no
  * string could not be judged.
  */
-export function checkResponse(body: MeteredBody): void {
+function checkResponse(body: MeteredBody): void {
   const previous = body.value.previous_response_id ?? null;
   if (previous !== null && typeof previous !== 'string')
     throw invalidField('previous_response_id', 'previous_response_id must be a string or null.');
@@ -60,7 +59,7 @@ export function checkResponse(body: MeteredBody): void {
 }
 
 /** An upper bound of what a response can cost. */
-export function responsesHold(body: MeteredBody, bounds: Bounds) {
+function responsesHold(body: MeteredBody, bounds: Bounds) {
   const output = countOf(body, 'max_output_tokens') ?? body.model.maxOutputTokens;
   const rounds = toolsOf(body).some(({ type }) => !CLIENT_TOOLS.has(type))
     ? (countOf(body, 'max_tool_calls') ?? TOOL_ROUNDS)
@@ -68,14 +67,14 @@ export function responsesHold(body: MeteredBody, bounds: Bounds) {
   return holdFor(body.model.price, { input: inputBound(body, body.value.input, bounds, rounds), output });
 }
 
-export async function estimateResponse(
+async function estimateResponse(
   body: MeteredBody,
   written: string,
   count: CountTokens,
   storedTokens: number,
 ): Promise<Usage> {
   const { input, instructions, tools } = body.value;
-  const { text, mediaTokens } = readable(partsOf(input));
+  const { text, mediaTokens } = readable(contentParts(input));
   const said = [typeof input === 'string' ? input : text, asText(instructions), asText(tools)];
   const [inputTokens, output] = await Promise.all([count(said.join('\n')), count(written)]);
   const turns = Array.isArray(input) ? input.length : 1;

@@ -3,10 +3,9 @@ import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
 import { surrogatePairs } from '../domain/surrogate-pairs.ts';
 import type { Shape } from './json-sieve.ts';
-import type { Meter, StreamMeter, Verdict } from './meter.ts';
+import { type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
-import { saysError } from './says-error.ts';
-import { eventData, saysDone, saysFailed } from './sse-event.ts';
+import { eventData, saysDone, saysFailed } from './sse/event.ts';
 import { isPricedByToken, responsesToUsage } from './usage.ts';
 
 /** Unicode code points of `input` (contract section 5); half a surrogate pair is one, too. Throws 400 `invalid_field` where it is no text. */

@@ -3,10 +3,9 @@ import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
 import { MEASURED_FORMATS } from './audio/measure-audio.ts';
 import type { Shape } from './json-sieve.ts';
-import type { Meter, StreamMeter, Verdict } from './meter.ts';
+import { type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
-import { saysError } from './says-error.ts';
-import { eventData, saysDone, saysFailed } from './sse-event.ts';
+import { eventData, saysDone, saysFailed } from './sse/event.ts';
 import { isPricedByToken, reportedSeconds, responsesToUsage } from './usage.ts';
 import { WrittenText } from './written-text.ts';
 

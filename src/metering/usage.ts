@@ -1,6 +1,6 @@
 import type { Model } from '../domain/catalog.ts';
 import type { Usage } from '../domain/ledger-entry.ts';
-import { isObject } from './parts.ts';
+import { isObject } from './json-value.ts';
 
 /**
  * Readers of what providers report as used, from the `usage` object of each wire format to `Usage`.

@@ -1,10 +1,10 @@
 import { GatewayError, invalidField } from '../domain/errors.ts';
 import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
+import { isObject } from './json-value.ts';
 import type { Meter, StreamMeter } from './meter.ts';
+import { isResourceId } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
-import { isObjectId } from './object-id.ts';
-import { isObject } from './parts.ts';
 
 /** What OpenAI makes where the request does not say (API reference, "Create video"). */
 const DEFAULT_SECONDS = 4;
@@ -58,7 +58,7 @@ export const videos: Meter = {
   },
   written: () => '',
   failed: (answer) => !isAccepted(answer) || answer.status === 'failed',
-  made: (answer) => (isAccepted(answer) && isObjectId(answer.id) ? [answer.id] : []),
+  made: (answer) => (isAccepted(answer) && isResourceId(answer.id) ? [answer.id] : []),
   stream: (_injectedUsage, body) => passes(body),
   estimate: async (body) => ({ videoSeconds: secondsAsked(body) ?? DEFAULT_SECONDS }),
   /** No file of a provider belongs to an account here, by whatever name. */

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 import { ChatStream } from '../../src/metering/chat-stream.ts';
-import { EventReader } from '../../src/metering/event-reader.ts';
 import type { StreamMeter, Verdict } from '../../src/metering/meter.ts';
 import { ResponsesStream } from '../../src/metering/responses.ts';
-import { eventData } from '../../src/metering/sse-event.ts';
+import { eventData } from '../../src/metering/sse/event.ts';
+import { EventReader } from '../../src/metering/sse/event-reader.ts';
 
 const LINE_ENDS = ['\n', '\r', '\r\n'] as const;
 const FIELDS = ['', 'id: 7', ': a comment', ':', 'retry: 100', 'event: message', 'nonsense', 'data:'];

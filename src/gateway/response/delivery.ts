@@ -3,7 +3,7 @@ import { creditsString, type Micro } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Outcome, Usage } from '../../domain/ledger-entry.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import type { CountTokens } from '../../metering/long-texts.ts';
+import type { CountTokens } from '../../metering/tokens/token-counter.ts';
 import { callOf, type ReadCall } from '../call.ts';
 import type { EndCode, Meters } from '../call-metrics.ts';
 import { refuse } from '../refuse.ts';

@@ -1,6 +1,6 @@
 import type { Usage } from '../../domain/ledger-entry.ts';
-import { ANSWER_SHAPE } from '../../metering/answer-shape.ts';
 import { JsonSieve } from '../../metering/json-sieve.ts';
+import { ANSWER_SHAPE } from '../../metering/meter.ts';
 import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
 import type { LeftBehind, Reading, Recipient } from './recipient.ts';
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Usage } from '../../domain/ledger-entry.ts';
-import type { CountTokens } from '../../metering/long-texts.ts';
+import type { CountTokens } from '../../metering/tokens/token-counter.ts';
 import type { ReadCall } from '../call.ts';
 import type { Exchange, UpstreamAnswer } from '../upstream/exchange.ts';
 

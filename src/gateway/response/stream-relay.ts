@@ -1,5 +1,5 @@
-import { EventReader } from '../../metering/event-reader.ts';
 import type { StreamMeter } from '../../metering/meter.ts';
+import { EventReader } from '../../metering/sse/event-reader.ts';
 import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
 import { PartWriter } from './part-writer.ts';
 import { type LeftBehind, NO_USAGE, type Reading, type Recipient } from './recipient.ts';

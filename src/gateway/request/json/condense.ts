@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { GatewayError, invalidJson } from '../../../domain/errors.ts';
 import { type ByteSource, WINDOW_BYTES } from '../../../metering/byte-source.ts';
-import { LongText } from '../../../metering/long-text.ts';
-import { LongTexts } from '../../../metering/long-texts.ts';
+import { LongText, LongTexts } from '../../../metering/long-texts.ts';
 import { closingQuote, JsonMeasure } from './json-measure.ts';
 
 const BACKSLASH = 0x5c;
