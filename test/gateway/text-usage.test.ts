@@ -90,7 +90,7 @@ test('what whole answers say', (t) => {
       ],
     },
   ];
-  t.equal(responsesWritten({ output }), 'Hm. {"a":1}HiNo');
+  t.equal(responsesWritten({ output }), 'Hm. f{"a":1}HiNo');
   t.same(responsesMade({ id: 'resp_1', output }), ['resp_1', 'rs_1', 'fc_1', 'msg_1']);
   t.same(responsesMade({ id: 'resp_1', output, store: false }), []);
   const content = [
