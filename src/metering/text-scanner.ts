@@ -1,4 +1,4 @@
-import { isEscaped } from './is-escaped.ts';
+import { closingQuote, isEscaped } from './json-lexer.ts';
 
 /**
  * Members that hold no words of the model. Whatever is not named here counts: a provider's new member for what its model
@@ -81,8 +81,7 @@ export class TextScanner {
   #inString(text: string, from: number): number {
     const start = this.#isEscaped ? from + 1 : from;
     this.#isEscaped = false;
-    let quote = text.indexOf('"', start);
-    while (quote >= 0 && isEscaped(text, quote, start)) quote = text.indexOf('"', quote + 1);
+    const quote = closingQuote(text, start);
     const end = quote < 0 ? text.length : quote;
     if (quote < 0) this.#isEscaped = isEscaped(text, end, start);
     if (this.#string === 'key') this.#key += text.slice(from, end);
