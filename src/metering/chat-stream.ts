@@ -2,9 +2,9 @@ import type { Usage } from '../domain/ledger-entry.ts';
 import type { Shape } from './json-sieve.ts';
 import { isObject } from './json-value.ts';
 import type { StreamMeter, Verdict } from './meter.ts';
+import { OutputTextCollector } from './output-text.ts';
 import { eventData, isOutermost, saysDone, saysFailed } from './sse/event.ts';
 import { chatToUsage, correctedBy, reportedBy } from './usage.ts';
-import { WrittenText } from './written-text.ts';
 
 /** Of a chunk; a few providers send whole messages in place of what is new. */
 const CHAT_DELTAS = ['delta', 'message'] as const;
@@ -36,7 +36,7 @@ export class ChatStream implements StreamMeter {
   readonly #hasSound: boolean;
   readonly #made = new Set<string>();
   readonly #deltas: readonly string[];
-  readonly #written = new WrittenText();
+  readonly #outputText = new OutputTextCollector();
   #reported: Usage | undefined;
   /** How many pieces had been written when usage was last reported. */
   #reportedAt = 0;
@@ -53,18 +53,18 @@ export class ChatStream implements StreamMeter {
   }
 
   get kept(): Shape {
-    const written = { delta: this.#written, text: this.#written };
-    const choice = { index: 'all', finish_reason: 'all', ...written } as const;
+    const outputText = { delta: this.#outputText, text: this.#outputText };
+    const choice = { index: 'all', finish_reason: 'all', ...outputText } as const;
     return { type: 'all', error: 'all', choices: [choice], usage: 'all' };
   }
 
   /** As last reported, unless the model has written more since: some providers report as they go, or only at first. */
   get usage(): Usage | undefined {
-    return this.#isDone || this.#reportedAt === this.#written.pieces ? this.#reported : undefined;
+    return this.#isDone || this.#reportedAt === this.#outputText.pieces ? this.#reported : undefined;
   }
 
   corrected(estimate: Usage): Usage {
-    return correctedBy(this.#written.scaled(estimate), this.#reported);
+    return correctedBy(this.#outputText.scaled(estimate), this.#reported);
   }
 
   get made(): readonly string[] {
@@ -85,12 +85,12 @@ export class ChatStream implements StreamMeter {
   }
 
   get pieces(): number {
-    return this.#written.pieces;
+    return this.#outputText.pieces;
   }
 
   /** What the model wrote until now: text, what tools are called and called with, refusals, reasoning. */
-  written(): string {
-    return this.#written.toString();
+  outputText(): string {
+    return this.#outputText.toString();
   }
 
   event(event: string): Verdict {
@@ -103,10 +103,10 @@ export class ChatStream implements StreamMeter {
       this.#failed = true;
       return 'end';
     }
-    const { pieces } = this.#written;
+    const { pieces } = this.#outputText;
     const lane = this.#isInterleaved ? Number(INDEX.exec(event)?.[1] ?? 0) : 0;
-    for (const delta of this.#deltas) if (this.#written.collect(event, delta, lane)) break;
-    if (this.#written.pieces > pieces || event.includes('"finish_reason"')) this.#lastChunk = event;
+    for (const delta of this.#deltas) if (this.#outputText.collect(event, delta, lane)) break;
+    if (this.#outputText.pieces > pieces || event.includes('"finish_reason"')) this.#lastChunk = event;
     if (this.#hasSound && event.includes('"audio"'))
       for (const id of chatMade(eventData(event))) this.#made.add(id);
     const at = event.indexOf('"usage"');
@@ -122,7 +122,7 @@ export class ChatStream implements StreamMeter {
     const usage = chatToUsage(reportedBy(chunk));
     if (usage) {
       this.#reported = usage;
-      this.#reportedAt = this.#written.pieces;
+      this.#reportedAt = this.#outputText.pieces;
     }
     if (!this.#injectedUsage || !chunk) return 'pass';
     if (chunk.usage && Array.isArray(chunk.choices) && chunk.choices.length === 0) return 'drop';

@@ -7,15 +7,15 @@ import { asText, isObject } from './json-value.ts';
 import type { LongTexts } from './long-texts.ts';
 import { type Bounds, type Meter, saysError } from './meter.ts';
 import { countOf, type MeteredBody } from './metered-body.ts';
+import { outputTextIn } from './output-text.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
 import { chatToUsage, reportedBy } from './usage.ts';
-import { wordsOf } from './written-text.ts';
 
 /** `/v1/chat/completions`. */
 export const chat: Meter = {
   hold: chatHold,
   usage: (answer) => chatToUsage(reportedBy(answer)),
-  written: writtenIn,
+  outputText: outputTextOf,
   failed: saysError,
   stream: (injectedUsage, body) =>
     new ChatStream({
@@ -77,7 +77,7 @@ const MESSAGE_TOKENS = 4;
 /** What a chat call used, where its upstream did not say: from what was sent and what was received. */
 async function estimateChat(
   body: MeteredBody,
-  written: string,
+  outputText: string,
   count: CountTokens,
   storedTokens = 0,
 ): Promise<Usage> {
@@ -92,15 +92,20 @@ async function estimateChat(
     }
   }
   if (tools !== undefined) texts.push(asText(tools));
-  const [input, output] = await Promise.all([count(texts.join('\n')), written === '' ? 0 : count(written)]);
+  const [input, output] = await Promise.all([
+    count(texts.join('\n')),
+    outputText === '' ? 0 : count(outputText),
+  ]);
   return { input: input + framing + storedTokens, output };
 }
 
 /** What a whole chat answer says, for answers without usage. */
-function writtenIn(answer: unknown): string {
+function outputTextOf(answer: unknown): string {
   const choices = isObject(answer) ? answer.choices : undefined;
   if (!Array.isArray(choices)) return '';
-  return choices.map((choice) => wordsOf(asText(isObject(choice) ? choice.message : undefined))).join('');
+  return choices
+    .map((choice) => outputTextIn(asText(isObject(choice) ? choice.message : undefined)))
+    .join('');
 }
 
 /** What tools are called, and what they are called with. */

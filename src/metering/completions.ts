@@ -13,7 +13,7 @@ const REQUEST_OVERHEAD = 64;
 export const completions: Meter = {
   hold,
   usage: (answer) => chatToUsage(reportedBy(answer)),
-  written: writtenIn,
+  outputText: outputTextOf,
   failed: saysError,
   stream: (injectedUsage, { value }) => {
     // Several prompts, or several completions of one.
@@ -32,22 +32,22 @@ function hold(body: MeteredBody, _bounds: Bounds) {
   const input = body.textBytes + REQUEST_OVERHEAD;
   const completions =
     Math.max(1, countOf(body, 'n') ?? 1, countOf(body, 'best_of') ?? 1) * countPrompts(body.value.prompt);
-  const written = countOf(body, 'max_tokens') ?? body.model.maxOutputTokens;
+  const output = countOf(body, 'max_tokens') ?? body.model.maxOutputTokens;
   const echoed = body.value.echo ? input : 0;
-  return holdFor(body.model.price, { input, output: (written + echoed) * completions });
+  return holdFor(body.model.price, { input, output: (output + echoed) * completions });
 }
 
-async function estimate(body: MeteredBody, written: string, count: CountTokens): Promise<Usage> {
+async function estimate(body: MeteredBody, outputText: string, count: CountTokens): Promise<Usage> {
   const { text, tokens } = readPrompts(body.value.prompt);
   const [input, suffix, output] = await Promise.all([
     count(text),
     count(asText(body.value.suffix)),
-    count(written),
+    count(outputText),
   ]);
   return { input: tokens + input + suffix, output };
 }
 
-function writtenIn(answer: unknown): string {
+function outputTextOf(answer: unknown): string {
   const { choices } = (answer ?? {}) as { choices?: unknown };
   if (!Array.isArray(choices)) return '';
   return choices.map((choice: { text?: unknown } | null) => asText(choice?.text)).join('');

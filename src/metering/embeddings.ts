@@ -17,10 +17,10 @@ export const embeddings: Meter = {
     return holdFor(model.price, { input });
   },
   usage: (answer) => embeddingsToUsage(reportedBy(answer)),
-  written: () => '',
+  outputText: () => '',
   stream: () => new ChatStream({ injectedUsage: false, isInterleaved: false, deltas: [] }),
   failed: saysError,
-  async estimate({ value }: MeteredBody, _written, count): Promise<Usage> {
+  async estimate({ value }: MeteredBody, _outputText, count): Promise<Usage> {
     const { text, tokens } = readPrompts(value.input);
     return { input: tokens + (await count(text)) };
   },

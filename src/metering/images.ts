@@ -39,11 +39,11 @@ export const images: Meter = {
     if (!Array.isArray(data) || (!tokens && isPricedByToken(body.model))) return undefined;
     return { images: data.length, ...tokens };
   },
-  written: () => '',
+  outputText: () => '',
   failed: saysError,
   stream: (_injectedUsage, body) => new ImageStream(body.model, imagesAsked(body)),
   /** Tokens that nobody reported: the prompt's are counted, a picture's taken for the most that it can have. */
-  async estimate(body, _written, count) {
+  async estimate(body, _outputText, count) {
     const { prompt } = body.value;
     const asked = imagesAsked(body);
     const input = typeof prompt === 'string' && isPricedByToken(body.model) ? await count(prompt) : 0;
@@ -102,7 +102,7 @@ export class ImageStream implements StreamMeter {
     return this.#completed > 0 && !this.#isBegun;
   }
 
-  written(): string {
+  outputText(): string {
     return '';
   }
 

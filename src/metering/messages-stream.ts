@@ -2,6 +2,7 @@ import type { Usage } from '../domain/ledger-entry.ts';
 import type { Shape } from './json-sieve.ts';
 import { isObject } from './json-value.ts';
 import type { StreamMeter, Verdict } from './meter.ts';
+import { OutputTextCollector } from './output-text.ts';
 import { eventData, eventName } from './sse/event.ts';
 import {
   addTokens,
@@ -11,7 +12,6 @@ import {
   messagesToUsage,
   reportedBy,
 } from './usage.ts';
-import { WrittenText } from './written-text.ts';
 
 const TOOL_RESULT = /"content_block"\s*:\s*\{\s*"type"\s*:\s*"[a-z_]*_tool_result"/;
 
@@ -22,7 +22,7 @@ const TOOL_RESULT = /"content_block"\s*:\s*\{\s*"type"\s*:\s*"[a-z_]*_tool_resul
  * what was written is counted, and the larger of the two is charged, as an estimate.
  */
 export class MessagesStream implements StreamMeter {
-  readonly #written = new WrittenText();
+  readonly #outputText = new OutputTextCollector();
   #blocks = 0;
   /** The last block ended, and no other has begun. */
   #isBetween = false;
@@ -41,7 +41,7 @@ export class MessagesStream implements StreamMeter {
   }
 
   corrected(estimate: Usage): Usage {
-    return correctedBy(this.#written.scaled(estimate), this.#reported);
+    return correctedBy(this.#outputText.scaled(estimate), this.#reported);
   }
 
   get isWhole(): boolean {
@@ -53,7 +53,7 @@ export class MessagesStream implements StreamMeter {
   }
 
   get pieces(): number {
-    return this.#written.pieces + this.#blocks;
+    return this.#outputText.pieces + this.#blocks;
   }
 
   get kept(): Shape {
@@ -62,8 +62,8 @@ export class MessagesStream implements StreamMeter {
       type: 'all',
       error: 'all',
       message: { usage: 'all', container },
-      content_block: this.#written,
-      delta: this.#written,
+      content_block: this.#outputText,
+      delta: this.#outputText,
       usage: 'all',
     };
   }
@@ -77,21 +77,21 @@ export class MessagesStream implements StreamMeter {
   }
 
   /** Text, thinking, and what tools are called and called with. */
-  written(): string {
-    return this.#written.toString();
+  outputText(): string {
+    return this.#outputText.toString();
   }
 
   event(event: string): Verdict {
     switch (eventName(event)) {
       case 'content_block_delta':
         this.#isBetween = false;
-        this.#written.collect(event, '"delta"');
+        this.#outputText.collect(event, '"delta"');
         return 'pass';
       case 'content_block_start':
         this.#isBetween = false;
         this.#blocks++;
         // What the provider's tools found comes as blocks, too.
-        if (!TOOL_RESULT.test(event)) this.#written.collect(event, '"content_block"');
+        if (!TOOL_RESULT.test(event)) this.#outputText.collect(event, '"content_block"');
         if (event.includes('file_id')) this.#note(filesMade(eventData(event)?.content_block));
         return 'pass';
       case 'content_block_stop':

@@ -6,9 +6,9 @@ import { asText, isObject } from './json-value.ts';
 import { MessagesStream, messagesMade } from './messages-stream.ts';
 import { type Bounds, type Meter, saysError } from './meter.ts';
 import { countOf, type MeteredBody } from './metered-body.ts';
+import { outputTextIn } from './output-text.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
 import { messagesToUsage, reportedBy } from './usage.ts';
-import { wordsOf } from './written-text.ts';
 
 /** Tools of Anthropic's that the client runs, by the start of their type. One without a type is the client's own. */
 const CLIENT_TOOLS = /^(custom|bash_|text_editor_|computer_|memory_|browser_)/;
@@ -21,7 +21,7 @@ export const messages: Meter = {
   check: checkMessage,
   hold: messagesHold,
   usage: (answer) => messagesToUsage(reportedBy(answer)),
-  written: messagesWritten,
+  outputText: messagesOutputText,
   failed: saysError,
   made: messagesMade,
   stream: () => new MessagesStream(),
@@ -74,7 +74,7 @@ function roundsOf(body: MeteredBody, tools: readonly Record<string, unknown>[]):
 
 async function estimateMessage(
   body: MeteredBody,
-  written: string,
+  outputText: string,
   count: CountTokens,
   storedTokens: number,
 ): Promise<Usage> {
@@ -83,7 +83,7 @@ async function estimateMessage(
   const ruled = typeof system === 'string' ? system : readable(contentParts(system)).text;
   const [input, output] = await Promise.all([
     count([ruled, said.text, asText(tools)].join('\n')),
-    count(written),
+    count(outputText),
   ]);
   const turns = Array.isArray(messages) ? messages.length : 0;
   return { input: input + turns * TURN_TOKENS + said.mediaTokens + storedTokens, output };
@@ -95,11 +95,11 @@ function toolsOf(body: MeteredBody): Record<string, unknown>[] {
 }
 
 /** What a whole message says: text, thinking, and what tools are called and called with; not what its tools found. */
-export function messagesWritten(message: unknown): string {
+export function messagesOutputText(message: unknown): string {
   const content = isObject(message) ? message.content : undefined;
   if (!Array.isArray(content)) return '';
   return content
     .filter((block) => isObject(block) && !/_tool_result$/.test(asText(block.type)))
-    .map((block) => wordsOf(asText(block)))
+    .map((block) => outputTextIn(asText(block)))
     .join('');
 }

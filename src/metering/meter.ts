@@ -42,7 +42,7 @@ export interface StreamMeter {
   /** Pictures or sound came, which `written` does not tell: a call that fails after that is charged all the same. */
   readonly hasOutput?: boolean;
   /** What the model wrote until now. */
-  written(): string;
+  outputText(): string;
 }
 
 /** How calls of an endpoint are metered: its columns in the endpoint table. */
@@ -55,7 +55,7 @@ export interface Meter {
    */
   usage(answer: unknown, body: MeteredBody): Usage | undefined;
   /** What a whole answer says, for the estimate. */
-  written(answer: unknown): string;
+  outputText(answer: unknown): string;
   /** Whether a whole answer, its status 200 notwithstanding, says that the call failed. */
   failed?(answer: unknown): boolean;
   /** `injectedUsage`: the gateway asked for usage, and the client must not see a trace of it. */
@@ -64,7 +64,7 @@ export interface Meter {
    * Usage where the upstream reported none: from what was sent and what was received. `storedTokens`: those behind the
    * stored answers that the request names. No `output` in it: answers of this endpoint have none.
    */
-  estimate(body: MeteredBody, written: string, count: CountTokens, storedTokens: number): Promise<Usage>;
+  estimate(body: MeteredBody, outputText: string, count: CountTokens, storedTokens: number): Promise<Usage>;
   /** Refuses what this endpoint cannot meter, with a GatewayError. */
   check?(body: MeteredBody): void;
   /** Ids of what the upstream keeps of a whole answer. */

@@ -7,7 +7,7 @@ const PASSES: StreamMeter = {
   pieces: 0,
   isClosing: false,
   usage: {},
-  written: () => '',
+  outputText: () => '',
 };
 
 /**
@@ -18,7 +18,7 @@ export const perRequest: Meter = {
   hold: ({ model }) => holdFor(model.price, {}),
   usage: (answer) => (saysError(answer) ? undefined : {}),
   failed: saysError,
-  written: () => '',
+  outputText: () => '',
   stream: () => PASSES,
   estimate: async () => ({}),
 };

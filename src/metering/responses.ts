@@ -6,10 +6,10 @@ import type { Shape } from './json-sieve.ts';
 import { asText, isObject } from './json-value.ts';
 import { type Bounds, type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
 import { countOf, type MeteredBody } from './metered-body.ts';
+import { OutputTextCollector, outputTextIn } from './output-text.ts';
 import { eventData, eventName, saysFailed } from './sse/event.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
 import { reportedBy, responsesToUsage } from './usage.ts';
-import { WrittenText, wordsOf } from './written-text.ts';
 
 /** Tools that the client runs; all others run at the provider, and what they find is read as input. */
 const CLIENT_TOOLS: ReadonlySet<unknown> = new Set([
@@ -35,7 +35,7 @@ export const responses: Meter = {
   check: checkResponse,
   hold: responsesHold,
   usage: (answer) => responsesToUsage(reportedBy(answer)),
-  written: responsesWritten,
+  outputText: responsesOutputText,
   failed: (answer) => saysError(answer) || (isObject(answer) && answer.status === 'failed'),
   made: responsesMade,
   stream: () => new ResponsesStream(),
@@ -69,14 +69,14 @@ function responsesHold(body: MeteredBody, bounds: Bounds) {
 
 async function estimateResponse(
   body: MeteredBody,
-  written: string,
+  outputText: string,
   count: CountTokens,
   storedTokens: number,
 ): Promise<Usage> {
   const { input, instructions, tools } = body.value;
   const { text, mediaTokens } = readable(contentParts(input));
   const said = [typeof input === 'string' ? input : text, asText(instructions), asText(tools)];
-  const [inputTokens, output] = await Promise.all([count(said.join('\n')), count(written)]);
+  const [inputTokens, output] = await Promise.all([count(said.join('\n')), count(outputText)]);
   const turns = Array.isArray(input) ? input.length : 1;
   return { input: inputTokens + turns * TURN_TOKENS + mediaTokens + storedTokens, output };
 }
@@ -88,7 +88,7 @@ function toolsOf(body: MeteredBody): Record<string, unknown>[] {
 
 /** Reads a stream of `/v1/responses` as it passes. */
 export class ResponsesStream implements StreamMeter {
-  readonly #written = new WrittenText();
+  readonly #outputText = new OutputTextCollector();
   /** How many pieces had come when the last item began. */
   #piecesBefore = 0;
   #isClosing = false;
@@ -112,18 +112,18 @@ export class ResponsesStream implements StreamMeter {
   }
 
   get pieces(): number {
-    return this.#written.pieces;
+    return this.#outputText.pieces;
   }
 
   get kept(): Shape {
     const item = { type: 'all', id: 'all', container_id: 'all' } as const;
     const response = { id: 'all', store: 'all', error: 'all', usage: 'all', output: [item] } as const;
-    return { type: 'all', error: 'all', delta: this.#written, response };
+    return { type: 'all', error: 'all', delta: this.#outputText, response };
   }
 
   /** Only what was reported is better known than the estimate; of very long answers, its length. */
   corrected(estimate: Usage): Usage {
-    return this.#written.scaled(estimate);
+    return this.#outputText.scaled(estimate);
   }
 
   get made(): readonly string[] {
@@ -131,15 +131,15 @@ export class ResponsesStream implements StreamMeter {
   }
 
   /** Text, refusals, reasoning and its summary, arguments and code for tools. */
-  written(): string {
-    return this.#written.toString();
+  outputText(): string {
+    return this.#outputText.toString();
   }
 
   event(event: string): Verdict {
     const name = eventName(event);
     if (name.endsWith('.delta')) {
       this.#isClosing = false;
-      if (!AUDIO.test(name)) this.#written.collect(event, '"delta"');
+      if (!AUDIO.test(name)) this.#outputText.collect(event, '"delta"');
       return 'pass';
     }
     if (saysFailed(event)) {
@@ -157,24 +157,24 @@ export class ResponsesStream implements StreamMeter {
     this.#made = responsesMade(response);
     this.#failed = name === 'response.failed';
     // A provider may send neither deltas nor usage.
-    if (!this.#usage && this.#written.pieces === 0) this.#written.collectValue(asText(output));
+    if (!this.#usage && this.#outputText.pieces === 0) this.#outputText.collectValue(asText(output));
     return 'end';
   }
 
   /** What tools are called with comes as a whole item only, where the tool has no deltas. */
   #item(name: string, event: string): void {
     this.#isClosing = name.endsWith('.done');
-    if (name === 'response.output_item.added') this.#piecesBefore = this.#written.pieces;
+    if (name === 'response.output_item.added') this.#piecesBefore = this.#outputText.pieces;
     if (name !== 'response.output_item.done') return;
-    if (this.#written.pieces === this.#piecesBefore) this.#written.collect(event, '"item"');
-    this.#piecesBefore = this.#written.pieces;
+    if (this.#outputText.pieces === this.#piecesBefore) this.#outputText.collect(event, '"item"');
+    this.#piecesBefore = this.#outputText.pieces;
   }
 }
 
 /** What a whole response says: texts, refusals, reasoning, and what tools are called with. */
-export function responsesWritten(response: unknown): string {
+export function responsesOutputText(response: unknown): string {
   return itemsOf(response)
-    .map((item) => wordsOf(asText(item)))
+    .map((item) => outputTextIn(asText(item)))
     .join('');
 }
 

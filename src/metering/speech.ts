@@ -36,10 +36,10 @@ export const speech: Meter = {
     }),
   usage: (answer, body) => (saysError(answer) ? undefined : knownUsage(body)),
   failed: saysError,
-  written: () => '',
+  outputText: () => '',
   stream: (_injectedUsage, body) => new SpeechStream(body),
   /** Tokens that nobody reported: those of the text are counted, those of the sound taken for the most there can be. */
-  async estimate(body, _written, count) {
+  async estimate(body, _outputText, count) {
     const input = await count(String(body.value.input));
     return { characters: charactersOf(body), input, output: body.model.maxOutputTokens };
   },
@@ -75,7 +75,7 @@ class SpeechStream implements StreamMeter {
     return this.#failed;
   }
 
-  written(): string {
+  outputText(): string {
     return '';
   }
 

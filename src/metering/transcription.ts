@@ -5,9 +5,9 @@ import { MEASURED_FORMATS } from './audio/measure-audio.ts';
 import type { Shape } from './json-sieve.ts';
 import { type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
+import { OutputTextCollector } from './output-text.ts';
 import { eventData, saysDone, saysFailed } from './sse/event.ts';
 import { isPricedByToken, reportedSeconds, responsesToUsage } from './usage.ts';
-import { WrittenText } from './written-text.ts';
 
 /** What is no audio that is known here is taken to be as long as its bytes last at 6 kbit/s: MP3 has 8 kbit/s at least. */
 const LOWEST_BYTES_PER_SECOND = 750;
@@ -51,9 +51,9 @@ export const transcription: Meter = {
       ? undefined
       : transcriptionUsage(TEXT_FORMATS.has(body.value.response_format) ? undefined : answer, body),
   failed: saysError,
-  written: (answer) => String((answer as { text?: unknown } | null | undefined)?.text ?? ''),
+  outputText: (answer) => String((answer as { text?: unknown } | null | undefined)?.text ?? ''),
   stream: (_injectedUsage, body) => new TranscriptionStream(body),
-  async estimate(body, written, count) {
+  async estimate(body, outputText, count) {
     const audioSeconds = boundSeconds(body);
     if (!isPricedByToken(body.model)) return { audioSeconds };
     const { prompt } = body.value;
@@ -61,7 +61,7 @@ export const transcription: Meter = {
     return {
       audioSeconds,
       input: asked + Math.ceil(audioSeconds * TOKENS_PER_SECOND),
-      output: await count(written),
+      output: await count(outputText),
     };
   },
 };
@@ -85,7 +85,7 @@ function transcriptionUsage(answer: unknown, body: MeteredBody): Usage | undefin
 /** Events `transcript.text.delta`, then `transcript.text.done` with `usage`. */
 class TranscriptionStream implements StreamMeter {
   readonly #body: MeteredBody;
-  readonly #written = new WrittenText();
+  readonly #outputText = new OutputTextCollector();
   #usage: Usage | undefined;
   #failed = false;
 
@@ -99,7 +99,7 @@ class TranscriptionStream implements StreamMeter {
    * before it wrote anything.
    */
   get usage(): Usage | undefined {
-    return this.#failed && this.#written.pieces === 0 ? undefined : this.#usage;
+    return this.#failed && this.#outputText.pieces === 0 ? undefined : this.#usage;
   }
 
   get failed(): boolean {
@@ -109,23 +109,23 @@ class TranscriptionStream implements StreamMeter {
   /** Read only before the end: its event has ended the answer. */
   readonly isWhole = false;
 
-  written(): string {
-    return this.#written.toString();
+  outputText(): string {
+    return this.#outputText.toString();
   }
 
   get pieces(): number {
-    return this.#written.pieces;
+    return this.#outputText.pieces;
   }
 
   /** No event tells the last words from others. */
   readonly isClosing = false;
 
   get kept(): Shape {
-    return { type: 'all', error: 'all', delta: this.#written, usage: 'all', duration: 'all' };
+    return { type: 'all', error: 'all', delta: this.#outputText, usage: 'all', duration: 'all' };
   }
 
   corrected(estimate: Usage): Usage {
-    return this.#written.scaled(estimate);
+    return this.#outputText.scaled(estimate);
   }
 
   event(event: string): Verdict {
@@ -135,7 +135,7 @@ class TranscriptionStream implements StreamMeter {
       return 'end';
     }
     const data = event.includes('transcript.text.') ? eventData(event) : undefined;
-    if (data?.type === 'transcript.text.delta') this.#written.collect(event, '"delta"');
+    if (data?.type === 'transcript.text.delta') this.#outputText.collect(event, '"delta"');
     if (data?.type !== 'transcript.text.done') return 'pass';
     this.#usage = transcriptionUsage(data, this.#body);
     return 'end';

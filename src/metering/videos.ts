@@ -42,7 +42,7 @@ function isAccepted(answer: unknown): answer is { id: string; seconds?: unknown;
 function passes(body: MeteredBody): StreamMeter {
   const asked = secondsAsked(body);
   const usage = asked ? { videoSeconds: asked } : undefined;
-  return { event: () => 'pass', kept: {}, pieces: 0, isClosing: false, usage, written: () => '' };
+  return { event: () => 'pass', kept: {}, pieces: 0, isClosing: false, usage, outputText: () => '' };
 }
 
 /**
@@ -56,7 +56,7 @@ export const videos: Meter = {
     const seconds = secondsIn(answer.seconds) ?? secondsAsked(body);
     return seconds === undefined ? undefined : { videoSeconds: seconds };
   },
-  written: () => '',
+  outputText: () => '',
   failed: (answer) => !isAccepted(answer) || answer.status === 'failed',
   made: (answer) => (isAccepted(answer) && isResourceId(answer.id) ? [answer.id] : []),
   stream: (_injectedUsage, body) => passes(body),

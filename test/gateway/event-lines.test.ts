@@ -40,7 +40,7 @@ class Notes implements StreamMeter {
     if (data) this.data.push(data.n);
     return 'pass';
   }
-  written(): string {
+  outputText(): string {
     return '';
   }
 }
@@ -99,7 +99,7 @@ test('a chat stream cut anywhere, with any line ends, has the same usage, words 
       for (let cut = 0; cut < stream.length; cut++) {
         const meter = new ChatStream({ injectedUsage: true, isInterleaved: false });
         const { passed } = read(meter, stream, [cut, cut + 1]);
-        if (passed !== expected || meter.written() !== 'Hello there' || meter.usage?.output !== 4)
+        if (passed !== expected || meter.outputText() !== 'Hello there' || meter.usage?.output !== 4)
           t.fail(`${JSON.stringify([line, blank])} cut at ${cut}: ${JSON.stringify(passed)}`);
       }
     }

@@ -2,9 +2,9 @@ import { test } from 'tap';
 import type { CallBody } from '../../src/gateway/request/call-body.ts';
 import { completions } from '../../src/metering/completions.ts';
 import { embeddings } from '../../src/metering/embeddings.ts';
-import { messagesWritten } from '../../src/metering/messages.ts';
+import { messagesOutputText } from '../../src/metering/messages.ts';
 import { MessagesStream } from '../../src/metering/messages-stream.ts';
-import { ResponsesStream, responsesMade, responsesWritten } from '../../src/metering/responses.ts';
+import { ResponsesStream, responsesMade, responsesOutputText } from '../../src/metering/responses.ts';
 import { chatToUsage, messagesToUsage, responsesToUsage } from '../../src/metering/usage.ts';
 
 const latin1 = (text: string) => Buffer.from(text).toString('latin1');
@@ -90,7 +90,7 @@ test('what whole answers say', (t) => {
       ],
     },
   ];
-  t.equal(responsesWritten({ output }), 'Hm. f{"a":1}HiNo');
+  t.equal(responsesOutputText({ output }), 'Hm. f{"a":1}HiNo');
   t.same(responsesMade({ id: 'resp_1', output }), ['resp_1', 'rs_1', 'fc_1', 'msg_1']);
   t.same(responsesMade({ id: 'resp_1', output, store: false }), []);
   const content = [
@@ -98,10 +98,10 @@ test('what whole answers say', (t) => {
     { type: 'text', text: 'Hi' },
     { type: 'tool_use', name: 'f', input: { a: 1 } },
   ];
-  t.equal(messagesWritten({ content }), 'Hm. Hifa');
-  t.equal(completions.written({ choices: [{ text: 'a' }, { text: 'b' }] }), 'ab');
+  t.equal(messagesOutputText({ content }), 'Hm. Hifa');
+  t.equal(completions.outputText({ choices: [{ text: 'a' }, { text: 'b' }] }), 'ab');
   for (const nothing of [undefined, null, 'x', {}, { output: [null] }, { content: [null] }]) {
-    t.equal(responsesWritten(nothing) + messagesWritten(nothing) + completions.written(nothing), '');
+    t.equal(responsesOutputText(nothing) + messagesOutputText(nothing) + completions.outputText(nothing), '');
   }
   t.end();
 });
@@ -118,7 +118,7 @@ test('a responses stream: what is written, in all its deltas, and no sound', (t)
     t.equal(stream.event(event({ type, delta, obfuscation: 'zzz' })), 'pass');
   }
   t.equal(stream.event(event({ type: 'response.output_text.done', text: '日本 "x"' })), 'pass');
-  t.equal(stream.written(), 'Hm. 日本 "x"No{"a"');
+  t.equal(stream.outputText(), 'Hm. 日本 "x"No{"a"');
   t.equal(stream.usage, undefined);
   t.end();
 });
@@ -138,7 +138,7 @@ test('words of the protocol within what is said are only said', (t) => {
   const stream = new MessagesStream();
   const delta = { type: 'text_delta', text };
   t.equal(stream.event(event({ type: 'content_block_delta', index: 0, delta })), 'pass');
-  t.equal(stream.written(), text);
+  t.equal(stream.outputText(), text);
   t.end();
 });
 
@@ -156,7 +156,7 @@ test('a messages stream: what is written, and its usage only once it has stopped
   ]) {
     stream.event(event({ type: 'content_block_delta', index: 0, delta }));
   }
-  t.equal(stream.written(), 'Hm. Hi {"a":');
+  t.equal(stream.outputText(), 'Hm. Hi {"a":');
   stream.event(event({ type: 'message_delta', delta: { stop_reason: null }, usage: { output_tokens: 6 } }));
   t.equal(stream.usage, undefined);
   stream.event(

@@ -133,8 +133,8 @@ export class JsonRelay implements AnswerSink {
   #readWhole(): Reading {
     const reading = this.#read();
     if (!reading.failed || reading.usage || this.#sieve) return reading;
-    const written = this.#recipient.call.endpoint.meter.written(this.#json);
-    return { ...reading, free: written === '' };
+    const outputText = this.#recipient.call.endpoint.meter.outputText(this.#json);
+    return { ...reading, free: outputText === '' };
   }
 
   #read(): Reading {
@@ -147,7 +147,7 @@ export class JsonRelay implements AnswerSink {
       usage: meter.usage(answer, call.body),
       estimate: this.#sieve
         ? () => this.#estimateLarge(this.#length)
-        : () => meter.estimate(call.body, meter.written(answer), countTokens, call.storedTokens),
+        : () => meter.estimate(call.body, meter.outputText(answer), countTokens, call.storedTokens),
       ...(failed ? { failed } : {}),
       ...(made ? { made } : {}),
     };

@@ -47,7 +47,7 @@ export class StreamRelay implements AnswerSink {
   }
 
   /** Undefined before the first byte: a call of which nothing came is not charged. `written`: default all until now. */
-  reading(written?: string): Reading | undefined {
+  reading(outputText?: string): Reading | undefined {
     if (!this.#received) return undefined;
     const { call, countTokens } = this.#recipient;
     const { usage, failed, made } = this.#meter;
@@ -57,7 +57,7 @@ export class StreamRelay implements AnswerSink {
       ...(made ? { made } : {}),
       estimate: async () => {
         const { meter } = call.endpoint;
-        const text = written ?? this.#meter.written();
+        const text = outputText ?? this.#meter.outputText();
         const estimate = await meter.estimate(call.body, text, countTokens, call.storedTokens);
         return this.#meter.corrected?.(estimate) ?? estimate;
       },
@@ -67,7 +67,7 @@ export class StreamRelay implements AnswerSink {
   /** Read on until the usage has come; or more content, which the client did not get and does not pay for. */
   left(): LeftBehind | undefined {
     this.#events.brokeOff();
-    this.#left = this.reading(this.#meter.usage ? '' : this.#meter.written());
+    this.#left = this.reading(this.#meter.usage ? '' : this.#meter.outputText());
     if (!this.#left || this.#left.usage) return undefined;
     return { reading: this.#left, isClosing: this.#meter.isClosing };
   }
@@ -167,7 +167,7 @@ export class StreamRelay implements AnswerSink {
     this.#ending = true;
     const reading = this.reading() ?? NO_USAGE;
     const isCharged =
-      !reading.failed || reading.usage || this.#meter.hasOutput || this.#meter.written() !== '';
+      !reading.failed || reading.usage || this.#meter.hasOutput || this.#meter.outputText() !== '';
     // A stream that failed before the model wrote anything is an upstream's error like one of status 500.
     this.#recipient.complete(this.#status, isCharged ? reading : undefined, () => {
       this.#settled = true;
