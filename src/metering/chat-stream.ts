@@ -4,7 +4,7 @@ import { isObject } from './json-value.ts';
 import type { StreamMeter, Verdict } from './meter.ts';
 import { OutputTextCollector } from './output-text.ts';
 import { eventData, isOutermost, saysDone, saysFailed } from './sse/event.ts';
-import { chatToUsage, correctedBy, reportedBy } from './usage.ts';
+import { chatToUsage, mergeReported, reportedBy } from './usage.ts';
 
 /** Of a chunk; a few providers send whole messages in place of what is new. */
 const CHAT_DELTAS = ['delta', 'message'] as const;
@@ -63,8 +63,8 @@ export class ChatStream implements StreamMeter {
     return this.#isDone || this.#reportedAt === this.#outputText.pieces ? this.#reported : undefined;
   }
 
-  corrected(estimate: Usage): Usage {
-    return correctedBy(this.#outputText.scaled(estimate), this.#reported);
+  mergeReported(estimate: Usage): Usage {
+    return mergeReported(this.#outputText.scaled(estimate), this.#reported);
   }
 
   get made(): readonly string[] {

@@ -84,7 +84,7 @@ export class ImageStream implements StreamMeter {
   }
 
   /** Only the pictures that came, of all that were asked for; those of which no tokens were reported for the most they can have. */
-  corrected(estimate: Usage): Usage {
+  mergeReported(estimate: Usage): Usage {
     const output = (this.#tokens?.output ?? 0) + this.#model.maxOutputTokens * this.#unreported;
     const input = (estimate.input ?? 0) + (this.#tokens?.input ?? 0);
     return { ...estimate, ...this.#tokens, images: this.#images, input, output };

@@ -7,7 +7,7 @@ import { eventData, eventName } from './sse/event.ts';
 import {
   addTokens,
   compactionToUsage,
-  correctedBy,
+  mergeReported,
   messagesToPartialUsage,
   messagesToUsage,
   reportedBy,
@@ -40,8 +40,8 @@ export class MessagesStream implements StreamMeter {
     return addTokens({ cachedInput: 0, cacheWrite: 0, ...this.#reported }, this.#compaction);
   }
 
-  corrected(estimate: Usage): Usage {
-    return correctedBy(this.#outputText.scaled(estimate), this.#reported);
+  mergeReported(estimate: Usage): Usage {
+    return mergeReported(this.#outputText.scaled(estimate), this.#reported);
   }
 
   get isWhole(): boolean {

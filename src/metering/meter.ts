@@ -32,7 +32,7 @@ export interface StreamMeter {
   /** As reported until now; undefined: nothing usable was. */
   readonly usage: Usage | undefined;
   /** The estimate, with all that is known better: what was reported until now where it is not the whole yet. */
-  corrected?(estimate: Usage): Usage;
+  mergeReported?(estimate: Usage): Usage;
   /** False: what ends an answer of this format has not come, so an end of the stream now is a break. Absent: unknown. */
   readonly isWhole?: boolean;
   /** The stream said that the call failed. */

@@ -122,7 +122,7 @@ export class ResponsesStream implements StreamMeter {
   }
 
   /** Only what was reported is better known than the estimate; of very long answers, its length. */
-  corrected(estimate: Usage): Usage {
+  mergeReported(estimate: Usage): Usage {
     return this.#outputText.scaled(estimate);
   }
 

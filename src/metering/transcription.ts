@@ -124,7 +124,7 @@ class TranscriptionStream implements StreamMeter {
     return { type: 'all', error: 'all', delta: this.#outputText, usage: 'all', duration: 'all' };
   }
 
-  corrected(estimate: Usage): Usage {
+  mergeReported(estimate: Usage): Usage {
     return this.#outputText.scaled(estimate);
   }
 

@@ -133,7 +133,7 @@ export function reportedSeconds(value: unknown): number | undefined {
  * The usage of a stream that ended early: what was reported by then replaces the estimate. Of the output the larger
  * counts, because the report may be from long before the end (Anthropic's first event reports a token or so).
  */
-export function correctedBy(estimate: Usage, reported: Usage | undefined): Usage {
+export function mergeReported(estimate: Usage, reported: Usage | undefined): Usage {
   if (!reported) return estimate;
   const output = Math.max(estimate.output ?? 0, reported.output ?? 0);
   return { ...estimate, ...reported, output };

@@ -147,7 +147,7 @@ test('a messages stream: what is written, and its usage only once it has stopped
   const usage = { input_tokens: 10, cache_read_input_tokens: 4, output_tokens: 1 };
   stream.event(event({ type: 'message_start', message: { usage, container: { id: 'container_1' } } }));
   t.equal(stream.usage, undefined);
-  t.same(stream.corrected({ input: 7, output: 30 }), { input: 10, cachedInput: 4, output: 30 });
+  t.same(stream.mergeReported({ input: 7, output: 30 }), { input: 10, cachedInput: 4, output: 30 });
   for (const delta of [
     { type: 'thinking_delta', thinking: 'Hm. ' },
     { type: 'signature_delta', signature: 'AAAA' },
@@ -179,6 +179,6 @@ test('a messages stream with an absurd count at its end has no usage, but what c
     event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: -9 } }),
   );
   t.equal(stream.usage, undefined);
-  t.same(stream.corrected({ input: 7, output: 0 }), { input: 10, output: 1 });
+  t.same(stream.mergeReported({ input: 7, output: 0 }), { input: 10, output: 1 });
   t.end();
 });

@@ -59,7 +59,7 @@ export class StreamRelay implements AnswerSink {
         const { meter } = call.endpoint;
         const text = outputText ?? this.#meter.outputText();
         const estimate = await meter.estimate(call.body, text, countTokens, call.storedTokens);
-        return this.#meter.corrected?.(estimate) ?? estimate;
+        return this.#meter.mergeReported?.(estimate) ?? estimate;
       },
     };
   }
