@@ -34,7 +34,7 @@ export class ChatStream implements StreamMeter {
   readonly #injectedUsage: boolean;
   readonly #isInterleaved: boolean;
   readonly #hasSound: boolean;
-  readonly #made = new Set<string>();
+  readonly #resourceIds = new Set<string>();
   readonly #deltas: readonly string[];
   readonly #outputText = new OutputTextCollector();
   #reported: Usage | undefined;
@@ -67,8 +67,8 @@ export class ChatStream implements StreamMeter {
     return mergeReported(this.#outputText.scaled(estimate), this.#reported);
   }
 
-  get made(): readonly string[] {
-    return [...this.#made];
+  get resourceIds(): readonly string[] {
+    return [...this.#resourceIds];
   }
 
   get failed(): boolean {
@@ -108,7 +108,7 @@ export class ChatStream implements StreamMeter {
     for (const delta of this.#deltas) if (this.#outputText.collect(event, delta, lane)) break;
     if (this.#outputText.pieces > pieces || event.includes('"finish_reason"')) this.#lastChunk = event;
     if (this.#hasSound && event.includes('"audio"'))
-      for (const id of chatMade(eventData(event))) this.#made.add(id);
+      for (const id of chatResourceIds(eventData(event))) this.#resourceIds.add(id);
     const at = event.indexOf('"usage"');
     return at < 0 ? 'pass' : this.#usageEvent(event, at);
   }
@@ -133,7 +133,7 @@ export class ChatStream implements StreamMeter {
 }
 
 /** Ids of sound that the provider keeps of a chat answer, or of the chunk of one that names it. */
-export function chatMade(answer: unknown): string[] {
+export function chatResourceIds(answer: unknown): string[] {
   const choices = isObject(answer) ? answer.choices : undefined;
   if (!Array.isArray(choices)) return [];
   const ids: string[] = [];

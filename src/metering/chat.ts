@@ -1,7 +1,7 @@
 import type { Micro } from '../domain/credits.ts';
 import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
-import { ChatStream, chatMade } from './chat-stream.ts';
+import { ChatStream, chatResourceIds } from './chat-stream.ts';
 import { base64Length } from './content-parts.ts';
 import { asText, isObject } from './json-value.ts';
 import type { LongTexts } from './long-texts.ts';
@@ -24,7 +24,7 @@ export const chat: Meter = {
       // Each chunk is looked into, so only where sound is asked for.
       hasSound: isObject(body.value.audio),
     }),
-  made: chatMade,
+  resourceIds: chatResourceIds,
   estimate: estimateChat,
 };
 

@@ -32,7 +32,7 @@ export class MessagesStream implements StreamMeter {
   /** The delta that named the reason reported its output, and nothing absurd. */
   #isBelieved = false;
   #failed = false;
-  readonly #made = new Set<string>();
+  readonly #resourceIds = new Set<string>();
 
   get usage(): Usage | undefined {
     const { input, output } = this.#reported;
@@ -72,8 +72,8 @@ export class MessagesStream implements StreamMeter {
     return this.#failed;
   }
 
-  get made(): readonly string[] {
-    return [...this.#made];
+  get resourceIds(): readonly string[] {
+    return [...this.#resourceIds];
   }
 
   /** Text, thinking, and what tools are called and called with. */
@@ -92,7 +92,7 @@ export class MessagesStream implements StreamMeter {
         this.#blocks++;
         // What the provider's tools found comes as blocks, too.
         if (!TOOL_RESULT.test(event)) this.#outputText.collect(event, '"content_block"');
-        if (event.includes('file_id')) this.#note(filesMade(eventData(event)?.content_block));
+        if (event.includes('file_id')) this.#note(fileIds(eventData(event)?.content_block));
         return 'pass';
       case 'content_block_stop':
         this.#isBetween = true;
@@ -118,7 +118,7 @@ export class MessagesStream implements StreamMeter {
     const message = isObject(data) ? data.message : undefined;
     // The start has all of the input, or is not believed.
     if (isObject(message) && messagesToUsage(reportedBy(message))) this.#take(message);
-    this.#note(messagesMade(message));
+    this.#note(messagesResourceIds(message));
   }
 
   #delta(data: unknown): void {
@@ -130,11 +130,11 @@ export class MessagesStream implements StreamMeter {
       this.#stopped = true;
       this.#isBelieved = isTaken;
     }
-    this.#note(messagesMade(delta));
+    this.#note(messagesResourceIds(delta));
   }
 
   #note(ids: readonly string[]): void {
-    for (const id of ids) this.#made.add(id);
+    for (const id of ids) this.#resourceIds.add(id);
   }
 
   /** False where the event reports no output, or what is not to be believed. */
@@ -148,15 +148,15 @@ export class MessagesStream implements StreamMeter {
 }
 
 /** What the provider keeps of a message for the next ones: the container in which code ran, and files that it made. */
-export function messagesMade(message: unknown): string[] {
+export function messagesResourceIds(message: unknown): string[] {
   if (!isObject(message)) return [];
   const { container, content } = message;
-  const ids = Array.isArray(content) ? content.flatMap(filesMade) : [];
+  const ids = Array.isArray(content) ? content.flatMap(fileIds) : [];
   return isObject(container) && typeof container.id === 'string' ? [container.id, ...ids] : ids;
 }
 
 /** Files that code made, as a `code_execution_tool_result` or `bash_code_execution_tool_result` names them. */
-export function filesMade(block: unknown): string[] {
+export function fileIds(block: unknown): string[] {
   const result = isObject(block) ? block.content : undefined;
   const files = isObject(result) && Array.isArray(result.content) ? result.content : [];
   return files.flatMap((file) => (isObject(file) && typeof file.file_id === 'string' ? [file.file_id] : []));

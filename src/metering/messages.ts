@@ -3,7 +3,7 @@ import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
 import { contentParts, inputBound, readable, TOOL_ROUNDS } from './content-parts.ts';
 import { asText, isObject } from './json-value.ts';
-import { MessagesStream, messagesMade } from './messages-stream.ts';
+import { MessagesStream, messagesResourceIds } from './messages-stream.ts';
 import { type Bounds, type Meter, saysError } from './meter.ts';
 import { countOf, type MeteredBody } from './metered-body.ts';
 import { outputTextIn } from './output-text.ts';
@@ -23,7 +23,7 @@ export const messages: Meter = {
   usage: (answer) => messagesToUsage(reportedBy(answer)),
   outputText: messagesOutputText,
   failed: saysError,
-  made: messagesMade,
+  resourceIds: messagesResourceIds,
   stream: () => new MessagesStream(),
   estimate: estimateMessage,
 };

@@ -38,7 +38,7 @@ export interface StreamMeter {
   /** The stream said that the call failed. */
   readonly failed?: boolean;
   /** Ids of what the upstream keeps of this answer, complete once it has ended. */
-  readonly made?: readonly string[];
+  readonly resourceIds?: readonly string[];
   /** Pictures or sound came, which `written` does not tell: a call that fails after that is charged all the same. */
   readonly hasOutput?: boolean;
   /** What the model wrote until now. */
@@ -68,7 +68,7 @@ export interface Meter {
   /** Refuses what this endpoint cannot meter, with a GatewayError. */
   check?(body: MeteredBody): void;
   /** Ids of what the upstream keeps of a whole answer. */
-  made?(answer: unknown): readonly string[];
+  resourceIds?(answer: unknown): readonly string[];
 }
 
 /** What is kept of a whole answer that is too large to be held: what any of the meters looks for but the words. */

@@ -37,7 +37,7 @@ export const responses: Meter = {
   usage: (answer) => responsesToUsage(reportedBy(answer)),
   outputText: responsesOutputText,
   failed: (answer) => saysError(answer) || (isObject(answer) && answer.status === 'failed'),
-  made: responsesMade,
+  resourceIds: responsesResourceIds,
   stream: () => new ResponsesStream(),
   estimate: estimateResponse,
 };
@@ -94,7 +94,7 @@ export class ResponsesStream implements StreamMeter {
   #isClosing = false;
   #usage: Usage | undefined;
   #failed = false;
-  #made: readonly string[] = [];
+  #resourceIds: readonly string[] = [];
 
   get usage(): Usage | undefined {
     return this.#usage;
@@ -126,8 +126,8 @@ export class ResponsesStream implements StreamMeter {
     return this.#outputText.scaled(estimate);
   }
 
-  get made(): readonly string[] {
-    return this.#made;
+  get resourceIds(): readonly string[] {
+    return this.#resourceIds;
   }
 
   /** Text, refusals, reasoning and its summary, arguments and code for tools. */
@@ -154,7 +154,7 @@ export class ResponsesStream implements StreamMeter {
     const response = isObject(data) ? data.response : undefined;
     const output = isObject(response) ? response.output : undefined;
     this.#usage = responsesToUsage(reportedBy(response));
-    this.#made = responsesMade(response);
+    this.#resourceIds = responsesResourceIds(response);
     this.#failed = name === 'response.failed';
     // A provider may send neither deltas nor usage.
     if (!this.#usage && this.#outputText.pieces === 0) this.#outputText.collectValue(asText(output));
@@ -179,7 +179,7 @@ export function responsesOutputText(response: unknown): string {
 }
 
 /** Ids under which the provider keeps the response: its own, its items', and those of containers that ran its tools. */
-export function responsesMade(response: unknown): string[] {
+export function responsesResourceIds(response: unknown): string[] {
   // Nothing is kept of what was not to be stored.
   if (!isObject(response) || response.store === false) return [];
   const ids = [response.id];

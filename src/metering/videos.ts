@@ -58,7 +58,7 @@ export const videos: Meter = {
   },
   outputText: () => '',
   failed: (answer) => !isAccepted(answer) || answer.status === 'failed',
-  made: (answer) => (isAccepted(answer) && isResourceId(answer.id) ? [answer.id] : []),
+  resourceIds: (answer) => (isAccepted(answer) && isResourceId(answer.id) ? [answer.id] : []),
   stream: (_injectedUsage, body) => passes(body),
   estimate: async (body) => ({ videoSeconds: secondsAsked(body) ?? DEFAULT_SECONDS }),
   /** No file of a provider belongs to an account here, by whatever name. */

@@ -140,7 +140,7 @@ test('the last event of a response is read at any size, wherever it is cut', asy
         t.ok(out === stream);
         t.match(meter, {
           usage: { input: 250_000, output: 11 },
-          made: ['resp_1', 'rs_1', 'ig_1', 'ci_1', 'cntr_1'],
+          resourceIds: ['resp_1', 'rs_1', 'ig_1', 'ci_1', 'cntr_1'],
           failed: type === 'response.failed',
         });
       }

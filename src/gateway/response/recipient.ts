@@ -15,7 +15,7 @@ export interface Reading {
   /** It failed before anything was made: nothing is charged. */
   readonly free?: boolean;
   /** Ids of what the upstream keeps of the answer. */
-  readonly made?: readonly string[];
+  readonly resourceIds?: readonly string[];
 }
 
 /** What a client left behind of an answer whose usage may still come. */
