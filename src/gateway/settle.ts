@@ -19,7 +19,7 @@ export interface Ending {
   readonly usage: Usage | undefined;
   readonly estimated: boolean;
   /** Ids under which the upstream keeps the answer, or parts of it. */
-  readonly made?: readonly string[] | undefined;
+  readonly resourceIds?: readonly string[] | undefined;
 }
 
 /**
@@ -62,12 +62,14 @@ export function kindOf(endpoint: Endpoint): string {
 }
 
 function madeBy({ endpoint, body }: HeldCall, ending: Ending): Pick<EntryDraft, 'job' | 'kept'> {
-  const { made, outcome, estimated, usage } = ending;
-  const [id] = made ?? [];
-  if (!made || id === undefined) return {};
+  const { resourceIds, outcome, estimated, usage } = ending;
+  const [id] = resourceIds ?? [];
+  if (!resourceIds || id === undefined) return {};
   if (endpoint.makesJob) return { job: { upstream: body.model.upstream.name, id, kind: kindOf(endpoint) } };
   if (outcome !== 'complete') return {};
-  return { kept: keptBy(endpoint, body, made.slice(0, MAX_JOURNALLED), estimated ? undefined : usage) };
+  return {
+    kept: keptBy(endpoint, body, resourceIds.slice(0, MAX_JOURNALLED), estimated ? undefined : usage),
+  };
 }
 
 /** What the upstream keeps of an answer under these ids. `usage` undefined: not reported. */

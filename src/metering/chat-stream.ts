@@ -1,10 +1,10 @@
 import type { Usage } from '../domain/ledger-entry.ts';
-import { chatMade, chatUsage } from './chat-usage.ts';
-import { correctedBy } from './corrected-by.ts';
 import type { Shape } from './json-sieve.ts';
+import { isObject } from './json-value.ts';
 import type { StreamMeter, Verdict } from './meter.ts';
-import { eventData, isOutermost, saysDone, saysFailed } from './sse-event.ts';
-import { WrittenText } from './written-text.ts';
+import { OutputTextCollector } from './output-text.ts';
+import { eventData, isOutermost, saysDone, saysFailed } from './sse/event.ts';
+import { chatToUsage, mergeReported, reportedBy } from './usage.ts';
 
 /** Of a chunk; a few providers send whole messages in place of what is new. */
 const CHAT_DELTAS = ['delta', 'message'] as const;
@@ -34,9 +34,9 @@ export class ChatStream implements StreamMeter {
   readonly #injectedUsage: boolean;
   readonly #isInterleaved: boolean;
   readonly #hasSound: boolean;
-  readonly #made = new Set<string>();
+  readonly #resourceIds = new Set<string>();
   readonly #deltas: readonly string[];
-  readonly #written = new WrittenText();
+  readonly #outputText = new OutputTextCollector();
   #reported: Usage | undefined;
   /** How many pieces had been written when usage was last reported. */
   #reportedAt = 0;
@@ -53,22 +53,22 @@ export class ChatStream implements StreamMeter {
   }
 
   get kept(): Shape {
-    const written = { delta: this.#written, text: this.#written };
-    const choice = { index: 'all', finish_reason: 'all', ...written } as const;
+    const outputText = { delta: this.#outputText, text: this.#outputText };
+    const choice = { index: 'all', finish_reason: 'all', ...outputText } as const;
     return { type: 'all', error: 'all', choices: [choice], usage: 'all' };
   }
 
   /** As last reported, unless the model has written more since: some providers report as they go, or only at first. */
   get usage(): Usage | undefined {
-    return this.#isDone || this.#reportedAt === this.#written.pieces ? this.#reported : undefined;
+    return this.#isDone || this.#reportedAt === this.#outputText.pieces ? this.#reported : undefined;
   }
 
-  corrected(estimate: Usage): Usage {
-    return correctedBy(this.#written.scaled(estimate), this.#reported);
+  mergeReported(estimate: Usage): Usage {
+    return mergeReported(this.#outputText.scaled(estimate), this.#reported);
   }
 
-  get made(): readonly string[] {
-    return [...this.#made];
+  get resourceIds(): readonly string[] {
+    return [...this.#resourceIds];
   }
 
   get failed(): boolean {
@@ -85,12 +85,12 @@ export class ChatStream implements StreamMeter {
   }
 
   get pieces(): number {
-    return this.#written.pieces;
+    return this.#outputText.pieces;
   }
 
   /** What the model wrote until now: text, what tools are called and called with, refusals, reasoning. */
-  written(): string {
-    return this.#written.toString();
+  outputText(): string {
+    return this.#outputText.toString();
   }
 
   event(event: string): Verdict {
@@ -103,12 +103,12 @@ export class ChatStream implements StreamMeter {
       this.#failed = true;
       return 'end';
     }
-    const { pieces } = this.#written;
+    const { pieces } = this.#outputText;
     const lane = this.#isInterleaved ? Number(INDEX.exec(event)?.[1] ?? 0) : 0;
-    for (const delta of this.#deltas) if (this.#written.collect(event, delta, lane)) break;
-    if (this.#written.pieces > pieces || event.includes('"finish_reason"')) this.#lastChunk = event;
+    for (const delta of this.#deltas) if (this.#outputText.collect(event, delta, lane)) break;
+    if (this.#outputText.pieces > pieces || event.includes('"finish_reason"')) this.#lastChunk = event;
     if (this.#hasSound && event.includes('"audio"'))
-      for (const id of chatMade(eventData(event))) this.#made.add(id);
+      for (const id of chatResourceIds(eventData(event))) this.#resourceIds.add(id);
     const at = event.indexOf('"usage"');
     return at < 0 ? 'pass' : this.#usageEvent(event, at);
   }
@@ -119,10 +119,10 @@ export class ChatStream implements StreamMeter {
     if (isNull && !this.#injectedUsage) return 'pass';
     if (isNull && isOutermost(event, at)) return { replacement: event.replace(NULL_USAGE, '') };
     const chunk = eventData(event);
-    const usage = chatUsage(chunk);
+    const usage = chatToUsage(reportedBy(chunk));
     if (usage) {
       this.#reported = usage;
-      this.#reportedAt = this.#written.pieces;
+      this.#reportedAt = this.#outputText.pieces;
     }
     if (!this.#injectedUsage || !chunk) return 'pass';
     if (chunk.usage && Array.isArray(chunk.choices) && chunk.choices.length === 0) return 'drop';
@@ -130,4 +130,17 @@ export class ChatStream implements StreamMeter {
     if (chunk.usage === null) return { replacement: event.replace(NULL_USAGE, '') };
     return 'pass';
   }
+}
+
+/** Ids of sound that the provider keeps of a chat answer, or of the chunk of one that names it. */
+export function chatResourceIds(answer: unknown): string[] {
+  const choices = isObject(answer) ? answer.choices : undefined;
+  if (!Array.isArray(choices)) return [];
+  const ids: string[] = [];
+  for (const choice of choices) {
+    const said: unknown = choice?.message ?? choice?.delta;
+    const audio = isObject(said) ? said.audio : undefined;
+    if (isObject(audio) && typeof audio.id === 'string' && audio.id !== '') ids.push(audio.id);
+  }
+  return ids;
 }

@@ -1,15 +1,27 @@
 import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
 import { ChatStream } from './chat-stream.ts';
-import { chatUsage } from './chat-usage.ts';
-import type { CountTokens } from './long-texts.ts';
-import type { Bounds, Meter } from './meter.ts';
+import { asText } from './json-value.ts';
+import { type Bounds, type Meter, saysError } from './meter.ts';
 import { countOf, type MeteredBody } from './metered-body.ts';
-import { asText } from './parts.ts';
-import { countPrompts, readPrompts } from './prompts.ts';
-import { saysError } from './says-error.ts';
+import type { CountTokens } from './tokens/token-counter.ts';
+import { chatToUsage, reportedBy } from './usage.ts';
 
 const REQUEST_OVERHEAD = 64;
+
+/** `/v1/completions`: usage is named as in chat. */
+export const completions: Meter = {
+  hold,
+  usage: (answer) => chatToUsage(reportedBy(answer)),
+  outputText: outputTextOf,
+  failed: saysError,
+  stream: (injectedUsage, { value }) => {
+    // Several prompts, or several completions of one.
+    const isInterleaved = value.n !== undefined || Array.isArray(value.prompt);
+    return new ChatStream({ injectedUsage, isInterleaved, deltas: ['text'] });
+  },
+  estimate,
+};
 
 /**
  * An upper bound of what a text completion can cost. Input: a token is at least a byte of the body, and a token that is
@@ -20,37 +32,48 @@ function hold(body: MeteredBody, _bounds: Bounds) {
   const input = body.textBytes + REQUEST_OVERHEAD;
   const completions =
     Math.max(1, countOf(body, 'n') ?? 1, countOf(body, 'best_of') ?? 1) * countPrompts(body.value.prompt);
-  const written = countOf(body, 'max_tokens') ?? body.model.maxOutputTokens;
+  const output = countOf(body, 'max_tokens') ?? body.model.maxOutputTokens;
   const echoed = body.value.echo ? input : 0;
-  return holdFor(body.model.price, { input, output: (written + echoed) * completions });
+  return holdFor(body.model.price, { input, output: (output + echoed) * completions });
 }
 
-async function estimate(body: MeteredBody, written: string, count: CountTokens): Promise<Usage> {
+async function estimate(body: MeteredBody, outputText: string, count: CountTokens): Promise<Usage> {
   const { text, tokens } = readPrompts(body.value.prompt);
   const [input, suffix, output] = await Promise.all([
     count(text),
     count(asText(body.value.suffix)),
-    count(written),
+    count(outputText),
   ]);
   return { input: tokens + input + suffix, output };
 }
 
-function writtenIn(answer: unknown): string {
+function outputTextOf(answer: unknown): string {
   const { choices } = (answer ?? {}) as { choices?: unknown };
   if (!Array.isArray(choices)) return '';
   return choices.map((choice: { text?: unknown } | null) => asText(choice?.text)).join('');
 }
 
-/** `/v1/completions`: usage is named as in chat. */
-export const completions: Meter = {
-  hold,
-  usage: chatUsage,
-  written: writtenIn,
-  failed: saysError,
-  stream: (injectedUsage, { value }) => {
-    // Several prompts, or several completions of one.
-    const isInterleaved = value.n !== undefined || Array.isArray(value.prompt);
-    return new ChatStream({ injectedUsage, isInterleaved, deltas: ['text'] });
-  },
-  estimate,
-};
+/**
+ * The `prompt` of a completion or the `input` of an embedding, in OpenAI's four forms: a text, a list of texts, the
+ * numbers of the tokens of one text, or a list of those.
+ */
+export type Prompts = unknown;
+
+/** How many texts there are, each answered by itself; 1 where there is none or the form is unknown. */
+export function countPrompts(prompts: Prompts): number {
+  if (!Array.isArray(prompts) || typeof prompts[0] === 'number') return 1;
+  return Math.max(1, prompts.length);
+}
+
+/** All texts, and the number of tokens that came as numbers. */
+export function readPrompts(prompts: Prompts): { text: string; tokens: number } {
+  if (typeof prompts === 'string') return { text: prompts, tokens: 0 };
+  if (!Array.isArray(prompts)) return { text: '', tokens: 0 };
+  const texts: string[] = [];
+  let tokens = 0;
+  for (const prompt of prompts) {
+    if (typeof prompt === 'string') texts.push(prompt);
+    else tokens += Array.isArray(prompt) ? prompt.length : 1;
+  }
+  return { text: texts.join('\n'), tokens };
+}

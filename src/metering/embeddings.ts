@@ -1,13 +1,10 @@
 import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
 import { ChatStream } from './chat-stream.ts';
-import { inputUsage } from './input-usage.ts';
-import type { Meter } from './meter.ts';
+import { countPrompts, readPrompts } from './completions.ts';
+import { type Meter, saysError } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
-import { isObject } from './parts.ts';
-import { countPrompts, readPrompts } from './prompts.ts';
-import { reportedCount } from './reported-count.ts';
-import { saysError } from './says-error.ts';
+import { embeddingsToUsage, reportedBy } from './usage.ts';
 
 const REQUEST_OVERHEAD = 64;
 /** Tokens that mark the start and the end of a text. */
@@ -19,15 +16,11 @@ export const embeddings: Meter = {
     const input = textBytes + REQUEST_OVERHEAD + countPrompts(value.input) * TEXT_OVERHEAD;
     return holdFor(model.price, { input });
   },
-  usage(answer): Usage | undefined {
-    const usage = isObject(answer) ? answer.usage : undefined;
-    const input = isObject(usage) ? reportedCount(usage.prompt_tokens) : undefined;
-    return input === undefined ? undefined : inputUsage(input, undefined);
-  },
-  written: () => '',
+  usage: (answer) => embeddingsToUsage(reportedBy(answer)),
+  outputText: () => '',
   stream: () => new ChatStream({ injectedUsage: false, isInterleaved: false, deltas: [] }),
   failed: saysError,
-  async estimate({ value }: MeteredBody, _written, count): Promise<Usage> {
+  async estimate({ value }: MeteredBody, _outputText, count): Promise<Usage> {
     const { text, tokens } = readPrompts(value.input);
     return { input: tokens + (await count(text)) };
   },

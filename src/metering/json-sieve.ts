@@ -1,4 +1,4 @@
-import { isEscaped } from './is-escaped.ts';
+import { closingQuote, isEscaped } from './json-lexer.ts';
 
 /** Takes the value of a member as it stands, in parts, cut anywhere. */
 export interface ValueSink {
@@ -93,8 +93,7 @@ export class JsonSieve {
   #inString(text: string, from: number): number {
     const start = this.#isEscaped ? from + 1 : from;
     this.#isEscaped = false;
-    let quote = text.indexOf('"', start);
-    while (quote >= 0 && isEscaped(text, quote, start)) quote = text.indexOf('"', quote + 1);
+    const quote = closingQuote(text, start);
     if (quote < 0) this.#isEscaped = isEscaped(text, text.length, start);
     const end = quote < 0 ? text.length : quote + 1;
     if (this.#string === 'value') this.#take(text, from, end);

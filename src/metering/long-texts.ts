@@ -1,8 +1,109 @@
 import { randomBytes } from 'node:crypto';
-import type { LongText } from './long-text.ts';
+import { invalidJson } from '../domain/errors.ts';
+import { surrogatePairs } from '../domain/surrogate-pairs.ts';
+import type { CountTokens } from './tokens/token-counter.ts';
 
-/** Tokens of a text; may take a moment the first time. */
-export type CountTokens = (text: string) => Promise<number>;
+const BASE64 = /^[A-Za-z0-9+/_-]*(={0,2})$/;
+/** Of every piece (256 KiB at most) so much is kept for an estimate of the tokens, which samples longer texts anyway. */
+const MAX_SAMPLE_UNITS = 4 * 1024;
+const MIN_SAMPLE_UNITS = 64;
+/** Telling a picture from other text, or naming an id in a message, takes no more of the beginning. */
+const HEAD_UNITS = 64;
+
+/** A string of JSON that is too long to be kept: what meters ask of it, found as its pieces pass. */
+export class LongText {
+  readonly #sampled: number;
+  readonly #isDataUrl: boolean;
+  #hasComma = false;
+  #isBase64 = true;
+  #padding = 0;
+  #payloadUnits = 0;
+  #pairs = 0;
+  #endsInHalf = false;
+  #units = 0;
+  #sample = '';
+  /** How it begins. */
+  readonly head: string;
+
+  /**
+   * `raw`: its first piece as it stands between the quotes; at least five characters. `sampled`: the share of it that is
+   * kept as a sample, 0 to 1. Throws 400 `invalid_json`.
+   */
+  constructor(raw: string, sampled: number) {
+    const text = decoded(raw);
+    this.#sampled = sampled;
+    this.#isDataUrl = text.startsWith('data:');
+    this.head = copied(text.slice(0, HEAD_UNITS));
+    this.#add(text);
+  }
+
+  /** The next piece; no escape is cut in two. Throws 400 `invalid_json`. */
+  push(raw: string): void {
+    this.#add(decoded(raw));
+  }
+
+  /** Unicode code points; half a surrogate pair is one, too. */
+  get characters(): number {
+    return this.#units - this.#pairs;
+  }
+
+  /** As `base64Length` tells it of a short string. */
+  get base64Length(): number {
+    return this.#isBase64 && (this.#hasComma || !this.#isDataUrl) ? this.#payloadUnits : 0;
+  }
+
+  /** UTF-16 units. */
+  get units(): number {
+    return this.#units;
+  }
+
+  /** Parts of it from beginning to end; "" where none were to be kept. */
+  get sample(): string {
+    return this.#sample;
+  }
+
+  #add(text: string): void {
+    this.#units += text.length;
+    this.#pairs += surrogatePairs(text);
+    if (this.#endsInHalf && /^[\udc00-\udfff]/.test(text)) this.#pairs++;
+    if (text !== '') this.#endsInHalf = /[\ud800-\udbff]$/.test(text);
+    if (this.#sampled > 0) this.#sample += copied(text.slice(0, this.#sampleUnits(text)));
+    this.#addPayload(text);
+  }
+
+  #sampleUnits({ length }: string): number {
+    return Math.min(MAX_SAMPLE_UNITS, Math.max(MIN_SAMPLE_UNITS, Math.ceil(length * this.#sampled)));
+  }
+
+  #addPayload(text: string): void {
+    let payload = text;
+    if (this.#isDataUrl && !this.#hasComma) {
+      const comma = text.indexOf(',');
+      if (comma < 0) return;
+      this.#hasComma = true;
+      payload = text.slice(comma + 1);
+    }
+    if (!this.#isBase64 || payload === '') return;
+    const padding = BASE64.exec(payload)?.[1]?.length;
+    const isAfterPadding = this.#padding > 0 && padding !== payload.length;
+    this.#padding += padding ?? 0;
+    this.#payloadUnits += payload.length;
+    this.#isBase64 = padding !== undefined && !isAfterPadding && this.#padding <= 2;
+  }
+}
+
+/** A slice would keep the whole piece in memory. */
+function copied(slice: string): string {
+  return JSON.parse(JSON.stringify(slice)) as string;
+}
+
+function decoded(raw: string): string {
+  try {
+    return JSON.parse(`"${raw}"`) as string;
+  } catch {
+    throw invalidJson('The body is not valid JSON.');
+  }
+}
 
 /**
  * The long strings of one body, by the short ones that stand in for them in its value. No client can guess a stand-in,

@@ -1,18 +1,17 @@
 import type { Usage } from '../domain/ledger-entry.ts';
-import { correctedBy } from './corrected-by.ts';
 import type { Shape } from './json-sieve.ts';
-import {
-  addUsage,
-  compactionUsage,
-  filesMade,
-  messagesMade,
-  messagesUsage,
-  messagesUsagePart,
-} from './messages-usage.ts';
+import { isObject } from './json-value.ts';
 import type { StreamMeter, Verdict } from './meter.ts';
-import { isObject } from './parts.ts';
-import { eventData, eventName } from './sse-event.ts';
-import { WrittenText } from './written-text.ts';
+import { OutputTextCollector } from './output-text.ts';
+import { eventData, eventName } from './sse/event.ts';
+import {
+  addTokens,
+  compactionToUsage,
+  mergeReported,
+  messagesToPartialUsage,
+  messagesToUsage,
+  reportedBy,
+} from './usage.ts';
 
 const TOOL_RESULT = /"content_block"\s*:\s*\{\s*"type"\s*:\s*"[a-z_]*_tool_result"/;
 
@@ -23,7 +22,7 @@ const TOOL_RESULT = /"content_block"\s*:\s*\{\s*"type"\s*:\s*"[a-z_]*_tool_resul
  * what was written is counted, and the larger of the two is charged, as an estimate.
  */
 export class MessagesStream implements StreamMeter {
-  readonly #written = new WrittenText();
+  readonly #outputText = new OutputTextCollector();
   #blocks = 0;
   /** The last block ended, and no other has begun. */
   #isBetween = false;
@@ -33,16 +32,16 @@ export class MessagesStream implements StreamMeter {
   /** The delta that named the reason reported its output, and nothing absurd. */
   #isBelieved = false;
   #failed = false;
-  readonly #made = new Set<string>();
+  readonly #resourceIds = new Set<string>();
 
   get usage(): Usage | undefined {
     const { input, output } = this.#reported;
     if (!this.#stopped || !this.#isBelieved || input === undefined || output === undefined) return undefined;
-    return addUsage({ cachedInput: 0, cacheWrite: 0, ...this.#reported }, this.#compaction);
+    return addTokens({ cachedInput: 0, cacheWrite: 0, ...this.#reported }, this.#compaction);
   }
 
-  corrected(estimate: Usage): Usage {
-    return correctedBy(this.#written.scaled(estimate), this.#reported);
+  mergeReported(estimate: Usage): Usage {
+    return mergeReported(this.#outputText.scaled(estimate), this.#reported);
   }
 
   get isWhole(): boolean {
@@ -54,7 +53,7 @@ export class MessagesStream implements StreamMeter {
   }
 
   get pieces(): number {
-    return this.#written.pieces + this.#blocks;
+    return this.#outputText.pieces + this.#blocks;
   }
 
   get kept(): Shape {
@@ -63,8 +62,8 @@ export class MessagesStream implements StreamMeter {
       type: 'all',
       error: 'all',
       message: { usage: 'all', container },
-      content_block: this.#written,
-      delta: this.#written,
+      content_block: this.#outputText,
+      delta: this.#outputText,
       usage: 'all',
     };
   }
@@ -73,27 +72,27 @@ export class MessagesStream implements StreamMeter {
     return this.#failed;
   }
 
-  get made(): readonly string[] {
-    return [...this.#made];
+  get resourceIds(): readonly string[] {
+    return [...this.#resourceIds];
   }
 
   /** Text, thinking, and what tools are called and called with. */
-  written(): string {
-    return this.#written.toString();
+  outputText(): string {
+    return this.#outputText.toString();
   }
 
   event(event: string): Verdict {
     switch (eventName(event)) {
       case 'content_block_delta':
         this.#isBetween = false;
-        this.#written.collect(event, '"delta"');
+        this.#outputText.collect(event, '"delta"');
         return 'pass';
       case 'content_block_start':
         this.#isBetween = false;
         this.#blocks++;
         // What the provider's tools found comes as blocks, too.
-        if (!TOOL_RESULT.test(event)) this.#written.collect(event, '"content_block"');
-        if (event.includes('file_id')) this.#note(filesMade(eventData(event)?.content_block));
+        if (!TOOL_RESULT.test(event)) this.#outputText.collect(event, '"content_block"');
+        if (event.includes('file_id')) this.#note(fileIds(eventData(event)?.content_block));
         return 'pass';
       case 'content_block_stop':
         this.#isBetween = true;
@@ -118,8 +117,8 @@ export class MessagesStream implements StreamMeter {
   #start(data: unknown): void {
     const message = isObject(data) ? data.message : undefined;
     // The start has all of the input, or is not believed.
-    if (isObject(message) && messagesUsage(message)) this.#take(message);
-    this.#note(messagesMade(message));
+    if (isObject(message) && messagesToUsage(reportedBy(message))) this.#take(message);
+    this.#note(messagesResourceIds(message));
   }
 
   #delta(data: unknown): void {
@@ -131,19 +130,34 @@ export class MessagesStream implements StreamMeter {
       this.#stopped = true;
       this.#isBelieved = isTaken;
     }
-    this.#note(messagesMade(delta));
+    this.#note(messagesResourceIds(delta));
   }
 
   #note(ids: readonly string[]): void {
-    for (const id of ids) this.#made.add(id);
+    for (const id of ids) this.#resourceIds.add(id);
   }
 
   /** False where the event reports no output, or what is not to be believed. */
   #take({ usage }: { usage?: unknown }): boolean {
-    const part = messagesUsagePart(usage);
+    const part = messagesToPartialUsage(usage);
     if (!part) return false;
     this.#reported = { ...this.#reported, ...part };
-    if (isObject(usage) && usage.iterations) this.#compaction = compactionUsage(usage);
+    if (isObject(usage) && usage.iterations) this.#compaction = compactionToUsage(usage);
     return part.output !== undefined;
   }
+}
+
+/** What the provider keeps of a message for the next ones: the container in which code ran, and files that it made. */
+export function messagesResourceIds(message: unknown): string[] {
+  if (!isObject(message)) return [];
+  const { container, content } = message;
+  const ids = Array.isArray(content) ? content.flatMap(fileIds) : [];
+  return isObject(container) && typeof container.id === 'string' ? [container.id, ...ids] : ids;
+}
+
+/** Files that code made, as a `code_execution_tool_result` or `bash_code_execution_tool_result` names them. */
+export function fileIds(block: unknown): string[] {
+  const result = isObject(block) ? block.content : undefined;
+  const files = isObject(result) && Array.isArray(result.content) ? result.content : [];
+  return files.flatMap((file) => (isObject(file) && typeof file.file_id === 'string' ? [file.file_id] : []));
 }

@@ -1,8 +1,9 @@
 import type { Micro } from '../domain/credits.ts';
 import type { Usage } from '../domain/ledger-entry.ts';
 import type { Shape } from './json-sieve.ts';
-import type { CountTokens } from './long-texts.ts';
+import { isObject } from './json-value.ts';
 import type { MeteredBody } from './metered-body.ts';
+import type { CountTokens } from './tokens/token-counter.ts';
 
 /** Configured bounds of what cannot be known before the call. */
 export interface Bounds {
@@ -31,17 +32,17 @@ export interface StreamMeter {
   /** As reported until now; undefined: nothing usable was. */
   readonly usage: Usage | undefined;
   /** The estimate, with all that is known better: what was reported until now where it is not the whole yet. */
-  corrected?(estimate: Usage): Usage;
+  mergeReported?(estimate: Usage): Usage;
   /** False: what ends an answer of this format has not come, so an end of the stream now is a break. Absent: unknown. */
   readonly isWhole?: boolean;
   /** The stream said that the call failed. */
   readonly failed?: boolean;
   /** Ids of what the upstream keeps of this answer, complete once it has ended. */
-  readonly made?: readonly string[];
+  readonly resourceIds?: readonly string[];
   /** Pictures or sound came, which `written` does not tell: a call that fails after that is charged all the same. */
   readonly hasOutput?: boolean;
   /** What the model wrote until now. */
-  written(): string;
+  outputText(): string;
 }
 
 /** How calls of an endpoint are metered: its columns in the endpoint table. */
@@ -54,7 +55,7 @@ export interface Meter {
    */
   usage(answer: unknown, body: MeteredBody): Usage | undefined;
   /** What a whole answer says, for the estimate. */
-  written(answer: unknown): string;
+  outputText(answer: unknown): string;
   /** Whether a whole answer, its status 200 notwithstanding, says that the call failed. */
   failed?(answer: unknown): boolean;
   /** `injectedUsage`: the gateway asked for usage, and the client must not see a trace of it. */
@@ -63,9 +64,42 @@ export interface Meter {
    * Usage where the upstream reported none: from what was sent and what was received. `storedTokens`: those behind the
    * stored answers that the request names. No `output` in it: answers of this endpoint have none.
    */
-  estimate(body: MeteredBody, written: string, count: CountTokens, storedTokens: number): Promise<Usage>;
+  estimate(body: MeteredBody, outputText: string, count: CountTokens, storedTokens: number): Promise<Usage>;
   /** Refuses what this endpoint cannot meter, with a GatewayError. */
   check?(body: MeteredBody): void;
   /** Ids of what the upstream keeps of a whole answer. */
-  made?(answer: unknown): readonly string[];
+  resourceIds?(answer: unknown): readonly string[];
+}
+
+/** What is kept of a whole answer that is too large to be held: what any of the meters looks for but the words. */
+export const ANSWER_SHAPE: Shape = {
+  id: 'all',
+  type: 'all',
+  status: 'all',
+  error: 'all',
+  usage: 'all',
+  // Of transcripts and videos.
+  duration: 'all',
+  seconds: 'all',
+  // Of responses, and of messages.
+  store: 'all',
+  output: [{ type: 'all', id: 'all', container_id: 'all' }],
+  container: { id: 'all' },
+  // Of what was spoken in a chat.
+  choices: [{ message: { audio: { id: 'all' } } }],
+  // Of pictures, which are counted.
+  data: [{}],
+};
+
+/** Whether a whole answer of status 200 is an error, which both formats name so: some providers fail after they have answered 200. */
+export function saysError(answer: unknown): boolean {
+  return isObject(answer) && Boolean(answer.error);
+}
+
+/** Letters, digits and signs that mean nothing in a path: such an id reaches no other path of an upstream. */
+const RESOURCE_ID = /^[A-Za-z0-9_][A-Za-z0-9_.~:-]{0,254}$/;
+
+/** Whether what an upstream made can be asked for by this id. */
+export function isResourceId(id: string): boolean {
+  return RESOURCE_ID.test(id);
 }

@@ -1,6 +1,5 @@
 import { holdFor } from '../domain/price.ts';
-import type { Meter, StreamMeter } from './meter.ts';
-import { saysError } from './says-error.ts';
+import { type Meter, type StreamMeter, saysError } from './meter.ts';
 
 const PASSES: StreamMeter = {
   event: () => 'pass',
@@ -8,7 +7,7 @@ const PASSES: StreamMeter = {
   pieces: 0,
   isClosing: false,
   usage: {},
-  written: () => '',
+  outputText: () => '',
 };
 
 /**
@@ -19,7 +18,7 @@ export const perRequest: Meter = {
   hold: ({ model }) => holdFor(model.price, {}),
   usage: (answer) => (saysError(answer) ? undefined : {}),
   failed: saysError,
-  written: () => '',
+  outputText: () => '',
   stream: () => PASSES,
   estimate: async () => ({}),
 };

@@ -1,18 +1,196 @@
-import type { Meter } from './meter.ts';
-import { isObject } from './parts.ts';
-import { checkResponse, estimateResponse, responsesHold } from './responses-request.ts';
-import { ResponsesStream } from './responses-stream.ts';
-import { responsesMade, responsesUsage, responsesWritten } from './responses-usage.ts';
-import { saysError } from './says-error.ts';
+import { invalidField } from '../domain/errors.ts';
+import type { Usage } from '../domain/ledger-entry.ts';
+import { holdFor } from '../domain/price.ts';
+import { contentParts, inputBound, readable, TOOL_ROUNDS } from './content-parts.ts';
+import type { Shape } from './json-sieve.ts';
+import { asText, isObject } from './json-value.ts';
+import { type Bounds, type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
+import { countOf, type MeteredBody } from './metered-body.ts';
+import { OutputTextCollector, outputTextIn } from './output-text.ts';
+import { eventData, eventName, saysFailed } from './sse/event.ts';
+import type { CountTokens } from './tokens/token-counter.ts';
+import { reportedBy, responsesToUsage } from './usage.ts';
+
+/** Tools that the client runs; all others run at the provider, and what they find is read as input. */
+const CLIENT_TOOLS: ReadonlySet<unknown> = new Set([
+  'function',
+  'custom',
+  'local_shell',
+  'apply_patch',
+  'computer_use_preview',
+  'computer',
+]);
+const TURN_TOKENS = 4;
+/** The events that end a stream; the response within carries the usage. */
+const TERMINAL: ReadonlySet<string> = new Set([
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+]);
+/** Deltas of sound, which is not text: `response.audio.delta`, `response.output_audio.delta`. */
+const AUDIO = /audio\.delta$/;
 
 /** `/v1/responses`. */
 export const responses: Meter = {
   check: checkResponse,
   hold: responsesHold,
-  usage: responsesUsage,
-  written: responsesWritten,
+  usage: (answer) => responsesToUsage(reportedBy(answer)),
+  outputText: responsesOutputText,
   failed: (answer) => saysError(answer) || (isObject(answer) && answer.status === 'failed'),
-  made: responsesMade,
+  resourceIds: responsesResourceIds,
   stream: () => new ResponsesStream(),
   estimate: estimateResponse,
 };
+
+/**
+ * A response that is made in the background ends after its call: nobody would be there to charge it. An id that is no
+ * string could not be judged.
+ */
+function checkResponse(body: MeteredBody): void {
+  const previous = body.value.previous_response_id ?? null;
+  if (previous !== null && typeof previous !== 'string')
+    throw invalidField('previous_response_id', 'previous_response_id must be a string or null.');
+  if ((body.value.background ?? false) !== false) {
+    throw invalidField(
+      'background',
+      'background is not served here, because the answer to this call would not carry the usage. Leave it out.',
+    );
+  }
+}
+
+/** An upper bound of what a response can cost. */
+function responsesHold(body: MeteredBody, bounds: Bounds) {
+  const output = countOf(body, 'max_output_tokens') ?? body.model.maxOutputTokens;
+  const rounds = toolsOf(body).some(({ type }) => !CLIENT_TOOLS.has(type))
+    ? (countOf(body, 'max_tool_calls') ?? TOOL_ROUNDS)
+    : 0;
+  return holdFor(body.model.price, { input: inputBound(body, body.value.input, bounds, rounds), output });
+}
+
+async function estimateResponse(
+  body: MeteredBody,
+  outputText: string,
+  count: CountTokens,
+  storedTokens: number,
+): Promise<Usage> {
+  const { input, instructions, tools } = body.value;
+  const { text, mediaTokens } = readable(contentParts(input));
+  const said = [typeof input === 'string' ? input : text, asText(instructions), asText(tools)];
+  const [inputTokens, output] = await Promise.all([count(said.join('\n')), count(outputText)]);
+  const turns = Array.isArray(input) ? input.length : 1;
+  return { input: inputTokens + turns * TURN_TOKENS + mediaTokens + storedTokens, output };
+}
+
+function toolsOf(body: MeteredBody): Record<string, unknown>[] {
+  const { tools } = body.value;
+  return Array.isArray(tools) ? tools.filter(isObject) : [];
+}
+
+/** Reads a stream of `/v1/responses` as it passes. */
+export class ResponsesStream implements StreamMeter {
+  readonly #outputText = new OutputTextCollector();
+  /** How many pieces had come when the last item began. */
+  #piecesBefore = 0;
+  #isClosing = false;
+  #usage: Usage | undefined;
+  #failed = false;
+  #resourceIds: readonly string[] = [];
+
+  get usage(): Usage | undefined {
+    return this.#usage;
+  }
+
+  get failed(): boolean {
+    return this.#failed;
+  }
+
+  /** Read only before the end: its event has ended the answer. */
+  readonly isWhole = false;
+
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
+  get pieces(): number {
+    return this.#outputText.pieces;
+  }
+
+  get kept(): Shape {
+    const item = { type: 'all', id: 'all', container_id: 'all' } as const;
+    const response = { id: 'all', store: 'all', error: 'all', usage: 'all', output: [item] } as const;
+    return { type: 'all', error: 'all', delta: this.#outputText, response };
+  }
+
+  /** Only what was reported is better known than the estimate; of very long answers, its length. */
+  mergeReported(estimate: Usage): Usage {
+    return this.#outputText.scaled(estimate);
+  }
+
+  get resourceIds(): readonly string[] {
+    return this.#resourceIds;
+  }
+
+  /** Text, refusals, reasoning and its summary, arguments and code for tools. */
+  outputText(): string {
+    return this.#outputText.toString();
+  }
+
+  event(event: string): Verdict {
+    const name = eventName(event);
+    if (name.endsWith('.delta')) {
+      this.#isClosing = false;
+      if (!AUDIO.test(name)) this.#outputText.collect(event, '"delta"');
+      return 'pass';
+    }
+    if (saysFailed(event)) {
+      this.#failed = true;
+      return 'end';
+    }
+    if (!TERMINAL.has(name)) {
+      this.#item(name, event);
+      return 'pass';
+    }
+    const data = eventData(event);
+    const response = isObject(data) ? data.response : undefined;
+    const output = isObject(response) ? response.output : undefined;
+    this.#usage = responsesToUsage(reportedBy(response));
+    this.#resourceIds = responsesResourceIds(response);
+    this.#failed = name === 'response.failed';
+    // A provider may send neither deltas nor usage.
+    if (!this.#usage && this.#outputText.pieces === 0) this.#outputText.collectValue(asText(output));
+    return 'end';
+  }
+
+  /** What tools are called with comes as a whole item only, where the tool has no deltas. */
+  #item(name: string, event: string): void {
+    this.#isClosing = name.endsWith('.done');
+    if (name === 'response.output_item.added') this.#piecesBefore = this.#outputText.pieces;
+    if (name !== 'response.output_item.done') return;
+    if (this.#outputText.pieces === this.#piecesBefore) this.#outputText.collect(event, '"item"');
+    this.#piecesBefore = this.#outputText.pieces;
+  }
+}
+
+/** What a whole response says: texts, refusals, reasoning, and what tools are called with. */
+export function responsesOutputText(response: unknown): string {
+  return itemsOf(response)
+    .map((item) => outputTextIn(asText(item)))
+    .join('');
+}
+
+/** Ids under which the provider keeps the response: its own, its items', and those of containers that ran its tools. */
+export function responsesResourceIds(response: unknown): string[] {
+  // Nothing is kept of what was not to be stored.
+  if (!isObject(response) || response.store === false) return [];
+  const ids = [response.id];
+  for (const item of itemsOf(response)) {
+    ids.push(item.id, item.container_id);
+    if (isObject(item.environment)) ids.push(item.environment.container_id);
+  }
+  return [...new Set(ids.filter((id): id is string => typeof id === 'string' && id !== ''))];
+}
+
+function itemsOf(response: unknown): Record<string, unknown>[] {
+  const output = isObject(response) ? response.output : undefined;
+  return Array.isArray(output) ? output.filter(isObject) : [];
+}

@@ -3,12 +3,10 @@ import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
 import { surrogatePairs } from '../domain/surrogate-pairs.ts';
 import type { Shape } from './json-sieve.ts';
-import type { Meter, StreamMeter, Verdict } from './meter.ts';
+import { type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
-import { isPricedByToken } from './priced-by-token.ts';
-import { reportedTokens } from './reported-tokens.ts';
-import { saysError } from './says-error.ts';
-import { eventData, saysDone, saysFailed } from './sse-event.ts';
+import { eventData, saysDone, saysFailed } from './sse/event.ts';
+import { isPricedByToken, responsesToUsage } from './usage.ts';
 
 /** Unicode code points of `input` (contract section 5); half a surrogate pair is one, too. Throws 400 `invalid_field` where it is no text. */
 function charactersOf(body: MeteredBody): number {
@@ -38,10 +36,10 @@ export const speech: Meter = {
     }),
   usage: (answer, body) => (saysError(answer) ? undefined : knownUsage(body)),
   failed: saysError,
-  written: () => '',
+  outputText: () => '',
   stream: (_injectedUsage, body) => new SpeechStream(body),
   /** Tokens that nobody reported: those of the text are counted, those of the sound taken for the most there can be. */
-  async estimate(body, _written, count) {
+  async estimate(body, _outputText, count) {
     const input = await count(String(body.value.input));
     return { characters: charactersOf(body), input, output: body.model.maxOutputTokens };
   },
@@ -77,7 +75,7 @@ class SpeechStream implements StreamMeter {
     return this.#failed;
   }
 
-  written(): string {
+  outputText(): string {
     return '';
   }
 
@@ -93,7 +91,7 @@ class SpeechStream implements StreamMeter {
     }
     const data = eventData(event);
     if (data?.type !== 'speech.audio.done') return 'pass';
-    const tokens = reportedTokens(data.usage);
+    const tokens = responsesToUsage(data.usage);
     if (tokens) this.#usage = { characters: charactersOf(this.#body), ...tokens };
     return 'end';
   }

@@ -1,4 +1,4 @@
-import { isEscaped } from './is-escaped.ts';
+import { closingQuote, isEscaped } from './json-lexer.ts';
 
 /**
  * Members that hold no words of the model. Whatever is not named here counts: a provider's new member for what its model
@@ -7,7 +7,7 @@ import { isEscaped } from './is-escaped.ts';
 const NO_TEXT =
   /^(?:id|role|object|model|phase|format|detail|data|result|obfuscation|file_data|encrypted_content)$|(?:_id|_ids|type|reason|status|signature|url|b64|b64_json|_at|_format)$/;
 /** Members in which nothing is the model's: what tools found, where a text comes from, how likely its tokens were. */
-const NOT_WRITTEN =
+const NOT_OUTPUT =
   /^(?:logprobs|top_logprobs|annotations?|citations?|search_results|images?|audio_data|tools|outputs?|results|usage|file|metadata)$/;
 /** What a tool is called with: all of it is the model's, whatever its members are called. */
 const CALLED_WITH = /^(?:arguments|input|parameters|action)$/;
@@ -40,7 +40,7 @@ export class TextScanner {
   #isEscaped = false;
   #continues = false;
   /** Depth at which something began of which nothing counts, or all; 0: nothing did. */
-  #unwrittenFrom = 0;
+  #foreignFrom = 0;
   #allFrom = 0;
   /** The member by which thoughts come in the object at that depth, once one has. */
   #thoughts = '';
@@ -60,7 +60,7 @@ export class TextScanner {
     this.#expectsKey = false;
     this.#string = 'none';
     this.#isEscaped = false;
-    this.#unwrittenFrom = 0;
+    this.#foreignFrom = 0;
     this.#allFrom = 0;
     this.#thoughts = '';
     this.#thoughtsDepth = 0;
@@ -81,8 +81,7 @@ export class TextScanner {
   #inString(text: string, from: number): number {
     const start = this.#isEscaped ? from + 1 : from;
     this.#isEscaped = false;
-    let quote = text.indexOf('"', start);
-    while (quote >= 0 && isEscaped(text, quote, start)) quote = text.indexOf('"', quote + 1);
+    const quote = closingQuote(text, start);
     const end = quote < 0 ? text.length : quote;
     if (quote < 0) this.#isEscaped = isEscaped(text, end, start);
     if (this.#string === 'key') this.#key += text.slice(from, end);
@@ -129,7 +128,7 @@ export class TextScanner {
       return;
     }
     const isText = this.#allFrom > 0 || !NO_TEXT.test(this.#member);
-    this.#string = isText && this.#unwrittenFrom === 0 && !this.#isRepeat ? 'text' : 'other';
+    this.#string = isText && this.#foreignFrom === 0 && !this.#isRepeat ? 'text' : 'other';
   }
 
   #keyEnded(): void {
@@ -152,8 +151,8 @@ export class TextScanner {
     const depth = this.#objects.length;
     if (depth > MAX_DEPTH) this.#isOver = true;
     this.#expectsKey = isObject;
-    if (this.#unwrittenFrom > 0 || this.#allFrom > 0) return;
-    if (this.#isRepeat || NOT_WRITTEN.test(this.#member)) this.#unwrittenFrom = depth;
+    if (this.#foreignFrom > 0 || this.#allFrom > 0) return;
+    if (this.#isRepeat || NOT_OUTPUT.test(this.#member)) this.#foreignFrom = depth;
     else if (CALLED_WITH.test(this.#member)) this.#allFrom = depth;
   }
 
@@ -162,7 +161,7 @@ export class TextScanner {
     this.#member = this.#members.pop() ?? '';
     this.#expectsKey = false;
     const depth = this.#objects.length;
-    if (depth < this.#unwrittenFrom) this.#unwrittenFrom = 0;
+    if (depth < this.#foreignFrom) this.#foreignFrom = 0;
     if (depth < this.#allFrom) this.#allFrom = 0;
     if (depth < this.#thoughtsDepth) {
       this.#thoughts = '';

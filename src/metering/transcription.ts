@@ -1,12 +1,13 @@
 import { invalidField } from '../domain/errors.ts';
+import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
 import { MEASURED_FORMATS } from './audio/measure-audio.ts';
-import type { Meter } from './meter.ts';
+import type { Shape } from './json-sieve.ts';
+import { type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
-import { isPricedByToken } from './priced-by-token.ts';
-import { saysError } from './says-error.ts';
-import { TranscriptionStream } from './transcription-stream.ts';
-import { transcriptionUsage } from './transcription-usage.ts';
+import { OutputTextCollector } from './output-text.ts';
+import { eventData, saysDone, saysFailed } from './sse/event.ts';
+import { isPricedByToken, reportedSeconds, responsesToUsage } from './usage.ts';
 
 /** What is no audio that is known here is taken to be as long as its bytes last at 6 kbit/s: MP3 has 8 kbit/s at least. */
 const LOWEST_BYTES_PER_SECOND = 750;
@@ -50,9 +51,9 @@ export const transcription: Meter = {
       ? undefined
       : transcriptionUsage(TEXT_FORMATS.has(body.value.response_format) ? undefined : answer, body),
   failed: saysError,
-  written: (answer) => String((answer as { text?: unknown } | null | undefined)?.text ?? ''),
+  outputText: (answer) => String((answer as { text?: unknown } | null | undefined)?.text ?? ''),
   stream: (_injectedUsage, body) => new TranscriptionStream(body),
-  async estimate(body, written, count) {
+  async estimate(body, outputText, count) {
     const audioSeconds = boundSeconds(body);
     if (!isPricedByToken(body.model)) return { audioSeconds };
     const { prompt } = body.value;
@@ -60,7 +61,83 @@ export const transcription: Meter = {
     return {
       audioSeconds,
       input: asked + Math.ceil(audioSeconds * TOKENS_PER_SECOND),
-      output: await count(written),
+      output: await count(outputText),
     };
   },
 };
+
+/**
+ * Usage of an answer or a last event. Seconds: `usage` of type `duration`, the `duration` of a verbose answer, else as
+ * measured from the audio, which is no estimate; a bound of its length is one. Tokens: `usage` of type `tokens`. Undefined where the model has a price
+ * for something of which nothing is known.
+ */
+function transcriptionUsage(answer: unknown, body: MeteredBody): Usage | undefined {
+  const { usage, duration } = (answer ?? {}) as { usage?: { seconds?: unknown } | null; duration?: unknown };
+  const measured = body.audio?.how === 'measured' ? body.audio.seconds : undefined;
+  const audioSeconds = reportedSeconds(usage?.seconds) ?? reportedSeconds(duration) ?? measured;
+  const tokens = responsesToUsage(usage);
+  const { model } = body;
+  if (audioSeconds === undefined && (model.price.audioSecond > 0n || !tokens)) return undefined;
+  if (!tokens && isPricedByToken(model)) return undefined;
+  return { ...(audioSeconds === undefined ? {} : { audioSeconds }), ...tokens };
+}
+
+/** Events `transcript.text.delta`, then `transcript.text.done` with `usage`. */
+class TranscriptionStream implements StreamMeter {
+  readonly #body: MeteredBody;
+  readonly #outputText = new OutputTextCollector();
+  #usage: Usage | undefined;
+  #failed = false;
+
+  constructor(body: MeteredBody) {
+    this.#body = body;
+    this.#usage = transcriptionUsage(undefined, body);
+  }
+
+  /**
+   * As reported, else all that was sent as far as it is known: the provider has it all and bills it, unless it failed
+   * before it wrote anything.
+   */
+  get usage(): Usage | undefined {
+    return this.#failed && this.#outputText.pieces === 0 ? undefined : this.#usage;
+  }
+
+  get failed(): boolean {
+    return this.#failed;
+  }
+
+  /** Read only before the end: its event has ended the answer. */
+  readonly isWhole = false;
+
+  outputText(): string {
+    return this.#outputText.toString();
+  }
+
+  get pieces(): number {
+    return this.#outputText.pieces;
+  }
+
+  /** No event tells the last words from others. */
+  readonly isClosing = false;
+
+  get kept(): Shape {
+    return { type: 'all', error: 'all', delta: this.#outputText, usage: 'all', duration: 'all' };
+  }
+
+  mergeReported(estimate: Usage): Usage {
+    return this.#outputText.scaled(estimate);
+  }
+
+  event(event: string): Verdict {
+    if (saysDone(event)) return 'end';
+    if (saysFailed(event)) {
+      this.#failed = true;
+      return 'end';
+    }
+    const data = event.includes('transcript.text.') ? eventData(event) : undefined;
+    if (data?.type === 'transcript.text.delta') this.#outputText.collect(event, '"delta"');
+    if (data?.type !== 'transcript.text.done') return 'pass';
+    this.#usage = transcriptionUsage(data, this.#body);
+    return 'end';
+  }
+}

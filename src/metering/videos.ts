@@ -1,10 +1,10 @@
 import { GatewayError, invalidField } from '../domain/errors.ts';
 import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
+import { isObject } from './json-value.ts';
 import type { Meter, StreamMeter } from './meter.ts';
+import { isResourceId } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
-import { isObjectId } from './object-id.ts';
-import { isObject } from './parts.ts';
 
 /** What OpenAI makes where the request does not say (API reference, "Create video"). */
 const DEFAULT_SECONDS = 4;
@@ -42,7 +42,7 @@ function isAccepted(answer: unknown): answer is { id: string; seconds?: unknown;
 function passes(body: MeteredBody): StreamMeter {
   const asked = secondsAsked(body);
   const usage = asked ? { videoSeconds: asked } : undefined;
-  return { event: () => 'pass', kept: {}, pieces: 0, isClosing: false, usage, written: () => '' };
+  return { event: () => 'pass', kept: {}, pieces: 0, isClosing: false, usage, outputText: () => '' };
 }
 
 /**
@@ -56,9 +56,9 @@ export const videos: Meter = {
     const seconds = secondsIn(answer.seconds) ?? secondsAsked(body);
     return seconds === undefined ? undefined : { videoSeconds: seconds };
   },
-  written: () => '',
+  outputText: () => '',
   failed: (answer) => !isAccepted(answer) || answer.status === 'failed',
-  made: (answer) => (isAccepted(answer) && isObjectId(answer.id) ? [answer.id] : []),
+  resourceIds: (answer) => (isAccepted(answer) && isResourceId(answer.id) ? [answer.id] : []),
   stream: (_injectedUsage, body) => passes(body),
   estimate: async (body) => ({ videoSeconds: secondsAsked(body) ?? DEFAULT_SECONDS }),
   /** No file of a provider belongs to an account here, by whatever name. */

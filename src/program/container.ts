@@ -21,7 +21,7 @@ import { Objects } from '../gateway/resources/resource-ownership.ts';
 import type { Tracing } from '../gateway/tracing.ts';
 import { UpstreamTransport } from '../gateway/upstream/transport.ts';
 import type { OpenLedger } from '../ledger/open-ledger.ts';
-import { TokenCounter } from '../metering/token-counter.ts';
+import { TokenCounter } from '../metering/tokens/token-counter.ts';
 import { registerGauges } from '../observability/gauges.ts';
 import { GatewayMeters } from '../observability/metrics.ts';
 import { readinessOf } from '../observability/readiness.ts';

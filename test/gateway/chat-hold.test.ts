@@ -4,7 +4,7 @@ import type { Catalog } from '../../src/domain/catalog.ts';
 import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
 import { readJsonBody } from '../../src/gateway/request/json-body.ts';
-import { chatHold } from '../../src/metering/chat-hold.ts';
+import { chatHold } from '../../src/metering/chat.ts';
 import { testCatalog } from '../helper/world.ts';
 
 /** One credit a token, in or out, so that a hold in credits is a number of tokens. */

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { test } from 'tap';
 import { condense } from '../../src/gateway/request/json/condense.ts';
 import { inMemory } from '../../src/metering/byte-source.ts';
-import { base64Length } from '../../src/metering/inline-data.ts';
+import { base64Length } from '../../src/metering/content-parts.ts';
 
 /** What strings are made of: raw, as between quotes. Some are not allowed there. */
 const GOOD = [

@@ -3,10 +3,10 @@ import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { test } from 'tap';
 import { ChatStream } from '../../src/metering/chat-stream.ts';
-import { EventReader } from '../../src/metering/event-reader.ts';
 import type { StreamMeter, Verdict } from '../../src/metering/meter.ts';
-import { ResponsesStream } from '../../src/metering/responses-stream.ts';
-import { eventData } from '../../src/metering/sse-event.ts';
+import { ResponsesStream } from '../../src/metering/responses.ts';
+import { eventData } from '../../src/metering/sse/event.ts';
+import { EventReader } from '../../src/metering/sse/event-reader.ts';
 
 const LINE_ENDS = ['\n', '\r', '\r\n'] as const;
 const FIELDS = ['', 'id: 7', ': a comment', ':', 'retry: 100', 'event: message', 'nonsense', 'data:'];
@@ -42,7 +42,7 @@ class Notes implements StreamMeter {
     if (data) this.data.push(data.n);
     return 'pass';
   }
-  written(): string {
+  outputText(): string {
     return '';
   }
 }
@@ -101,7 +101,7 @@ test('a chat stream cut anywhere, with any line ends, has the same usage, words 
       for (let cut = 0; cut < stream.length; cut++) {
         const meter = new ChatStream({ injectedUsage: true, isInterleaved: false });
         const { passed } = read(meter, stream, [cut, cut + 1]);
-        if (passed !== expected || meter.written() !== 'Hello there' || meter.usage?.output !== 4)
+        if (passed !== expected || meter.outputText() !== 'Hello there' || meter.usage?.output !== 4)
           t.fail(`${JSON.stringify([line, blank])} cut at ${cut}: ${JSON.stringify(passed)}`);
       }
     }
@@ -142,7 +142,7 @@ test('the last event of a response is read at any size, wherever it is cut', asy
         t.ok(out === stream);
         t.match(meter, {
           usage: { input: 250_000, output: 11 },
-          made: ['resp_1', 'rs_1', 'ig_1', 'ci_1', 'cntr_1'],
+          resourceIds: ['resp_1', 'rs_1', 'ig_1', 'ci_1', 'cntr_1'],
           failed: type === 'response.failed',
         });
       }

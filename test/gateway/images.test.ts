@@ -1,7 +1,7 @@
 import OpenAI, { toFile } from 'openai';
 import { test } from 'tap';
-import { EventSplitter } from '../../src/metering/event-splitter.ts';
-import { ImageStream } from '../../src/metering/image-stream.ts';
+import { ImageStream } from '../../src/metering/images.ts';
+import { EventSplitter } from '../../src/metering/sse/event-splitter.ts';
 import { type MediaWorld, startMediaWorld } from '../helper/media-world.ts';
 import { testCatalog } from '../helper/world.ts';
 

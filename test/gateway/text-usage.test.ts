@@ -1,13 +1,11 @@
 import { test } from 'tap';
 import type { CallBody } from '../../src/gateway/request/call-body.ts';
-import { chatUsage } from '../../src/metering/chat-usage.ts';
 import { completions } from '../../src/metering/completions.ts';
 import { embeddings } from '../../src/metering/embeddings.ts';
+import { messagesOutputText } from '../../src/metering/messages.ts';
 import { MessagesStream } from '../../src/metering/messages-stream.ts';
-import { messagesUsage, messagesWritten } from '../../src/metering/messages-usage.ts';
-import { reportedTokens } from '../../src/metering/reported-tokens.ts';
-import { ResponsesStream } from '../../src/metering/responses-stream.ts';
-import { responsesMade, responsesUsage, responsesWritten } from '../../src/metering/responses-usage.ts';
+import { ResponsesStream, responsesOutputText, responsesResourceIds } from '../../src/metering/responses.ts';
+import { chatToUsage, messagesToUsage, responsesToUsage } from '../../src/metering/usage.ts';
 
 const latin1 = (text: string) => Buffer.from(text).toString('latin1');
 const event = (data: { type: string } & Record<string, unknown>) =>
@@ -15,19 +13,19 @@ const event = (data: { type: string } & Record<string, unknown>) =>
 
 test('OpenAI: cached and newly cached tokens are inside the input', (t) => {
   const details = { cached_tokens: 30, cache_write_tokens: 20 };
-  t.same(chatUsage({ usage: { prompt_tokens: 100, completion_tokens: 5, prompt_tokens_details: details } }), {
+  t.same(chatToUsage({ prompt_tokens: 100, completion_tokens: 5, prompt_tokens_details: details }), {
     input: 50,
     cachedInput: 30,
     cacheWrite: 20,
     output: 5,
   });
-  t.same(responsesUsage({ usage: { input_tokens: 10, output_tokens: 5, input_tokens_details: details } }), {
+  t.same(responsesToUsage({ input_tokens: 10, output_tokens: 5, input_tokens_details: details }), {
     input: 0,
     cachedInput: 10,
     output: 5,
   });
   t.same(
-    reportedTokens({ input_tokens: 100, output_tokens: 5, input_tokens_details: details }),
+    responsesToUsage({ input_tokens: 100, output_tokens: 5, input_tokens_details: details }),
     { input: 50, cachedInput: 30, cacheWrite: 20, output: 5 },
     'pictures, speech and transcripts report them as responses do',
   );
@@ -47,8 +45,8 @@ test('embeddings report input only', (t) => {
 
 test('zeros stay zeros; what is absent, negative or absurd is no report', (t) => {
   const zero = { input_tokens: 0, output_tokens: 0 };
-  t.match(responsesUsage({ usage: zero }), { input: 0, output: 0 });
-  t.match(messagesUsage({ usage: zero }), { input: 0, output: 0 });
+  t.match(responsesToUsage(zero), { input: 0, output: 0 });
+  t.match(messagesToUsage(zero), { input: 0, output: 0 });
   for (const usage of [
     null,
     undefined,
@@ -59,13 +57,10 @@ test('zeros stay zeros; what is absent, negative or absurd is no report', (t) =>
     { input_tokens: '5', output_tokens: 5 },
     { input_tokens: 5, output_tokens: 1.5 },
   ]) {
-    t.equal(responsesUsage({ usage }), undefined, JSON.stringify(usage));
-    t.equal(messagesUsage({ usage }), undefined, JSON.stringify(usage));
+    t.equal(responsesToUsage(usage), undefined, JSON.stringify(usage));
+    t.equal(messagesToUsage(usage), undefined, JSON.stringify(usage));
   }
-  t.equal(
-    messagesUsage({ usage: { input_tokens: 5, output_tokens: 5, cache_read_input_tokens: -3 } }),
-    undefined,
-  );
+  t.equal(messagesToUsage({ input_tokens: 5, output_tokens: 5, cache_read_input_tokens: -3 }), undefined);
   t.end();
 });
 
@@ -78,7 +73,7 @@ test('Anthropic: null is absent, and compacting is charged beside the whole', (t
     output_tokens: 3,
     iterations: [compaction, { type: 'message', input_tokens: 5, output_tokens: 3 }],
   };
-  t.same(messagesUsage({ usage }), { input: 105, cachedInput: 7, cacheWrite: 2, output: 13 });
+  t.same(messagesToUsage(usage), { input: 105, cachedInput: 7, cacheWrite: 2, output: 13 });
   t.end();
 });
 
@@ -95,18 +90,18 @@ test('what whole answers say', (t) => {
       ],
     },
   ];
-  t.equal(responsesWritten({ output }), 'Hm. f{"a":1}HiNo');
-  t.same(responsesMade({ id: 'resp_1', output }), ['resp_1', 'rs_1', 'fc_1', 'msg_1']);
-  t.same(responsesMade({ id: 'resp_1', output, store: false }), []);
+  t.equal(responsesOutputText({ output }), 'Hm. f{"a":1}HiNo');
+  t.same(responsesResourceIds({ id: 'resp_1', output }), ['resp_1', 'rs_1', 'fc_1', 'msg_1']);
+  t.same(responsesResourceIds({ id: 'resp_1', output, store: false }), []);
   const content = [
     { type: 'thinking', thinking: 'Hm. ', signature: 'x' },
     { type: 'text', text: 'Hi' },
     { type: 'tool_use', name: 'f', input: { a: 1 } },
   ];
-  t.equal(messagesWritten({ content }), 'Hm. Hif{a:1}');
-  t.equal(completions.written({ choices: [{ text: 'a' }, { text: 'b' }] }), 'ab');
+  t.equal(messagesOutputText({ content }), 'Hm. Hif{a:1}');
+  t.equal(completions.outputText({ choices: [{ text: 'a' }, { text: 'b' }] }), 'ab');
   for (const nothing of [undefined, null, 'x', {}, { output: [null] }, { content: [null] }]) {
-    t.equal(responsesWritten(nothing) + messagesWritten(nothing) + completions.written(nothing), '');
+    t.equal(responsesOutputText(nothing) + messagesOutputText(nothing) + completions.outputText(nothing), '');
   }
   t.end();
 });
@@ -123,7 +118,7 @@ test('a responses stream: what is written, in all its deltas, and no sound', (t)
     t.equal(stream.event(event({ type, delta, obfuscation: 'zzz' })), 'pass');
   }
   t.equal(stream.event(event({ type: 'response.output_text.done', text: '日本 "x"' })), 'pass');
-  t.equal(stream.written(), 'Hm. 日本 "x"No{"a"');
+  t.equal(stream.outputText(), 'Hm. 日本 "x"No{"a"');
   t.equal(stream.usage, undefined);
   t.end();
 });
@@ -134,7 +129,7 @@ test('a responses stream without event lines is read by its types', (t) => {
   const data = { type: 'response.incomplete', response: { id: 'resp_1', usage } };
   t.equal(stream.event(latin1(`data: ${JSON.stringify(data)}\n\n`)), 'end');
   t.match(stream.usage, { input: 1, output: 2 });
-  t.same(stream.made, ['resp_1']);
+  t.same(stream.resourceIds, ['resp_1']);
   t.end();
 });
 
@@ -143,7 +138,7 @@ test('words of the protocol within what is said are only said', (t) => {
   const stream = new MessagesStream();
   const delta = { type: 'text_delta', text };
   t.equal(stream.event(event({ type: 'content_block_delta', index: 0, delta })), 'pass');
-  t.equal(stream.written(), text);
+  t.equal(stream.outputText(), text);
   t.end();
 });
 
@@ -152,7 +147,7 @@ test('a messages stream: what is written, and its usage only once it has stopped
   const usage = { input_tokens: 10, cache_read_input_tokens: 4, output_tokens: 1 };
   stream.event(event({ type: 'message_start', message: { usage, container: { id: 'container_1' } } }));
   t.equal(stream.usage, undefined);
-  t.same(stream.corrected({ input: 7, output: 30 }), { input: 10, cachedInput: 4, output: 30 });
+  t.same(stream.mergeReported({ input: 7, output: 30 }), { input: 10, cachedInput: 4, output: 30 });
   for (const delta of [
     { type: 'thinking_delta', thinking: 'Hm. ' },
     { type: 'signature_delta', signature: 'AAAA' },
@@ -161,7 +156,7 @@ test('a messages stream: what is written, and its usage only once it has stopped
   ]) {
     stream.event(event({ type: 'content_block_delta', index: 0, delta }));
   }
-  t.equal(stream.written(), 'Hm. Hi {"a":');
+  t.equal(stream.outputText(), 'Hm. Hi {"a":');
   stream.event(event({ type: 'message_delta', delta: { stop_reason: null }, usage: { output_tokens: 6 } }));
   t.equal(stream.usage, undefined);
   stream.event(
@@ -173,7 +168,7 @@ test('a messages stream: what is written, and its usage only once it has stopped
   );
   t.same(stream.usage, { input: 12, cachedInput: 4, cacheWrite: 0, output: 9 });
   t.equal(stream.event(event({ type: 'message_stop' })), 'end');
-  t.same(stream.made, ['container_1']);
+  t.same(stream.resourceIds, ['container_1']);
   t.end();
 });
 
@@ -184,6 +179,6 @@ test('a messages stream with an absurd count at its end has no usage, but what c
     event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: -9 } }),
   );
   t.equal(stream.usage, undefined);
-  t.same(stream.corrected({ input: 7, output: 0 }), { input: 10, output: 1 });
+  t.same(stream.mergeReported({ input: 7, output: 0 }), { input: 10, output: 1 });
   t.end();
 });

@@ -5,7 +5,7 @@ import type { KeyRecord } from '../../domain/key.ts';
 import type { Usage } from '../../domain/ledger-entry.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Log } from '../../log/log.ts';
-import { isObjectId } from '../../metering/object-id.ts';
+import { isResourceId } from '../../metering/meter.ts';
 import type { ReadCall } from '../call.ts';
 import type { CallBody } from '../request/call-body.ts';
 import { keptBy } from '../settle.ts';
@@ -64,7 +64,7 @@ export class Objects {
    * where that cannot be found out.
    */
   async owned({ accountId }: Pick<KeyRecord, 'accountId'>, kind: string, id: string): Promise<StoredObject> {
-    const found = isObjectId(id) ? await this.#find(accountId, kind, id) : undefined;
+    const found = isResourceId(id) ? await this.#find(accountId, kind, id) : undefined;
     if (found) return found;
     throw new GatewayError(
       'object_not_found',

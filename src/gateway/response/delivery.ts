@@ -3,7 +3,7 @@ import { creditsString, type Micro } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Outcome, Usage } from '../../domain/ledger-entry.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import type { CountTokens } from '../../metering/long-texts.ts';
+import type { CountTokens } from '../../metering/tokens/token-counter.ts';
 import type { HeldCall } from '../call.ts';
 import type { EndCode, Meters } from '../call-metrics.ts';
 import { refuse } from '../refuse.ts';
@@ -151,8 +151,10 @@ export class Delivery implements Recipient {
     const isFailure = isError || !reading || reading.failed === true;
     // A job that failed at once is still one that can be asked for.
     const isKept = this.call.endpoint.makesJob ? !isError : !isFailure;
-    const made = isKept ? reading?.made : undefined;
-    const noted = made?.length ? this.#context.objects.remember(this.call, made, reading?.usage) : undefined;
+    const resourceIds = isKept ? reading?.resourceIds : undefined;
+    const noted = resourceIds?.length
+      ? this.#context.objects.remember(this.call, resourceIds, reading?.usage)
+      : undefined;
     this.#settle(
       status,
       isFailure ? 'upstream_error' : 'complete',
@@ -222,8 +224,8 @@ export class Delivery implements Recipient {
     clearTimeout(this.#readOnTimer);
     const settle = (usage: Usage | undefined, estimated: boolean) => {
       const { ledger, meters } = this.#context;
-      const made = reading?.made;
-      const ending = { status, outcome, usage, estimated, made };
+      const resourceIds = reading?.resourceIds;
+      const ending = { status, outcome, usage, estimated, resourceIds };
       const charge = settleCall(ledger, this.call, ending, () => {
         this.#state = 'ended';
         after(charge);

@@ -1,6 +1,6 @@
 import type { Usage } from '../../domain/ledger-entry.ts';
-import { ANSWER_SHAPE } from '../../metering/answer-shape.ts';
 import { JsonSieve } from '../../metering/json-sieve.ts';
+import { ANSWER_SHAPE } from '../../metering/meter.ts';
 import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
 import type { LeftBehind, Reading, Recipient } from './recipient.ts';
 
@@ -133,8 +133,8 @@ export class JsonRelay implements AnswerSink {
   #readWhole(): Reading {
     const reading = this.#read();
     if (!reading.failed || reading.usage || this.#sieve) return reading;
-    const written = this.#recipient.call.endpoint.meter.written(this.#json);
-    return { ...reading, free: written === '' };
+    const outputText = this.#recipient.call.endpoint.meter.outputText(this.#json);
+    return { ...reading, free: outputText === '' };
   }
 
   #read(): Reading {
@@ -142,14 +142,14 @@ export class JsonRelay implements AnswerSink {
     const { meter } = call.endpoint;
     const answer = this.#sieve ? this.#sieve.value : this.#json;
     const failed = meter.failed?.(answer);
-    const made = meter.made?.(answer);
+    const resourceIds = meter.resourceIds?.(answer);
     return {
       usage: meter.usage(answer, call.body),
       estimate: this.#sieve
         ? () => this.#estimateLarge(this.#length)
-        : () => meter.estimate(call.body, meter.written(answer), countTokens, call.storedTokens),
+        : () => meter.estimate(call.body, meter.outputText(answer), countTokens, call.storedTokens),
       ...(failed ? { failed } : {}),
-      ...(made ? { made } : {}),
+      ...(resourceIds ? { resourceIds } : {}),
     };
   }
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Usage } from '../../domain/ledger-entry.ts';
-import type { CountTokens } from '../../metering/long-texts.ts';
+import type { CountTokens } from '../../metering/tokens/token-counter.ts';
 import type { ReadCall } from '../call.ts';
 import type { Exchange, UpstreamAnswer } from '../upstream/exchange.ts';
 
@@ -15,7 +15,7 @@ export interface Reading {
   /** It failed before anything was made: nothing is charged. */
   readonly free?: boolean;
   /** Ids of what the upstream keeps of the answer. */
-  readonly made?: readonly string[];
+  readonly resourceIds?: readonly string[];
 }
 
 /** What a client left behind of an answer whose usage may still come. */

@@ -1,5 +1,5 @@
-import { EventReader } from '../../metering/event-reader.ts';
 import type { StreamMeter } from '../../metering/meter.ts';
+import { EventReader } from '../../metering/sse/event-reader.ts';
 import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
 import { PartWriter } from './part-writer.ts';
 import { type LeftBehind, NO_USAGE, type Reading, type Recipient } from './recipient.ts';
@@ -47,19 +47,19 @@ export class StreamRelay implements AnswerSink {
   }
 
   /** Undefined before the first byte: a call of which nothing came is not charged. `written`: default all until now. */
-  reading(written?: string): Reading | undefined {
+  reading(outputText?: string): Reading | undefined {
     if (!this.#received) return undefined;
     const { call, countTokens } = this.#recipient;
-    const { usage, failed, made } = this.#meter;
+    const { usage, failed, resourceIds } = this.#meter;
     return {
       usage,
       ...(failed ? { failed } : {}),
-      ...(made ? { made } : {}),
+      ...(resourceIds ? { resourceIds } : {}),
       estimate: async () => {
         const { meter } = call.endpoint;
-        const text = written ?? this.#meter.written();
+        const text = outputText ?? this.#meter.outputText();
         const estimate = await meter.estimate(call.body, text, countTokens, call.storedTokens);
-        return this.#meter.corrected?.(estimate) ?? estimate;
+        return this.#meter.mergeReported?.(estimate) ?? estimate;
       },
     };
   }
@@ -67,7 +67,7 @@ export class StreamRelay implements AnswerSink {
   /** Read on until the usage has come; or more content, which the client did not get and does not pay for. */
   left(): LeftBehind | undefined {
     this.#events.brokeOff();
-    this.#left = this.reading(this.#meter.usage ? '' : this.#meter.written());
+    this.#left = this.reading(this.#meter.usage ? '' : this.#meter.outputText());
     if (!this.#left || this.#left.usage) return undefined;
     return { reading: this.#left, isClosing: this.#meter.isClosing };
   }
@@ -167,7 +167,7 @@ export class StreamRelay implements AnswerSink {
     this.#ending = true;
     const reading = this.reading() ?? NO_USAGE;
     const isCharged =
-      !reading.failed || reading.usage || this.#meter.hasOutput || this.#meter.written() !== '';
+      !reading.failed || reading.usage || this.#meter.hasOutput || this.#meter.outputText() !== '';
     // A stream that failed before the model wrote anything is an upstream's error like one of status 500.
     this.#recipient.complete(this.#status, isCharged ? reading : undefined, () => {
       this.#settled = true;

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { GatewayError, invalidJson } from '../../../domain/errors.ts';
 import { type ByteSource, WINDOW_BYTES } from '../../../metering/byte-source.ts';
-import { LongText } from '../../../metering/long-text.ts';
-import { LongTexts } from '../../../metering/long-texts.ts';
-import { closingQuote, JsonMeasure } from './json-measure.ts';
+import { closingQuoteByte, isEscapedByte } from '../../../metering/json-lexer.ts';
+import { LongText, LongTexts } from '../../../metering/long-texts.ts';
+import { JsonMeasure } from './json-measure.ts';
 
 const BACKSLASH = 0x5c;
 /** Longer strings are not kept. Longer than any id or name that is looked for; names may be escaped throughout. */
@@ -67,7 +67,7 @@ class Condenser {
     let from = 0;
     let at = 0;
     if (this.#long) {
-      const close = closingQuote(bytes, 0);
+      const close = closingQuoteByte(bytes, 0);
       this.#long.push(bytes.toString('utf8', 0, close < 0 ? bytes.length : close));
       if (close < 0) return bytes.length;
       this.#endLong(this.#long, offset + close);
@@ -155,8 +155,6 @@ function cleanCut(bytes: Buffer): number {
   }
   const slash = bytes.lastIndexOf(BACKSLASH, cut - 1);
   if (slash < 0 || slash + ESCAPE_MAX_BYTES <= cut) return cut;
-  let first = slash;
-  while (first > 0 && bytes[first - 1] === BACKSLASH) first--;
-  // The second of a pair begins nothing.
-  return (slash - first) % 2 === 1 ? cut : slash;
+  // The second backslash of a pair begins no escape.
+  return isEscapedByte(bytes, slash, 0) ? cut : slash;
 }

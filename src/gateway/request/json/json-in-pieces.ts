@@ -40,13 +40,13 @@ export function rereadingMeter(endpoint: Endpoint, source: ByteSource, turns: Tu
   const { meter } = endpoint;
   return {
     ...meter,
-    async estimate(folded, written, count, storedTokens) {
+    async estimate(folded, outputText, count, storedTokens) {
       const endTurn = await turns.take(source.size);
       try {
         const catalog: Catalog = new Map([[folded.model.slug, folded.model]]);
         const body = await readJsonInPieces(source, catalog, endpoint, true);
         const counting = body.longTexts?.counting(count) ?? count;
-        return await heavyStep(() => meter.estimate(body, written, counting, storedTokens));
+        return await heavyStep(() => meter.estimate(body, outputText, counting, storedTokens));
       } finally {
         endTurn();
       }

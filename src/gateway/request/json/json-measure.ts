@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { GatewayError, invalidJson } from '../../../domain/errors.ts';
+import { closingQuoteByte } from '../../../metering/json-lexer.ts';
 
 /** Of JSON this small, JSON.parse takes 5 ms at worst, so that it is not measured before. */
 export const UNMEASURED_BYTES = 64 * 1024;
@@ -106,7 +107,7 @@ export class JsonMeasure {
       }
     }
     this.#lastString = LONG;
-    return closingQuote(bytes, at);
+    return closingQuoteByte(bytes, at);
   }
 
   #note(): void {
@@ -141,26 +142,4 @@ export function measureJson(bytes: Buffer): JsonMeasure {
   }
   measure.check();
   return measure;
-}
-
-/** So many bytes are looked through here, since asking for the next quote takes as long as 100 of them do. */
-const LOOKED_BYTES = 128;
-
-/** The quote that ends a string whose content goes on at `from`, which is not within an escape; -1: not here. */
-export function closingQuote(bytes: Buffer, from: number): number {
-  for (let at = from; at < bytes.length; ) {
-    for (const last = at + LOOKED_BYTES; at < last; at++) {
-      const byte = bytes[at];
-      if (byte === QUOTE) return at;
-      if (byte === BACKSLASH) at++;
-      else if (byte === undefined) return -1;
-    }
-    const quote = bytes.indexOf(QUOTE, at);
-    if (quote < 0) return -1;
-    let slashes = 0;
-    while (quote - slashes > at && bytes[quote - slashes - 1] === BACKSLASH) slashes++;
-    if (slashes % 2 === 0) return quote;
-    at = quote + 1;
-  }
-  return -1;
 }

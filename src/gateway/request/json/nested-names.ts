@@ -1,5 +1,5 @@
 import { otherCase } from '../../../domain/errors.ts';
-import { isObject } from '../../../metering/parts.ts';
+import { isObject } from '../../../metering/json-value.ts';
 import { foldName } from './fold-name.ts';
 
 /** Names by which a hold tells what a tool or a budget is. */

@@ -1,7 +1,7 @@
 import { test } from 'tap';
-import { WrittenText } from '../../src/metering/written-text.ts';
+import { OutputTextCollector } from '../../src/metering/output-text.ts';
 
-const EVENTS: readonly [what: string, event: string, written: string, pieces: number][] = [
+const EVENTS: readonly [what: string, event: string, outputText: string, pieces: number][] = [
   ['one piece', '{"delta":{"content":"Hi"}}', 'Hi', 1],
   ['a piece after spaces', '{ "delta" : { "content" : \t"Hi" } }', 'Hi', 1],
   ['escapes', String.raw`{"delta":{"content":"a\"b\\\" \u00e9"}}`, String.raw`a"b\" é`, 1],
@@ -100,18 +100,18 @@ const EVENTS: readonly [what: string, event: string, written: string, pieces: nu
   ['an end that has not come', '{"delta":{"content":"x', 'x', 1],
 ];
 
-for (const [what, event, written, pieces] of EVENTS) {
-  test(`written: ${what}`, async (t) => {
-    const text = new WrittenText();
+for (const [what, event, outputText, pieces] of EVENTS) {
+  test(`output text: ${what}`, async (t) => {
+    const text = new OutputTextCollector();
     // Twice: what was found in one event must not be where the next is searched from.
     text.collect(event, '"delta"');
     text.collect(event, '"delta"');
-    t.same([text.toString(), text.pieces], [written + written, 2 * pieces]);
+    t.same([text.toString(), text.pieces], [outputText + outputText, 2 * pieces]);
   });
 }
 
-test('written: answers that come interleaved are told apart', async (t) => {
-  const text = new WrittenText();
+test('output text: answers that come interleaved are told apart', async (t) => {
+  const text = new OutputTextCollector();
   for (const [lane, piece] of [
     [0, 'to'],
     [1, 'st'],
@@ -123,14 +123,14 @@ test('written: answers that come interleaved are told apart', async (t) => {
   t.equal(text.toString(), 'todaystop');
 });
 
-test('written: a delta in parts, cut anywhere, gives the same', async (t) => {
+test('output text: a delta in parts, cut anywhere, gives the same', async (t) => {
   const delta = JSON.stringify({
     content: 'Grüße, "日本" \\ 😀',
     tool_calls: [{ custom: { name: 'f', input: 'x\n' } }],
   });
   const raw = Buffer.from(delta).toString('latin1');
   for (let cut = 0; cut <= raw.length; cut++) {
-    const text = new WrittenText();
+    const text = new OutputTextCollector();
     text.begin();
     text.part(raw.slice(0, cut));
     text.part(raw.slice(cut));
@@ -138,8 +138,8 @@ test('written: a delta in parts, cut anywhere, gives the same', async (t) => {
   }
 });
 
-test('written: a text without end takes no more than a MiB, and is counted to its end', async (t) => {
-  const text = new WrittenText();
+test('output text: a text without end takes no more than a MiB, and is counted to its end', async (t) => {
+  const text = new OutputTextCollector();
   const event = JSON.stringify({ delta: { content: 'word '.repeat(20_000) } });
   for (let times = 0; times < 100; times++) text.collect(event, '"delta"');
   t.ok(text.toString().length < 1_200_000);

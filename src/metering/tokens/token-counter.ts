@@ -1,7 +1,10 @@
 import { Worker } from 'node:worker_threads';
-import type { Log } from '../log/log.ts';
+import type { Log } from '../../log/log.ts';
 import { sampleText, tokensByBytes } from './token-sample.ts';
 import type { TokenAnswer, TokenQuestion } from './token-worker.ts';
+
+/** Tokens of a text; may take a moment the first time. */
+export type CountTokens = (text: string) => Promise<number>;
 
 /** Longer texts are sampled. In UTF-16 units; about 250,000 tokens of English, and 0.2 s (at worst 3 s) of counting. */
 const MAX_COUNTED_UNITS = 1 << 20;

@@ -1,7 +1,9 @@
-import { base64Length } from './inline-data.ts';
+import { asText, isObject } from './json-value.ts';
 import type { LongTexts } from './long-texts.ts';
+import type { Bounds } from './meter.ts';
+import type { MeteredBody } from './metered-body.ts';
 
-export type Part = Readonly<Record<string, unknown>>;
+export type ContentPart = Readonly<Record<string, unknown>>;
 
 /** Tokens of an image or a file as it is estimated, not bounded: an image of 1,024 by 1,024 costs 765 to 1,568. */
 const TYPICAL_MEDIA_TOKENS = 1_000;
@@ -52,8 +54,8 @@ const TEXTUAL: ReadonlySet<unknown> = new Set([
  * `content`, `output` and the content of a document are looked into: what a tool is called with is text to the model,
  * whatever it looks like. No recursion, because a client decides how deep its JSON is.
  */
-export function partsOf(root: unknown): Part[] {
-  const parts: Part[] = [];
+export function contentParts(root: unknown): ContentPart[] {
+  const parts: ContentPart[] = [];
   const open: unknown[] = [root];
   // The list grows while it is walked.
   for (const value of open) {
@@ -69,7 +71,7 @@ export function partsOf(root: unknown): Part[] {
 
 /** Bound of the media among the parts, less the base64 by which they stand in the body. */
 export function mediaBound(
-  parts: readonly Part[],
+  parts: readonly ContentPart[],
   mediumTokens: number,
   longTexts: LongTexts | undefined,
 ): number {
@@ -84,7 +86,7 @@ export function mediaBound(
 }
 
 /** The text of the parts as a model reads it, about, and the tokens of the media among them, about. */
-export function readable(parts: readonly Part[]): { text: string; mediaTokens: number } {
+export function readable(parts: readonly ContentPart[]): { text: string; mediaTokens: number } {
   const texts: string[] = [];
   let mediaTokens = 0;
   for (const part of parts) {
@@ -98,33 +100,7 @@ export function readable(parts: readonly Part[]): { text: string; mediaTokens: n
   return { text: texts.join('\n'), mediaTokens };
 }
 
-export function asText(value: unknown): string {
-  if (value === undefined || value === null) return '';
-  if (typeof value === 'string') return value;
-  try {
-    return JSON.stringify(value);
-  } catch {
-    // JSON.parse reads any depth, JSON.stringify overflows its stack at some thousands: what is that deep is counted too.
-    return wordsIn(value);
-  }
-}
-
-/** The names and values in it, in no particular order. */
-function wordsIn(root: unknown): string {
-  const words: string[] = [];
-  const open: unknown[] = [root];
-  for (let value = open.pop(); value !== undefined; value = open.pop()) {
-    if (typeof value !== 'object' || value === null) words.push(String(value));
-    else for (const [name, inner] of Object.entries(value)) open.push(name, inner);
-  }
-  return words.join(' ');
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isMedium(part: Part): boolean {
+function isMedium(part: ContentPart): boolean {
   // A document may be given as text or as parts, which count as such.
   if (part.type === 'document' && isObject(part.source)) {
     return part.source.type !== 'text' && part.source.type !== 'content';
@@ -132,8 +108,53 @@ function isMedium(part: Part): boolean {
   return !TEXTUAL.has(part.type);
 }
 
-function inlineData(part: Part): unknown {
+function inlineData(part: ContentPart): unknown {
   if (isObject(part.source)) return part.source.type === 'base64' ? part.source.data : undefined;
   if (part.type === 'image_generation_call') return part.result;
   return part.image_url ?? part.file_data;
 }
+
+/**
+ * How much of an inline medium is base64, which is no text (contract section 5, Admit): what follows the comma of a
+ * data URL, or the whole. 0 for a link or a file id, which are text and count as such.
+ */
+export function base64Length(data: string, longTexts: LongTexts | undefined): number {
+  const long = longTexts?.get(data);
+  if (long) return long.base64Length;
+  const comma = data.startsWith('data:') ? data.indexOf(',') : -1;
+  const payload = comma >= 0 ? data.slice(comma + 1) : data;
+  return /^[A-Za-z0-9+/_-]*={0,2}$/.test(payload) ? payload.length : 0;
+}
+
+/** Tokens that a template adds around a turn or tool, and around the whole; vendors document 3 to 10. */
+const TURN_OVERHEAD = 16;
+const TOOL_OVERHEAD = 64;
+const REQUEST_OVERHEAD = 64;
+
+/**
+ * An upper bound of the input tokens of a request whose conversation is `turns`. Why it is one: see chat-hold.ts, whose
+ * argument holds for every JSON body. `readByProvider`: passes of the model beyond the first, in which it reads what
+ * the provider's own tools found; each can fill the context.
+ */
+export function inputBound(
+  body: MeteredBody,
+  turns: unknown,
+  bounds: Bounds,
+  readByProvider: number,
+): number {
+  const { tools } = body.value;
+  const turnCount = Array.isArray(turns) ? turns.length : 1;
+  const said =
+    body.textBytes +
+    REQUEST_OVERHEAD +
+    turnCount * TURN_OVERHEAD +
+    (Array.isArray(tools) ? tools.length * TOOL_OVERHEAD : 0) +
+    mediaBound(contentParts(turns), bounds.imageTokens, body.longTexts);
+  return Math.max(0, said) + (bounds.storedTokens ?? 0) + readByProvider * bounds.contextTokens;
+}
+
+/**
+ * How often a model may turn to the provider's own tools within one call, where the request does not say: ten, which
+ * is what Anthropic documents as the limit of its loop.
+ */
+export const TOOL_ROUNDS = 10;

@@ -1,6 +1,6 @@
+import type { StreamMeter, Verdict } from '../meter.ts';
 import { EventSplitter } from './event-splitter.ts';
 import { LargeEvent } from './large-event.ts';
-import type { StreamMeter, Verdict } from './meter.ts';
 
 /** Cuts a stream into events and has the meter read them, those of any size: it takes about a MiB at most. */
 export class EventReader {

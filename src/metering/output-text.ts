@@ -18,7 +18,7 @@ interface Lane {
  * estimated: most streams report theirs, and then finding the words is all that this costs. As a sink it takes the same
  * from an event that is too large to be held.
  */
-export class WrittenText implements ValueSink {
+export class OutputTextCollector implements ValueSink {
   readonly #scanner = new TextScanner((raw, continues) => this.#add(raw, continues));
   /** Escaped JSON text, Latin-1, by the answer that it belongs to. */
   readonly #lanes = new Map<number, Lane>();
@@ -105,10 +105,10 @@ export class WrittenText implements ValueSink {
 }
 
 /** The words of an answer, or of a part of it, as JSON.parse gave it. */
-export function wordsOf(json: string): string {
-  const written = new WrittenText();
-  written.collectValue(json);
-  return written.toString();
+export function outputTextIn(json: string): string {
+  const collector = new OutputTextCollector();
+  collector.collectValue(json);
+  return collector.toString();
 }
 
 function decoded(raw: string): string {

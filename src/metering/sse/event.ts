@@ -1,3 +1,5 @@
+import { closingQuote } from '../json-lexer.ts';
+
 const DONE = /^data: ?\[DONE\]/m;
 const NAMED_ERROR = /(?:^|[\r\n])event: ?error[\r\n]/;
 
@@ -33,19 +35,11 @@ export function isOutermost(event: string, at: number): boolean {
     if (code === 0x7b || code === 0x5b) depth++;
     else if (code === 0x7d || code === 0x5d) depth--;
     else if (code === 0x22) {
-      // To the quote that closes the string.
-      do index = event.indexOf('"', index + 1);
-      while (index > 0 && isEscaped(event, index));
+      index = closingQuote(event, index + 1);
       if (index < 0) return false;
     }
   }
   return depth === 1;
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let slashes = 0;
-  while (text.charCodeAt(at - 1 - slashes) === 0x5c) slashes++;
-  return slashes % 2 === 1;
 }
 
 /** OpenAI's format ends most streams with `data: [DONE]`. */

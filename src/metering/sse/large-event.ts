@@ -1,4 +1,4 @@
-import { JsonSieve, type Shape } from './json-sieve.ts';
+import { JsonSieve, type Shape } from '../json-sieve.ts';
 
 /** The start of a line, as far as it must be known to tell whose value follows. */
 const FIELD_MAX_CHARS = 16;

@@ -1,0 +1,25 @@
+export function asText(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'string') return value;
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // JSON.parse reads any depth, JSON.stringify overflows its stack at some thousands: what is that deep is counted too.
+    return wordsIn(value);
+  }
+}
+
+/** The names and values in it, in no particular order. */
+function wordsIn(root: unknown): string {
+  const words: string[] = [];
+  const open: unknown[] = [root];
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (typeof value !== 'object' || value === null) words.push(String(value));
+    else for (const [name, inner] of Object.entries(value)) open.push(name, inner);
+  }
+  return words.join(' ');
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
