@@ -1,12 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { Book } from '../book/book.ts';
 import { EmailTaken } from '../book/book.ts';
-import type { OperatorAccountView } from '../domain/account-view.ts';
-import { creditsNumber } from '../domain/credits.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { AccountRecord } from '../domain/key.ts';
-import { timestamp } from '../domain/period.ts';
-import type { LiveAccount } from '../ledger/ledger.ts';
 import { pathId } from './query.ts';
 
 export function accountNotFound(): GatewayError {
@@ -35,19 +31,4 @@ export async function uniqueEmail<Result>(written: Promise<Result>): Promise<Res
     if (!(error instanceof EmailTaken)) throw error;
     throw new GatewayError('email_taken', 'Another account has this e-mail address already.', 'email');
   }
-}
-
-export function adminAccountView(
-  account: AccountRecord,
-  live: Pick<LiveAccount, 'balance' | 'held'>,
-): OperatorAccountView {
-  return {
-    id: account.id,
-    email: account.email,
-    is_active: account.isActive,
-    credits_balance: creditsNumber(live.balance),
-    credits_held: creditsNumber(live.held),
-    alert_threshold: creditsNumber(account.alertThreshold),
-    created_at: timestamp(account.createdAt),
-  };
 }

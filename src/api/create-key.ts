@@ -3,8 +3,8 @@ import type { Config } from '../config/config.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { KeySettings } from '../domain/key.ts';
 import { newKeyValue } from '../domain/key-value.ts';
-import { createdKeyView } from '../domain/key-view.ts';
 import { type Ledger, LedgerUnavailable } from '../ledger/ledger.ts';
+import { createdKeyView } from './views/key-view.ts';
 
 export interface CreateKeyDeps {
   readonly book: Book;

@@ -1,11 +1,12 @@
 import type { Catalog, Model } from '../domain/catalog.ts';
 import { creditsString, type Micro } from '../domain/credits.ts';
-import { type ErrorCode, GatewayError } from '../domain/errors.ts';
+import { GatewayError } from '../domain/errors.ts';
 import { NOT_JUDGED } from '../domain/not-judged.ts';
 import { timestamp } from '../domain/period.ts';
 import { CALLER_CHECKS, type Caller, type CompiledKey, MODEL_CHECKS, type Refusal } from '../domain/rules.ts';
 import { ENDPOINTS, type Endpoint } from '../gateway/endpoints.ts';
 import { readJsonBody } from '../gateway/request/json-body.ts';
+import type { ExplanationView } from './views/explanation-view.ts';
 
 /** A call as section 3 of the contract would judge it, with the live state of its key and account. */
 export interface ExplainedCall {
@@ -33,18 +34,11 @@ interface Verdict {
   readonly fact: string;
 }
 
-export interface Explanation {
-  readonly allowed: boolean;
-  /** Of the first check that fails. */
-  readonly code: ErrorCode | null;
-  readonly checks: readonly { check: string; passed: boolean; detail: string }[];
-}
-
 /**
  * All checks of contract section 3 in its order, by the functions that judge the calls themselves; the later ones also
  * where an earlier one fails, so that an owner sees everything that stands in the way at once.
  */
-export function explain(call: ExplainedCall): Explanation {
+export function explain(call: ExplainedCall): ExplanationView {
   const { model, refusal } = requestVerdict(call);
   const verdicts: Verdict[] = [
     { check: 'authorization', refusal: undefined, fact: 'Judged as if the key were sent.' },

@@ -1,7 +1,7 @@
 import { micro } from '../domain/credits.ts';
 import type { KeyRecord } from '../domain/key.ts';
-import { type KeyView, keyView } from '../domain/key-view.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { type KeyView, keyView } from './views/key-view.ts';
 
 const NOTHING = micro(0);
 

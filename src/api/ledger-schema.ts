@@ -2,7 +2,8 @@ import { CATEGORIES } from '../domain/key.ts';
 import { ENTRY_TYPES } from '../domain/ledger-entry.ts';
 import { cursor, exactCredits, pageLimit, timestamp, words } from './docs/fields.ts';
 import { Type } from './docs/json-type.ts';
-import type { EntryView } from './entry-view.ts';
+import type { EntryView } from './views/entry-view.ts';
+import { GROUP_FIELDS, type UsageGroup } from './views/usage-view.ts';
 
 const count = (description: string) => Type.Optional(Type.Number({ minimum: 0, description }));
 
@@ -134,7 +135,7 @@ const Sums = {
   usage: Usage,
 };
 
-export const GROUPS = ['day', 'key', 'model'] as const;
+export const GROUPS = Object.keys(GROUP_FIELDS) as readonly UsageGroup[];
 
 export const UsageReport = Type.Object(
   {

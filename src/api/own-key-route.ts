@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { creditsNumber, micro } from '../domain/credits.ts';
-import { ownKeyView } from '../domain/key-view.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { BY_KEY } from './docs/operation.ts';
@@ -9,6 +8,7 @@ import { OWN_KEY_EXAMPLE } from './key-examples.ts';
 import { keyNotFound } from './key-path.ts';
 import { OwnKey } from './key-schema.ts';
 import { callingKey } from './may-manage.ts';
+import { ownKeyView } from './views/key-view.ts';
 
 const NOTHING = micro(0);
 

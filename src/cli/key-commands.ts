@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
+import type { KeyView } from '../api/views/key-view.ts';
 import { CATEGORIES, SPENDING_PERIODS } from '../domain/key.ts';
-import type { KeyView } from '../domain/key-view.ts';
 import { credits, id, list as listArgument, type RemoteOptions, remote, secret } from './arguments.ts';
 import { Failure } from './failure.ts';
 import { GatewayApi, operatorApi } from './gateway-api.ts';

@@ -1,21 +1,22 @@
-import type { KeyView } from '../../../domain/key-view.ts';
-import type { Alert, Delivery } from '../api/account.ts';
+import type { AlertView, DeliveryView } from '../../../api/views/alert-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 import { credits } from '../format/credits.ts';
 import { KeyLink } from '../keys/key-link.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 
-const OUTCOMES: Readonly<Record<Delivery['status'], { kind: 'good' | 'bad' | 'warning'; word: string }>> = {
-  delivered: { kind: 'good', word: 'Delivered' },
-  failed: { kind: 'bad', word: 'Failed' },
-  timeout: { kind: 'bad', word: 'Timed out' },
-  blocked: { kind: 'bad', word: 'Blocked' },
-  unknown: { kind: 'warning', word: 'Unknown' },
-};
+const OUTCOMES: Readonly<Record<DeliveryView['status'], { kind: 'good' | 'bad' | 'warning'; word: string }>> =
+  {
+    delivered: { kind: 'good', word: 'Delivered' },
+    failed: { kind: 'bad', word: 'Failed' },
+    timeout: { kind: 'bad', word: 'Timed out' },
+    blocked: { kind: 'bad', word: 'Blocked' },
+    unknown: { kind: 'warning', word: 'Unknown' },
+  };
 
 /** What an outcome means to whoever has to mend it, as far as the delivery tells. */
-function meaningOf({ status, http_status: answer }: Delivery): string {
+function meaningOf({ status, http_status: answer }: DeliveryView): string {
   switch (status) {
     case 'delivered':
       return '';
@@ -34,7 +35,7 @@ function meaningOf({ status, http_status: answer }: Delivery): string {
   return 'The receiver got it and did not answer with a 2xx.';
 }
 
-export function AlertEvent({ of: alert, keys }: { of: Alert; keys: readonly KeyView[] }) {
+export function AlertEvent({ of: alert, keys }: { of: AlertView; keys: readonly KeyView[] }) {
   return (
     <li>
       <p>
@@ -65,7 +66,7 @@ export function AlertEvent({ of: alert, keys }: { of: Alert; keys: readonly KeyV
 }
 
 /** What came back, and after how long. */
-function answerOf({ http_status: answer, duration_ms: ms }: Delivery): string {
+function answerOf({ http_status: answer, duration_ms: ms }: DeliveryView): string {
   const after = ms === null ? '' : ` after ${Math.round(ms)} ms`;
   return answer === null ? `none${after && `, given up${after}`}` : `${answer}${after}`;
 }

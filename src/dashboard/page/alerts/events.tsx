@@ -1,11 +1,11 @@
-import type { KeyView } from '../../../domain/key-view.ts';
-import type { Alert } from '../api/account.ts';
+import type { AlertView } from '../../../api/views/alert-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 import { Empty } from '../ui/empty.tsx';
 import { Section } from '../ui/section.tsx';
 import { AlertEvent } from './alert-event.tsx';
 
 /** What became of each alert. */
-export function Events({ alerts, keys }: { alerts: readonly Alert[]; keys: readonly KeyView[] }) {
+export function Events({ alerts, keys }: { alerts: readonly AlertView[]; keys: readonly KeyView[] }) {
   return (
     <Section title="Events">
       {alerts.length === 0 ? (

@@ -1,4 +1,6 @@
-import type { CreatedKeyView, KeyView } from '../../../domain/key-view.ts';
+import type { ExplanationView } from '../../../api/views/explanation-view.ts';
+import type { CreatedKeyView, KeyListView, KeyView, OwnKeyView } from '../../../api/views/key-view.ts';
+import { setManaging } from '../session/session.ts';
 import { ApiFailure, ask, made } from './request.ts';
 
 /** What create and PATCH take; a field that is absent is not changed. */
@@ -18,14 +20,8 @@ export interface Question {
   at?: string;
 }
 
-export interface Explanation {
-  readonly allowed: boolean;
-  readonly code: string | null;
-  readonly checks: readonly { readonly check: string; readonly passed: boolean; readonly detail: string }[];
-}
-
 export async function listKeys(signal?: AbortSignal): Promise<readonly KeyView[]> {
-  const { keys } = await ask<{ keys: KeyView[] }>('GET', '/api/keys/', signal ? { signal } : {});
+  const { keys } = await ask<KeyListView>('GET', '/api/keys/', signal ? { signal } : {});
   return keys;
 }
 
@@ -46,6 +42,13 @@ export function changeKey(id: number, body: KeyChange, version?: number): Promis
   return ask('PATCH', `/api/keys/${id}/`, { body, headers });
 }
 
-export function explainCall(id: number, body: Question): Promise<Explanation> {
+export function explainCall(id: number, body: Question): Promise<ExplanationView> {
   return ask('POST', `/api/keys/${id}/explain/`, { body });
+}
+
+/** The key of the session. One that has become a managing key since it signed in gets the pages for that. */
+export async function readOwnKey(signal: AbortSignal): Promise<OwnKeyView> {
+  const key = await ask<OwnKeyView>('GET', '/api/key/', { signal });
+  setManaging(key.can_manage);
+  return key;
 }

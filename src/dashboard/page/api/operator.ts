@@ -1,11 +1,6 @@
-import type { OperatorAccountView } from '../../../domain/account-view.ts';
-import type { CreatedKeyView, KeyView } from '../../../domain/key-view.ts';
+import type { AccountPageView, OperatorAccountView } from '../../../api/views/account-view.ts';
+import type { CreatedKeyView, KeyView } from '../../../api/views/key-view.ts';
 import { type Asked, ask, made } from './request.ts';
-
-export interface AccountPage {
-  readonly accounts: readonly OperatorAccountView[];
-  readonly next: string | null;
-}
 
 /** `after`: a cursor; "" for the first page. `email`: a part of the addresses; "" for all. */
 export function listAccounts(
@@ -13,7 +8,7 @@ export function listAccounts(
   limit: number,
   asked: Asked = {},
   email = '',
-): Promise<AccountPage> {
+): Promise<AccountPageView> {
   const query = Object.entries({ limit: String(limit), after, email }).filter(([, value]) => value !== '');
   return ask('GET', `/api/admin/accounts/?${new URLSearchParams(query)}`, asked);
 }

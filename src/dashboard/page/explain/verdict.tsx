@@ -1,5 +1,5 @@
+import type { CheckView, ExplanationView } from '../../../api/views/explanation-view.ts';
 import { NOT_JUDGED } from '../../../domain/not-judged.ts';
-import type { Explanation } from '../api/keys.ts';
 import { Detail } from './detail.tsx';
 
 /** Checks by the names that the API gives them, in words. */
@@ -27,7 +27,7 @@ const OUTCOMES = {
 } as const;
 
 /** A check that depends on a model which is not known has neither passed nor failed. */
-function outcomeOf({ passed, detail }: Explanation['checks'][number]): keyof typeof OUTCOMES {
+function outcomeOf({ passed, detail }: CheckView): keyof typeof OUTCOMES {
   if (passed) return 'passed';
   return detail === NOT_JUDGED ? 'open' : 'failed';
 }
@@ -37,7 +37,7 @@ export function Verdict({
   of: { allowed, code, checks },
   isOwnAddress,
 }: {
-  of: Explanation;
+  of: ExplanationView;
   /** The address that was judged is that of this page. */
   isOwnAddress: boolean;
 }) {

@@ -1,5 +1,5 @@
 import { useEffect, useId, useState } from 'preact/hooks';
-import type { KeyView } from '../../../domain/key-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 
 /**
  * Chooses one of any number of keys by typing a part of its name or prefix. Text that names none stays in the field,

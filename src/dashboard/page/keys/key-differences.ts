@@ -1,4 +1,4 @@
-import type { KeyView } from '../../../domain/key-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 import type { KeyChange } from '../api/keys.ts';
 import { credits } from '../format/credits.ts';
 import { moment } from '../format/time.ts';

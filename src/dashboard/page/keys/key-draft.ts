@@ -1,5 +1,5 @@
+import type { KeyView } from '../../../api/views/key-view.ts';
 import { type Category, SPENDING_PERIODS, type SpendingPeriod } from '../../../domain/key.ts';
-import type { KeyView } from '../../../domain/key-view.ts';
 import { toLocalInput } from '../format/time.ts';
 import { EMPTY_LIST, type TypedList } from '../ui/typed-list.ts';
 

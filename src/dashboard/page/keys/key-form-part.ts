@@ -1,4 +1,4 @@
-import type { KeyView } from '../../../domain/key-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 import type { KeyDraft, KeyErrors } from './key-draft.ts';
 
 /** What every section of the form gets. */

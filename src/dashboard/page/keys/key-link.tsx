@@ -1,4 +1,4 @@
-import type { KeyView } from '../../../domain/key-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 import { session } from '../session/session.ts';
 import { keyName } from './key-name.ts';
 

@@ -1,4 +1,4 @@
-import type { KeyView } from '../../../domain/key-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 
 /** How a key is called that an entry or delivery names by its id; null: there was none. */
 export function keyName(id: number | null, keys: readonly KeyView[]): string {

@@ -1,5 +1,5 @@
 import { OWN } from '../api/account.ts';
-import { readOwnKey } from '../api/own-key.ts';
+import { readOwnKey } from '../api/keys.ts';
 import { useLoad } from '../api/use-load.ts';
 import { credits } from '../format/credits.ts';
 import { thisPeriod } from '../format/periods.ts';

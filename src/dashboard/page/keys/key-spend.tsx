@@ -1,4 +1,4 @@
-import type { KeyView } from '../../../domain/key-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 import { credits } from '../format/credits.ts';
 import { thisPeriod } from '../format/periods.ts';
 import { Bar } from '../ui/bar.tsx';

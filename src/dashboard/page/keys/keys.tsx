@@ -1,4 +1,4 @@
-import type { KeyView } from '../../../domain/key-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 import { OWN, readKeys } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
 import { choose, query } from '../route.ts';

@@ -1,7 +1,7 @@
+import type { KeyView } from '../../../api/views/key-view.ts';
 import { compileRanges, type ParsedAddress, parseAddress } from '../../../domain/addresses.ts';
 import { normaliseCountry } from '../../../domain/countries.ts';
 import { isWithin, parseActiveHours } from '../../../domain/hours.ts';
-import type { KeyView } from '../../../domain/key-view.ts';
 import { compileOrigins } from '../../../domain/origins.ts';
 import { explainCall, type KeyChange } from '../api/keys.ts';
 import { countryName } from '../format/countries.ts';

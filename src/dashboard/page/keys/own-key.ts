@@ -1,4 +1,4 @@
-import type { KeyView } from '../../../domain/key-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 import { session } from '../session/session.ts';
 
 /** Whether it is the key of the session, as far as its prefix tells: one in 15 million others has the same. */

@@ -1,3 +1,4 @@
+import type { KeyView } from '../../../api/views/key-view.ts';
 import { GatewayError } from '../../../domain/errors.ts';
 import {
   LONGEST_DESCRIPTION,
@@ -8,7 +9,6 @@ import {
   readName,
   readWebhookUrl,
 } from '../../../domain/key-fields.ts';
-import type { KeyView } from '../../../domain/key-view.ts';
 import type { KeyChange } from '../api/keys.ts';
 import { ApiFailure } from '../api/request.ts';
 import { readAmount } from '../format/read-amount.ts';

@@ -1,4 +1,4 @@
-import type { KeyView } from '../../../domain/key-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 
 /** What limits the key, in words; empty: nothing does. */
 export function restrictionsOf(key: KeyView): string[] {

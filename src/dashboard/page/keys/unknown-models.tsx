@@ -1,4 +1,4 @@
-import type { KeyView } from '../../../domain/key-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 import { Badge } from '../ui/badge.tsx';
 
 /** A mark for a key that lists models that there are not: a slip in a name lets it call nothing. */

@@ -1,5 +1,5 @@
-import type { KeyView } from '../../../domain/key-view.ts';
-import type { Entry } from '../api/account.ts';
+import type { EntryView } from '../../../api/views/entry-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 import { count, creditsInColumn, isGain, signedCredits } from '../format/credits.ts';
 import { KeyLink } from '../keys/key-link.tsx';
 import { Badge } from '../ui/badge.tsx';
@@ -12,7 +12,7 @@ export function EntryTable({
   keys,
   hasBalance,
 }: {
-  entries: readonly Entry[];
+  entries: readonly EntryView[];
   keys: readonly KeyView[];
   /** The balance is not told to a key that sees itself only. */
   hasBalance: boolean;
@@ -65,7 +65,7 @@ export function EntryTable({
   );
 }
 
-function usageWords({ usage }: Entry): string {
+function usageWords({ usage }: EntryView): string {
   return Object.entries(usage)
     .filter(([, amount]) => amount > 0)
     .map(([unit, amount]) => `${count(amount)} ${unitWords(unit, amount)}`)
@@ -78,7 +78,7 @@ function unitWords(unit: string, amount: number): string {
   return amount === 1 ? words.replace(/s$/, '') : words;
 }
 
-function answered({ status, outcome, endpoint }: Entry) {
+function answered({ status, outcome, endpoint }: EntryView) {
   if (status === null) return '–';
   const isComplete = outcome === 'complete';
   return (

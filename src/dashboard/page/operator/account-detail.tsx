@@ -1,4 +1,4 @@
-import type { OperatorAccountView } from '../../../domain/account-view.ts';
+import type { OperatorAccountView } from '../../../api/views/account-view.ts';
 import type { Base } from '../api/account.ts';
 import { readOneAccount } from '../api/operator.ts';
 import { type Loaded, useLoad } from '../api/use-load.ts';

@@ -1,4 +1,4 @@
-import type { OperatorAccountView } from '../../../domain/account-view.ts';
+import type { OperatorAccountView } from '../../../api/views/account-view.ts';
 import { Badge } from '../ui/badge.tsx';
 
 export function AccountStatus({ of }: { of: OperatorAccountView }) {

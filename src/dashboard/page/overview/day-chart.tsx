@@ -3,7 +3,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { callsInWords, credits } from '../format/credits.ts';
 import { dayName } from '../format/time.ts';
-import type { DaySpend } from './every-day.ts';
+import type { DaySpend } from './use-spend.ts';
 
 const HEIGHT_PX = 220;
 const DARK = matchMedia('(prefers-color-scheme: dark)');

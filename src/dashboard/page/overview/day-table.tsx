@@ -1,7 +1,7 @@
 import { count, creditsInColumn } from '../format/credits.ts';
 import { dayName } from '../format/time.ts';
 import { Table } from '../ui/table.tsx';
-import type { DaySpend } from './every-day.ts';
+import type { DaySpend } from './use-spend.ts';
 
 export function DayTable({ days }: { days: readonly DaySpend[] }) {
   return (

@@ -5,9 +5,9 @@ import { manages } from '../session/session.ts';
 import { Empty } from '../ui/empty.tsx';
 import { DayChart } from './day-chart.tsx';
 import { DayTable } from './day-table.tsx';
-import { everyDay } from './every-day.ts';
 import { Ranking } from './ranking.tsx';
 import type { SpendReports } from './use-spend.ts';
+import { everyDay } from './use-spend.ts';
 
 /** Where the credits went in the last 30 days: by day, by key, by model. */
 export function Spend({ of: base, byDay, byKey, byModel, keys }: SpendReports & { of: Base }) {
