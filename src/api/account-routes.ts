@@ -4,11 +4,11 @@ import type { AccountRecord } from '../domain/key.ts';
 import { ACCOUNT_EXAMPLE, Account, AccountPatch } from './account-schema.ts';
 import { type AlertRouteDeps, alertRoutes } from './alert-routes.ts';
 import { objectBody, positiveCreditsField } from './body-fields.ts';
+import { beforeTheBody, managingCaller } from './callers.ts';
 import { BY_KEY } from './docs/operation.ts';
 import { BODY_REFUSALS, MANAGING_REFUSALS } from './docs/refusals.ts';
 import { speakJson } from './json-routes.ts';
 import { ledgerRoutes } from './ledger-routes.ts';
-import { beforeTheBody, managingCaller } from './may-manage.ts';
 import { usageRoute } from './usage-routes.ts';
 import { accountView } from './views/account-view.ts';
 

@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { invalidField } from '../domain/errors.ts';
 import { isLonger } from '../domain/key-fields.ts';
-import { accountIdOf, accountNotFound, accountOf, uniqueEmail } from './admin-account.ts';
-import type { AdminDeps } from './admin-deps.ts';
+import { type AdminDeps, accountIdOf, accountNotFound, accountOf, uniqueEmail } from './admin-account.ts';
 import {
   AccountPath,
   ADMIN_ACCOUNT_EXAMPLE,
@@ -11,10 +10,9 @@ import {
   AdminAccountPatch,
   AdminAccountQuery,
 } from './admin-schema.ts';
-import { objectBody, positiveCreditsField } from './body-fields.ts';
+import { emailField, LONGEST_EMAIL, objectBody, positiveCreditsField } from './body-fields.ts';
 import { BY_OPERATOR } from './docs/operation.ts';
 import { BODY_REFUSALS, OPERATOR_REFUSALS } from './docs/refusals.ts';
-import { emailField, LONGEST_EMAIL } from './email-field.ts';
 import { cursorParam, integerParam, type Query, queryOf, textParam } from './query.ts';
 import { type AccountPageView, operatorAccountView } from './views/account-view.ts';
 

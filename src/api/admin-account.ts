@@ -1,9 +1,15 @@
 import type { FastifyRequest } from 'fastify';
-import type { Book } from '../book/book.ts';
-import { EmailTaken } from '../book/book.ts';
+import { type Book, EmailTaken } from '../book/book.ts';
+import type { Catalog } from '../domain/catalog.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { AccountRecord } from '../domain/key.ts';
+import type { KeyCommandDeps } from './keys.ts';
 import { pathId } from './query.ts';
+
+/** What the operator's routes work with. */
+export interface AdminDeps extends KeyCommandDeps {
+  readonly catalog: () => Catalog;
+}
 
 export function accountNotFound(): GatewayError {
   return new GatewayError('account_not_found', 'There is no account with this id.');

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
+import type { AdminDeps } from './admin-account.ts';
 import { adminAccountRoutes } from './admin-account-routes.ts';
 import { adminCreditsRoute } from './admin-credits-route.ts';
-import type { AdminDeps } from './admin-deps.ts';
 import { adminKeyRoutes } from './admin-key-routes.ts';
 import { adminReportRoutes } from './admin-report-routes.ts';
 import { adminTokenCheck, invalidAdminToken, noSuchRoute } from './admin-token.ts';

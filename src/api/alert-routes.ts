@@ -4,9 +4,9 @@ import { GatewayError } from '../domain/errors.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ALERT_LIST_EXAMPLE, AlertList, AlertQuery, QueuedAlert } from './account-schema.ts';
+import { beforeTheBody, managingCaller } from './callers.ts';
 import { BY_KEY } from './docs/operation.ts';
 import { MANAGING_REFUSALS } from './docs/refusals.ts';
-import { beforeTheBody, managingCaller } from './may-manage.ts';
 import { integerParam, queryOf } from './query.ts';
 import { type AlertListView, alertView } from './views/alert-view.ts';
 

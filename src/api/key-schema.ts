@@ -21,7 +21,7 @@ import {
   words,
 } from './docs/fields.ts';
 import { Type } from './docs/json-type.ts';
-import { IF_MATCH } from './if-match.ts';
+import { IF_MATCH } from './keys.ts';
 
 const list = (items: ReturnType<typeof Type.String>, description: string) =>
   Type.Array(items, { maxItems: MOST_ITEMS, description });

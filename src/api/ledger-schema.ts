@@ -2,6 +2,7 @@ import { CATEGORIES } from '../domain/key.ts';
 import { ENTRY_TYPES } from '../domain/ledger-entry.ts';
 import { cursor, exactCredits, pageLimit, timestamp, words } from './docs/fields.ts';
 import { Type } from './docs/json-type.ts';
+import { csvEntry, csvHeader } from './ledger-csv.ts';
 import type { EntryView } from './views/entry-view.ts';
 import { GROUP_FIELDS, type UsageGroup } from './views/usage-view.ts';
 
@@ -128,6 +129,29 @@ export const LedgerQueryString = Type.Object({
     words(FORMATS, '`csv` and `jsonl` stream the whole ledger, as files to save.', { default: 'json' }),
   ),
 });
+
+/** What `GET /api/account/ledger/` answers: a page of JSON, or one of the two exports. */
+export const LedgerAnswer = {
+  description: 'A page, or with `format` the export.',
+  headers: {
+    'content-disposition': {
+      type: 'string',
+      description: 'Of an export: the name of the file.',
+      examples: ['attachment; filename="ledger.csv"'],
+    },
+  },
+  content: {
+    'application/json': { schema: EntryPage },
+    'text/csv': {
+      schema: Type.String({ description: 'A line of names, then a line for each entry; lines end in CRLF.' }),
+      examples: { export: { value: `${csvHeader()}${csvEntry(ENTRY_EXAMPLE)}` } },
+    },
+    'application/x-ndjson': {
+      schema: Type.String({ description: 'A line of JSON for each entry.' }),
+      examples: { export: { value: `${JSON.stringify(ENTRY_EXAMPLE)}\n` } },
+    },
+  },
+};
 
 const Sums = {
   calls: Type.Integer({ minimum: 0, description: 'Model calls that were charged, also those of 0.' }),

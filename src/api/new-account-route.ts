@@ -4,14 +4,12 @@ import { newWebhookSecret } from '../alerts/sign.ts';
 import { MICRO_PER_CREDIT, type Micro, micro } from '../domain/credits.ts';
 import { parseNewKey } from '../domain/key-settings.ts';
 import { newKeyValue } from '../domain/key-value.ts';
-import { uniqueEmail } from './admin-account.ts';
-import type { AdminDeps } from './admin-deps.ts';
+import { type AdminDeps, uniqueEmail } from './admin-account.ts';
 import { CREATED_ACCOUNT_EXAMPLE, CreatedAccount, NewAccountBody } from './admin-schema.ts';
-import { objectBody, positiveCreditsField } from './body-fields.ts';
-import { onceReachable } from './create-key.ts';
+import { emailField, objectBody, positiveCreditsField } from './body-fields.ts';
 import { BY_OPERATOR } from './docs/operation.ts';
 import { BODY_REFUSALS, OPERATOR_REFUSALS } from './docs/refusals.ts';
-import { emailField } from './email-field.ts';
+import { onceReachable } from './keys.ts';
 import { operatorAccountView } from './views/account-view.ts';
 import { createdKeyView } from './views/key-view.ts';
 

@@ -4,10 +4,10 @@ import type { Book, LedgerEntry, LedgerQuery } from '../book/book.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { ENTRY_TYPES } from '../domain/ledger-entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { keyAsked, type Reader } from './callers.ts';
 import { csvEntry, csvHeader } from './ledger-csv.ts';
 import { FORMATS } from './ledger-schema.ts';
 import { cursorParam, integerParam, queryOf, textParam, wordParam } from './query.ts';
-import { keyAsked, type Reader } from './reader.ts';
 import { ledgerDays } from './usage-days.ts';
 import { type EntryPageView, entryView } from './views/entry-view.ts';
 

@@ -7,7 +7,7 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import { type AccountDeps, accountRoutes } from '../api/account-routes.ts';
-import type { AdminDeps } from '../api/admin-deps.ts';
+import type { AdminDeps } from '../api/admin-account.ts';
 import { adminRoutes } from '../api/admin-routes.ts';
 import { type ExplainDeps, explainRoutes } from '../api/explain-route.ts';
 import { type KeysDeps, keysRoutes } from '../api/keys-routes.ts';
