@@ -13,7 +13,7 @@ import { onceReachable } from './keys.ts';
 import { operatorAccountView } from './views/account-view.ts';
 import { createdKeyView } from './views/key-view.ts';
 
-/** Seed, "Limits". */
+/** Specification section 6: the balance at which the low-credits alert is sent, until the owner sets another. */
 const DEFAULT_ALERT_THRESHOLD = micro(100 * MICRO_PER_CREDIT);
 const NO_CREDITS = micro(0);
 

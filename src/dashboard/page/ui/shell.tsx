@@ -36,7 +36,9 @@ export function Shell({ children }: { children: ComponentChildren }) {
       <main>{children}</main>
       <footer>
         <ZoneChoice />
-        <a href="/docs">API reference</a>
+        <p>
+          Tollgate {TOLLGATE_VERSION} · <a href="/docs">API reference</a>
+        </p>
       </footer>
     </>
   );
