@@ -7,11 +7,11 @@ import { Keys } from './keys/keys.tsx';
 import { NewKey } from './keys/new-key.tsx';
 import { OwnSettings } from './keys/own-settings.tsx';
 import { Ledger } from './ledger/ledger.tsx';
+import { PLACES } from './navigation.ts';
 import { AccountDetail } from './operator/account-detail.tsx';
 import { Accounts } from './operator/accounts.tsx';
 import { NewAccount } from './operator/new-account.tsx';
 import { Overview } from './overview/overview.tsx';
-import { PLACES } from './places.ts';
 import { goInstead, route } from './route.ts';
 import type { Session } from './session/session.ts';
 

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { zone } from './format/time.ts';
-import { leavePlace, returnTo, setOut } from './place.ts';
+import { leavePlace, returnTo, setOut } from './scroll-place.ts';
 
 /** In the query of the address: `utc` where times are shown in UTC. */
 const TIMES = 'times';

@@ -2,8 +2,8 @@ import type { AlertView } from '../../../api/views/alert-view.ts';
 import { OWN, readAlerts, sendTestAlert } from '../api/account.ts';
 import { useAction } from '../api/use-action.ts';
 import { announce } from '../ui/announcements.tsx';
+import { Section } from '../ui/elements.tsx';
 import { FailureNote } from '../ui/note.tsx';
-import { Section } from '../ui/section.tsx';
 
 /** A delivery takes 10 s at most; one that has no outcome then will be told by a refresh. */
 const WAIT_MS = 12_000;

@@ -1,5 +1,5 @@
 import { countryName } from '../format/countries.ts';
-import { Time } from '../ui/time.tsx';
+import { Time } from '../ui/elements.tsx';
 
 /** Names of the API, and what they are called on this page. */
 const WORDS: readonly (readonly [RegExp, string])[] = [

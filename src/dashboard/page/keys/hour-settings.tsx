@@ -1,7 +1,7 @@
 import { isWithin, parseActiveHours } from '../../../domain/hours.ts';
 import { localClock, zoneName } from '../format/time.ts';
+import { Section } from '../ui/elements.tsx';
 import { FieldWords } from '../ui/field.tsx';
-import { Section } from '../ui/section.tsx';
 import type { KeyFormPart } from './key-form-part.ts';
 import { hoursOf } from './read-draft.ts';
 

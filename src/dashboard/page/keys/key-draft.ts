@@ -1,5 +1,5 @@
 import type { KeyView } from '../../../api/views/key-view.ts';
-import { type Category, SPENDING_PERIODS, type SpendingPeriod } from '../../../domain/key.ts';
+import type { Category, SpendingPeriod } from '../../../domain/key.ts';
 import { toLocalInput } from '../format/time.ts';
 import { EMPTY_LIST, type TypedList } from '../ui/typed-list.ts';
 
@@ -75,11 +75,11 @@ export function draftOf(key: KeyView): KeyDraft {
     expires: toLocalInput(key.expires_at),
     isExpiryHalf: false,
     canManage: undefined,
-    categories: key.allowed_categories as readonly Category[],
+    categories: key.allowed_categories,
     models: key.allowed_models,
     hasLimit: key.spending_limit !== null,
     limit: key.spending_limit === null ? '' : String(key.spending_limit),
-    period: SPENDING_PERIODS.find((period) => period === key.spending_period) ?? 'monthly',
+    period: key.spending_period,
     hasHours: key.active_hours !== '',
     start,
     // A time input has no 24:00; the end of the day is its midnight.

@@ -3,7 +3,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { KeyView } from '../../../api/views/key-view.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';
 import type { Action } from '../api/use-action.ts';
-import { focusFirstFault } from '../ui/focus-fault.ts';
+import { focusFirstFault } from '../ui/field.tsx';
 import { FailureNote } from '../ui/note.tsx';
 import { Basics } from './basics.tsx';
 import { HourSettings } from './hour-settings.tsx';

@@ -10,8 +10,8 @@ import { KeyConflict } from './key-conflict.tsx';
 import { isSameSettings } from './key-differences.ts';
 import { draftOf } from './key-draft.ts';
 import { KeyForm } from './key-form.tsx';
+import { isOwnKey } from './key-label.tsx';
 import { lockOutOf } from './lock-out.ts';
-import { isOwnKey } from './own-key.ts';
 import { changesOf, readDraft } from './read-draft.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { KeyView } from '../../../api/views/key-view.ts';
 import { credits } from '../format/credits.ts';
-import { thisPeriod } from '../format/periods.ts';
-import { Bar } from '../ui/bar.tsx';
+import { thisPeriod } from '../format/words.ts';
+import { Bar } from '../ui/elements.tsx';
 
 /** What the key has spent in its period, and how much of its limit that is. */
 export function KeySpend({ of }: { of: KeyView }) {

@@ -1,6 +1,6 @@
 import { bodyCarriesRestriction } from '../../../domain/key-settings.ts';
 import type { KeyFormPart } from './key-form-part.ts';
-import { isOwnKey } from './own-key.ts';
+import { isOwnKey } from './key-label.tsx';
 import { changesOf, readDraft } from './read-draft.ts';
 
 /** Whether the key may manage: as ticked, else as the gateway will decide by the restrictions (specification section 2). */

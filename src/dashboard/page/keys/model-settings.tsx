@@ -1,10 +1,10 @@
 import { CATEGORIES } from '../../../domain/key.ts';
 import { readModels } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
-import { CATEGORY_NAMES } from '../format/categories.ts';
+import { CATEGORY_NAMES } from '../format/words.ts';
 import { CheckList } from '../ui/check-list.tsx';
+import { Section } from '../ui/elements.tsx';
 import { FailureNote, Note } from '../ui/note.tsx';
-import { Section } from '../ui/section.tsx';
 import type { KeyFormPart } from './key-form-part.ts';
 
 export function ModelSettings({ draft, errors, change }: KeyFormPart) {

@@ -1,4 +1,5 @@
 import type { KeyView } from '../../../api/views/key-view.ts';
+import { normaliseRange } from '../../../domain/addresses.ts';
 import { GatewayError } from '../../../domain/errors.ts';
 import {
   LONGEST_DESCRIPTION,
@@ -9,19 +10,29 @@ import {
   readName,
   readWebhookUrl,
 } from '../../../domain/key-fields.ts';
+import { parseOriginRule } from '../../../domain/origins.ts';
 import type { KeyChange } from '../api/keys.ts';
 import { ApiFailure } from '../api/request.ts';
+import { countryCode } from '../format/countries.ts';
 import { readAmount } from '../format/read-amount.ts';
 import { fromLocalInput } from '../format/time.ts';
 import { type ItemKind, type TypedList, taken, wrongIn } from '../ui/typed-list.ts';
 import { draftOf, type KeyDraft, type KeyErrors, type KeyField } from './key-draft.ts';
-import { ADDRESS, COUNTRY, ORIGIN } from './list-kinds.ts';
 
 /** A draft as the gateway takes it, and what is wrong with it, said of the field as the form names it. */
 export interface ReadDraft {
   readonly body: Required<Omit<KeyChange, 'is_active' | 'can_manage'>>;
   readonly errors: KeyErrors;
 }
+
+/** What may stand in the lists of a key that are typed item by item. */
+export const ADDRESS: ItemKind = {
+  read: normaliseRange,
+  wanted: 'an IPv4 or IPv6 address or CIDR range',
+  spaceParts: true,
+};
+export const ORIGIN: ItemKind = { read: parseOriginRule, wanted: 'an origin', spaceParts: true };
+export const COUNTRY: ItemKind = { read: countryCode, wanted: 'the name or code of a country' };
 
 /** What a field wants, where the words of the API would name its own fields and values. */
 const WANTED = {

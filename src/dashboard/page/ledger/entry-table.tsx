@@ -1,10 +1,9 @@
 import type { EntryView } from '../../../api/views/entry-view.ts';
 import type { KeyView } from '../../../api/views/key-view.ts';
 import { count, creditsInColumn, isGain, signedCredits } from '../format/credits.ts';
-import { KeyLink } from '../keys/key-link.tsx';
-import { Badge } from '../ui/badge.tsx';
+import { KeyLink } from '../keys/key-label.tsx';
+import { Badge, Time } from '../ui/elements.tsx';
 import { Table } from '../ui/table.tsx';
-import { Time } from '../ui/time.tsx';
 import { ENTRY_NAMES, named, OUTCOME_NAMES } from './entry-names.ts';
 
 export function EntryTable({

@@ -9,9 +9,9 @@ import { readAmount } from '../format/read-amount.ts';
 import { ActionForm } from '../ui/action-form.tsx';
 import { announce } from '../ui/announcements.tsx';
 import { Confirm } from '../ui/confirm.tsx';
+import { Section } from '../ui/elements.tsx';
 import { TextField } from '../ui/field.tsx';
 import { useUnsaved } from '../ui/leave-guard.ts';
-import { Section } from '../ui/section.tsx';
 import { useAsked } from './use-asked.ts';
 
 const FIELDS = ['amount', 'note'] as const;

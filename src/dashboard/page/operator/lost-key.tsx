@@ -8,9 +8,9 @@ import { credits } from '../format/credits.ts';
 import { CreatedKey } from '../keys/created-key.tsx';
 import { ActionForm } from '../ui/action-form.tsx';
 import { Confirm } from '../ui/confirm.tsx';
+import { Section } from '../ui/elements.tsx';
 import { TextField } from '../ui/field.tsx';
 import { useUnsaved } from '../ui/leave-guard.ts';
-import { Section } from '../ui/section.tsx';
 import { useAsked } from './use-asked.ts';
 
 /** A key for an owner who lost theirs. */

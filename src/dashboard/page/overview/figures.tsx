@@ -1,6 +1,6 @@
 import type { AccountView } from '../../../api/views/account-view.ts';
 import { callsInWords, credits } from '../format/credits.ts';
-import { Email } from '../ui/email.tsx';
+import { Email } from '../ui/elements.tsx';
 import { Threshold } from './threshold.tsx';
 import type { Spent } from './use-spend.ts';
 

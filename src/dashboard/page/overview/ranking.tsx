@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { count, creditsInColumn } from '../format/credits.ts';
-import { Bar } from '../ui/bar.tsx';
+import { Bar } from '../ui/elements.tsx';
 import { Table } from '../ui/table.tsx';
 import type { Spent } from './use-spend.ts';
 

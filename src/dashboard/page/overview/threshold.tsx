@@ -6,7 +6,7 @@ import { useAction } from '../api/use-action.ts';
 import { credits } from '../format/credits.ts';
 import { readAmount } from '../format/read-amount.ts';
 import { announce } from '../ui/announcements.tsx';
-import { focusFirstFault } from '../ui/focus-fault.ts';
+import { focusFirstFault } from '../ui/field.tsx';
 import { useUnsaved } from '../ui/leave-guard.ts';
 
 /** The alert threshold: a figure that is edited where it stands. */

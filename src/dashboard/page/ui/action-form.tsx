@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { Action } from '../api/use-action.ts';
-import { focusFirstFault } from './focus-fault.ts';
+import { focusFirstFault } from './field.tsx';
 import { FailureNote } from './note.tsx';
 
 /** A form whose sending is an action; where that fails, the first field with a fault, else the reason, gets the focus. */

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import { useAction } from '../api/use-action.ts';
 import { Dialog } from './dialog.tsx';
-import { focusFirstFault } from './focus-fault.ts';
+import { focusFirstFault } from './field.tsx';
 import { FailureNote } from './note.tsx';
 
 /** Asks before it acts, and stays where acting fails, with the reason. */

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { isBroughtBack } from '../place.ts';
 import { asLeft } from '../route.ts';
+import { isBroughtBack } from '../scroll-place.ts';
 
 let isFirst = true;
 

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Loaded } from '../api/use-load.ts';
-import { isBroughtBack } from '../place.ts';
 import { choose, query } from '../route.ts';
+import { isBroughtBack } from '../scroll-place.ts';
 
 /** In the query of the address: the cursors of the pages up to the one that is shown; the first page has none. */
 const PAGES = 'pages';

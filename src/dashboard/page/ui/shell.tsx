@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { zone, zoneName } from '../format/time.ts';
-import { PLACES } from '../places.ts';
+import { PLACES } from '../navigation.ts';
 import { chooseZone, route } from '../route.ts';
 import { session, signOut } from '../session/session.ts';
 import { leave } from './leave-guard.ts';

@@ -1,5 +1,14 @@
 import type { SpendingPeriod } from '../../../domain/key.ts';
 
+/** Modalities as people call them. */
+export const CATEGORY_NAMES: Readonly<Record<string, string>> = {
+  text: 'Text',
+  image: 'Images',
+  tts: 'Speech (tts)',
+  stt: 'Transcription (stt)',
+  video: 'Video',
+};
+
 /** How a spending period is named where it follows "spent" or "credits". */
 const THIS_PERIOD: Readonly<Record<SpendingPeriod, string>> = {
   daily: 'today',
