@@ -34,7 +34,7 @@ export async function buildPage(target = TARGET): Promise<void> {
   put(join(target, 'index.html'), Buffer.from(page));
   const current = new Set(assets.flatMap(({ name }) => [name, `${name}.br`, `${name}.gz`]));
   for (const name of readdirSync(join(target, 'assets'))) {
-    // Another build of the same source may be at work: its unfinished files are its own.
+    // Another build may be at work in this folder: its unfinished files are left alone.
     if (!current.has(name) && !name.includes('.part-')) rmSync(join(target, 'assets', name), { force: true });
   }
 }

@@ -55,7 +55,7 @@ export function Alerts() {
   );
 }
 
-/** What receivers verify alerts with; not on the screen unless asked for. */
+/** The webhook secret, by which receivers verify alerts; hidden until it is asked for. */
 export function Secret({ value }: { value: string }) {
   const [isShown, setShown] = useState(false);
   return (

@@ -5,7 +5,7 @@ import { announce } from '../ui/announcements.tsx';
 import { Section } from '../ui/elements.tsx';
 import { FailureNote } from '../ui/note.tsx';
 
-/** A delivery takes 10 s at most; one that has no outcome then will be told by a refresh. */
+/** A delivery takes 10 s at most; one without an outcome after this time is shown at the next refresh. */
 const WAIT_MS = 12_000;
 const LOOK_EVERY_MS = 400;
 

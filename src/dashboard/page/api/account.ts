@@ -6,7 +6,7 @@ import type { ModelListView, ModelView } from '../../../api/views/model-view.ts'
 import type { UsageGroup, UsageReportView } from '../../../api/views/usage-view.ts';
 import { type Asked, ask, askRaw } from './request.ts';
 
-/** Whose ledger, usage and alerts: those that the session's own key has, or those of an account as its operator sees it. */
+/** Path of an account's ledger, usage and alerts: the account of the session's key, or one that the operator looks at. */
 export type Base = '/api/account/' | `/api/admin/accounts/${number}/`;
 export const OWN = '/api/account/';
 
@@ -22,7 +22,7 @@ export function readUsage(base: Base, groupBy: UsageGroup, signal: AbortSignal):
   return ask('GET', `${base}usage/?group_by=${groupBy}`, { signal });
 }
 
-/** The keys that entries and deliveries name. */
+/** All keys of the account, to name those of entries and deliveries. */
 export async function readKeys(base: Base, signal: AbortSignal): Promise<readonly KeyView[]> {
   const { keys } = await ask<KeyListView>('GET', base === OWN ? '/api/keys/' : `${base}keys/`, {
     signal,
@@ -64,13 +64,13 @@ export function sendTestAlert(): Promise<{ id: number }> {
   return ask('POST', '/api/account/alerts/test/');
 }
 
-/** The catalog as the key of the session may use it. */
+/** The models that the key of the session may call. */
 export async function readModels(signal: AbortSignal): Promise<readonly ModelView[]> {
   const { data } = await ask<ModelListView>('GET', '/v1/models', { signal });
   return data;
 }
 
-/** Paths that calls are posted to, from the gateway's own description. */
+/** Paths of the model endpoints, from the gateway's OpenAPI description. */
 export async function readEndpoints(signal: AbortSignal): Promise<readonly string[]> {
   const { paths } = await ask<{ paths: Record<string, object> }>('GET', '/openapi.json', { signal });
   return Object.keys(paths).filter((path) => path.startsWith('/v1/') && 'post' in (paths[path] ?? {}));

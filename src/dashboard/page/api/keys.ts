@@ -3,7 +3,7 @@ import type { CreatedKeyView, KeyListView, KeyView, OwnKeyView } from '../../../
 import { setManaging } from '../session/session.ts';
 import { ApiFailure, ask, made } from './request.ts';
 
-/** What create and PATCH take; a field that is absent is not changed. */
+/** The body of create and PATCH; a field that is absent is not changed. */
 export type KeyChange = {
   -readonly [Field in Exclude<
     keyof KeyView,
@@ -29,14 +29,14 @@ export function createKey(body: KeyChange): Promise<CreatedKeyView> {
   return made('key', ask('POST', '/api/keys/', { body }));
 }
 
-/** Rejects with `key_not_found` where the account has none of that number. */
+/** A key of the account by its number. Rejects with `key_not_found` where there is none. */
 export async function readKey(id: number): Promise<KeyView> {
   const key = (await listKeys()).find((candidate) => candidate.id === id);
   if (!key) throw new ApiFailure(404, 'key_not_found', `No key of your account has the number ${id}.`);
   return key;
 }
 
-/** `version`: of the key that the change is made to; refused as `version_conflict` where another is in force. */
+/** Changes a key. `version`: the one that the change is built on; another in force is refused as `version_conflict`. */
 export function changeKey(id: number, body: KeyChange, version?: number): Promise<KeyView> {
   const headers = version === undefined ? {} : { 'if-match': `"${version}"` };
   return ask('PATCH', `/api/keys/${id}/`, { body, headers });

@@ -2,7 +2,7 @@ import type { AccountPageView, OperatorAccountView } from '../../../api/views/ac
 import type { CreatedKeyView, KeyView } from '../../../api/views/key-view.ts';
 import { type Asked, ask, made } from './request.ts';
 
-/** `after`: a cursor; "" for the first page. `email`: a part of the addresses; "" for all. */
+/** A page of accounts. `after`: a cursor; "" for the first page. `email`: a part of the addresses; "" for all. */
 export function listAccounts(
   after: string,
   limit: number,
@@ -32,7 +32,7 @@ export function changeAccount(
   return ask('PATCH', `/api/admin/accounts/${id}/`, { body });
 }
 
-/** `repeatKey` makes a second try of the same change harmless. */
+/** Changes the balance. `repeatKey` is the idempotency key: a second try with it changes nothing twice. */
 export function grantCredits(
   id: number,
   body: { amount: number; note: string },

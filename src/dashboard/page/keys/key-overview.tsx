@@ -12,7 +12,7 @@ import { Shown } from '../ui/shown.tsx';
 import { KeyStatus } from './key-label.tsx';
 import { ReadOnlyNote } from './read-only-note.tsx';
 
-/** What a key that may not manage sees first: its own limit and spend. */
+/** The home page of a key that may not manage: its own limit and spend. */
 export function KeyOverview() {
   const own = useLoad(readOwnKey);
   const spend = useSpend(OWN);

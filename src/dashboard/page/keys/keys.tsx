@@ -34,7 +34,7 @@ export function KeyList({
   onSwitch,
 }: {
   keys: readonly KeyView[];
-  /** For the operator, who has no page of one key: asks about switching it off or on. */
+  /** For the operator, who has no page of one key: opens the dialog that switches it off or on. */
   onSwitch?: (key: KeyView) => void;
 }) {
   const search = query.value.get('search') ?? '';

@@ -6,7 +6,7 @@ import { useAction } from '../api/use-action.ts';
 import { Time } from '../ui/elements.tsx';
 import { Note } from '../ui/note.tsx';
 
-/** Where nobody knows whether a key was made: looks for it, as a second one of the same name would be live as well. */
+/** Shown where it is not known whether a key was created. Looks for it, as a second key of the same name would work as well. */
 export function LostKeyAnswer({ error, name }: { error: unknown; name: string }) {
   const [found, setFound] = useState<readonly KeyView[]>();
   const look = useAction(async () => {

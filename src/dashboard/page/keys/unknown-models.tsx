@@ -5,7 +5,7 @@ import { session } from '../session/session.ts';
 import { Badge } from '../ui/elements.tsx';
 import { isOwnKey } from './key-label.tsx';
 
-/** A mark for a key that lists models that there are not: a slip in a name lets it call nothing. */
+/** A badge for a key that lists models which do not exist: with a misspelt name it can call nothing. */
 export function UnknownModels({ of, catalog }: { of: KeyView; catalog: ReadonlySet<string> | undefined }) {
   const unknown = catalog === undefined ? [] : of.allowed_models.filter((slug) => !catalog.has(slug));
   if (unknown.length === 0) return null;

@@ -13,7 +13,7 @@ export function EntryTable({
 }: {
   entries: readonly EntryView[];
   keys: readonly KeyView[];
-  /** The balance is not told to a key that sees itself only. */
+  /** False for a key that sees itself only: it is not shown the balance. */
   hasBalance: boolean;
 }) {
   return (
@@ -71,7 +71,7 @@ function usageWords({ usage }: EntryView): string {
     .join(', ');
 }
 
-/** `input_tokens` → `input tokens`; one of them is `input token`. */
+/** An amount with its unit: `input_tokens` → `17 input tokens`, `1 input token`. */
 function unitWords(unit: string, amount: number): string {
   const words = unit.replaceAll('_', ' ');
   return amount === 1 ? words.replace(/s$/, '') : words;

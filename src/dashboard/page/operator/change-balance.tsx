@@ -26,7 +26,7 @@ export function ChangeBalance({
 }) {
   const [amount, setAmount] = useState('');
   const [note, setNote] = useState('');
-  // Of the change as it is typed: sending that again, after an answer that got lost, changes nothing twice.
+  // The idempotency key of the change as it is typed: sent again after a lost answer, it changes nothing twice.
   const repeatKey = useRef<string | undefined>(undefined);
   const change = useAsked(
     () => {
@@ -114,13 +114,13 @@ function Question(props: {
   );
 }
 
-/** In micro-credits, so that 0.1 and 0.2 are 0.3; undefined where that is more than can be counted. */
+/** The sum, counted in micro-credits so that 0.1 and 0.2 are 0.3; undefined: beyond what can be counted exactly. */
 function sum(balance: number, amount: number): string | undefined {
   const total = (microFromCredits(balance) ?? Number.NaN) + (microFromCredits(amount) ?? Number.NaN);
   return Number.isSafeInteger(total) ? creditsString(micro(total)) : undefined;
 }
 
-/** Not randomUUID, which browsers have over HTTPS only. */
+/** A random id. Not randomUUID, which browsers have over HTTPS only. */
 function newRepeatKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

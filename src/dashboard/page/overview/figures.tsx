@@ -4,10 +4,10 @@ import { Email } from '../ui/elements.tsx';
 import { Threshold } from './threshold.tsx';
 import type { Spent } from './use-spend.ts';
 
-/** The numbers of the account. */
+/** The key figures of the account: balance, holds, spend, threshold. */
 export function Figures(props: {
   account: AccountView;
-  /** What was spent; undefined while it loads. */
+  /** Spend of the last 30 days; undefined while it loads. */
   spent: Spent | undefined;
   /** The spend could not be read. */
   isUnknown: boolean;

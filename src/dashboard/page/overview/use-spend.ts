@@ -23,7 +23,7 @@ export function useSpend(base: Base): Loaded<SpendReports> {
   });
 }
 
-/** What a list of calls came to. */
+/** Calls and the credits that they cost together. */
 export type Spent = Omit<SumsView, 'usage'>;
 
 export interface DaySpend extends Spent {

@@ -11,7 +11,7 @@ export function Badge({
   return <span class={`badge badge-${kind}`}>{children}</span>;
 }
 
-/** How much of the whole, as a bar; the text beside it says it in numbers. `full` marks one that has come to its end. */
+/** A bar for a part of a whole (0–1); the text beside it gives the numbers. `full`: the limit is reached. */
 export function Bar({ part, full = false }: { part: number; full?: boolean }) {
   const percent = Math.min(100, Math.max(0, part * 100));
   return (
@@ -21,7 +21,7 @@ export function Bar({ part, full = false }: { part: number; full?: boolean }) {
   );
 }
 
-/** An e-mail address that breaks before its @, if it must. */
+/** An e-mail address that may wrap before its @. */
 export function Email({ address }: { address: string }) {
   const at = address.lastIndexOf('@');
   return (
@@ -33,7 +33,7 @@ export function Email({ address }: { address: string }) {
   );
 }
 
-/** A moment in the zone that is chosen; the other one on demand. */
+/** A moment in the time zone that is chosen; the tooltip gives the other zone. */
 export function Time({ at, seconds = false }: { at: string; seconds?: boolean }) {
   const here = zone.value;
   const other = here === 'utc' ? moment(at, 'local', true) : `${moment(at, 'utc', true)} UTC`;
@@ -45,7 +45,7 @@ export function Time({ at, seconds = false }: { at: string; seconds?: boolean })
   );
 }
 
-/** Stands where a table or chart would be, and says how it gets its content. */
+/** Placeholder for a table or chart that has no content yet; says how it gets some. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">
