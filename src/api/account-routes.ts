@@ -1,25 +1,22 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify';
-import type { AccountView } from '../domain/account-view.ts';
-import { creditsNumber } from '../domain/credits.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { AccountRecord } from '../domain/key.ts';
-import { timestamp } from '../domain/period.ts';
-import type { LiveAccount } from '../ledger/ledger.ts';
 import { ACCOUNT_EXAMPLE, Account, AccountPatch } from './account-schema.ts';
 import { type AlertRouteDeps, alertRoutes } from './alert-routes.ts';
 import { objectBody, positiveCreditsField } from './body-fields.ts';
+import { beforeTheBody, managingCaller } from './callers.ts';
 import { BY_KEY } from './docs/operation.ts';
 import { BODY_REFUSALS, MANAGING_REFUSALS } from './docs/refusals.ts';
 import { speakJson } from './json-routes.ts';
 import { ledgerRoutes } from './ledger-routes.ts';
-import { beforeTheBody, managingCaller } from './may-manage.ts';
 import { usageRoute } from './usage-routes.ts';
+import { accountView } from './views/account-view.ts';
 
 export type AccountDeps = AlertRouteDeps;
 
 const docs = { tags: ['Account'], security: BY_KEY };
 
-/** What an owner sees and sets of their account with a key (contract section 7). */
+/** What an owner sees and sets of their account with a key (specification section 7). */
 export function accountRoutes(deps: AccountDeps): FastifyPluginAsync {
   return async (app) => {
     speakJson(app);
@@ -47,7 +44,7 @@ function readRoute(app: FastifyInstance, { book, ledger, gatekeeper }: AccountDe
       book.account(caller.accountId),
       ledger.account(caller.accountId),
     ]);
-    return ownView(existing(account), live);
+    return accountView(existing(account), live);
   });
 }
 
@@ -75,7 +72,7 @@ function updateRoute(app: FastifyInstance, deps: AccountDeps): void {
         : { alertThreshold: positiveCreditsField('alert_threshold', alert_threshold) };
     const account = existing(await book.updateAccount(caller.accountId, change, now()));
     await ledger.publishAccount(account);
-    return ownView(account, await ledger.account(account.id));
+    return accountView(account, await ledger.account(account.id));
   });
 }
 
@@ -83,16 +80,4 @@ function updateRoute(app: FastifyInstance, deps: AccountDeps): void {
 function existing(account: AccountRecord | undefined): AccountRecord {
   if (account === undefined) throw new GatewayError('account_not_found', 'This account does not exist.');
   return account;
-}
-
-function ownView(account: AccountRecord, live: LiveAccount): AccountView {
-  return {
-    id: account.id,
-    email: account.email,
-    credits_balance: creditsNumber(live.balance),
-    credits_held: creditsNumber(live.held),
-    alert_threshold: creditsNumber(account.alertThreshold),
-    webhook_secret: account.webhookSecret,
-    created_at: timestamp(account.createdAt),
-  };
 }

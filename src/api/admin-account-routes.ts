@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { invalidField } from '../domain/errors.ts';
 import { isLonger } from '../domain/key-fields.ts';
-import { accountIdOf, accountNotFound, accountOf, adminAccountView, uniqueEmail } from './admin-account.ts';
-import type { AdminDeps } from './admin-deps.ts';
+import { type AdminDeps, accountIdOf, accountNotFound, accountOf, uniqueEmail } from './admin-account.ts';
 import {
   AccountPath,
   ADMIN_ACCOUNT_EXAMPLE,
@@ -11,11 +10,11 @@ import {
   AdminAccountPatch,
   AdminAccountQuery,
 } from './admin-schema.ts';
-import { objectBody, positiveCreditsField } from './body-fields.ts';
+import { emailField, LONGEST_EMAIL, objectBody, positiveCreditsField } from './body-fields.ts';
 import { BY_OPERATOR } from './docs/operation.ts';
 import { BODY_REFUSALS, OPERATOR_REFUSALS } from './docs/refusals.ts';
-import { emailField, LONGEST_EMAIL } from './email-field.ts';
 import { cursorParam, integerParam, type Query, queryOf, textParam } from './query.ts';
+import { type AccountPageView, operatorAccountView } from './views/account-view.ts';
 
 const DEFAULT_LIMIT = 100;
 const docs = { tags: ['Operator'], security: BY_OPERATOR };
@@ -40,14 +39,14 @@ function listRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
       answer: { accounts: [ADMIN_ACCOUNT_EXAMPLE], next: null },
     },
   };
-  app.get('/api/admin/accounts/', { schema }, async (request) => {
+  app.get('/api/admin/accounts/', { schema }, async (request): Promise<AccountPageView> => {
     const query = queryOf(request);
     const limit = integerParam(query, 'limit', { min: 1, max: 1_000 }) ?? DEFAULT_LIMIT;
     const after = cursorParam(query, 'after') ?? 0;
     const found = await book.accounts(after, limit + 1, emailPart(query));
     const page = found.slice(0, limit);
     const accounts = await Promise.all(
-      page.map(async (account) => adminAccountView(account, await ledger.account(account.id))),
+      page.map(async (account) => operatorAccountView(account, await ledger.account(account.id))),
     );
     const last = found.length > limit ? page.at(-1) : undefined;
     return { accounts, next: last === undefined ? null : String(last.id) };
@@ -72,7 +71,7 @@ function readRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
   };
   app.get('/api/admin/accounts/:account_id/', { schema }, async (request) => {
     const account = await accountOf(book, request);
-    return adminAccountView(account, await ledger.account(account.id));
+    return operatorAccountView(account, await ledger.account(account.id));
   });
 }
 
@@ -100,7 +99,7 @@ function updateRoute(app: FastifyInstance, { book, ledger, now = Date.now }: Adm
     const account = await uniqueEmail(book.updateAccount(accountIdOf(request), change, now()));
     if (account === undefined) throw accountNotFound();
     await ledger.publishAccount(account);
-    return adminAccountView(account, await ledger.account(account.id));
+    return operatorAccountView(account, await ledger.account(account.id));
   });
 }
 

@@ -1,13 +1,15 @@
 import type { FastifyRequest } from 'fastify';
-import type { Book } from '../book/book.ts';
-import { EmailTaken } from '../book/book.ts';
-import type { OperatorAccountView } from '../domain/account-view.ts';
-import { creditsNumber } from '../domain/credits.ts';
+import { type Book, EmailTaken } from '../book/book.ts';
+import type { Catalog } from '../domain/catalog.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { AccountRecord } from '../domain/key.ts';
-import { timestamp } from '../domain/period.ts';
-import type { LiveAccount } from '../ledger/ledger.ts';
+import type { KeyCommandDeps } from './keys.ts';
 import { pathId } from './query.ts';
+
+/** What the operator's routes work with. */
+export interface AdminDeps extends KeyCommandDeps {
+  readonly catalog: () => Catalog;
+}
 
 export function accountNotFound(): GatewayError {
   return new GatewayError('account_not_found', 'There is no account with this id.');
@@ -35,19 +37,4 @@ export async function uniqueEmail<Result>(written: Promise<Result>): Promise<Res
     if (!(error instanceof EmailTaken)) throw error;
     throw new GatewayError('email_taken', 'Another account has this e-mail address already.', 'email');
   }
-}
-
-export function adminAccountView(
-  account: AccountRecord,
-  live: Pick<LiveAccount, 'balance' | 'held'>,
-): OperatorAccountView {
-  return {
-    id: account.id,
-    email: account.email,
-    is_active: account.isActive,
-    credits_balance: creditsNumber(live.balance),
-    credits_held: creditsNumber(live.held),
-    alert_threshold: creditsNumber(account.alertThreshold),
-    created_at: timestamp(account.createdAt),
-  };
 }

@@ -4,8 +4,7 @@ import { type Book, type Grant, IdempotencyKeyReused } from '../book/book.ts';
 import { creditsNumber, MAX_BALANCE, MAX_CREDITS, type Micro } from '../domain/credits.ts';
 import { GatewayError, invalidField } from '../domain/errors.ts';
 import { BalanceBeyondBound, type Ledger, LedgerUnavailable } from '../ledger/ledger.ts';
-import { accountOf } from './admin-account.ts';
-import type { AdminDeps } from './admin-deps.ts';
+import { type AdminDeps, accountOf } from './admin-account.ts';
 import {
   AccountPath,
   CreditsAnswer,

@@ -1,16 +1,11 @@
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { parseKeyPatch, parseNewKey } from '../domain/key-settings.ts';
-import { accountOf } from './admin-account.ts';
-import type { AdminDeps } from './admin-deps.ts';
+import { type AdminDeps, accountOf } from './admin-account.ts';
 import { AccountKeyPath, AccountPath } from './admin-schema.ts';
-import { changeKey } from './change-key.ts';
-import { createKey } from './create-key.ts';
 import { BY_OPERATOR } from './docs/operation.ts';
 import { BODY_REFUSALS, OPERATOR_REFUSALS } from './docs/refusals.ts';
-import { ifMatch } from './if-match.ts';
 import { CREATED_KEY_EXAMPLE, KEY_EXAMPLE, KEY_PATCH_EXAMPLES, NEW_KEY_EXAMPLES } from './key-examples.ts';
-import { sendKeys } from './key-list.ts';
-import { keyIdOf } from './key-path.ts';
+import { keyViews, sendKeys } from './key-list.ts';
 import {
   CreatedKey,
   DeletedKey,
@@ -21,16 +16,15 @@ import {
   KeyPatch,
   NewKeyBody,
 } from './key-schema.ts';
-import { keyViews } from './key-views.ts';
-import { managesAfterPatch, managesOnCreation } from './may-manage.ts';
+import { changeKey, createKey, ifMatch, keyIdOf, managesAfterPatch, managesOnCreation } from './keys.ts';
 import { mayWarn, warnOfModels } from './model-warning.ts';
 
 const docs = { tags: ['Operator'], security: BY_OPERATOR };
 const PATH = '/api/admin/accounts/:account_id/keys/';
 
 /**
- * The keys of an account, for its operator. The contract names the creation alone; to list, change and revoke them is
- * what an operator needs when an owner reports a leaked key and cannot act.
+ * The keys of an account, for its operator (specification section 7): an owner who reports a leaked key may have none left to
+ * act with.
  */
 export function adminKeyRoutes(app: FastifyInstance, deps: AdminDeps): void {
   listRoute(app, deps);

@@ -1,29 +1,28 @@
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
 import { ALERT_LIST_EXAMPLE, AlertList, AlertQuery } from './account-schema.ts';
-import { accountOf } from './admin-account.ts';
-import type { AdminDeps } from './admin-deps.ts';
+import { type AdminDeps, accountOf } from './admin-account.ts';
 import { AccountEntryPath, AccountPath } from './admin-schema.ts';
 import { readAlerts } from './alert-routes.ts';
+import type { Reader } from './callers.ts';
 import { BY_OPERATOR } from './docs/operation.ts';
 import { OPERATOR_REFUSALS } from './docs/refusals.ts';
-import { LedgerAnswer } from './ledger-answer.ts';
 import {
   ENTRY_EXAMPLE,
   Entry,
+  LedgerAnswer,
   LedgerQueryString,
   USAGE_EXAMPLE,
   UsageQueryString,
   UsageReport,
 } from './ledger-schema.ts';
 import { readEntry, readLedger } from './read-ledger.ts';
-import { readUsage } from './read-usage.ts';
-import type { Reader } from './reader.ts';
+import { readUsage } from './usage-routes.ts';
 
 const docs = { tags: ['Operator'], security: BY_OPERATOR };
 const PATH = '/api/admin/accounts/:account_id/';
 const ACCOUNT_REFUSALS = [...OPERATOR_REFUSALS, 'account_not_found'] as const;
 
-/** What an owner is answered about their account, for its operator (contract section 7). */
+/** What an owner is answered about their account, for its operator (specification section 7). */
 export function adminReportRoutes(app: FastifyInstance, deps: AdminDeps): void {
   const readerOf = async (request: FastifyRequest): Promise<Reader> => {
     const { id } = await accountOf(deps.book, request);

@@ -1,4 +1,5 @@
 import { MAX_CREDITS } from '../domain/credits.ts';
+import { LONGEST_EMAIL } from './body-fields.ts';
 import {
   balance,
   credits,
@@ -10,7 +11,6 @@ import {
   timestamp,
 } from './docs/fields.ts';
 import { Type } from './docs/json-type.ts';
-import { LONGEST_EMAIL } from './email-field.ts';
 import { CREATED_KEY_EXAMPLE } from './key-examples.ts';
 import { CreatedKey } from './key-schema.ts';
 import { EntryPath } from './ledger-schema.ts';

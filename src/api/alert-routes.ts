@@ -1,15 +1,14 @@
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
-import { type Alert, type Book, TooManyTestAlerts } from '../book/book.ts';
-import { creditsNumber } from '../domain/credits.ts';
+import { type Book, TooManyTestAlerts } from '../book/book.ts';
 import { GatewayError } from '../domain/errors.ts';
-import { timestamp } from '../domain/period.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ALERT_LIST_EXAMPLE, AlertList, AlertQuery, QueuedAlert } from './account-schema.ts';
+import { beforeTheBody, managingCaller } from './callers.ts';
 import { BY_KEY } from './docs/operation.ts';
 import { MANAGING_REFUSALS } from './docs/refusals.ts';
-import { beforeTheBody, managingCaller } from './may-manage.ts';
 import { integerParam, queryOf } from './query.ts';
+import { type AlertListView, alertView } from './views/alert-view.ts';
 
 const DEFAULT_LIMIT = 100;
 
@@ -24,7 +23,7 @@ export interface AlertRouteDeps {
 
 const docs = { tags: ['Account'], security: BY_KEY };
 
-/** Low-credits alerts: what became of them, and a marked test (contract sections 6 and 7). */
+/** Low-credits alerts: what became of them, and a marked test (specification sections 6 and 7). */
 export function alertRoutes(app: FastifyInstance, deps: AlertRouteDeps): void {
   listRoute(app, deps);
   testRoute(app, deps);
@@ -51,7 +50,7 @@ export async function readAlerts(
   { book, ledger }: { readonly book: Book; readonly ledger: Pick<Ledger, 'flush'> },
   accountId: number,
   request: FastifyRequest,
-) {
+): Promise<AlertListView> {
   const limit = integerParam(queryOf(request), 'limit', { min: 1, max: 1_000 }) ?? DEFAULT_LIMIT;
   await ledger.flush(accountId);
   const alerts = await book.alerts(accountId, limit);
@@ -89,21 +88,4 @@ async function fewEnough<Result>(made: Promise<Result>): Promise<Result> {
     const message = `An account may have 5 test alerts a minute. Send the next one in ${seconds} seconds.`;
     throw new GatewayError('rate_limit_exceeded', message, null, seconds);
   }
-}
-
-function alertView(alert: Alert) {
-  return {
-    id: alert.id,
-    created_at: timestamp(alert.createdAt),
-    credits_balance: creditsNumber(alert.creditsBalance),
-    test: alert.test,
-    deliveries: alert.deliveries.map((delivery) => ({
-      key_id: delivery.keyId,
-      url: delivery.url,
-      status: delivery.status,
-      http_status: delivery.httpStatus,
-      duration_ms: delivery.durationMs,
-      attempted_at: timestamp(delivery.attemptedAt),
-    })),
-  };
 }

@@ -27,7 +27,7 @@ export function creditsField(name: string, value: unknown): Micro {
   return amount;
 }
 
-/** The same, refusing what is below zero. */
+/** A number of credits from 0 with at most six decimals. Throws `invalid_field`. */
 export function positiveCreditsField(name: string, value: unknown): Micro {
   const amount = creditsField(name, value);
   if (amount < 0) throw invalidField(name, `${name} must not be negative.`);
@@ -46,4 +46,26 @@ export function textField(name: string, value: unknown, maxLength: number): stri
     throw invalidField(name, `${name} must be a string of at most ${maxLength} characters.`);
   }
   return value;
+}
+
+/** RFC 5321, section 4.5.3.1.3 with erratum 1690: the longest address that mail can be sent to. */
+export const LONGEST_EMAIL = 254;
+
+/**
+ * An e-mail address as it is stored: as it was sent. Checked for what would surely be a slip only (one @ with text on
+ * both sides, no spaces or control characters); whether mail arrives there, no pattern can tell. Throws
+ * `invalid_field`.
+ */
+export function emailField(value: unknown): string {
+  if (
+    typeof value === 'string' &&
+    !isLonger(value, LONGEST_EMAIL) &&
+    /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u.test(value)
+  ) {
+    return value;
+  }
+  throw invalidField(
+    'email',
+    `email must be an address such as owner@example.com, at most ${LONGEST_EMAIL} characters.`,
+  );
 }

@@ -10,15 +10,15 @@ import { compileKey } from '../domain/rules.ts';
 import type { CountryLookup } from '../gateway/country.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { Ledger, Subject } from '../ledger/ledger.ts';
+import { beforeTheBody, managingCaller } from './callers.ts';
 import { BY_KEY } from './docs/operation.ts';
 import { BODY_REFUSALS, MANAGING_REFUSALS } from './docs/refusals.ts';
 import { explain } from './explain.ts';
 import { type ExplainRequest, parseExplain } from './explain-request.ts';
 import { EXPLAIN_EXAMPLES, EXPLANATION_EXAMPLE, ExplainBody, Explanation } from './explain-schema.ts';
 import { speakJson } from './json-routes.ts';
-import { keyIdOf, keyNotFound } from './key-path.ts';
 import { KeyPath } from './key-schema.ts';
-import { beforeTheBody, managingCaller } from './may-manage.ts';
+import { keyIdOf, keyNotFound } from './keys.ts';
 
 export interface ExplainDeps {
   readonly book: Book;

@@ -1,12 +1,13 @@
 import type { Catalog, Model } from '../domain/catalog.ts';
 import { creditsString, type Micro } from '../domain/credits.ts';
-import { type ErrorCode, GatewayError } from '../domain/errors.ts';
+import { GatewayError } from '../domain/errors.ts';
 import { NOT_JUDGED } from '../domain/not-judged.ts';
 import { timestamp } from '../domain/period.ts';
 import { CALLER_CHECKS, type Caller, type CompiledKey, MODEL_CHECKS, type Refusal } from '../domain/rules.ts';
 import { ENDPOINTS, type Endpoint } from '../gateway/endpoints.ts';
 import { leastHold } from '../gateway/least-hold.ts';
 import { modelNamed } from '../gateway/request/json-body.ts';
+import type { ExplanationView } from './views/explanation-view.ts';
 
 /** A call to be put through the checks of specification section 3, with the live state of its key and account. */
 export interface ExplainedCall {
@@ -34,18 +35,11 @@ interface Verdict {
   readonly fact: string;
 }
 
-export interface Explanation {
-  readonly allowed: boolean;
-  /** The error code of the first check that fails; null: none does. */
-  readonly code: ErrorCode | null;
-  readonly checks: readonly { check: string; passed: boolean; detail: string }[];
-}
-
 /**
  * Runs all checks of specification section 3 in its order, with the functions that real calls go through. The later ones
  * run also where an earlier one fails, so that an owner sees everything that stands in the way at once.
  */
-export function explain(call: ExplainedCall): Explanation {
+export function explain(call: ExplainedCall): ExplanationView {
   const { model, refusal } = requestVerdict(call);
   const verdicts: Verdict[] = [
     { check: 'authorization', refusal: undefined, fact: 'Judged as if the key were sent.' },

@@ -1,10 +1,24 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Book } from '../book/book.ts';
+import { micro } from '../domain/credits.ts';
 import type { KeyRecord } from '../domain/key.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { keyViews } from './key-views.ts';
 import { cursorParam, integerParam, queryOf } from './query.ts';
+import { type KeyView, keyView } from './views/key-view.ts';
+
+const NOTHING_SPENT = micro(0);
+
+/** Keys as the API shows them, with what each has spent in its current period. */
+export async function keyViews(
+  ledger: Ledger,
+  accountId: number,
+  keys: readonly KeyRecord[],
+): Promise<KeyView[]> {
+  const periods = keys.map((key) => ({ id: key.id, period: key.spendingPeriod }));
+  const spent = await ledger.spent(accountId, periods);
+  return keys.map((key, index) => keyView(key, spent[index] ?? NOTHING_SPENT));
+}
 
 interface Page {
   readonly after: number;
@@ -16,9 +30,9 @@ interface Page {
 type ReadKeys = (after: number, limit?: number) => Promise<readonly KeyRecord[]>;
 
 /**
- * The keys of an account with `limit` and `after`, streamed; where `onlyKeyId` is given, that one at most. Why streamed: ten thousand with full lists are gigabytes, of which a page of
- * the book is in memory. That page is read before the answer starts, so that a book out of reach is still a clean 503; a
- * fault after it breaks the connection.
+ * Streams the keys of an account by the `limit` and `after` of the query; where `onlyKeyId` is given, that key at most. Ten
+ * thousand keys with full lists are gigabytes: a page of the book is in memory at a time. The first page is read before the
+ * answer starts, so that a book out of reach is still a clean 503; a fault after it breaks the connection.
  */
 export async function sendKeys(
   { book, ledger }: { readonly book: Book; readonly ledger: Ledger },

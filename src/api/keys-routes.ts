@@ -1,19 +1,20 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify';
-import type { Book } from '../book/book.ts';
-import type { Config } from '../config/config.ts';
 import type { Catalog } from '../domain/catalog.ts';
+import { creditsNumber, micro } from '../domain/credits.ts';
 import { parseKeyPatch, parseNewKey } from '../domain/key-settings.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { changeKey } from './change-key.ts';
-import { createKey } from './create-key.ts';
+import { beforeTheBody, callingKey, managingCaller } from './callers.ts';
 import { BY_KEY } from './docs/operation.ts';
 import { BODY_REFUSALS, MANAGING_REFUSALS, OWNER_REFUSALS } from './docs/refusals.ts';
-import { ifMatch } from './if-match.ts';
 import { speakJson } from './json-routes.ts';
-import { CREATED_KEY_EXAMPLE, KEY_EXAMPLE, KEY_PATCH_EXAMPLES, NEW_KEY_EXAMPLES } from './key-examples.ts';
-import { sendKeys } from './key-list.ts';
-import { keyIdOf } from './key-path.ts';
+import {
+  CREATED_KEY_EXAMPLE,
+  KEY_EXAMPLE,
+  KEY_PATCH_EXAMPLES,
+  NEW_KEY_EXAMPLES,
+  OWN_KEY_EXAMPLE,
+} from './key-examples.ts';
+import { keyViews, sendKeys } from './key-list.ts';
 import {
   CreatedKey,
   DeletedKey,
@@ -24,33 +25,31 @@ import {
   KeyPatch,
   KeyPath,
   NewKeyBody,
+  OwnKey,
 } from './key-schema.ts';
-import { keyViews } from './key-views.ts';
 import {
-  beforeTheBody,
-  callingKey,
+  changeKey,
+  createKey,
+  ifMatch,
+  type KeyCommandDeps,
+  keyIdOf,
+  keyNotFound,
   managesAfterPatch,
   managesOnCreation,
-  managingCaller,
-} from './may-manage.ts';
+} from './keys.ts';
 import { mayWarn, warnOfModels } from './model-warning.ts';
-import { ownKeyRoute } from './own-key-route.ts';
+import { ownKeyView } from './views/key-view.ts';
 
-export interface KeysDeps {
-  readonly book: Book;
-  readonly ledger: Ledger;
+export interface KeysDeps extends KeyCommandDeps {
   readonly gatekeeper: Gatekeeper;
-  readonly config: Config;
   readonly catalog: () => Catalog;
-  /** Milliseconds since the epoch; default Date.now. */
-  readonly now?: () => number;
 }
 
 const docs = { tags: ['Keys'], security: BY_KEY };
 
 /**
- * The routes of the seed: list, create, update, delete (contract section 2). Who calls is judged before what was
- * sent, so a key that may not manage learns nothing about which ids or values would be right.
+ * The owner's routes for keys (specification section 2). The caller is authorised before what was sent is read, so that a
+ * key that may not manage learns nothing about which ids or values would be right.
  */
 export function keysRoutes(deps: KeysDeps): FastifyPluginAsync {
   return async (app) => {
@@ -76,8 +75,34 @@ function listRoute(app: FastifyInstance, deps: KeysDeps): void {
   };
   app.get('/api/keys/', { schema }, async (request, reply) => {
     const { id, accountId, canManage } = await callingKey(deps.gatekeeper, request);
-    // A key that cannot manage sees itself only (contract section 2, "What a key sees").
+    // A key that cannot manage sees itself only (specification section 2, "What a key sees").
     return sendKeys(deps, request, reply, accountId, canManage ? undefined : id);
+  });
+}
+
+/** `GET /api/key/`: what a key is, and what it may still spend (specification section 2, "What a key sees"). */
+function ownKeyRoute(app: FastifyInstance, { ledger, gatekeeper, now = Date.now }: KeysDeps): void {
+  const schema: FastifySchema = {
+    ...docs,
+    operationId: 'readOwnKey',
+    summary: 'Read the calling key',
+    description:
+      'Any usable key: its settings, what it has spent, what is left of its limit, and until when.',
+    response: { 200: OwnKey },
+    'x-docs': { refusals: OWNER_REFUSALS, answer: OWN_KEY_EXAMPLE },
+  };
+  app.get('/api/key/', { schema }, async (request) => {
+    const { id, accountId, canManage } = await callingKey(gatekeeper, request);
+    const key = (await ledger.current(accountId, id))?.key;
+    if (key === undefined) throw keyNotFound();
+    const [[spent = micro(0)], account] = await Promise.all([
+      ledger.spent(accountId, [{ id, period: key.spendingPeriod }]),
+      canManage ? ledger.account(accountId) : undefined,
+    ]);
+    return {
+      ...ownKeyView(key, spent, now()),
+      ...(account === undefined ? {} : { credits_balance: creditsNumber(account.balance) }),
+    };
   });
 }
 

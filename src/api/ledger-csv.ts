@@ -1,4 +1,4 @@
-import { type EntryView, USAGE_NAMES } from './entry-view.ts';
+import { type EntryView, USAGE_NAMES } from './views/entry-view.ts';
 
 const USAGE_COLUMNS = Object.values(USAGE_NAMES);
 const COLUMNS = [

@@ -1,12 +1,10 @@
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
+import { callingKey, readerOf } from './callers.ts';
 import { BY_KEY } from './docs/operation.ts';
 import { OWNER_REFUSALS } from './docs/refusals.ts';
-import { LedgerAnswer } from './ledger-answer.ts';
-import { ENTRY_EXAMPLE, Entry, EntryPath, LedgerQueryString } from './ledger-schema.ts';
-import { callingKey } from './may-manage.ts';
+import { ENTRY_EXAMPLE, Entry, EntryPath, LedgerAnswer, LedgerQueryString } from './ledger-schema.ts';
 import { type LedgerReading, readEntry, readLedger } from './read-ledger.ts';
-import { readerOf } from './reader.ts';
 
 export interface LedgerRouteDeps extends LedgerReading {
   readonly gatekeeper: Gatekeeper;
@@ -14,7 +12,7 @@ export interface LedgerRouteDeps extends LedgerReading {
 
 const docs = { tags: ['Account'], security: BY_KEY };
 
-/** The ledger and its entries (contract section 7). */
+/** The ledger and its entries (specification section 7). */
 export function ledgerRoutes(app: FastifyInstance, deps: LedgerRouteDeps): void {
   listRoute(app, deps);
   entryRoute(app, deps);

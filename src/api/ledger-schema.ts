@@ -2,7 +2,9 @@ import { CATEGORIES } from '../domain/key.ts';
 import { ENTRY_TYPES } from '../domain/ledger-entry.ts';
 import { cursor, exactCredits, pageLimit, timestamp, words } from './docs/fields.ts';
 import { Type } from './docs/json-type.ts';
-import type { EntryView } from './entry-view.ts';
+import { csvEntry, csvHeader } from './ledger-csv.ts';
+import type { EntryView } from './views/entry-view.ts';
+import { GROUP_FIELDS, type UsageGroup } from './views/usage-view.ts';
 
 const count = (description: string) => Type.Optional(Type.Number({ minimum: 0, description }));
 
@@ -29,7 +31,7 @@ const orNull = <Schema extends ReturnType<typeof Type.String> | ReturnType<typeo
 const day = (description: string) => Type.String({ format: 'date', description });
 const ofCall = 'null where the entry is of no call.';
 
-/** Contract section 7, "Ledger entry". */
+/** Specification section 7, "Ledger entry". */
 export const Entry = Type.Object(
   {
     id: Type.String({ description: '`x-request-id` of the call, or the id of the change of the balance.' }),
@@ -128,13 +130,36 @@ export const LedgerQueryString = Type.Object({
   ),
 });
 
+/** What `GET /api/account/ledger/` answers: a page of JSON, or one of the two exports. */
+export const LedgerAnswer = {
+  description: 'A page, or with `format` the export.',
+  headers: {
+    'content-disposition': {
+      type: 'string',
+      description: 'Of an export: the name of the file.',
+      examples: ['attachment; filename="ledger.csv"'],
+    },
+  },
+  content: {
+    'application/json': { schema: EntryPage },
+    'text/csv': {
+      schema: Type.String({ description: 'A line of names, then a line for each entry; lines end in CRLF.' }),
+      examples: { export: { value: `${csvHeader()}${csvEntry(ENTRY_EXAMPLE)}` } },
+    },
+    'application/x-ndjson': {
+      schema: Type.String({ description: 'A line of JSON for each entry.' }),
+      examples: { export: { value: `${JSON.stringify(ENTRY_EXAMPLE)}\n` } },
+    },
+  },
+};
+
 const Sums = {
   calls: Type.Integer({ minimum: 0, description: 'Model calls that were charged, also those of 0.' }),
   credits: exactCredits('Spent: charges less refunds.'),
   usage: Usage,
 };
 
-export const GROUPS = ['day', 'key', 'model'] as const;
+export const GROUPS = Object.keys(GROUP_FIELDS) as readonly UsageGroup[];
 
 export const UsageReport = Type.Object(
   {

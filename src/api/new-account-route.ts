@@ -4,17 +4,16 @@ import { newWebhookSecret } from '../alerts/sign.ts';
 import { MICRO_PER_CREDIT, type Micro, micro } from '../domain/credits.ts';
 import { parseNewKey } from '../domain/key-settings.ts';
 import { newKeyValue } from '../domain/key-value.ts';
-import { createdKeyView } from '../domain/key-view.ts';
-import { adminAccountView, uniqueEmail } from './admin-account.ts';
-import type { AdminDeps } from './admin-deps.ts';
+import { type AdminDeps, uniqueEmail } from './admin-account.ts';
 import { CREATED_ACCOUNT_EXAMPLE, CreatedAccount, NewAccountBody } from './admin-schema.ts';
-import { objectBody, positiveCreditsField } from './body-fields.ts';
-import { onceReachable } from './create-key.ts';
+import { emailField, objectBody, positiveCreditsField } from './body-fields.ts';
 import { BY_OPERATOR } from './docs/operation.ts';
 import { BODY_REFUSALS, OPERATOR_REFUSALS } from './docs/refusals.ts';
-import { emailField } from './email-field.ts';
+import { onceReachable } from './keys.ts';
+import { operatorAccountView } from './views/account-view.ts';
+import { createdKeyView } from './views/key-view.ts';
 
-/** Seed, "Limits". */
+/** Specification section 6: the balance at which the low-credits alert is sent, until the owner sets another. */
 const DEFAULT_ALERT_THRESHOLD = micro(100 * MICRO_PER_CREDIT);
 const NO_CREDITS = micro(0);
 
@@ -77,7 +76,7 @@ async function createAccount({ book, ledger, config, now = Date.now }: AdminDeps
     await onceReachable(ledger.grant({ ...grant, accountId: account.id, type: 'top_up', createdAt }));
   }
   return {
-    account: adminAccountView(account, { balance: wanted.credits, held: NO_CREDITS }),
+    account: operatorAccountView(account, { balance: wanted.credits, held: NO_CREDITS }),
     key: createdKeyView(key, value),
   };
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyRequest, FastifySchema
 import ipaddr from 'ipaddr.js';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config/config.ts';
+import { VERSION } from '../config/version.ts';
 import { adminTokenCheck, invalidAdminToken, noSuchRoute } from './admin-token.ts';
 import { BY_OPERATOR } from './docs/operation.ts';
 import {
@@ -28,7 +29,7 @@ const docs = { tags: ['Operations'] };
 /** A request that carries one of these came through a proxy: its socket says nothing about who asks. */
 const FORWARDING_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
 
-/** What an operator's machinery asks (contract section 7, "Operations"). */
+/** What an operator's machinery asks (specification section 7, "Operations"). */
 export function opsRoutes(deps: OpsDeps): FastifyPluginAsync {
   return async (app) => {
     app.addHook('onRequest', async (_request, reply) => {
@@ -47,9 +48,9 @@ function healthRoute(app: FastifyInstance): void {
     summary: 'Is the process up',
     security: [],
     response: { 200: Health },
-    'x-docs': { refusals: [], answer: { status: 'ok' } },
+    'x-docs': { refusals: [], answer: { status: 'ok', version: VERSION } },
   };
-  app.get('/healthz', { schema }, async () => ({ status: 'ok' }));
+  app.get('/healthz', { schema }, async () => ({ status: 'ok', version: VERSION }));
 }
 
 function readinessRoute(app: FastifyInstance, { readiness }: OpsDeps): void {

@@ -1,7 +1,10 @@
 import { Type } from './docs/json-type.ts';
 
 export const Health = Type.Object(
-  { status: Type.Literal('ok', { description: 'The only value there is.' }) },
+  {
+    status: Type.Literal('ok', { description: 'The only value there is.' }),
+    version: Type.String({ description: 'Version of Tollgate that runs.' }),
+  },
   { title: 'Health', description: 'The process is up.' },
 );
 

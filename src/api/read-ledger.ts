@@ -4,12 +4,12 @@ import type { Book, LedgerEntry, LedgerQuery } from '../book/book.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { ENTRY_TYPES } from '../domain/ledger-entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { entryView } from './entry-view.ts';
+import { keyAsked, type Reader } from './callers.ts';
 import { csvEntry, csvHeader } from './ledger-csv.ts';
 import { FORMATS } from './ledger-schema.ts';
 import { cursorParam, integerParam, queryOf, textParam, wordParam } from './query.ts';
-import { keyAsked, type Reader } from './reader.ts';
 import { ledgerDays } from './usage-days.ts';
+import { type EntryPageView, entryView } from './views/entry-view.ts';
 
 /** Entries an export reads at a time: what bounds its memory. */
 const EXPORT_PAGE = 500;
@@ -64,7 +64,7 @@ export async function readEntry({ book, ledger }: LedgerReading, reader: Reader,
   return entryView(entry, reader);
 }
 
-async function page(book: Book, query: LedgerQuery, reader: Reader) {
+async function page(book: Book, query: LedgerQuery, reader: Reader): Promise<EntryPageView> {
   const entries = await book.ledger(query);
   const last = entries.at(-1);
   const more =

@@ -1,17 +1,27 @@
-import type { FastifyInstance, FastifySchema } from 'fastify';
+import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
+import type { Book } from '../book/book.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { callingKey, keyAsked, type Reader, readerOf } from './callers.ts';
 import { BY_KEY } from './docs/operation.ts';
 import { OWNER_REFUSALS } from './docs/refusals.ts';
-import { USAGE_EXAMPLE, UsageQueryString, UsageReport } from './ledger-schema.ts';
-import { callingKey } from './may-manage.ts';
-import { readUsage, type UsageReading } from './read-usage.ts';
-import { readerOf } from './reader.ts';
+import { GROUPS, USAGE_EXAMPLE, UsageQueryString, UsageReport } from './ledger-schema.ts';
+import { queryOf, wordParam } from './query.ts';
+import { usageDays } from './usage-days.ts';
+import { type UsageReportView, usageReportView } from './views/usage-view.ts';
+
+export interface UsageReading {
+  readonly book: Book;
+  readonly ledger: Pick<Ledger, 'flush'>;
+  /** Milliseconds since the epoch; default Date.now. */
+  readonly now?: () => number;
+}
 
 export interface UsageRouteDeps extends UsageReading {
   readonly gatekeeper: Gatekeeper;
 }
 
-/** `GET /api/account/usage/`: calls, credits and units used, by day, key or model (contract section 7). */
+/** `GET /api/account/usage/`: calls, credits and units used, by day, key or model (specification section 7). */
 export function usageRoute(app: FastifyInstance, deps: UsageRouteDeps): void {
   const schema: FastifySchema = {
     tags: ['Account'],
@@ -29,4 +39,19 @@ export function usageRoute(app: FastifyInstance, deps: UsageRouteDeps): void {
     const caller = await callingKey(deps.gatekeeper, request);
     return readUsage(deps, readerOf(caller), request);
   });
+}
+
+/** The usage report that a query asks for, over what the reader may see. */
+export async function readUsage(
+  { book, ledger, now = Date.now }: UsageReading,
+  reader: Reader,
+  request: FastifyRequest,
+): Promise<UsageReportView> {
+  const query = queryOf(request);
+  const group = wordParam(query, 'group_by', GROUPS) ?? 'day';
+  const days = usageDays(query, now());
+  const keyId = keyAsked(query, reader);
+  await ledger.flush(reader.accountId);
+  const rows = await book.usage(reader.accountId, days.from, days.to + 1, group, keyId);
+  return usageReportView(days, group, rows);
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import type { OperatorAccountView } from '../domain/account-view.ts';
+import type { OperatorAccountView } from '../api/views/account-view.ts';
 import { accountViewCommands } from './account-views.ts';
 import { credits, id, type RemoteOptions, remote, withAccountId as withId } from './arguments.ts';
 import { Failure, Refused } from './failure.ts';

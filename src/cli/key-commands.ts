@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
+import type { KeyView } from '../api/views/key-view.ts';
 import { CATEGORIES, SPENDING_PERIODS } from '../domain/key.ts';
-import type { KeyView } from '../domain/key-view.ts';
 import { credits, id, list as listArgument, type RemoteOptions, remote, secret } from './arguments.ts';
 import { Failure } from './failure.ts';
 import { GatewayApi, operatorApi } from './gateway-api.ts';
@@ -31,7 +31,7 @@ export function keyCommands(program: Command): void {
     .argument('<name>', 'name of the key')
     .action(create);
   withSettings(withCaller(key.command('edit')))
-    .description('change the settings of a key that are named, with a managing key of its owner')
+    .description('change the settings of a key that are named')
     .argument('<id>', 'id of the key', id)
     .option('--name <name>', 'name of the key')
     .option('--no-limit', 'no limit of what it may spend')
@@ -42,7 +42,7 @@ export function keyCommands(program: Command): void {
     .argument('<id>', 'id of the key', id)
     .action(revoke);
   withCaller(key.command('reactivate'))
-    .description('let a revoked key in again, with a managing key of its owner')
+    .description('let a revoked key in again')
     .argument('<id>', 'id of the key', id)
     .action((keyId, options) => change(keyId, { is_active: true }, options));
 }
@@ -68,7 +68,7 @@ function withCaller(command: Command): Command {
     .option('--account <id>', 'act as the operator on this account instead', id);
 }
 
-/** Who calls, and where the keys of the account are. */
+/** The gateway as the caller (owner or operator) uses it, and the path of the account's keys there. */
 function keysApi(options: KeyOptions): { api: GatewayApi; path: string } {
   if (options.account !== undefined)
     return { api: operatorApi(options), path: `/api/admin/accounts/${options.account}/keys/` };
@@ -77,7 +77,7 @@ function keysApi(options: KeyOptions): { api: GatewayApi; path: string } {
   return { api: new GatewayApi(options.url, secret(options.key, missing)), path: '/api/keys/' };
 }
 
-/** Fields of the API; those that are not named stand for nothing, and are not sent. */
+/** The settings as the API names them. One that was not given is undefined, and so not sent. */
 function settingsOf(options: SettingOptions) {
   return {
     name: options.name,
@@ -101,7 +101,7 @@ async function create(name: string, options: SettingOptions) {
   if (options.models) await warnOfModels(new GatewayApi(options.url, created.key), options.models);
 }
 
-/** A typing slip makes a key that can call nothing: the key itself is asked what it can call, where it may be used from here. */
+/** Warns of typing slips, which make a key that can call nothing. Asks with the key itself, which may not be usable from here: then says nothing. */
 async function warnOfModels(asKey: GatewayApi, models: readonly string[]): Promise<void> {
   const answer = await asKey.call<{ data?: { id: string }[] }>('GET', '/v1/models').catch(() => undefined);
   if (!answer?.data) return;
@@ -121,14 +121,6 @@ function edit(keyId: number, options: SettingOptions): Promise<void> {
 }
 
 async function change(keyId: number, settings: object, options: KeyOptions): Promise<void> {
-  if (options.account !== undefined) {
-    throw new Failure(
-      "This takes a managing key of the owner. The operator's routes create, list and revoke.",
-      {
-        isUsage: true,
-      },
-    );
-  }
   const { api, path } = keysApi(options);
   const changed = await api.call<KeyView>('PATCH', `${path}${keyId}/`, settings);
   if (options.json) printJson(changed);

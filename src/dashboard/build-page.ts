@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
@@ -20,6 +20,7 @@ export async function buildPage(target = TARGET): Promise<void> {
     format: 'esm',
     target: ['chrome111', 'firefox115', 'safari16.4'],
     loader: { '.svg': 'copy' },
+    define: { TOLLGATE_VERSION: JSON.stringify(version()) },
     entryNames: '[name]-[hash]',
     outdir: join(target, 'assets'),
     write: false,
@@ -33,9 +34,15 @@ export async function buildPage(target = TARGET): Promise<void> {
   put(join(target, 'index.html'), Buffer.from(page));
   const current = new Set(assets.flatMap(({ name }) => [name, `${name}.br`, `${name}.gz`]));
   for (const name of readdirSync(join(target, 'assets'))) {
-    // Another build of the same source may be at work: its unfinished files are its own.
+    // Another build may be at work in this folder: its unfinished files are left alone.
     if (!current.has(name) && !name.includes('.part-')) rmSync(join(target, 'assets', name), { force: true });
   }
+}
+
+/** The version in package.json. The page shows it, and asks the gateway for nothing to do so. */
+function version(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
 }
 
 function html(script: string, style: string, icon: string): string {

@@ -7,7 +7,7 @@ import { GatewayError } from '../domain/errors.ts';
 /** Where `build-page.ts` leaves the page; the same folder from src/dashboard/ and from dist/dashboard/. */
 const PAGE_FOLDER = fileURLToPath(new URL('../../dist/dashboard/page', import.meta.url));
 
-/** Only what this gateway serves runs, loads or is asked, and no page can hold this one in a frame. */
+/** Content Security Policy: scripts, styles and requests of this gateway only; no page can hold this one in a frame. */
 const CONTENT_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -24,12 +24,12 @@ const HEADERS = {
   'content-security-policy': CONTENT_POLICY,
   'x-content-type-options': 'nosniff',
   // Not no-referrer: browsers send no Origin with a GET to the page's own origin, and a key with allowed_origins is
-  // judged by the Referer then.
+  // checked against the Referer then.
   'referrer-policy': 'same-origin',
 } as const;
 
 /**
- * The page of contract section 8 and its assets, compressed when they were built. The page is asked for anew each time;
+ * The page of specification section 8 and its assets, compressed when they were built. The page is asked for anew each time;
  * the assets have the hash of their content in their names and are kept for good.
  */
 export function dashboardRoutes(folder = PAGE_FOLDER): FastifyPluginAsync {
@@ -41,14 +41,14 @@ export function dashboardRoutes(folder = PAGE_FOLDER): FastifyPluginAsync {
       cacheControl: false,
     });
     app.get('/', { schema: { hide: true } }, async (request, reply) => {
-      // Who types the bare address into a browser wants the page; any other client asked for what there is not.
+      // Somebody who types the bare address into a browser wants the page; any other client gets 404.
       if (!/\btext\/html\b/i.test(request.headers.accept ?? '')) {
         throw noSuchFile(`There is no ${request.method} / here.`);
       }
       return reply.header('vary', 'accept').redirect('/dashboard/', 302);
     });
     app.get('/dashboard/', { schema: { hide: true } }, async (request, reply) => {
-      // The router takes both spellings; links within the page need the slash.
+      // The router matches both spellings; relative links within the page need the slash.
       if (request.url.split('?', 1)[0] === '/dashboard') return reply.redirect('/dashboard/', 308);
       requireFile(`${folder}/index.html`, 'The dashboard is not built. Type npm run build, and start again.');
       return head(reply, 'no-cache').sendFile('index.html');

@@ -20,7 +20,7 @@ import {
 type Field = keyof KeySettings;
 type Draft = { -readonly [F in Field]?: KeySettings[F] };
 
-/** Every field that create and PATCH take (contract section 2): its name on the wire, and its reader. */
+/** Every field that create and PATCH take (specification section 2): its name on the wire, and its reader. */
 const FIELDS: { readonly [F in Field]: readonly [wireName: string, read: FieldReader<KeySettings[F]>] } = {
   name: ['name', readName],
   description: ['description', readDescription],
@@ -43,7 +43,7 @@ const FIELD_BY_WIRE_NAME: ReadonlyMap<string, Field> = new Map(
   (Object.keys(FIELDS) as Field[]).map((field) => [FIELDS[field][0], field]),
 );
 
-/** What a key has unless its creation says otherwise (contract section 2, "Defaults"). */
+/** What a key has unless its creation says otherwise (specification section 2, "Defaults"). */
 export const DEFAULT_SETTINGS: Omit<KeySettings, 'name' | 'canManage'> = Object.freeze({
   description: '',
   isActive: true,
@@ -82,14 +82,14 @@ export interface NewKeySettings {
   readonly canManage: boolean | undefined;
 }
 
-/** The same for a create body: `name` is required, and what is not named gets its default. */
+/** The settings that a create body asks for: `name` is required, and a field that is not named gets its default. Throws as parseKeyPatch. */
 export function parseNewKey(input: unknown): NewKeySettings {
   const { canManage, name, ...rest } = parseKeyPatch(input);
   if (name === undefined) throw invalidField('name', 'name is required: a line of 1 to 100 characters.');
   return { settings: { ...DEFAULT_SETTINGS, ...rest, name }, canManage };
 }
 
-/** What restricts a key, in the sense of "Who may manage" (contract section 2). */
+/** The fields that can restrict a key, as "Who may manage" means it (specification section 2). */
 export const RESTRICTION_FIELDS = [
   'allowedModels',
   'allowedCategories',
@@ -101,12 +101,19 @@ export const RESTRICTION_FIELDS = [
   'expiresAt',
 ] as const satisfies readonly Field[];
 
-/** Whether the settings hold a restricting value: a list with items, a limit (also of 0), hours, or an expiry. */
+/** Whether settings hold a restricting value: a list with items, a limit (also of 0), hours, or an expiry. */
 export function carriesRestriction(settings: Partial<KeySettings>): boolean {
-  return RESTRICTION_FIELDS.some((field) => {
-    const value = settings[field];
-    return typeof value === 'number' || (value !== undefined && value !== null && value.length > 0);
-  });
+  return RESTRICTION_FIELDS.some((field) => isRestricting(settings[field]));
+}
+
+/** Whether a body of create or PATCH, its fields named as on the wire, holds a restricting value. */
+export function bodyCarriesRestriction(body: Readonly<Record<string, unknown>>): boolean {
+  return RESTRICTION_FIELDS.some((field) => isRestricting(body[FIELDS[field][0]]));
+}
+
+function isRestricting(value: unknown): boolean {
+  if (typeof value === 'string' || Array.isArray(value)) return value.length > 0;
+  return typeof value === 'number';
 }
 
 function readInto<F extends Field>(draft: Draft, field: F, value: unknown): void {

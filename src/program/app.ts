@@ -7,15 +7,15 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import { type AccountDeps, accountRoutes } from '../api/account-routes.ts';
-import type { AdminDeps } from '../api/admin-deps.ts';
+import type { AdminDeps } from '../api/admin-account.ts';
 import { adminRoutes } from '../api/admin-routes.ts';
 import { type ExplainDeps, explainRoutes } from '../api/explain-route.ts';
 import { type KeysDeps, keysRoutes } from '../api/keys-routes.ts';
+import { modelsRoute } from '../api/models-route.ts';
 import { openapi } from '../api/openapi.ts';
 import { type OpsDeps, opsRoutes } from '../api/ops-routes.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { newRequestId } from '../domain/request-id.ts';
-import { modelsRoute } from '../gateway/models-route.ts';
 import { noSuchEndpoint } from '../gateway/no-such-endpoint.ts';
 import type { PipelineParts } from '../gateway/pipeline.ts';
 import { refusalHeaders, refusalText, refuse } from '../gateway/refuse.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import type { EntryView } from '../../src/api/entry-view.ts';
+import type { EntryView } from '../../src/api/views/entry-view.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { apiOf, refusalOf } from '../helper/api.ts';
 import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { OperatorAccountView } from '../../src/domain/account-view.ts';
+import type { OperatorAccountView } from '../../src/api/views/account-view.ts';
 import { apiOf, refusalOf } from '../helper/api.ts';
 import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
 

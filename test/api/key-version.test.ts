@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { CreatedKeyView, KeyView } from '../../src/domain/key-view.ts';
+import type { CreatedKeyView, KeyView } from '../../src/api/views/key-view.ts';
 import { type Api, apiOf, refusalOf } from '../helper/api.ts';
 import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import t from 'tap';
-import type { EntryView } from '../../src/api/entry-view.ts';
 import { csvEntry, csvHeader } from '../../src/api/ledger-csv.ts';
+import type { EntryView } from '../../src/api/views/entry-view.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
 import { apiOf, refusalOf } from '../helper/api.ts';

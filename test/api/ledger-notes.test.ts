@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { EntryView } from '../../src/api/entry-view.ts';
+import type { EntryView } from '../../src/api/views/entry-view.ts';
 import { apiOf, refusalOf } from '../helper/api.ts';
 import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
 

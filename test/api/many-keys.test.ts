@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { KeyView } from '../../src/domain/key-view.ts';
+import type { KeyView } from '../../src/api/views/key-view.ts';
 import { apiOf } from '../helper/api.ts';
 import { OPEN_KEY } from '../helper/open-key.ts';
 import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';

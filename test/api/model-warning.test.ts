@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { CreatedKeyView } from '../../src/domain/key-view.ts';
+import type { CreatedKeyView } from '../../src/api/views/key-view.ts';
 import { apiOf } from '../helper/api.ts';
 import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
 

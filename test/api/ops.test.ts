@@ -2,6 +2,7 @@ import Fastify from 'fastify';
 import { Counter, Registry } from 'prom-client';
 import t from 'tap';
 import { type OpsDeps, opsRoutes } from '../../src/api/ops-routes.ts';
+import { VERSION } from '../../src/config/version.ts';
 import { refuse } from '../../src/gateway/refuse.ts';
 import { ADMIN_TOKEN, startWorld, testConfig } from '../helper/world.ts';
 
@@ -28,7 +29,7 @@ async function opsApp(
 t.test('a gateway that runs is healthy and ready, and a durable Redis is said to be', async (t) => {
   const world = await startWorld(t);
   const health = await fetch(`${world.url}/healthz`);
-  t.same([health.status, await health.json()], [200, { status: 'ok' }]);
+  t.same([health.status, await health.json()], [200, { status: 'ok', version: VERSION }]);
   const ready = await fetch(`${world.url}/readyz`);
   t.same([ready.status, await ready.json()], [200, { status: 'ok', redis: READY.redis, book: READY.book }]);
   const metrics = await fetch(`${world.url}/metrics`);

@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { EntryView, UsageView } from '../../src/api/entry-view.ts';
-import type { CreatedKeyView } from '../../src/domain/key-view.ts';
+import type { EntryView, UsageView } from '../../src/api/views/entry-view.ts';
+import type { CreatedKeyView } from '../../src/api/views/key-view.ts';
 import { apiOf, refusalOf } from '../helper/api.ts';
 import { startWorld } from '../helper/world.ts';
 

@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { EntryView } from '../../src/api/entry-view.ts';
-import type { CreatedKeyView, KeyView, OwnKeyView } from '../../src/domain/key-view.ts';
+import type { EntryView } from '../../src/api/views/entry-view.ts';
+import type { CreatedKeyView, KeyView, OwnKeyView } from '../../src/api/views/key-view.ts';
 import { periodEndsAt } from '../../src/domain/period.ts';
 import { apiOf, refusalOf } from '../helper/api.ts';
 import { ADMIN_TOKEN, startWorld, type World } from '../helper/world.ts';

@@ -93,6 +93,31 @@ t.test('a key is edited and brought back by its owner', async (t) => {
   t.match([nothing.code, nothing.errors], [2, /Nothing is to be changed/]);
 });
 
+t.test('the operator edits a key of an account and brings it back', async (t) => {
+  const owner = await makeOwner(gateway, 100);
+  const account = ['--account', String(owner.accountId)];
+  const id = String(owner.keyId);
+  const edited = await json(
+    'key',
+    'edit',
+    id,
+    '--description',
+    'by the operator',
+    '--limit',
+    '5',
+    ...account,
+  );
+  // A restriction that the operator sets takes management away, as it does between two keys of an owner.
+  t.match(edited, { description: 'by the operator', spending_limit: 5, can_manage: false });
+  await json('key', 'revoke', id, ...account);
+  t.equal((await gateway.chat(owner.key)).status, 401);
+  const back = await tollgate(['key', 'reactivate', id, ...account], env);
+  t.match([back.code, back.output], [0, new RegExp(`^${id} .* yes +no `, 'm')]);
+  t.equal((await gateway.chat(owner.key)).status, 200);
+  const elsewhere = await tollgate(['key', 'edit', '999999', '--name', 'x', ...account], env);
+  t.match([elsewhere.code, elsewhere.errors], [1, /\(key_not_found\)\n$/]);
+});
+
 t.test('whether a key may manage can be said either way', async (t) => {
   const owner = await makeOwner(gateway, 100);
   const account = ['--account', String(owner.accountId)];

@@ -1,5 +1,6 @@
 import t from 'tap';
-import type { KeyView } from '../../src/domain/key-view.ts';
+import type { KeyView } from '../../src/api/views/key-view.ts';
+import { VERSION } from '../../src/config/version.ts';
 import { apiOf } from '../helper/api.ts';
 import { type Dashboard, openDashboard } from '../helper/dashboard.ts';
 import { startWorld } from '../helper/world.ts';
@@ -21,6 +22,11 @@ async function signedIn(t: Tap): Promise<Dashboard> {
   return dashboard;
 }
 type Tap = Parameters<typeof openDashboard>[0];
+
+t.test('the foot of a page names the version of the gateway', async (t) => {
+  const { page } = await signedIn(t);
+  t.match(await page.locator('footer').innerText(), `Tollgate ${VERSION}`);
+});
 
 t.test('a key is created, its value is shown once and works', async (t) => {
   const { page, open } = await signedIn(t);

@@ -1,5 +1,5 @@
 import { type Test, test } from 'tap';
-import type { EntryView } from '../../src/api/entry-view.ts';
+import type { EntryView } from '../../src/api/views/entry-view.ts';
 import type { Behaviour, ReceivedRequest } from '../../src/demo/behaviour.ts';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import type { Model, Price } from '../../src/domain/catalog.ts';

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { CreatedKeyView, KeyView } from '../../src/domain/key-view.ts';
+import type { CreatedKeyView, KeyView } from '../../src/api/views/key-view.ts';
 import { apiOf } from './api.ts';
 import { type Dashboard, openDashboard, type View } from './dashboard.ts';
 import type { World } from './world.ts';

@@ -1,4 +1,4 @@
-import type { UsageView } from '../../src/api/entry-view.ts';
+import type { UsageView } from '../../src/api/views/entry-view.ts';
 
 /** Prices as the config file has them, in credits, as text so that no float comes near them. */
 export type PriceList = Readonly<Partial<Record<PriceUnit, string>>>;

@@ -5,14 +5,14 @@ import { Announcements } from './ui/announcements.tsx';
 import { LeaveQuestion } from './ui/leave-question.tsx';
 import { Shell } from './ui/shell.tsx';
 
-/** Without a session there is nothing but the sign-in. */
+/** The whole page: the sign-in, or with a session the frame and the current page. */
 export function App() {
   return (
     <>
       {session.value === undefined ? (
         <SignIn />
       ) : (
-        // A new session starts from nothing that the one before had loaded.
+        // The key makes a new session start without anything that the one before had loaded.
         <Shell key={`${session.value.role} ${session.value.token}`}>
           <Page role={session.value.role} />
         </Shell>

@@ -7,15 +7,15 @@ import { Keys } from './keys/keys.tsx';
 import { NewKey } from './keys/new-key.tsx';
 import { OwnSettings } from './keys/own-settings.tsx';
 import { Ledger } from './ledger/ledger.tsx';
+import { PLACES } from './navigation.ts';
 import { AccountDetail } from './operator/account-detail.tsx';
 import { Accounts } from './operator/accounts.tsx';
 import { NewAccount } from './operator/new-account.tsx';
 import { Overview } from './overview/overview.tsx';
-import { PLACES } from './places.ts';
 import { goInstead, route } from './route.ts';
 import type { Session } from './session/session.ts';
 
-/** The table of contents: which page a route shows. What this session has no page for is made the first page. */
+/** The page of the current route. A route that this role has no page for leads to the home page. */
 export function Page({ role }: { role: Session['role'] }) {
   const [place = PLACES[role][0]?.[0] ?? '', id, part] = route.value;
   const isKnown = PLACES[role].some(([known]) => known === place);

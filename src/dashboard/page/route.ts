@@ -1,16 +1,16 @@
 import { signal } from '@preact/signals';
 import { zone } from './format/time.ts';
-import { leavePlace, returnTo, setOut } from './place.ts';
+import { leavePlace, returnTo, setOut } from './scroll-place.ts';
 
-/** In the query of the address: `utc` where times are shown in UTC. */
+/** Parameter in the address: `utc` where times are shown in UTC. */
 const TIMES = 'times';
 
-/** Where in the page we are: the parts of `#/keys/12`. */
+/** The current route: the parts of `#/keys/12`. */
 export const route = signal(parts());
-/** What is chosen there: filters, search and page, from the query of `#/keys?search=ci`. */
+/** The choices made on the current route (filters, search, page): the query of `#/keys?search=ci`. */
 export const query = signal(params());
 
-/** The latest address of each path, with what was chosen there. */
+/** The latest address of each path, with the choices made there. */
 const latest = new Map<string, string>();
 
 history.scrollRestoration = 'manual';
@@ -30,12 +30,12 @@ export function goTo(path: string): void {
   location.hash = path;
 }
 
-/** The same without a way back: for an address that shows another page than it names. */
+/** Goes to a page without an entry in the history: for an address that shows another page than it names. */
 export function goInstead(path: string): void {
   show([...partsOf(path)], new URLSearchParams());
 }
 
-/** Changes what is chosen on this page; "" is nothing. With `push`, Back undoes it. */
+/** Changes choices of this page; "" removes one. With `push`, Back undoes the change. */
 export function choose(changes: Readonly<Record<string, string>>, how: 'push' | 'replace' = 'push'): void {
   const chosen = new URLSearchParams(query.value);
   for (const [name, value] of Object.entries(changes)) {
@@ -55,12 +55,12 @@ export function chooseZone(chosen: 'local' | 'utc'): void {
   show(route.value, query.value);
 }
 
-/** The address of a list as it was last left, with its filters; `href` itself where it was not seen yet. */
+/** The address of a list as it was last left, with its filters; `href` itself where it was not visited yet. */
 export function asLeft(href: string): string {
   return latest.get(href) ?? href;
 }
 
-/** What is drawn comes first: browsers refuse very many changes of the address, and none of them matters as much. */
+/** Shows a route with its choices. The address comes last: browsers refuse very frequent changes of it, and it matters least. */
 function show(place: readonly string[], chosen: URLSearchParams): void {
   route.value = place;
   query.value = chosen;

@@ -1,10 +1,12 @@
+import { useState } from 'preact/hooks';
 import { OWN, readAccount, readAlerts, readKeys } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
 import { credits } from '../format/credits.ts';
+import { CopyValue } from '../ui/copy-value.tsx';
+import { Section } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { Events } from './events.tsx';
-import { Secret } from './secret.tsx';
 import { TestAlert } from './test-alert.tsx';
 
 /** Low-credits alerts, what became of each, and a test. */
@@ -50,5 +52,22 @@ export function Alerts() {
         }}
       </Shown>
     </PageFrame>
+  );
+}
+
+/** The webhook secret, by which receivers verify alerts; hidden until it is asked for. */
+export function Secret({ value }: { value: string }) {
+  const [isShown, setShown] = useState(false);
+  return (
+    <Section title="Signature">
+      <p>Alerts are signed as Standard Webhooks says. A receiver verifies them with this account's secret.</p>
+      {isShown ? (
+        <CopyValue label="Webhook secret" value={value} />
+      ) : (
+        <button type="button" onClick={() => setShown(true)}>
+          Show the secret
+        </button>
+      )}
+    </Section>
   );
 }

@@ -1,11 +1,12 @@
-import type { KeyView } from '../../../domain/key-view.ts';
-import type { Alert } from '../api/account.ts';
-import { Empty } from '../ui/empty.tsx';
-import { Section } from '../ui/section.tsx';
-import { AlertEvent } from './alert-event.tsx';
+import type { AlertView, DeliveryView } from '../../../api/views/alert-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
+import { credits } from '../format/credits.ts';
+import { KeyLink } from '../keys/key-label.tsx';
+import { Badge, Empty, Section, Time } from '../ui/elements.tsx';
+import { Table } from '../ui/table.tsx';
 
-/** What became of each alert. */
-export function Events({ alerts, keys }: { alerts: readonly Alert[]; keys: readonly KeyView[] }) {
+/** The alerts and the outcome of each delivery. */
+export function Events({ alerts, keys }: { alerts: readonly AlertView[]; keys: readonly KeyView[] }) {
   return (
     <Section title="Events">
       {alerts.length === 0 ? (
@@ -21,4 +22,69 @@ export function Events({ alerts, keys }: { alerts: readonly Alert[]; keys: reado
       )}
     </Section>
   );
+}
+
+const OUTCOMES: Readonly<Record<DeliveryView['status'], { kind: 'good' | 'bad' | 'warning'; word: string }>> =
+  {
+    delivered: { kind: 'good', word: 'Delivered' },
+    failed: { kind: 'bad', word: 'Failed' },
+    timeout: { kind: 'bad', word: 'Timed out' },
+    blocked: { kind: 'bad', word: 'Blocked' },
+    unknown: { kind: 'warning', word: 'Unknown' },
+  };
+
+/** What the outcome of a delivery means, for whoever has to fix it. */
+function meaningOf({ status, http_status: answer }: DeliveryView): string {
+  switch (status) {
+    case 'delivered':
+      return '';
+    case 'timeout':
+      return 'No answer within 10 seconds: the address did not connect, or took too long.';
+    case 'blocked':
+      return 'Not sent: the name belongs to an address that is not public.';
+    case 'unknown':
+      return 'Not answered yet, or the gateway stopped while sending. It is not sent again.';
+  }
+  if (answer === null) {
+    return 'No connection, or no answer over it: the name is not known, the connection was refused or cut, or the certificate does not hold.';
+  }
+  if (answer >= 300 && answer < 400)
+    return 'Answered with a redirect, which is not followed. Set the address where it leads.';
+  return 'The receiver got it and did not answer with a 2xx.';
+}
+
+export function AlertEvent({ of: alert, keys }: { of: AlertView; keys: readonly KeyView[] }) {
+  return (
+    <li>
+      <p>
+        <strong>{alert.test ? 'Test alert' : 'Low credits'}</strong> <Time at={alert.created_at} seconds />,
+        at a balance of {credits(alert.credits_balance)}
+      </p>
+      {alert.deliveries.length === 0 ? (
+        <p class="hint">Sent to nobody: no active key had a webhook address.</p>
+      ) : (
+        <Table label={`Deliveries of alert ${alert.id}`} columns={['Key', 'Outcome', 'Answer', 'Address']}>
+          {alert.deliveries.map((delivery) => (
+            <tr key={delivery.key_id}>
+              <th scope="row">
+                <KeyLink id={delivery.key_id} keys={keys} />
+              </th>
+              <td>
+                <Badge kind={OUTCOMES[delivery.status].kind}>{OUTCOMES[delivery.status].word}</Badge>
+                <span class="sub">{meaningOf(delivery)}</span>
+              </td>
+              <td class="nowrap">{answerOf(delivery)}</td>
+              <td class="address">{delivery.url}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </li>
+  );
+}
+
+/** The status that a receiver answered, and after how long. */
+function answerOf({ http_status: answer, duration_ms: ms }: DeliveryView): string {
+  const after = ms === null ? '' : ` after ${Math.round(ms)} ms`;
+  return answer === null ? `none${after && `, given up${after}`}` : `${answer}${after}`;
 }

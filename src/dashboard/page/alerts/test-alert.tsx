@@ -1,10 +1,11 @@
-import { type Alert, OWN, readAlerts, sendTestAlert } from '../api/account.ts';
+import type { AlertView } from '../../../api/views/alert-view.ts';
+import { OWN, readAlerts, sendTestAlert } from '../api/account.ts';
 import { useAction } from '../api/use-action.ts';
 import { announce } from '../ui/announcements.tsx';
+import { Section } from '../ui/elements.tsx';
 import { FailureNote } from '../ui/note.tsx';
-import { Section } from '../ui/section.tsx';
 
-/** A delivery takes 10 s at most; one that has no outcome then will be told by a refresh. */
+/** A delivery takes 10 s at most; one without an outcome after this time is shown at the next refresh. */
 const WAIT_MS = 12_000;
 const LOOK_EVERY_MS = 400;
 
@@ -15,7 +16,7 @@ export function TestAlert({
 }: {
   /** How many active keys have a webhook address. */
   receivers: number;
-  onAlerts: (alerts: readonly Alert[]) => void;
+  onAlerts: (alerts: readonly AlertView[]) => void;
 }) {
   const action = useAction(async () => {
     const { id } = await sendTestAlert();
@@ -42,7 +43,7 @@ export function TestAlert({
   );
 }
 
-async function outcomeOf(id: number, onAlerts: (alerts: readonly Alert[]) => void): Promise<string> {
+async function outcomeOf(id: number, onAlerts: (alerts: readonly AlertView[]) => void): Promise<string> {
   const end = Date.now() + WAIT_MS;
   for (;;) {
     const alerts = await readAlerts(OWN);

@@ -1,6 +1,6 @@
 import { ApiFailure } from './request.ts';
 
-/** Refusals that are about the key of the session: checks 3 to 8 of every request. */
+/** Codes of refusals that concern the key of the session: checks 3 to 8 of every request. */
 const ABOUT_THE_CALLER: ReadonlySet<string> = new Set([
   'inactive_account',
   'outside_active_hours',
@@ -9,14 +9,14 @@ const ABOUT_THE_CALLER: ReadonlySet<string> = new Set([
   'origin_not_allowed',
 ]);
 
-/** What to show of an error: the gateway's words, and whom they are about where that is easily misread. */
+/** The message to show for an error: the gateway's, and which key it concerns where that is easily misread. */
 export function wordsOf(error: unknown): string {
   if (!(error instanceof ApiFailure)) return 'Something went wrong in this page. Load it again.';
   if (!ABOUT_THE_CALLER.has(error.code)) return error.message;
   return `${error.message} This is about the key that you signed in with: its restrictions hold for this page too.`;
 }
 
-/** What to show of a refusal at its field: the form has names of its own for fields, and no "" or null. */
+/** The message to show at the field that was refused: without the API's name of the field, and without its "" or null. */
 export function fieldWords(error: unknown): string {
   const words = wordsOf(error);
   if (!(error instanceof ApiFailure) || !error.param) return words;

@@ -1,19 +1,14 @@
-import type { OperatorAccountView } from '../../../domain/account-view.ts';
-import type { CreatedKeyView, KeyView } from '../../../domain/key-view.ts';
+import type { AccountPageView, OperatorAccountView } from '../../../api/views/account-view.ts';
+import type { CreatedKeyView, KeyView } from '../../../api/views/key-view.ts';
 import { type Asked, ask, made } from './request.ts';
 
-export interface AccountPage {
-  readonly accounts: readonly OperatorAccountView[];
-  readonly next: string | null;
-}
-
-/** `after`: a cursor; "" for the first page. `email`: a part of the addresses; "" for all. */
+/** A page of accounts. `after`: a cursor; "" for the first page. `email`: a part of the addresses; "" for all. */
 export function listAccounts(
   after: string,
   limit: number,
   asked: Asked = {},
   email = '',
-): Promise<AccountPage> {
+): Promise<AccountPageView> {
   const query = Object.entries({ limit: String(limit), after, email }).filter(([, value]) => value !== '');
   return ask('GET', `/api/admin/accounts/?${new URLSearchParams(query)}`, asked);
 }
@@ -37,7 +32,7 @@ export function changeAccount(
   return ask('PATCH', `/api/admin/accounts/${id}/`, { body });
 }
 
-/** `repeatKey` makes a second try of the same change harmless. */
+/** Changes the balance. `repeatKey` is the idempotency key: a second try with it changes nothing twice. */
 export function grantCredits(
   id: number,
   body: { amount: number; note: string },

@@ -1,13 +1,13 @@
 import { session, setManaging, signOut } from '../session/session.ts';
 import { leave } from '../ui/leave-guard.ts';
 
-/** A request that was refused or did not arrive. `message` is for people, as the gateway wrote it. */
+/** A request that was refused or not answered. `message` is for people, as the gateway wrote it. */
 export class ApiFailure extends Error {
   /** 0: no answer came. */
   readonly status: number;
-  /** As in the table of errors in docs/api.md, or `unreachable`. */
+  /** An error code of the API, `unreachable`, `unreadable` or ANSWER_LOST. */
   readonly code: string;
-  /** The field that was refused, as it is named on the wire. */
+  /** Name in the API of the field that was refused. */
   readonly param: string | null;
 
   constructor(status: number, code: string, message: string, param: string | null = null) {
@@ -23,7 +23,7 @@ export interface Asked {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-  /** Default: that of the session. */
+  /** Default: the token of the session. */
   readonly token?: string;
 }
 
@@ -37,29 +37,29 @@ export async function ask<Body>(method: string, path: string, asked: Asked = {})
   }
 }
 
-/** The same, the answer as it comes. */
+/** Asks the gateway's public API and resolves with the response, its body unread. Rejects with an ApiFailure. */
 export async function askRaw(method: string, path: string, asked: Asked = {}): Promise<Response> {
   const token = asked.token ?? session.value?.token;
   const response = await send(method, path, token, asked);
   if (response.ok) return response;
   const failure = await failureOf(response);
-  // What is asked for no longer was cut off by this page itself.
+  // A request that was aborted was cut off by this page itself: that is no failure of the gateway.
   asked.signal?.throwIfAborted();
-  // A key that was deleted meanwhile: every further request would be refused likewise. The first one says so.
+  // The key was deleted meanwhile, and every further request would be refused, too: the first refusal ends the session.
   if (response.status === 401 && asked.token === undefined && session.value?.token === token) {
     leave(() => signOut(`You have been signed out. ${failure.message}`), failure.message);
   }
-  // Not where something is sent: what was typed stays on the page, below the reason.
+  // Not for changes: what was typed stays on the page, below the reason.
   if (failure.code === 'management_not_allowed' && method === 'GET' && asked.token === undefined) {
     setManaging(false);
   }
   throw failure;
 }
 
-/** Of what is made anew by each request: that no answer came does not say that it was not made. */
+/** Code of a creation whose answer did not come: the thing may have been created all the same. */
 export const ANSWER_LOST = 'answer_lost';
 
-/** The answer to a request that makes `what`. Rejects as `answer_lost` where nobody knows whether it did. */
+/** The answer to a request that creates `what`. Rejects with code `answer_lost` where it is not known whether it did. */
 export async function made<Body>(what: string, answer: Promise<Body>): Promise<Body> {
   try {
     return await answer;
@@ -75,7 +75,7 @@ export async function made<Body>(what: string, answer: Promise<Body>): Promise<B
   }
 }
 
-/** Nobody waits longer for a change. What is read may be long, and has no end of its own. */
+/** Time limit of a change. Reading has none: an answer may be long. */
 const LONGEST_CHANGE_MS = 60_000;
 
 async function send(
@@ -126,7 +126,7 @@ async function failureOf(response: Response): Promise<ApiFailure> {
   }
 }
 
-/** Something between page and gateway answered, or the answer broke off. */
+/** The failure where something between page and gateway answered, or the answer broke off. */
 function unreadable(error: unknown, status: number): ApiFailure {
   const reason = error instanceof SyntaxError ? 'is not one of the gateway' : 'broke off';
   return new ApiFailure(status, 'unreadable', `The answer (${status}) ${reason}. Try again shortly.`);

@@ -1,11 +1,11 @@
 import { useCallback, useRef, useState } from 'preact/hooks';
 
-/** Something that a person starts and that takes a moment. */
+/** An asynchronous action that the user starts. */
 export interface Action<Input> {
-  /** Resolves to whether it went well; does nothing while it runs. */
+  /** Resolves with whether the action succeeded; does nothing while one runs. */
   run(input: Input): Promise<boolean>;
   readonly isBusy: boolean;
-  /** Of the last run; undefined where it went well. */
+  /** The error of the last run; undefined: it succeeded. */
   readonly error: unknown;
   forget(): void;
 }

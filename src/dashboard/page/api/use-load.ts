@@ -1,15 +1,15 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
-/** What is loaded for a page: at first nothing, then data or what went wrong. */
+/** Data of a page: first nothing, then the data or the error. */
 export interface Loaded<Data> {
   readonly data: Data | undefined;
   readonly error: unknown;
   readonly isLoading: boolean;
-  /** What the data was loaded for; undefined: there is none yet. */
+  /** The subject that the data was loaded for; undefined: there is no data yet. */
   readonly subject: string | undefined;
-  /** Asks again; the data of before stays until the new is there. */
+  /** Loads again; the old data stays until the new data is there. */
   reload(): void;
-  /** For an answer that brought the new state with it. */
+  /** Replaces the data by an answer that brought the new state with it. */
   replace(data: Data): void;
 }
 
@@ -36,7 +36,7 @@ export function useLoad<Data>(load: (signal: AbortSignal) => Promise<Data>, subj
   latest.current = load;
   useEffect(() => {
     const question = new AbortController();
-    // `round` and `subject` are what makes it ask again.
+    // Dependencies only: a change of `round` or `subject` loads again.
     void [round, subject];
     setState((before) => ({ ...before, error: undefined, isLoading: true }));
     latest.current(question.signal).then(

@@ -1,7 +1,7 @@
 import type { Question } from '../api/keys.ts';
 import { fromLocalInput } from '../format/time.ts';
 
-/** The form's answers; "" means: not said. */
+/** The values of the form; "": left out. */
 export interface CallQuestion {
   readonly keyId: number;
   readonly model: string;
@@ -9,7 +9,7 @@ export interface CallQuestion {
   readonly ip: string;
   readonly origin: string;
   readonly country: string;
-  /** Of a datetime-local input. */
+  /** Value of a datetime-local input. */
   readonly at: string;
 }
 
@@ -23,7 +23,7 @@ export const NO_QUESTION: CallQuestion = {
   at: '',
 };
 
-/** What is asked, without what was not said. */
+/** The request body: without the fields that were left out. */
 export function questionOf({ keyId: _, at, ...texts }: CallQuestion): Question {
   const said = Object.entries({ ...texts, at: at === '' ? '' : (fromLocalInput(at) ?? at) })
     .map(([name, text]) => [name, text.trim()] as const)

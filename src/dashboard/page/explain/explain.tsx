@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
-import type { KeyView } from '../../../domain/key-view.ts';
+import type { ExplanationView } from '../../../api/views/explanation-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 import { OWN, readEndpoints, readKeys, readModels } from '../api/account.ts';
-import { type Explanation, explainCall } from '../api/keys.ts';
+import { explainCall } from '../api/keys.ts';
 import { useAction } from '../api/use-action.ts';
 import { useLoad } from '../api/use-load.ts';
 import { PageFrame } from '../ui/page.tsx';
@@ -42,7 +43,7 @@ function Asking(props: {
 }) {
   const first = props.keyId ?? props.keys[0]?.id ?? 0;
   const [question, setQuestion] = useState({ ...NO_QUESTION, keyId: first, model: props.models[0] ?? '' });
-  const [answer, setAnswer] = useState<{ explanation: Explanation; isOwnAddress: boolean }>();
+  const [answer, setAnswer] = useState<{ explanation: ExplanationView; isOwnAddress: boolean }>();
   const action = useAction(async () => {
     setAnswer(undefined);
     const explanation = await explainCall(question.keyId, questionOf(question));

@@ -1,8 +1,8 @@
+import type { CheckView, ExplanationView } from '../../../api/views/explanation-view.ts';
 import { NOT_JUDGED } from '../../../domain/not-judged.ts';
-import type { Explanation } from '../api/keys.ts';
 import { Detail } from './detail.tsx';
 
-/** Checks by the names that the API gives them, in words. */
+/** Display names of the checks, by their names in the API. */
 const CHECK_NAMES: Readonly<Record<string, string>> = {
   authorization: 'Key is sent',
   known_key: 'Key is known',
@@ -26,19 +26,19 @@ const OUTCOMES = {
   open: { sign: '–', word: 'not judged', kind: 'check-open' },
 } as const;
 
-/** A check that depends on a model which is not known has neither passed nor failed. */
-function outcomeOf({ passed, detail }: Explanation['checks'][number]): keyof typeof OUTCOMES {
+/** The outcome of a check. One that depends on an unknown model has neither passed nor failed. */
+function outcomeOf({ passed, detail }: CheckView): keyof typeof OUTCOMES {
   if (passed) return 'passed';
   return detail === NOT_JUDGED ? 'open' : 'failed';
 }
 
-/** The checks in the order in which they count; the first that fails is what the call would be answered. */
+/** The checks in the order in which they count; the first that fails decides the answer to the call. */
 export function Verdict({
   of: { allowed, code, checks },
   isOwnAddress,
 }: {
-  of: Explanation;
-  /** The address that was judged is that of this page. */
+  of: ExplanationView;
+  /** Whether the address that was checked is the one that this page calls from. */
   isOwnAddress: boolean;
 }) {
   const deciding = checks.findIndex(({ passed }) => !passed);

@@ -23,7 +23,7 @@ export const COUNTRIES: readonly { readonly code: string; readonly name: string 
   (code) => ({ code, name: countryName(code) }),
 ).sort((a, b) => a.name.localeCompare(b.name, 'en'));
 
-/** Codes by folded name and by three-letter code. */
+/** Two-letter codes by folded name and by three-letter code. */
 const BY_NAME: ReadonlyMap<string, string> = new Map([
   ...OTHER_NAMES.split('|').flatMap((line) => {
     const [code = '', ...words] = line.trim().split(/\s+/);
@@ -41,7 +41,7 @@ export function countryCode(text: string): string | undefined {
   return BY_NAME.get(folded(text)) ?? normaliseCountry(text.trim());
 }
 
-/** Without case, accents, dots and apostrophes, and with `and` spelt out. */
+/** A name in lower case without accents, dots and apostrophes, and with `and` spelt out. */
 function folded(name: string): string {
   return name
     .normalize('NFD')

@@ -1,19 +1,19 @@
-/** Given decimal text it formats every digit of it: no float comes between. */
+/** Formats numbers. Decimal text keeps every digit: it is never turned into a float. */
 const DECIMALS = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 6 });
 const COLUMN = new Intl.NumberFormat('en', { minimumFractionDigits: 6, maximumFractionDigits: 6 });
 const COUNT = new Intl.NumberFormat('en');
 
-/** Credits for people: thousands apart, two to six decimals. Takes the API's numbers and its decimal strings. */
+/** Credits with thousands separators and two to six decimals. Takes the API's numbers and its decimal strings. */
 export function credits(amount: number | string): string {
   return DECIMALS.format(String(amount) as `${number}`).replace('-', '−');
 }
 
-/** The same with all six decimals, for columns. */
+/** Credits with thousands separators and all six decimals, for columns. */
 export function creditsInColumn(amount: number | string): string {
   return COLUMN.format(String(amount) as `${number}`).replace('-', '−');
 }
 
-/** The same with its sign, for changes of a balance; nothing has none. */
+/** Credits with six decimals and their sign, for changes of a balance; zero has no sign. */
 export function signedCredits(amount: string): string {
   const size = creditsInColumn(amount.replace('-', ''));
   if (isGain(amount)) return `+${size}`;

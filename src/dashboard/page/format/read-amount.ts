@@ -29,7 +29,7 @@ function wantedOf(typed: string, amount: number | undefined, least: number): str
     : `a number alone, without a sign of currency, letters or spaces`;
 }
 
-/** What may have been meant by a comma. */
+/** The numbers that may have been meant by a comma. */
 function asIn(bare: string): string {
   const decimal = bare.replace(',', '.');
   const whole = bare.replaceAll(',', '');

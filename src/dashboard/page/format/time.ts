@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** In which zone the page shows times. */
+/** The time zone in which the page shows times. */
 export const zone = signal<'local' | 'utc'>('local');
 
 const FORMATS = new Map<string, Intl.DateTimeFormat>();
@@ -39,13 +39,13 @@ export function toLocalInput(iso: string | null): string {
   return `${date}T${two(at.getHours())}:${two(at.getMinutes())}`;
 }
 
-/** What a datetime-local input says, as a timestamp; undefined where it is no time. */
+/** The timestamp of a datetime-local input; undefined: its text is no time. */
 export function fromLocalInput(text: string): string | undefined {
   const ms = new Date(text).getTime();
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
 }
 
-/** `HH:MM` of UTC in local time, by today's offset. */
+/** A UTC time `HH:MM` in local time, by today's offset. */
 export function localClock(utcClock: string): string {
   const [hours = 0, minutes = 0] = utcClock.split(':').map(Number);
   const at = new Date();

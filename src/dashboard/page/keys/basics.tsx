@@ -1,6 +1,6 @@
 import { fromLocalInput, moment, zoneName } from '../format/time.ts';
+import { Section } from '../ui/elements.tsx';
 import { Field, TextField } from '../ui/field.tsx';
-import { Section } from '../ui/section.tsx';
 import type { KeyFormPart } from './key-form-part.ts';
 import { ManageTick } from './manage-tick.tsx';
 

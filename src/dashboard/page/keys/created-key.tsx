@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { CreatedKeyView } from '../../../domain/key-view.ts';
+import type { CreatedKeyView } from '../../../api/views/key-view.ts';
 import { CopyValue } from '../ui/copy-value.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { useUnsaved } from '../ui/leave-guard.ts';
@@ -7,7 +7,7 @@ import { Note } from '../ui/note.tsx';
 
 const LOST = 'The value of the new key is shown this once. Whoever has not saved it has to make another key.';
 
-/** The one time that the value of a key is shown. It closes by its button only: a slip would lose the key. */
+/** The dialog that shows the value of a new key, once. Only its button closes it: closing it by mistake would lose the key. */
 export function CreatedKey({ of, onDone }: { of: CreatedKeyView; onDone: () => void }) {
   const [isSaved, setSaved] = useState(false);
   useUnsaved(!isSaved, LOST);

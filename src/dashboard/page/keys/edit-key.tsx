@@ -1,13 +1,12 @@
-import type { KeyView } from '../../../domain/key-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 import { listKeys } from '../api/keys.ts';
 import { useLoad } from '../api/use-load.ts';
 import { manages } from '../session/session.ts';
-import { Empty } from '../ui/empty.tsx';
+import { Empty, Time } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
-import { Time } from '../ui/time.tsx';
+import { KeyStatus } from './key-label.tsx';
 import { KeySettings } from './key-settings.tsx';
-import { KeyStatus } from './key-status.tsx';
 import { ReadOnlyNote } from './read-only-note.tsx';
 import { SwitchKey } from './switch-key.tsx';
 

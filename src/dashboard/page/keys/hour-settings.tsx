@@ -1,11 +1,11 @@
 import { isWithin, parseActiveHours } from '../../../domain/hours.ts';
 import { localClock, zoneName } from '../format/time.ts';
+import { Section } from '../ui/elements.tsx';
 import { FieldWords } from '../ui/field.tsx';
-import { Section } from '../ui/section.tsx';
 import type { KeyFormPart } from './key-form-part.ts';
 import { hoursOf } from './read-draft.ts';
 
-/** When calls may come: two times of the UTC day. */
+/** The hours in which the key works: two times of the UTC day. */
 export function HourSettings({ draft, errors, change }: KeyFormPart) {
   const id = 'field-active_hours';
   const attributes = {

@@ -1,5 +1,5 @@
 import { useEffect, useId, useState } from 'preact/hooks';
-import type { KeyView } from '../../../domain/key-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 
 /**
  * Chooses one of any number of keys by typing a part of its name or prefix. Text that names none stays in the field,
@@ -9,7 +9,7 @@ export function KeyChoice(props: {
   keys: readonly KeyView[];
   /** The number of a key; "" for none. */
   chosen: string;
-  /** What no key means here; absent: one has to be chosen. */
+  /** Label of the choice of no key; absent: a key has to be chosen. */
   none?: string;
   onChosen: (id: string) => void;
 }) {
@@ -19,14 +19,14 @@ export function KeyChoice(props: {
   const written = known ? labelOf(known) : chosen && `Key ${chosen}`;
   const [text, setText] = useState(written);
   const [isUnknown, setUnknown] = useState(false);
-  // Back, or a link, may have chosen another.
+  // Back, or a link, may have chosen another key.
   useEffect(() => {
     setText(written);
     setUnknown(false);
   }, [written]);
   const take = (key: KeyView | undefined) =>
     key && String(key.id) !== chosen && props.onChosen(String(key.id));
-  /** While it is typed, what begins a longer name is not taken for the name. */
+  /** While the user types, a name that begins a longer one is not chosen yet. */
   const type = (typed: string) => {
     setText(typed);
     setUnknown(false);

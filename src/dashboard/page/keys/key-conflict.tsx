@@ -1,14 +1,14 @@
 import { useRef } from 'preact/hooks';
-import type { KeyView } from '../../../domain/key-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 import type { KeyChange } from '../api/keys.ts';
 import { useAction } from '../api/use-action.ts';
 import { Dialog } from '../ui/dialog.tsx';
-import { focusFirstFault } from '../ui/focus-fault.ts';
+import { focusFirstFault } from '../ui/field.tsx';
 import { FailureNote } from '../ui/note.tsx';
 import { Table } from '../ui/table.tsx';
 import { differencesOf } from './key-differences.ts';
 
-/** Asks what counts where a key was saved by somebody else, or in another tab, while its form was open. */
+/** The dialog where a key was saved by somebody else, or in another tab, while its form was open: asks which settings to keep. */
 export function KeyConflict(props: {
   changes: KeyChange;
   base: KeyView;

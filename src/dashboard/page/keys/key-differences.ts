@@ -1,10 +1,10 @@
-import type { KeyView } from '../../../domain/key-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 import type { KeyChange } from '../api/keys.ts';
 import { credits } from '../format/credits.ts';
 import { moment } from '../format/time.ts';
 import { KEY_FIELDS, type KeyField } from './key-draft.ts';
 
-/** Fields as the form names them. */
+/** Labels of the fields in the form. */
 const LABELS: Readonly<Record<KeyField, string>> = {
   name: 'Name',
   description: 'Note',
@@ -21,7 +21,7 @@ const LABELS: Readonly<Record<KeyField, string>> = {
   webhook_url: 'Webhook address',
 };
 
-/** A field in which a key as it is saved differs from what a form holds. */
+/** A field in which the stored key differs from the form. */
 export interface Difference {
   readonly label: string;
   /** Undefined: the form leaves this field as it is. */
@@ -29,7 +29,7 @@ export interface Difference {
   readonly theirs: string;
 }
 
-/** What `changes`, made to `base`, and `theirs`, which somebody else saved meanwhile, differ in. */
+/** The fields in which `base` with `changes` differs from `theirs`, which somebody else saved meanwhile. */
 export function differencesOf(changes: KeyChange, base: KeyView, theirs: KeyView): Difference[] {
   return KEY_FIELDS.flatMap((field) => {
     const isMine = field in changes;
@@ -39,7 +39,7 @@ export function differencesOf(changes: KeyChange, base: KeyView, theirs: KeyView
   });
 }
 
-/** Whether two versions of a key differ in nothing that its form shows. */
+/** Whether two versions of a key are equal in everything that its form shows. */
 export function isSameSettings(one: KeyView, other: KeyView): boolean {
   return KEY_FIELDS.every((field) => isEqual(one[field], other[field]));
 }

@@ -1,17 +1,17 @@
-import { type Category, SPENDING_PERIODS, type SpendingPeriod } from '../../../domain/key.ts';
-import type { KeyView } from '../../../domain/key-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
+import type { Category, SpendingPeriod } from '../../../domain/key.ts';
 import { toLocalInput } from '../format/time.ts';
 import { EMPTY_LIST, type TypedList } from '../ui/typed-list.ts';
 
-/** A key as its form holds it: what is typed, before it is read. */
+/** A key in its form: the text of the inputs, before it is parsed. */
 export interface KeyDraft {
   readonly name: string;
   readonly description: string;
-  /** Of a datetime-local input; "" for never. */
+  /** Value of a datetime-local input; "" for never. */
   readonly expires: string;
-  /** Part of a date is typed, which a browser gives out as "". */
+  /** Whether a date is typed in part: browsers give its value as "". */
   readonly isExpiryHalf: boolean;
-  /** Undefined: as the gateway decides. */
+  /** Undefined: the gateway decides. */
   readonly canManage: boolean | undefined;
   readonly categories: readonly Category[];
   readonly models: readonly string[];
@@ -28,7 +28,7 @@ export interface KeyDraft {
   readonly webhookUrl: string;
 }
 
-/** Names of fields on the wire: what a refusal names. */
+/** Names of the fields in the API, as refusals name them. */
 export const KEY_FIELDS = [
   'name',
   'description',
@@ -75,11 +75,11 @@ export function draftOf(key: KeyView): KeyDraft {
     expires: toLocalInput(key.expires_at),
     isExpiryHalf: false,
     canManage: undefined,
-    categories: key.allowed_categories as readonly Category[],
+    categories: key.allowed_categories,
     models: key.allowed_models,
     hasLimit: key.spending_limit !== null,
     limit: key.spending_limit === null ? '' : String(key.spending_limit),
-    period: SPENDING_PERIODS.find((period) => period === key.spending_period) ?? 'monthly',
+    period: key.spending_period,
     hasHours: key.active_hours !== '',
     start,
     // A time input has no 24:00; the end of the day is its midnight.
@@ -91,7 +91,7 @@ export function draftOf(key: KeyView): KeyDraft {
   };
 }
 
-/** Whether two forms hold the same, to the last character that is typed. */
+/** Whether two drafts are equal, to the last character that is typed. */
 export function isSameDraft(one: KeyDraft, other: KeyDraft): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

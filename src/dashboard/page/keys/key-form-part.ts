@@ -1,11 +1,11 @@
-import type { KeyView } from '../../../domain/key-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 import type { KeyDraft, KeyErrors } from './key-draft.ts';
 
-/** What every section of the form gets. */
+/** Props of every section of the key form. */
 export interface KeyFormPart {
   readonly draft: KeyDraft;
   readonly errors: KeyErrors;
   readonly change: (part: Partial<KeyDraft>) => void;
-  /** Undefined for a key that is being created. */
+  /** The key as it is stored; undefined for one that is being created. */
   readonly known: KeyView | undefined;
 }

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import type { KeyView } from '../../../domain/key-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';
 import type { Action } from '../api/use-action.ts';
-import { focusFirstFault } from '../ui/focus-fault.ts';
+import { focusFirstFault } from '../ui/field.tsx';
 import { FailureNote } from '../ui/note.tsx';
 import { Basics } from './basics.tsx';
 import { HourSettings } from './hour-settings.tsx';
@@ -25,14 +25,14 @@ export function KeyForm(props: {
   faults: KeyErrors;
   save: Action<void>;
   verb: string;
-  /** Nothing is changed yet, so there is nothing to save. */
+  /** Whether nothing is changed yet, so that there is nothing to save. */
   isUnchanged?: boolean;
   readOnly?: boolean;
-  /** What is said where saving failed; default: the words of the failure. */
+  /** Shown where saving failed; default: the message of the failure. */
   failure?: ComponentChildren;
 }) {
   const { draft, faults, save, known, isUnchanged = false } = props;
-  /** Fields that were left, or all. */
+  /** Fields whose faults are shown: those that were left, or all. */
   const [judged, setJudged] = useState<ReadonlySet<string> | 'all'>(NONE);
   const form = useRef<HTMLFormElement>(null);
   const refused = fieldOf(save.error, KEY_FIELDS);
@@ -67,7 +67,7 @@ export function KeyForm(props: {
         void submit();
       }}
       onFocusOut={({ target, relatedTarget }) => {
-        // Sending judges every field; a line that appears before the button is let go would move it from under the pointer.
+        // Sending checks every field; an error line that appears before the button is released would move it from under the pointer.
         const isSending = relatedTarget instanceof HTMLButtonElement && relatedTarget.type === 'submit';
         if (judged !== 'all' && !isSending) setJudged(new Set([...judged, nameOf(target)]));
       }}

@@ -1,18 +1,18 @@
 import { OWN } from '../api/account.ts';
-import { readOwnKey } from '../api/own-key.ts';
+import { readOwnKey } from '../api/keys.ts';
 import { useLoad } from '../api/use-load.ts';
 import { credits } from '../format/credits.ts';
-import { thisPeriod } from '../format/periods.ts';
+import { thisPeriod } from '../format/words.ts';
 import { SpentFigure } from '../overview/figures.tsx';
 import { Spend } from '../overview/spend.tsx';
 import { useSpend } from '../overview/use-spend.ts';
+import { Time } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
-import { Time } from '../ui/time.tsx';
-import { KeyStatus } from './key-status.tsx';
+import { KeyStatus } from './key-label.tsx';
 import { ReadOnlyNote } from './read-only-note.tsx';
 
-/** What a key that may not manage sees first: its own limit and spend. */
+/** The home page of a key that may not manage: its own limit and spend. */
 export function KeyOverview() {
   const own = useLoad(readOwnKey);
   const spend = useSpend(OWN);

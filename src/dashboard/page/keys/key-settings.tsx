@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { KeyView } from '../../../domain/key-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 import { changeKey, readKey } from '../api/keys.ts';
 import { ApiFailure } from '../api/request.ts';
 import { useAction } from '../api/use-action.ts';
@@ -10,8 +10,8 @@ import { KeyConflict } from './key-conflict.tsx';
 import { isSameSettings } from './key-differences.ts';
 import { draftOf } from './key-draft.ts';
 import { KeyForm } from './key-form.tsx';
+import { isOwnKey } from './key-label.tsx';
 import { lockOutOf } from './lock-out.ts';
-import { isOwnKey } from './own-key.ts';
 import { changesOf, readDraft } from './read-draft.ts';
 
 /**
@@ -29,11 +29,11 @@ export function KeySettings({
 }) {
   const [filledFrom, setFilledFrom] = useState(key);
   const [draft, setDraft] = useState(() => draftOf(key));
-  /** What would lock out who saves, while it is asked about. */
+  /** Reasons why saving would lock the user out, while the dialog asks about them. */
   const [lockOut, setLockOut] = useState<readonly string[]>([]);
-  /** The key as somebody else saved it meanwhile, while it is asked about. */
+  /** The key as somebody else saved it meanwhile, while the dialog asks about it. */
   const [theirs, setTheirs] = useState<KeyView>();
-  // Switching the key off or on makes another version, of the same settings.
+  // Switching the key off or on makes another version with unchanged settings.
   const base = isSameSettings(filledFrom, key) ? key : filledFrom;
   const read = readDraft(draft);
   const changes = changesOf(draft, base, read);
@@ -50,7 +50,7 @@ export function KeySettings({
   const adopt = (saved: KeyView) => {
     setTheirs(undefined);
     onChanged(saved);
-    // As it is kept: normalised, and with what the gateway decided itself.
+    // The key as it is stored: normalised, and with what the gateway decided itself.
     fill(saved);
   };
   const send = async (version: number): Promise<void> => {
@@ -61,7 +61,7 @@ export function KeySettings({
     } catch (error) {
       if (!(error instanceof ApiFailure) || error.code !== 'version_conflict') throw error;
       const current = await readKey(key.id);
-      // Switched off or on, and nothing else.
+      // The key was switched off or on, and nothing else was changed.
       if (isSameSettings(current, base)) return send(current.version);
       setTheirs(current);
     }

@@ -1,9 +1,9 @@
-import type { KeyView } from '../../../domain/key-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 import { credits } from '../format/credits.ts';
-import { thisPeriod } from '../format/periods.ts';
-import { Bar } from '../ui/bar.tsx';
+import { thisPeriod } from '../format/words.ts';
+import { Bar } from '../ui/elements.tsx';
 
-/** What the key has spent in its period, and how much of its limit that is. */
+/** The spend of a key in its current period, and how much of its limit that is. */
 export function KeySpend({ of }: { of: KeyView }) {
   const { spending_current: spent, spending_limit: limit, spending_period: period } = of;
   if (limit === null) {

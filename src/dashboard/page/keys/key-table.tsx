@@ -1,13 +1,10 @@
-import type { KeyView } from '../../../domain/key-view.ts';
-import { Badge } from '../ui/badge.tsx';
+import type { KeyView } from '../../../api/views/key-view.ts';
+import { Badge, Time } from '../ui/elements.tsx';
 import { Table } from '../ui/table.tsx';
-import { Time } from '../ui/time.tsx';
+import { isOwnKey, KeyStatus } from './key-label.tsx';
 import { KeySpend } from './key-spend.tsx';
-import { KeyStatus } from './key-status.tsx';
-import { isOwnKey } from './own-key.ts';
 import { restrictionsOf } from './restrictions.ts';
-import { UnknownModels } from './unknown-models.tsx';
-import { useCatalog } from './use-catalog.ts';
+import { UnknownModels, useCatalog } from './unknown-models.tsx';
 
 export function KeyTable({
   keys,

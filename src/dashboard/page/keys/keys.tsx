@@ -1,12 +1,12 @@
-import type { KeyView } from '../../../domain/key-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 import { OWN, readKeys } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
 import { choose, query } from '../route.ts';
-import { Empty } from '../ui/empty.tsx';
+import { Empty } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { cursors, FIRST_PAGE, Paged } from '../ui/pager.tsx';
 import { Shown } from '../ui/shown.tsx';
-import { isExpired } from './key-status.tsx';
+import { isExpired } from './key-label.tsx';
 import { KeyTable } from './key-table.tsx';
 
 const PAGE = 100;
@@ -34,7 +34,7 @@ export function KeyList({
   onSwitch,
 }: {
   keys: readonly KeyView[];
-  /** For the operator, who has no page of one key: asks about switching it off or on. */
+  /** For the operator, who has no page of one key: opens the dialog that switches it off or on. */
   onSwitch?: (key: KeyView) => void;
 }) {
   const search = query.value.get('search') ?? '';

@@ -1,13 +1,13 @@
+import type { KeyView } from '../../../api/views/key-view.ts';
 import { compileRanges, type ParsedAddress, parseAddress } from '../../../domain/addresses.ts';
 import { normaliseCountry } from '../../../domain/countries.ts';
 import { isWithin, parseActiveHours } from '../../../domain/hours.ts';
-import type { KeyView } from '../../../domain/key-view.ts';
 import { compileOrigins } from '../../../domain/origins.ts';
 import { explainCall, type KeyChange } from '../api/keys.ts';
 import { countryName } from '../format/countries.ts';
 import { moment } from '../format/time.ts';
 
-/** Where the gateway sees this page; undefined: it does not say. */
+/** Address and country from which the gateway sees this page; undefined: not known. */
 interface Place {
   readonly address: ParsedAddress | undefined;
   readonly country: string | undefined;
@@ -55,7 +55,7 @@ function countryReason(countries: readonly string[], key: KeyView, { country }: 
       countries.includes(country) && `Your IP address belongs to ${countryName(country)}, which is blocked.`
     );
   }
-  // Of a key that blocks none the gateway does not look up the country; one that it looks up and does not know passes.
+  // The gateway looks the country up only for a key that blocks countries; an unknown country passes the check.
   const isKnown = key.blocked_countries.length > 0;
   return !isKnown && 'Whether your own IP address belongs to one of the blocked countries cannot be told.';
 }
@@ -69,7 +69,7 @@ function originReason(origins: readonly string[] = []) {
   );
 }
 
-/** What the gateway says in explaining a call from here by what it judged it. */
+/** The place of this page, read from the details of an explained call. */
 async function placeOf(key: KeyView): Promise<Place> {
   try {
     const { checks } = await explainCall(key.id, { model: 'any' });

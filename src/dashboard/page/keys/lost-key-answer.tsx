@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
-import type { KeyView } from '../../../domain/key-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 import { wordsOf } from '../api/failure.ts';
 import { listKeys } from '../api/keys.ts';
 import { useAction } from '../api/use-action.ts';
+import { Time } from '../ui/elements.tsx';
 import { Note } from '../ui/note.tsx';
-import { Time } from '../ui/time.tsx';
 
-/** Where nobody knows whether a key was made: looks for it, as a second one of the same name would be live as well. */
+/** Shown where it is not known whether a key was created. Looks for it, as a second key of the same name would work as well. */
 export function LostKeyAnswer({ error, name }: { error: unknown; name: string }) {
   const [found, setFound] = useState<readonly KeyView[]>();
   const look = useAction(async () => {

@@ -1,22 +1,11 @@
-import type { KeyChange } from '../api/keys.ts';
+import { bodyCarriesRestriction } from '../../../domain/key-settings.ts';
 import type { KeyFormPart } from './key-form-part.ts';
-import { isOwnKey } from './own-key.ts';
+import { isOwnKey } from './key-label.tsx';
 import { changesOf, readDraft } from './read-draft.ts';
 
-const RESTRICTIONS = [
-  'allowed_models',
-  'allowed_categories',
-  'spending_limit',
-  'active_hours',
-  'allowed_ips',
-  'allowed_origins',
-  'blocked_countries',
-  'expires_at',
-] as const;
-
-/** Whether the key may manage: as ticked, else as the gateway will decide by the restrictions (contract section 2). */
+/** Whether the key may manage: as ticked, else as the gateway will decide by the restrictions (specification section 2). */
 export function ManageTick({ draft, errors, change, known }: KeyFormPart) {
-  const restricts = carriesRestriction(
+  const restricts = bodyCarriesRestriction(
     known ? changesOf(draft, known, readDraft(draft)) : readDraft(draft).body,
   );
   const takesAway = restricts && !(known && isOwnKey(known));
@@ -46,11 +35,4 @@ export function ManageTick({ draft, errors, change, known }: KeyFormPart) {
       </p>
     </div>
   );
-}
-
-function carriesRestriction(change: KeyChange): boolean {
-  return RESTRICTIONS.some((field) => {
-    const value = change[field];
-    return typeof value === 'number' || (value !== undefined && value !== null && value.length > 0);
-  });
 }

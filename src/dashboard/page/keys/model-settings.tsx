@@ -1,16 +1,16 @@
 import { CATEGORIES } from '../../../domain/key.ts';
 import { readModels } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
-import { CATEGORY_NAMES } from '../format/categories.ts';
+import { CATEGORY_NAMES } from '../format/words.ts';
 import { CheckList } from '../ui/check-list.tsx';
+import { Section } from '../ui/elements.tsx';
 import { FailureNote, Note } from '../ui/note.tsx';
-import { Section } from '../ui/section.tsx';
 import type { KeyFormPart } from './key-form-part.ts';
 
 export function ModelSettings({ draft, errors, change }: KeyFormPart) {
   const catalog = useLoad(readModels);
   const known = catalog.data ?? [];
-  // What the key lists stays to be seen where the catalog has no such model, or not for the key of this session.
+  // Models that the key lists are shown also where the catalog has no such model, or hides it from the key of this session.
   const others = draft.models.filter((slug) => !known.some((model) => model.id === slug));
   return (
     <Section title="Models">

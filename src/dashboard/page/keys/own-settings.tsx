@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import { readOwnKey } from '../api/own-key.ts';
+import { readOwnKey } from '../api/keys.ts';
 import { useLoad } from '../api/use-load.ts';
 import { goInstead } from '../route.ts';
 import { PageFrame } from '../ui/page.tsx';

@@ -1,8 +1,8 @@
 import { COUNTRIES, countryName } from '../format/countries.ts';
 import { ChipInput } from '../ui/chip-input.tsx';
-import { Section } from '../ui/section.tsx';
+import { Section } from '../ui/elements.tsx';
 import type { KeyFormPart } from './key-form-part.ts';
-import { ADDRESS, COUNTRY, ORIGIN } from './list-kinds.ts';
+import { ADDRESS, COUNTRY, ORIGIN } from './read-draft.ts';
 
 const COUNTRY_NAMES = COUNTRIES.map(({ name }) => name);
 

@@ -1,3 +1,5 @@
+import type { KeyView } from '../../../api/views/key-view.ts';
+import { normaliseRange } from '../../../domain/addresses.ts';
 import { GatewayError } from '../../../domain/errors.ts';
 import {
   LONGEST_DESCRIPTION,
@@ -8,22 +10,31 @@ import {
   readName,
   readWebhookUrl,
 } from '../../../domain/key-fields.ts';
-import type { KeyView } from '../../../domain/key-view.ts';
+import { parseOriginRule } from '../../../domain/origins.ts';
 import type { KeyChange } from '../api/keys.ts';
 import { ApiFailure } from '../api/request.ts';
+import { countryCode } from '../format/countries.ts';
 import { readAmount } from '../format/read-amount.ts';
 import { fromLocalInput } from '../format/time.ts';
 import { type ItemKind, type TypedList, taken, wrongIn } from '../ui/typed-list.ts';
 import { draftOf, type KeyDraft, type KeyErrors, type KeyField } from './key-draft.ts';
-import { ADDRESS, COUNTRY, ORIGIN } from './list-kinds.ts';
 
-/** A draft as the gateway takes it, and what is wrong with it, said of the field as the form names it. */
+/** A draft as a request body, and its faults by field, worded for the form. */
 export interface ReadDraft {
   readonly body: Required<Omit<KeyChange, 'is_active' | 'can_manage'>>;
   readonly errors: KeyErrors;
 }
 
-/** What a field wants, where the words of the API would name its own fields and values. */
+/** The kinds of items in the lists of a key. */
+export const ADDRESS: ItemKind = {
+  read: normaliseRange,
+  wanted: 'an IPv4 or IPv6 address or CIDR range',
+  spaceParts: true,
+};
+export const ORIGIN: ItemKind = { read: parseOriginRule, wanted: 'an origin', spaceParts: true };
+export const COUNTRY: ItemKind = { read: countryCode, wanted: 'the name or code of a country' };
+
+/** Messages of the form for fields where the API's message would name its own fields and values. */
 const WANTED = {
   name: `The name must be a line of 1 to ${LONGEST_NAME} characters.`,
   description: `The note may have at most ${LONGEST_DESCRIPTION} characters.`,
@@ -32,7 +43,7 @@ const WANTED = {
     `or spaces, of at most ${LONGEST_WEBHOOK_URL} characters. Leave the field empty for none.`,
 } as const;
 
-/** Reads what is typed by the rules that the gateway has; the gateway judges again. */
+/** Parses a draft by the gateway's own rules; the gateway checks again. */
 export function readDraft(draft: KeyDraft): ReadDraft {
   const errors: Partial<Record<KeyField, string>> = {};
   const read = <Value>(field: KeyField, reader: () => Value, instead: Value): Value => {
@@ -63,14 +74,14 @@ export function readDraft(draft: KeyDraft): ReadDraft {
   return { body, errors };
 }
 
-/** What is typed beside the list counts as if it were taken; where it cannot be, the form does not go. */
+/** The items of the list and those still in its text. Throws where the text holds an invalid item. */
 function listOf(typed: TypedList, kind: ItemKind): readonly string[] {
   const { items, text } = taken(typed, kind);
   if (text !== '') throw unfit(`${wrongIn(text, kind)} Correct it, or take it out of the field.`);
   return items;
 }
 
-/** The fields in which the draft differs from the key; those only are sent. */
+/** The fields in which the draft differs from the key: the body of the PATCH. */
 export function changesOf(draft: KeyDraft, key: KeyView, { body }: ReadDraft): KeyChange {
   const before = readDraft(draftOf(key)).body;
   const changed = Object.entries(body).filter(
@@ -84,7 +95,7 @@ export function changesOf(draft: KeyDraft, key: KeyView, { body }: ReadDraft): K
   };
 }
 
-/** `HH:MM-HH:MM` of the two times; midnight as an end is the end of the day. */
+/** `HH:MM-HH:MM` of the two times; an end of 00:00 is the end of the day, 24:00. */
 export function hoursOf(draft: Pick<KeyDraft, 'hasHours' | 'start' | 'end'>): string {
   if (!draft.hasHours) return '';
   const [start, end] = [draft.start.slice(0, 5), draft.end.slice(0, 5)];

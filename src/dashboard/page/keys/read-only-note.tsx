@@ -1,6 +1,6 @@
 import { Note } from '../ui/note.tsx';
 
-/** For a session whose key may not manage. */
+/** A note for a session whose key may not manage. */
 export function ReadOnlyNote() {
   return (
     <Note kind="info">

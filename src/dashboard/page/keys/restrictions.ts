@@ -1,6 +1,6 @@
-import type { KeyView } from '../../../domain/key-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 
-/** What limits the key, in words; empty: nothing does. */
+/** The restrictions of a key, in words; empty: none. */
 export function restrictionsOf(key: KeyView): string[] {
   const said: (readonly [boolean, string])[] = [
     [key.allowed_categories.length > 0, 'modalities'],

@@ -1,9 +1,8 @@
 import { SPENDING_PERIODS } from '../../../domain/key.ts';
 import { credits } from '../format/credits.ts';
-import { PERIOD_NAMES, thisPeriod } from '../format/periods.ts';
-import { Bar } from '../ui/bar.tsx';
+import { PERIOD_NAMES, thisPeriod } from '../format/words.ts';
+import { Bar, Section } from '../ui/elements.tsx';
 import { Field, TextField } from '../ui/field.tsx';
-import { Section } from '../ui/section.tsx';
 import type { KeyFormPart } from './key-form-part.ts';
 
 export function SpendSettings({ draft, errors, change, known }: KeyFormPart) {
@@ -54,7 +53,7 @@ export function SpendSettings({ draft, errors, change, known }: KeyFormPart) {
   );
 }
 
-/** Undefined where there is none, or what is typed is no number yet. */
+/** The limit as a number; undefined: none, or the typed text is no number yet. */
 function limitOf({ hasLimit, limit }: KeyFormPart['draft']): number | undefined {
   const amount = hasLimit && limit.trim() !== '' ? Number(limit) : Number.NaN;
   return amount >= 0 ? amount : undefined;

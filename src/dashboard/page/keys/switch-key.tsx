@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
-import type { KeyView } from '../../../domain/key-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 import { changeKey } from '../api/keys.ts';
 import { signOut } from '../session/session.ts';
 import { announce } from '../ui/announcements.tsx';
 import { Confirm } from '../ui/confirm.tsx';
 import { leave } from '../ui/leave-guard.ts';
-import { isOwnKey } from './own-key.ts';
+import { isOwnKey } from './key-label.tsx';
 
 /** Deactivates a key, or brings it back; asks first. */
 export function SwitchKey({ of: key, onChanged }: { of: KeyView; onChanged: (key: KeyView) => void }) {

@@ -1,7 +1,11 @@
-import type { KeyView } from '../../../domain/key-view.ts';
-import { Badge } from '../ui/badge.tsx';
+import type { KeyView } from '../../../api/views/key-view.ts';
+import { readModels } from '../api/account.ts';
+import { useLoad } from '../api/use-load.ts';
+import { session } from '../session/session.ts';
+import { Badge } from '../ui/elements.tsx';
+import { isOwnKey } from './key-label.tsx';
 
-/** A mark for a key that lists models that there are not: a slip in a name lets it call nothing. */
+/** A badge for a key that lists models which do not exist: with a misspelt name it can call nothing. */
 export function UnknownModels({ of, catalog }: { of: KeyView; catalog: ReadonlySet<string> | undefined }) {
   const unknown = catalog === undefined ? [] : of.allowed_models.filter((slug) => !catalog.has(slug));
   if (unknown.length === 0) return null;
@@ -15,4 +19,16 @@ export function UnknownModels({ of, catalog }: { of: KeyView; catalog: ReadonlyS
       </Badge>
     </span>
   );
+}
+
+/**
+ * Names of the models that there are; undefined while that is not known. The gateway tells a key of those only that it may
+ * use, so one that is limited itself cannot tell what others are; neither can the operator's token.
+ */
+export function useCatalog(keys: readonly KeyView[]): ReadonlySet<string> | undefined {
+  const isOperator = session.value?.role === 'operator';
+  const catalog = useLoad(async (signal) => (isOperator ? undefined : await readModels(signal)));
+  const own = keys.find(isOwnKey);
+  const isLimited = own !== undefined && own.allowed_models.length + own.allowed_categories.length > 0;
+  return isLimited || !catalog.data ? undefined : new Set(catalog.data.map(({ id }) => id));
 }

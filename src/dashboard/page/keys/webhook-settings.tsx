@@ -1,5 +1,5 @@
+import { Section } from '../ui/elements.tsx';
 import { TextField } from '../ui/field.tsx';
-import { Section } from '../ui/section.tsx';
 import type { KeyFormPart } from './key-form-part.ts';
 
 export function WebhookSettings({ draft, errors, change }: KeyFormPart) {

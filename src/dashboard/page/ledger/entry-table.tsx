@@ -1,10 +1,9 @@
-import type { KeyView } from '../../../domain/key-view.ts';
-import type { Entry } from '../api/account.ts';
+import type { EntryView } from '../../../api/views/entry-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 import { count, creditsInColumn, isGain, signedCredits } from '../format/credits.ts';
-import { KeyLink } from '../keys/key-link.tsx';
-import { Badge } from '../ui/badge.tsx';
+import { KeyLink } from '../keys/key-label.tsx';
+import { Badge, Time } from '../ui/elements.tsx';
 import { Table } from '../ui/table.tsx';
-import { Time } from '../ui/time.tsx';
 import { ENTRY_NAMES, named, OUTCOME_NAMES } from './entry-names.ts';
 
 export function EntryTable({
@@ -12,9 +11,9 @@ export function EntryTable({
   keys,
   hasBalance,
 }: {
-  entries: readonly Entry[];
+  entries: readonly EntryView[];
   keys: readonly KeyView[];
-  /** The balance is not told to a key that sees itself only. */
+  /** False for a key that sees itself only: it is not shown the balance. */
   hasBalance: boolean;
 }) {
   return (
@@ -65,20 +64,20 @@ export function EntryTable({
   );
 }
 
-function usageWords({ usage }: Entry): string {
+function usageWords({ usage }: EntryView): string {
   return Object.entries(usage)
     .filter(([, amount]) => amount > 0)
     .map(([unit, amount]) => `${count(amount)} ${unitWords(unit, amount)}`)
     .join(', ');
 }
 
-/** `input_tokens` → `input tokens`; one of them is `input token`. */
+/** An amount with its unit: `input_tokens` → `17 input tokens`, `1 input token`. */
 function unitWords(unit: string, amount: number): string {
   const words = unit.replaceAll('_', ' ');
   return amount === 1 ? words.replace(/s$/, '') : words;
 }
 
-function answered({ status, outcome, endpoint }: Entry) {
+function answered({ status, outcome, endpoint }: EntryView) {
   if (status === null) return '–';
   const isComplete = outcome === 'complete';
   return (

@@ -26,13 +26,13 @@ export function Export({ of: base, filter }: { of: Base; filter: LedgerFilter })
   );
 }
 
-/** A link could not carry the key, which goes in a header only; so the page fetches, and hands over what it got. */
+/** Saves fetched data as a file. A link could not be used: the key goes in a header, which links do not send. */
 function save(content: Blob, name: string): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement('a');
   link.href = url;
   link.download = name;
   link.click();
-  // The browser has taken hold of it by then.
+  // The browser has started to save by then.
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

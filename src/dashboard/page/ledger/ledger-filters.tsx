@@ -1,4 +1,4 @@
-import type { KeyView } from '../../../domain/key-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 import type { LedgerFilter } from '../api/account.ts';
 import { KeyChoice } from '../keys/key-choice.tsx';
 import { manages } from '../session/session.ts';
@@ -16,7 +16,7 @@ export function LedgerFilters({
   models: readonly string[];
   onFilter: (changes: Partial<LedgerFilter>, how?: 'push' | 'replace') => void;
 }) {
-  // One that is filtered by stays a choice where the last 30 days do not know it.
+  // The model that is filtered by stays a choice, also where it was not called in the last 30 days.
   const known = new Set([...models, filter.model].filter(Boolean));
   return (
     <search class="filters">
@@ -46,7 +46,7 @@ export function LedgerFilters({
   );
 }
 
-/** A day of UTC; both ends of a range are in it. */
+/** Input of a UTC day; both ends of a range are included. */
 function Day(props: { label: string; value: string; onValue: (day: string) => void }) {
   return (
     <label>

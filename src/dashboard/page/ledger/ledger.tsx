@@ -10,7 +10,7 @@ import {
 import { useLoad } from '../api/use-load.ts';
 import { choose, query } from '../route.ts';
 import { manages } from '../session/session.ts';
-import { Empty } from '../ui/empty.tsx';
+import { Empty } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { cursors, FIRST_PAGE, Paged } from '../ui/pager.tsx';
 import { Shown } from '../ui/shown.tsx';

@@ -1,17 +1,18 @@
-import type { OperatorAccountView } from '../../../domain/account-view.ts';
-import type { Base } from '../api/account.ts';
+import type { OperatorAccountView } from '../../../api/views/account-view.ts';
+import { Events } from '../alerts/events.tsx';
+import { type Base, readAlerts, readKeys } from '../api/account.ts';
 import { readOneAccount } from '../api/operator.ts';
 import { type Loaded, useLoad } from '../api/use-load.ts';
 import { credits } from '../format/credits.ts';
 import { Entries } from '../ledger/ledger.tsx';
+import { Spend } from '../overview/spend.tsx';
+import { useSpend } from '../overview/use-spend.ts';
+import { Time } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
-import { Time } from '../ui/time.tsx';
-import { AccountAlerts } from './account-alerts.tsx';
 import { AccountKeys } from './account-keys.tsx';
 import { AccountSettings } from './account-settings.tsx';
-import { AccountStatus } from './account-status.tsx';
-import { AccountUsage } from './account-usage.tsx';
+import { AccountStatus } from './accounts.tsx';
 import { ChangeBalance } from './change-balance.tsx';
 import { SwitchAccount } from './switch-account.tsx';
 
@@ -109,4 +110,17 @@ function Account({
       </div>
     </>
   );
+}
+
+export function AccountUsage({ base }: { base: Base }) {
+  const spend = useSpend(base);
+  return <Shown of={spend}>{(reports) => <Spend {...reports} of={base} />}</Shown>;
+}
+
+export function AccountAlerts({ base }: { base: Base }) {
+  const loaded = useLoad(async (signal) => {
+    const [alerts, keys] = await Promise.all([readAlerts(base, signal), readKeys(base, signal)]);
+    return { alerts, keys };
+  });
+  return <Shown of={loaded}>{({ alerts, keys }) => <Events alerts={alerts} keys={keys} />}</Shown>;
 }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { OperatorAccountView } from '../../../domain/account-view.ts';
-import type { KeyView } from '../../../domain/key-view.ts';
+import type { OperatorAccountView } from '../../../api/views/account-view.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
 import { type Base, readKeys } from '../api/account.ts';
 import { switchAccountKey } from '../api/operator.ts';
 import { useLoad } from '../api/use-load.ts';

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
-import type { OperatorAccountView } from '../../../domain/account-view.ts';
+import type { OperatorAccountView } from '../../../api/views/account-view.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';
 import { changeAccount } from '../api/operator.ts';
 import { useAction } from '../api/use-action.ts';
 import { readAmount } from '../format/read-amount.ts';
 import { ActionForm } from '../ui/action-form.tsx';
 import { announce } from '../ui/announcements.tsx';
+import { Section } from '../ui/elements.tsx';
 import { TextField } from '../ui/field.tsx';
 import { useUnsaved } from '../ui/leave-guard.ts';
-import { Section } from '../ui/section.tsx';
 
 export function AccountSettings({
   of: account,

@@ -1,19 +1,17 @@
-import type { OperatorAccountView } from '../../../domain/account-view.ts';
+import type { OperatorAccountView } from '../../../api/views/account-view.ts';
 import { listAccounts } from '../api/operator.ts';
 import { useLoad } from '../api/use-load.ts';
 import { credits, creditsInColumn } from '../format/credits.ts';
 import { choose, query } from '../route.ts';
-import { Empty } from '../ui/empty.tsx';
+import { Badge, Empty, Time } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { cursors, FIRST_PAGE, Paged } from '../ui/pager.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { Table } from '../ui/table.tsx';
-import { Time } from '../ui/time.tsx';
-import { AccountStatus } from './account-status.tsx';
 
 const PAGE = 50;
 
-/** Every account of the gateway, a page at a time, or those whose e-mail address has what is searched for. */
+/** The accounts of the gateway, a page at a time; a search looks for a part of the e-mail address. */
 export function Accounts() {
   const search = query.value.get('search')?.trim() ?? '';
   return (
@@ -100,4 +98,10 @@ function AccountTable({ accounts }: { accounts: readonly OperatorAccountView[] }
       ))}
     </Table>
   );
+}
+
+export function AccountStatus({ of }: { of: OperatorAccountView }) {
+  if (!of.is_active) return <Badge kind="bad">Inactive</Badge>;
+  if (of.credits_balance < of.alert_threshold) return <Badge kind="warning">Low credits</Badge>;
+  return <Badge kind="good">Active</Badge>;
 }

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import type { OperatorAccountView } from '../../../domain/account-view.ts';
+import type { OperatorAccountView } from '../../../api/views/account-view.ts';
 import { creditsString, micro, microFromCredits } from '../../../domain/credits.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';
 import { grantCredits } from '../api/operator.ts';
@@ -9,9 +9,9 @@ import { readAmount } from '../format/read-amount.ts';
 import { ActionForm } from '../ui/action-form.tsx';
 import { announce } from '../ui/announcements.tsx';
 import { Confirm } from '../ui/confirm.tsx';
+import { Section } from '../ui/elements.tsx';
 import { TextField } from '../ui/field.tsx';
 import { useUnsaved } from '../ui/leave-guard.ts';
-import { Section } from '../ui/section.tsx';
 import { useAsked } from './use-asked.ts';
 
 const FIELDS = ['amount', 'note'] as const;
@@ -26,7 +26,7 @@ export function ChangeBalance({
 }) {
   const [amount, setAmount] = useState('');
   const [note, setNote] = useState('');
-  // Of the change as it is typed: sending that again, after an answer that got lost, changes nothing twice.
+  // The idempotency key of the change as it is typed: sent again after a lost answer, it changes nothing twice.
   const repeatKey = useRef<string | undefined>(undefined);
   const change = useAsked(
     () => {
@@ -114,13 +114,13 @@ function Question(props: {
   );
 }
 
-/** In micro-credits, so that 0.1 and 0.2 are 0.3; undefined where that is more than can be counted. */
+/** The sum, counted in micro-credits so that 0.1 and 0.2 are 0.3; undefined: beyond what can be counted exactly. */
 function sum(balance: number, amount: number): string | undefined {
   const total = (microFromCredits(balance) ?? Number.NaN) + (microFromCredits(amount) ?? Number.NaN);
   return Number.isSafeInteger(total) ? creditsString(micro(total)) : undefined;
 }
 
-/** Not randomUUID, which browsers have over HTTPS only. */
+/** A random id. Not randomUUID, which browsers have over HTTPS only. */
 function newRepeatKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { OperatorAccountView } from '../../../domain/account-view.ts';
-import type { CreatedKeyView } from '../../../domain/key-view.ts';
+import type { OperatorAccountView } from '../../../api/views/account-view.ts';
+import type { CreatedKeyView } from '../../../api/views/key-view.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';
 import { createAccountKey } from '../api/operator.ts';
 import { ApiFailure } from '../api/request.ts';
@@ -8,9 +8,9 @@ import { credits } from '../format/credits.ts';
 import { CreatedKey } from '../keys/created-key.tsx';
 import { ActionForm } from '../ui/action-form.tsx';
 import { Confirm } from '../ui/confirm.tsx';
+import { Section } from '../ui/elements.tsx';
 import { TextField } from '../ui/field.tsx';
 import { useUnsaved } from '../ui/leave-guard.ts';
-import { Section } from '../ui/section.tsx';
 import { useAsked } from './use-asked.ts';
 
 /** A key for an owner who lost theirs. */

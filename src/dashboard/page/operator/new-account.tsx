@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { CreatedKeyView } from '../../../domain/key-view.ts';
+import type { CreatedKeyView } from '../../../api/views/key-view.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';
 import { createAccount } from '../api/operator.ts';
 import { credits } from '../format/credits.ts';

@@ -1,15 +1,15 @@
 import { useState } from 'preact/hooks';
 import { type Action, useAction } from '../api/use-action.ts';
 
-/** An action that is asked about before it is done. `run` reads what is to be done and asks; `act` does it. */
+/** An action with a confirmation. `run` reads the form and asks; `act` does what was asked about. */
 export interface Asked<Task> extends Action<void> {
-  /** What is asked about; undefined: nothing is. */
+  /** The task that waits for confirmation; undefined: none. */
   readonly asked: Task | undefined;
   act(): Promise<void>;
   close(): void;
 }
 
-/** `read` throws what is wrong with the form; what goes wrong in doing it is shown at the form, too. */
+/** `read` throws the fault of the form; a failure of `act` is shown at the form, too. */
 export function useAsked<Task>(read: () => Task, act: (task: Task) => Promise<unknown>): Asked<Task> {
   const [asked, setAsked] = useState<Task>();
   const doing = useAction(act);

@@ -3,12 +3,12 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { callsInWords, credits } from '../format/credits.ts';
 import { dayName } from '../format/time.ts';
-import type { DaySpend } from './every-day.ts';
+import type { DaySpend } from './use-spend.ts';
 
 const HEIGHT_PX = 220;
 const DARK = matchMedia('(prefers-color-scheme: dark)');
 
-/** Bars of spend by day. Readers get the table below it; the day under the pointer is told in words. */
+/** A bar chart of spend by day. Screen readers get the table below it; the day under the pointer is described in words. */
 export function DayChart({ days }: { days: readonly DaySpend[] }) {
   const frame = useRef<HTMLDivElement>(null);
   const [pointed, setPointed] = useState<number | null>(null);
@@ -16,7 +16,7 @@ export function DayChart({ days }: { days: readonly DaySpend[] }) {
     const place = frame.current;
     if (!place) return;
     let chart = draw(place, days, setPointed);
-    // A canvas knows no colour schemes, so it is drawn anew.
+    // A canvas does not follow the colour scheme by itself, so it is drawn again.
     const repaint = () => {
       chart.destroy();
       chart = draw(place, days, setPointed);
@@ -98,7 +98,7 @@ function draw(
   );
 }
 
-/** Lays a stripe behind the bar that is pointed at, and gives its place; null where none is. */
+/** Highlights the bar under the pointer, and returns its index; null: none is pointed at. */
 function mark(chart: uPlot): number | null {
   const place = chart.cursor.idx ?? null;
   const known = chart.over.querySelector<HTMLElement>('.chart-pointed');

@@ -1,14 +1,14 @@
-import type { AccountView } from '../../../domain/account-view.ts';
-import type { Sums } from '../api/account.ts';
+import type { AccountView } from '../../../api/views/account-view.ts';
 import { callsInWords, credits } from '../format/credits.ts';
-import { Email } from '../ui/email.tsx';
+import { Email } from '../ui/elements.tsx';
 import { Threshold } from './threshold.tsx';
+import type { Spent } from './use-spend.ts';
 
-/** The numbers of the account. */
+/** The key figures of the account: balance, holds, spend, threshold. */
 export function Figures(props: {
   account: AccountView;
-  /** What was spent; undefined while it loads. */
-  spent: Sums | undefined;
+  /** Spend of the last 30 days; undefined while it loads. */
+  spent: Spent | undefined;
   /** The spend could not be read. */
   isUnknown: boolean;
   onChanged: (account: AccountView) => void;
@@ -35,7 +35,7 @@ export function Figures(props: {
   );
 }
 
-export function SpentFigure({ spent, isUnknown }: { spent: Sums | undefined; isUnknown: boolean }) {
+export function SpentFigure({ spent, isUnknown }: { spent: Spent | undefined; isUnknown: boolean }) {
   return (
     <div class="figure">
       <dt>Spent in 30 days</dt>

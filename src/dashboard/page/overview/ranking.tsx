@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
-import type { Sums } from '../api/account.ts';
 import { count, creditsInColumn } from '../format/credits.ts';
-import { Bar } from '../ui/bar.tsx';
+import { Bar } from '../ui/elements.tsx';
 import { Table } from '../ui/table.tsx';
+import type { Spent } from './use-spend.ts';
 
 const SHOWN = 8;
 
-interface Row extends Sums {
+interface Row extends Spent {
   readonly name: string;
   readonly href: string | undefined;
 }

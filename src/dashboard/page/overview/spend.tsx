@@ -1,13 +1,13 @@
 import { type Base, OWN } from '../api/account.ts';
-import { localClock, zone, zoneName } from '../format/time.ts';
-import { keyName } from '../keys/key-name.ts';
+import { count, creditsInColumn } from '../format/credits.ts';
+import { dayName, localClock, zone, zoneName } from '../format/time.ts';
+import { keyName } from '../keys/key-label.tsx';
 import { manages } from '../session/session.ts';
-import { Empty } from '../ui/empty.tsx';
+import { Empty } from '../ui/elements.tsx';
+import { Table } from '../ui/table.tsx';
 import { DayChart } from './day-chart.tsx';
-import { DayTable } from './day-table.tsx';
-import { everyDay } from './every-day.ts';
 import { Ranking } from './ranking.tsx';
-import type { SpendReports } from './use-spend.ts';
+import { type DaySpend, everyDay, type SpendReports } from './use-spend.ts';
 
 /** Where the credits went in the last 30 days: by day, by key, by model. */
 export function Spend({ of: base, byDay, byKey, byModel, keys }: SpendReports & { of: Base }) {
@@ -61,5 +61,19 @@ export function Spend({ of: base, byDay, byKey, byModel, keys }: SpendReports & 
         />
       </div>
     </>
+  );
+}
+
+export function DayTable({ days }: { days: readonly DaySpend[] }) {
+  return (
+    <Table label="Spend by day" columns={['Day (UTC)', ['Calls', 'number'], ['Credits', 'number']]}>
+      {days.toReversed().map((row) => (
+        <tr key={row.day}>
+          <th scope="row">{dayName(row.day)}</th>
+          <td class="number">{count(row.calls)}</td>
+          <td class="number">{creditsInColumn(row.credits)}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }

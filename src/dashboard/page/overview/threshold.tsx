@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { AccountView } from '../../../domain/account-view.ts';
+import type { AccountView } from '../../../api/views/account-view.ts';
 import { setThreshold } from '../api/account.ts';
 import { fieldWords } from '../api/failure.ts';
 import { useAction } from '../api/use-action.ts';
 import { credits } from '../format/credits.ts';
 import { readAmount } from '../format/read-amount.ts';
 import { announce } from '../ui/announcements.tsx';
-import { focusFirstFault } from '../ui/focus-fault.ts';
+import { focusFirstFault } from '../ui/field.tsx';
 import { useUnsaved } from '../ui/leave-guard.ts';
 
 /** The alert threshold: a figure that is edited where it stands. */

@@ -1,11 +1,12 @@
-import type { KeyView } from '../../../domain/key-view.ts';
-import { type Base, readKeys, readUsage, type UsageReport } from '../api/account.ts';
+import type { KeyView } from '../../../api/views/key-view.ts';
+import type { SumsView, UsageReportView } from '../../../api/views/usage-view.ts';
+import { type Base, readKeys, readUsage } from '../api/account.ts';
 import { type Loaded, useLoad } from '../api/use-load.ts';
 
 export interface SpendReports {
-  readonly byDay: UsageReport;
-  readonly byKey: UsageReport;
-  readonly byModel: UsageReport;
+  readonly byDay: UsageReportView;
+  readonly byKey: UsageReportView;
+  readonly byModel: UsageReportView;
   readonly keys: readonly KeyView[];
 }
 
@@ -20,4 +21,25 @@ export function useSpend(base: Base): Loaded<SpendReports> {
     ]);
     return { byDay, byKey, byModel, keys };
   });
+}
+
+/** Calls and the credits that they cost together. */
+export type Spent = Omit<SumsView, 'usage'>;
+
+export interface DaySpend extends Spent {
+  readonly day: string;
+}
+
+const DAY_MS = 86_400_000;
+
+/** A report by day, filled up with the days on which nothing was called. */
+export function everyDay({ from, to, rows }: UsageReportView): readonly DaySpend[] {
+  const known = new Map(rows.map((row) => [row.day, row]));
+  const days: DaySpend[] = [];
+  for (let ms = Date.parse(`${from}T00:00:00Z`); ms <= Date.parse(`${to}T00:00:00Z`); ms += DAY_MS) {
+    const day = new Date(ms).toISOString().slice(0, 10);
+    const { calls, credits } = known.get(day) ?? { calls: 0, credits: '0.000000' };
+    days.push({ day, calls, credits });
+  }
+  return days;
 }

@@ -1,16 +1,16 @@
 import { signal } from '@preact/signals';
 
-/** Who is signed in, and with what. The token is in session storage only: it ends with the tab. */
+/** The role and token of whoever is signed in. The token is in session storage only: it ends with the tab. */
 export interface Session {
   readonly token: string;
-  /** `key`: one that may not manage, and so sees itself only. */
+  /** `key`: a key that may not manage, and so sees itself only. */
   readonly role: 'owner' | 'key' | 'operator';
 }
 
 const PLACE = 'tollgate.session';
 
 export const session = signal<Session | undefined>(stored());
-/** Why the last session ended, where its holder did not end it. */
+/** Why the last session ended, where the user did not end it. */
 export const farewell = signal('');
 
 export function signIn(next: Session): void {
@@ -19,7 +19,7 @@ export function signIn(next: Session): void {
   session.value = next;
 }
 
-/** What the gateway says of the session's key now: that it may manage, or that it may not. */
+/** Takes over whether the session's key may manage, as the gateway just said. */
 export function setManaging(isManaging: boolean): void {
   const { token, role } = session.value ?? {};
   const now = isManaging ? 'owner' : 'key';
@@ -27,12 +27,12 @@ export function setManaging(isManaging: boolean): void {
   signIn({ token, role: now });
 }
 
-/** Whether more is seen than a key's own. */
+/** Whether the session sees the whole account, and not one key only. */
 export function manages(): boolean {
   return session.value?.role !== 'key';
 }
 
-/** `reason` is shown on the sign-in page. */
+/** Ends the session. `reason` is shown on the sign-in page. */
 export function signOut(reason = ''): void {
   sessionStorage.removeItem(PLACE);
   farewell.value = reason;

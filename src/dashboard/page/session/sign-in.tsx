@@ -67,7 +67,7 @@ export function SignIn() {
  * API, the answer about the key counts.
  */
 async function sessionOf(token: string): Promise<Session> {
-  // Other characters cannot stand in a header.
+  // Other characters cannot be sent in a header.
   if (!/^[\x21-\x7e]+$/.test(token)) {
     throw new ApiFailure(401, 'invalid_api_key', 'That is no API key. Check that it was copied whole.');
   }

@@ -1,13 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { Action } from '../api/use-action.ts';
-import { focusFirstFault } from './focus-fault.ts';
+import { focusFirstFault } from './field.tsx';
 import { FailureNote } from './note.tsx';
 
 /** A form whose sending is an action; where that fails, the first field with a fault, else the reason, gets the focus. */
 export function ActionForm(props: {
   action: Action<void>;
-  /** The fault stands at one of the fields; else it is shown below them. */
+  /** Whether the fault is shown at one of the fields; else it is shown below them. */
   isAtField: boolean;
   verb: string;
   class?: string;
@@ -23,7 +23,7 @@ export function ActionForm(props: {
       noValidate
       onSubmit={async (event) => {
         event.preventDefault();
-        // A date of which a part is typed would be sent as none.
+        // A date that is typed in part has no value, and would be sent as if the field were empty.
         if (halfTyped(event.currentTarget)?.reportValidity() === false) return;
         if (!(await action.run())) focusFirstFault(form.current);
       }}

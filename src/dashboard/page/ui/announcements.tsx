@@ -5,7 +5,7 @@ const SHOWN_FOR_MS = 6_000;
 const latest = signal('');
 let timer = 0;
 
-/** Says that something is done: shown for a while, and read out. */
+/** Announces that something is done: shown for a while, and read out by screen readers. */
 export function announce(text: string): void {
   clearTimeout(timer);
   latest.value = text;
@@ -14,10 +14,10 @@ export function announce(text: string): void {
   }, SHOWN_FOR_MS);
 }
 
-/** Where they can be shown: on the page and, above it, in the dialogs that are open. */
+/** The places where announcements can be shown: the page and, above it, the open dialogs. */
 const places = signal<readonly symbol[]>([]);
 
-/** Shows them where nothing is in front: what is outside of an open dialog is dimmed, and not read out. */
+/** Shows the latest announcement in the topmost place only: what is outside of an open dialog is dimmed, and not read out. */
 export function Announcements() {
   const place = useMemo(() => Symbol(), []);
   useLayoutEffect(() => {

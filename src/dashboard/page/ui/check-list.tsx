@@ -7,7 +7,7 @@ export interface Choice {
   readonly note?: string;
 }
 
-/** Several of a few: chips that can be ticked. None ticked means all. */
+/** A choice of several options, as chips that can be ticked. None ticked means all. */
 export function CheckList(props: {
   name: string;
   legend: string;

@@ -11,14 +11,14 @@ export interface ChipInputProps {
   list: TypedList;
   onList: (list: TypedList) => void;
   kind: ItemKind;
-  /** How an item is shown; default as it is. */
+  /** Text of an item; default: the item itself. */
   show?: (item: string) => string;
-  /** Offered while typing. */
+  /** Suggestions while typing. */
   suggestions?: readonly string[];
   error?: string | undefined;
 }
 
-/** Chips for what is in the list, and a field that says while one types whether the next one is right. */
+/** Chips for the items of the list, and an input that checks the next item while it is typed. */
 export function ChipInput(props: ChipInputProps) {
   const { name, list, onList, kind, show = (item: string) => item } = props;
   const { items, text } = list;

@@ -2,13 +2,13 @@ import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import { useAction } from '../api/use-action.ts';
 import { Dialog } from './dialog.tsx';
-import { focusFirstFault } from './focus-fault.ts';
+import { focusFirstFault } from './field.tsx';
 import { FailureNote } from './note.tsx';
 
-/** Asks before it acts, and stays where acting fails, with the reason. */
+/** A dialog that asks before an action. Where the action fails, it stays open and shows the reason. */
 export function Confirm(props: {
   title: string;
-  /** What the button says: the verb. */
+  /** Label of the button: the verb. */
   verb: string;
   danger?: boolean;
   act: () => Promise<unknown>;

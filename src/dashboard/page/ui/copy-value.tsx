@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks';
 import { announce } from './announcements.tsx';
 
-/** A value to take away, with a button that copies it. */
+/** A value with a button that copies it. */
 export function CopyValue({ label, value }: { label: string; value: string }) {
   const input = useRef<HTMLInputElement>(null);
   const copy = async () => {
@@ -23,7 +23,7 @@ export function CopyValue({ label, value }: { label: string; value: string }) {
   );
 }
 
-/** Over plain HTTP browsers have no clipboard API: there the value is selected and copied the old way. */
+/** Browsers have no clipboard API over plain HTTP: there the value is selected, and copied by execCommand. */
 async function copied(value: string, input: HTMLInputElement | null): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(value);

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { Announcements } from './announcements.tsx';
 
-/** Modal while it is there. `onCancel`: Escape; where there is none, only its own buttons close it. */
+/** A modal dialog, open while it is rendered. `onCancel` is called on Escape; without it, only its own buttons close it. */
 export function Dialog({
   title,
   onCancel,

@@ -1,6 +1,6 @@
 import type { ComponentChildren, InputHTMLAttributes, JSX } from 'preact';
 
-/** What a control in a field has to carry. */
+/** Attributes that the control of a field must carry. */
 export interface ControlAttributes {
   id: string;
   name: string;
@@ -9,14 +9,14 @@ export interface ControlAttributes {
 }
 
 export interface FieldProps {
-  /** On the wire; unique on a page. */
+  /** Name of the field in the API; unique on a page. */
   name: string;
   label: string;
   hint?: ComponentChildren;
   error?: string | undefined;
 }
 
-/** A label, a control, what it is for, and what is wrong with its value. */
+/** A label, a control, a hint and the error of its value. */
 export function Field({
   name,
   label,
@@ -63,7 +63,7 @@ export function FieldWords({
   );
 }
 
-/** The field that holds one line of text. */
+/** A field for one line of text. */
 export function TextField({
   value,
   onValue,
@@ -87,4 +87,18 @@ export function TextField({
       )}
     </Field>
   );
+}
+
+/**
+ * Moves the focus, and so the eye, to what is wrong once that is drawn: the first control of the form that is marked, else
+ * the note that says it.
+ */
+export function focusFirstFault(form: HTMLElement | null): void {
+  setTimeout(() => {
+    const fault =
+      form?.querySelector<HTMLElement>('[aria-invalid="true"], [data-fault]') ??
+      form?.querySelector<HTMLElement>('[role="alert"]');
+    fault?.focus();
+    fault?.scrollIntoView({ block: 'nearest' });
+  });
 }

@@ -1,28 +1,28 @@
 import { signal } from '@preact/signals';
 import { useLayoutEffect } from 'preact/hooks';
 
-/** A way off the page that would lose something, and waits for an answer. */
+/** A navigation that would lose unsaved work, and waits for the user's answer. */
 export interface Leaving {
   /** What would be lost. */
   readonly lost: string;
-  /** Why the page is left, where nobody chose to; else "". */
+  /** Why the page is left, where the user did not choose to; else "". */
   readonly reason: string;
   readonly go: () => void;
 }
 
-/** What is asked about now. */
+/** The navigation that the user is asked about now. */
 export const leaving = signal<Leaving | undefined>(undefined);
 
 const EDITS = 'What you changed on this page is not saved.';
-/** What would be lost, by whoever holds it. */
+/** Descriptions of unsaved work, by the component that holds it. */
 const held = new Map<symbol, string>();
 
 /**
- * While `isUnsaved`, the page is not left without a question: by its links, Back and Forward, reload, closing, signing
- * out and the end of the session. `lost` says what would be.
+ * While `isUnsaved`, asks before the page is left: by its links, Back and Forward, reload, closing, signing out and the
+ * end of the session. `lost` describes what would be lost.
  */
 export function useUnsaved(isUnsaved: boolean, lost = EDITS): void {
-  // Not useEffect: what is saved must be let go of before the address changes on account of it.
+  // Not useEffect: work that is saved must be unregistered before saving changes the address.
   useLayoutEffect(() => {
     if (!isUnsaved) return undefined;
     const holder = Symbol();
@@ -35,7 +35,10 @@ export function useUnsaved(isUnsaved: boolean, lost = EDITS): void {
   }, [isUnsaved, lost]);
 }
 
-/** Goes at once, or after a question where something would be lost. `reason`: why, where nobody chose to. */
+/**
+ * Runs `go` at once, or after a question where unsaved work would be lost. `reason`: why the page is left, where the user
+ * did not choose to.
+ */
 export function leave(go: () => void, reason = ''): void {
   const lost = [...held.values()].at(-1);
   if (lost === undefined) {
@@ -53,10 +56,10 @@ export function leave(go: () => void, reason = ''): void {
   };
 }
 
-/** The browser asks in its own words. */
+/** Has the browser ask before the tab is closed or reloaded, in its own words. */
 function refuse(event: BeforeUnloadEvent): void {
   event.preventDefault();
-  // What older browsers go by.
+  // Older browsers look at this property.
   event.returnValue = true;
 }
 
@@ -89,7 +92,7 @@ addEventListener(
   { capture: true },
 );
 
-/** What stands behind a `?` in the hash is about how the same page is shown. */
+/** Whether two addresses name different pages; what follows `?` in the hash says only how a page is shown. */
 function isOtherPage(one: string, other: string): boolean {
   return pageOf(one) !== pageOf(other);
 }

@@ -1,7 +1,7 @@
 import { Dialog } from './dialog.tsx';
 import { leaving } from './leave-guard.ts';
 
-/** Asks before a page is left on which something would be lost. */
+/** The question before a page with unsaved work is left. */
 export function LeaveQuestion() {
   const asked = leaving.value;
   if (asked === undefined) return null;

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { isBroughtBack } from '../place.ts';
 import { asLeft } from '../route.ts';
+import { isBroughtBack } from '../scroll-place.ts';
 
 let isFirst = true;
 
@@ -11,7 +11,7 @@ let isFirst = true;
  */
 export function PageFrame(props: {
   title: string;
-  /** Which of the pages of that title it is, where there are several. */
+  /** Tells pages of one title apart. */
   part?: string | undefined;
   back?: { readonly href: string; readonly name: string };
   actions?: ComponentChildren;
@@ -23,7 +23,7 @@ export function PageFrame(props: {
     document.title = `${part ? `${part} · ` : ''}${title} · Tollgate`;
   }, [title, part]);
   useEffect(() => {
-    // Not on loading: there the browser starts at the top by itself.
+    // Not on the first load: the browser starts at the top by itself.
     if (!isFirst) heading.current?.focus({ preventScroll: true });
     isFirst = false;
     if (!isBroughtBack()) scrollTo(0, 0);

@@ -1,13 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Loaded } from '../api/use-load.ts';
-import { isBroughtBack } from '../place.ts';
 import { choose, query } from '../route.ts';
+import { isBroughtBack } from '../scroll-place.ts';
 
-/** In the query of the address: the cursors of the pages up to the one that is shown; the first page has none. */
+/** Parameter in the address: the cursors of the pages up to the one that is shown; the first page has none. */
 const PAGES = 'pages';
 
-/** What to choose with a filter: its list is another, and begins at its first page. */
+/** To be set together with a filter: a filtered list begins at its first page. */
 export const FIRST_PAGE = { [PAGES]: '' } as const;
 
 export function cursors(): readonly string[] {
@@ -32,7 +32,7 @@ export function Paged(props: {
   const frame = useRef<HTMLDivElement>(null);
   const isTurned = useRef(false);
   useEffect(() => {
-    // The rows of another subject are there now.
+    // The rows that are shown belong to another subject than before.
     void subject;
     if (isTurned.current) {
       frame.current?.querySelector<HTMLElement>('.table-frame')?.focus({ preventScroll: true });

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { zone, zoneName } from '../format/time.ts';
-import { PLACES } from '../places.ts';
+import { PLACES } from '../navigation.ts';
 import { chooseZone, route } from '../route.ts';
 import { session, signOut } from '../session/session.ts';
 import { leave } from './leave-guard.ts';
 
-/** What stands around every page. */
+/** The frame of every page: navigation, content, footer. */
 export function Shell({ children }: { children: ComponentChildren }) {
   const places = PLACES[session.value?.role ?? 'owner'];
   const here = places.find(([place]) => place === route.value[0])?.[0] ?? places[0]?.[0];
@@ -36,7 +36,9 @@ export function Shell({ children }: { children: ComponentChildren }) {
       <main>{children}</main>
       <footer>
         <ZoneChoice />
-        <a href="/docs">API reference</a>
+        <p>
+          Tollgate {TOLLGATE_VERSION} · <a href="/docs">API reference</a>
+        </p>
       </footer>
     </>
   );

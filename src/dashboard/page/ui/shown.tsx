@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Loaded } from '../api/use-load.ts';
 import { FailureNote } from './note.tsx';
 
-/** Loading, failed, or the data. What failed to be renewed stays, below the reason. */
+/** Shows loading, failure, or the data. Where reloading fails, the old data stays below the reason. */
 export function Shown<Data>({
   of,
   children,

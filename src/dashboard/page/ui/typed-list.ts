@@ -1,22 +1,22 @@
-/** A list as a field holds it: what is in it, and what is typed beside it and not taken yet. */
+/** A list in a form: its items, and the text that is typed for the next one and not added yet. */
 export interface TypedList {
   readonly items: readonly string[];
   readonly text: string;
 }
 
-/** What may stand in a list. */
+/** A kind of list items. */
 export interface ItemKind {
-  /** The item as it will be kept, or undefined where the text is none. */
+  /** The item in its normal form; undefined: the text is no such item. */
   readonly read: (text: string) => string | undefined;
-  /** What is wanted: "an address or range". */
+  /** Name of the kind for messages: "an address or range". */
   readonly wanted: string;
-  /** Whether a space parts two items, as in a pasted list. */
+  /** Whether a space separates two items, as in a pasted list. */
   readonly spaceParts?: boolean;
 }
 
 export const EMPTY_LIST: TypedList = { items: [], text: '' };
 
-/** What is typed, item by item: those that can be taken, as they will be kept, and those that cannot, as they are typed. */
+/** Splits typed text: valid items in their normal form, and the rest as typed. */
 export function partsOf(text: string, { read, spaceParts }: ItemKind): { good: string[]; wrong: string[] } {
   const typed = text
     .split(spaceParts ? /[\s,;]+/ : /[,;\n]+/)
@@ -28,13 +28,13 @@ export function partsOf(text: string, { read, spaceParts }: ItemKind): { good: s
   };
 }
 
-/** The list with what is typed taken into it; what cannot be taken stays typed. */
+/** The list with the typed items added; invalid ones stay in the text. */
 export function taken({ items, text }: TypedList, kind: ItemKind): TypedList {
   const { good, wrong } = partsOf(text, kind);
   return { items: [...new Set([...items, ...good])], text: wrong.join(', ') };
 }
 
-/** What is wrong with what is typed; "" where nothing is. */
+/** The fault of the typed text, in words; "": none. */
 export function wrongIn(text: string, kind: ItemKind): string {
   const [first] = partsOf(text, kind).wrong;
   return first === undefined ? '' : `“${first}” is not ${kind.wanted}.`;

@@ -1,5 +1,14 @@
 import type { SpendingPeriod } from '../../../domain/key.ts';
 
+/** Display names of the modalities. */
+export const CATEGORY_NAMES: Readonly<Record<string, string>> = {
+  text: 'Text',
+  image: 'Images',
+  tts: 'Speech (tts)',
+  stt: 'Transcription (stt)',
+  video: 'Video',
+};
+
 /** How a spending period is named where it follows "spent" or "credits". */
 const THIS_PERIOD: Readonly<Record<SpendingPeriod, string>> = {
   daily: 'today',
@@ -13,7 +22,7 @@ export const PERIOD_NAMES: Readonly<Record<SpendingPeriod, string>> = {
   monthly: 'month (from day 1, 00:00 UTC)',
 };
 
-/** For a value that comes off the wire. */
+/** The name of a period; a word for any period where a newer gateway has one that this page does not know. */
 export function thisPeriod(period: string): string {
   return THIS_PERIOD[period as SpendingPeriod] ?? 'in this period';
 }

@@ -1,6 +1,6 @@
 import type { Session } from './session/session.ts';
 
-/** The places of the navigation, by who is signed in; the first is where one begins. */
+/** The pages of the navigation, by role; the first is the home page. */
 export const PLACES: Readonly<Record<Session['role'], readonly (readonly [place: string, name: string])[]>> =
   {
     owner: [

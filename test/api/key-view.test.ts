@@ -1,7 +1,7 @@
 import { test } from 'tap';
+import { createdKeyView, keyView } from '../../src/api/views/key-view.ts';
 import { micro } from '../../src/domain/credits.ts';
-import { createdKeyView, keyView } from '../../src/domain/key-view.ts';
-import { keyRecord } from './key-record.ts';
+import { keyRecord } from '../domain/key-record.ts';
 
 test('a key is shown as the seed has it, field by field in its order, then can_manage and version', async (t) => {
   const view = keyView(

@@ -4,25 +4,25 @@ interface Place {
   readonly href: string | null | undefined;
 }
 
-/** By the numbers that the entries of the browser's history get; a number is never given twice in a tab. */
+/** Places by the number of the history entry; a number is never given twice in a tab. */
 const places = new Map<number, Place>();
 let latest = Date.now();
 let entry = 0;
 let returning: Place | undefined;
 
-/** Numbers the entry of the history that we are at. */
+/** Numbers the current history entry. */
 export function setOut(): void {
   entry = numberOf(history.state) ?? ++latest;
   returning = undefined;
   history.replaceState({ entry }, '');
 }
 
-/** Keeps where the reader is, before another page is drawn. */
+/** Remembers where the reader is, before another page is drawn. */
 export function leavePlace(): void {
   places.set(entry, { top: scrollY, href: document.activeElement?.getAttribute('href') });
 }
 
-/** To be called at another entry of the history: whether it is one that the reader comes back to. */
+/** Called when the history entry has changed. Returns whether the reader comes back to a known place. */
 export function returnTo(): boolean {
   const known = numberOf(history.state);
   setOut();
@@ -48,7 +48,7 @@ export function isBroughtBack(): boolean {
     end.abort();
   });
   end.signal.addEventListener('abort', () => watch.disconnect());
-  // A reader who goes on meanwhile is not moved.
+  // A reader who scrolls or clicks meanwhile is not moved.
   for (const event of ['wheel', 'touchstart', 'pointerdown', 'keydown', 'hashchange']) {
     addEventListener(event, () => end.abort(), { signal: end.signal, passive: true });
   }

@@ -1,8 +1,8 @@
-import { creditsNumber, creditsString, type Micro, micro } from './credits.ts';
-import type { KeyRecord } from './key.ts';
-import { periodEndsAt, timestamp } from './period.ts';
+import { creditsNumber, creditsString, type Micro, micro } from '../../domain/credits.ts';
+import type { Category, KeyRecord, SpendingPeriod } from '../../domain/key.ts';
+import { periodEndsAt, timestamp } from '../../domain/period.ts';
 
-/** The Key object of the seed, in its order, then `can_manage` and `version` (contract section 2). */
+/** A key as its account sees it: the fields in the order of specification section 2, then `can_manage` and `version`. */
 export interface KeyView {
   readonly id: number;
   readonly name: string;
@@ -11,10 +11,11 @@ export interface KeyView {
   readonly is_active: boolean;
   readonly expires_at: string | null;
   readonly allowed_models: readonly string[];
-  readonly allowed_categories: readonly string[];
+  readonly allowed_categories: readonly Category[];
   readonly spending_limit: number | null;
+  /** Spent in the current period of `spending_period`; six decimals. */
   readonly spending_current: string;
-  readonly spending_period: string;
+  readonly spending_period: SpendingPeriod;
   readonly active_hours: string;
   readonly allowed_ips: readonly string[];
   readonly allowed_origins: readonly string[];
@@ -25,7 +26,7 @@ export interface KeyView {
   readonly version: number;
 }
 
-/** The created-key response object of the seed. */
+/** The answer to the creation of a key (specification section 2): the only one that shows its value. */
 export interface CreatedKeyView {
   readonly id: number;
   readonly name: string;
@@ -33,6 +34,13 @@ export interface CreatedKeyView {
   readonly key: string;
   readonly created_at: string;
   readonly _service: { readonly note: string };
+}
+
+/** A list of keys. */
+export interface KeyListView {
+  readonly keys: readonly KeyView[];
+  /** The `after` of the following page, null: there is none; absent where no `limit` was asked for. */
+  readonly next?: string | null;
 }
 
 /** `spentInPeriod` is what the key spent in the current period of its `spending_period`. */
@@ -60,13 +68,13 @@ export function keyView(key: KeyRecord, spentInPeriod: Micro): KeyView {
   };
 }
 
-/** The Key object of the calling key, and what it may still spend (contract section 2, "What a key sees"). */
+/** A key as it sees itself, and what it may still spend (specification section 2, "What a key sees"). */
 export interface OwnKeyView extends KeyView {
   /** Limit less spent, at least 0; null: no limit. What calls in flight hold is not counted. */
   readonly limit_remaining: string | null;
   /** When `spending_current` begins at 0 again. */
   readonly period_ends_at: string;
-  /** Of the account, in credits; only for a key that can manage. */
+  /** Balance of the account in credits; only for a key that can manage. */
   readonly credits_balance?: number;
 }
 
@@ -79,7 +87,7 @@ export function ownKeyView(key: KeyRecord, spentInPeriod: Micro, nowMs: number):
   };
 }
 
-/** The one response that shows the value of a key. */
+/** `value` is the key itself, which is stored nowhere. */
 export function createdKeyView(key: KeyRecord, value: string): CreatedKeyView {
   return {
     id: key.id,

@@ -1,13 +1,14 @@
 import type { FastifyPluginAsync } from 'fastify';
-import type { Catalog, Model } from '../domain/catalog.ts';
+import type { Catalog } from '../domain/catalog.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { modelRefusalOf } from '../domain/rules.ts';
-import type { Gatekeeper } from './gatekeeper.ts';
+import type { Gatekeeper } from '../gateway/gatekeeper.ts';
+import { type ModelListView, modelView } from './views/model-view.ts';
 
 /** `GET /v1/models` and `/v1/models/{id}`: the catalog as the calling key may use it, in OpenAI's shape. */
 export function modelsRoute(parts: { gatekeeper: Gatekeeper; catalog: () => Catalog }): FastifyPluginAsync {
   return async (app) => {
-    app.get('/v1/models', async (request) => {
+    app.get('/v1/models', async (request): Promise<ModelListView> => {
       const compiled = await parts.gatekeeper.authorise(request);
       const usable = [...parts.catalog().values()].filter((model) => !modelRefusalOf(compiled, model));
       return { object: 'list', data: usable.map(modelView) };
@@ -24,16 +25,5 @@ export function modelsRoute(parts: { gatekeeper: Gatekeeper; catalog: () => Cata
       }
       return modelView(model);
     });
-  };
-}
-
-function modelView(model: Model) {
-  // `created` is required by OpenAI's clients; the catalog knows no dates.
-  return {
-    id: model.slug,
-    object: 'model',
-    created: 0,
-    owned_by: model.upstream.name,
-    category: model.category,
   };
 }

@@ -1,0 +1,135 @@
+import type { FastifyRequest } from 'fastify';
+import { type Book, TooManyKeys, VersionConflict } from '../book/book.ts';
+import type { Config } from '../config/config.ts';
+import { GatewayError, invalidField } from '../domain/errors.ts';
+import type { KeyRecord, KeySettings } from '../domain/key.ts';
+import { carriesRestriction } from '../domain/key-settings.ts';
+import { newKeyValue } from '../domain/key-value.ts';
+import { type Ledger, LedgerUnavailable } from '../ledger/ledger.ts';
+import { pathId } from './query.ts';
+import { type CreatedKeyView, createdKeyView } from './views/key-view.ts';
+
+/** What the commands on keys work with. */
+export interface KeyCommandDeps {
+  readonly book: Book;
+  readonly ledger: Ledger;
+  readonly config: Config;
+  /** Milliseconds since the epoch; default Date.now. */
+  readonly now?: () => number;
+}
+
+/** Makes a key; the answer is the only place where its value appears. Throws `too_many_keys`. */
+export async function createKey(
+  { book, ledger, config, now = Date.now }: KeyCommandDeps,
+  accountId: number,
+  settings: KeySettings,
+): Promise<CreatedKeyView> {
+  const { value, prefix, hash } = newKeyValue(config.keyPrefix);
+  const { maxKeys } = config.accounts;
+  const key = await book
+    .createKey(accountId, { ...settings, prefix, hash }, now(), maxKeys)
+    .catch((error) => {
+      if (!(error instanceof TooManyKeys)) throw error;
+      throw new GatewayError(
+        'too_many_keys',
+        `The account has ${maxKeys} keys, inactive ones included, and may not have more. Change one that is not in use.`,
+      );
+    });
+  await onceReachable(ledger.publishKey(key, hash));
+  return createdKeyView(key, value);
+}
+
+/**
+ * Lets the publication of something new fail where Redis is out of reach. There is no older record that it would have to
+ * replace, the book has the new one, and what is unpublished is published when Redis answers again; a 503 here would lose
+ * the only copy of the key value.
+ */
+export async function onceReachable(publication: Promise<unknown>): Promise<void> {
+  try {
+    await publication;
+  } catch (error) {
+    if (!(error instanceof LedgerUnavailable)) throw error;
+  }
+}
+
+export interface KeyChange {
+  readonly accountId: number;
+  readonly keyId: number;
+  readonly settings: Partial<KeySettings>;
+  /** Version of the record that the change was built on; undefined: any. */
+  readonly ifVersion: number | undefined;
+}
+
+/**
+ * Changes a key in the book, then in Redis, and then answers, so that the next request is checked by what was answered.
+ * Throws `key_not_found`, `version_conflict`, and LedgerUnavailable where the change is in the book but not published yet;
+ * sending the request again is harmless.
+ */
+export async function changeKey(
+  { book, ledger, now = Date.now }: Pick<KeyCommandDeps, 'book' | 'ledger' | 'now'>,
+  { accountId, keyId, settings, ifVersion }: KeyChange,
+): Promise<KeyRecord> {
+  const key = await book.updateKey(accountId, keyId, settings, now(), ifVersion).catch(refuseConflict);
+  if (key === undefined) throw keyNotFound();
+  await ledger.publishKey(key);
+  return key;
+}
+
+function refuseConflict(error: unknown): never {
+  if (!(error instanceof VersionConflict)) throw error;
+  throw new GatewayError(
+    'version_conflict',
+    `The key has been changed meanwhile: it is at version ${error.current}. Read it again, and send the change with that ` +
+      'version.',
+    'If-Match',
+  );
+}
+
+/**
+ * Whether a key that another key, or the operator, creates may manage (specification section 2, "Who may manage"): as the
+ * request says, else only without restrictions. So a key that is handed out with limits cannot lift them.
+ */
+export function managesOnCreation(said: boolean | undefined, settings: Partial<KeySettings>): boolean {
+  return said ?? !carriesRestriction(settings);
+}
+
+/**
+ * What a PATCH does to `canManage` beside what it says: a restriction that *another* key, or the operator, sets takes it
+ * away; one that a key sets on itself does not, so that no owner locks themselves out.
+ */
+export function managesAfterPatch(
+  change: Partial<KeySettings>,
+  /** Whether a key changes itself. */
+  { isOwn }: { readonly isOwn: boolean },
+): { readonly canManage?: boolean } {
+  const loses = change.canManage === undefined && !isOwn && carriesRestriction(change);
+  return loses ? { canManage: false } : {};
+}
+
+/** The answer for an unknown id and for a key of another account alike (specification section 2). */
+export function keyNotFound(): GatewayError {
+  return new GatewayError('key_not_found', 'There is no key with this id in the account.');
+}
+
+/** The `key_id` of the path. Throws `key_not_found` for anything that cannot be an id. */
+export function keyIdOf(request: FastifyRequest): number {
+  const keyId = pathId((request.params as { key_id: string }).key_id);
+  if (keyId === undefined) throw keyNotFound();
+  return keyId;
+}
+
+/** One version, with quotes (an entity tag of RFC 9110) or without, or `*`. */
+export const IF_MATCH = /^(\*|"\d{1,15}"|\d{1,15})$/;
+
+/**
+ * The version on which a change is built, by the header `If-Match` (specification section 2); undefined: on any. Throws
+ * `invalid_field` for what names no single version.
+ */
+export function ifMatch(request: FastifyRequest): number | undefined {
+  const value = request.headers['if-match'];
+  if (value === undefined || value === '*') return undefined;
+  if (!IF_MATCH.test(value)) {
+    throw invalidField('If-Match', 'If-Match must be the version of the key, such as "3", or *.');
+  }
+  return Number(value.replaceAll('"', ''));
+}

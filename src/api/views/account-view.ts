@@ -1,0 +1,58 @@
+import { creditsNumber, type Micro } from '../../domain/credits.ts';
+import type { AccountRecord } from '../../domain/key.ts';
+import { timestamp } from '../../domain/period.ts';
+
+/** An account as its owner sees it (specification section 7). Amounts are numbers of credits. */
+export interface AccountView {
+  readonly id: number;
+  readonly email: string;
+  /** What is left, to the call that was settled last. */
+  readonly credits_balance: number;
+  /** What calls in flight have reserved of the balance. */
+  readonly credits_held: number;
+  readonly alert_threshold: number;
+  readonly webhook_secret: string;
+  readonly created_at: string;
+}
+
+/** An account as the operator sees it. */
+export interface OperatorAccountView extends Omit<AccountView, 'webhook_secret'> {
+  readonly is_active: boolean;
+}
+
+/** A page of `GET /api/admin/accounts/`. */
+export interface AccountPageView {
+  readonly accounts: readonly OperatorAccountView[];
+  /** The `after` of the following page; null: there is none. */
+  readonly next: string | null;
+}
+
+/** Balance and holds of an account at this moment. */
+interface LiveAmounts {
+  readonly balance: Micro;
+  readonly held: Micro;
+}
+
+export function accountView(account: AccountRecord, live: LiveAmounts): AccountView {
+  return {
+    id: account.id,
+    email: account.email,
+    credits_balance: creditsNumber(live.balance),
+    credits_held: creditsNumber(live.held),
+    alert_threshold: creditsNumber(account.alertThreshold),
+    webhook_secret: account.webhookSecret,
+    created_at: timestamp(account.createdAt),
+  };
+}
+
+export function operatorAccountView(account: AccountRecord, live: LiveAmounts): OperatorAccountView {
+  return {
+    id: account.id,
+    email: account.email,
+    is_active: account.isActive,
+    credits_balance: creditsNumber(live.balance),
+    credits_held: creditsNumber(live.held),
+    alert_threshold: creditsNumber(account.alertThreshold),
+    created_at: timestamp(account.createdAt),
+  };
+}

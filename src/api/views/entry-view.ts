@@ -1,0 +1,82 @@
+import type { LedgerEntry } from '../../book/book.ts';
+import { creditsString } from '../../domain/credits.ts';
+import type { Category } from '../../domain/key.ts';
+import type { EntryType, Outcome, Usage } from '../../domain/ledger-entry.ts';
+import { timestamp } from '../../domain/period.ts';
+
+/** Usage as clients see it: the unit is in the name. A CSV export has its columns in this order. */
+export const USAGE_NAMES = {
+  input: 'input_tokens',
+  output: 'output_tokens',
+  cachedInput: 'cached_input_tokens',
+  cacheWrite: 'cache_write_tokens',
+  characters: 'characters',
+  images: 'images',
+  audioSeconds: 'audio_seconds',
+  videoSeconds: 'video_seconds',
+  requests: 'requests',
+} as const satisfies Record<keyof Usage, string>;
+
+export type UsageName = (typeof USAGE_NAMES)[keyof Usage];
+export type UsageView = { [Name in UsageName]?: number };
+
+/** A ledger entry (specification section 7). */
+export interface EntryView {
+  readonly id: string;
+  readonly type: EntryType;
+  readonly created_at: string;
+  readonly key_id: number | null;
+  readonly model: string | null;
+  readonly category: Category | null;
+  readonly endpoint: string | null;
+  readonly status: number | null;
+  readonly outcome: Outcome | null;
+  readonly usage: UsageView;
+  readonly estimated: boolean;
+  /** Signed, six decimals: a charge is negative. */
+  readonly credits: string;
+  /** Six decimals; null for a key that sees itself only. */
+  readonly balance_after: string | null;
+  /** Says why, of top-ups and adjustments. */
+  readonly note: string | null;
+}
+
+/** A page of a ledger, newest first. */
+export interface EntryPageView {
+  readonly entries: readonly EntryView[];
+  /** The `before` of the following page; null: there is none. */
+  readonly next: string | null;
+}
+
+/** Renames the units; one that is absent stays absent. */
+export function usageView(usage: Usage): UsageView {
+  const view: UsageView = {};
+  for (const [unit, name] of Object.entries(USAGE_NAMES)) {
+    const amount = usage[unit as keyof Usage];
+    if (amount !== undefined) view[name] = amount;
+  }
+  return view;
+}
+
+/** `onlyKeyId` given: a key that sees itself only reads the entry, and is not shown the balance of the account. */
+export function entryView(
+  entry: LedgerEntry,
+  { onlyKeyId }: { readonly onlyKeyId: number | undefined },
+): EntryView {
+  return {
+    id: entry.id,
+    type: entry.type,
+    created_at: timestamp(entry.createdAt),
+    key_id: entry.keyId,
+    model: entry.model,
+    category: entry.category,
+    endpoint: entry.endpoint,
+    status: entry.status,
+    outcome: entry.outcome,
+    usage: usageView(entry.usage),
+    estimated: entry.estimated,
+    credits: creditsString(entry.credits),
+    balance_after: onlyKeyId === undefined ? creditsString(entry.balanceAfter) : null,
+    note: entry.note ?? null,
+  };
+}

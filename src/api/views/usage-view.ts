@@ -1,0 +1,71 @@
+import type { UsageRow } from '../../book/book.ts';
+import { creditsString } from '../../domain/credits.ts';
+import type { Usage } from '../../domain/ledger-entry.ts';
+import { dayString } from '../../domain/period.ts';
+import { USAGE_NAMES, type UsageView, usageView } from './entry-view.ts';
+
+/** The words of `group_by`, each with the field that names the group in a row. */
+export const GROUP_FIELDS = { day: 'day', key: 'key_id', model: 'model' } as const;
+export type UsageGroup = keyof typeof GROUP_FIELDS;
+
+export interface SumsView {
+  readonly calls: number;
+  /** Six decimals. */
+  readonly credits: string;
+  readonly usage: UsageView;
+}
+
+/** The sums of one group. Of `day`, `key_id` and `model`, a row has the field that the report is grouped by. */
+export interface UsageRowView extends SumsView {
+  readonly day?: string;
+  readonly key_id?: number | null;
+  readonly model?: string | null;
+}
+
+/** What was used in whole UTC days (specification section 7); `from` and `to` are both included. */
+export interface UsageReportView {
+  readonly from: string;
+  readonly to: string;
+  readonly group_by: UsageGroup;
+  readonly rows: readonly UsageRowView[];
+  readonly total: SumsView;
+}
+
+/** `from` and `to` are days since 1970-01-01 UTC. */
+export function usageReportView(
+  { from, to }: { readonly from: number; readonly to: number },
+  group: UsageGroup,
+  rows: readonly UsageRow[],
+): UsageReportView {
+  return {
+    from: dayString(from),
+    to: dayString(to),
+    group_by: group,
+    rows: rows.map((row) => ({ [GROUP_FIELDS[group]]: row.group, ...sumsView(row) })),
+    total: sumsView(totalOf(rows)),
+  };
+}
+
+type Sums = Omit<UsageRow, 'group'>;
+
+function sumsView({ calls, credits, usage }: Sums): SumsView {
+  return { calls, credits: creditsString(credits), usage: usageView(usage) };
+}
+
+function totalOf(rows: readonly UsageRow[]): Sums {
+  const usage: Usage = {};
+  for (const unit of Object.keys(USAGE_NAMES) as (keyof Usage)[]) {
+    const amounts = rows.flatMap((row) => row.usage[unit] ?? []);
+    if (amounts.length > 0) usage[unit] = sixDecimals(amounts.reduce((sum, amount) => sum + amount, 0));
+  }
+  return {
+    calls: rows.reduce((sum, row) => sum + row.calls, 0),
+    credits: rows.reduce((sum, row) => sum + row.credits, 0n),
+    usage,
+  };
+}
+
+/** Seconds may be fractions, and 0.1 + 0.2 should read 0.3. Credits are integers and are never rounded here. */
+function sixDecimals(amount: number): number {
+  return Number(amount.toFixed(6));
+}

@@ -1,2 +1,0 @@
-/** Styles are bundled, and have nothing to import. */
-declare module '*.css';
