@@ -14,7 +14,7 @@ export interface Check {
 type Ask = (sql: string) => Promise<bigint>;
 
 /**
- * Invariants 1 to 4 of contract section 5, in SQL of its own and over a connection of its own, after the gateways have
+ * Invariants 1 to 4 of specification section 5, in SQL of its own and over a connection of its own, after the gateways have
  * stopped: none of the gateway's code takes part. `upstreamCalls`: how many calls of gateways the upstream saw.
  */
 export async function checkBook(place: Place, upstreamCalls: number): Promise<Check[]> {

@@ -8,7 +8,7 @@ import { streams } from './profile-streams.ts';
 import { uploads } from './profile-uploads.ts';
 import type { ProfileReport, Skipped } from './report.ts';
 
-/** Contract section 9, in the order in which they run. */
+/** Specification section 9, in the order in which they run. */
 export const PROFILES: ReadonlyMap<string, (options: Options) => Promise<ProfileReport | Skipped>> = new Map<
   string,
   (options: Options) => Promise<ProfileReport | Skipped>

@@ -1,4 +1,4 @@
-/** The load tests (contract section 9). README.md says how to read what they print. */
+/** The load tests (specification section 9). README.md says how to read what they print. */
 import { drawChart } from './chart.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
 import { ONLY_BY_NAME, PROFILES } from './profiles.ts';

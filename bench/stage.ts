@@ -40,7 +40,7 @@ export interface Stage {
   readonly gateway: Target;
   /** nginx, HAProxy: what is installed. */
   plainProxies(): Promise<Target[]>;
-  /** Stops the gateways, then reads the book behind their backs (contract section 5, invariants 1 to 4). */
+  /** Stops the gateways, then reads the book behind their backs (specification section 5, invariants 1 to 4). */
   close(): Promise<Check[]>;
 }
 

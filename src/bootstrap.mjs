@@ -1,6 +1,6 @@
 /**
  * What every npm script runs: `node src/bootstrap.mjs <verb> [arguments]`. It brings a fresh clone to where the verb can
- * be done (contract section 1, "npm start", "npm test"), which takes no time once it is done, and then does it.
+ * be done (specification section 1, "npm start", "npm test"), which takes no time once it is done, and then does it.
  *
  * Plain JavaScript without dependencies, because it runs before there are any, on whatever Node the machine has (18 or
  * newer); the verbs run on Node 24, which is one of the dependencies.

@@ -9,7 +9,7 @@ import { loadConfig } from '../src/config/load.ts';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-/** What a stop takes at most: calls in flight, settles and journal, alerts that are due, the last traces (contract section 1, "Stop"). */
+/** What a stop takes at most: calls in flight, settles and journal, alerts that are due, the last traces (specification section 1, "Stop"). */
 const STOP_S = 54;
 
 interface Service {

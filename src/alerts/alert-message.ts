@@ -4,7 +4,7 @@ import { creditsNumber } from '../domain/credits.ts';
 import { signatureHeaders } from './sign.ts';
 
 /**
- * The low-credits alert as it goes over the wire (seed, "Low-credits alert payload"; contract section 6). A test alert
+ * The low-credits alert as it goes over the wire (specification section 6). A test alert
  * has the same body and is marked by the header `webhook-test: true`. `at` is in milliseconds since the epoch.
  */
 export function alertMessage(

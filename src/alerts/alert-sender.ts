@@ -25,7 +25,7 @@ const OF_ONE_ACCOUNT = 16;
 const RETRIES_MS = [100, 500, 2_000, 5_000, 10_000];
 
 /**
- * Sends claimed alerts, each with one POST for each of its deliveries (contract section 6). Accounts share the slots
+ * Sends claimed alerts, each with one POST for each of its deliveries (specification section 6). Accounts share the slots
  * (fair-slots.ts), and an account has one alert at a time of which receivers wait for one: with ten thousand keys that all
  * lead to receivers which do not answer, it delays its own alerts only. Of such an alert a page of deliveries is in memory.
  */

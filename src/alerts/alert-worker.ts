@@ -15,7 +15,7 @@ const LAST_PASS_MS = 1_000;
 const ACCOUNTS_AT_ONCE = 100;
 
 /**
- * Sends the alerts that are queued in the book (contract section 6), outside the request path.
+ * Sends the alerts that are queued in the book (specification section 6), outside the request path.
  *
  * The worker: idle → running (start) → stopped (stop; final). While it runs it is either asleep, its timer armed, or
  * in a pass: it claims the next alert of each account, again and again, until none is left of an account that the sender has

@@ -7,7 +7,7 @@ import type { Resolve } from './resolve.ts';
 export class BlockedAddress extends Error {}
 
 /**
- * Connects only to public addresses (contract section 6, SSRF). A name is resolved once, and the very addresses that
+ * Connects only to public addresses (specification section 6, SSRF). A name is resolved once, and the very addresses that
  * were checked are the ones connected to, so a name that changes its answer between check and connect (DNS
  * rebinding) gains nothing. One address that is not public refuses the name. TLS certificates are verified whatever
  * the environment says; HTTP/1.1 only. `signal` ends the attempt at any stage.

@@ -8,7 +8,7 @@ export type Resolve = (hostname: string, signal: AbortSignal) => Promise<LookupA
 /**
  * Resolves like the system does, hosts file before DNS, but without `dns.lookup`: that holds one of the process' four
  * pool threads until it has an answer, and connections to upstreams wait for the same threads. A few webhooks under a
- * name server that never answers would so delay API traffic, which an alert must not (seed, "Delivery").
+ * name server that never answers would so delay API traffic, which an alert must not (specification section 6).
  */
 export async function resolveAddresses(hostname: string, signal: AbortSignal): Promise<LookupAddress[]> {
   const name = hostname.toLowerCase().replace(/\.$/, '');

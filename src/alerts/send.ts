@@ -29,7 +29,7 @@ const DRAIN_LIMIT_BYTES = 16 * 1024;
 const DRAIN_LIMIT_MS = 1_000;
 
 /**
- * Sends one POST, once (contract section 6): no retry, no redirect followed, on a connection of its own that is closed
+ * Sends one POST, once (specification section 6): no retry, no redirect followed, on a connection of its own that is closed
  * afterwards. Rejects only where `signal` aborts: then whether the receiver got the post is not known.
  */
 export async function send(post: Post, resolve: Resolve = resolveAddresses): Promise<PostResult> {

@@ -19,7 +19,7 @@ export type AccountDeps = AlertRouteDeps;
 
 const docs = { tags: ['Account'], security: BY_KEY };
 
-/** What an owner sees and sets of their account with a key (contract section 7). */
+/** What an owner sees and sets of their account with a key (specification section 7). */
 export function accountRoutes(deps: AccountDeps): FastifyPluginAsync {
   return async (app) => {
     speakJson(app);

@@ -29,7 +29,7 @@ const docs = { tags: ['Operator'], security: BY_OPERATOR };
 const PATH = '/api/admin/accounts/:account_id/keys/';
 
 /**
- * The keys of an account, for its operator. The contract names the creation alone; to list, change and revoke them is
+ * The keys of an account, for its operator. The specification names the creation alone; to list, change and revoke them is
  * what an operator needs when an owner reports a leaked key and cannot act.
  */
 export function adminKeyRoutes(app: FastifyInstance, deps: AdminDeps): void {

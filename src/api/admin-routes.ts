@@ -9,7 +9,7 @@ import { speakJson } from './json-routes.ts';
 import { newAccountRoute } from './new-account-route.ts';
 import { refuseUnknownParameters } from './query.ts';
 
-/** The operator's routes (contract section 7): accounts, their credits, their keys, and what they used. */
+/** The operator's routes (specification section 7): accounts, their credits, their keys, and what they used. */
 export function adminRoutes(deps: AdminDeps): FastifyPluginAsync {
   const { adminToken } = deps.config;
   const isOperator = adminToken === undefined ? undefined : adminTokenCheck(adminToken);

@@ -24,7 +24,7 @@ export interface AlertRouteDeps {
 
 const docs = { tags: ['Account'], security: BY_KEY };
 
-/** Low-credits alerts: what became of them, and a marked test (contract sections 6 and 7). */
+/** Low-credits alerts: what became of them, and a marked test (specification sections 6 and 7). */
 export function alertRoutes(app: FastifyInstance, deps: AlertRouteDeps): void {
   listRoute(app, deps);
   testRoute(app, deps);

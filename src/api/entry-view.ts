@@ -30,7 +30,7 @@ export function usageView(usage: Usage): UsageView {
   return view;
 }
 
-/** Contract section 7, "Ledger entry"; without the balance for a key that sees itself only. */
+/** Specification section 7, "Ledger entry"; without the balance for a key that sees itself only. */
 export function entryView(entry: LedgerEntry, { onlyKeyId }: Pick<Reader, 'onlyKeyId'>) {
   return {
     id: entry.id,

@@ -18,7 +18,7 @@ export interface ExplainRequest {
   readonly at: number | undefined;
 }
 
-/** Reads the body of an explain request (contract section 7). Throws `invalid_field`. */
+/** Reads the body of an explain request (specification section 7). Throws `invalid_field`. */
 export function parseExplain(body: unknown): ExplainRequest {
   const fields = objectBody(body, Object.keys(ExplainBody.properties));
   return {

@@ -34,7 +34,7 @@ export interface ExplainDeps {
 }
 
 /**
- * `POST /api/keys/<id>/explain/` (contract section 7): what a call would be answered. Sends and spends nothing. `at`
+ * `POST /api/keys/<id>/explain/` (specification section 7): what a call would be answered. Sends and spends nothing. `at`
  * moves active_hours and expires_at; credits and spends are always those of this moment.
  */
 export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {

@@ -7,7 +7,7 @@ import { CALLER_CHECKS, type Caller, type CompiledKey, MODEL_CHECKS, type Refusa
 import { ENDPOINTS, type Endpoint } from '../gateway/endpoints.ts';
 import { readJsonBody } from '../gateway/request/json-body.ts';
 
-/** A call as section 3 of the contract would judge it, with the live state of its key and account. */
+/** A call as specification section 3 would judge it, with the live state of its key and account. */
 export interface ExplainedCall {
   readonly compiled: CompiledKey;
   /** Of the key: what it shows of itself. */
@@ -41,7 +41,7 @@ export interface Explanation {
 }
 
 /**
- * All checks of contract section 3 in its order, by the functions that judge the calls themselves; the later ones also
+ * All checks of specification section 3 in its order, by the functions that judge the calls themselves; the later ones also
  * where an earlier one fails, so that an owner sees everything that stands in the way at once.
  */
 export function explain(call: ExplainedCall): Explanation {

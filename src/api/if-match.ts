@@ -5,7 +5,7 @@ import { invalidField } from '../domain/errors.ts';
 export const IF_MATCH = /^(\*|"\d{1,15}"|\d{1,15})$/;
 
 /**
- * The version on which a change is built, by the header `If-Match` (contract section 2); undefined: on any. Throws
+ * The version on which a change is built, by the header `If-Match` (specification section 2); undefined: on any. Throws
  * `invalid_field` for what names no single version.
  */
 export function ifMatch(request: FastifyRequest): number | undefined {

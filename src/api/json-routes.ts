@@ -11,7 +11,7 @@ const BODY_LIMIT_BYTES = 1_048_576;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Makes a plugin's own scope speak the JSON of contract sections 2 and 7, whatever the rest of the app reads:
+ * Makes a plugin's own scope speak the JSON of specification sections 2 and 7, whatever the rest of the app reads:
  * every other content type is 415, answers are never cached, and an empty body is no body (DELETE is often sent
  * with a JSON content type and nothing behind it).
  *

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { GatewayError } from '../domain/errors.ts';
 import { pathId } from './query.ts';
 
-/** The answer for an unknown id and for a key of another account alike (contract section 2). */
+/** The answer for an unknown id and for a key of another account alike (specification section 2). */
 export function keyNotFound(): GatewayError {
   return new GatewayError('key_not_found', 'There is no key with this id in the account.');
 }

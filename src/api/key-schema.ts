@@ -100,7 +100,7 @@ const prefix = Type.String({
   description: 'Start of the key value, by which a key is told from others without revealing it.',
 });
 
-/** Seed, "Key (as returned by the list operation)", in its order, then `can_manage` and `version` of contract section 2. */
+/** A key as the list shows it: the fields of specification section 2 in their order, then `can_manage` and `version`. */
 export const Key = Type.Object(
   {
     id: id('Names the key in paths.'),
@@ -129,7 +129,7 @@ export const Key = Type.Object(
   { title: 'Key', description: 'A key, without its value.' },
 );
 
-/** Contract section 2, "What a key sees". */
+/** Specification section 2, "What a key sees". */
 export const OwnKey = Type.Object(
   {
     ...Key.properties,
@@ -161,7 +161,7 @@ export const KeyListQuery = Type.Object({
   after: cursor('The `next` of the page before: keys with higher ids only.'),
 });
 
-/** Seed, "Created-key response object". */
+/** Answer to the creation of a key, the one place that shows its value (specification section 2). */
 export const CreatedKey = Type.Object(
   {
     id: id('Names the key in paths.'),
@@ -188,7 +188,7 @@ export const KeyPatch = Type.Partial(Type.Object(settings), {
   additionalProperties: false,
 });
 
-/** Contract section 2, "Defaults". */
+/** Specification section 2, "Defaults". */
 const optional = {
   description: { ...settings.description, default: DEFAULT_SETTINGS.description },
   is_active: { ...settings.is_active, default: DEFAULT_SETTINGS.isActive },

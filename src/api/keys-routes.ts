@@ -49,7 +49,7 @@ export interface KeysDeps {
 const docs = { tags: ['Keys'], security: BY_KEY };
 
 /**
- * The routes of the seed: list, create, update, delete (contract section 2). Who calls is judged before what was
+ * Routes that list, create, update and delete keys (specification section 2). Who calls is judged before what was
  * sent, so a key that may not manage learns nothing about which ids or values would be right.
  */
 export function keysRoutes(deps: KeysDeps): FastifyPluginAsync {
@@ -76,7 +76,7 @@ function listRoute(app: FastifyInstance, deps: KeysDeps): void {
   };
   app.get('/api/keys/', { schema }, async (request, reply) => {
     const { id, accountId, canManage } = await callingKey(deps.gatekeeper, request);
-    // A key that cannot manage sees itself only (contract section 2, "What a key sees").
+    // A key that cannot manage sees itself only (specification section 2, "What a key sees").
     return sendKeys(deps, request, reply, accountId, canManage ? undefined : id);
   });
 }

@@ -14,7 +14,7 @@ export interface LedgerRouteDeps extends LedgerReading {
 
 const docs = { tags: ['Account'], security: BY_KEY };
 
-/** The ledger and its entries (contract section 7). */
+/** The ledger and its entries (specification section 7). */
 export function ledgerRoutes(app: FastifyInstance, deps: LedgerRouteDeps): void {
   listRoute(app, deps);
   entryRoute(app, deps);

@@ -29,7 +29,7 @@ const orNull = <Schema extends ReturnType<typeof Type.String> | ReturnType<typeo
 const day = (description: string) => Type.String({ format: 'date', description });
 const ofCall = 'null where the entry is of no call.';
 
-/** Contract section 7, "Ledger entry". */
+/** Specification section 7, "Ledger entry". */
 export const Entry = Type.Object(
   {
     id: Type.String({ description: '`x-request-id` of the call, or the id of the change of the balance.' }),

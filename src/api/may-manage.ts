@@ -37,7 +37,7 @@ export function beforeTheBody(gatekeeper: Gatekeeper): onRequestAsyncHookHandler
 }
 
 /**
- * Whether a key that another key, or the operator, creates may manage (contract section 2, "Who may manage"): as the request says,
+ * Whether a key that another key, or the operator, creates may manage (specification section 2, "Who may manage"): as the request says,
  * else only without restrictions. So a key that is handed out with limits cannot lift them.
  */
 export function managesOnCreation(said: boolean | undefined, settings: Partial<KeySettings>): boolean {

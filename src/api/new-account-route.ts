@@ -14,7 +14,7 @@ import { BY_OPERATOR } from './docs/operation.ts';
 import { BODY_REFUSALS, OPERATOR_REFUSALS } from './docs/refusals.ts';
 import { emailField } from './email-field.ts';
 
-/** Seed, "Limits". */
+/** Specification section 6: the balance at which the low-credits alert is sent, until the owner sets another. */
 const DEFAULT_ALERT_THRESHOLD = micro(100 * MICRO_PER_CREDIT);
 const NO_CREDITS = micro(0);
 

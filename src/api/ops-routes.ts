@@ -28,7 +28,7 @@ const docs = { tags: ['Operations'] };
 /** A request that carries one of these came through a proxy: its socket says nothing about who asks. */
 const FORWARDING_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
 
-/** What an operator's machinery asks (contract section 7, "Operations"). */
+/** What an operator's machinery asks (specification section 7, "Operations"). */
 export function opsRoutes(deps: OpsDeps): FastifyPluginAsync {
   return async (app) => {
     app.addHook('onRequest', async (_request, reply) => {

@@ -19,7 +19,7 @@ export interface OwnKeyDeps {
   readonly now?: () => number;
 }
 
-/** `GET /api/key/`: what a key is, and what it may still spend (contract section 2, "What a key sees"). */
+/** `GET /api/key/`: what a key is, and what it may still spend (specification section 2, "What a key sees"). */
 export function ownKeyRoute(app: FastifyInstance, { ledger, gatekeeper, now = Date.now }: OwnKeyDeps): void {
   const schema: FastifySchema = {
     tags: ['Keys'],

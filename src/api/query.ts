@@ -13,7 +13,7 @@ export function queryOf(request: { readonly query: unknown }): Query {
 const LONGEST_NAME = 100;
 
 /**
- * Refuses parameters that the schema of the route does not name, and those that are sent twice (contract section 2):
+ * Refuses parameters that the schema of the route does not name, and those that are sent twice (specification section 2):
  * nobody gets another answer than they asked for. Throws `invalid_field`.
  */
 export function refuseUnknownParameters(request: FastifyRequest): void {

@@ -2,7 +2,7 @@ import type { JudgedKey } from '../domain/rules.ts';
 import { keyNotFound } from './key-path.ts';
 import { integerParam, type Query } from './query.ts';
 
-/** Who reads the entries and sums of an account (contract section 2, "What a key sees"). */
+/** Who reads the entries and sums of an account (specification section 2, "What a key sees"). */
 export interface Reader {
   readonly accountId: number;
   /** The one key that is seen, without any balance; undefined: all of the account. */

@@ -11,7 +11,7 @@ export interface UsageRouteDeps extends UsageReading {
   readonly gatekeeper: Gatekeeper;
 }
 
-/** `GET /api/account/usage/`: calls, credits and units used, by day, key or model (contract section 7). */
+/** `GET /api/account/usage/`: calls, credits and units used, by day, key or model (specification section 7). */
 export function usageRoute(app: FastifyInstance, deps: UsageRouteDeps): void {
   const schema: FastifySchema = {
     tags: ['Account'],

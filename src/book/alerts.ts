@@ -82,7 +82,7 @@ export function alertQueries(store: Store): Alerts {
   };
 }
 
-/** The update decides: of all that try at once, one finds the alert queued (contract section 6, "never twice"). */
+/** The update decides: of all that try at once, one finds the alert queued (specification section 6, "never twice"). */
 async function claim(trx: Trx, id: number, now: number): Promise<ClaimedAlert | undefined> {
   const alert = await trx
     .updateTable('alerts')

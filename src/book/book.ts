@@ -142,7 +142,7 @@ export interface PlannedDelivery {
   readonly url: string;
 }
 
-/** What an upstream keeps of a call: it belongs to the account that made the call (contract section 4). */
+/** What an upstream keeps of a call: it belongs to the account that made the call (specification section 4). */
 export interface StoredObject {
   readonly accountId: number;
   /** Name of the upstream in the configuration; ids are only unique within one. */

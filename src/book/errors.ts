@@ -1,6 +1,6 @@
 /**
  * Thrown by `openBook` where waiting would not help: the message is one line for the operator that says what is wrong
- * and what to do (contract section 1, "Refusal to start"). It never holds a password.
+ * and what to do (specification section 1, "Refusal to start"). It never holds a password.
  */
 export class CannotOpenBook extends Error {
   override readonly name: string = 'CannotOpenBook';

@@ -3,7 +3,7 @@ import type { Micro } from '../domain/credits.ts';
 import { type Book, TooManyTestAlerts } from './book.ts';
 import type { Store, Trx } from './store.ts';
 
-/** Contract section 7: at most so many test alerts of one account within so long. */
+/** Specification section 7: at most so many test alerts of one account within so long. */
 const MOST = 5;
 const SPAN_MS = 60_000;
 

@@ -3,7 +3,7 @@ import { accessSync, constants, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { progress, Stop } from './stop.mjs';
 
-/** Contract section 1: the gateway's private Redis. Throws Stop where there is none and none may be installed. */
+/** Specification section 1: the gateway's private Redis. Throws Stop where there is none and none may be installed. */
 export function ensureRedis() {
   ensure({
     what: 'Redis or Valkey (redis-server or valkey-server)',

@@ -33,7 +33,7 @@ export interface Summary {
 }
 
 /**
- * Proves for every account that its ledger, its stored balance and its live balance in Redis agree (contract section 7),
+ * Proves for every account that its ledger, its stored balance and its live balance in Redis agree (specification section 7),
  * also beside a running gateway. Rejects where it cannot be told.
  */
 export async function reconcileAccounts(config: Config, listener: Listener): Promise<Summary> {

@@ -22,7 +22,7 @@ export interface Waiting {
   readonly models: readonly Model[];
 }
 
-/** Everything that can be set, checked, defaulted and frozen (contract section 1). Times in milliseconds. */
+/** Everything that can be set, checked, defaulted and frozen (specification section 1). Times in milliseconds. */
 export interface Config {
   readonly server: {
     readonly host: string;

@@ -31,7 +31,7 @@ export class ConfigError extends Error {
 }
 
 /**
- * The settings from the config file and the environment, which wins (contract section 1). `file` wins over
+ * The settings from the config file and the environment, which wins (specification section 1). `file` wins over
  * TOLLGATE_CONFIG. Relative paths start at the working directory. Throws ConfigError, which names every fault at once.
  */
 export function loadConfig({ env, file }: { env: NodeJS.ProcessEnv; file?: string }): Config {

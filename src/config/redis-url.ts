@@ -1,4 +1,4 @@
-/** Where Redis is: contract section 1, "Redis". */
+/** Where Redis is: specification section 1, "Redis". */
 export type RedisAddress =
   | { readonly kind: 'socket'; readonly path: string }
   | { readonly kind: 'single'; readonly url: string }

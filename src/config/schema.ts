@@ -114,7 +114,7 @@ const priceSection = section({
   request: unitPrice('request', 'Credits per request'),
 });
 
-/** Absent = 0, but tokens in and out of a cache cost what input costs, unless priced (contract section 1). */
+/** Absent = 0, but tokens in and out of a cache cost what input costs, unless priced (specification section 1). */
 const price: Reader<Price> = reader({ ...priceSection.schema, minProperties: 1 }, (value, path, faults) => {
   const read = priceSection(value, path, faults);
   if (!read) return undefined;
@@ -279,7 +279,7 @@ function optionalSection<T>(read: Reader<T>, description: string): Field<T> {
   return { read, description, orElse: () => read(new Map(), '', new Faults()) as T };
 }
 
-/** The whole config file (contract section 1). config/gateway.yaml explains every key. */
+/** The whole config file (specification section 1). config/gateway.yaml explains every key. */
 export const configFile = section({
   server: optionalSection(serverSection, 'Where the gateway listens'),
   alerts: optionalSection(alertsSection, 'Delivery of low-credits alerts'),

@@ -17,7 +17,7 @@ export interface Used {
 }
 
 /**
- * The tree with every `${NAME}` in a text value replaced by that environment variable (contract section 1). One that is
+ * The tree with every `${NAME}` in a text value replaced by that environment variable (specification section 1). One that is
  * unset or empty is reported, and something valid stands in the tree for it, so that the rest of its section can be
  * checked. Keys are left alone.
  */

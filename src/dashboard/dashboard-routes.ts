@@ -29,7 +29,7 @@ const HEADERS = {
 } as const;
 
 /**
- * The page of contract section 8 and its assets, compressed when they were built. The page is asked for anew each time;
+ * The page of specification section 8 and its assets, compressed when they were built. The page is asked for anew each time;
  * the assets have the hash of their content in their names and are kept for good.
  */
 export function dashboardRoutes(folder = PAGE_FOLDER): FastifyPluginAsync {

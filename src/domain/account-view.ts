@@ -1,4 +1,4 @@
-/** An account as its owner sees it (contract section 7). Credits are numbers of credits. */
+/** An account as its owner sees it (specification section 7). Credits are numbers of credits. */
 export interface AccountView {
   readonly id: number;
   readonly email: string;

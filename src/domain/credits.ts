@@ -1,7 +1,7 @@
 import { shiftDecimal } from './decimal.ts';
 
 /**
- * Credits as integers. 1 credit = 1,000,000 micro-credits (contract, "Words used").
+ * Credits as integers. 1 credit = 1,000,000 micro-credits (specification section 5).
  *
  * A `Micro` is a safe integer (below 2^53), never a fraction: it holds balances up to 9,007,199,254
  * credits exactly, both here and in Lua, whose numbers are doubles too. It becomes a decimal only at

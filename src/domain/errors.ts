@@ -1,5 +1,5 @@
 /**
- * Every error code that a client can see, in one place (contract sections 2, 3, 4, 7): HTTP status and type.
+ * Every error code that a client can see, in one place (specification sections 2, 3, 4, 7): HTTP status and type.
  * The README lists them; a test holds the two together.
  */
 export const ERRORS = {
@@ -75,7 +75,7 @@ export class GatewayError extends Error {
     return ERRORS[this.code][0];
   }
 
-  /** Contract section 3: `{"error":{"message","type","param","code"}}`. */
+  /** Specification section 3: `{"error":{"message","type","param","code"}}`. */
   body(): { error: { message: string; type: string; param: string | null; code: ErrorCode } } {
     return {
       error: { message: this.message, type: ERRORS[this.code][1], param: this.param, code: this.code },

@@ -8,7 +8,7 @@ import { parseOriginRule } from './origins.ts';
 import { parseTimestamp } from './period.ts';
 
 /**
- * Reads one field of a key as a client sent it (contract section 2) into the form in which it is stored. Throws
+ * Reads one field of a key as a client sent it (specification section 2) into the form in which it is stored. Throws
  * `invalid_field` that names the field (`param`) and says what would be right.
  */
 export type FieldReader<T> = (param: string, value: unknown) => T;

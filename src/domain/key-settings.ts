@@ -20,7 +20,7 @@ import {
 type Field = keyof KeySettings;
 type Draft = { -readonly [F in Field]?: KeySettings[F] };
 
-/** Every field that create and PATCH take (contract section 2): its name on the wire, and its reader. */
+/** Every field that create and PATCH take (specification section 2): its name on the wire, and its reader. */
 const FIELDS: { readonly [F in Field]: readonly [wireName: string, read: FieldReader<KeySettings[F]>] } = {
   name: ['name', readName],
   description: ['description', readDescription],
@@ -43,7 +43,7 @@ const FIELD_BY_WIRE_NAME: ReadonlyMap<string, Field> = new Map(
   (Object.keys(FIELDS) as Field[]).map((field) => [FIELDS[field][0], field]),
 );
 
-/** What a key has unless its creation says otherwise (contract section 2, "Defaults"). */
+/** What a key has unless its creation says otherwise (specification section 2, "Defaults"). */
 export const DEFAULT_SETTINGS: Omit<KeySettings, 'name' | 'canManage'> = Object.freeze({
   description: '',
   isActive: true,
@@ -89,7 +89,7 @@ export function parseNewKey(input: unknown): NewKeySettings {
   return { settings: { ...DEFAULT_SETTINGS, ...rest, name }, canManage };
 }
 
-/** What restricts a key, in the sense of "Who may manage" (contract section 2). */
+/** What restricts a key, in the sense of "Who may manage" (specification section 2). */
 export const RESTRICTION_FIELDS = [
   'allowedModels',
   'allowedCategories',

@@ -6,7 +6,7 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 32;
 /** 62^6 > 2^32. */
 const CHECKSUM_LENGTH = 6;
-/** How much of the random part a key shows of itself (contract section 2). */
+/** How much of the random part a key shows of itself (specification section 2). */
 const SHOWN_LENGTH = 4;
 
 export interface NewKeyValue {
@@ -18,7 +18,7 @@ export interface NewKeyValue {
   readonly hash: string;
 }
 
-/** A new key value: `<KEY_PREFIX>` + 32 random base62 characters + checksum (contract section 2). */
+/** A new key value: `<KEY_PREFIX>` + 32 random base62 characters + checksum (specification section 2). */
 export function newKeyValue(prefix: string): NewKeyValue {
   // randomInt draws again rather than taking a remainder, so that no character is likelier than another.
   const random = Array.from({ length: RANDOM_LENGTH }, () => BASE62.charAt(randomInt(BASE62.length))).join(

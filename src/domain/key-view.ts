@@ -2,7 +2,7 @@ import { creditsNumber, creditsString, type Micro, micro } from './credits.ts';
 import type { KeyRecord } from './key.ts';
 import { periodEndsAt, timestamp } from './period.ts';
 
-/** The Key object of the seed, in its order, then `can_manage` and `version` (contract section 2). */
+/** The fields of a Key object in the order of answers, then `can_manage` and `version` (specification section 2). */
 export interface KeyView {
   readonly id: number;
   readonly name: string;
@@ -25,7 +25,7 @@ export interface KeyView {
   readonly version: number;
 }
 
-/** The created-key response object of the seed. */
+/** The answer to the creation of a key (specification section 2). */
 export interface CreatedKeyView {
   readonly id: number;
   readonly name: string;
@@ -60,7 +60,7 @@ export function keyView(key: KeyRecord, spentInPeriod: Micro): KeyView {
   };
 }
 
-/** The Key object of the calling key, and what it may still spend (contract section 2, "What a key sees"). */
+/** The Key object of the calling key, and what it may still spend (specification section 2, "What a key sees"). */
 export interface OwnKeyView extends KeyView {
   /** Limit less spent, at least 0; null: no limit. What calls in flight hold is not counted. */
   readonly limit_remaining: string | null;

@@ -1,6 +1,6 @@
 import type { Micro } from './credits.ts';
 
-/** Modalities, in the order in which the seed lists them. */
+/** Modalities, in the order in which answers list them. */
 export const CATEGORIES = ['text', 'image', 'tts', 'stt', 'video'] as const;
 export type Category = (typeof CATEGORIES)[number];
 
@@ -32,7 +32,7 @@ export interface KeyRecord {
   readonly blockedCountries: readonly string[];
   readonly webhookUrl: string;
   readonly createdAt: number;
-  /** Grows by one with every change; admission compares it (contract section 3, "Revocation is exact"). */
+  /** Grows by one with every change; admission compares it (specification section 3, "Revocation is exact"). */
   readonly version: number;
 }
 

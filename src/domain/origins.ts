@@ -36,7 +36,7 @@ const OWN_NAMES: ReadonlySet<string> = new Set(['localhost', 'test', 'local', 'i
 const LONGEST_ORIGIN = 512;
 
 /**
- * The form in which `allowed_origins` are stored and compared (contract section 2): `scheme://host[:port]`,
+ * The form in which `allowed_origins` are stored and compared (specification section 2): `scheme://host[:port]`,
  * `scheme://*.host[:port]` or a bare host; lower case, IDNs in punycode, default ports and a single trailing slash
  * dropped. Undefined where the text is none of these, where no page has such an origin (`ftp://`), and for everything
  * below a name that is not one owner's (`https://*.com`).
@@ -84,7 +84,7 @@ function readRulesFor(text: string): readonly string[] {
 }
 
 /**
- * What a browser says about the page that made the request: `Origin`, else the origin of `Referer` (contract section
+ * What a browser says about the page that made the request: `Origin`, else the origin of `Referer` (specification section
  * 2). Undefined where it says nothing. A Referer that is no URL with a host counts as the origin `null`, which matches
  * nothing, as does the `Origin: null` of a sandboxed page.
  */

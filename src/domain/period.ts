@@ -19,7 +19,7 @@ export interface PeriodStarts {
  */
 let latest: PeriodStarts = { day: Number.NaN, week: 0, month: 0 };
 
-/** Periods by the UTC calendar (contract section 2): the day, the week from Monday, the month from day 1. */
+/** Periods by the UTC calendar (specification section 2): the day, the week from Monday, the month from day 1. */
 export function periodStarts(nowMs: number): PeriodStarts {
   const day = Math.floor(nowMs / DAY_MS);
   if (day !== latest.day) {
@@ -69,7 +69,7 @@ function epochDay(midnight: DateTime): number {
 }
 
 /**
- * `YYYY-MM-DDTHH:MM:SS.sssZ` of milliseconds since the epoch (contract section 2). Throws RangeError outside the
+ * `YYYY-MM-DDTHH:MM:SS.sssZ` of milliseconds since the epoch (specification section 2). Throws RangeError outside the
  * years 0000–9999, which have no such form.
  */
 export function timestamp(ms: number): string {

@@ -10,7 +10,7 @@ import type { Usage } from './ledger-entry.ts';
  *   pico-credits per token, so no price that the config can state is rounded.
  * - Seconds may be fractions. They are counted in microseconds, a part of a microsecond as a whole one.
  * - The sum over units is therefore kept in atto-credits (10^-18 credit: pico-credits × millionths of a unit) and
- *   rounded up once, at the end, to a micro-credit (contract section 1).
+ *   rounded up once, at the end, to a micro-credit (specification section 1).
  */
 const ATTO_PER_MICRO = 10n ** 12n;
 const PICO_PER_MICRO = 10n ** 6n;

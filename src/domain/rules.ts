@@ -61,7 +61,7 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** One check of contract section 3, named after the field that it reads, and the code that it refuses with. */
+/** One check of specification section 3, named after the field that it reads, and the code that it refuses with. */
 export interface Check<On> {
   readonly name: string;
   readonly code: ErrorCode;
@@ -97,7 +97,7 @@ const modelsOf = shared((slugs: readonly string[]): ReadonlySet<string> => new S
 const categoriesOf = shared((categories: readonly Category[]): ReadonlySet<Category> => new Set(categories));
 const countriesOf = shared((codes: readonly string[]): ReadonlySet<string> => new Set(codes));
 
-/** Checks 3 to 8 of contract section 3, in its order. */
+/** Checks 3 to 8 of specification section 3, in its order. */
 export const CALLER_CHECKS: readonly Check<Caller>[] = [
   { name: 'is_active', code: 'inactive_api_key', check: keyIsActive },
   { name: 'account_active', code: 'inactive_account', check: accountIsActive },
@@ -108,7 +108,7 @@ export const CALLER_CHECKS: readonly Check<Caller>[] = [
   { name: 'allowed_origins', code: 'origin_not_allowed', check: originAllowed },
 ];
 
-/** Check 10 of contract section 3. */
+/** Check 10 of specification section 3. */
 export const MODEL_CHECKS: readonly Check<Target>[] = [
   { name: 'allowed_categories', code: 'category_not_allowed', check: categoryAllowed },
   { name: 'allowed_models', code: 'model_not_allowed', check: modelAllowed },

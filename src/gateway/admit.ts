@@ -11,7 +11,7 @@ import type { Gatekeeper } from './gatekeeper.ts';
 const REJUDGE_MAX = 5;
 
 /**
- * Checks 10 to 12 of contract section 3. A record that turns out not to be the current one is loaded and judged
+ * Checks 10 to 12 of specification section 3. A record that turns out not to be the current one is loaded and judged
  * again from check 3 on; so revocation is exact without a round trip of its own.
  */
 export async function admit(request: FastifyRequest, ledger: Ledger, gatekeeper: Gatekeeper): Promise<void> {
@@ -74,7 +74,7 @@ function shortage(
         `The period ends at ${periodEndsAt(Date.now(), key.spendingPeriod)}.`,
     );
   }
-  // A key that cannot manage sees no balance (contract section 2, "What a key sees").
+  // A key that cannot manage sees no balance (specification section 2, "What a key sees").
   if (!key.canManage) {
     return new GatewayError(
       'insufficient_credits',

@@ -18,7 +18,7 @@ import { videos } from '../metering/videos.ts';
  */
 export type BodyKind = 'json' | 'form' | 'audio' | 'either';
 
-/** One forwarded endpoint of contract section 4. A new endpoint is a row in ENDPOINTS. */
+/** One forwarded endpoint of specification section 4. A new endpoint is a row in ENDPOINTS. */
 export interface Endpoint {
   readonly method: 'POST';
   readonly path: string;

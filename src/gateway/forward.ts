@@ -69,7 +69,7 @@ export function forward(request: FastifyRequest, reply: FastifyReply, context: D
 }
 
 /**
- * What was judged as JSON in UTF-8 must be read as that (contract section 4): an upstream could find another model in the
+ * What was judged as JSON in UTF-8 must be read as that (specification section 4): an upstream could find another model in the
  * same bytes as a form.
  */
 function sentHeaders({ headers }: FastifyRequest, { kind }: CallBody): IncomingHttpHeaders {

@@ -25,7 +25,7 @@ export interface Judged {
 }
 
 /**
- * Checks 1–8 of contract section 3. Records are cached in the process without a lifetime: admission compares their
+ * Checks 1–8 of specification section 3. Records are cached in the process without a lifetime: admission compares their
  * version, and a refusal or a route without admission asks Redis for the current one before it is answered.
  */
 export class Gatekeeper {
@@ -83,7 +83,7 @@ export class Gatekeeper {
     return await this.#judgeCurrent(request, hash, cached);
   }
 
-  /** The address that a request comes from: contract section 1, TRUST_PROXY. */
+  /** The address that a request comes from: specification section 1, TRUST_PROXY. */
   addressOf(request: FastifyRequest): string {
     const forwarded = this.#trusted ? request.headers['x-forwarded-for'] : undefined;
     return clientAddress(

@@ -42,7 +42,7 @@ export interface PipelineParts {
 }
 
 /**
- * The request path: contract section 3 from top to bottom. Each step may throw a GatewayError, which is the answer;
+ * The request path: specification section 3 from top to bottom. Each step may throw a GatewayError, which is the answer;
  * nothing has then reached the upstream.
  *
  *  1 who calls, and may they from here and now   checks 1–8: before the body is read, so strangers cost no memory

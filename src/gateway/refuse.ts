@@ -51,7 +51,7 @@ export function refusalFrom(error: unknown): GatewayError {
   );
 }
 
-/** The error handler of the whole app (contract section 3: error shapes, WWW-Authenticate, Retry-After). */
+/** The error handler of the whole app (specification section 3: error shapes, WWW-Authenticate, Retry-After). */
 export function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const refusal = refusalFrom(error);
   if (refusal.code === 'internal_error') request.log.error({ err: refusal.cause }, 'request failed');
@@ -71,7 +71,7 @@ export function refuse(error: unknown, request: FastifyRequest, reply: FastifyRe
     .send(refusalText(refusal, url));
 }
 
-/** What a refusal says in headers (contract section 3), by the status that it is answered with. */
+/** What a refusal says in headers (specification section 3), by the status that it is answered with. */
 export function refusalHeaders(status: number, { retryAfterS }: GatewayError): Record<string, string> {
   return {
     ...(isFinal(status) ? { 'x-should-retry': 'false' } : {}),

@@ -25,7 +25,7 @@ import type { RedisClient } from './redis/connect.ts';
 import { accountName, bucketOf, hashName, keyName } from './redis/redis-keys.ts';
 import type { TickWriter } from './redis/tick-writer.ts';
 
-/** Contract section 5: the journal's lag is below this in normal running. */
+/** Specification section 5: the journal's lag is below this in normal running. */
 const FLUSH_MS = 250;
 
 export interface RedisLedgerParts {

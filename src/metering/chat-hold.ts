@@ -11,7 +11,7 @@ const TOOL_OVERHEAD = 64;
 const REQUEST_OVERHEAD = 64;
 
 /**
- * An upper bound of what a chat call can cost (contract section 5, Admit).
+ * An upper bound of what a chat call can cost (specification section 5, Admit).
  *
  * Why it is one: byte-level tokenizers make no token out of less than a byte, and JSON text is never shorter than the
  * UTF-8 text it stands for (an escape is longer than its character), so the bytes of the body bound the tokens of all

@@ -6,7 +6,7 @@ import { reportedCount } from './reported-count.ts';
 /**
  * Usage of a chat answer or chunk as OpenAI documents it: `prompt_tokens` with `prompt_tokens_details.cached_tokens`
  * inside, `completion_tokens` with reasoning inside. Undefined where it is absent, negative or absurd: then the
- * charge is estimated (contract section 5). Reported zeros stay zeros.
+ * charge is estimated (specification section 5). Reported zeros stay zeros.
  */
 export function chatUsage(answer: unknown): Usage | undefined {
   const usage = (answer as { usage?: Record<string, unknown> } | null)?.usage;

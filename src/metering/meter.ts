@@ -46,7 +46,7 @@ export interface StreamMeter {
 
 /** How calls of an endpoint are metered: its columns in the endpoint table. */
 export interface Meter {
-  /** An upper bound of the charge (contract section 5, Admit). */
+  /** An upper bound of the charge (specification section 5, Admit). */
   hold(body: MeteredBody, bounds: Bounds): Micro;
   /**
    * Usage as a whole answer reports it, or as it is known without a report; undefined where it is absent, negative or

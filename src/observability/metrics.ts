@@ -11,7 +11,7 @@ const CALL_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60
 const ADDED_BUCKETS_S = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 
 /**
- * The request path's metrics (contract section 7, "Operations"). Labels are bounded: paths of the endpoint table, codes of
+ * The request path's metrics (specification section 7, "Operations"). Labels are bounded: paths of the endpoint table, codes of
  * the error table; never a key, an account, a model or a URL.
  */
 export class GatewayMeters implements Meters {

@@ -13,7 +13,7 @@ const CREDITS = micro(1_000_000_000);
 const THRESHOLD = micro(100_000_000);
 
 /**
- * What `npm start` gives a newcomer (contract section 1): on the first start an account with 1,000 credits and its key,
+ * What `npm start` gives a newcomer (specification section 1): on the first start an account with 1,000 credits and its key,
  * and at each start a curl line that works as pasted. The key value is kept in the data folder, readable by its owner
  * only: this one account is for trying things out.
  */

@@ -46,7 +46,7 @@ async function start(): Promise<Running> {
   return running;
 }
 
-/** `http://HOST:PORT` (contract section 1), also where HOST is 0.0.0.0: a container that says 127.0.0.1 seems closed. */
+/** `http://HOST:PORT` (specification section 1), also where HOST is 0.0.0.0: a container that says 127.0.0.1 seems closed. */
 function boundUrl(host: string, url: string): string {
   return `http://${isIPv6(host) ? `[${host}]` : host}:${new URL(url).port || '80'}`;
 }
@@ -78,7 +78,7 @@ try {
   process.on('SIGINT', () => {});
   await running.close();
 } catch (error) {
-  // One clear line (contract section 1, "Refusal to start"), which a worker has written itself.
+  // One clear line (specification section 1, "Refusal to start"), which a worker has written itself.
   if (!(error instanceof WorkerFailed)) process.stderr.write(`tollgate: ${(error as Error).message}\n`);
   process.exit(1);
 }

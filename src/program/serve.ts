@@ -24,7 +24,7 @@ import { startOwnRedis } from './private-redis.ts';
 import { Stopping } from './stopping.ts';
 import { returnMemory } from './trim-startup-heap.ts';
 
-/** How long settles and the journal may take after the last request (contract section 1, "Stop"). */
+/** How long settles and the journal may take after the last request (specification section 1, "Stop"). */
 const DRAIN_WITHIN_MS = 10_000;
 
 const LISTEN_FAULTS: Readonly<Record<string, string>> = {
@@ -60,7 +60,7 @@ export interface Served {
   readonly book: Book;
   readonly ledger: OpenLedger;
   readonly replaceCatalog: ReplaceCatalog;
-  /** Contract section 1, "Stop": finish, settle, drain, close. */
+  /** Specification section 1, "Stop": finish, settle, drain, close. */
   close(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
-/** How long requests in flight may take to finish after a signal (contract section 1, "Stop"). */
+/** How long requests in flight may take to finish after a signal (specification section 1, "Stop"). */
 const FINISH_WITHIN_MS = 30_000;
 /** How often connections are looked at that have become idle meanwhile. */
 const IDLE_LOOK_MS = 50;

@@ -71,7 +71,7 @@ export class Workers {
     for (const worker of all()) worker.process.kill('SIGHUP');
   }
 
-  /** Contract section 1, "Stop", in every worker at once; then the private Redis. */
+  /** Specification section 1, "Stop", in every worker at once; then the private Redis. */
   async close(): Promise<void> {
     this.#stopping = true;
     for (const timer of this.#restarts) clearTimeout(timer);

@@ -10,7 +10,7 @@ const GRACE_MS = 10_000;
 const KILLED_WITHIN_MS = 5_000;
 
 /**
- * Ends every server that a killed gateway left behind on this socket, and waits until it is gone (contract section 1:
+ * Ends every server that a killed gateway left behind on this socket, and waits until it is gone (specification section 1:
  * "never doubled"). The next start replaces it instead of adopting it, because only a parent is told when its child
  * dies. Nothing is lost: Redis writes its append-only file out before it obeys SIGTERM.
  *

@@ -25,7 +25,7 @@ export interface PrivateRedis {
 }
 
 /**
- * Starts the gateway's own Redis (contract section 1, "Redis") on a unix socket, with its data in `<dataDir>/redis`, and
+ * Starts the gateway's own Redis (specification section 1, "Redis") on a unix socket, with its data in `<dataDir>/redis`, and
  * resolves when it answers. States: starting → up ⇄ down (it died; started again after a growing pause) → stopped.
  *
  * The server has a session of its own, so that Ctrl-C in a terminal reaches the gateway only, which still needs Redis to
@@ -181,7 +181,7 @@ class RedisChild {
   }
 }
 
-/** Contract section 1: append-only persistence, and no eviction, ever. */
+/** Specification section 1: append-only persistence, and no eviction, ever. */
 function serverArguments(folder: string, socketPath: string): string[] {
   const settings = {
     port: '0',

@@ -32,7 +32,7 @@ t.test('an account lists its keys by id, inactive ones included, and no key of a
 });
 
 t.test(
-  'a key is listed with the fields of the seed, can_manage and version, and neither value nor hash',
+  'a key is listed with the fields of the specification, can_manage and version, and neither value nor hash',
   async (t) => {
     const owner = await world.account();
     const { body } = await apiOf(world, owner.key).get<KeyList>('/api/keys/');

@@ -19,7 +19,7 @@ async function spender(calls: number) {
   return { ...owner, api: apiOf(world, owner.key) };
 }
 
-t.test('a charge has every field of contract section 7', async (t) => {
+t.test('a charge has every field of specification section 7', async (t) => {
   const owner = await world.account({ credits: 100 });
   const response = await world.chat(owner.key);
   await response.text();

@@ -4,7 +4,7 @@ import { startWorld } from '../helper/world.ts';
 
 /** Rules of the linter that the API does not follow, and why. */
 const NOT_FOLLOWED = {
-  // The interface that users wrote has them (contract section 2); both spellings are answered.
+  // The interface that users wrote has them (specification section 2); both spellings are answered.
   'no-path-trailing-slash': 'off',
   // /healthz and /readyz refuse nobody; of all others, every refusal is provoked by a test.
   'operation-4xx-response': 'off',

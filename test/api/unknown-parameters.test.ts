@@ -6,7 +6,7 @@ import { startDocumentedWorld } from '../helper/documented-world.ts';
 import { ADMIN_TOKEN } from '../helper/world.ts';
 
 /**
- * A parameter that is not known was left unread: `?from=2030-01-01` answered the whole ledger. Contract section 2: nobody
+ * A parameter that is not known was left unread: `?from=2030-01-01` answered the whole ledger. Specification section 2: nobody
  * gets another answer than they asked for.
  */
 const world = await startDocumentedWorld(t);

@@ -5,7 +5,7 @@ import { periodEndsAt } from '../../src/domain/period.ts';
 import { apiOf, refusalOf } from '../helper/api.ts';
 import { ADMIN_TOKEN, startWorld, type World } from '../helper/world.ts';
 
-/** Contract section 2, "What a key sees": one that was handed out showed its holder the owner's balance and other keys. */
+/** Specification section 2, "What a key sees": one that was handed out showed its holder the owner's balance and other keys. */
 const world = await startWorld(t);
 const LEDGER = '/api/account/ledger/';
 const USAGE = '/api/account/usage/';

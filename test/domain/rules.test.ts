@@ -148,7 +148,7 @@ const MENDING: readonly [code: string, mend: Partial<KeyRecord>][] = [
   ['origin_not_allowed', { allowedOrigins: [] }],
 ];
 
-test('the first check of the contract that fails is the one that answers', async (t) => {
+test('the first check of the specification that fails is the one that answers', async (t) => {
   let key: Partial<KeyRecord> = {
     isActive: false,
     expiresAt: 0,
@@ -169,7 +169,7 @@ test('an inactive key answers before its inactive account, and that before the e
   t.equal(refusalOf(compiled({ expiresAt: 0 }, false), caller())?.code, 'inactive_account');
 });
 
-test('the checks stand in the order of contract section 3', async (t) => {
+test('the checks stand in the order of specification section 3', async (t) => {
   t.same(
     [...CALLER_CHECKS, ...MODEL_CHECKS].map(({ code }) => code),
     [

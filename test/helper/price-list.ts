@@ -33,7 +33,7 @@ function scaled(text: string): bigint {
 
 /**
  * What an owner who has a ledger row and the price list makes of it: the charge in credits, six decimals, rounded up
- * once. Written from contract section 1 alone, and not from the code that charges.
+ * once. Written from specification section 1 alone, and not from the code that charges.
  */
 export function recomputed(usage: UsageView, prices: PriceList): string {
   const one = 10n ** 12n;

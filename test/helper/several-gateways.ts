@@ -4,7 +4,7 @@ import { type GatewayProcess, makePlace, startGateway } from './gateway-process.
 import { createDatabase } from './postgres.ts';
 import { startRedis } from './redis-process.ts';
 
-/** So many gateways on one Redis and one PostgreSQL (contract section 1, "Several gateways"). */
+/** So many gateways on one Redis and one PostgreSQL (specification section 1, "Several gateways"). */
 export async function startSeveral(t: Test, count: number) {
   const [redis, DATABASE_URL, provider] = await Promise.all([
     startRedis(t),

@@ -4,7 +4,7 @@ import { makePlace, run, startGateway } from '../helper/gateway-process.ts';
 import { freePort, startRedis } from '../helper/redis-process.ts';
 import { LOOPBACK_CERTIFICATE } from '../helper/test-certificate.ts';
 
-/** Contract section 1, "Redis": `rediss://`. The password has what must be escaped in a URL. */
+/** Specification section 1, "Redis": `rediss://`. The password has what must be escaped in a URL. */
 const USER = 'gateway';
 const PASSWORD = 'p@ss/w:rd';
 

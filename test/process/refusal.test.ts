@@ -8,7 +8,7 @@ import { type Ended, makePlace, run, startGateway } from '../helper/gateway-proc
 import { createDatabase } from '../helper/postgres.ts';
 import { freePort, startRedis } from '../helper/redis-process.ts';
 
-/** Contract section 1, "Refusal to start": one clear line on stderr, exit code 1, within seconds. */
+/** Specification section 1, "Refusal to start": one clear line on stderr, exit code 1, within seconds. */
 async function refused(t: Test, env: NodeJS.ProcessEnv, reason: RegExp): Promise<void> {
   const startedAt = performance.now();
   const { code, output, errors }: Ended = await run('main.ts', env);

@@ -4,7 +4,7 @@ import { AFTERMATH_MS, type History } from './history.ts';
 import { empty } from './losses.ts';
 import { noteLoss } from './redis-nemesis.ts';
 
-/** Contract section 5: the most that an emptied Redis can cost in normal running. */
+/** Specification section 5: the most that an emptied Redis can cost in normal running. */
 const LAG_MS = 250;
 /** A look at the journal, its commit and what lies between pass through this process so often, there and back. */
 const PASSES = 20;

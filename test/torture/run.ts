@@ -1,4 +1,4 @@
-/** Histories of calls and faults against real gateways, until the time is up (contract section 5, invariants). */
+/** Histories of calls and faults against real gateways, until the time is up (specification section 5, invariants). */
 import { parseArgs } from 'node:util';
 import type { Scope } from '../helper/scope.ts';
 import { torture } from './torture.ts';

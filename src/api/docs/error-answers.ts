@@ -19,7 +19,7 @@ const CODE: JsonSchema = {
   description: 'What programs should compare; it does not change.',
 };
 
-/** Contract section 3: the shape of every error but those of Anthropic's routes. */
+/** Specification section 3: the shape of every error but those of Anthropic's routes. */
 const OPENAI_ERROR: JsonSchema = {
   title: 'Error',
   type: 'object',

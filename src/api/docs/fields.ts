@@ -8,7 +8,7 @@ export function words(list: readonly string[], description: string, more: object
   return Type.String({ enum: [...list], description, ...more });
 }
 
-/** `YYYY-MM-DDTHH:MM:SS.sssZ` (contract section 2). */
+/** `YYYY-MM-DDTHH:MM:SS.sssZ` (specification section 2). */
 export function timestamp(description: string) {
   return Type.String({ format: 'date-time', description, examples: ['2026-11-21T08:00:00.000Z'] });
 }

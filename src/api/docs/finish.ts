@@ -73,7 +73,7 @@ function exemplified(examples: Readonly<Record<string, Example>>): (media: Media
   return (media) => ({ ...media, examples });
 }
 
-/** Contract section 3: every answer carries `x-request-id`; those of Anthropic's routes `request-id` too. */
+/** Specification section 3: every answer carries `x-request-id`; those of Anthropic's routes `request-id` too. */
 function identified(answer: Answer, format: ErrorFormat): Answer {
   const names = format === 'anthropic' ? ['x-request-id', 'request-id'] : ['x-request-id'];
   const ids = names.map((name) => [name, { $ref: `#/components/headers/${name}` }]);

@@ -1,7 +1,7 @@
 import { VERSION } from '../../config/version.ts';
 import type { JsonSchema } from './operation.ts';
 
-/** Seed, "Low-credits alert payload". */
+/** Specification section 6. */
 const ALERT: JsonSchema = {
   title: 'LowCreditsAlert',
   type: 'object',
@@ -27,7 +27,7 @@ const header = (name: string, description: string, schema: JsonSchema, example: 
   example,
 });
 
-/** The request that the gateway sends: contract section 6. */
+/** The request that the gateway sends: specification section 6. */
 export const LOW_CREDITS_WEBHOOK = {
   operationId: 'lowCreditsAlert',
   tags: ['Account'],

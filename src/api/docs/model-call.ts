@@ -83,7 +83,7 @@ const MODEL: JsonSchema = {
   description: 'Name of a model of `GET /v1/models`, of the category and format of this route.',
 };
 
-/** A bound that the hold is made of: contract section 4. */
+/** A bound that the hold is made of: specification section 4. */
 export const count = (description: string): JsonSchema => ({
   type: ['integer', 'null'],
   minimum: 0,

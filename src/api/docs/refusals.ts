@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../domain/errors.ts';
 /** Anything can fail. */
 const FAULTS = ['service_unavailable', 'internal_error'] as const satisfies readonly ErrorCode[];
 
-/** Checks 1 to 8 of contract section 3: every route that asks for a key. */
+/** Checks 1 to 8 of specification section 3: every route that asks for a key. */
 export const KEY_REFUSALS = [
   'missing_api_key',
   'invalid_api_key',

@@ -15,7 +15,7 @@ const REMEMBER_WITHIN_MS = 2_000;
 /** More ids than a request can name in earnest. */
 const MAX_NAMED = 10_000;
 
-/** Which account what upstreams keep belongs to (contract section 4): for any other account it does not exist. */
+/** Which account what upstreams keep belongs to (specification section 4): for any other account it does not exist. */
 export class Objects {
   readonly #book: Book;
   readonly #log: Log;

@@ -4,7 +4,7 @@ import { JsonSieve } from '../../metering/json-sieve.ts';
 import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
 import type { LeftBehind, Reading, Recipient } from './recipient.ts';
 
-/** Answers up to this size are held until they are settled, and carry `x-tollgate-charge` (contract section 3). */
+/** Answers up to this size are held until they are settled, and carry `x-tollgate-charge` (specification section 3). */
 const HELD_MAX_BYTES = 1024 * 1024;
 /** Copied into the string of its head, an answer is one write; larger ones are not worth the copy. */
 const TEXT_MAX_BYTES = 16 * 1024;

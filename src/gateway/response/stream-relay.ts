@@ -11,7 +11,7 @@ const WENT_ON = new Error('the upstream went on after the end of its answer');
 
 /**
  * Passes an SSE answer on as it comes, with back-pressure, reading usage on the way. The event that ends the answer
- * is held back until the settle is on the wire to Redis (contract section 5, Settle).
+ * is held back until the settle is on the wire to Redis (specification section 5, Settle).
  */
 export class StreamRelay implements AnswerSink {
   readonly #recipient: Recipient;

@@ -14,7 +14,7 @@ export interface UpstreamBody {
 /**
  * The body that goes upstream: the bytes that came, unless the upstream knows the model by another name or a chat stream
  * would not report its usage. Then those values are replaced in the text and nothing else is touched: big numbers,
- * key order and white space stay (contract section 4).
+ * key order and white space stay (specification section 4).
  */
 export function upstreamBody(body: CallBody, asksForUsage: boolean): UpstreamBody {
   // A form was given its upstream name as it was read, so that it is not kept twice.

@@ -44,7 +44,7 @@ export function failureOf(error: Error): [GatewayError, Outcome] {
 }
 
 /**
- * Answers that concern the gateway and not the client (contract section 4): its credential was refused, or it was sent
+ * Answers that concern the gateway and not the client (specification section 4): its credential was refused, or it was sent
  * elsewhere. Undefined: the answer is the client's.
  */
 export function unfitStatus(statusCode: number): GatewayError | undefined {

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Upstream } from '../../domain/catalog.ts';
 
 /**
- * Request headers that never reach an upstream (contract section 4): hop-by-hop (RFC 9110 §7.6.1), credentials and
+ * Request headers that never reach an upstream (specification section 4): hop-by-hop (RFC 9110 §7.6.1), credentials and
  * cookies of the client, what tells where it is, and what the transport sets by itself.
  */
 const DROPPED_FROM_REQUEST: ReadonlySet<string> = new Set([
@@ -74,7 +74,7 @@ const DROPPED_FROM_RESPONSE: ReadonlySet<string> = new Set([
   'x-tollgate-charge',
 ]);
 
-/** What the provider's quota of the operator's account has come to (contract section 4). */
+/** What the provider's quota of the operator's account has come to (specification section 4). */
 const RATE_LIMIT = /^(?:x-|anthropic-)?rate-?limit/;
 
 /** The headers of the upstream call: the client's, less the dropped ones, with the provider's credential. */

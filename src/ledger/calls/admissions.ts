@@ -30,7 +30,7 @@ interface Answer {
 }
 
 /**
- * Checks 11 and 12 of contract section 3, and the hold. An admission whose reply is lost is cancelled: whether Redis has
+ * Checks 11 and 12 of specification section 3, and the hold. An admission whose reply is lost is cancelled: whether Redis has
  * it, has it later or never, nothing of it is left.
  */
 export class Admissions {

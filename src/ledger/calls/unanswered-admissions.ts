@@ -10,7 +10,7 @@ const BAR_MS = 10 * 60_000;
 const AT_ONCE = 200;
 /** Remembered at most, of either kind; beyond it holds are released at their deadline instead. */
 const MAX = 10_000;
-/** Longer than an admission that was given up is on its way; with it, what holds is released within 10 s (contract section 5). */
+/** Longer than an admission that was given up is on its way; with it, what holds is released within 10 s (specification section 5). */
 const AGAIN_MS = 4_000;
 
 /**

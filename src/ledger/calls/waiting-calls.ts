@@ -2,7 +2,7 @@ import { LedgerUnavailable } from '../ledger.ts';
 
 /**
  * Bounds how many calls wait for Redis at once. A Redis that has become slow, or is away, would otherwise gather every
- * call of a second with its body in memory; those beyond the bound are refused at once (contract section 5: 503).
+ * call of a second with its body in memory; those beyond the bound are refused at once (specification section 5: 503).
  *
  * Those that waited in vain count until Redis has answered them all the same. Without that, a Redis that takes fewer calls
  * than come gathered them without end: 13 MB of heap a second were measured at 5,000 calls a second.

@@ -14,7 +14,7 @@ import { accountName, bucketOf, holdsName, journalName, keyName } from '../redis
 const REBUILDS = 5;
 
 /**
- * Gives charges back, each exactly once (contract section 5, video). The refund's id is made from the charge's, so every
+ * Gives charges back, each exactly once (specification section 5, video). The refund's id is made from the charge's, so every
  * gateway that learns of the failure asks for the same entry:
  *
  * - while it is on its way to the book, a mark in Redis bars a second one (lua/refund.lua);

@@ -1,4 +1,4 @@
--- Admit: version check, spending limit, balance, hold (contract section 3, checks 11 and 12). Of several calls, one
+-- Admit: version check, spending limit, balance, hold (specification section 3, checks 11 and 12). Of several calls, one
 -- after the other.
 -- KEYS  of each call: account hash, key hash, holds hash
 -- ARGV  of each call: request id;

@@ -1,4 +1,4 @@
--- Settle: release the hold, debit, book the spend, append to the journal (contract section 5). Once per hold. Of
+-- Settle: release the hold, debit, book the spend, append to the journal (specification section 5). Once per hold. Of
 -- several calls, one after the other.
 -- KEYS  of each call: account hash, key hash, holds hash, journal stream
 -- ARGV  of each call: request id;

@@ -8,7 +8,7 @@ import type { RedisClient } from '../redis/connect.ts';
 import { BUCKETS } from '../redis/redis-keys.ts';
 import type { LiveStateCheck } from './live-state-check.ts';
 
-/** How long a call waits for Redis to come back before it is refused. Contract section 5: 503, within 1.5 s. */
+/** How long a call waits for Redis to come back before it is refused. Specification section 5: 503, within 1.5 s. */
 const PATIENCE_MS = 1_000;
 const CHECK_AGAIN_MS = 50;
 /** A node that answers, but cannot be compared with the book for another reason than the book, is let through after this. */
@@ -169,7 +169,7 @@ export class ConnectionGate {
     } catch (error) {
       const isOverdue = Date.now() - (since.get(owner) ?? 0) > CHECK_WITHIN_MS;
       if (!(error instanceof BookUnavailable) && !isOverdue) return;
-      // With the book out of reach calls go on (contract section 5); keys and balances in Redis are all there is.
+      // With the book out of reach calls go on (specification section 5); keys and balances in Redis are all there is.
       this.#log.warn({ err: error, redis: owner }, 'redis could not be compared with the book');
       isChecked = false;
     }

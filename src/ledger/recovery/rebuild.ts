@@ -23,14 +23,14 @@ const ENTRIES_AT_ONCE = 1_000;
 
 /** Longer than a rebuild takes; after this, another gateway takes the one that died to be dead. */
 const LEASE_MS = 5_000;
-/** How long a call waits for another gateway's rebuild. Contract section 5: 503 within 1.5 s. */
+/** How long a call waits for another gateway's rebuild. Specification section 5: 503 within 1.5 s. */
 const PATIENCE_MS = 1_000;
 const AGAIN_MS = 20;
 /** Attempts that are overtaken in a row, each after a wait on the book for longer than its lease. */
 const ATTEMPTS = 3;
 
 /**
- * Rebuilds the live state of one account from the book (contract section 5: Redis lost or emptied). Callers of the same
+ * Rebuilds the live state of one account from the book (specification section 5: Redis lost or emptied). Callers of the same
  * account share one rebuild, and so do gateways: what the first one opened was spent once more after a second one that had
  * read the book before.
  *

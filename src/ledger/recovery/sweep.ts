@@ -12,7 +12,7 @@ import type { RedisClock } from '../redis/clock.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { accountName, BUCKETS, bucketOf, holdsName, journalName, keyName } from '../redis/redis-keys.ts';
 
-/** Holds of lost admissions are released within 10 s (contract section 5). */
+/** Holds of lost admissions are released within 10 s (specification section 5). */
 const CANCEL_MS = 500;
 /** So also when Redis comes back after a long outage. */
 const CANCEL_BACKOFF_MS = 2_000;

@@ -4,7 +4,7 @@ import type { Log } from '../../log/log.ts';
 import { RedisCluster } from './cluster.ts';
 import { addScripts, type ScriptClient } from './scripts.ts';
 
-/** A reply that does not come within this is a lost one; the caller must assume nothing. Contract: 503 within 1.5 s. */
+/** A reply that does not come within this is a lost one; the caller must assume nothing. Specification section 5: 503 within 1.5 s. */
 export const COMMAND_TIMEOUT_MS = 1_000;
 /**
  * A connection on which nothing has come back for this long is given up for a new one. Without it, a network that

@@ -2,7 +2,7 @@ import type { Cluster, Redis } from 'ioredis';
 import { nodesOf } from './connect.ts';
 
 /**
- * What is wrong with how Redis keeps its data; empty: it persists and evicts nothing (contract section 1). Rejects where
+ * What is wrong with how Redis keeps its data; empty: it persists and evicts nothing (specification section 1). Rejects where
  * Redis does not answer. A cluster that lacks a node does: the accounts of the others are served.
  */
 export async function durabilityFaults(client: Redis | Cluster): Promise<string[]> {

@@ -4,7 +4,7 @@ export function namePrefix(bookId: string): string {
 }
 
 /**
- * Redis names. All that one script touches shares a hash tag (contract section 5): an account, its keys, their holds and
+ * Redis names. All that one script touches shares a hash tag (specification section 5): an account, its keys, their holds and
  * their journal lie in one of BUCKETS buckets, so that Redis Cluster spreads accounts and every script stays on one
  * node. The number is part of the data: it cannot change while Redis holds anything.
  */

@@ -43,7 +43,7 @@ interface Cell {
 const LEFT = { status: 499, outcome: 'client_left' };
 const BROKE = { status: 200, outcome: 'upstream_broke' };
 
-/** Contract section 5, "A client that goes away" and "An upstream that breaks off", at every place of the stream. */
+/** Specification section 5, "A client that goes away" and "An upstream that breaks off", at every place of the stream. */
 function cells(format: StreamFormat): Cell[] {
   const { pieces, middle, beforeUsage, holdsHead = false } = format;
   const begun = pieces.slice(0, middle);

@@ -14,7 +14,7 @@ const RESTRICTIONS = [
   'expires_at',
 ] as const;
 
-/** Whether the key may manage: as ticked, else as the gateway will decide by the restrictions (contract section 2). */
+/** Whether the key may manage: as ticked, else as the gateway will decide by the restrictions (specification section 2). */
 export function ManageTick({ draft, errors, change, known }: KeyFormPart) {
   const restricts = carriesRestriction(
     known ? changesOf(draft, known, readDraft(draft)) : readDraft(draft).body,
