@@ -4,7 +4,7 @@ import { loadConfig } from '../src/config/load.ts';
 import { Faults } from '../src/config/reader.ts';
 import { configFile } from '../src/config/schema.ts';
 import { ERRORS } from '../src/domain/errors.ts';
-import { startWorld } from './helper/world.ts';
+import { startGatewayInProcess } from './helper/gateway-in-process.ts';
 
 /** The page that users read must not say anything else than the code does. */
 const README = read('README.md');
@@ -110,7 +110,7 @@ test('every setting of upstreams, models and prices stands in the README, and no
 });
 
 test('every route stands in the README, and no other does', async (t) => {
-  const { url } = await startWorld(t);
+  const { url } = await startGatewayInProcess(t);
   const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: Record<string, object> };
   const described = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -122,7 +122,7 @@ test('every route stands in the README, and no other does', async (t) => {
 });
 
 test('every metric stands in the README, and no other does', async (t) => {
-  const { url } = await startWorld(t);
+  const { url } = await startGatewayInProcess(t);
   const page = await (await fetch(`${url}/metrics`)).text();
   const real = [...page.matchAll(/^# TYPE (tollgate_\w+) /gm)].map(([, name = '']) => name);
   t.ok(real.length > 10, 'the metrics are found');

@@ -2,9 +2,9 @@ import t from 'tap';
 import type { KeyView } from '../../src/domain/key-view.ts';
 import { apiOf } from '../helper/api.ts';
 import { type Dashboard, openDashboard } from '../helper/dashboard.ts';
-import { startWorld } from '../helper/world.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 const owner = await world.account();
 
 async function keyNamed(name: string): Promise<KeyView> {

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
-import { startWorld, TEST_SERVER } from '../helper/world.ts';
+import { startGatewayInProcess, TEST_SERVER } from '../helper/gateway-in-process.ts';
 
 async function codeOf(response: Response): Promise<string> {
   const body = (await response.json()) as { error?: { code?: string } };
@@ -8,7 +8,7 @@ async function codeOf(response: Response): Promise<string> {
 }
 
 test('the checks of section 3, each with its answer and nothing upstream', async (t) => {
-  const world = await startWorld(t, { behave: () => undefined });
+  const world = await startGatewayInProcess(t, { behave: () => undefined });
   const { chat, account, url, provider } = world;
   const now = new Date();
   const hour = (offset: number) => `${String((now.getUTCHours() + offset + 24) % 24).padStart(2, '0')}:00`;
@@ -83,7 +83,7 @@ test('the checks of section 3, each with its answer and nothing upstream', async
 });
 
 test('a call that every restriction allows passes', async (t) => {
-  const { chat, account } = await startWorld(t);
+  const { chat, account } = await startGatewayInProcess(t);
   const { key } = await account({
     key: {
       activeHours: '00:00-24:00',
@@ -105,7 +105,7 @@ test('a call that every restriction allows passes', async (t) => {
 });
 
 test('x-forwarded-for is believed from trusted proxies only', async (t) => {
-  const { chat, account } = await startWorld(t, {
+  const { chat, account } = await startGatewayInProcess(t, {
     config: { server: { ...TEST_SERVER, bodyLimitBytes: 1_000_000 } },
   });
   const { key } = await account({ key: { allowedIps: ['127.0.0.1'] } });
@@ -113,7 +113,7 @@ test('x-forwarded-for is believed from trusted proxies only', async (t) => {
 });
 
 test('a key in x-api-key works, and Authorization counts where both are sent', async (t) => {
-  const { url, account } = await startWorld(t);
+  const { url, account } = await startGatewayInProcess(t);
   const { key } = await account();
   const body = JSON.stringify({ model: 'flat', messages: [] });
   const post = (headers: Record<string, string>) =>
@@ -124,7 +124,7 @@ test('a key in x-api-key works, and Authorization counts where both are sent', a
 });
 
 test('a refusal names what to do and is never 429 or retried', async (t) => {
-  const { chat, account } = await startWorld(t);
+  const { chat, account } = await startGatewayInProcess(t);
   const { key } = await account({ key: { spendingLimit: micro(1_500_000), spendingPeriod: 'daily' } });
   t.equal((await chat(key)).status, 200);
   const refused = await chat(key);
@@ -136,7 +136,7 @@ test('a refusal names what to do and is never 429 or retried', async (t) => {
 });
 
 test('unknown endpoints, other methods, and preflight', async (t) => {
-  const { url, account } = await startWorld(t);
+  const { url, account } = await startGatewayInProcess(t);
   const { key } = await account();
   const headers = { authorization: `Bearer ${key}` };
   t.equal(await codeOf(await fetch(`${url}/v1/fine_tuning/jobs`, { headers })), '404 unknown_endpoint');
@@ -159,7 +159,7 @@ test('unknown endpoints, other methods, and preflight', async (t) => {
 });
 
 test('the catalog as the key may use it', async (t) => {
-  const { url, account } = await startWorld(t);
+  const { url, account } = await startGatewayInProcess(t);
   const { key } = await account({ key: { allowedModels: ['tokens'] } });
   const headers = { authorization: `Bearer ${key}` };
   const list = (await (await fetch(`${url}/v1/models`, { headers })).json()) as { data: { id: string }[] };
@@ -172,7 +172,7 @@ test('the catalog as the key may use it', async (t) => {
 });
 
 test('a key that was just deleted is refused as that, whatever else is wrong with the call', async (t) => {
-  const { url, account, api } = await startWorld(t);
+  const { url, account, api } = await startGatewayInProcess(t);
   const { key } = await account();
   const other = (await (await api('POST', '/api/keys/', key, { name: 'other' })).json()) as {
     id: number;

@@ -3,8 +3,8 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import type { Test } from 'tap';
 import type { Behaviour, ReceivedRequest } from '../../src/demo/behaviour.ts';
 import type { Usage } from '../../src/domain/ledger-entry.ts';
-import { type MediaWorld, startMediaWorld } from './media-world.ts';
-import type { TestAccount } from './world.ts';
+import type { TestAccount } from './gateway-in-process.ts';
+import { type MediaGateway, startMediaGateway } from './media-gateway.ts';
 
 /** A part of an answer as the upstream sends it, and the words of the model in it. */
 export interface Piece {
@@ -22,7 +22,7 @@ export interface Expected {
   readonly estimated: boolean;
 }
 
-/** Prices in micro-credits a unit, as media-world.ts and world.ts set them. */
+/** Prices in micro-credits a unit, as media-gateway.ts and gateway-in-process.ts set them. */
 const PRICES: Readonly<Record<string, Usage>> = {
   tokens: { input: 1_000, cachedInput: 500, output: 2_000 },
   claude: { input: 1_000, cachedInput: 100, cacheWrite: 1_250, output: 2_000 },
@@ -62,7 +62,7 @@ export interface Ended {
   readonly upstreamEndedMs: number;
 }
 
-export interface BreakingWorld extends MediaWorld {
+export interface ScriptedGateway extends MediaGateway {
   end(call: Case): Promise<Ended>;
 }
 
@@ -71,7 +71,7 @@ const PATIENT = { requestTimeoutMs: 60_000, headersTimeoutMs: 30_000, idleTimeou
 const IMPATIENT = { requestTimeoutMs: 60_000, headersTimeoutMs: 2_000, idleTimeoutMs: 2_000 };
 
 /** A gateway whose upstream answers each call as its case says. `isImpatient`: it waits 2 s for a head or the next part. */
-export async function startBreakingWorld(t: Test, isImpatient = false): Promise<BreakingWorld> {
+export async function startScriptedGateway(t: Test, isImpatient = false): Promise<ScriptedGateway> {
   const cases = new Map<string, { behaviour: Behaviour; received: (request: ReceivedRequest) => void }>();
   const limits = {
     ...(isImpatient ? IMPATIENT : PATIENT),
@@ -80,7 +80,7 @@ export async function startBreakingWorld(t: Test, isImpatient = false): Promise<
     waitingCalls: 1_000,
     journalEntries: 1_000_000,
   };
-  const world = await startMediaWorld(
+  const world = await startMediaGateway(
     t,
     (request) => {
       const named = cases.get(String(request.headers['x-case']));
@@ -155,7 +155,7 @@ export function tokensOf(pieces: readonly Piece[]): number {
 /** The ledger row, the balance and the holds of a call that has ended. */
 export async function checkRow(
   t: Test,
-  world: BreakingWorld,
+  world: ScriptedGateway,
   { account }: Ended,
   row: { status: number; outcome: string },
   expected: Expected | 'nothing',

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { endLeftovers } from '../../src/redis-server/leftover.ts';
 import { socketPathFor } from '../../src/redis-server/socket.ts';
 import { endWithProcess } from './end-with-process.ts';
-import { log } from './ledger-world.ts';
+import { log } from './ledger.ts';
 import type { Scope } from './scope.ts';
 
 export const ADMIN_TOKEN = 'admin-token-for-tests';
@@ -87,7 +87,7 @@ export async function run(
 }
 
 /** Starts a gateway and waits until it listens. Rejects, with what it wrote, where it ends instead. */
-export async function startGateway(t: Scope, place: Place): Promise<GatewayProcess> {
+export async function startGatewayProcess(t: Scope, place: Place): Promise<GatewayProcess> {
   const child = launch('main.ts', place.env);
   const { ended, output } = endOf(child);
   t.teardown(async () => {

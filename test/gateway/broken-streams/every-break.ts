@@ -1,13 +1,13 @@
 import { type Test, test } from 'tap';
 import type { Behaviour } from '../../../src/demo/behaviour.ts';
 import {
-  type BreakingWorld,
   type Case,
   checkRow,
   type Ended,
   type Expected,
   type Piece,
-  startBreakingWorld,
+  type ScriptedGateway,
+  startScriptedGateway,
 } from '../../helper/broken-stream.ts';
 
 /** A streamed answer in all its parts, and what each beginning of it costs. */
@@ -174,7 +174,7 @@ function leaveAfter({ contentType }: StreamFormat, pieces: readonly Piece[]): (t
   return (text) => text.split('\n\n').length - 1 >= pieces.length;
 }
 
-async function check(t: Test, world: BreakingWorld, format: StreamFormat, cell: Cell): Promise<void> {
+async function check(t: Test, world: ScriptedGateway, format: StreamFormat, cell: Cell): Promise<void> {
   const { body, path, contentType = 'text/event-stream; charset=utf-8' } = format;
   const ended: Ended = await world.end({
     path,
@@ -200,7 +200,7 @@ async function check(t: Test, world: BreakingWorld, format: StreamFormat, cell: 
 /** Every way in which a stream of these formats can end early. */
 export function breakEverywhere(formats: readonly StreamFormat[]): void {
   test('streams that are left, or break', async (t) => {
-    const world = await startBreakingWorld(t);
+    const world = await startScriptedGateway(t);
     for (const format of formats) {
       for (const cell of cells(format)) {
         await t.test(`${format.name}: ${cell.event}`, (st) => check(st, world, format, cell));
@@ -208,7 +208,7 @@ export function breakEverywhere(formats: readonly StreamFormat[]): void {
     }
   });
   test('streams that stall', async (t) => {
-    const world = await startBreakingWorld(t, true);
+    const world = await startScriptedGateway(t, true);
     // All at once, because each takes as long as the gateway waits.
     t.jobs = 100;
     await Promise.all(

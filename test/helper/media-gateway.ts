@@ -6,9 +6,14 @@ import type { Model, Price } from '../../src/domain/catalog.ts';
 import type { Category } from '../../src/domain/key.ts';
 import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
 import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
-import { startWorld, type TestAccount, testCatalog, type World } from './world.ts';
+import {
+  type InProcessGateway,
+  startGatewayInProcess,
+  type TestAccount,
+  testCatalog,
+} from './gateway-in-process.ts';
 
-export interface MediaWorld extends World {
+export interface MediaGateway extends InProcessGateway {
   post(
     key: string,
     path: string,
@@ -26,11 +31,11 @@ export interface MediaWorld extends World {
  * 1,000 input and 2 per 1,000 output tokens, `voice` 0.001 a character, `talker` as `painter`, `ears` 0.01 a second,
  * `scribe` as `painter`; `film` 0.5 a second and 0.25 a request; `ears-renamed` is `upstream-ears-with-a-longer-name` upstream, and so with the pictures.
  */
-export async function startMediaWorld(
+export async function startMediaGateway(
   t: Test,
   behave: (request: ReceivedRequest) => Behaviour | undefined = () => undefined,
   config: Partial<Config> = {},
-): Promise<MediaWorld> {
+): Promise<MediaGateway> {
   const provider = await startDemoProvider({ behave });
   t.teardown(() => provider.close());
   const catalog = new Map(testCatalog(provider.url));
@@ -65,7 +70,7 @@ export async function startMediaWorld(
   add('scribe', 'stt', tokens);
   add('film', 'video', { videoSecond: 0.5, request: 0.25 });
   add('film-renamed', 'video', { videoSecond: 0.5 }, 'upstream-film');
-  const world = await startWorld(t, { provider, config: { ...config, catalog } });
+  const world = await startGatewayInProcess(t, { provider, config: { ...config, catalog } });
   const newest = async ({ accountId }: TestAccount) => (await world.book.ledger({ accountId, limit: 1 }))[0];
   return {
     ...world,
