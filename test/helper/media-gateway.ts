@@ -27,7 +27,7 @@ export interface MediaGateway extends InProcessGateway {
 }
 
 /**
- * A world with models for pictures, speech and transcripts. Prices in credits: `picture` 1 an image, `painter` 1 per
+ * A gateway with models for pictures, speech and transcripts. Prices in credits: `picture` 1 an image, `painter` 1 per
  * 1,000 input and 2 per 1,000 output tokens, `voice` 0.001 a character, `talker` as `painter`, `ears` 0.01 a second,
  * `scribe` as `painter`; `film` 0.5 a second and 0.25 a request; `ears-renamed` is `upstream-ears-with-a-longer-name` upstream, and so with the pictures.
  */

@@ -6,9 +6,9 @@ import { WORST_SHAPES, type WorstShape, worstJson } from '../helper/worst-json.t
 const isLinux = process.platform === 'linux';
 const CHAT = '/v1/chat/completions';
 
-type InProcessGateway = Awaited<ReturnType<typeof startUploadGateway>>;
+type UploadGateway = Awaited<ReturnType<typeof startUploadGateway>>;
 
-async function send({ gateway }: InProcessGateway, key: string, body: Buffer, path = CHAT): Promise<number> {
+async function send({ gateway }: UploadGateway, key: string, body: Buffer, path = CHAT): Promise<number> {
   const response = await fetch(`${gateway.url}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -20,7 +20,7 @@ async function send({ gateway }: InProcessGateway, key: string, body: Buffer, pa
 
 /** Calls of another account, one after the other, until `done`; how long each took, in ms, from the shortest. */
 async function callsBeside(
-  { gateway }: InProcessGateway,
+  { gateway }: UploadGateway,
   key: string,
   done: Promise<unknown>,
 ): Promise<number[]> {

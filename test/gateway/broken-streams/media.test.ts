@@ -8,7 +8,7 @@ const ERROR = event({
   type: 'error',
   error: { type: 'image_generation_server_error', code: 'image_generation_failed', message: 'It failed.' },
 });
-/** What `maxOutputTokens` is in media-world.ts. */
+/** What `maxOutputTokens` is in media-gateway.ts. */
 const MOST_OUTPUT = 500;
 
 /** Two pictures with a sketch each: the middle is after the first picture and the second one's sketch. */
