@@ -74,7 +74,7 @@ ${more}`,
   return { dataDir, env: { TOLLGATE_CONFIG: config, TOLLGATE_DATA: dataDir, ...env } };
 }
 
-/** Runs a program of src with nothing of this process's environment but the PATH, until it ends. */
+/** Runs a program of src until it ends, with nothing of this process's environment but the PATH and Node's cache. */
 export async function run(
   program: string,
   env: NodeJS.ProcessEnv,
@@ -118,7 +118,8 @@ export async function startGatewayProcess(t: Scope, place: Place): Promise<Gatew
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 function launch(program: string, env: NodeJS.ProcessEnv, args: readonly string[] = []): Child {
-  const defaults = { PATH: process.env.PATH, PORT: '0', ADMIN_TOKEN };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const defaults = { PATH, NODE_COMPILE_CACHE, PORT: '0', ADMIN_TOKEN };
   const child = spawn(process.execPath, [join(SRC, program), ...args], {
     env: { ...defaults, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
