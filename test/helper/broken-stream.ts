@@ -10,8 +10,8 @@ import { type MediaGateway, startMediaGateway } from './media-gateway.ts';
 export interface Piece {
   readonly sent: string | Buffer;
   readonly says?: string;
-  /** Which of several answers says it. */
-  readonly lane?: number;
+  /** Index of the choice that says it, where a call asks for several. */
+  readonly choice?: number;
 }
 
 /** What a call should have used: exactly, or by tokens that may be a few off. */
@@ -147,9 +147,9 @@ async function listen(
 
 /** Tokens of what the pieces say, each answer by itself. */
 export function tokensOf(pieces: readonly Piece[]): number {
-  const lanes = new Map<number, string>();
-  for (const { says = '', lane = 0 } of pieces) lanes.set(lane, (lanes.get(lane) ?? '') + says);
-  return [...lanes.values()].reduce((sum, text) => sum + countTokens(text), 0);
+  const choices = new Map<number, string>();
+  for (const { says = '', choice = 0 } of pieces) choices.set(choice, (choices.get(choice) ?? '') + says);
+  return [...choices.values()].reduce((sum, text) => sum + countTokens(text), 0);
 }
 
 /** The ledger row, the balance and the holds of a call that has ended. */
