@@ -5,7 +5,7 @@
  * Plain JavaScript without dependencies, because it runs before there are any, on whatever Node the machine has (18 or
  * newer); the verbs run on Node 24, which is one of the dependencies.
  */
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from './bootstrap/build.mjs';
 import { linkCommand } from './bootstrap/command.mjs';
@@ -16,6 +16,12 @@ import { Stop } from './bootstrap/stop.mjs';
 import { prepareTap } from './bootstrap/test-runner.mjs';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+
+/**
+ * Has Node keep compiled modules between processes. Tests start some five hundred, each of which would otherwise compile
+ * all of src: 2.0 s of processor time until a test file has loaded the gateway, 1.2 s with it.
+ */
+const KEEP_COMPILED = { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled') };
 
 /** Each gets the Node to run on and the arguments that follow the verb, and gives an exit code. */
 const verbs = {
@@ -43,7 +49,7 @@ const verbs = {
     ensurePostgres();
     ensureChromium();
     prepareTap(root);
-    return runToEnd(root, 'tap', args);
+    return runToEnd(root, 'tap', args, KEEP_COMPILED);
   },
   async bench(node, args) {
     ensureRedis();
@@ -53,7 +59,7 @@ const verbs = {
   async torture(node, args) {
     ensureRedis();
     ensurePostgres();
-    return runToEnd(root, node, ['test/torture/run.ts', ...args]);
+    return runToEnd(root, node, ['test/torture/run.ts', ...args], KEEP_COMPILED);
   },
   async check(_node, args) {
     const code = await runToEnd(root, 'tsc', ['--noEmit', ...args]);

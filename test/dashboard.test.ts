@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type Test, test } from 'tap';
 import { parse } from 'yaml';
 import { ERRORS } from '../src/domain/errors.ts';
-import { startWorld } from './helper/world.ts';
+import { startGatewayInProcess } from './helper/gateway-in-process.ts';
 
 /** What Grafana draws and Prometheus watches must be what a gateway shows. */
 const read = (path: string) => readFileSync(new URL(`../config/${path}`, import.meta.url), 'utf8');
@@ -35,7 +35,7 @@ function namesIn(expression: string): string[] {
 
 /** Every series that a gateway shows, by name, after one call. */
 async function shownNames(t: Test): Promise<Set<string>> {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const { key } = await world.account();
   await (await world.chat(key)).text();
   await world.settled();

@@ -5,7 +5,7 @@ import { loadConfig } from '../src/config/load.ts';
 import { Faults } from '../src/config/reader.ts';
 import { configFile } from '../src/config/schema.ts';
 import { ERRORS } from '../src/domain/errors.ts';
-import { startWorld } from './helper/world.ts';
+import { startGatewayInProcess } from './helper/gateway-in-process.ts';
 
 /** What users, operators and contributors read must not say anything else than the code does. */
 const PAGES = [
@@ -66,7 +66,11 @@ function anchors(page: string): string[] {
 
 test('links of all pages lead to files and headings that exist', async (t) => {
   for (const page of PAGES) {
-    const links = [...prose(page).join('\n').matchAll(/\]\(([^)\s]+)\)|\bsrc(?:set)?="([^"]+)"/g)];
+    const links = [
+      ...prose(page)
+        .join('\n')
+        .matchAll(/\]\(([^)\s]+)\)|\bsrc(?:set)?="([^"]+)"/g),
+    ];
     for (const [, link, picture] of links) {
       const target = link ?? picture ?? '';
       if (/^[a-z]+:/.test(target)) continue;
@@ -213,7 +217,7 @@ test('every setting of upstreams, models and prices stands in the configuration,
 });
 
 test('every route stands in the API page, and no other does', async (t) => {
-  const { url } = await startWorld(t);
+  const { url } = await startGatewayInProcess(t);
   const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: Record<string, object> };
   const described = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -225,7 +229,7 @@ test('every route stands in the API page, and no other does', async (t) => {
 });
 
 test('every metric stands in the operating page, and no other does', async (t) => {
-  const { url } = await startWorld(t);
+  const { url } = await startGatewayInProcess(t);
   const page = await (await fetch(`${url}/metrics`)).text();
   const real = [...page.matchAll(/^# TYPE (tollgate_\w+) /gm)].map(([, name = '']) => name);
   t.ok(real.length > 10, 'the metrics are found');

@@ -117,7 +117,7 @@ test('a dependency of the bootstrap is found', async (t) => {
 });
 
 test('an import from outside src is found', async (t) => {
-  t.match(faultsOf({ 'gateway/a.ts': "import { world } from '../../test/helper/world.ts';" }), [
+  t.match(faultsOf({ 'gateway/a.ts': "import { world } from '../../test/helper/gateway-in-process.ts';" }), [
     /outside src/,
   ]);
 });

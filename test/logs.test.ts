@@ -3,7 +3,7 @@ import { test } from 'tap';
 import { startDemoProvider } from '../src/demo/demo-provider.ts';
 import { RequestLog } from '../src/log/request-log.ts';
 import { apiOf } from './helper/api.ts';
-import { makePlace, startGateway } from './helper/gateway-process.ts';
+import { makePlace, startGatewayProcess } from './helper/gateway-process.ts';
 import { makeOwner } from './helper/owner.ts';
 import { startRedis } from './helper/redis-process.ts';
 import { until } from './helper/until.ts';
@@ -44,7 +44,7 @@ test('what a gateway logs is JSON, a line each; of a refused call with the id th
   const redis = await startRedis(t);
   const provider = await startDemoProvider();
   t.teardown(() => provider.close());
-  const gateway = await startGateway(t, makePlace(t, provider.url, { REDIS_URL: redis.url }));
+  const gateway = await startGatewayProcess(t, makePlace(t, provider.url, { REDIS_URL: redis.url }));
   const { key } = await makeOwner(gateway, 10);
   await redis.kill();
   const refused = await gateway.chat(key);

@@ -5,7 +5,7 @@ import { type Test, test } from 'tap';
 import { startDemoProvider } from '../src/demo/demo-provider.ts';
 import { accountRedisKey } from '../src/ledger/redis/redis-keys.ts';
 import { socketPathFor } from '../src/redis-server/socket.ts';
-import { makePlace, type Place, run, startGateway } from './helper/gateway-process.ts';
+import { makePlace, type Place, run, startGatewayProcess } from './helper/gateway-process.ts';
 import { makeOwner, type Owner } from './helper/owner.ts';
 import { until } from './helper/until.ts';
 
@@ -15,7 +15,7 @@ async function makeWorld(t: Test) {
   const provider = await startDemoProvider();
   t.teardown(() => provider.close());
   const place = makePlace(t, provider.url);
-  const gateway = await startGateway(t, place);
+  const gateway = await startGatewayProcess(t, place);
   const owner = await makeOwner(gateway, 100);
   await (await gateway.chat(owner.key)).text();
   await inBook(place, owner, 2);

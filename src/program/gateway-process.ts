@@ -10,6 +10,7 @@ import { openLog } from '../log/open-log.ts';
 import { ensureDemoAccount } from './demo-account.ts';
 import { serve } from './serve.ts';
 import { HangUps } from './sighup.ts';
+import { returnMemory } from './trim-startup-heap.ts';
 import { type Serving, WorkerFailed, Workers } from './workers.ts';
 
 const load = () => loadConfig({ env: process.env });
@@ -53,7 +54,7 @@ function boundUrl(host: string, url: string): string {
 
 /** The gateway in this process. */
 async function startOne(config: Config, logger: Logger): Promise<Running> {
-  const served = await serve(config, logger);
+  const served = await serve(config, logger, returnMemory);
   if (isDemo) {
     const { book, ledger, url } = served;
     await ensureDemoAccount({ book, ledger: ledger.ledger, config: served.config, url });

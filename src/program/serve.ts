@@ -22,7 +22,6 @@ import {
 } from './container.ts';
 import { startOwnRedis } from './private-redis.ts';
 import { Stopping } from './stopping.ts';
-import { returnMemory } from './trim-startup-heap.ts';
 
 /** How long settles and the journal may take after the last request (specification section 1, "Stop"). */
 const DRAIN_WITHIN_MS = 10_000;
@@ -64,18 +63,30 @@ export interface Served {
   close(): Promise<void>;
 }
 
-/** Opens everything and listens. Rejects with one clear line where a setting cannot be honoured; then nothing stays open. */
-export async function serve(config: Config, logger: FastifyBaseLogger): Promise<Served> {
+/**
+ * Opens everything, calls `beforeListening`, and listens. Rejects with one clear line where a setting cannot be honoured;
+ * then nothing stays open.
+ */
+export async function serve(
+  config: Config,
+  logger: FastifyBaseLogger,
+  beforeListening: () => void = () => {},
+): Promise<Served> {
   const closers = new Closers();
   try {
-    return await open(closers, config, logger);
+    return await open(closers, config, logger, beforeListening);
   } catch (error) {
     await closers.close();
     throw error;
   }
 }
 
-async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger): Promise<Served> {
+async function open(
+  closers: Closers,
+  loaded: Config,
+  logger: FastifyBaseLogger,
+  beforeListening: () => void,
+): Promise<Served> {
   for (const warning of startWarnings(loaded)) logger.warn(warning);
   logger.info(liveLine(loaded));
 
@@ -122,7 +133,7 @@ async function open(closers: Closers, loaded: Config, logger: FastifyBaseLogger)
   stopping.watch(app);
   closers.add(() => stopping.stop(app, config.server.drainDelayMs));
   await app.ready();
-  returnMemory();
+  beforeListening();
   const { host, port } = config.server;
   const url = await app.listen({ host, port }).catch((cause: NodeJS.ErrnoException) => {
     const reason = LISTEN_FAULTS[cause.code ?? ''] ?? cause.message;

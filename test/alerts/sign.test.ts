@@ -36,7 +36,7 @@ test('the signature does not verify for another body, id or secret', async (t) =
   t.throws(() => new Webhook(newWebhookSecret()).verify('{"a":1}', headers));
 });
 
-test('the body holds exactly the three fields of the seed, the balance as a number of credits', async (t) => {
+test('the body holds exactly the three fields of the specification, the balance as a number of credits', async (t) => {
   const { body } = alertMessage(alert, 3, Date.now());
   t.equal(body, '{"event":"low_credits","user_email":"owner@example.com","credits_balance":99.123456}');
 });

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { apiOf, refusalOf } from '../helper/api.ts';
-import { startWorld } from '../helper/world.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 
 interface Account {
   readonly id: number;
@@ -42,7 +42,7 @@ t.test('credits held for a call in flight are shown, and given back when it ends
   const mayEnd = Promise.withResolvers<undefined>();
   const provider = await startDemoProvider({ behave: () => mayEnd.promise, record: true });
   t.teardown(() => provider.close());
-  const slow = await startWorld(t, { provider });
+  const slow = await startGatewayInProcess(t, { provider });
   const { key } = await slow.account({ credits: 10 });
   const call = slow.chat(key);
   await provider.request(0);

@@ -1,9 +1,9 @@
 import t from 'tap';
 import type { CreatedKeyView, KeyView } from '../../src/api/views/key-view.ts';
 import { apiOf, refusalOf } from '../helper/api.ts';
-import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 const operator = apiOf(world, ADMIN_TOKEN);
 
 interface Account {

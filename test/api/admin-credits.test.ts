@@ -3,9 +3,9 @@ import t from 'tap';
 import type { EntryView } from '../../src/api/views/entry-view.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { apiOf, refusalOf } from '../helper/api.ts';
-import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 const operator = apiOf(world, ADMIN_TOKEN);
 
 interface Balance {

@@ -1,10 +1,10 @@
 import t from 'tap';
 import type { OperatorAccountView } from '../../src/api/views/account-view.ts';
 import { apiOf, refusalOf } from '../helper/api.ts';
-import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
 /** An operator who was asked about an account had to ask its owner for a key, or the database. */
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 const operator = apiOf(world, ADMIN_TOKEN);
 
 const owner = await world.account({ credits: 50, threshold: 49.5 });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { apiOf, refusalOf } from '../helper/api.ts';
-import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
 const ROUTES = [
   ['GET', '/api/admin/accounts/'],
@@ -12,7 +12,7 @@ const ROUTES = [
 ] as const;
 
 t.test('every route asks for the operator token, before it reads anything', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const { key } = await world.account();
   for (const [method, path] of ROUTES) {
     for (const token of [
@@ -40,7 +40,7 @@ t.test('every route asks for the operator token, before it reads anything', asyn
 });
 
 t.test('the scheme is read in any case', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const response = await fetch(`${world.url}/api/admin/accounts/`, {
     headers: { authorization: `bearer ${ADMIN_TOKEN}` },
   });
@@ -48,12 +48,12 @@ t.test('the scheme is read in any case', async (t) => {
 });
 
 t.test('the operator token is no API key', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   t.same(refusalOf(await apiOf(world, ADMIN_TOKEN).get('/api/keys/')), [401, 'invalid_api_key', null]);
 });
 
 t.test('without an ADMIN_TOKEN the operator API is not there', async (t) => {
-  const world = await startWorld(t, { config: { adminToken: undefined } });
+  const world = await startGatewayInProcess(t, { config: { adminToken: undefined } });
   for (const [method, path] of ROUTES) {
     for (const token of ['', 'undefined', ADMIN_TOKEN]) {
       const response = await world.api(method, path, token, method === 'GET' ? undefined : {});

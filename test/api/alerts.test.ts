@@ -1,9 +1,9 @@
 import t from 'tap';
 import { apiOf, refusalOf } from '../helper/api.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 import { startReceiver } from '../helper/receiver.ts';
-import { startWorld } from '../helper/world.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 
 interface Alert {
   readonly id: number;

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import { startChromium } from '../helper/chromium.ts';
-import { startWorld } from '../helper/world.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 
 /** The page in a browser of its own, what it asked for, and what went wrong in it. */
 async function openPage(t: Test, view: { width: number; scheme?: 'light' | 'dark' }) {

@@ -9,15 +9,15 @@ import {
 } from '../helper/api-document.ts';
 import { type Beyond, beyond } from '../helper/beyond.ts';
 import { CALLS } from '../helper/documented-calls.ts';
+import { startDocumentedGateway } from '../helper/documented-gateway.ts';
 import { credential, send } from '../helper/documented-request.ts';
-import { startDocumentedWorld } from '../helper/documented-world.ts';
-import { ADMIN_TOKEN } from '../helper/world.ts';
+import { ADMIN_TOKEN } from '../helper/gateway-in-process.ts';
 
 /**
  * Requests are judged by the functions of the domain, which name the field and say what would be right, and described by
  * schemas: this is what keeps the two one. What a schema of settings forbids, the gateway must refuse.
  */
-const world = await startDocumentedWorld(t);
+const world = await startDocumentedGateway(t);
 const caller = await world.account();
 const document = await readDocument(world.url);
 const judge = judgeBy(document);

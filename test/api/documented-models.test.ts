@@ -1,13 +1,13 @@
 import { test } from 'tap';
 import { faultsOf, judgeBy, operationsOf, readDocument } from '../helper/api-document.ts';
+import { startDocumentedGateway } from '../helper/documented-gateway.ts';
 import { testDocumentedOperations } from '../helper/documented-operations.ts';
-import { startDocumentedWorld } from '../helper/documented-world.ts';
 
 test('the operations of the tag Models are what the document says', (t) =>
   testDocumentedOperations(t, 'Models'));
 
 test("a provider's own error is passed on as it is described", async (t) => {
-  const world = await startDocumentedWorld(t);
+  const world = await startDocumentedGateway(t);
   const { key } = await world.account();
   const document = await readDocument(world.url);
   const body = { model: 'demo-chat', messages: [] };

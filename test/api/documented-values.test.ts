@@ -11,7 +11,7 @@ import { KeyPatch, NewKeyBody } from '../../src/api/key-schema.ts';
 import { parseKeyPatch, parseNewKey } from '../../src/domain/key-settings.ts';
 import { apiOf } from '../helper/api.ts';
 import { judgeBy, operationsOf, readDocument } from '../helper/api-document.ts';
-import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
 /**
  * The description let values through that the routes refuse: an amount of 0, a threshold of 0.0000001, any text as a
@@ -182,7 +182,7 @@ t.test('texts of any characters are judged alike', async (t) => {
 });
 
 t.test('amounts of credits are judged alike by route and description', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const { accountId, key } = await world.account({ credits: 0 });
   const operator = apiOf(world, ADMIN_TOKEN);
   const account = `/api/admin/accounts/${accountId}/`;
@@ -228,7 +228,7 @@ t.test('an error that is passed on from a provider is one that the description k
     { object: 'error', error: { message: 'Bad.', code: 400 } },
   ];
   let next = { status: 400, body: errors[0] as Record<string, unknown> };
-  const world = await startWorld(t, { behave: () => next });
+  const world = await startGatewayInProcess(t, { behave: () => next });
   const document = await readDocument(world.url);
   const judge = judgeBy(document);
   const operation = operationsOf(document).find(({ operationId }) => operationId === 'createChatCompletion');
@@ -245,7 +245,7 @@ t.test('an error that is passed on from a provider is one that the description k
 });
 
 t.test('background is what its description says, or refused', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const { key } = await world.account();
   const send = async (background: unknown) => {
     const body = { model: 'flat', input: 'x', background };

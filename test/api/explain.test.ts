@@ -1,9 +1,9 @@
 import t from 'tap';
 import type { CreatedKeyView } from '../../src/api/views/key-view.ts';
 import { apiOf, refusalOf } from '../helper/api.ts';
-import { startWorld } from '../helper/world.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
-const world = await startWorld(t, { behave: () => undefined });
+const world = await startGatewayInProcess(t, { behave: () => undefined });
 const owner = await world.account({ credits: 10 });
 const api = apiOf(world, owner.key);
 

@@ -3,7 +3,7 @@ import { createdKeyView, keyView } from '../../src/api/views/key-view.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { keyRecord } from '../domain/key-record.ts';
 
-test('a key is shown as the seed has it, field by field in its order, then can_manage and version', async (t) => {
+test('a key is shown as the specification has it, field by field in its order, then can_manage and version', async (t) => {
   const view = keyView(
     keyRecord({
       description: 'nightly jobs',

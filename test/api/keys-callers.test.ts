@@ -2,9 +2,9 @@ import t from 'tap';
 import type { KeySettings } from '../../src/domain/key.ts';
 import { newKeyValue } from '../../src/domain/key-value.ts';
 import { apiOf, refusalOf } from '../helper/api.ts';
-import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 
 t.test('without a known key there is nothing to see', async (t) => {
   const response = await fetch(`${world.url}/api/keys/`);

@@ -1,9 +1,9 @@
 import t from 'tap';
 import type { CreatedKeyView, KeyView } from '../../src/api/views/key-view.ts';
 import { apiOf, refusalOf } from '../helper/api.ts';
-import { startWorld } from '../helper/world.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 
 interface KeyList {
   readonly keys: readonly KeyView[];
@@ -32,7 +32,7 @@ t.test('an account lists its keys by id, inactive ones included, and no key of a
 });
 
 t.test(
-  'a key is listed with the fields of the seed, can_manage and version, and neither value nor hash',
+  'a key is listed with the fields of the specification, can_manage and version, and neither value nor hash',
   async (t) => {
     const owner = await world.account();
     const { body } = await apiOf(world, owner.key).get<KeyList>('/api/keys/');

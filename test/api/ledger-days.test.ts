@@ -3,10 +3,10 @@ import type { EntryView } from '../../src/api/views/entry-view.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
 import { apiOf, refusalOf } from '../helper/api.ts';
-import { startWorld } from '../helper/world.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
 const DAY_MS = 86_400_000;
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 const owner = await world.account({ credits: 100 });
 await world.settled();
 const api = apiOf(world, owner.key);

@@ -6,9 +6,9 @@ import type { EntryView } from '../../src/api/views/entry-view.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
 import { apiOf, refusalOf } from '../helper/api.ts';
-import { startWorld, type TestAccount } from '../helper/world.ts';
+import { startGatewayInProcess, type TestAccount } from '../helper/gateway-in-process.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 const CHARGES = 1_234;
 const owner = await world.account({ credits: 10_000 });
 await world.settled();

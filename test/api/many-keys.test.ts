@@ -1,10 +1,10 @@
 import t from 'tap';
 import type { KeyView } from '../../src/api/views/key-view.ts';
 import { apiOf } from '../helper/api.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 import { OPEN_KEY } from '../helper/open-key.ts';
-import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 
 interface List {
   readonly keys: KeyView[];

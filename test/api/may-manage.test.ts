@@ -1,9 +1,9 @@
 import t from 'tap';
 import type { CreatedKeyView, KeyView } from '../../src/api/views/key-view.ts';
 import { type ApiError, apiOf, refusalOf } from '../helper/api.ts';
-import { startWorld } from '../helper/world.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 
 const RESTRICTIONS = {
   allowed_models: ['flat'],

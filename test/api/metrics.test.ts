@@ -5,12 +5,12 @@ import { VERSION } from '../../src/config/version.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { registerGauges } from '../../src/observability/gauges.ts';
 import { GatewayMeters } from '../../src/observability/metrics.ts';
-import { admissionOf, spend, startLedgerWorld } from '../helper/ledger-world.ts';
+import { ADMIN_TOKEN, type InProcessGateway, startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { admissionOf, spend, startLedger } from '../helper/ledger.ts';
 import { startReceiver } from '../helper/receiver.ts';
 import { until } from '../helper/until.ts';
-import { ADMIN_TOKEN, startWorld, type World } from '../helper/world.ts';
 
-async function scrape(world: World): Promise<Map<string, number>> {
+async function scrape(world: InProcessGateway): Promise<Map<string, number>> {
   const response = await fetch(`${world.url}/metrics`);
   return seriesIn(await response.text());
 }
@@ -27,7 +27,7 @@ function seriesIn(text: string): Map<string, number> {
 }
 
 /** Waits for what the gateway does on its own: nobody is answered when it is done. */
-async function onceCounted(world: World, series: string): Promise<number> {
+async function onceCounted(world: InProcessGateway, series: string): Promise<number> {
   for (;;) {
     const value = (await scrape(world)).get(series);
     if (value) return value;
@@ -37,7 +37,7 @@ async function onceCounted(world: World, series: string): Promise<number> {
 const calls = (code: string) => `tollgate_requests_total{endpoint="/v1/chat/completions",code="${code}"}`;
 
 test('an answered call is counted, timed, and its charge added up', async (t) => {
-  const world = await startWorld(t, {
+  const world = await startGatewayInProcess(t, {
     behave: () => ({ delayMs: 30, usage: { prompt_tokens: 1_234, completion_tokens: 56 } }),
   });
   const { key } = await world.account();
@@ -58,7 +58,7 @@ test('an answered call is counted, timed, and its charge added up', async (t) =>
 });
 
 test('a refused call is counted under its error code, and times nothing', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const { key } = await world.account({ credits: 0 });
   await world.chat('no-key');
   await world.chat(key);
@@ -72,7 +72,7 @@ test('a refused call is counted under its error code, and times nothing', async 
 
 test('a failure of the upstream is counted once, under what the caller got', async (t) => {
   const answers = [{ status: 429 }, { status: 401 }, { breakAfter: 'nothing' as const }];
-  const world = await startWorld(t, { behave: () => answers.shift() });
+  const world = await startGatewayInProcess(t, { behave: () => answers.shift() });
   const { key } = await world.account();
   for (let call = 0; call < 3; call++) await (await world.chat(key)).text();
   const metrics = await scrape(world);
@@ -82,7 +82,7 @@ test('a failure of the upstream is counted once, under what the caller got', asy
 });
 
 test('a client that leaves is counted as one that left', async (t) => {
-  const world = await startWorld(t, { behave: () => ({ stallAfter: 2 }) });
+  const world = await startGatewayInProcess(t, { behave: () => ({ stallAfter: 2 }) });
   const { key } = await world.account();
   const response = await world.chat(key, { stream: true });
   const reader = response.body?.getReader();
@@ -92,7 +92,7 @@ test('a client that leaves is counted as one that left', async (t) => {
 });
 
 test('labels are bounded: neither a model nor a path of a caller becomes one', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const { key } = await world.account();
   await world.chat(key, { model: 'a-model-of-the-caller' });
   await world.api('POST', '/v1/path-of-the-caller', key, {});
@@ -103,7 +103,7 @@ test('labels are bounded: neither a model nor a path of a caller becomes one', a
 test('an alert’s delivery is counted by its outcome', async (t) => {
   const receiver = await startReceiver();
   t.teardown(() => receiver.close());
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const { key } = await world.account({ credits: 10, threshold: 10, key: { webhookUrl: receiver.url } });
   await (await world.chat(key)).text();
   await receiver.next();
@@ -111,7 +111,7 @@ test('an alert’s delivery is counted by its outcome', async (t) => {
 });
 
 test('the process and the ledger’s state are shown', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const { key } = await world.account();
   await (await world.chat(key)).text();
   await world.settled();
@@ -128,7 +128,7 @@ test('the process and the ledger’s state are shown', async (t) => {
 });
 
 test('a stream in flight is counted while it lasts, and its hold with its credits', async (t) => {
-  const world = await startWorld(t, { behave: () => ({ stallAfter: 2 }) });
+  const world = await startGatewayInProcess(t, { behave: () => ({ stallAfter: 2 }) });
   const { key } = await world.account();
   const response = await world.chat(key, { stream: true });
   const reader = response.body?.getReader();
@@ -151,7 +151,7 @@ test('a stream in flight is counted while it lasts, and its hold with its credit
 
 test('calls that end in any way leave none in flight', async (t) => {
   const answers = [{ status: 500 }, { breakAfter: 'nothing' as const }, {}];
-  const world = await startWorld(t, { behave: () => answers.shift() });
+  const world = await startGatewayInProcess(t, { behave: () => answers.shift() });
   const { key } = await world.account();
   for (let call = 0; call < 3; call++) await (await world.chat(key, { stream: call === 2 })).text();
   const metrics = await scrape(world);
@@ -172,7 +172,7 @@ test('a large body is counted while its call lasts, with its size', async (t) =>
   const reached = new Promise<void>((resolve) => {
     entered = resolve;
   });
-  const world = await startWorld(t, {
+  const world = await startGatewayInProcess(t, {
     behave: () => {
       entered();
       return { stallAfter: 0 };
@@ -198,7 +198,7 @@ test('a large body is counted while its call lasts, with its size', async (t) =>
 });
 
 test('entries that the book has not taken show as backlog, with the age of the oldest', async (t) => {
-  const world = await startLedgerWorld(t);
+  const world = await startLedger(t);
   const { key } = await world.account({ credits: 10 });
   await world.open.settled();
   world.open.drain.abandon();
@@ -210,7 +210,7 @@ test('entries that the book has not taken show as backlog, with the age of the o
 });
 
 test('what several processes show becomes one by the rule of each metric', async (t) => {
-  const { open, book } = await startLedgerWorld(t);
+  const { open, book } = await startLedger(t);
   const processes = [3, 5].map((bodies) => {
     const registry = new Registry();
     registerGauges(registry, { ledger: open, book, spools: { kept: { bodies, bytes: 0 } } });
@@ -227,7 +227,7 @@ test('what several processes show becomes one by the rule of each metric', async
 });
 
 test('a Redis and a book that are gone read as down, and take no other metric along', async (t) => {
-  const world = await startLedgerWorld(t);
+  const world = await startLedger(t);
   const ledger = await world.second();
   const dataDir = t.testdir();
   const book = await openBook({ databaseUrl: undefined, dataDir });
@@ -245,7 +245,7 @@ test('a Redis and a book that are gone read as down, and take no other metric al
 });
 
 test('metrics are for the operator: through a proxy only with the admin token', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const through = { 'x-forwarded-for': '203.0.113.9' };
   const statusOf = async (token: string) =>
     (await world.api('GET', '/metrics', token, undefined, through)).status;

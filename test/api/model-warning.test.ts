@@ -1,10 +1,10 @@
 import t from 'tap';
 import type { CreatedKeyView } from '../../src/api/views/key-view.ts';
 import { apiOf } from '../helper/api.ts';
-import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
 /** A slip in `allowed_models` was told nowhere but in the dashboard: the key refused every call, days later. */
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 const owner = await world.account();
 const WARNING = 'x-tollgate-warning';
 const WAYS = [

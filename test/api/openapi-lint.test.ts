@@ -1,6 +1,6 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import t from 'tap';
-import { startWorld } from '../helper/world.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
 /** Rules of the linter that the API does not follow, and why. */
 const NOT_FOLLOWED = {
@@ -11,7 +11,7 @@ const NOT_FOLLOWED = {
 } as const;
 
 t.test('a linter finds no error and no warning in the document', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const source = await (await fetch(`${world.url}/openapi.json`)).text();
   const config = await createConfig({ extends: ['recommended-strict'], rules: NOT_FOLLOWED });
   const problems = await lintFromString({ source, config, absoluteRef: 'openapi.json' });

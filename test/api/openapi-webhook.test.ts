@@ -1,12 +1,12 @@
 import t from 'tap';
 import { judgeBy, pointerTo, readDocument } from '../helper/api-document.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 import { startReceiver } from '../helper/receiver.ts';
-import { startWorld } from '../helper/world.ts';
 
 t.test('the alert that is sent is the one that is described', async (t) => {
   const receiver = await startReceiver();
   t.teardown(() => receiver.close());
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const { key } = await world.account({ key: { webhookUrl: receiver.url } });
   const document = await readDocument(world.url);
   const judge = judgeBy(document);

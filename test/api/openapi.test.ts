@@ -3,9 +3,9 @@ import { MODEL_OPERATIONS } from '../../src/api/docs/model-operations.ts';
 import { ERRORS } from '../../src/domain/errors.ts';
 import { operationsOf, readDocument } from '../helper/api-document.ts';
 import { CALLS } from '../helper/documented-calls.ts';
-import { startWorld } from '../helper/world.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 const response = await fetch(`${world.url}/openapi.json`);
 const document = await readDocument(world.url);
 const operations = operationsOf(document);

@@ -4,7 +4,7 @@ import t from 'tap';
 import { type OpsDeps, opsRoutes } from '../../src/api/ops-routes.ts';
 import { VERSION } from '../../src/config/version.ts';
 import { refuse } from '../../src/gateway/refuse.ts';
-import { ADMIN_TOKEN, startWorld, testConfig } from '../helper/world.ts';
+import { ADMIN_TOKEN, startGatewayInProcess, testConfig } from '../helper/gateway-in-process.ts';
 
 const READY = { redis: { ok: true, durable: true }, book: { ok: true }, draining: false };
 
@@ -27,7 +27,7 @@ async function opsApp(
 }
 
 t.test('a gateway that runs is healthy and ready, and a durable Redis is said to be', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const health = await fetch(`${world.url}/healthz`);
   t.same([health.status, await health.json()], [200, { status: 'ok', version: VERSION }]);
   const ready = await fetch(`${world.url}/readyz`);

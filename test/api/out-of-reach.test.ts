@@ -1,9 +1,9 @@
 import t from 'tap';
 import { apiOf, refusalOf } from '../helper/api.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 import { createDatabase, execute } from '../helper/postgres.ts';
 import { startRedis } from '../helper/redis-process.ts';
 import { until } from '../helper/until.ts';
-import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
 
 const UNAVAILABLE = [503, 'service_unavailable', null];
 
@@ -11,7 +11,7 @@ t.test(
   'while the book is out of reach, management answers 503 with Retry-After, and says no more',
   async (t) => {
     const databaseUrl = await createDatabase();
-    const world = await startWorld(t, { config: { databaseUrl } });
+    const world = await startGatewayInProcess(t, { config: { databaseUrl } });
     const { key, keyId } = await world.account();
     await world.settled();
     const api = apiOf(world, key);
@@ -42,7 +42,7 @@ t.test(
 
 t.test('while Redis is out of reach, no key is judged', async (t) => {
   const redis = await startRedis(t);
-  const world = await startWorld(t, { config: { redisUrl: redis.url } });
+  const world = await startGatewayInProcess(t, { config: { redisUrl: redis.url } });
   const { key } = await world.account();
   await redis.kill();
   const refused = await apiOf(world, key).get('/api/keys/');
@@ -53,7 +53,7 @@ t.test('while Redis is out of reach, no key is judged', async (t) => {
 
 t.test('an operator loses no new key and no credits for want of Redis', async (t) => {
   const redis = await startRedis(t);
-  const world = await startWorld(t, { config: { redisUrl: redis.url } });
+  const world = await startGatewayInProcess(t, { config: { redisUrl: redis.url } });
   const { accountId } = await world.account();
   await world.settled();
   const operator = apiOf(world, ADMIN_TOKEN);

@@ -1,15 +1,15 @@
 import t from 'tap';
 import { type Described, operationsOf, readDocument } from '../helper/api-document.ts';
 import { CALLS } from '../helper/documented-calls.ts';
+import { startDocumentedGateway } from '../helper/documented-gateway.ts';
 import { bodiesOf, credential, type DocumentedRequest, send } from '../helper/documented-request.ts';
-import { startDocumentedWorld } from '../helper/documented-world.ts';
-import { ADMIN_TOKEN } from '../helper/world.ts';
+import { ADMIN_TOKEN } from '../helper/gateway-in-process.ts';
 
 /**
  * A parameter that is not known was left unread: `?from=2030-01-01` answered the whole ledger. Specification section 2: nobody
  * gets another answer than they asked for.
  */
-const world = await startDocumentedWorld(t);
+const world = await startDocumentedGateway(t);
 const caller = await world.account();
 const operations = operationsOf(await readDocument(world.url)).filter(({ path }) => path.startsWith('/api/'));
 

@@ -2,9 +2,9 @@ import t from 'tap';
 import type { EntryView, UsageView } from '../../src/api/views/entry-view.ts';
 import type { CreatedKeyView } from '../../src/api/views/key-view.ts';
 import { apiOf, refusalOf } from '../helper/api.ts';
-import { startWorld } from '../helper/world.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
-const world = await startWorld(t, {
+const world = await startGatewayInProcess(t, {
   behave: () => ({ usage: { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 } }),
 });
 const owner = await world.account({ credits: 100 });

@@ -3,10 +3,10 @@ import type { EntryView } from '../../src/api/views/entry-view.ts';
 import type { CreatedKeyView, KeyView, OwnKeyView } from '../../src/api/views/key-view.ts';
 import { periodEndsAt } from '../../src/domain/period.ts';
 import { apiOf, refusalOf } from '../helper/api.ts';
-import { ADMIN_TOKEN, startWorld, type World } from '../helper/world.ts';
+import { ADMIN_TOKEN, type InProcessGateway, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
 /** Specification section 2, "What a key sees": one that was handed out showed its holder the owner's balance and other keys. */
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 const LEDGER = '/api/account/ledger/';
 const USAGE = '/api/account/usage/';
 const NOT_FOUND = [404, 'key_not_found', null];
@@ -17,7 +17,7 @@ interface Page {
 }
 
 /** An account with a balance that nobody else has, its managing key and one that was handed out; each has called once. */
-async function family(from: World = world) {
+async function family(from: InProcessGateway = world) {
   const owner = await from.account({ credits: 777 });
   const api = apiOf(from, owner.key);
   const { body } = await api.post<CreatedKeyView>('/api/keys/', {

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { startCommandWorld } from '../helper/command.ts';
+import { startGatewayForCommands } from '../helper/command.ts';
 import { makeOwner } from '../helper/owner.ts';
 
-const { gateway, operator, json } = await startCommandWorld(t);
+const { gateway, operator, json } = await startGatewayForCommands(t);
 
 t.test('the operator reads the ledger of an account, page by page', async (t) => {
   const owner = await makeOwner(gateway, 100);

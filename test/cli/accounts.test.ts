@@ -1,8 +1,8 @@
 import t from 'tap';
 import { apiOf } from '../helper/api.ts';
-import { startCommandWorld, tollgate } from '../helper/command.ts';
+import { startGatewayForCommands, tollgate } from '../helper/command.ts';
 
-const { gateway, env, operator, json } = await startCommandWorld(t);
+const { gateway, env, operator, json } = await startGatewayForCommands(t);
 
 interface Created {
   readonly account: { readonly id: number; readonly credits_balance: number };

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { startCommandWorld, tollgate } from '../helper/command.ts';
+import { startGatewayForCommands, tollgate } from '../helper/command.ts';
 import { makeOwner } from '../helper/owner.ts';
 
-const { gateway, env, json } = await startCommandWorld(t);
+const { gateway, env, json } = await startGatewayForCommands(t);
 
 interface Key {
   readonly id: number;

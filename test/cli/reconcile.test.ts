@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
-import { startCommandWorld, tollgate } from '../helper/command.ts';
+import { startGatewayForCommands, tollgate } from '../helper/command.ts';
 import { makeOwner } from '../helper/owner.ts';
 
-const { gateway, place } = await startCommandWorld(t);
+const { gateway, place } = await startGatewayForCommands(t);
 const owner = await makeOwner(gateway, 100);
 const reconcile = (...args: string[]) => tollgate(['reconcile', ...args], place.env);
 

@@ -3,7 +3,7 @@ import { test } from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
 import { KEY, load, SMALL, withModel } from '../helper/config-file.ts';
 
-test('a minimal file gets the defaults of the contract', async (t) => {
+test('a minimal file gets the defaults of the specification', async (t) => {
   const config = load(t, SMALL);
   t.same(config.server, {
     host: '127.0.0.1',

@@ -1,10 +1,10 @@
 import t from 'tap';
 import { apiOf } from '../helper/api.ts';
 import { openDashboard, type View } from '../helper/dashboard.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 import { until } from '../helper/until.ts';
-import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 const { key } = await world.account({ credits: 1_000 });
 const api = apiOf(world, key);
 for (let number = 1; number <= 120; number++) await api.post('/api/keys/', { name: `Job ${number}` });

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { openDashboard } from '../helper/dashboard.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 import { startReceiver } from '../helper/receiver.ts';
-import { startWorld } from '../helper/world.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 
 async function alerts(t: Parameters<typeof openDashboard>[0], key: string) {
   const { page, signIn, open } = await openDashboard(t, world);

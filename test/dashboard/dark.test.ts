@@ -1,12 +1,12 @@
 import t from 'tap';
 import { openDashboard } from '../helper/dashboard.ts';
 import { inspectEveryPage } from '../helper/dashboard-tour.ts';
-import { startWorld } from '../helper/world.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
 await inspectEveryPage(t, { scheme: 'dark' });
 
 t.test('the dark scheme is dark', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   for (const [scheme, isDark] of [
     ['light', false],
     ['dark', true],

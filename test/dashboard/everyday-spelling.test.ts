@@ -1,8 +1,8 @@
 import t from 'tap';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 import { keysOf, makeKey, signedIn } from '../helper/owner-page.ts';
-import { startWorld } from '../helper/world.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 const owner = await world.account({ key: { name: 'First' } });
 
 const COUNTRIES = {

@@ -1,10 +1,10 @@
 import type { Locator, Page } from 'playwright-core';
 import t from 'tap';
 import { openDashboard } from '../helper/dashboard.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 import { makeKey, signedIn } from '../helper/owner-page.ts';
-import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 const owner = await world.account({ key: { name: 'First' }, email: 'owner@example.com' });
 
 const REFUSAL = JSON.stringify({

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { openDashboard } from '../helper/dashboard.ts';
-import { startWorld } from '../helper/world.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 const owner = await world.account({ key: { name: 'First' } });
 
 t.test('a dialog takes the focus and gives it back', async (t) => {

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { apiOf } from '../helper/api.ts';
 import { openDashboard } from '../helper/dashboard.ts';
-import { startWorld } from '../helper/world.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 
 t.test('L18: in forced colours only the current page is marked, and bars are seen', async (t) => {
   const { key } = await world.account();

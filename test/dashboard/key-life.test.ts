@@ -3,9 +3,9 @@ import type { KeyView } from '../../src/api/views/key-view.ts';
 import { VERSION } from '../../src/config/version.ts';
 import { apiOf } from '../helper/api.ts';
 import { type Dashboard, openDashboard } from '../helper/dashboard.ts';
-import { startWorld } from '../helper/world.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 const owner = await world.account();
 
 async function keyNamed(name: string): Promise<KeyView> {

@@ -2,10 +2,10 @@ import type { Page } from 'playwright-core';
 import t from 'tap';
 import { apiOf } from '../helper/api.ts';
 import { type Dashboard, openDashboard } from '../helper/dashboard.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 import { keysOf, makeKey, signedIn } from '../helper/owner-page.ts';
-import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 const owner = await world.account({ key: { name: 'First' }, email: 'owner@example.com' });
 type Tap = Parameters<typeof openDashboard>[0];
 

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { apiOf } from '../helper/api.ts';
 import { openDashboard } from '../helper/dashboard.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 import { until } from '../helper/until.ts';
-import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 const { key } = await world.account({ credits: 100 });
 const { body: second } = await apiOf(world, key).post<{ id: number; key: string }>('/api/keys/', {
   name: 'Second',
@@ -105,7 +105,7 @@ t.test('H5: the note of a top-up is shown', async (t) => {
 });
 
 t.test('L1: a call that cost nothing is no gain', async (t) => {
-  const failing = await startWorld(t, {
+  const failing = await startGatewayInProcess(t, {
     behave: () => ({ status: 500, body: { error: { message: 'no' } } }),
   });
   const other = await failing.account({ credits: 10 });

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 import { keysOf, makeKey, signedIn } from '../helper/owner-page.ts';
-import { startWorld } from '../helper/world.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 const owner = await world.account({ key: { name: 'First' } });
 
 async function versionOf(id: number) {

@@ -1,10 +1,10 @@
 import t from 'tap';
 import { apiOf } from '../helper/api.ts';
 import { openDashboard } from '../helper/dashboard.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 import { keysOf, signedIn } from '../helper/owner-page.ts';
-import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 const owner = await world.account({ key: { name: 'First' } });
 
 async function namedBy(name: string) {

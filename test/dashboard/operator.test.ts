@@ -1,10 +1,10 @@
 import t from 'tap';
 import { apiOf } from '../helper/api.ts';
 import { openDashboard } from '../helper/dashboard.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 import { startReceiver } from '../helper/receiver.ts';
-import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 
 interface Account {
   readonly credits_balance: number;

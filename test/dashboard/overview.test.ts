@@ -1,9 +1,9 @@
 import t from 'tap';
 import { apiOf } from '../helper/api.ts';
 import { openDashboard } from '../helper/dashboard.ts';
-import { startWorld } from '../helper/world.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 
 t.test('balance, spend and charts are those of the account', async (t) => {
   const owner = await world.account({ credits: 1_234.5, threshold: 10 });

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { apiOf } from '../helper/api.ts';
 import { openDashboard } from '../helper/dashboard.ts';
-import { startWorld } from '../helper/world.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 
 /** An account with a key that may not manage, and what was spent with it and with another. */
 async function readerOf(settings: Record<string, unknown> = {}) {

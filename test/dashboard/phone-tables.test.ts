@@ -1,11 +1,11 @@
 import t from 'tap';
 import { openDashboard } from '../helper/dashboard.ts';
-import { startWorld } from '../helper/world.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
 const PHONE = { width: 360, height: 740 };
 
 t.test('L6: tables are cards that show all their columns, and nothing is cut or broken', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const { key } = await world.account({ credits: 99_999.402585, email: 'demo@example.com' });
   await (await world.chat(key)).text();
   await world.settled();
@@ -39,7 +39,7 @@ t.test('L6: tables are cards that show all their columns, and nothing is cut or 
 });
 
 t.test('L6: what is tapped in a table is at least 24 pixels high', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const { key } = await world.account();
   const { page, signIn, open } = await openDashboard(t, world, PHONE);
   await signIn(key);
@@ -50,7 +50,7 @@ t.test('L6: what is tapped in a table is at least 24 pixels high', async (t) => 
 });
 
 t.test('the credits of a ledger entry are seen whole without scrolling', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const { key } = await world.account({ credits: 1_000 });
   await (await world.chat(key)).text();
   await world.settled();

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { buildPage } from '../../src/dashboard/build-page.ts';
-import { startWorld } from '../helper/world.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
 /** What a browser that takes brotli has to fetch, in bytes (issue: under 150 KB compressed). */
 const MOST_BYTES = 150_000;
@@ -15,7 +15,7 @@ const assetsIn = (html: string) => [...html.matchAll(/(?:src|href)="([^"]+)"/g)]
 
 test('the page', async (t) => {
   await buildPage();
-  const { url } = await startWorld(t);
+  const { url } = await startGatewayInProcess(t);
   const home = `${url}/dashboard/`;
   const page = await load(home);
   const addresses = assetsIn(page.text).map((path) => new URL(path, home).href);

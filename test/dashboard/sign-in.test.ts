@@ -1,8 +1,8 @@
 import t from 'tap';
 import { openDashboard } from '../helper/dashboard.ts';
-import { ADMIN_TOKEN, startWorld } from '../helper/world.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 
 t.test('a key that is not known is refused at its field', async (t) => {
   const { page, signIn } = await openDashboard(t, world);
@@ -19,7 +19,7 @@ t.test('L19: the only field has the focus', async (t) => {
 });
 
 t.test('L19: an operator is told where there is no operator API', async (t) => {
-  const other = await startWorld(t, { config: { adminToken: undefined } });
+  const other = await startGatewayInProcess(t, { config: { adminToken: undefined } });
   const { page, signIn } = await openDashboard(t, other);
   await signIn(ADMIN_TOKEN);
   await page.getByText('this gateway runs without ADMIN_TOKEN').waitFor();
@@ -95,7 +95,7 @@ t.test('the operator token opens the accounts', async (t) => {
 });
 
 t.test('a gateway that is gone is told, and tried again', async (t) => {
-  const other = await startWorld(t);
+  const other = await startGatewayInProcess(t);
   const { key } = await other.account();
   const { page, signIn } = await openDashboard(t, other);
   await signIn(key);

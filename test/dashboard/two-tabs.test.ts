@@ -1,10 +1,10 @@
 import t from 'tap';
 import { apiOf } from '../helper/api.ts';
 import { accessibilityFaults } from '../helper/axe.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 import { keysOf, makeKey, signedIn } from '../helper/owner-page.ts';
-import { startWorld } from '../helper/world.ts';
 
-const world = await startWorld(t);
+const world = await startGatewayInProcess(t);
 const owner = await world.account({ key: { name: 'First' } });
 const api = apiOf(world, owner.key);
 

@@ -224,7 +224,7 @@ for (const body of [undefined, null, 'name', 1, true, [], [{ name: 'x' }]]) {
   });
 }
 
-test('a new key has the defaults of the contract', async (t) => {
+test('a new key has the defaults of the specification', async (t) => {
   t.strictSame(parseNewKey({ name: 'n' }), {
     settings: {
       name: 'n',

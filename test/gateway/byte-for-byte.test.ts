@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { test } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import type { Model } from '../../src/domain/catalog.ts';
-import { startWorld, testCatalog } from '../helper/world.ts';
+import { startGatewayInProcess, testCatalog } from '../helper/gateway-in-process.ts';
 
 /** JSON as text, as odd as it may be: generated as it is written, so that what is expected needs no parser. */
 const space = fc.constantFrom('', '', ' ', '\n', '\t\r\n', '    ');
@@ -140,7 +140,7 @@ test('what the gateway has no reason to change arrives as it was sent', async (t
   add(anthropic, 'claude', 'text');
   add(text, 'image', 'image');
   add(text, 'tts', 'tts');
-  const world = await startWorld(t, { provider, config: { catalog } });
+  const world = await startGatewayInProcess(t, { provider, config: { catalog } });
   const { key } = await world.account({ credits: 1_000_000 });
   const tally = { changed: 0, unchanged: 0, spooled: 0 };
 

@@ -5,7 +5,7 @@ import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
 import { readJsonBody } from '../../src/gateway/request/json-body.ts';
 import { chatHold } from '../../src/metering/chat.ts';
-import { testCatalog } from '../helper/world.ts';
+import { testCatalog } from '../helper/gateway-in-process.ts';
 
 /** One credit a token, in or out, so that a hold in credits is a number of tokens. */
 function catalogOf(): Catalog {

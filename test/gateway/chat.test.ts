@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { startWorld } from '../helper/world.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
 test('a call is charged exactly what its usage costs', async (t) => {
   const usage = {
@@ -7,7 +7,7 @@ test('a call is charged exactly what its usage costs', async (t) => {
     completion_tokens: 56,
     prompt_tokens_details: { cached_tokens: 1_000 },
   };
-  const { chat, account, book, settled } = await startWorld(t, { behave: () => ({ usage }) });
+  const { chat, account, book, settled } = await startGatewayInProcess(t, { behave: () => ({ usage }) });
   const { key, accountId } = await account({ credits: 100 });
   const response = await chat(key, { model: 'tokens', max_tokens: 100 });
   // 234 × 0.001 + 1,000 × 0.0005 + 56 × 0.002
@@ -29,7 +29,7 @@ test('a call is charged exactly what its usage costs', async (t) => {
 });
 
 test('the hold is released when the call is settled', async (t) => {
-  const { chat, account, ledger, settled } = await startWorld(t);
+  const { chat, account, ledger, settled } = await startGatewayInProcess(t);
   const { key, accountId } = await account({ credits: 50 });
   await (await chat(key, { model: 'tokens', max_tokens: 10 })).text();
   await settled();
@@ -37,7 +37,7 @@ test('the hold is released when the call is settled', async (t) => {
 });
 
 test('the bytes that came are the bytes that go up, where nothing must change', async (t) => {
-  const { url, account, provider } = await startWorld(t, { behave: () => undefined });
+  const { url, account, provider } = await startGatewayInProcess(t, { behave: () => undefined });
   const { key } = await account();
   const body =
     '{ "seed":12345678901234567890,\n "model" : "flat", "messages":[{"role":"user","content":"\\u00e9 \\n x"}], "z":1.50 }';
@@ -47,7 +47,7 @@ test('the bytes that came are the bytes that go up, where nothing must change', 
 });
 
 test('the upstream name of a model and include_usage are put in, and nothing else changes', async (t) => {
-  const { url, account, provider } = await startWorld(t, { behave: () => undefined });
+  const { url, account, provider } = await startGatewayInProcess(t, { behave: () => undefined });
   const { key } = await account();
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const send = async (body: string) => {
@@ -76,7 +76,7 @@ test('the upstream name of a model and include_usage are put in, and nothing els
 });
 
 test('request headers: the credential is replaced, and what must not pass does not', async (t) => {
-  const { chat, account, provider } = await startWorld(t, { behave: () => undefined });
+  const { chat, account, provider } = await startGatewayInProcess(t, { behave: () => undefined });
   const { key } = await account();
   await chat(
     key,
@@ -112,7 +112,7 @@ test('request headers: the credential is replaced, and what must not pass does n
 });
 
 test('response headers: cookies and the provider’s own are dropped', async (t) => {
-  const { chat, account } = await startWorld(t, {
+  const { chat, account } = await startGatewayInProcess(t, {
     behave: () => ({
       headers: {
         'set-cookie': 'a=b',
@@ -141,7 +141,7 @@ for (const [status, expected, code] of [
   [302, 502, 'upstream_unavailable'],
 ] as const) {
   test(`an upstream's ${status} is answered ${expected}, charged 0, and sent once`, async (t) => {
-    const { chat, account, provider, book, settled, ledger } = await startWorld(t, {
+    const { chat, account, provider, book, settled, ledger } = await startGatewayInProcess(t, {
       behave: () => ({
         status,
         headers: { location: 'http://127.0.0.1/' },
@@ -166,7 +166,7 @@ for (const [status, expected, code] of [
 }
 
 test('an upstream that resets before it answers is 502, charged 0', async (t) => {
-  const { chat, account, book, settled, provider } = await startWorld(t, {
+  const { chat, account, book, settled, provider } = await startGatewayInProcess(t, {
     behave: () => ({ breakAfter: 'nothing' }),
   });
   const { key, accountId } = await account({ credits: 5 });
@@ -182,7 +182,7 @@ test('an upstream that resets before it answers is 502, charged 0', async (t) =>
 });
 
 test('an upstream that refuses connections is 502 without its address', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const { key, accountId } = await world.account({ credits: 5 });
   await world.provider.close();
   const response = await world.chat(key);
@@ -198,7 +198,7 @@ test('an upstream that refuses connections is 502 without its address', async (t
 });
 
 test('an upstream that does not answer in time is 504', async (t) => {
-  const { chat, account, book, settled } = await startWorld(t, {
+  const { chat, account, book, settled } = await startGatewayInProcess(t, {
     behave: () => ({ stallAfter: 'nothing' }),
     config: {
       limits: {
@@ -226,7 +226,7 @@ test('usage that is absent, negative or absurd is estimated and marked so', asyn
     { prompt_tokens: -5, completion_tokens: 3 },
     { prompt_tokens: 1e15, completion_tokens: 3 },
   ] as const) {
-    const { chat, account, book, settled } = await startWorld(t, {
+    const { chat, account, book, settled } = await startGatewayInProcess(t, {
       behave: () => ({ usage, text: 'Hello there, friend.' }),
     });
     const { key, accountId } = await account();
@@ -241,7 +241,7 @@ test('usage that is absent, negative or absurd is estimated and marked so', asyn
 });
 
 test('an answer over 1 MiB passes through and is charged by its usage', async (t) => {
-  const { chat, account, book, settled } = await startWorld(t, {
+  const { chat, account, book, settled } = await startGatewayInProcess(t, {
     behave: () => ({ text: 'word '.repeat(400_000), usage: { prompt_tokens: 10, completion_tokens: 20 } }),
   });
   const { key, accountId } = await account({ credits: 10_000 });

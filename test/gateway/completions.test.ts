@@ -1,12 +1,12 @@
 import { test } from 'tap';
+import { type InProcessGateway, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 import { lastCharge } from '../helper/last-charge.ts';
-import { startWorld, type World } from '../helper/world.ts';
 
-const post = (world: World, key: string, path: string, body: object) =>
+const post = (world: InProcessGateway, key: string, path: string, body: object) =>
   world.api('POST', path, key, { model: 'tokens', ...body });
 
 test('a completions stream is asked for its usage, and shows no trace of it', async (t) => {
-  const world = await startWorld(t, {
+  const world = await startGatewayInProcess(t, {
     behave: () => ({ text: 'one two', usage: { prompt_tokens: 100, completion_tokens: 10 } }),
   });
   const { key, accountId } = await world.account();
@@ -19,7 +19,7 @@ test('a completions stream is asked for its usage, and shows no trace of it', as
 });
 
 test('a completion without usage is estimated, tokens that were sent as numbers counted as such', async (t) => {
-  const world = await startWorld(t, { behave: () => ({ usage: false, text: 'word word word' }) });
+  const world = await startGatewayInProcess(t, { behave: () => ({ usage: false, text: 'word word word' }) });
   const { key, accountId } = await world.account();
   await (await post(world, key, '/v1/completions', { prompt: [1, 2, 3, 4], max_tokens: 50 })).text();
   t.match(await lastCharge(world, accountId), { usage: { input: 4, output: 3 }, estimated: true });
@@ -27,7 +27,7 @@ test('a completion without usage is estimated, tokens that were sent as numbers 
 
 test('an error within a chat or completions stream: nothing was written, nothing is charged', async (t) => {
   const body = ['data: {"error":{"message":"Overloaded","type":"server_error"}}\n\n', 'data: [DONE]\n\n'];
-  const world = await startWorld(t, {
+  const world = await startGatewayInProcess(t, {
     behave: () => ({ headers: { 'content-type': 'text/event-stream' }, body }),
   });
   const { key, accountId } = await world.account();
@@ -37,7 +37,7 @@ test('an error within a chat or completions stream: nothing was written, nothing
 });
 
 test('embeddings over 1 MiB are charged by their usage', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const { key, accountId } = await world.account();
   const input = Array.from({ length: 40 }, () => 'four');
   const answer = await post(world, key, '/v1/embeddings', { input, dimensions: 4_096 });
@@ -50,7 +50,7 @@ test('embeddings over 1 MiB are charged by their usage', async (t) => {
 });
 
 test('moderations cost the price of a request only, whatever tokens cost', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const { key, accountId } = await world.account();
   await (await post(world, key, '/v1/moderations', { input: 'x'.repeat(10_000) })).text();
   t.match(await lastCharge(world, accountId), { credits: 0, estimated: false });

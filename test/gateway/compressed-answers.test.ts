@@ -10,8 +10,8 @@ import {
   zstdCompressSync,
 } from 'node:zlib';
 import { test } from 'tap';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 import { lastCharge } from '../helper/last-charge.ts';
-import { startWorld } from '../helper/world.ts';
 
 const ANSWER = JSON.stringify({
   choices: [{ message: { role: 'assistant', content: 'Grüße' } }],
@@ -41,7 +41,7 @@ async function gzipParts(parts: readonly string[]): Promise<Buffer[]> {
 
 for (const [encoding, encode] of Object.entries(ENCODERS)) {
   test(`an answer compressed with ${encoding}, unasked, is charged by its usage and passed on decoded`, async (t) => {
-    const world = await startWorld(t, {
+    const world = await startGatewayInProcess(t, {
       behave: () => ({
         headers: { 'content-type': 'application/json', 'content-encoding': encoding },
         body: encode(ANSWER),
@@ -68,7 +68,7 @@ const STREAM = { model: 'tokens', stream: true };
 
 test('a compressed stream passes event by event, and shows no trace of the usage that was not asked for', async (t) => {
   const body = await gzipParts(EVENTS);
-  const world = await startWorld(t, {
+  const world = await startGatewayInProcess(t, {
     behave: () => ({ headers: SSE, body, intervalMs: 20 }),
   });
   const { key, accountId } = await world.account();
@@ -89,7 +89,7 @@ test('a compressed stream that breaks off is broken for the client, and what cam
     // The compressed data ends in the middle, though the connection ends cleanly.
     { headers: SSE, body: body.slice(0, 1) },
   ]) {
-    const world = await startWorld(t, { behave: () => behaviour });
+    const world = await startGatewayInProcess(t, { behave: () => behaviour });
     const { key, accountId } = await world.account();
     await t.rejects((await world.chat(key, STREAM)).text());
     const entry = await lastCharge(world, accountId);
@@ -99,7 +99,7 @@ test('a compressed stream that breaks off is broken for the client, and what cam
 });
 
 test('what does not decode is a broken answer: 502, and nothing is charged', async (t) => {
-  const world = await startWorld(t, {
+  const world = await startGatewayInProcess(t, {
     behave: () => ({
       headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
       body: ANSWER,
@@ -115,7 +115,7 @@ test('an encoding that nobody here can read is 502, but an error passes as it ca
     [200, 502, 'upstream_unavailable'],
     [429, 429, undefined],
   ] as const) {
-    const world = await startWorld(t, {
+    const world = await startGatewayInProcess(t, {
       behave: () => ({
         status,
         headers: { 'content-type': 'application/json', 'content-encoding': 'x-own' },
@@ -133,7 +133,7 @@ test('an encoding that nobody here can read is 502, but an error passes as it ca
 
 test('a small answer that unfolds to a large one passes with back-pressure, and is held in memory nowhere', async (t) => {
   const text = ' '.repeat(200_000_000);
-  const world = await startWorld(t, {
+  const world = await startGatewayInProcess(t, {
     behave: () => ({
       headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
       body: bomb,
@@ -157,7 +157,7 @@ test('a small answer that unfolds to a large one passes with back-pressure, and 
 test('a compressed stream goes on after its client was slower than it', async (t) => {
   const [hello = '', ...rest] = EVENTS;
   const body = gzipSync([hello.repeat(300_000), ...rest].join(''));
-  const world = await startWorld(t, { behave: () => ({ headers: SSE, body }) });
+  const world = await startGatewayInProcess(t, { behave: () => ({ headers: SSE, body }) });
   const { key, accountId } = await world.account();
   const call = request(`${world.url}/v1/chat/completions`, {
     method: 'POST',

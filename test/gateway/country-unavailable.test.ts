@@ -1,11 +1,11 @@
 import { test } from 'tap';
-import { startWorld } from '../helper/world.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
 // The data is loaded once for a process, so that this has one of its own.
 process.env.GEODATADIR = '/nowhere';
 
 test('a key that blocks countries gets 503 while no country can be looked up', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const { chat, account, provider } = world;
   const from = { 'x-forwarded-for': '8.8.8.8' };
   const { key } = await account({ key: { blockedCountries: ['DE'] } });
@@ -26,7 +26,7 @@ test('a key that blocks countries gets 503 while no country can be looked up', a
 });
 
 test('explain says that no country can be looked up, and goes on by one that is named', async (t) => {
-  const { account, api } = await startWorld(t);
+  const { account, api } = await startGatewayInProcess(t);
   const { key } = await account();
   const created = await api('POST', '/api/keys/', key, { name: 'x', blocked_countries: ['DE'] });
   const { id } = (await created.json()) as { id: number };

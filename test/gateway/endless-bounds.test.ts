@@ -1,12 +1,12 @@
 import { test } from 'tap';
-import { startWorld } from '../helper/world.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
 const MOST = Number.MAX_SAFE_INTEGER;
 const TEXT = { model: 'tokens', input: 'x', prompt: 'x' };
 const MESSAGE = { model: 'claude', messages: [{ role: 'user', content: 'x' }] };
 
 test('a call whose bounds cost more than any account can have is 402, not a fault of the gateway', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const { key } = await world.account();
   for (const [path, body] of [
     ['/v1/chat/completions', { model: 'tokens', messages: [], max_tokens: MOST, n: MOST }],

@@ -1,89 +1,117 @@
 import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
-import { startWorld, TEST_SERVER } from '../helper/world.ts';
+import { type InProcessGateway, startGatewayInProcess, TEST_SERVER } from '../helper/gateway-in-process.ts';
 
 async function codeOf(response: Response): Promise<string> {
   const body = (await response.json()) as { error?: { code?: string } };
   return `${response.status} ${body.error?.code ?? 'no code'}`;
 }
 
-test('the checks of section 3, each with its answer and nothing upstream', async (t) => {
-  const world = await startWorld(t, { behave: () => undefined });
-  const { chat, account, url, provider } = world;
-  const now = new Date();
-  const hour = (offset: number) => `${String((now.getUTCHours() + offset + 24) % 24).padStart(2, '0')}:00`;
-  const restricted = async (key: Parameters<typeof account>[0]) => (await account(key)).key;
+type AccountOptions = NonNullable<Parameters<InProcessGateway['account']>[0]>;
 
-  const bare = await fetch(`${url}/v1/chat/completions`, { method: 'POST', body: '{}' });
-  t.equal(bare.headers.get('www-authenticate'), 'Bearer');
-  t.equal(await codeOf(bare), '401 missing_api_key');
-  t.equal(
-    await codeOf(await fetch(`${url}/v1/chat/completions?api_key=x`, { method: 'POST' })),
-    '401 missing_api_key',
-  );
-  t.equal(await codeOf(await chat('nonsense')), '401 invalid_api_key');
-  const open = await restricted({});
-  const last = open.at(-1) === 'a' ? 'b' : 'a';
-  t.equal(await codeOf(await chat(open.slice(0, -1) + last)), '401 invalid_api_key', 'wrong checksum');
-  t.equal(await codeOf(await chat(await restricted({ key: { isActive: false } }))), '401 inactive_api_key');
-  t.equal(
-    await codeOf(await chat(await restricted({ key: { expiresAt: Date.now() - 1 } }))),
-    '401 expired_api_key',
-  );
-  t.equal(
-    await codeOf(await chat(await restricted({ key: { activeHours: `${hour(2)}-${hour(3)}` } }))),
+/** A POST to `/v1/chat/completions`. */
+interface Sent {
+  /** Members beside those of an ordinary call; a text is the body itself, null none at all. */
+  readonly body?: Record<string, unknown> | string | null;
+  readonly headers?: Record<string, string>;
+  readonly query?: string;
+}
+
+/** Key: the settings of one and the credits of its account; or what is sent in place of a good one. */
+type Row = readonly [
+  what: string,
+  key: AccountOptions | 'no key' | 'nonsense' | 'wrong checksum',
+  request: Sent,
+  code: string,
+];
+
+const ORIGINS = { key: { allowedOrigins: ['https://app.example.com'] } };
+const OVER_ALL_CREDITS = { model: 'tokens', max_tokens: Number.MAX_SAFE_INTEGER, n: 1_000_000 };
+
+/** The full hour that is so many hours from now, in UTC. */
+function hour(offset: number): string {
+  return `${String((new Date().getUTCHours() + offset + 24) % 24).padStart(2, '0')}:00`;
+}
+
+const ROWS: readonly Row[] = [
+  ['no key', 'no key', { body: '{}' }, '401 missing_api_key'],
+  ['a key in the query', 'no key', { body: null, query: '?api_key=x' }, '401 missing_api_key'],
+  ['no such key', 'nonsense', {}, '401 invalid_api_key'],
+  ['a wrong checksum', 'wrong checksum', {}, '401 invalid_api_key'],
+  ['an inactive key', { key: { isActive: false } }, {}, '401 inactive_api_key'],
+  ['an expired key', { key: { expiresAt: Date.now() - 1 } }, {}, '401 expired_api_key'],
+  [
+    'outside the active hours',
+    { key: { activeHours: `${hour(2)}-${hour(3)}` } },
+    {},
     '403 outside_active_hours',
-  );
-  t.equal(
-    await codeOf(await chat(await restricted({ key: { allowedIps: ['10.0.0.0/8'] } }))),
-    '403 ip_not_allowed',
-  );
-  const blocked = await restricted({ key: { blockedCountries: ['US'] } });
-  t.equal(await codeOf(await chat(blocked, {}, { 'x-forwarded-for': '8.8.8.8' })), '403 country_blocked');
-  const origins = await restricted({ key: { allowedOrigins: ['https://app.example.com'] } });
-  t.equal(await codeOf(await chat(origins)), '403 origin_not_allowed', 'neither Origin nor Referer');
-  t.equal(
-    await codeOf(await chat(origins, {}, { origin: 'https://evil.example' })),
-    '403 origin_not_allowed',
-  );
-  const post = (body: string) =>
-    fetch(`${url}/v1/chat/completions`, {
-      method: 'POST',
-      body,
-      headers: { authorization: `Bearer ${open}` },
-    });
-  t.equal(await codeOf(await post('{')), '400 invalid_json');
-  t.equal(await codeOf(await post('[]')), '400 invalid_json');
-  t.equal(await codeOf(await post('{"model":"flat","model":"tokens","messages":[]}')), '400 invalid_json');
-  t.equal(await codeOf(await post('{"model":"flat","\\u006dodel":"tokens"}')), '400 invalid_json');
-  t.equal(await codeOf(await post('{"model":"flat","Model":"tokens"}')), '400 invalid_json');
-  t.equal(await codeOf(await post('{"messages":[]}')), '400 model_required');
-  t.equal(await codeOf(await chat(open, { model: 'no-such' })), '404 model_not_found');
-  t.equal(await codeOf(await chat(open, { model: 'picture' })), '400 endpoint_mismatch');
-  t.equal(await codeOf(await chat(open, { max_tokens: -1 })), '400 invalid_field');
-  t.equal(
-    await codeOf(await chat(open, { model: 'tokens', max_tokens: Number.MAX_SAFE_INTEGER, n: 1_000_000 })),
-    '402 insufficient_credits',
-  );
-  t.equal(await codeOf(await chat(open, { n: 1.5 })), '400 invalid_field');
-  t.equal(
-    await codeOf(await chat(await restricted({ key: { allowedCategories: ['image'] } }))),
-    '403 category_not_allowed',
-  );
-  t.equal(
-    await codeOf(await chat(await restricted({ key: { allowedModels: ['tokens'] } }))),
-    '403 model_not_allowed',
-  );
-  t.equal(
-    await codeOf(await chat(await restricted({ key: { spendingLimit: micro(500_000) } }))),
+  ],
+  ['another address', { key: { allowedIps: ['10.0.0.0/8'] } }, {}, '403 ip_not_allowed'],
+  [
+    'a blocked country',
+    { key: { blockedCountries: ['US'] } },
+    { headers: { 'x-forwarded-for': '8.8.8.8' } },
+    '403 country_blocked',
+  ],
+  ['neither Origin nor Referer', ORIGINS, {}, '403 origin_not_allowed'],
+  ['another origin', ORIGINS, { headers: { origin: 'https://evil.example' } }, '403 origin_not_allowed'],
+  ['a body that ends too soon', {}, { body: '{' }, '400 invalid_json'],
+  ['a body that is no object', {}, { body: '[]' }, '400 invalid_json'],
+  ['two models', {}, { body: '{"model":"flat","model":"tokens","messages":[]}' }, '400 invalid_json'],
+  ['two models, one escaped', {}, { body: '{"model":"flat","\\u006dodel":"tokens"}' }, '400 invalid_json'],
+  ['two models, one capitalised', {}, { body: '{"model":"flat","Model":"tokens"}' }, '400 invalid_json'],
+  ['no model', {}, { body: '{"messages":[]}' }, '400 model_required'],
+  ['an unknown model', {}, { body: { model: 'no-such' } }, '404 model_not_found'],
+  ['a model of another endpoint', {}, { body: { model: 'picture' } }, '400 endpoint_mismatch'],
+  ['max_tokens below 0', {}, { body: { max_tokens: -1 } }, '400 invalid_field'],
+  ['more tokens than anyone can pay', {}, { body: OVER_ALL_CREDITS }, '402 insufficient_credits'],
+  ['half an answer', {}, { body: { n: 1.5 } }, '400 invalid_field'],
+  ['another category', { key: { allowedCategories: ['image'] } }, {}, '403 category_not_allowed'],
+  ['another model', { key: { allowedModels: ['tokens'] } }, {}, '403 model_not_allowed'],
+  [
+    'beyond the spending limit',
+    { key: { spendingLimit: micro(500_000) } },
+    {},
     '402 spending_limit_exceeded',
-  );
-  t.equal(await codeOf(await chat(await restricted({ credits: 0.5 }))), '402 insufficient_credits');
-  t.equal(provider.requests.length, 0);
+  ],
+  ['beyond the balance', { credits: 0.5 }, {}, '402 insufficient_credits'],
+];
+
+async function keyOf({ account }: InProcessGateway, key: Row[1]): Promise<string | undefined> {
+  if (key === 'no key') return undefined;
+  if (key === 'nonsense') return key;
+  if (key !== 'wrong checksum') return (await account(key)).key;
+  const good = (await account()).key;
+  return good.slice(0, -1) + (good.at(-1) === 'a' ? 'b' : 'a');
+}
+
+async function send(
+  world: InProcessGateway,
+  key: string | undefined,
+  { body = {}, headers = {}, query = '' }: Sent,
+): Promise<Response> {
+  if (key !== undefined && body !== null && typeof body !== 'string') return world.chat(key, body, headers);
+  return fetch(`${world.url}/v1/chat/completions${query}`, {
+    method: 'POST',
+    headers: { ...(key === undefined ? {} : { authorization: `Bearer ${key}` }), ...headers },
+    ...(typeof body === 'string' ? { body } : {}),
+  });
+}
+
+test('the checks of specification section 3, each with its answer and nothing upstream', async (t) => {
+  const world = await startGatewayInProcess(t, { behave: () => undefined });
+  for (const [what, key, request, code] of ROWS) {
+    await t.test(`${what}: ${code}`, async (t) => {
+      const response = await send(world, await keyOf(world, key), request);
+      if (key === 'no key') t.equal(response.headers.get('www-authenticate'), 'Bearer');
+      t.equal(await codeOf(response), code);
+      t.equal(world.provider.requests.length, 0);
+    });
+  }
 });
 
 test('a call that every restriction allows passes', async (t) => {
-  const { chat, account } = await startWorld(t);
+  const { chat, account } = await startGatewayInProcess(t);
   const { key } = await account({
     key: {
       activeHours: '00:00-24:00',
@@ -105,7 +133,7 @@ test('a call that every restriction allows passes', async (t) => {
 });
 
 test('x-forwarded-for is believed from trusted proxies only', async (t) => {
-  const { chat, account } = await startWorld(t, {
+  const { chat, account } = await startGatewayInProcess(t, {
     config: { server: { ...TEST_SERVER, bodyLimitBytes: 1_000_000 } },
   });
   const { key } = await account({ key: { allowedIps: ['127.0.0.1'] } });
@@ -113,7 +141,7 @@ test('x-forwarded-for is believed from trusted proxies only', async (t) => {
 });
 
 test('a key in x-api-key works, and Authorization counts where both are sent', async (t) => {
-  const { url, account } = await startWorld(t);
+  const { url, account } = await startGatewayInProcess(t);
   const { key } = await account();
   const body = JSON.stringify({ model: 'flat', messages: [] });
   const post = (headers: Record<string, string>) =>
@@ -124,7 +152,7 @@ test('a key in x-api-key works, and Authorization counts where both are sent', a
 });
 
 test('a refusal names what to do and is never 429 or retried', async (t) => {
-  const { chat, account } = await startWorld(t);
+  const { chat, account } = await startGatewayInProcess(t);
   const { key } = await account({ key: { spendingLimit: micro(1_500_000), spendingPeriod: 'daily' } });
   t.equal((await chat(key)).status, 200);
   const refused = await chat(key);
@@ -136,7 +164,7 @@ test('a refusal names what to do and is never 429 or retried', async (t) => {
 });
 
 test('unknown endpoints, other methods, and preflight', async (t) => {
-  const { url, account } = await startWorld(t);
+  const { url, account } = await startGatewayInProcess(t);
   const { key } = await account();
   const headers = { authorization: `Bearer ${key}` };
   t.equal(await codeOf(await fetch(`${url}/v1/fine_tuning/jobs`, { headers })), '404 unknown_endpoint');
@@ -159,7 +187,7 @@ test('unknown endpoints, other methods, and preflight', async (t) => {
 });
 
 test('the catalog as the key may use it', async (t) => {
-  const { url, account } = await startWorld(t);
+  const { url, account } = await startGatewayInProcess(t);
   const { key } = await account({ key: { allowedModels: ['tokens'] } });
   const headers = { authorization: `Bearer ${key}` };
   const list = (await (await fetch(`${url}/v1/models`, { headers })).json()) as { data: { id: string }[] };
@@ -172,7 +200,7 @@ test('the catalog as the key may use it', async (t) => {
 });
 
 test('a key that was just deleted is refused as that, whatever else is wrong with the call', async (t) => {
-  const { url, account, api } = await startWorld(t);
+  const { url, account, api } = await startGatewayInProcess(t);
   const { key } = await account();
   const other = (await (await api('POST', '/api/keys/', key, { name: 'other' })).json()) as {
     id: number;

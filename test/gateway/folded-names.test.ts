@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { foldName } from '../../src/gateway/request/json/fold-name.ts';
-import { startMediaWorld } from '../helper/media-world.ts';
+import { startMediaGateway } from '../helper/media-gateway.ts';
 
 test('names fold as the widest reader folds them', (t) => {
   for (const [name, folded] of [
@@ -47,7 +47,7 @@ const JSON_BODIES: readonly (readonly [path: string, body: string])[] = [
 ];
 
 test('a name that differs from a judged one by case folding only is refused', async (t) => {
-  const world = await startMediaWorld(t);
+  const world = await startMediaGateway(t);
   const { key } = await world.account();
   for (const [path, body] of JSON_BODIES) {
     const response = await world.post(key, path, body);
@@ -70,7 +70,7 @@ test('a name that differs from a judged one by case folding only is refused', as
 });
 
 test('names in capitals within what a tool takes are its own', async (t) => {
-  const world = await startMediaWorld(t, () => ({
+  const world = await startMediaGateway(t, () => ({
     body: { usage: { prompt_tokens: 1, completion_tokens: 1 } },
   }));
   const { key } = await world.account();

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { startMediaWorld } from '../helper/media-world.ts';
+import { startMediaGateway } from '../helper/media-gateway.ts';
 
 const PATH = '/v1/audio/transcriptions';
 const TYPE = 'multipart/form-data; boundary=edge';
@@ -11,7 +11,7 @@ const MODEL = field('model', 'ears');
 const END = '--edge--\r\n';
 
 test('a form that could be read in two ways, or not at all, never reaches the upstream', async (t) => {
-  const world = await startMediaWorld(t);
+  const world = await startMediaGateway(t);
   const { key } = await world.account();
   for (const [what, body, type = TYPE, code = 'invalid_json'] of [
     ['two models', MODEL + FILE + field('model', 'ears-renamed') + END],
@@ -66,7 +66,7 @@ test('a form that could be read in two ways, or not at all, never reaches the up
 });
 
 test('what common clients send is read', async (t) => {
-  const world = await startMediaWorld(t);
+  const world = await startMediaGateway(t);
   const { key } = await world.account();
   for (const [what, body, type = TYPE] of [
     ['plain', FILE + MODEL + END],
@@ -97,7 +97,7 @@ test('what common clients send is read', async (t) => {
 });
 
 test('keys restricted to other categories or models may not upload', async (t) => {
-  const world = await startMediaWorld(t);
+  const world = await startMediaGateway(t);
   const body = FILE + MODEL + END;
   const ask = async (settings: object) => {
     const { key } = await world.account({ key: settings });
@@ -109,7 +109,7 @@ test('keys restricted to other categories or models may not upload', async (t) =
 });
 
 test('models of other categories do not fit the media endpoints', async (t) => {
-  const world = await startMediaWorld(t);
+  const world = await startMediaGateway(t);
   const { key } = await world.account();
   for (const [path, model] of [
     ['/v1/images/generations', 'voice'],
@@ -128,7 +128,7 @@ test('models of other categories do not fit the media endpoints', async (t) => {
 });
 
 test('an upload over the limit is refused', async (t) => {
-  const world = await startMediaWorld(t);
+  const world = await startMediaGateway(t);
   const { key } = await world.account();
   const body = FILE + field('prompt', 'x'.repeat(51 * 1024 * 1024)) + MODEL + END;
   const response = await world.post(key, PATH, body, { 'content-type': TYPE });

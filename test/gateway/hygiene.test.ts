@@ -3,8 +3,8 @@ import { createServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { test } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
+import { startGatewayInProcess, TEST_SERVER, testCatalog } from '../helper/gateway-in-process.ts';
 import { TEST_CERTIFICATE } from '../helper/test-certificate.ts';
-import { startWorld, TEST_SERVER, testCatalog } from '../helper/world.ts';
 
 /** Sends bytes as they are and reads the answer until the server closes or the text matches. */
 async function raw(url: string, text: string, until: RegExp): Promise<string> {
@@ -23,7 +23,7 @@ async function raw(url: string, text: string, until: RegExp): Promise<string> {
 const BODY = '{"model":"flat","messages":[]}';
 
 test('headers that break the bare plugin do not break a call: Expect, Keep-Alive, Upgrade', async (t) => {
-  const { url, account } = await startWorld(t);
+  const { url, account } = await startGatewayInProcess(t);
   const { key } = await account();
   const call = (header: string) =>
     raw(
@@ -41,7 +41,7 @@ test('headers that break the bare plugin do not break a call: Expect, Keep-Alive
 });
 
 test('a client cannot strip the injected credential by naming it in Connection (CVE-2026-33805)', async (t) => {
-  const { url, account, provider } = await startWorld(t, { behave: () => undefined });
+  const { url, account, provider } = await startGatewayInProcess(t, { behave: () => undefined });
   const { key } = await account();
   await raw(
     url,
@@ -52,7 +52,7 @@ test('a client cannot strip the injected credential by naming it in Connection (
 });
 
 test('a body over the limit is 413 and is not streamed past it', async (t) => {
-  const { url, account, provider } = await startWorld(t, {
+  const { url, account, provider } = await startGatewayInProcess(t, {
     behave: () => undefined,
     config: { server: { ...TEST_SERVER, bodyLimitBytes: 1_000 } },
   });
@@ -75,7 +75,7 @@ test('the certificate of an upstream is verified', async (t) => {
   const { port } = server.address() as AddressInfo;
   const provider = await startDemoProvider();
   t.teardown(() => provider.close());
-  const { chat, account } = await startWorld(t, {
+  const { chat, account } = await startGatewayInProcess(t, {
     provider,
     config: { catalog: testCatalog(`https://127.0.0.1:${port}`) },
   });
@@ -88,7 +88,7 @@ test('the certificate of an upstream is verified', async (t) => {
 test('a path prefix of an upstream is kept, and the query is passed on', async (t) => {
   const provider = await startDemoProvider({ behave: () => ({ body: { ok: true } }), record: true });
   t.teardown(() => provider.close());
-  const { url, account } = await startWorld(t, {
+  const { url, account } = await startGatewayInProcess(t, {
     provider,
     config: { catalog: testCatalog(`${provider.url}/openai/deployments`) },
   });
@@ -102,7 +102,7 @@ test('a path prefix of an upstream is kept, and the query is passed on', async (
 });
 
 test('what is not HTTP is refused in our words, and the process lives', async (t) => {
-  const { url, account, chat } = await startWorld(t);
+  const { url, account, chat } = await startGatewayInProcess(t);
   const answer = await raw(url, 'GARBAGE\r\n\r\n', /}}/);
   t.match(answer, /^HTTP\/1\.1 400 Bad Request/);
   t.match(answer, /invalid_request/);
@@ -116,7 +116,7 @@ test('what is not HTTP is refused in our words, and the process lives', async (t
 });
 
 test('base64 of an image does not count as text in the hold', async (t) => {
-  const { chat, account } = await startWorld(t);
+  const { chat, account } = await startGatewayInProcess(t);
   // 1 MB of base64 would hold 1,000 credits as text; the image bound is 1,000 tokens: 1 credit.
   const { key } = await account({ credits: 5 });
   const image = (url: string) => ({

@@ -1,13 +1,13 @@
 import { test } from 'tap';
 import { PATH as VIDEOS } from '../helper/films.ts';
-import { startMediaWorld } from '../helper/media-world.ts';
-import { startWorld } from '../helper/world.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { startMediaGateway } from '../helper/media-gateway.ts';
 
 const HELLO = [{ role: 'user', content: 'Hello' }];
 const SSE = { 'content-type': 'text/event-stream' };
 
 test('an id of somebody else goes upstream at no endpoint', async (t) => {
-  const world = await startMediaWorld(t);
+  const world = await startMediaGateway(t);
   const { key } = await world.account();
   const file = { type: 'file', file: { file_id: 'file-1' } };
   const source = { type: 'file', file_id: 'file_1' };
@@ -43,7 +43,7 @@ test('an id of somebody else goes upstream at no endpoint', async (t) => {
 });
 
 test('an id in a form goes upstream no more than one in JSON, and not behind another one', async (t) => {
-  const world = await startMediaWorld(t);
+  const world = await startMediaGateway(t);
   const { key } = await world.account();
   const edit = (...fields: [string, string | Blob][]) => {
     const form = new FormData();
@@ -67,7 +67,7 @@ test('the sound of an own chat answer can be named in the next turn, that of ano
     },
     { body: { choices: [{ message: { audio: { id: 'audio_3', data: 'A'.repeat(2_000_000) } } }] } },
   ];
-  const world = await startWorld(t, { behave: () => answers.shift() });
+  const world = await startGatewayInProcess(t, { behave: () => answers.shift() });
   const [own, other] = [await world.account(), await world.account()];
   const asked = { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } };
   const next = (key: string, id: string) =>
@@ -103,7 +103,7 @@ test('files that code made for an own message can be sent back with it, whole or
       ],
     },
   ];
-  const world = await startWorld(t, { behave: () => answers.shift() });
+  const world = await startGatewayInProcess(t, { behave: () => answers.shift() });
   const [own, other] = [await world.account(), await world.account()];
   const post = (key: string, body: object) =>
     world.api('POST', '/v1/messages', key, { model: 'claude', max_tokens: 10, messages: HELLO, ...body });
@@ -117,7 +117,7 @@ test('files that code made for an own message can be sent back with it, whole or
 });
 
 test('no header of the client picks an account, a project or a workspace of the provider', async (t) => {
-  const world = await startWorld(t, { behave: () => undefined });
+  const world = await startGatewayInProcess(t, { behave: () => undefined });
   const { key } = await world.account();
   const picking = [
     'anthropic-workspace-id',

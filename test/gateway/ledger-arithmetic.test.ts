@@ -5,9 +5,14 @@ import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import type { Model, Price } from '../../src/domain/catalog.ts';
 import type { Category } from '../../src/domain/key.ts';
 import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
-import { mp3Frames } from '../helper/media-world.ts';
+import {
+  type InProcessGateway,
+  startGatewayInProcess,
+  type TestAccount,
+  testCatalog,
+} from '../helper/gateway-in-process.ts';
+import { mp3Frames } from '../helper/media-gateway.ts';
 import { type PriceList, recomputed } from '../helper/price-list.ts';
-import { startWorld, type TestAccount, testCatalog, type World } from '../helper/world.ts';
 
 /** Every unit has a price, each odd in its own way, so that none can be taken for another. */
 const PRICES: PriceList = {
@@ -29,7 +34,10 @@ const MODELS: Readonly<Record<string, [Category, 'openai' | 'anthropic']>> = {
   ears: ['stt', 'openai'],
 };
 
-async function start(t: Test, behave?: (request: ReceivedRequest) => Behaviour | undefined): Promise<World> {
+async function start(
+  t: Test,
+  behave?: (request: ReceivedRequest) => Behaviour | undefined,
+): Promise<InProcessGateway> {
   const provider = await startDemoProvider({ record: true, ...(behave ? { behave } : {}) });
   t.teardown(() => provider.close());
   const base = testCatalog(provider.url);
@@ -53,7 +61,7 @@ async function start(t: Test, behave?: (request: ReceivedRequest) => Behaviour |
       },
     ]),
   );
-  return await startWorld(t, { provider, config: { catalog } });
+  return await startGatewayInProcess(t, { provider, config: { catalog } });
 }
 
 const MESSAGES = [{ role: 'user', content: 'How long is a piece of string?' }];
@@ -101,7 +109,7 @@ const CALLS: readonly (readonly [string, string | (() => FormData)])[] = [
   ),
 ];
 
-const send = (world: World, { key }: TestAccount, path: string, body: string | (() => FormData)) =>
+const send = (world: InProcessGateway, { key }: TestAccount, path: string, body: string | (() => FormData)) =>
   fetch(`${world.url}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}` },
@@ -109,7 +117,7 @@ const send = (world: World, { key }: TestAccount, path: string, body: string | (
   });
 
 /** The owner's ledger through the API, newest first, when all is settled. */
-async function ledgerOf(world: World, { key }: TestAccount): Promise<EntryView[]> {
+async function ledgerOf(world: InProcessGateway, { key }: TestAccount): Promise<EntryView[]> {
   await world.settled();
   const response = await world.api('GET', '/api/account/ledger/', key);
   return ((await response.json()) as { entries: EntryView[] }).entries;

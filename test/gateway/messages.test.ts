@@ -1,11 +1,11 @@
 import { test } from 'tap';
+import { type InProcessGateway, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 import { lastCharge } from '../helper/last-charge.ts';
-import { startWorld, type World } from '../helper/world.ts';
 
 const CALL = { model: 'claude', max_tokens: 500, messages: [{ role: 'user', content: 'Hello' }] };
 const SSE = { 'content-type': 'text/event-stream' };
 
-const post = (world: World, key: string, body: object = {}, path = '/v1/messages') =>
+const post = (world: InProcessGateway, key: string, body: object = {}, path = '/v1/messages') =>
   world.api('POST', path, key, { ...CALL, ...body });
 
 const event = (data: { type: string } & Record<string, unknown>) =>
@@ -30,7 +30,7 @@ test('a message is charged by its four counts of tokens', async (t) => {
     cache_creation: { ephemeral_5m_input_tokens: 200 },
     service_tier: 'standard',
   };
-  const world = await startWorld(t, { behave: () => ({ usage }) });
+  const world = await startGatewayInProcess(t, { behave: () => ({ usage }) });
   const { key, accountId } = await world.account();
   const response = await post(world, key);
   // 10 × 0.001 + 1,000 × 0.0001 + 200 × 0.00125 + 30 × 0.002
@@ -58,7 +58,7 @@ test('a stream passes byte for byte, and of its cumulative counts the last are c
     delta({ output_tokens: 15 }),
     STOP,
   ];
-  const world = await startWorld(t, { behave: () => ({ headers: SSE, body }) });
+  const world = await startGatewayInProcess(t, { behave: () => ({ headers: SSE, body }) });
   const { key, accountId } = await world.account();
   t.equal(await (await post(world, key, { stream: true })).text(), body.join(''));
   // 25 × 0.001 + 100 × 0.0001 + 15 × 0.002
@@ -72,7 +72,7 @@ test('an error within a stream ends it: what was written is charged, nothing whe
     [[start({ input_tokens: 1_000, output_tokens: 1 }), error], false],
     [[error], false],
   ] as const) {
-    const world = await startWorld(t, { behave: () => ({ headers: SSE, body }) });
+    const world = await startGatewayInProcess(t, { behave: () => ({ headers: SSE, body }) });
     const { key, accountId } = await world.account();
     t.equal(await (await post(world, key, { stream: true })).text(), body.join(''));
     const entry = await lastCharge(world, accountId);
@@ -82,7 +82,7 @@ test('an error within a stream ends it: what was written is charged, nothing whe
 });
 
 test('count_tokens costs the price of a request, whatever the tokens cost', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const { key, accountId } = await world.account({ credits: 1 });
   const count = (model: string) => post(world, key, { model }, '/v1/messages/count_tokens');
   t.same(await (await count('claude')).json(), { input_tokens: 2 });
@@ -92,7 +92,7 @@ test('count_tokens costs the price of a request, whatever the tokens cost', asyn
 });
 
 test('fallbacks are refused: another model would answer than the one that was judged', async (t) => {
-  const world = await startWorld(t, { behave: () => undefined });
+  const world = await startGatewayInProcess(t, { behave: () => undefined });
   const { key } = await world.account();
   const response = await post(world, key, { fallbacks: [{ model: 'dear' }] });
   t.equal(response.status, 400);
@@ -101,7 +101,7 @@ test('fallbacks are refused: another model would answer than the one that was ju
 });
 
 test('a file or a container of another account does not exist', async (t) => {
-  const world = await startWorld(t, {
+  const world = await startGatewayInProcess(t, {
     behave: () => ({
       body: {
         id: 'msg',

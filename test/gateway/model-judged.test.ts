@@ -1,7 +1,7 @@
 import { Busboy } from '@fastify/busboy';
 import fc from 'fast-check';
 import { test } from 'tap';
-import { startMediaWorld } from '../helper/media-world.ts';
+import { startMediaGateway } from '../helper/media-gateway.ts';
 
 /**
  * A key that may use one model only, and bodies that try to name another behind the gateway's back: whatever passes must
@@ -48,7 +48,7 @@ const otherMember = fc.constantFrom(
 );
 
 test('the model that was judged is the one that JSON names upstream', async (t) => {
-  const world = await startMediaWorld(t, () => ({ body: { ok: true } }));
+  const world = await startMediaGateway(t, () => ({ body: { ok: true } }));
   const { key } = await world.account({ key: { allowedModels: [ALLOWED] }, credits: 1_000_000 });
   const tally = { passed: 0, refused: 0 };
   const members = fc.oneof(
@@ -142,7 +142,7 @@ const hidden = fc.constantFrom(
 );
 
 test('the model that was judged is the one that a form names upstream', async (t) => {
-  const world = await startMediaWorld(t, () => ({ body: { text: 'x' } }));
+  const world = await startMediaGateway(t, () => ({ body: { text: 'x' } }));
   const { key } = await world.account({
     key: { allowedModels: [ALLOWED_EARS, 'ears-renamed'] },
     credits: 1_000_000,

@@ -2,10 +2,10 @@ import { test } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { MAX_CREDITS } from '../../src/domain/credits.ts';
 import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
-import { checkRow, startBreakingWorld } from '../helper/broken-stream.ts';
+import { checkRow, startScriptedGateway } from '../helper/broken-stream.ts';
+import { startGatewayInProcess, testCatalog } from '../helper/gateway-in-process.ts';
 import { lastCharge } from '../helper/last-charge.ts';
 import { CHAT, MESSAGE, transcript } from '../helper/vendor-answers.ts';
-import { startWorld, testCatalog } from '../helper/world.ts';
 
 /** Reports that are none, as `[input, output]`; text is sent as JSON source. */
 const ABSURD: readonly (readonly [string, string])[] = [
@@ -45,7 +45,7 @@ const FORMATS = [
 ] as const;
 
 test('a report that is negative, absurd or not whole is none: the row is an estimate', async (t) => {
-  const world = await startBreakingWorld(t);
+  const world = await startScriptedGateway(t);
   for (const { path, body, answer, names } of FORMATS) {
     const [input, output] = names;
     const reports = [
@@ -81,7 +81,7 @@ test('a report that is negative, absurd or not whole is none: the row is an esti
 });
 
 test('seconds that are negative, absurd or no number are none: the audio is measured', async (t) => {
-  const world = await startBreakingWorld(t);
+  const world = await startScriptedGateway(t);
   for (const seconds of ['-1', '1e300', '1e999', 'null', '"long"', '[]', '{}']) {
     const { path, body } = transcript('', 'ears', {}, {});
     const ended = await world.end({
@@ -98,7 +98,7 @@ test('seconds that are negative, absurd or no number are none: the audio is meas
 });
 
 test('a report beyond the bound of the hold is believed: what the provider bills is charged', async (t) => {
-  const world = await startBreakingWorld(t);
+  const world = await startScriptedGateway(t);
   const ended = await world.end({
     path: '/v1/chat/completions',
     body: JSON.stringify({ ...CHAT, max_tokens: 1 }),
@@ -130,7 +130,7 @@ test('a report that would cost more than can be written is none, and the hold is
   // 8,500 credits a token, the dearest that the config can state.
   const input = priceFromCredits('input', MAX_CREDITS) ?? 0n;
   catalog.set('dear', { ...tokens, slug: 'dear', upstreamModel: 'dear', price: { ...FREE_PRICE, input } });
-  const world = await startWorld(t, { provider, config: { catalog } });
+  const world = await startGatewayInProcess(t, { provider, config: { catalog } });
   const { key, accountId } = await world.account({ credits: 100_000_000 });
   t.equal((await world.chat(key, { model: 'dear' })).status, 200);
   t.match(await lastCharge(world, accountId), { estimated: true, outcome: 'complete' });

@@ -1,8 +1,8 @@
 import { test } from 'tap';
 import { ERRORS, type ErrorCode, GatewayError } from '../../src/domain/errors.ts';
 import { refusalHeaders } from '../../src/gateway/refuse.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 import { sendRaw } from '../helper/raw-http.ts';
-import { startWorld } from '../helper/world.ts';
 
 const HELLO = { model: 'claude', max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] };
 
@@ -17,7 +17,7 @@ test('a refusal that a repeat cannot mend says so, and no other', (t) => {
 });
 
 test('clients are told not to repeat what cannot succeed: calls, management, unknown routes, broken HTTP', async (t) => {
-  const world = await startWorld(t, { behave: () => undefined });
+  const world = await startGatewayInProcess(t, { behave: () => undefined });
   const { key } = await world.account({ credits: 0 });
   const read = async (response: Response) => [response.status, response.headers.get('x-should-retry')];
   t.same(await read(await world.chat('sk-tg-nobody')), [401, 'false']);
@@ -43,7 +43,7 @@ test('whether an error of the provider is repeated is the provider’s to say', 
     { status: 400, body: { error: {} }, headers: { 'x-should-retry': 'true' } },
     { status: 401, body: { error: {} } },
   ];
-  const world = await startWorld(t, { behave: () => answers.shift() });
+  const world = await startGatewayInProcess(t, { behave: () => answers.shift() });
   const { key } = await world.account();
   const read = async () => {
     const response = await world.chat(key);
@@ -58,7 +58,7 @@ test('whether an error of the provider is repeated is the provider’s to say', 
 test('request-id on Anthropic’s routes is the id that the ledger knows, on answers, errors and refusals', async (t) => {
   const theirs = { 'request-id': 'req_theirs', 'x-request-id': 'req_theirs' };
   const answers = [{ headers: theirs }, { headers: theirs }, { headers: theirs, status: 529, body: '{}' }];
-  const world = await startWorld(t, { behave: () => answers.shift() });
+  const world = await startGatewayInProcess(t, { behave: () => answers.shift() });
   const { key } = await world.account();
   const post = (body: object, token = key) => world.api('POST', '/v1/messages', token, { ...HELLO, ...body });
   const responses = [
@@ -84,7 +84,7 @@ test('request-id on Anthropic’s routes is the id that the ledger knows, on ans
 });
 
 test('an error in Anthropic’s shape has the code and the field: credits and limits are both billing_error', async (t) => {
-  const world = await startWorld(t, { behave: () => undefined });
+  const world = await startGatewayInProcess(t, { behave: () => undefined });
   const { key } = await world.account({ credits: 0 });
   const errorOf = async (body: object) =>
     await (await world.api('POST', '/v1/messages', key, { ...HELLO, ...body })).json();
@@ -113,7 +113,7 @@ test('the quota of the operator’s account at the provider is nobody’s to see
   );
   const headers = { ...quota, 'retry-after': '7', 'x-kept': '1' };
   const answers = [{ headers }, { headers }, { headers, status: 429, body: { error: {} } }];
-  const world = await startWorld(t, { behave: () => answers.shift() });
+  const world = await startGatewayInProcess(t, { behave: () => answers.shift() });
   const { key } = await world.account();
   for (const body of [{}, { stream: true }, {}]) {
     const response = await world.chat(key, body);

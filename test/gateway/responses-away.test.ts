@@ -1,8 +1,8 @@
 import { test } from 'tap';
-import { startWorld } from '../helper/world.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
 test('a book that is away withholds no answer, and lets nothing of others be named', async (t) => {
-  const world = await startWorld(t, { behave: () => undefined });
+  const world = await startGatewayInProcess(t, { behave: () => undefined });
   const { key } = await world.account();
   const post = (previous_response_id?: string) =>
     world.api('POST', '/v1/responses', key, { model: 'tokens', input: 'Hello', previous_response_id });

@@ -1,10 +1,10 @@
 import { test } from 'tap';
+import { type InProcessGateway, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 import { lastCharge } from '../helper/last-charge.ts';
-import { startWorld, type World } from '../helper/world.ts';
 
 const SSE = { 'content-type': 'text/event-stream' };
 
-const post = (world: World, key: string, body: object = {}) =>
+const post = (world: InProcessGateway, key: string, body: object = {}) =>
   world.api('POST', '/v1/responses', key, {
     model: 'tokens',
     input: 'Hello',
@@ -30,7 +30,7 @@ const USAGE = {
 };
 
 test('a response is charged by its usage: cached inside input, reasoning inside output', async (t) => {
-  const world = await startWorld(t, { behave: () => ({ usage: USAGE }) });
+  const world = await startGatewayInProcess(t, { behave: () => ({ usage: USAGE }) });
   const { key, accountId } = await world.account();
   const response = await post(world, key);
   // 40 × 0.001 + 60 × 0.0005 + 20 × 0.002
@@ -46,7 +46,7 @@ test('a response is charged by its usage: cached inside input, reasoning inside 
 for (const status of ['completed', 'incomplete', 'failed']) {
   test(`a stream passes byte for byte and is charged by response.${status}`, async (t) => {
     const body = [CREATED, said('é'), ended(status, USAGE)];
-    const world = await startWorld(t, { behave: () => ({ headers: SSE, body }) });
+    const world = await startGatewayInProcess(t, { behave: () => ({ headers: SSE, body }) });
     const { key, accountId } = await world.account();
     t.equal(await (await post(world, key, { stream: true })).text(), body.join(''));
     t.match(await lastCharge(world, accountId), {
@@ -67,7 +67,7 @@ test('what fails before the model wrote anything costs nothing', async (t) => {
     { headers: SSE, body: [CREATED, ended('failed', null)] },
     { body: failed },
   ]) {
-    const world = await startWorld(t, { behave: () => behaviour });
+    const world = await startGatewayInProcess(t, { behave: () => behaviour });
     const { key, accountId } = await world.account();
     t.equal((await post(world, key, { stream: true })).status, 200);
     t.match(await lastCharge(world, accountId), { credits: 0, outcome: 'upstream_error', status: 200 });
@@ -76,7 +76,7 @@ test('what fails before the model wrote anything costs nothing', async (t) => {
 
 test('a stored response belongs to the account that made it, and is held by its size', async (t) => {
   let answers = 0;
-  const world = await startWorld(t, {
+  const world = await startGatewayInProcess(t, {
     behave: () => ({
       body: {
         id: `resp_${++answers}`,
@@ -106,7 +106,7 @@ test('a stored response belongs to the account that made it, and is held by its 
 });
 
 test('conversations, prompts and files that no account made do not exist', async (t) => {
-  const world = await startWorld(t, { behave: () => undefined });
+  const world = await startGatewayInProcess(t, { behave: () => undefined });
   const { key } = await world.account();
   for (const body of [
     { conversation: 'conv_1' },
@@ -124,14 +124,14 @@ test('conversations, prompts and files that no account made do not exist', async
 });
 
 test('what is not stored is not remembered', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const { key } = await world.account();
   const { id } = (await (await post(world, key, { store: false })).json()) as { id: string };
   t.equal((await post(world, key, { previous_response_id: id })).status, 404);
 });
 
 test('a name in another case does not slip past', async (t) => {
-  const world = await startWorld(t, { behave: () => undefined });
+  const world = await startGatewayInProcess(t, { behave: () => undefined });
   const { key } = await world.account();
   const response = await post(world, key, { Previous_Response_Id: 'resp_1' });
   t.equal(response.status, 400);
@@ -140,7 +140,9 @@ test('a name in another case does not slip past', async (t) => {
 });
 
 test('a response over 1 MiB is charged by its usage, and can be gone on with', async (t) => {
-  const world = await startWorld(t, { behave: () => ({ text: 'word '.repeat(400_000), usage: USAGE }) });
+  const world = await startGatewayInProcess(t, {
+    behave: () => ({ text: 'word '.repeat(400_000), usage: USAGE }),
+  });
   const { key, accountId } = await world.account();
   const large = (await (await post(world, key, { max_output_tokens: 490_000 })).json()) as { id: string };
   t.match(await lastCharge(world, accountId), { credits: -110_000, estimated: false });
@@ -150,7 +152,7 @@ test('a response over 1 MiB is charged by its usage, and can be gone on with', a
 });
 
 test('an id that is no string is refused, because it could not be judged', async (t) => {
-  const world = await startWorld(t, { behave: () => undefined });
+  const world = await startGatewayInProcess(t, { behave: () => undefined });
   const { key } = await world.account();
   for (const previous of [5, ['resp_1'], { id: 'resp_1' }, false]) {
     const response = await post(world, key, { previous_response_id: previous });

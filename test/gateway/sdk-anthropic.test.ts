@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
-import { startWorld } from '../helper/world.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
 const HELLO = {
   model: 'claude',
@@ -10,7 +10,7 @@ const HELLO = {
 };
 
 test('Anthropic SDK: a message, its stream, a tool, and a count', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const { key } = await world.account();
   const client = new Anthropic({ apiKey: key, baseURL: world.url });
 
@@ -33,7 +33,7 @@ test('Anthropic SDK: a message, its stream, a tool, and a count', async (t) => {
 });
 
 test('Anthropic SDK: the credential goes up as x-api-key, and its headers pass, but for quotas', async (t) => {
-  const world = await startWorld(t, {
+  const world = await startGatewayInProcess(t, {
     behave: () => ({
       headers: { 'anthropic-organization-id': 'org', 'anthropic-ratelimit-x': '1', 'x-kept': '1' },
     }),
@@ -53,7 +53,7 @@ test('Anthropic SDK: the credential goes up as x-api-key, and its headers pass, 
 });
 
 test('Anthropic SDK: refusals have the shape of its API, are typed, and are not sent again', async (t) => {
-  const world = await startWorld(t, { behave: () => undefined });
+  const world = await startGatewayInProcess(t, { behave: () => undefined });
   const { key } = await world.account({ key: { spendingLimit: micro(1) } });
   let sent = 0;
   const client = new Anthropic({

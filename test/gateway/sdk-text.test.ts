@@ -1,9 +1,9 @@
 import OpenAI from 'openai';
 import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
-import { startWorld, type World } from '../helper/world.ts';
+import { type InProcessGateway, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
-async function clientOf(world: World, options: Parameters<World['account']>[0] = {}) {
+async function clientOf(world: InProcessGateway, options: Parameters<InProcessGateway['account']>[0] = {}) {
   const { key, accountId } = await world.account(options);
   return { client: new OpenAI({ apiKey: key, baseURL: `${world.url}/v1` }), accountId };
 }
@@ -16,7 +16,7 @@ const TOOL = {
 };
 
 test('OpenAI SDK: a response, its stream, and a tool', async (t) => {
-  const { client } = await clientOf(await startWorld(t));
+  const { client } = await clientOf(await startGatewayInProcess(t));
   const answer = await client.responses.create({
     model: 'tokens',
     input: 'Say hello',
@@ -56,7 +56,7 @@ test('OpenAI SDK: a response, its stream, and a tool', async (t) => {
 });
 
 test('OpenAI SDK: embeddings, completions, moderations', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const { client, accountId } = await clientOf(world);
   const embedded = await client.embeddings.create({ model: 'tokens', input: ['one', 'two'] });
   t.equal(embedded.data.length, 2);
@@ -96,7 +96,7 @@ test('OpenAI SDK: embeddings, completions, moderations', async (t) => {
 });
 
 test('OpenAI SDK: refusals of the other endpoints are typed, and not sent again', async (t) => {
-  const world = await startWorld(t, { behave: () => undefined });
+  const world = await startGatewayInProcess(t, { behave: () => undefined });
   const { client } = await clientOf(world, { key: { spendingLimit: micro(1) } });
   let sent = 0;
   const counted = client.withOptions({

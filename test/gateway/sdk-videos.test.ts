@@ -1,12 +1,12 @@
 import OpenAI, { toFile } from 'openai';
 import { test } from 'tap';
-import { type MediaWorld, startMediaWorld } from '../helper/media-world.ts';
+import { type MediaGateway, startMediaGateway } from '../helper/media-gateway.ts';
 
-const clientOf = ({ url }: MediaWorld, apiKey: string) =>
+const clientOf = ({ url }: MediaGateway, apiKey: string) =>
   new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 });
 
 test('the official SDK makes a video, waits for it, downloads it and deletes it', async (t) => {
-  const world = await startMediaWorld(t);
+  const world = await startMediaGateway(t);
   const account = await world.account({ credits: 10 });
   const client = clientOf(world, account.key);
   const { data: video, response } = await client.videos
@@ -39,7 +39,7 @@ test('the official SDK makes a video, waits for it, downloads it and deletes it'
 });
 
 test('a picture to begin with is uploaded byte for byte, in a form', async (t) => {
-  const world = await startMediaWorld(t);
+  const world = await startMediaGateway(t);
   const account = await world.account({ credits: 10 });
   const input_reference = await toFile(Buffer.alloc(100_000, '\r\n--x'), 'first.png', { type: 'image/png' });
   const video = await clientOf(world, account.key).videos.create({
@@ -56,7 +56,7 @@ test('a picture to begin with is uploaded byte for byte, in a form', async (t) =
 });
 
 test('a video that fails is refunded, whoever of the account asks, once', async (t) => {
-  const world = await startMediaWorld(t);
+  const world = await startMediaGateway(t);
   const account = await world.account({ credits: 10 });
   const client = clientOf(world, account.key);
   const { id } = await client.videos.create({ model: 'film', prompt: 'Please fail', seconds: '4' });

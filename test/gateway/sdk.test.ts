@@ -1,10 +1,10 @@
 import OpenAI from 'openai';
 import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
-import { startWorld } from '../helper/world.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
 test('the official OpenAI SDK: chat, stream, models', async (t) => {
-  const { url, account } = await startWorld(t);
+  const { url, account } = await startGatewayInProcess(t);
   const { key } = await account();
   const client = new OpenAI({ apiKey: key, baseURL: `${url}/v1` });
   const messages = [{ role: 'user' as const, content: 'Say hello' }];
@@ -36,7 +36,7 @@ test('the official OpenAI SDK: chat, stream, models', async (t) => {
 });
 
 test('the SDK sees typed errors, and retries none of our refusals', async (t) => {
-  const { url, account, provider } = await startWorld(t, { behave: () => undefined });
+  const { url, account, provider } = await startGatewayInProcess(t, { behave: () => undefined });
   const { key } = await account({ key: { spendingLimit: micro(1) } });
   let sent = 0;
   const client = new OpenAI({

@@ -1,13 +1,13 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import OpenAI from 'openai';
 import { test } from 'tap';
-import { startMediaWorld } from '../helper/media-world.ts';
+import { shareMediaGateway } from '../helper/media-gateway.ts';
 
 const PATH = '/v1/audio/speech';
 const SAY = { model: 'voice', voice: 'alloy' };
 
 test('the official SDK speaks; characters are Unicode code points', async (t) => {
-  const world = await startMediaWorld(t);
+  const world = await shareMediaGateway(t);
   const account = await world.account({ credits: 10 });
   const client = new OpenAI({ apiKey: account.key, baseURL: `${world.url}/v1` });
   const input = 'Grüße 😀 e\u0301';
@@ -26,7 +26,7 @@ test('the official SDK speaks; characters are Unicode code points', async (t) =>
 });
 
 test('the hold is the charge, exactly', async (t) => {
-  const world = await startMediaWorld(t);
+  const world = await shareMediaGateway(t);
   const { key } = await world.account({ credits: 0.005 });
   const say = (input: string) => world.post(key, PATH, JSON.stringify({ ...SAY, input }));
   t.match(await (await say('123456')).json(), { error: { code: 'insufficient_credits' } });
@@ -36,7 +36,7 @@ test('the hold is the charge, exactly', async (t) => {
 });
 
 test('speech comes before it is finished, and is settled before its end', async (t) => {
-  const world = await startMediaWorld(t, () => ({
+  const world = await shareMediaGateway(t, () => ({
     headers: { 'content-type': 'audio/mpeg', 'content-length': 8 },
     body: ['abcd', 'efgh'],
     stallAfter: 1,
@@ -69,7 +69,7 @@ test('speech comes before it is finished, and is settled before its end', async 
 });
 
 test('an answer of known length comes whole', async (t) => {
-  const world = await startMediaWorld(t, () => ({
+  const world = await shareMediaGateway(t, () => ({
     headers: { 'content-type': 'audio/mpeg', 'content-length': 8 },
     body: ['abcd', 'efgh'],
   }));
@@ -82,7 +82,7 @@ test('an answer of known length comes whole', async (t) => {
 });
 
 test('a client that leaves before the first byte of speech is not charged', async (t) => {
-  const world = await startMediaWorld(t, () => ({ stallAfter: 0 }));
+  const world = await shareMediaGateway(t, () => ({ stallAfter: 0 }));
   const account = await world.account({ credits: 10 });
   const abort = new AbortController();
   const call = fetch(`${world.url}${PATH}`, {
@@ -99,7 +99,7 @@ test('a client that leaves before the first byte of speech is not charged', asyn
 });
 
 test('speech that breaks off is seen to be broken, and all of its text is charged', async (t) => {
-  const world = await startMediaWorld(t, () => ({ breakAfter: 2 }));
+  const world = await shareMediaGateway(t, () => ({ breakAfter: 2 }));
   const account = await world.account({ credits: 10 });
   const response = await world.post(account.key, PATH, JSON.stringify({ ...SAY, input: 'x'.repeat(200) }));
   await t.rejects(response.arrayBuffer(), 'never a clean end');
@@ -111,7 +111,7 @@ test('speech that breaks off is seen to be broken, and all of its text is charge
 });
 
 test('speech that breaks before its first byte is 502, charged 0', async (t) => {
-  const world = await startMediaWorld(t, () => ({ breakAfter: 0 }));
+  const world = await shareMediaGateway(t, () => ({ breakAfter: 0 }));
   const account = await world.account({ credits: 10 });
   const response = await world.post(account.key, PATH, JSON.stringify({ ...SAY, input: 'x' }));
   t.equal(response.status, 502);
@@ -119,7 +119,7 @@ test('speech that breaks before its first byte is 502, charged 0', async (t) => 
 });
 
 test("a provider's refusal to speak passes with its body, and costs nothing", async (t) => {
-  const world = await startMediaWorld(t, () => ({
+  const world = await shareMediaGateway(t, () => ({
     status: 400,
     body: { error: { message: 'no such voice' } },
   }));
@@ -132,7 +132,7 @@ test("a provider's refusal to speak passes with its body, and costs nothing", as
 });
 
 test('speech as events passes, by character or by the tokens that it reports', async (t) => {
-  const world = await startMediaWorld(t, () => ({ usage: { input_tokens: 7, output_tokens: 30 } }));
+  const world = await shareMediaGateway(t, () => ({ usage: { input_tokens: 7, output_tokens: 30 } }));
   for (const [model, credits] of [
     ['voice', -5_000],
     ['talker', -67_000],
@@ -147,7 +147,7 @@ test('speech as events passes, by character or by the tokens that it reports', a
 });
 
 test('bytes of a model priced by token are charged an estimate within the hold', async (t) => {
-  const world = await startMediaWorld(t);
+  const world = await shareMediaGateway(t);
   const account = await world.account({ credits: 10 });
   const response = await world.post(
     account.key,
@@ -160,7 +160,7 @@ test('bytes of a model priced by token are charged an estimate within the hold',
 });
 
 test('without input nothing is spoken', async (t) => {
-  const world = await startMediaWorld(t);
+  const world = await shareMediaGateway(t);
   const { key } = await world.account();
   for (const body of [SAY, { ...SAY, input: 5 }, { ...SAY, input: ['a'] }]) {
     const response = await world.post(key, PATH, JSON.stringify(body));
@@ -174,7 +174,7 @@ test('without input nothing is spoken', async (t) => {
 
 test('a listener that is slow slows the speaker down', async (t) => {
   const piece = Buffer.alloc(60_000);
-  const world = await startMediaWorld(t, () => ({
+  const world = await shareMediaGateway(t, () => ({
     headers: { 'content-type': 'audio/wav' },
     body: Array.from({ length: 1_000 }, () => piece),
   }));

@@ -9,15 +9,15 @@ import { Spool, SpoolFolder } from '../../src/gateway/request/spool/spool.ts';
 import { Upload } from '../../src/gateway/request/spool/upload.ts';
 import { Turns } from '../../src/gateway/request/weighted-semaphore.ts';
 import { apiOf } from '../helper/api.ts';
+import { startGatewayInProcess, TEST_SERVER, testCatalog } from '../helper/gateway-in-process.ts';
 import { lastCharge } from '../helper/last-charge.ts';
-import { startMediaWorld } from '../helper/media-world.ts';
-import { startWorld, TEST_SERVER, testCatalog } from '../helper/world.ts';
+import { startMediaGateway } from '../helper/media-gateway.ts';
 
 const LARGE = 'x'.repeat(1_500_000);
 const chatBody = (more: object) => JSON.stringify({ model: 'flat', messages: [], ...more });
 
 test('a body that cannot be kept is refused with 503, in both shapes, and costs nothing', async (t) => {
-  const world = await startMediaWorld(t, () => undefined);
+  const world = await startMediaGateway(t, () => undefined);
   const account = await world.account();
   // A file where the folder should be, as no right to write there would not stop root.
   const folder = join(world.config.dataDir, 'uploads');
@@ -109,7 +109,7 @@ test('turns are taken in order, as many at once as fit, and a large one alone', 
 });
 
 test('a body over the limit is 413 in both shapes, announced or not', async (t) => {
-  const world = await startWorld(t, {
+  const world = await startGatewayInProcess(t, {
     behave: () => undefined,
     config: { server: { ...TEST_SERVER, bodyLimitBytes: 2_000_000 } },
   });
@@ -137,7 +137,7 @@ test('a body over the limit is 413 in both shapes, announced or not', async (t) 
 });
 
 test('a key that was just deleted is refused as that, also where its body is over the limit', async (t) => {
-  const world = await startWorld(t, {
+  const world = await startGatewayInProcess(t, {
     behave: () => undefined,
     config: { server: { ...TEST_SERVER, bodyLimitBytes: 1_000_000 } },
   });
@@ -151,7 +151,7 @@ test('a key that was just deleted is refused as that, also where its body is ove
 });
 
 test('what a large call used is estimated from its file where the upstream does not say', async (t) => {
-  const world = await startWorld(t, { behave: () => ({ usage: false, text: 'one two' }) });
+  const world = await startGatewayInProcess(t, { behave: () => ({ usage: false, text: 'one two' }) });
   const small = await world.account({ credits: 1_000_000 });
   const large = await world.account({ credits: 1_000_000 });
   const body = (copies: number) => ({
@@ -179,7 +179,7 @@ test('so is one whose report no account could pay', async (t) => {
     ...tokens,
     price: { ...tokens.price, output: priceFromCredits('output', 1e9) ?? 0n },
   });
-  const world = await startWorld(t, { provider, config: { catalog } });
+  const world = await startGatewayInProcess(t, { provider, config: { catalog } });
   const { key, accountId } = await world.account({ credits: 1_000_000 });
   const messages = [{ role: 'user', content: 'word '.repeat(400_000) }];
   t.equal((await world.chat(key, { model: 'tokens', max_tokens: 10, messages })).status, 200);
@@ -188,7 +188,7 @@ test('so is one whose report no account could pay', async (t) => {
 });
 
 test('a large body is held as a small one is: text by its bytes, base64 by the image', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const { key } = await world.account({ credits: 5 });
   const image = (url: string) => ({
     model: 'tokens',
@@ -201,7 +201,7 @@ test('a large body is held as a small one is: text by its bytes, base64 by the i
 });
 
 test('speech of a large text is charged by its characters', async (t) => {
-  const world = await startMediaWorld(t, () => ({
+  const world = await startMediaGateway(t, () => ({
     headers: { 'content-type': 'audio/mpeg' },
     body: 'sound',
   }));
@@ -221,7 +221,9 @@ test('an upstream that breaks off within an upload is 502, and the file is freed
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
   t.teardown(() => upstream.close());
   const { port } = upstream.address() as AddressInfo;
-  const world = await startWorld(t, { config: { catalog: testCatalog(`http://127.0.0.1:${port}`) } });
+  const world = await startGatewayInProcess(t, {
+    config: { catalog: testCatalog(`http://127.0.0.1:${port}`) },
+  });
   const account = await world.account();
   const response = await world.chat(account.key, { user: 'x'.repeat(20_000_000) });
   t.equal(response.status, 502);

@@ -1,11 +1,11 @@
 import { request as httpRequest } from 'node:http';
 import { test } from 'tap';
-import { startWorld } from '../helper/world.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
 const STREAM = { model: 'tokens', stream: true, max_tokens: 1_000 };
 
 test('a stream passes, is charged by its usage, and shows no trace of the usage that was not asked for', async (t) => {
-  const { chat, account, book, settled } = await startWorld(t, {
+  const { chat, account, book, settled } = await startGatewayInProcess(t, {
     behave: () => ({ text: 'one two three', usage: { prompt_tokens: 100, completion_tokens: 10 } }),
   });
   const { key, accountId } = await account();
@@ -33,7 +33,7 @@ test('a client that asks for usage gets the stream byte for byte', async (t) => 
     'data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4}}\n\n',
     'data: [DONE]\n\n',
   ];
-  const { chat, account } = await startWorld(t, {
+  const { chat, account } = await startGatewayInProcess(t, {
     behave: () => ({ headers: { 'content-type': 'text/event-stream' }, body: pieces }),
   });
   const { key } = await account();
@@ -45,7 +45,7 @@ test('events cut anywhere, in the middle of a character too, come out whole', as
   const whole = Buffer.from(
     'data: {"choices":[{"delta":{"content":"日本"}}],"usage":null}\n\ndata: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}\n\ndata: [DONE]\n\n',
   );
-  const { chat, account, book, settled } = await startWorld(t, {
+  const { chat, account, book, settled } = await startGatewayInProcess(t, {
     behave: () => ({
       headers: { 'content-type': 'text/event-stream' },
       body: Array.from({ length: Math.ceil(whole.length / 7) }, (_, index) =>
@@ -63,7 +63,7 @@ test('events cut anywhere, in the middle of a character too, come out whole', as
 
 test('a reader that is slow slows the upstream down', async (t) => {
   const piece = `data: {"choices":[{"delta":{"content":"${'x'.repeat(60_000)}"}}]}\n\n`;
-  const { url, account, provider } = await startWorld(t, {
+  const { url, account, provider } = await startGatewayInProcess(t, {
     behave: () => ({
       headers: { 'content-type': 'text/event-stream' },
       body: [...Array.from({ length: 1_000 }, () => piece), 'data: [DONE]\n\n'],
@@ -98,7 +98,7 @@ for (const options of [
   '{"include_usage":true,"Include_Usage":false}',
 ]) {
   test(`stream_options that could be read in two ways are refused: ${options}`, async (t) => {
-    const { url, account, provider } = await startWorld(t);
+    const { url, account, provider } = await startGatewayInProcess(t);
     const { key } = await account();
     const response = await fetch(`${url}/v1/chat/completions`, {
       method: 'POST',

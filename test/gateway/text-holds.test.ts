@@ -5,7 +5,7 @@ import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
 import { readJsonBody } from '../../src/gateway/request/json-body.ts';
 import { namedIds } from '../../src/gateway/resources/named-ids.ts';
-import { testCatalog } from '../helper/world.ts';
+import { testCatalog } from '../helper/gateway-in-process.ts';
 
 const BOUNDS = { imageTokens: 1_000, contextTokens: 100_000 };
 

@@ -1,7 +1,7 @@
 import { type Test, test } from 'tap';
 import type { Config } from '../../src/config/config.ts';
+import { type InProcessGateway, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 import { type Receiver, startReceiver } from '../helper/receiver.ts';
-import { startWorld, type World } from '../helper/world.ts';
 
 const CALLER = { trace: 'a'.repeat(32), span: 'b'.repeat(16) };
 const TRACEPARENT = `00-${CALLER.trace}-${CALLER.span}-01`;
@@ -25,19 +25,25 @@ const ERROR = 2;
 /** A gateway that sends its traces to a receiver on loopback, as a collector would take them. */
 async function startTraced(
   t: Test,
-  behave: NonNullable<Parameters<typeof startWorld>[1]>['behave'],
+  behave: NonNullable<Parameters<typeof startGatewayInProcess>[1]>['behave'],
   settings: Partial<NonNullable<Config['tracing']>> = {},
-): Promise<{ world: World; collector: Receiver }> {
+): Promise<{ world: InProcessGateway; collector: Receiver }> {
   const collector = await startReceiver();
   t.teardown(() => collector.close());
   const url = collector.url.replace('/hook', '/v1/traces');
   const tracing = { url, sampler: 'parentbased_always_on', ratio: 1, ...settings } as const;
-  const world = await startWorld(t, { ...(behave ? { behave } : {}), config: { tracing } });
+  const world = await startGatewayInProcess(t, { ...(behave ? { behave } : {}), config: { tracing } });
   return { world, collector };
 }
 
 /** What the collector got until the gateway had stopped. */
-async function spansOf({ world, collector }: { world: World; collector: Receiver }): Promise<Span[]> {
+async function spansOf({
+  world,
+  collector,
+}: {
+  world: InProcessGateway;
+  collector: Receiver;
+}): Promise<Span[]> {
   await world.close();
   return collector.requests.flatMap(({ body }) => {
     const { resourceSpans } = JSON.parse(body) as {
@@ -203,7 +209,9 @@ test('a collector that is gone fails no call and holds up no stop', async (t) =>
   const collector = await startReceiver();
   const url = collector.url;
   await collector.close();
-  const world = await startWorld(t, { config: { tracing: { url, sampler: 'always_on', ratio: 1 } } });
+  const world = await startGatewayInProcess(t, {
+    config: { tracing: { url, sampler: 'always_on', ratio: 1 } },
+  });
   const { key } = await world.account();
   t.equal((await world.chat(key)).status, 200);
   const startedAt = performance.now();
@@ -213,7 +221,7 @@ test('a collector that is gone fails no call and holds up no stop', async (t) =>
 
 test('without an endpoint, the caller’s trace context passes as it came', async (t) => {
   let seen: unknown;
-  const world = await startWorld(t, {
+  const world = await startGatewayInProcess(t, {
     behave: ({ headers: { traceparent, tracestate } }) => {
       seen = { traceparent, tracestate };
       return undefined;

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { checkRow, startBreakingWorld } from '../helper/broken-stream.ts';
+import { checkRow, startScriptedGateway } from '../helper/broken-stream.ts';
 import {
   chat,
   image,
@@ -205,7 +205,7 @@ const ROWS: readonly Row[] = [
 ];
 
 test('answers as the vendors document them', async (t) => {
-  const world = await startBreakingWorld(t);
+  const world = await startScriptedGateway(t);
   for (const { what, path, body, answer, contentType, usage, outcome = 'complete' } of ROWS) {
     await t.test(what, async (st) => {
       const ended = await world.end({

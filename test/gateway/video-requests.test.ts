@@ -4,7 +4,7 @@ import { test } from 'tap';
 import type { Behaviour } from '../../src/demo/behaviour.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { codeOf, counted, create, made, PATH, scripted } from '../helper/films.ts';
-import { startMediaWorld } from '../helper/media-world.ts';
+import { startMediaGateway } from '../helper/media-gateway.ts';
 
 function rawStatus(url: string, path: string, key: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
@@ -14,7 +14,7 @@ function rawStatus(url: string, path: string, key: string): Promise<number | und
 }
 
 test('for another account a video does not exist, and nothing is sent upstream', async (t) => {
-  const world = await startMediaWorld(t, () => undefined);
+  const world = await startMediaGateway(t, () => undefined);
   const [own, other] = [await world.account(), await world.account()];
   const id = await made(world, own.key);
   const sent = world.provider.requests.length;
@@ -34,7 +34,7 @@ test('for another account a video does not exist, and nothing is sent upstream',
 });
 
 test('an id cannot lead to another path of the upstream, and there is nothing beside these routes', async (t) => {
-  const world = await startMediaWorld(t, (request) =>
+  const world = await startMediaGateway(t, (request) =>
     request.method === 'POST' ? { body: { id: '../models?x=', status: 'queued' } } : undefined,
   );
   const { key } = await world.account();
@@ -81,7 +81,7 @@ test('an id cannot lead to another path of the upstream, and there is nothing be
 });
 
 test('a key is judged by the model of the job, and by its record as it is now', async (t) => {
-  const world = await startMediaWorld(t, () => undefined);
+  const world = await startMediaGateway(t, () => undefined);
   const owner = await world.account();
   const id = await made(world, owner.key);
   const path = `${PATH}/${id}`;
@@ -112,7 +112,7 @@ test('a key is judged by the model of the job, and by its record as it is now', 
 });
 
 test('a key at its limit, of an account without credits, can fetch what it has paid for', async (t) => {
-  const world = await startMediaWorld(t, () => undefined);
+  const world = await startMediaGateway(t, () => undefined);
   const { key } = await world.account({ credits: 2.25, key: { spendingLimit: micro(2_250_000) } });
   const id = await made(world, key);
   t.equal((await create(world, key)).status, 402);
@@ -122,7 +122,7 @@ test('a key at its limit, of an account without credits, can fetch what it has p
 
 test('a refund lowers what the key has spent, so that it may spend it again', async (t) => {
   const state = { status: 'queued' };
-  const world = await startMediaWorld(t, scripted(state));
+  const world = await startMediaGateway(t, scripted(state));
   const { key, keyId } = await world.account({ credits: 10, key: { spendingLimit: micro(3_000_000) } });
   const id = await made(world, key);
   t.equal(await codeOf(await create(world, key)), '402 spending_limit_exceeded');
@@ -137,7 +137,7 @@ test('a refund lowers what the key has spent, so that it may spend it again', as
 
 test('the content passes as it comes, with its query, its range and back-pressure', async (t) => {
   const part = Buffer.alloc(1024 * 1024, 'v');
-  const world = await startMediaWorld(t, ({ url, headers }) =>
+  const world = await startMediaGateway(t, ({ url, headers }) =>
     url.includes('/content')
       ? {
           status: headers.range ? 206 : 200,
@@ -165,7 +165,9 @@ test('the content passes as it comes, with its query, its range and back-pressur
 
 test('who leaves within the content ends the upstream’s answer, and a broken one is never a clean end', async (t) => {
   const behaviour: { now: Behaviour } = { now: { body: ['x'.repeat(1_000), 'y'], stallAfter: 1 } };
-  const world = await startMediaWorld(t, ({ url }) => (url.includes('/content') ? behaviour.now : undefined));
+  const world = await startMediaGateway(t, ({ url }) =>
+    url.includes('/content') ? behaviour.now : undefined,
+  );
   const { key } = await world.account();
   const path = `${PATH}/${await made(world, key)}/content`;
   const leave = new AbortController();
@@ -182,7 +184,7 @@ test('who leaves within the content ends the upstream’s answer, and a broken o
 
 test('answers of the upstream that are the gateway’s concern are not passed on', async (t) => {
   let behaviour: Behaviour | undefined;
-  const world = await startMediaWorld(t, () => behaviour);
+  const world = await startMediaGateway(t, () => behaviour);
   const { key } = await world.account();
   const path = `${PATH}/${await made(world, key)}`;
   for (const [given, expected] of [
@@ -204,7 +206,7 @@ test('answers of the upstream that are the gateway’s concern are not passed on
 });
 
 test('deleting a job that failed unseen gives its charge back first', async (t) => {
-  const world = await startMediaWorld(t, scripted({ status: 'failed' }));
+  const world = await startMediaGateway(t, scripted({ status: 'failed' }));
   const account = await world.account({ credits: 10 });
   const id = await made(world, account.key);
   t.match(await (await world.api('DELETE', `${PATH}/${id}`, account.key)).json(), { deleted: true });
@@ -218,7 +220,7 @@ test('a job whose state cannot be told is not deleted', async (t) => {
     status: 'failed',
     polls: () => ({ status: 500, body: { error: { message: 'try later' } } }),
   };
-  const world = await startMediaWorld(t, (request) =>
+  const world = await startMediaGateway(t, (request) =>
     request.method === 'GET' ? state.polls() : scripted({ status: 'failed' })(request),
   );
   const account = await world.account({ credits: 10 });
@@ -233,7 +235,7 @@ test('a failure that comes compressed is read, refunded and passed on', async (t
     method === 'GET'
       ? { headers: { 'content-encoding': 'gzip' }, body: gzipSync(JSON.stringify(answer)) }
       : undefined;
-  const world = await startMediaWorld(t, scripted({ status: 'queued', polls }));
+  const world = await startMediaGateway(t, scripted({ status: 'queued', polls }));
   const account = await world.account({ credits: 10 });
   const id = await made(world, account.key);
   t.same(await (await world.api('GET', `${PATH}/${id}`, account.key)).json(), answer);
@@ -241,7 +243,7 @@ test('a failure that comes compressed is read, refunded and passed on', async (t
 });
 
 test('what is sent along with a DELETE does not matter', async (t) => {
-  const world = await startMediaWorld(t, scripted({ status: 'completed' }));
+  const world = await startMediaGateway(t, scripted({ status: 'completed' }));
   const { key } = await world.account();
   const path = `${PATH}/${await made(world, key)}`;
   t.equal((await world.api('DELETE', path, key, { a: 'x'.repeat(2_000_000) })).status, 413);
@@ -250,7 +252,7 @@ test('what is sent along with a DELETE does not matter', async (t) => {
 
 test('a completed job is not refunded, nor is one that is only asked for', async (t) => {
   const state = { status: 'in_progress' };
-  const world = await startMediaWorld(t, scripted(state));
+  const world = await startMediaGateway(t, scripted(state));
   const account = await world.account({ credits: 10 });
   const id = await made(world, account.key);
   for (state.status of ['in_progress', 'completed'])
@@ -260,7 +262,7 @@ test('a completed job is not refunded, nor is one that is only asked for', async
 });
 
 test('a deleted job stays deleted when its charge reaches the book after that', async (t) => {
-  const world = await startMediaWorld(t, scripted({ status: 'completed' }));
+  const world = await startMediaGateway(t, scripted({ status: 'completed' }));
   const { key } = await world.account();
   for (let round = 0; round < 10; round++) {
     const id = await made(world, key);

@@ -1,9 +1,9 @@
 import { test } from 'tap';
 import { BODY, codeOf, counted, create, made, PATH } from '../helper/films.ts';
-import { startMediaWorld } from '../helper/media-world.ts';
+import { startMediaGateway } from '../helper/media-gateway.ts';
 
 test('the hold is exact, by text or number, and four seconds where none are named', async (t) => {
-  const world = await startMediaWorld(t, () => undefined);
+  const world = await startMediaGateway(t, () => undefined);
   for (const [seconds, cost] of [
     ['8', '4.250000'],
     [8, '4.250000'],
@@ -18,7 +18,7 @@ test('the hold is exact, by text or number, and four seconds where none are name
 });
 
 test('seconds that are no whole number above 0 are refused, and so are two of them', async (t) => {
-  const world = await startMediaWorld(t, () => undefined);
+  const world = await startMediaGateway(t, () => undefined);
   const { key } = await world.account();
   for (const seconds of ['', '0', 0, -4, 1.5, '4s', ' 4', '1e3', 4000, true, ['4'], { a: 1 }]) {
     const response = await create(world, key, { seconds });
@@ -40,7 +40,7 @@ test('seconds that are no whole number above 0 are refused, and so are two of th
 });
 
 test('the seconds that the answer names win', async (t) => {
-  const world = await startMediaWorld(t, () => ({
+  const world = await startMediaGateway(t, () => ({
     body: { id: 'video_1', status: 'queued', seconds: '12' },
   }));
   const account = await world.account();
@@ -53,7 +53,7 @@ test('the seconds that the answer names win', async (t) => {
 });
 
 test('seconds that nobody named are an estimate', async (t) => {
-  const world = await startMediaWorld(t, () => ({ body: { id: 'video_1', status: 'queued' } }));
+  const world = await startMediaGateway(t, () => ({ body: { id: 'video_1', status: 'queued' } }));
   const account = await world.account();
   await (await create(world, account.key)).text();
   t.match(await world.charged(account), { credits: -2_250_000, usage: { videoSeconds: 4 }, estimated: true });
@@ -65,7 +65,7 @@ test('a job that is not accepted costs nothing', async (t) => {
     { body: { object: 'video' } },
     { body: 'no JSON' },
   ]) {
-    const world = await startMediaWorld(t, () => behaviour);
+    const world = await startMediaGateway(t, () => behaviour);
     const account = await world.account({ credits: 10 });
     await (await create(world, account.key)).text();
     t.match(await world.charged(account), { credits: 0, outcome: 'upstream_error' });
@@ -75,7 +75,7 @@ test('a job that is not accepted costs nothing', async (t) => {
 
 test('a job that failed at once costs nothing, and can be asked for', async (t) => {
   const failed = { id: 'video_1', object: 'video', status: 'failed', seconds: '4' };
-  const world = await startMediaWorld(t, () => ({ body: failed }));
+  const world = await startMediaGateway(t, () => ({ body: failed }));
   const account = await world.account({ credits: 10 });
   t.equal(await made(world, account.key), 'video_1');
   t.match(await (await world.api('GET', `${PATH}/video_1`, account.key)).json(), failed);
@@ -84,7 +84,7 @@ test('a job that failed at once costs nothing, and can be asked for', async (t) 
 });
 
 test('what is read as JSON is sent as JSON, so that no upstream finds a form in it', async (t) => {
-  const world = await startMediaWorld(t, () => undefined);
+  const world = await startMediaGateway(t, () => undefined);
   const { key } = await world.account();
   const body = '{"model":"film","prompt":"&model=film-renamed&"}';
   await (await world.post(key, PATH, body, { 'content-type': 'application/x-www-form-urlencoded' })).text();
@@ -92,7 +92,7 @@ test('what is read as JSON is sent as JSON, so that no upstream finds a form in 
 });
 
 test('files and characters of the provider belong to no account here', async (t) => {
-  const world = await startMediaWorld(t, () => undefined);
+  const world = await startMediaGateway(t, () => undefined);
   const { key } = await world.account();
   for (const body of [
     { input_reference: { file_id: 'file-1' } },
@@ -112,7 +112,7 @@ test('files and characters of the provider belong to no account here', async (t)
 });
 
 test('a large picture goes the same way, in JSON and in a form', async (t) => {
-  const world = await startMediaWorld(t, () => undefined);
+  const world = await startMediaGateway(t, () => undefined);
   const account = await world.account({ credits: 20 });
   const picture = { image_url: `data:image/png;base64,${'A'.repeat(3_000_000)}` };
   for (const input_reference of [picture, picture.image_url]) {

@@ -1,14 +1,14 @@
 import { test } from 'tap';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 import { openRaw } from '../helper/raw-http.ts';
-import { startWorld } from '../helper/world.ts';
 
 const OPENAI = /, but (\S+)\. The base URL of OpenAI's clients is the address of this gateway with \/v1/;
 const ANTHROPIC =
   /, but (\S+)\. The base URL of Anthropic's clients is the address of this gateway without \/v1/;
 
 test('a base URL that ends in the wrong place is told by the 404, for each endpoint, in the shape of its clients', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const { key } = await world.account();
   for (const { path, format } of ENDPOINTS) {
     for (const base of ['', '/v1', '/api/v1', '/openai', '/']) {
@@ -25,7 +25,7 @@ test('a base URL that ends in the wrong place is told by the 404, for each endpo
 });
 
 test('where models are listed both kinds of clients look', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const { key } = await world.account();
   for (const path of ['/models', '/v1/v1/models', '/v1/v1/models/']) {
     const { error } = (await (await world.api('GET', path, key)).json()) as { error: { message: string } };
@@ -35,7 +35,7 @@ test('where models are listed both kinds of clients look', async (t) => {
 });
 
 test('paths of something else, and other methods, are not taken for an endpoint', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const { key } = await world.account();
   for (const [method, path] of [
     ['GET', '/v1/threads/thread_1/messages'],
@@ -53,7 +53,7 @@ test('paths of something else, and other methods, are not taken for an endpoint'
 
 // Codex tries it seven times, for 7 s, where the answer is another.
 test('Responses over WebSocket are refused with 426 at once, without a key, and go on by POST', async (t) => {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const head = (path: string, upgrade: string) =>
     `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: ${upgrade}\r\n` +
     'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';

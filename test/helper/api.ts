@@ -1,4 +1,4 @@
-import type { World } from './world.ts';
+import type { InProcessGateway } from './gateway-in-process.ts';
 
 export interface ApiError {
   readonly message: string;
@@ -23,7 +23,7 @@ export interface Api {
 }
 
 /** The API as the holder of one token (a key value, or the operator's token) uses it. */
-export function apiOf(world: Pick<World, 'api'>, token: string): Api {
+export function apiOf(world: Pick<InProcessGateway, 'api'>, token: string): Api {
   const call = async <Body>(
     method: string,
     path: string,

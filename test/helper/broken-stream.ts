@@ -3,15 +3,15 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import type { Test } from 'tap';
 import type { Behaviour, ReceivedRequest } from '../../src/demo/behaviour.ts';
 import type { Usage } from '../../src/domain/ledger-entry.ts';
-import { type MediaWorld, startMediaWorld } from './media-world.ts';
-import type { TestAccount } from './world.ts';
+import type { TestAccount } from './gateway-in-process.ts';
+import { type MediaGateway, startMediaGateway } from './media-gateway.ts';
 
 /** A part of an answer as the upstream sends it, and the words of the model in it. */
 export interface Piece {
   readonly sent: string | Buffer;
   readonly says?: string;
-  /** Which of several answers says it. */
-  readonly lane?: number;
+  /** Index of the choice that says it, where a call asks for several. */
+  readonly choice?: number;
 }
 
 /** What a call should have used: exactly, or by tokens that may be a few off. */
@@ -22,7 +22,7 @@ export interface Expected {
   readonly estimated: boolean;
 }
 
-/** Prices in micro-credits a unit, as media-world.ts and world.ts set them. */
+/** Prices in micro-credits a unit, as media-gateway.ts and gateway-in-process.ts set them. */
 const PRICES: Readonly<Record<string, Usage>> = {
   tokens: { input: 1_000, cachedInput: 500, output: 2_000 },
   claude: { input: 1_000, cachedInput: 100, cacheWrite: 1_250, output: 2_000 },
@@ -62,7 +62,7 @@ export interface Ended {
   readonly upstreamEndedMs: number;
 }
 
-export interface BreakingWorld extends MediaWorld {
+export interface ScriptedGateway extends MediaGateway {
   end(call: Case): Promise<Ended>;
 }
 
@@ -71,7 +71,7 @@ const PATIENT = { requestTimeoutMs: 60_000, headersTimeoutMs: 30_000, idleTimeou
 const IMPATIENT = { requestTimeoutMs: 60_000, headersTimeoutMs: 2_000, idleTimeoutMs: 2_000 };
 
 /** A gateway whose upstream answers each call as its case says. `isImpatient`: it waits 2 s for a head or the next part. */
-export async function startBreakingWorld(t: Test, isImpatient = false): Promise<BreakingWorld> {
+export async function startScriptedGateway(t: Test, isImpatient = false): Promise<ScriptedGateway> {
   const cases = new Map<string, { behaviour: Behaviour; received: (request: ReceivedRequest) => void }>();
   const limits = {
     ...(isImpatient ? IMPATIENT : PATIENT),
@@ -80,7 +80,7 @@ export async function startBreakingWorld(t: Test, isImpatient = false): Promise<
     waitingCalls: 1_000,
     journalEntries: 1_000_000,
   };
-  const world = await startMediaWorld(
+  const world = await startMediaGateway(
     t,
     (request) => {
       const named = cases.get(String(request.headers['x-case']));
@@ -147,15 +147,15 @@ async function listen(
 
 /** Tokens of what the pieces say, each answer by itself. */
 export function tokensOf(pieces: readonly Piece[]): number {
-  const lanes = new Map<number, string>();
-  for (const { says = '', lane = 0 } of pieces) lanes.set(lane, (lanes.get(lane) ?? '') + says);
-  return [...lanes.values()].reduce((sum, text) => sum + countTokens(text), 0);
+  const choices = new Map<number, string>();
+  for (const { says = '', choice = 0 } of pieces) choices.set(choice, (choices.get(choice) ?? '') + says);
+  return [...choices.values()].reduce((sum, text) => sum + countTokens(text), 0);
 }
 
 /** The ledger row, the balance and the holds of a call that has ended. */
 export async function checkRow(
   t: Test,
-  world: BreakingWorld,
+  world: ScriptedGateway,
   { account }: Ended,
   row: { status: number; outcome: string },
   expected: Expected | 'nothing',

@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
-import { ADMIN_TOKEN, type Ended, makePlace, run, startGateway } from './gateway-process.ts';
+import { ADMIN_TOKEN, type Ended, makePlace, run, startGatewayProcess } from './gateway-process.ts';
 
 /** Runs `tollgate` with these arguments, in a process of its own. */
 export function tollgate(
@@ -12,11 +12,11 @@ export function tollgate(
 }
 
 /** A running gateway, and `tollgate` as its operator uses it: with its address and the token in the environment. */
-export async function startCommandWorld(t: Test) {
+export async function startGatewayForCommands(t: Test) {
   const provider = await startDemoProvider();
   t.teardown(() => provider.close());
   const place = makePlace(t, provider.url);
-  const gateway = await startGateway(t, place);
+  const gateway = await startGatewayProcess(t, place);
   const env = { PORT: new URL(gateway.url).port, ADMIN_TOKEN };
   return {
     gateway,

@@ -2,12 +2,12 @@ import type { Test } from 'tap';
 import { apiOf } from './api.ts';
 import { accessibilityFaults } from './axe.ts';
 import { type Dashboard, openDashboard, type View } from './dashboard.ts';
+import { ADMIN_TOKEN, type InProcessGateway, startGatewayInProcess } from './gateway-in-process.ts';
 import { startReceiver } from './receiver.ts';
-import { ADMIN_TOKEN, startWorld, type World } from './world.ts';
 
 /** Accounts in which every page has something to show, or nothing. */
 interface Sights {
-  readonly world: World;
+  readonly world: InProcessGateway;
   readonly owner: { readonly accountId: number; readonly key: string };
   /** A key with every restriction. */
   readonly limitedId: number;
@@ -36,7 +36,7 @@ export async function inspectEveryPage(t: Test, view: View): Promise<void> {
 }
 
 async function makeSights(t: Test): Promise<Sights> {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const receiver = await startReceiver();
   t.teardown(() => receiver.close());
 

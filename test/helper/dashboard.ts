@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { buildPage } from '../../src/dashboard/build-page.ts';
 import { startChromium } from './chromium.ts';
-import type { World } from './world.ts';
+import type { InProcessGateway } from './gateway-in-process.ts';
 
 export interface View {
   readonly scheme?: 'light' | 'dark';
@@ -28,7 +28,11 @@ export interface Dashboard {
 let built: Promise<void> | undefined;
 
 /** The dashboard of a gateway in a browser of its own: nothing is shared with another. */
-export async function openDashboard(t: Test, world: Pick<World, 'url'>, view: View = {}): Promise<Dashboard> {
+export async function openDashboard(
+  t: Test,
+  world: Pick<InProcessGateway, 'url'>,
+  view: View = {},
+): Promise<Dashboard> {
   built ??= buildPage();
   await built;
   const context = await (await startChromium()).newContext({

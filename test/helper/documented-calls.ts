@@ -1,4 +1,4 @@
-import type { TestAccount, World } from './world.ts';
+import type { InProcessGateway, TestAccount } from './gateway-in-process.ts';
 
 /** Values of path parameters, of a query, or of headers. */
 export type Values = Readonly<Record<string, string>>;
@@ -6,35 +6,35 @@ export type Values = Readonly<Record<string, string>>;
 /** One way in which an operation is called; bodies are the examples of the document. */
 export interface DocumentedCall {
   /** Makes what the path names; default: the path names nothing. */
-  readonly path?: (world: World, caller: TestAccount) => Values | Promise<Values>;
+  readonly path?: (world: InProcessGateway, caller: TestAccount) => Values | Promise<Values>;
   readonly query?: string;
   readonly headers?: Values;
 }
 
-const ownKey = async (world: World, { accountId }: TestAccount) => ({
+const ownKey = async (world: InProcessGateway, { accountId }: TestAccount) => ({
   key_id: String(await newKey(world, accountId)),
 });
-const ownAccount = async (world: World) => {
+const ownAccount = async (world: InProcessGateway) => {
   const { accountId } = await world.account();
   return { account_id: String(accountId) };
 };
 
-async function ownEntry(world: World, { key }: TestAccount): Promise<Values> {
+async function ownEntry(world: InProcessGateway, { key }: TestAccount): Promise<Values> {
   const answer = await world.chat(key, { model: 'demo-chat' });
   await answer.arrayBuffer();
   return { entry_id: answer.headers.get('x-request-id') ?? '' };
 }
 
-const keyOfAccount = async (world: World) => {
+const keyOfAccount = async (world: InProcessGateway) => {
   const { accountId, keyId } = await world.account();
   return { account_id: String(accountId), key_id: String(keyId) };
 };
-const entryOfAccount = async (world: World) => {
+const entryOfAccount = async (world: InProcessGateway) => {
   const account = await world.account();
   return { account_id: String(account.accountId), ...(await ownEntry(world, account)) };
 };
 
-async function ownVideo(world: World, { key }: TestAccount): Promise<Values> {
+async function ownVideo(world: InProcessGateway, { key }: TestAccount): Promise<Values> {
   const answer = await world.api('POST', '/v1/videos', key, { model: 'demo-video', prompt: 'A fox' });
   const { id } = (await answer.json()) as { id: string };
   // Whose it is comes to the book with its charge.
@@ -43,13 +43,13 @@ async function ownVideo(world: World, { key }: TestAccount): Promise<Values> {
 }
 
 /** The demo provider finishes a video when it has been asked for twice. */
-async function finishedVideo(world: World, caller: TestAccount): Promise<Values> {
+async function finishedVideo(world: InProcessGateway, caller: TestAccount): Promise<Values> {
   const { id = '' } = await ownVideo(world, caller);
   for (const _ of [1, 2]) await (await world.api('GET', `/v1/videos/${id}`, caller.key)).arrayBuffer();
   return { id };
 }
 
-async function newKey(world: World, accountId: number): Promise<number> {
+async function newKey(world: InProcessGateway, accountId: number): Promise<number> {
   const answer = await world.api(
     'POST',
     `/api/admin/accounts/${accountId}/keys/`,

@@ -10,15 +10,15 @@ import {
   readDocument,
 } from './api-document.ts';
 import { CALLS, type DocumentedCall } from './documented-calls.ts';
+import { startDocumentedGateway } from './documented-gateway.ts';
 import { bodiesOf, credential, type DocumentedRequest, send } from './documented-request.ts';
-import { startDocumentedWorld } from './documented-world.ts';
+import { ADMIN_TOKEN, type InProcessGateway, type TestAccount } from './gateway-in-process.ts';
 import { PROVOKED, UNPROVOKED } from './provoked-refusals.ts';
-import { ADMIN_TOKEN, type TestAccount, type World } from './world.ts';
 
 const OPERATIONS_AT_ONCE = 6;
 
 interface Stage {
-  readonly world: World;
+  readonly world: InProcessGateway;
   readonly caller: TestAccount;
   readonly document: ApiDocument;
   readonly judge: Judge;
@@ -29,7 +29,7 @@ interface Stage {
  * every credential that the operation names, every refusal that it names is provoked, and the answers are judged by it.
  */
 export async function testDocumentedOperations(t: Test, tag: string): Promise<void> {
-  const world = await startDocumentedWorld(t);
+  const world = await startDocumentedGateway(t);
   const document = await readDocument(world.url);
   const stage = { world, caller: await world.account(), document, judge: judgeBy(document) };
   const operations = operationsOf(document).filter(({ tags }) => tags?.includes(tag));

@@ -1,6 +1,6 @@
 import type { Described, Media } from './api-document.ts';
 import type { Values } from './documented-calls.ts';
-import { silentWav } from './media-world.ts';
+import { silentWav } from './media-gateway.ts';
 
 const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',

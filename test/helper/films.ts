@@ -1,15 +1,15 @@
 import type { Test } from 'tap';
 import type { Behaviour, ReceivedRequest } from '../../src/demo/behaviour.ts';
-import type { MediaWorld } from './media-world.ts';
+import type { MediaGateway } from './media-gateway.ts';
 
 export const PATH = '/v1/videos';
 export const BODY = { model: 'film', prompt: 'A cat' };
 
-export const create = (world: MediaWorld, key: string, body: object = {}) =>
+export const create = (world: MediaGateway, key: string, body: object = {}) =>
   world.api('POST', PATH, key, { ...BODY, ...body });
 
 /** The id of a new job. */
-export async function made(world: MediaWorld, key: string, body: object = {}): Promise<string> {
+export async function made(world: MediaGateway, key: string, body: object = {}): Promise<string> {
   const response = await create(world, key, body);
   return ((await response.json()) as { id: string }).id;
 }
@@ -38,7 +38,7 @@ export function scripted(state: {
 /** How many entries of each type the account's ledger has. */
 export async function counted(
   t: Test,
-  world: MediaWorld,
+  world: MediaGateway,
   accountId: number,
   expected: Record<string, number>,
 ) {

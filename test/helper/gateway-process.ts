@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { endLeftovers } from '../../src/redis-server/leftover.ts';
 import { socketPathFor } from '../../src/redis-server/socket.ts';
 import { endWithProcess } from './end-with-process.ts';
-import { log } from './ledger-world.ts';
+import { log } from './ledger.ts';
 import type { Scope } from './scope.ts';
 
 export const ADMIN_TOKEN = 'admin-token-for-tests';
@@ -74,7 +74,7 @@ ${more}`,
   return { dataDir, env: { TOLLGATE_CONFIG: config, TOLLGATE_DATA: dataDir, ...env } };
 }
 
-/** Runs a program of src with nothing of this process's environment but the PATH, until it ends. */
+/** Runs a program of src until it ends, with nothing of this process's environment but the PATH and Node's cache. */
 export async function run(
   program: string,
   env: NodeJS.ProcessEnv,
@@ -87,7 +87,7 @@ export async function run(
 }
 
 /** Starts a gateway and waits until it listens. Rejects, with what it wrote, where it ends instead. */
-export async function startGateway(t: Scope, place: Place): Promise<GatewayProcess> {
+export async function startGatewayProcess(t: Scope, place: Place): Promise<GatewayProcess> {
   const child = launch('main.ts', place.env);
   const { ended, output } = endOf(child);
   t.teardown(async () => {
@@ -118,7 +118,8 @@ export async function startGateway(t: Scope, place: Place): Promise<GatewayProce
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 function launch(program: string, env: NodeJS.ProcessEnv, args: readonly string[] = []): Child {
-  const defaults = { PATH: process.env.PATH, PORT: '0', ADMIN_TOKEN };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const defaults = { PATH, NODE_COMPILE_CACHE, PORT: '0', ADMIN_TOKEN };
   const child = spawn(process.execPath, [join(SRC, program), ...args], {
     env: { ...defaults, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],

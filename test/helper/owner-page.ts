@@ -2,10 +2,15 @@ import type { Test } from 'tap';
 import type { CreatedKeyView, KeyView } from '../../src/api/views/key-view.ts';
 import { apiOf } from './api.ts';
 import { type Dashboard, openDashboard, type View } from './dashboard.ts';
-import type { World } from './world.ts';
+import type { InProcessGateway } from './gateway-in-process.ts';
 
 /** A dashboard in which the holder of the key is signed in. */
-export async function signedIn(t: Test, world: World, key: string, view: View = {}): Promise<Dashboard> {
+export async function signedIn(
+  t: Test,
+  world: InProcessGateway,
+  key: string,
+  view: View = {},
+): Promise<Dashboard> {
   const dashboard = await openDashboard(t, world, view);
   await dashboard.signIn(key);
   await dashboard.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
@@ -13,13 +18,13 @@ export async function signedIn(t: Test, world: World, key: string, view: View = 
 }
 
 /** Every key of the account, as the API lists them. */
-export async function keysOf(world: World, key: string): Promise<readonly KeyView[]> {
+export async function keysOf(world: InProcessGateway, key: string): Promise<readonly KeyView[]> {
   return (await apiOf(world, key).get<{ keys: KeyView[] }>('/api/keys/')).body.keys;
 }
 
 /** A key of the account, made over the API. */
 export async function makeKey(
-  world: World,
+  world: InProcessGateway,
   key: string,
   settings: Record<string, unknown>,
 ): Promise<CreatedKeyView> {

@@ -3,13 +3,13 @@ import type { KeySettings } from '../../src/domain/key.ts';
 import { newKeyValue } from '../../src/domain/key-value.ts';
 import type { Described } from './api-document.ts';
 import type { DocumentedRequest } from './documented-request.ts';
+import type { InProcessGateway, TestAccount } from './gateway-in-process.ts';
 import { OPEN_KEY } from './open-key.ts';
-import type { TestAccount, World } from './world.ts';
 
 /** Makes of a request that an operation accepts one that it refuses with a code. */
 type Provoke = (
   request: DocumentedRequest,
-  by: { readonly world: World; readonly caller: TestAccount },
+  by: { readonly world: InProcessGateway; readonly caller: TestAccount },
   operation: Described,
 ) => DocumentedRequest | Promise<DocumentedRequest>;
 

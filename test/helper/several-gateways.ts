@@ -1,11 +1,11 @@
 import type { Test } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
-import { type GatewayProcess, makePlace, startGateway } from './gateway-process.ts';
+import { type GatewayProcess, makePlace, startGatewayProcess } from './gateway-process.ts';
 import { createDatabase } from './postgres.ts';
 import { startRedis } from './redis-process.ts';
 
 /** So many gateways on one Redis and one PostgreSQL (specification section 1, "Several gateways"). */
-export async function startSeveral(t: Test, count: number) {
+export async function startGatewayProcesses(t: Test, count: number) {
   const [redis, DATABASE_URL, provider] = await Promise.all([
     startRedis(t),
     createDatabase(),
@@ -13,7 +13,7 @@ export async function startSeveral(t: Test, count: number) {
   ]);
   t.teardown(() => provider.close());
   const env = { REDIS_URL: redis.url, DATABASE_URL };
-  const start = () => startGateway(t, makePlace(t, provider.url, env));
+  const start = () => startGatewayProcess(t, makePlace(t, provider.url, env));
   const gateways = await Promise.all(Array.from({ length: count }, start));
   /** One after the other, and round again. */
   return { gateways, at: (turn: number) => gateways[turn % count] as GatewayProcess };

@@ -8,7 +8,7 @@ import {
   journalRedisKey,
   keyRedisKey,
 } from '../../src/ledger/redis/redis-keys.ts';
-import { admissionOf, entriesOf, type LedgerWorld, spend, startLedgerWorld } from '../helper/ledger-world.ts';
+import { admissionOf, entriesOf, spend, startLedger, type TestLedger } from '../helper/ledger.ts';
 import { until } from '../helper/until.ts';
 
 const HUGE = 8_000_000_000_000_000;
@@ -18,12 +18,12 @@ function grantOf(accountId: number, amount: number) {
   return { id: randomUUID(), accountId, amount: micro(amount), type, note: '', createdAt: Date.now() };
 }
 
-async function recorded({ book }: LedgerWorld, accountId: number, amount: number) {
+async function recorded({ book }: TestLedger, accountId: number, amount: number) {
   return (await book.createGrant(grantOf(accountId, amount), null)).grant;
 }
 
 test('of fifty top-ups at once only as many are applied as the balance has room for', async (t) => {
-  const world = await startLedgerWorld(t);
+  const world = await startLedger(t);
   const second = await world.second();
   const { account } = await world.account({ credits: 0 });
   const grants = await Promise.all(Array.from({ length: 50 }, () => recorded(world, account.id, HUGE)));
@@ -39,7 +39,7 @@ test('of fifty top-ups at once only as many are applied as the balance has room 
 });
 
 test('a top-up fits to the very bound, and an adjustment with what is held', async (t) => {
-  const world = await startLedgerWorld(t);
+  const world = await startLedger(t);
   const { ledger } = world.open;
   const { account, key } = await world.account({ credits: 0 });
   t.equal(await ledger.grant(await recorded(world, account.id, MAX_BALANCE)), MAX_BALANCE);
@@ -54,7 +54,7 @@ test('a top-up fits to the very bound, and an adjustment with what is held', asy
 });
 
 test('a top-up that was refused stays refused when there is room again, and leaves the book', async (t) => {
-  const world = await startLedgerWorld(t);
+  const world = await startLedger(t);
   const { ledger } = world.open;
   const { account } = await world.account({ credits: 0 });
   await ledger.grant(await recorded(world, account.id, HUGE));
@@ -68,7 +68,7 @@ test('a top-up that was refused stays refused when there is room again, and leav
 });
 
 test('an account whose balance went beyond 2^53 keeps back no other, and is set right from the book', async (t) => {
-  const world = await startLedgerWorld(t);
+  const world = await startLedger(t);
   const { open, book, raw } = world;
   const { account } = await world.account({ credits: HUGE / 1e6 });
   let other = await world.account();
@@ -99,7 +99,7 @@ test('an account whose balance went beyond 2^53 keeps back no other, and is set 
 });
 
 test('what a key has spent in a period stays a number beyond 2^53, also after a rebuild', async (t) => {
-  const world = await startLedgerWorld(t);
+  const world = await startLedger(t);
   const { ledger } = world.open;
   const { account, key } = await world.account({ credits: 0 });
   for (let turn = 0; turn < 3; turn++) {

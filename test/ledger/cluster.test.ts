@@ -4,8 +4,8 @@ import { parseRedisUrl } from '../../src/config/redis-url.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { KeyRecord } from '../../src/domain/key.ts';
 import { bucketOf } from '../../src/ledger/redis/redis-keys.ts';
+import { admissionOf, chargeOf, entriesOf, openLedgerOn, spend } from '../helper/ledger.ts';
 import { accountOn } from '../helper/ledger-account.ts';
-import { admissionOf, chargeOf, entriesOf, openLedgerOn, spend } from '../helper/ledger-world.ts';
 import { startCluster } from '../helper/redis-cluster.ts';
 import { until } from '../helper/until.ts';
 

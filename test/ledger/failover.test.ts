@@ -1,9 +1,9 @@
 import { test } from 'tap';
-import { isExact, load, startClusterWorld } from '../helper/cluster-world.ts';
+import { isExact, load, startLedgerOnCluster } from '../helper/ledger-on-cluster.ts';
 import { until } from '../helper/until.ts';
 
 test('a master killed under load: its replica takes over, calls go on unaided and each is charged once', async (t) => {
-  const world = await startClusterWorld(t);
+  const world = await startLedgerOnCluster(t);
   const traffic = load(world);
   await traffic.more(20);
   await world.master.kill();
@@ -20,7 +20,7 @@ test('a master killed under load: its replica takes over, calls go on unaided an
 
 for (const how of ['FAILOVER', 'FAILOVER TAKEOVER'] as const) {
   test(`CLUSTER ${how} under load loses no charge and makes none twice`, async (t) => {
-    const world = await startClusterWorld(t);
+    const world = await startLedgerOnCluster(t);
     const traffic = load(world);
     await traffic.more(20);
     const [command, ...more] = how.split(' ') as ['FAILOVER', ...'TAKEOVER'[]];

@@ -1,9 +1,9 @@
 import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
-import { admissionOf, chargeOf, entriesOf, spend, startLedgerWorld } from '../helper/ledger-world.ts';
+import { admissionOf, chargeOf, entriesOf, spend, startLedger } from '../helper/ledger.ts';
 
 test('a hold is taken, then settled for less, and the rest is free again', async (t) => {
-  const { open, account, book } = await startLedgerWorld(t);
+  const { open, account, book } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   const admission = admissionOf(key, 4);
   const admitted = await open.ledger.admit(admission);
@@ -22,7 +22,7 @@ test('a hold is taken, then settled for less, and the rest is free again', async
 });
 
 test('at any concurrency exactly as many calls are held as the balance allows', async (t) => {
-  const { open, account, second, book } = await startLedgerWorld(t);
+  const { open, account, second, book } = await startLedger(t);
   const { key } = await account({ credits: 100 });
   const other = await second();
   const verdicts = await Promise.all(
@@ -42,7 +42,7 @@ test('at any concurrency exactly as many calls are held as the balance allows', 
 });
 
 test('at any concurrency exactly as many calls are held as the limit of the key allows', async (t) => {
-  const { open, account, second, book } = await startLedgerWorld(t);
+  const { open, account, second, book } = await startLedger(t);
   const limits = { spendingLimit: micro(100_000_000), spendingPeriod: 'monthly' } as const;
   const { key } = await account({ credits: 1_000, key: limits });
   const other = await second();
@@ -58,7 +58,7 @@ test('at any concurrency exactly as many calls are held as the limit of the key 
 });
 
 test('the spending limit counts what is spent and what is held', async (t) => {
-  const { open, account } = await startLedgerWorld(t);
+  const { open, account } = await startLedger(t);
   const { key } = await account({
     credits: 100,
     key: { spendingLimit: micro(3_000_000), spendingPeriod: 'daily' },
@@ -75,7 +75,7 @@ test('the spending limit counts what is spent and what is held', async (t) => {
 });
 
 test('a settle that is sent twice charges once', async (t) => {
-  const { open, account, book } = await startLedgerWorld(t);
+  const { open, account, book } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   const admission = admissionOf(key, 2);
   const admitted = await open.ledger.admit(admission);
@@ -89,7 +89,7 @@ test('a settle that is sent twice charges once', async (t) => {
 });
 
 test('an admission by an old version of the key is stale', async (t) => {
-  const { open, account, book } = await startLedgerWorld(t);
+  const { open, account, book } = await startLedger(t);
   const { key } = await account();
   const changed = await book.updateKey(key.accountId, key.id, { isActive: false }, Date.now());
   if (!changed) return t.fail('no key');
@@ -105,7 +105,7 @@ test('an admission by an old version of the key is stale', async (t) => {
 });
 
 test('a grant is applied once, however often it is asked for', async (t) => {
-  const { open, account, book } = await startLedgerWorld(t);
+  const { open, account, book } = await startLedger(t);
   const { key } = await account({ credits: 1 });
   const { accountId } = key;
   const { grant } = await book.createGrant(
@@ -127,7 +127,7 @@ test('a grant is applied once, however often it is asked for', async (t) => {
 });
 
 test('one alert for each debit that takes the balance below the threshold', async (t) => {
-  const { open, account, alerts, book } = await startLedgerWorld(t);
+  const { open, account, alerts, book } = await startLedger(t);
   const { key } = await account({ credits: 10, threshold: 8 });
   await spend(open, admissionOf(key, 2), 2);
   await open.settled();
@@ -141,7 +141,7 @@ test('one alert for each debit that takes the balance below the threshold', asyn
 });
 
 test('amounts are exact up to the largest that there may be, also where a hold is larger than all', async (t) => {
-  const { open, account, book } = await startLedgerWorld(t);
+  const { open, account, book } = await startLedger(t);
   const all = 8_500_000_000;
   const { key } = await account({
     credits: all,

@@ -9,18 +9,11 @@ import {
   journalRedisKey,
   keyRedisKey,
 } from '../../src/ledger/redis/redis-keys.ts';
-import {
-  admissionOf,
-  chargeOf,
-  entriesOf,
-  type LedgerWorld,
-  spend,
-  startLedgerWorld,
-} from '../helper/ledger-world.ts';
+import { admissionOf, chargeOf, entriesOf, spend, startLedger, type TestLedger } from '../helper/ledger.ts';
 import { until } from '../helper/until.ts';
 
 test('an emptied Redis is rebuilt from the book: balance, spend, versions', async (t) => {
-  const { open, account, raw, book } = await startLedgerWorld(t);
+  const { open, account, raw, book } = await startLedger(t);
   const { key, hash } = await account({
     credits: 10,
     key: { spendingLimit: micro(5_000_000), spendingPeriod: 'weekly' },
@@ -44,7 +37,7 @@ test('an emptied Redis is rebuilt from the book: balance, spend, versions', asyn
 });
 
 test('a call whose hold was lost with Redis is still charged, once', async (t) => {
-  const { open, account, raw, book } = await startLedgerWorld(t);
+  const { open, account, raw, book } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   await open.settled();
   const admission = admissionOf(key, 2);
@@ -61,7 +54,7 @@ test('a call whose hold was lost with Redis is still charged, once', async (t) =
 });
 
 test('entries journalled before a rebuild and drained after it are applied again', async (t) => {
-  const { open, account, book } = await startLedgerWorld(t);
+  const { open, account, book } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   await open.settled();
   // Not yet drained when the book takes a new epoch, as a rebuild at another gateway would.
@@ -88,12 +81,12 @@ test('entries journalled before a rebuild and drained after it are applied again
 });
 
 /** As no step of a rebuild leaves it, but nothing else than the epoch would tell. */
-async function leaveInOldEpoch({ raw }: Pick<LedgerWorld, 'raw'>, key: KeyRecord): Promise<void> {
+async function leaveInOldEpoch({ raw }: Pick<TestLedger, 'raw'>, key: KeyRecord): Promise<void> {
   await raw.hset(keyRedisKey(key.accountId, key.id), { ep: '0', ds: '0', ws: '0', ms: '0' });
 }
 
 test('a key that stands in another epoch than its account is not judged by: both are rebuilt', async (t) => {
-  const world = await startLedgerWorld(t);
+  const world = await startLedger(t);
   const { open, account } = world;
   const { key } = await account({ credits: 10, key: { spendingLimit: micro(3_000_000) } });
   await spend(open, admissionOf(key, 2), 2);
@@ -103,7 +96,7 @@ test('a key that stands in another epoch than its account is not judged by: both
 });
 
 test('a charge is not booked on a key that stands in another epoch than its account', async (t) => {
-  const world = await startLedgerWorld(t);
+  const world = await startLedger(t);
   const { open, account } = world;
   const { key } = await account({ credits: 10 });
   await spend(open, admissionOf(key, 2), 2);
@@ -119,7 +112,7 @@ test('a charge is not booked on a key that stands in another epoch than its acco
 });
 
 test('a hold whose gateway died is released after its deadline, with an entry of charge 0', async (t) => {
-  const { open, account, book, raw } = await startLedgerWorld(t);
+  const { open, account, book, raw } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   const admission = admissionOf(key, 4);
   t.match(await open.ledger.admit(admission), { verdict: 'held' });
@@ -137,7 +130,7 @@ test('a hold whose gateway died is released after its deadline, with an entry of
 });
 
 test('a cancelled admission releases its hold, and bars the one that comes late', async (t) => {
-  const { open, account } = await startLedgerWorld(t);
+  const { open, account } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   const held = admissionOf(key, 4);
   await open.ledger.admit(held);
@@ -154,7 +147,7 @@ test('a cancelled admission releases its hold, and bars the one that comes late'
 const AGAIN_MS = 5_000;
 
 test('an admission that comes late to a Redis that was emptied after it was barred holds nothing for long', async (t) => {
-  const { open, account, raw } = await startLedgerWorld(t);
+  const { open, account, raw } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   const late = admissionOf(key, 3);
   open.unanswered.add(late);
@@ -170,7 +163,7 @@ test('an admission that comes late to a Redis that was emptied after it was barr
 });
 
 test('a cancelled hold that is back on a replica that took over is released again', async (t) => {
-  const { open, account, raw } = await startLedgerWorld(t);
+  const { open, account, raw } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   const held = admissionOf(key, 4);
   await open.ledger.admit(held);
@@ -188,7 +181,7 @@ test('a cancelled hold that is back on a replica that took over is released agai
 });
 
 test('a grant whose gateway died before Redis had it is applied by the sweep', async (t) => {
-  const { open, account, book } = await startLedgerWorld(t);
+  const { open, account, book } = await startLedger(t);
   const { key } = await account({ credits: 1 });
   await book.createGrant(
     {
@@ -209,7 +202,7 @@ test('a grant whose gateway died before Redis had it is applied by the sweep', a
 });
 
 test('a top-up and an adjustment that Redis lost before the book had their entries count again at once', async (t) => {
-  const { open, account, book, raw } = await startLedgerWorld(t);
+  const { open, account, book, raw } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   await open.settled();
   open.drain.abandon();
@@ -241,7 +234,7 @@ test('a top-up and an adjustment that Redis lost before the book had their entri
 });
 
 test('a change that was committed but never published is published by the sweep', async (t) => {
-  const { open, account, book } = await startLedgerWorld(t);
+  const { open, account, book } = await startLedger(t);
   const { key } = await account();
   await book.updateKey(key.accountId, key.id, { isActive: false }, Date.now());
   await open.sweep.repair();
@@ -249,7 +242,7 @@ test('a change that was committed but never published is published by the sweep'
 });
 
 test('a gateway that dies between the book’s commit and the deletion from the journal charges nothing twice', async (t) => {
-  const { open, account, book, raw } = await startLedgerWorld(t);
+  const { open, account, book, raw } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   await open.settled();
   open.drain.abandon();

@@ -2,8 +2,8 @@ import { cpSync, rmSync } from 'node:fs';
 import { type Test, test } from 'tap';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { accountRedisKey } from '../../src/ledger/redis/redis-keys.ts';
+import { admissionOf, chargeOf, entriesOf, log, openLedgerOn, spend } from '../helper/ledger.ts';
 import { accountOn } from '../helper/ledger-account.ts';
-import { admissionOf, chargeOf, entriesOf, log, openLedgerOn, spend } from '../helper/ledger-world.ts';
 import { startPostgres } from '../helper/postgres-server.ts';
 import { startRedis } from '../helper/redis-process.ts';
 import { until } from '../helper/until.ts';
@@ -11,7 +11,7 @@ import { until } from '../helper/until.ts';
 const HOUR_MS = 3_600_000;
 
 /** A ledger on a Redis that can be set back to an earlier moment, as a failover or a dead machine does. */
-async function startWorld(t: Test, databaseUrl?: string) {
+async function startGatewayInProcess(t: Test, databaseUrl?: string) {
   const redis = await startRedis(t);
   const { book, open } = await openLedgerOn(t, { kind: 'single', url: redis.url }, { databaseUrl });
   const earlier = `${redis.folder}-earlier`;
@@ -36,7 +36,7 @@ async function startWorld(t: Test, databaseUrl?: string) {
 }
 
 test('charges that Redis lost and the book has are not given back', async (t) => {
-  const { book, open, account, remember, setBack, live } = await startWorld(t);
+  const { book, open, account, remember, setBack, live } = await startGatewayInProcess(t);
   const { key } = await account();
   // More than once, because the two connections of a ledger come back in either order.
   for (let round = 1; round <= 4; round++) {
@@ -58,7 +58,7 @@ test('charges that Redis lost and the book has are not given back', async (t) =>
 });
 
 test('a deletion that Redis lost is published again before any call is admitted', async (t) => {
-  const { book, open, account, remember, setBack, live } = await startWorld(t);
+  const { book, open, account, remember, setBack, live } = await startGatewayInProcess(t);
   const { key } = await account();
   for (let round = 1; round <= 4; round++) {
     await open.settled();
@@ -75,7 +75,7 @@ test('a deletion that Redis lost is published again before any call is admitted'
 });
 
 test('a call whose hold went with the lost tail is charged all the same, once', async (t) => {
-  const { book, open, account, remember, setBack, live } = await startWorld(t);
+  const { book, open, account, remember, setBack, live } = await startGatewayInProcess(t);
   const { key } = await account();
   await open.settled();
   remember();
@@ -98,7 +98,7 @@ test('a call whose hold went with the lost tail is charged all the same, once', 
 
 /** A call whose charge is in the book, and whose hold is in the Redis of before. */
 async function revivedHold(t: Test) {
-  const world = await startWorld(t);
+  const world = await startGatewayInProcess(t);
   const { key } = await world.account();
   await world.open.settled();
   const admission = admissionOf(key, 2);
@@ -147,7 +147,10 @@ test('such a hold takes no place in the ledger when it expires, where its gatewa
 test('charges that Redis lost while the book was away are made again when it is back, whatever was charged since', async (t) => {
   const postgres = await startPostgres({ fsync: 'off' });
   t.teardown(() => postgres.stop());
-  const { book, open, account, remember, setBack, live } = await startWorld(t, postgres.url('postgres'));
+  const { book, open, account, remember, setBack, live } = await startGatewayInProcess(
+    t,
+    postgres.url('postgres'),
+  );
   const { key } = await account();
   await open.settled();
   remember();

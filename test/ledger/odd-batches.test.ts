@@ -13,21 +13,21 @@ import {
   journalRedisKey,
   keyRedisKey,
 } from '../../src/ledger/redis/redis-keys.ts';
-import { accountOn } from '../helper/ledger-account.ts';
 import {
   admissionOf,
   chargeOf,
   entriesOf,
-  type LedgerWorld,
   log,
   spend,
-  startLedgerWorld,
-} from '../helper/ledger-world.ts';
+  startLedger,
+  type TestLedger,
+} from '../helper/ledger.ts';
+import { accountOn } from '../helper/ledger-account.ts';
 import { startRedis } from '../helper/redis-process.ts';
 import { until } from '../helper/until.ts';
 
 /** A call of an account of its own with 10 credits, held. */
-async function heldCall({ account, open }: LedgerWorld) {
+async function heldCall({ account, open }: TestLedger) {
   const owner = await account({ credits: 10 });
   const admission = admissionOf(owner.key, 2);
   const admitted = await open.ledger.admit(admission);
@@ -37,7 +37,7 @@ async function heldCall({ account, open }: LedgerWorld) {
 }
 
 test('a settle that cannot be booked moves nothing, keeps back no other, and is made once it can', async (t) => {
-  const world = await startLedgerWorld(t);
+  const world = await startLedger(t);
   const { open, raw, book } = world;
   const calls = [await heldCall(world), await heldCall(world), await heldCall(world)] as const;
   const [first, broken, last] = calls;
@@ -65,7 +65,7 @@ test('a settle that cannot be booked moves nothing, keeps back no other, and is 
 });
 
 test('a settle whose journal cannot be written moves nothing, and is made once it can', async (t) => {
-  const world = await startLedgerWorld(t);
+  const world = await startLedger(t);
   const { open, raw } = world;
   const { account, admission, settle } = await heldCall(world);
   await open.settled();
@@ -84,7 +84,7 @@ test('a settle whose journal cannot be written moves nothing, and is made once i
 });
 
 test('a Redis without memory refuses calls, and settles those that it has', async (t) => {
-  const world = await startLedgerWorld(t);
+  const world = await startLedger(t);
   const { open, raw, account } = world;
   const calls = [await heldCall(world), await heldCall(world)];
   const owner = await account({ credits: 10 });
@@ -103,7 +103,7 @@ test('a Redis without memory refuses calls, and settles those that it has', asyn
 });
 
 test('a top-up whose journal cannot be written is not taken for applied', async (t) => {
-  const { open, raw, account } = await startLedgerWorld(t);
+  const { open, raw, account } = await startLedger(t);
   const { account: owner } = await account({ credits: 10 });
   await open.settled();
   const journal = journalRedisKey(bucketOf(owner.id));
@@ -124,7 +124,7 @@ test('a top-up whose journal cannot be written is not taken for applied', async 
 });
 
 test('an epoch that is none is a matter of its own account: the others have their answers', async (t) => {
-  const { open, raw, account } = await startLedgerWorld(t);
+  const { open, raw, account } = await startLedger(t);
   const [broken, sound] = [await account({ credits: 5 }), await account({ credits: 5 })];
   const { id } = broken.account;
   await raw.hset(accountRedisKey(id), 'ep', 'none');
@@ -145,7 +145,7 @@ test('an epoch that is none is a matter of its own account: the others have thei
 });
 
 test('a sum of holds that is no whole number is a matter of its own account: the others are held', async (t) => {
-  const { open, raw, account } = await startLedgerWorld(t);
+  const { open, raw, account } = await startLedger(t);
   const [broken, sound] = [await account({ credits: 5 }), await account({ credits: 5 })];
   await raw.hset(accountRedisKey(broken.account.id), 'held', '0.25');
   const answers = await Promise.all(

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import { accountRedisKey } from '../../src/ledger/redis/redis-keys.ts';
-import { admissionOf, chargeOf, entriesOf, spend, startLedgerWorld } from '../helper/ledger-world.ts';
+import { admissionOf, chargeOf, entriesOf, spend, startLedger } from '../helper/ledger.ts';
 
 /** How often Redis has been asked to run a script by its SHA. */
 async function scriptsRun(raw: Redis): Promise<number> {
@@ -10,7 +10,7 @@ async function scriptsRun(raw: Redis): Promise<number> {
 }
 
 test('the admissions of one tick are one script, and so are its settles', async (t) => {
-  const { open, account, raw, book } = await startLedgerWorld(t);
+  const { open, account, raw, book } = await startLedger(t);
   const owners = await Promise.all([account({ credits: 50 }), account({ credits: 50 })]);
   // The first of a connection is sent whole.
   for (const { key } of owners) await spend(open, admissionOf(key, 1), 1);
@@ -43,7 +43,7 @@ test('the admissions of one tick are one script, and so are its settles', async 
 });
 
 test('each call of a tick is judged with the holds of those before it, and has an answer of its own', async (t) => {
-  const { open, account } = await startLedgerWorld(t);
+  const { open, account } = await startLedger(t);
   const rich = await account({ credits: 10 });
   const limited = await account({
     credits: 10,
@@ -78,7 +78,7 @@ test('each call of a tick is judged with the holds of those before it, and has a
 });
 
 test('more calls in a tick than one script takes are all admitted as far as the credits go', async (t) => {
-  const { open, account, raw } = await startLedgerWorld(t);
+  const { open, account, raw } = await startLedger(t);
   const { key, account: owner } = await account({ credits: 90 });
   t.equal(await spend(open, admissionOf(key, 1), 0), 'held');
   await open.settled();
@@ -93,7 +93,7 @@ test('more calls in a tick than one script takes are all admitted as far as the 
 });
 
 test('a call that a script cannot judge takes no other with it', async (t) => {
-  const { open, account, raw } = await startLedgerWorld(t);
+  const { open, account, raw } = await startLedger(t);
   const [broken, sound] = [await account({ credits: 5 }), await account({ credits: 5 })];
   await raw.hset(accountRedisKey(broken.account.id), 'bal', 'not a number');
   const answers = await Promise.allSettled(
@@ -107,7 +107,7 @@ test('a call that a script cannot judge takes no other with it', async (t) => {
 });
 
 test('the first of a connection goes whole: what a killed gateway had sent is done, and not answered NOSCRIPT', async (t) => {
-  const { open, account, raw } = await startLedgerWorld(t);
+  const { open, account, raw } = await startLedger(t);
   const { key } = await account({ credits: 50 });
   const refused = async () =>
     (await raw.info('errorstats')).match(/errorstat_NOSCRIPT:count=(\d+)/)?.[1] ?? '0';
@@ -118,7 +118,7 @@ test('the first of a connection goes whole: what a killed gateway had sent is do
 });
 
 test('a Redis that forgot the scripts is sent them again, for each call of the tick', async (t) => {
-  const { open, account, raw } = await startLedgerWorld(t);
+  const { open, account, raw } = await startLedger(t);
   const { key, account: owner } = await account({ credits: 50 });
   t.equal(await spend(open, admissionOf(key, 1), 1), 'held');
   await open.settled();

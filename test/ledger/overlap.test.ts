@@ -1,11 +1,11 @@
 import { test } from 'tap';
 import { bucketOf, holdsRedisKey, journalRedisKey } from '../../src/ledger/redis/redis-keys.ts';
-import { admissionOf, entriesOf, spend, startLedgerWorld } from '../helper/ledger-world.ts';
+import { admissionOf, entriesOf, spend, startLedger } from '../helper/ledger.ts';
 
 const CALLS = 40;
 
 test('drains and sweeps of three gateways at once write each entry once', async (t) => {
-  const { open, second, account, book, raw } = await startLedgerWorld(t);
+  const { open, second, account, book, raw } = await startLedger(t);
   const all = [open, await second(), await second()];
   const owners = await Promise.all(Array.from({ length: 5 }, () => account({ credits: 1_000 })));
   for (const { key } of owners) {
@@ -40,7 +40,7 @@ test('drains and sweeps of three gateways at once write each entry once', async 
 });
 
 test('a hold that cannot be released keeps back none of the others', async (t) => {
-  const { open, account, book, raw } = await startLedgerWorld(t);
+  const { open, account, book, raw } = await startLedger(t);
   const owners = await Promise.all(Array.from({ length: 6 }, () => account()));
   for (const { key } of owners) t.match(await open.ledger.admit(admissionOf(key, 1)), { verdict: 'held' });
   // One of an account that no book knows, and of which no rebuild succeeds.

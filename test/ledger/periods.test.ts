@@ -3,14 +3,14 @@ import { micro } from '../../src/domain/credits.ts';
 import { type PeriodStarts, periodStart, periodStarts } from '../../src/domain/period.ts';
 import { PERIOD_FIELDS } from '../../src/ledger/calls/admit-command.ts';
 import { keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
-import { admissionOf, chargeOf, entriesOf, startLedgerWorld } from '../helper/ledger-world.ts';
+import { admissionOf, chargeOf, entriesOf, startLedger } from '../helper/ledger.ts';
 
 const PERIODS = ['daily', 'weekly', 'monthly'] as const;
 const CREDIT = 1_000_000;
 
 /** A ledger with one key whose stored periods can be set; spends are credits. */
 async function startPeriods(t: Test, period?: (typeof PERIODS)[number]) {
-  const world = await startLedgerWorld(t);
+  const world = await startLedger(t);
   const { key } = await world.account({
     credits: 10,
     key: period ? { spendingLimit: micro(3 * CREDIT), spendingPeriod: period } : {},

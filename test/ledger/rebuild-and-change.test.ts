@@ -1,11 +1,11 @@
 import { type Test, test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { admissionOf, log, startLedgerWorld } from '../helper/ledger-world.ts';
+import { admissionOf, log, startLedger } from '../helper/ledger.ts';
 
 /** A rebuild of an emptied Redis that has read the book and not yet written to Redis, until `goOn`. */
 async function startHalfway(t: Test) {
-  const world = await startLedgerWorld(t);
+  const world = await startLedger(t);
   const { account, key } = await world.account({ threshold: 20 });
   await world.open.settled();
   const read = Promise.withResolvers<void>();

@@ -1,12 +1,12 @@
 import { type Test, test } from 'tap';
 import type { Book } from '../../src/book/book.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { admissionOf, entriesOf, log, spend, startLedgerWorld } from '../helper/ledger-world.ts';
+import { admissionOf, entriesOf, log, spend, startLedger } from '../helper/ledger.ts';
 
 /** Another gateway, of which some queries wait. */
 async function gatewayOn(
   t: Test,
-  { redis, book }: Awaited<ReturnType<typeof startLedgerWorld>>,
+  { redis, book }: Awaited<ReturnType<typeof startLedger>>,
   more: Partial<Book>,
 ) {
   const address = { kind: 'socket', path: redis.socketPath } as const;
@@ -22,7 +22,7 @@ async function gatewayOn(
 }
 
 test('what was spent after a rebuild is not to be spent again after a rebuild that began before it', async (t) => {
-  const world = await startLedgerWorld(t);
+  const world = await startLedger(t);
   const { key } = await world.account({ credits: 10 });
   await world.open.settled();
   const isAsked = Promise.withResolvers<void>();

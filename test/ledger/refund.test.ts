@@ -4,20 +4,13 @@ import type { KeyRecord } from '../../src/domain/key.ts';
 import type { EntryDraft } from '../../src/domain/ledger-entry.ts';
 import { periodStarts } from '../../src/domain/period.ts';
 import { holdsRedisKey, keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
-import {
-  admissionOf,
-  chargeOf,
-  entriesOf,
-  type LedgerWorld,
-  spend,
-  startLedgerWorld,
-} from '../helper/ledger-world.ts';
+import { admissionOf, chargeOf, entriesOf, spend, startLedger, type TestLedger } from '../helper/ledger.ts';
 
 const DAY_MS = 86_400_000;
 const KEY = { spendingLimit: micro(100_000_000) };
 
 /** A charge of 3 credits on an account of 10; its id. */
-async function charged(world: LedgerWorld, key: KeyRecord, more: Partial<EntryDraft> = {}): Promise<string> {
+async function charged(world: TestLedger, key: KeyRecord, more: Partial<EntryDraft> = {}): Promise<string> {
   const admission = admissionOf(key, 3);
   const admitted = await world.open.ledger.admit(admission);
   if (admitted.verdict !== 'held') throw new Error(admitted.verdict);
@@ -26,12 +19,7 @@ async function charged(world: LedgerWorld, key: KeyRecord, more: Partial<EntryDr
   return admission.requestId;
 }
 
-async function refundedOnce(
-  t: Test,
-  { open, book }: LedgerWorld,
-  { accountId }: KeyRecord,
-  chargeId: string,
-) {
+async function refundedOnce(t: Test, { open, book }: TestLedger, { accountId }: KeyRecord, chargeId: string) {
   await open.settled();
   await open.settled();
   t.match(await open.ledger.account(accountId), { balance: 10_000_000, held: 0 });
@@ -46,7 +34,7 @@ async function refundedOnce(
 }
 
 test('of many refunds of a charge at two gateways, one is made', async (t) => {
-  const world = await startLedgerWorld(t);
+  const world = await startLedger(t);
   const second = await world.second();
   const { key } = await world.account({ credits: 10, key: KEY });
   const id = await charged(world, key);
@@ -61,7 +49,7 @@ test('of many refunds of a charge at two gateways, one is made', async (t) => {
 });
 
 test('a refund that Redis has forgotten and the book has is not made again', async (t) => {
-  const world = await startLedgerWorld(t);
+  const world = await startLedger(t);
   const { key } = await world.account({ credits: 10, key: KEY });
   const id = await charged(world, key);
   await world.open.refunds.refund(key.accountId, id);
@@ -72,7 +60,7 @@ test('a refund that Redis has forgotten and the book has is not made again', asy
 });
 
 test('a refund that was lost with Redis before the book had it is made again', async (t) => {
-  const world = await startLedgerWorld(t);
+  const world = await startLedger(t);
   const { key } = await world.account({ credits: 10, key: KEY });
   const id = await charged(world, key);
   await world.open.settled();
@@ -86,7 +74,7 @@ test('a refund that was lost with Redis before the book had it is made again', a
 });
 
 test('a refund made before a rebuild and drained after it stands once, and so does its spend', async (t) => {
-  const world = await startLedgerWorld(t);
+  const world = await startLedger(t);
   const { key } = await world.account({ credits: 10, key: KEY });
   const id = await charged(world, key);
   await world.open.settled();
@@ -100,7 +88,7 @@ test('a refund made before a rebuild and drained after it stands once, and so do
 });
 
 test('a repeat after the mark is forgotten is told by the book', async (t) => {
-  const world = await startLedgerWorld(t);
+  const world = await startLedger(t);
   const { key } = await world.account({ credits: 10, key: KEY });
   const id = await charged(world, key);
   await world.open.refunds.refund(key.accountId, id);
@@ -111,7 +99,7 @@ test('a repeat after the mark is forgotten is told by the book', async (t) => {
 });
 
 test('yesterday’s charge makes no room for more spending today', async (t) => {
-  const world = await startLedgerWorld(t);
+  const world = await startLedger(t);
   const { key } = await world.account({ credits: 10, key: KEY });
   await world.open.settled();
   // Live since yesterday: what ends then is booked to it.
@@ -149,7 +137,7 @@ test('yesterday’s charge makes no room for more spending today', async (t) => 
 });
 
 test('what was not charged, and what is not the account’s, is not refunded', async (t) => {
-  const world = await startLedgerWorld(t);
+  const world = await startLedger(t);
   const { key } = await world.account({ credits: 10, key: KEY });
   const { key: other } = await world.account({ credits: 10, key: KEY });
   const id = await charged(world, key, { credits: micro(0) });
@@ -162,7 +150,7 @@ test('what was not charged, and what is not the account’s, is not refunded', a
 });
 
 test('a charge that is still on its way is not passed over: who asks must ask again', async (t) => {
-  const world = await startLedgerWorld(t);
+  const world = await startLedger(t);
   const { open } = world;
   const { key } = await world.account({ credits: 10, key: KEY });
   const admission = admissionOf(key, 3);
@@ -177,7 +165,7 @@ test('a charge that is still on its way is not passed over: who asks must ask ag
 });
 
 test('a charge that waits in the journal for a rebuild is not passed over either', async (t) => {
-  const world = await startLedgerWorld(t);
+  const world = await startLedger(t);
   const { key } = await world.account({ credits: 10, key: KEY });
   await world.open.settled();
   const id = await charged(world, key);

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { test } from 'tap';
-import { admissionOf, chargeOf, entriesOf, startLedgerWorld } from '../helper/ledger-world.ts';
+import { admissionOf, chargeOf, entriesOf, startLedger } from '../helper/ledger.ts';
 import { until } from '../helper/until.ts';
 
 /** What a Redis answers that is there and takes nothing, how it comes to that, and how it is over. */
@@ -41,7 +41,7 @@ const REFUSALS: Record<
 
 for (const [name, { begin, end }] of Object.entries(REFUSALS)) {
   test(`while Redis answers ${name}, calls are refused and settles kept; each is then made once`, async (t) => {
-    const { open, account, book, raw } = await startLedgerWorld(t);
+    const { open, account, book, raw } = await startLedger(t);
     const { key } = await account({ credits: 10 });
     const admissions = [1, 2, 3].map(() => admissionOf(key, 2));
     const held = await Promise.all(admissions.map((admission) => open.ledger.admit(admission)));

@@ -1,10 +1,10 @@
 import { test } from 'tap';
-import { type ClusterWorld, startClusterWorld } from '../helper/cluster-world.ts';
-import { admissionOf, chargeOf, entriesOf, spend } from '../helper/ledger-world.ts';
+import { admissionOf, chargeOf, entriesOf, spend } from '../helper/ledger.ts';
+import { type LedgerOnCluster, startLedgerOnCluster } from '../helper/ledger-on-cluster.ts';
 import { until } from '../helper/until.ts';
 
 /** From now on the replica gets nothing; connections of gateways stay. */
-async function cutReplication({ master, replica }: ClusterWorld): Promise<void> {
+async function cutReplication({ master, replica }: LedgerOnCluster): Promise<void> {
   const raw = await master.connect();
   await raw.config('SET', 'requirepass', 'nobody-knows');
   await raw.call('CLIENT', 'KILL', 'TYPE', 'replica');
@@ -14,14 +14,14 @@ async function cutReplication({ master, replica }: ClusterWorld): Promise<void> 
   );
 }
 
-async function takeOver({ replica }: ClusterWorld): Promise<void> {
+async function takeOver({ replica }: LedgerOnCluster): Promise<void> {
   await (await replica.connect()).call('CLUSTER', 'FAILOVER', 'TAKEOVER');
 }
 
 for (const isDrained of [true, false]) {
   const where = isDrained ? 'the book has' : 'nothing but the gateway has';
   test(`charges that a replica had not got when it took over are not lost where ${where} them`, async (t) => {
-    const world = await startClusterWorld(t);
+    const world = await startLedgerOnCluster(t);
     const { open, book, accounts, owned } = world;
     const concerned = accounts.filter(({ account }) => owned.has(account.id));
     await cutReplication(world);
@@ -55,7 +55,7 @@ for (const isDrained of [true, false]) {
 }
 
 test('a deletion that a replica had not got when it took over from a living master is in force at once', async (t) => {
-  const world = await startClusterWorld(t);
+  const world = await startLedgerOnCluster(t);
   const { open, book, accounts, owned } = world;
   const concerned = accounts.filter(({ account }) => owned.has(account.id));
   await cutReplication(world);
@@ -80,7 +80,7 @@ test('a deletion that a replica had not got when it took over from a living mast
 });
 
 test('with REDIS_WAIT_REPLICAS no call goes on whose hold is on one node only', async (t) => {
-  const world = await startClusterWorld(t, { waitReplicas: 1 });
+  const world = await startLedgerOnCluster(t, { waitReplicas: 1 });
   const { open, accounts, owned } = world;
   const concerned = accounts.filter(({ account }) => owned.has(account.id));
   for (const { key } of accounts) t.equal(await spend(open, admissionOf(key, 1), 1), 'held');
@@ -95,7 +95,7 @@ test('with REDIS_WAIT_REPLICAS no call goes on whose hold is on one node only', 
 });
 
 test('a master that may not write without a replica admits nothing, and charges what was under way', async (t) => {
-  const world = await startClusterWorld(t);
+  const world = await startLedgerOnCluster(t);
   const { open, accounts, owned } = world;
   const [{ key }] = accounts.filter(({ account }) => owned.has(account.id)) as [(typeof accounts)[0]];
   const admission = admissionOf(key, 2);

@@ -1,9 +1,9 @@
 import { test } from 'tap';
-import { isExact, load, startClusterWorld } from '../helper/cluster-world.ts';
+import { isExact, load, startLedgerOnCluster } from '../helper/ledger-on-cluster.ts';
 import type { RedisProcess } from '../helper/redis-process.ts';
 
 test('slots that move between masters under load lose no charge and make none twice', async (t) => {
-  const world = await startClusterWorld(t);
+  const world = await startLedgerOnCluster(t);
   const { cluster, accounts, nameOf } = world;
   const traffic = load(world);
   await traffic.more(10);

@@ -8,7 +8,7 @@ import {
   keyRedisKey,
   redisKeyPrefix,
 } from '../../src/ledger/redis/redis-keys.ts';
-import { admissionOf, log, startLedgerWorld } from '../helper/ledger-world.ts';
+import { admissionOf, log, startLedger } from '../helper/ledger.ts';
 
 interface Names {
   readonly account: string;
@@ -18,8 +18,8 @@ interface Names {
 }
 
 /** An account with a call in flight, whose key stands in an epoch of before; everything that Redis has of it. */
-async function startWorld(t: Test) {
-  const { open, account, raw, book, redis } = await startLedgerWorld(t);
+async function startLedgerWithHold(t: Test) {
+  const { open, account, raw, book, redis } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   await open.settled();
   const admission = admissionOf(key, 2);
@@ -70,7 +70,7 @@ const SCRIPTS: Record<
 
 for (const [name, run] of Object.entries(SCRIPTS)) {
   test(`${name} changes nothing where the key stands in another epoch than its account`, async (t) => {
-    const { client, names, id, streamId, all } = await startWorld(t);
+    const { client, names, id, streamId, all } = await startLedgerWithHold(t);
     const before = await all();
     t.same([await run(client, names, id, streamId)].flat(), ['MISSING']);
     t.same(await all(), before);
@@ -98,7 +98,7 @@ function restore(
 }
 
 test('a rebuild that was overtaken changes nothing, at either step', async (t) => {
-  const { client, names, all } = await startWorld(t);
+  const { client, names, all } = await startLedgerWithHold(t);
   const { account } = names;
   const begin = (name: string, leaseMs: number) => client.beginRebuild(account, account, name, leaseMs, 1);
   t.equal(await begin('slow:1', 0), 'CLOSED');
@@ -117,7 +117,7 @@ test('a rebuild that was overtaken changes nothing, at either step', async (t) =
 });
 
 test('of entries that waited for a rebuild, only those count that are still in the journal', async (t) => {
-  const { client, names, streamId, all } = await startWorld(t);
+  const { client, names, streamId, all } = await startLedgerWithHold(t);
   const { account } = names;
   t.equal(await client.beginRebuild(account, account, 'one:1', 60_000, 1), 'CLOSED');
   t.equal(await restore(client, names, 'one:1', ['1-1', streamId, streamId]).account(), 'RESTORED');
@@ -130,7 +130,7 @@ test('of entries that waited for a rebuild, only those count that are still in t
 });
 
 test('a rebuild finds the holds of its own account and keys, and those of no other in the bucket', async (t) => {
-  const { client, raw, names, all } = await startWorld(t);
+  const { client, raw, names, all } = await startLedgerWithHold(t);
   const { account, holds } = names;
   await raw.hset(holds, {
     neighbour: `3000000 ${FAR} 77 65 1 text /v1/chat/completions flat`,
@@ -146,7 +146,7 @@ test('a rebuild finds the holds of its own account and keys, and those of no oth
 });
 
 test('an entry that is off the journal, because somebody applied it again, is not applied once more', async (t) => {
-  const { client, names, streamId, all } = await startWorld(t);
+  const { client, names, streamId, all } = await startLedgerWithHold(t);
   const { account, journal } = names;
   const repost = () => client.repost(account, account, journal, streamId, 0, -1_000_000, 1, 1, 1, '{}', 0);
   t.equal(await repost(), 'APPLIED');
@@ -157,7 +157,7 @@ test('an entry that is off the journal, because somebody applied it again, is no
 });
 
 test('a refund that was asked of the book before the account was rebuilt is not applied', async (t) => {
-  const { client, raw, names, all } = await startWorld(t);
+  const { client, raw, names, all } = await startLedgerWithHold(t);
   const { account, key, holds, journal } = names;
   const epoch = Number(await raw.hget(account, 'ep'));
   await raw.hset(key, 'ep', epoch);

@@ -1,6 +1,6 @@
 import { test } from 'tap';
+import { admissionOf, openLedgerOn } from '../helper/ledger.ts';
 import { accountOn } from '../helper/ledger-account.ts';
-import { admissionOf, openLedgerOn } from '../helper/ledger-world.ts';
 import { startRedis } from '../helper/redis-process.ts';
 import { startTcpProxy } from '../helper/tcp-proxy.ts';
 import { until } from '../helper/until.ts';

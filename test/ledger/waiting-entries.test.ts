@@ -9,11 +9,11 @@ import {
   journalRedisKey,
   redisKeyPrefix,
 } from '../../src/ledger/redis/redis-keys.ts';
-import { admissionOf, chargeOf, entriesOf, log, spend, startLedgerWorld } from '../helper/ledger-world.ts';
+import { admissionOf, chargeOf, entriesOf, log, spend, startLedger } from '../helper/ledger.ts';
 import { until } from '../helper/until.ts';
 
 test('what entries took that wait for a rebuild is not to be spent again after it', async (t) => {
-  const { open, account, book, raw } = await startLedgerWorld(t);
+  const { open, account, book, raw } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   await open.settled();
   t.equal(await spend(open, admissionOf(key, 8), 8), 'held');
@@ -32,7 +32,7 @@ test('what entries took that wait for a rebuild is not to be spent again after i
 });
 
 test('what waits for a rebuild of another account of the bucket is no part of this one', async (t) => {
-  const { open, account, book, raw } = await startLedgerWorld(t);
+  const { open, account, book, raw } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   await spend(open, admissionOf(key, 1), 1);
   await open.settled();
@@ -47,7 +47,7 @@ test('what waits for a rebuild of another account of the bucket is no part of th
 });
 
 test('a settle sent again while its entry waits for a rebuild is not applied a second time', async (t) => {
-  const { open, account, book } = await startLedgerWorld(t);
+  const { open, account, book } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   await open.settled();
   const admission = admissionOf(key, 2);
@@ -69,7 +69,7 @@ test('a settle sent again while its entry waits for a rebuild is not applied a s
 
 /** An account of 10 credits, topped up by 5 that the book refuses until the account has been rebuilt. */
 async function waitingTopUp(t: Test) {
-  const { open, account, book, raw } = await startLedgerWorld(t);
+  const { open, account, book, raw } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   await open.settled();
   const { accountId } = key;
@@ -107,7 +107,7 @@ test('the mark of a top-up is not forgotten while its entry waits, however long 
 });
 
 test('an entry that another gateway has committed and not yet deleted counts once in a rebuild', async (t) => {
-  const { open, account, book, raw, redis } = await startLedgerWorld(t);
+  const { open, account, book, raw, redis } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   await open.settled();
   open.drain.abandon();

@@ -1,13 +1,13 @@
 import { test } from 'tap';
 import { apiOf } from '../helper/api.ts';
-import { ADMIN_TOKEN, makePlace, startGateway } from '../helper/gateway-process.ts';
+import { ADMIN_TOKEN, makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
 import { startOwnServers } from '../helper/own-servers.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
 import { until } from '../helper/until.ts';
 
 test('without the book, model calls go on and management is 503; after its return nothing is lost', async (t) => {
   const { postgres, provider, env } = await startOwnServers(t);
-  const gateway = await startGateway(t, makePlace(t, provider.url, env));
+  const gateway = await startGatewayProcess(t, makePlace(t, provider.url, env));
   const owner = await makeOwner(gateway, 100);
   const used = await gateway.chat(owner.key);
   await used.text();

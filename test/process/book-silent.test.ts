@@ -1,6 +1,6 @@
 import { type Test, test } from 'tap';
 import { apiOf } from '../helper/api.ts';
-import { makePlace, startGateway } from '../helper/gateway-process.ts';
+import { makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
 import { startOwnServers } from '../helper/own-servers.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
 import { startSlowProxy } from '../helper/slow-proxy.ts';
@@ -20,7 +20,7 @@ test('with a book that says nothing calls go on until the journal is full, then 
   const { postgres, provider, envFor } = await startBook(t);
   const proxy = await startSlowProxy(t, postgres.port);
   const more = 'limits: { journalEntries: 200 }\n';
-  const gateway = await startGateway(t, makePlace(t, provider.url, envFor(proxy.port), more));
+  const gateway = await startGatewayProcess(t, makePlace(t, provider.url, envFor(proxy.port), more));
   const owner = await makeOwner(gateway, 100_000);
   const call = async () => {
     const response = await gateway.chat(owner.key);
@@ -73,7 +73,7 @@ test('with a book that says nothing calls go on until the journal is full, then 
 test('with a slow book calls are as fast as ever', async (t) => {
   const { postgres, provider, envFor } = await startBook(t);
   const proxy = await startTcpProxy(t, postgres.port);
-  const gateway = await startGateway(t, makePlace(t, provider.url, envFor(proxy.port)));
+  const gateway = await startGatewayProcess(t, makePlace(t, provider.url, envFor(proxy.port)));
   const owner = await makeOwner(gateway, 1_000);
   await (await gateway.chat(owner.key)).text();
   proxy.delay(400);

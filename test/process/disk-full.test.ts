@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { apiOf } from '../helper/api.ts';
-import { makePlace, startGateway } from '../helper/gateway-process.ts';
+import { makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
 import { startRedis } from '../helper/redis-process.ts';
 import { mountSmallDisk, whyNoSmallDisk } from '../helper/small-disk.ts';
@@ -16,7 +16,7 @@ test('with the disk of the book full calls go on, management is 503, and all is 
   const [redis, provider] = await Promise.all([startRedis(t), startDemoProvider()]);
   t.teardown(() => provider.close());
   const place = makePlace(t, provider.url, { REDIS_URL: redis.url, TOLLGATE_DATA: disk.folder });
-  const gateway = await startGateway(t, place);
+  const gateway = await startGatewayProcess(t, place);
   const owner = await makeOwner(gateway, 10_000);
   const managing = apiOf(gateway, owner.key);
   disk.fill();
@@ -51,7 +51,7 @@ test('with the disk of Redis full calls are 503, none is free, and they go on on
   const provider = await startDemoProvider();
   t.teardown(() => provider.close());
   const redis = await startRedis(t, { dir: disk.folder });
-  const gateway = await startGateway(t, makePlace(t, provider.url, { REDIS_URL: redis.url }));
+  const gateway = await startGatewayProcess(t, makePlace(t, provider.url, { REDIS_URL: redis.url }));
   const owner = await makeOwner(gateway, 10_000);
   disk.fill();
   let passed = 0;

@@ -1,12 +1,12 @@
 import { test } from 'tap';
 import { apiOf } from '../helper/api.ts';
 import { makeOwner } from '../helper/owner.ts';
-import { startSeveral } from '../helper/several-gateways.ts';
+import { startGatewayProcesses } from '../helper/several-gateways.ts';
 
 const CHANGES = 1_000;
 
 test('each of 1,000 changes of a key holds in the very next call at another gateway, under load', async (t) => {
-  const { at } = await startSeveral(t, 3);
+  const { at } = await startGatewayProcesses(t, 3);
   const owner = await makeOwner(at(0), 1_000_000);
   const { body: other } = await apiOf(at(0), owner.key).post<{ id: number; key: string }>('/api/keys/', {
     name: 'handed out',

@@ -4,7 +4,7 @@ import { openBook } from '../../src/book/open-book.ts';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { call, callAgent, type EndedCall } from '../helper/ended-calls.ts';
-import { makePlace, startGateway } from '../helper/gateway-process.ts';
+import { makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
 import { createDatabase } from '../helper/postgres.ts';
 import { startRedis } from '../helper/redis-process.ts';
@@ -18,7 +18,7 @@ for (const stream of [false, true]) {
     const provider = await startDemoProvider();
     t.teardown(() => provider.close());
     const place = makePlace(t, provider.url);
-    let gateway = await startGateway(t, place);
+    let gateway = await startGatewayProcess(t, place);
     const owner = await makeOwner(gateway, 1_000_000);
     const ended: EndedCall[] = [];
     for (let round = 1; round <= 8; round++) {
@@ -40,7 +40,7 @@ for (const stream of [false, true]) {
       await Promise.all(Array.from({ length: CLIENTS }, client));
       agent.destroy();
       await gateway.ended;
-      gateway = await startGateway(t, place);
+      gateway = await startGatewayProcess(t, place);
     }
     t.ok(ended.length >= 300, `${ended.length} answers ended`);
     const entries = await until('every journal to be drained', async () => {
@@ -63,14 +63,14 @@ test('holds of calls that were in flight outlive their gateway until they expire
   ]);
   t.teardown(() => provider.close());
   const place = makePlace(t, provider.url, { REDIS_URL: redis.url, DATABASE_URL: databaseUrl });
-  const killed = await startGateway(t, place);
+  const killed = await startGatewayProcess(t, place);
   const owner = await makeOwner(killed, 50);
   const calls = Array.from({ length: 20 }, () => killed.chat(owner.key).catch(() => 'broken'));
   await provider.request(19);
   await killed.kill();
   t.same(new Set(await Promise.all(calls)), new Set(['broken']));
 
-  const gateway = await startGateway(t, place);
+  const gateway = await startGatewayProcess(t, place);
   t.same(await balanceOf(gateway, owner), { balance: 50, held: 20 });
 
   const book = await openBook({ databaseUrl, dataDir: place.dataDir });

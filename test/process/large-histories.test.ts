@@ -1,11 +1,11 @@
 import { test } from 'tap';
-import { startUploadWorld } from '../helper/upload-world.ts';
+import { startUploadGateway } from '../helper/upload-gateway.ts';
 
 const isLinux = process.platform === 'linux';
 const CHAT = '/v1/chat/completions';
 
 test('what honest clients send at most is taken', { skip: !isLinux }, async (t) => {
-  const world = await startUploadWorld(
+  const world = await startUploadGateway(
     t,
     '  finds: { upstream: test, category: text, price: { request: 0.001 } }\n',
   );

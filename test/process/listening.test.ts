@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { makePlace, startGateway } from '../helper/gateway-process.ts';
+import { makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
 
 const PLACES = [
   ['0.0.0.0', /^http:\/\/0\.0\.0\.0:\d+$/],
@@ -8,7 +8,7 @@ const PLACES = [
 ] as const;
 for (const [HOST, url] of PLACES) {
   test(`the line that says where names ${HOST} as it was set`, async (t) => {
-    const gateway = await startGateway(t, makePlace(t, 'http://127.0.0.1:1', { HOST }));
+    const gateway = await startGatewayProcess(t, makePlace(t, 'http://127.0.0.1:1', { HOST }));
     t.match(gateway.url, url);
     t.equal((await fetch(`${gateway.url}/healthz`)).status, 200);
     t.equal((await gateway.stop()).code, 0);

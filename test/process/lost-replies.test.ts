@@ -1,6 +1,6 @@
 import { type Test, test } from 'tap';
 import { accountRedisKey, bucketOf, holdsRedisKey } from '../../src/ledger/redis/redis-keys.ts';
-import { makePlace, startGateway } from '../helper/gateway-process.ts';
+import { makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
 import { startRedis } from '../helper/redis-process.ts';
 import { startTcpProxy } from '../helper/tcp-proxy.ts';
@@ -10,12 +10,12 @@ import { startWaitingProvider } from '../helper/waiting-provider.ts';
 const WAIT = { messages: [{ role: 'user', content: 'wait' }] };
 
 /** A gateway whose way to Redis can lose replies, and a connection that sees what Redis really has. */
-async function startWorld(t: Test) {
+async function startGatewayInProcess(t: Test) {
   const redis = await startRedis(t);
   const proxy = await startTcpProxy(t, redis.port);
   const { provider, letGo } = await startWaitingProvider(t);
   const place = makePlace(t, provider.url, { REDIS_URL: `redis://127.0.0.1:${proxy.port}` });
-  const gateway = await startGateway(t, place);
+  const gateway = await startGatewayProcess(t, place);
   const owner = await makeOwner(gateway, 100);
   await (await gateway.chat(owner.key)).text();
   const raw = await redis.connect();
@@ -28,7 +28,7 @@ async function startWorld(t: Test) {
 }
 
 test('a settle whose reply is lost charges once', async (t) => {
-  const { proxy, provider, place, gateway, owner, live, letGo } = await startWorld(t);
+  const { proxy, provider, place, gateway, owner, live, letGo } = await startGatewayInProcess(t);
   const calls = Array.from({ length: 20 }, () => gateway.chat(owner.key, WAIT));
   await provider.request(20);
   await until('the holds', async () => (await live()).held === 20);
@@ -41,7 +41,7 @@ test('a settle whose reply is lost charges once', async (t) => {
   t.match(await gateway.stop(), { code: 0 });
   t.same(await live(), { balance: 79, held: 0 });
 
-  const again = await startGateway(t, place);
+  const again = await startGatewayProcess(t, place);
   const entries = await ledgerOf(again, owner);
   t.equal(entries.length, 22);
   t.equal(sumOf(entries), 79_000_000);
@@ -49,7 +49,7 @@ test('a settle whose reply is lost charges once', async (t) => {
 });
 
 test('an admission whose reply is lost is 503, never sent upstream, and holds nothing for long', async (t) => {
-  const { proxy, provider, gateway, owner, live } = await startWorld(t);
+  const { proxy, provider, gateway, owner, live } = await startGatewayInProcess(t);
   proxy.loseReplies();
   const before = provider.requests.length;
   const startedAt = performance.now();
@@ -71,7 +71,7 @@ test('an admission whose reply is lost is 503, never sent upstream, and holds no
 });
 
 test('a connection on which nothing comes back is given up for a new one', async (t) => {
-  const { proxy, gateway, owner, live } = await startWorld(t);
+  const { proxy, gateway, owner, live } = await startGatewayInProcess(t);
   proxy.loseReplies();
   t.equal((await gateway.chat(owner.key)).status, 503);
   // Nobody cuts it, as in a network that drops packets.
@@ -83,7 +83,7 @@ test('a connection on which nothing comes back is given up for a new one', async
 });
 
 test('connections cut in the middle of traffic lose no charge and make none twice', async (t) => {
-  const { proxy, gateway, owner, live, holds } = await startWorld(t);
+  const { proxy, gateway, owner, live, holds } = await startGatewayInProcess(t);
   let answered = 1;
   const clients = Array.from({ length: 8 }, async () => {
     for (let calls = 0; calls < 40; calls++) {

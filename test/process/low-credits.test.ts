@@ -2,7 +2,12 @@ import { Webhook } from 'standardwebhooks';
 import { test } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { apiOf } from '../helper/api.ts';
-import { ADMIN_TOKEN, type GatewayProcess, makePlace, startGateway } from '../helper/gateway-process.ts';
+import {
+  ADMIN_TOKEN,
+  type GatewayProcess,
+  makePlace,
+  startGatewayProcess,
+} from '../helper/gateway-process.ts';
 import { ledgerOf, makeOwner } from '../helper/owner.ts';
 import { createDatabase } from '../helper/postgres.ts';
 import { startReceiver } from '../helper/receiver.ts';
@@ -24,8 +29,8 @@ test('one alert for each time the balance falls through the threshold, however m
   t.teardown(() => provider.close());
   const env = { REDIS_URL: redis.url, DATABASE_URL };
   const gateways = await Promise.all([
-    startGateway(t, makePlace(t, provider.url, env)),
-    startGateway(t, makePlace(t, provider.url, env)),
+    startGatewayProcess(t, makePlace(t, provider.url, env)),
+    startGatewayProcess(t, makePlace(t, provider.url, env)),
   ]);
   const [a, b] = gateways;
   const owner = await makeOwner(a, 150, 100);
@@ -79,14 +84,14 @@ test('a crossing of the last call before a stop is sent before the process ends'
   t.teardown(() => receiver.close());
   t.teardown(() => provider.close());
   const place = makePlace(t, provider.url);
-  const gateway = await startGateway(t, place);
+  const gateway = await startGatewayProcess(t, place);
   const owner = await makeOwner(gateway, 100, 100);
   await apiOf(gateway, owner.key).patch(`/api/keys/${owner.keyId}/`, { webhook_url: receiver.url });
   await (await gateway.chat(owner.key)).text();
   t.match(await gateway.stop(), { code: 0, errors: '' });
   t.match(receiver.requests, [{ body: /"credits_balance":99}$/ }]);
 
-  const again = await startGateway(t, place);
+  const again = await startGatewayProcess(t, place);
   const { body } = await apiOf(again, owner.key).get<AlertList>('/api/account/alerts/');
   t.match(body.alerts, [{ deliveries: [{ status: 'delivered' }] }]);
 });

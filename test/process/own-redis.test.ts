@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { makePlace, run, startGateway } from '../helper/gateway-process.ts';
+import { makePlace, run, startGatewayProcess } from '../helper/gateway-process.ts';
 import { createDatabase } from '../helper/postgres.ts';
 import { startRedis } from '../helper/redis-process.ts';
 
@@ -8,7 +8,7 @@ const ALONE = /must be the only one that uses the database/g;
 
 test('a Redis of its own beside a database that others can share is warned of, once', async (t) => {
   const place = makePlace(t, UPSTREAM, { DATABASE_URL: await createDatabase() });
-  const gateway = await startGateway(t, place);
+  const gateway = await startGatewayProcess(t, place);
   t.equal(gateway.output().match(ALONE)?.length, 1);
 
   const { code, errors } = await run('main.ts', place.env);
@@ -18,13 +18,13 @@ test('a Redis of its own beside a database that others can share is warned of, o
 
 test('several workers with one Redis of their own say it once, too', async (t) => {
   const place = makePlace(t, UPSTREAM, { DATABASE_URL: await createDatabase(), WORKERS: '2' });
-  t.equal((await startGateway(t, place)).output().match(ALONE)?.length, 1);
+  t.equal((await startGatewayProcess(t, place)).output().match(ALONE)?.length, 1);
 });
 
 test('there is nothing to warn of with one data folder, or with a Redis to share', async (t) => {
   const redis = await startRedis(t);
   const shared = { DATABASE_URL: await createDatabase(), REDIS_URL: redis.url };
   for (const env of [{}, shared]) {
-    t.notMatch((await startGateway(t, makePlace(t, UPSTREAM, env))).output(), ALONE);
+    t.notMatch((await startGatewayProcess(t, makePlace(t, UPSTREAM, env))).output(), ALONE);
   }
 });

@@ -1,16 +1,16 @@
 import { type Test, test } from 'tap';
 import { bucketOf, journalRedisKey } from '../../src/ledger/redis/redis-keys.ts';
-import { type GatewayProcess, makePlace, startGateway } from '../helper/gateway-process.ts';
+import { type GatewayProcess, makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
 import { startRedis } from '../helper/redis-process.ts';
 import { until } from '../helper/until.ts';
 import { startWaitingProvider } from '../helper/waiting-provider.ts';
 
 /** A gateway on a Redis of the test's, and a provider whose answers to "wait" wait until they are let go. */
-async function startWorld(t: Test) {
+async function startGatewayInProcess(t: Test) {
   const redis = await startRedis(t);
   const { provider, letGo } = await startWaitingProvider(t);
-  const gateway = await startGateway(t, makePlace(t, provider.url, { REDIS_URL: redis.url }));
+  const gateway = await startGatewayProcess(t, makePlace(t, provider.url, { REDIS_URL: redis.url }));
   const owner = await makeOwner(gateway, 100);
   return { redis, provider, gateway, owner, letGo };
 }
@@ -25,7 +25,7 @@ const passes = (gateway: GatewayProcess, key: string) =>
   });
 
 test('without Redis every call is 503 with Retry-After, soon, and none reaches the upstream', async (t) => {
-  const { redis, provider, gateway, owner } = await startWorld(t);
+  const { redis, provider, gateway, owner } = await startGatewayInProcess(t);
   await (await gateway.chat(owner.key)).text();
   const other = await makeOwner(gateway, 10);
   await redis.kill();
@@ -49,7 +49,7 @@ test('without Redis every call is 503 with Retry-After, soon, and none reaches t
 });
 
 test('when Redis is back, calls go on without a restart of the gateway, and nothing is lost', async (t) => {
-  const { redis, gateway, owner } = await startWorld(t);
+  const { redis, gateway, owner } = await startGatewayInProcess(t);
   for (let calls = 0; calls < 5; calls++) await (await gateway.chat(owner.key)).text();
   for (let round = 0; round < 3; round++) {
     await redis.kill();
@@ -66,7 +66,7 @@ test('when Redis is back, calls go on without a restart of the gateway, and noth
 });
 
 test('a call that ended while Redis was gone is charged once Redis is back, and once', async (t) => {
-  const { redis, provider, gateway, owner, letGo } = await startWorld(t);
+  const { redis, provider, gateway, owner, letGo } = await startGatewayInProcess(t);
   const calls = Array.from({ length: 10 }, () => gateway.chat(owner.key, WAIT));
   await provider.request(9);
   await redis.kill();
@@ -85,7 +85,7 @@ test('a call that ended while Redis was gone is charged once Redis is back, and 
 });
 
 test('a Redis that comes back empty costs nothing but the journal’s lag: balances come from the book', async (t) => {
-  const { redis, gateway, owner } = await startWorld(t);
+  const { redis, gateway, owner } = await startGatewayInProcess(t);
   for (let calls = 0; calls < 5; calls++) await (await gateway.chat(owner.key)).text();
   await until('the book to have it all', async () => (await ledgerOf(gateway, owner)).length === 6);
   const raw = await redis.connect();

@@ -1,17 +1,17 @@
 import { type Test, test } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
-import { type GatewayProcess, makePlace, startGateway } from '../helper/gateway-process.ts';
+import { type GatewayProcess, makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
 import { startRedis } from '../helper/redis-process.ts';
 import { startSlowProxy } from '../helper/slow-proxy.ts';
 import { until } from '../helper/until.ts';
 
-async function startWorld(t: Test) {
+async function startGatewayOnProxiedRedis(t: Test) {
   const redis = await startRedis(t);
   const [proxy, provider] = await Promise.all([startSlowProxy(t, redis.port), startDemoProvider()]);
   t.teardown(() => provider.close());
   const env = { REDIS_URL: `redis://127.0.0.1:${proxy.port}` };
-  const gateway = await startGateway(t, makePlace(t, provider.url, env));
+  const gateway = await startGatewayProcess(t, makePlace(t, provider.url, env));
   const owner = await makeOwner(gateway, 100);
   await (await gateway.chat(owner.key)).text();
   return { redis, proxy, provider, gateway, owner, unseen: await makeOwner(gateway, 10) };
@@ -38,7 +38,7 @@ async function refusesSoon(t: Test, calls: (() => Promise<Response>)[], error: o
 
 for (const how of ['a Redis that hangs', 'a network that swallows everything']) {
   test(`with ${how} calls are 503 soon, in either shape, and go on unaided afterwards`, async (t) => {
-    const { redis, proxy, provider, gateway, owner, unseen } = await startWorld(t);
+    const { redis, proxy, provider, gateway, owner, unseen } = await startGatewayOnProxiedRedis(t);
     const sent = provider.requests.length;
     const isFrozen = how === 'a Redis that hangs';
     if (isFrozen) redis.freeze();

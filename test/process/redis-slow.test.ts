@@ -1,18 +1,18 @@
 import { type Test, test } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
-import { makePlace, startGateway } from '../helper/gateway-process.ts';
+import { makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
 import { startRedis } from '../helper/redis-process.ts';
 import { startTcpProxy } from '../helper/tcp-proxy.ts';
 import { until } from '../helper/until.ts';
 
-async function startWorld(t: Test, waitingCalls: number) {
+async function startGatewayOnProxiedRedis(t: Test, waitingCalls: number) {
   const redis = await startRedis(t);
   const [proxy, provider] = await Promise.all([startTcpProxy(t, redis.port), startDemoProvider()]);
   t.teardown(() => provider.close());
   const env = { REDIS_URL: `redis://127.0.0.1:${proxy.port}` };
   const place = makePlace(t, provider.url, env, `limits: { waitingCalls: ${waitingCalls} }\n`);
-  const gateway = await startGateway(t, place);
+  const gateway = await startGatewayProcess(t, place);
   const owner = await makeOwner(gateway, 1_000);
   await (await gateway.chat(owner.key)).text();
   const call = async () => {
@@ -26,7 +26,7 @@ async function startWorld(t: Test, waitingCalls: number) {
 }
 
 test('a Redis that takes half a second gathers no more calls than may wait; those admitted are exact', async (t) => {
-  const { proxy, gateway, owner, call } = await startWorld(t, 20);
+  const { proxy, gateway, owner, call } = await startGatewayOnProxiedRedis(t, 20);
   proxy.delay(250);
   const calls = await Promise.all(Array.from({ length: 200 }, call));
   proxy.delay(0);
@@ -48,7 +48,7 @@ test('a Redis that takes half a second gathers no more calls than may wait; thos
 });
 
 test('a Redis slower than a call may wait gives nothing away, and leaves no hold behind', async (t) => {
-  const { proxy, provider, gateway, owner, call } = await startWorld(t, 1_000);
+  const { proxy, provider, gateway, owner, call } = await startGatewayOnProxiedRedis(t, 1_000);
   const sent = provider.requests.length;
   proxy.delay(600);
   for (let round = 0; round < 3; round++) {

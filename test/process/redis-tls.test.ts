@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
-import { makePlace, run, startGateway } from '../helper/gateway-process.ts';
+import { makePlace, run, startGatewayProcess } from '../helper/gateway-process.ts';
 import { freePort, startRedis } from '../helper/redis-process.ts';
 import { LOOPBACK_CERTIFICATE } from '../helper/test-certificate.ts';
 
@@ -37,7 +37,7 @@ async function startSecuredRedis(t: Test): Promise<SecuredRedis> {
 test('a gateway works over TLS, as a user of its own', async (t) => {
   const redis = await startSecuredRedis(t);
   const env = { REDIS_URL: redis.url(), NODE_EXTRA_CA_CERTS: redis.certificate };
-  const gateway = await startGateway(t, makePlace(t, 'http://127.0.0.1:1', env));
+  const gateway = await startGatewayProcess(t, makePlace(t, 'http://127.0.0.1:1', env));
   const ready = await fetch(`${gateway.url}/readyz`);
   t.match(await ready.json(), { status: 'ok', redis: { ok: true, durable: true } });
   const { code, errors } = await gateway.stop();

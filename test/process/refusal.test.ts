@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Test, test } from 'tap';
-import { type Ended, makePlace, run, startGateway } from '../helper/gateway-process.ts';
+import { type Ended, makePlace, run, startGatewayProcess } from '../helper/gateway-process.ts';
 import { createDatabase } from '../helper/postgres.ts';
 import { freePort, startRedis } from '../helper/redis-process.ts';
 
@@ -65,7 +65,7 @@ test('a Redis that does not persist, where it is required to', async (t) => {
 
 test('a book that a newer version has used', async (t) => {
   const { env, dataDir } = place(t);
-  await (await startGateway(t, { env, dataDir })).stop();
+  await (await startGatewayProcess(t, { env, dataDir })).stop();
   const book = new DatabaseSync(join(dataDir, 'book.sqlite'));
   book.exec(
     "insert into kysely_migration (name, timestamp) values ('9999_future', '2030-01-01T00:00:00.000Z')",
@@ -76,7 +76,7 @@ test('a book that a newer version has used', async (t) => {
 
 test('a data folder in use', async (t) => {
   const first = place(t);
-  await startGateway(t, first);
+  await startGatewayProcess(t, first);
   await refused(t, first.env, /in use by another gateway.*TOLLGATE_DATA/);
 });
 
@@ -116,7 +116,7 @@ test('a port in use, and its private Redis does not stay behind', async (t) => {
   taken.close();
   await once(taken, 'close');
   t.ok(
-    await startGateway(t, { env: { ...env, PORT }, dataDir: env.TOLLGATE_DATA ?? '' }),
+    await startGatewayProcess(t, { env: { ...env, PORT }, dataDir: env.TOLLGATE_DATA ?? '' }),
     'the folder is free again',
   );
 });

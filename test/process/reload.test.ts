@@ -1,7 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Test, test } from 'tap';
 import { apiOf } from '../helper/api.ts';
-import { type GatewayProcess, makePlace, type Place, startGateway } from '../helper/gateway-process.ts';
+import {
+  type GatewayProcess,
+  makePlace,
+  type Place,
+  startGatewayProcess,
+} from '../helper/gateway-process.ts';
 import { ledgerOf, makeOwner } from '../helper/owner.ts';
 import { until } from '../helper/until.ts';
 import { startWaitingProvider } from '../helper/waiting-provider.ts';
@@ -10,7 +15,7 @@ import { startWaitingProvider } from '../helper/waiting-provider.ts';
 async function makeWorld(t: Test) {
   const { provider, letGo } = await startWaitingProvider(t);
   const place = makePlace(t, provider.url);
-  const gateway = await startGateway(t, place);
+  const gateway = await startGatewayProcess(t, place);
   return { place, gateway, provider, letGo, owner: await makeOwner(gateway, 100) };
 }
 

@@ -2,8 +2,14 @@ import { type Test, test } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { refuseRestoredBook } from '../../src/ledger/recovery/restored-book.ts';
 import { tollgate } from '../helper/command.ts';
-import { type GatewayProcess, makePlace, type Place, run, startGateway } from '../helper/gateway-process.ts';
-import { admissionOf, log, spend, startLedgerWorld } from '../helper/ledger-world.ts';
+import {
+  type GatewayProcess,
+  makePlace,
+  type Place,
+  run,
+  startGatewayProcess,
+} from '../helper/gateway-process.ts';
+import { admissionOf, log, spend, startLedger } from '../helper/ledger.ts';
 import { balanceOf, ledgerOf, makeOwner, type Owner, sumOf } from '../helper/owner.ts';
 import { createDatabase, execute } from '../helper/postgres.ts';
 import { startRedis } from '../helper/redis-process.ts';
@@ -32,7 +38,7 @@ async function restoredAfter(
   t.teardown(() => provider.close());
   const placeOn = (DATABASE_URL: string) =>
     makePlace(t, provider.url, { REDIS_URL: redis.url, DATABASE_URL });
-  const before = await startGateway(t, placeOn(original));
+  const before = await startGatewayProcess(t, placeOn(original));
   const owner = await makeOwner(before, 100);
   await (await before.chat(owner.key)).text();
   await before.stop();
@@ -40,7 +46,7 @@ async function restoredAfter(
   const backup = `${pathname.slice(1)}_backup`;
   const admin = original.replace(/\/[^/]*$/, '/postgres');
   await execute(admin, `create database ${backup} template ${pathname.slice(1)}`);
-  const after = await startGateway(t, placeOn(original));
+  const after = await startGatewayProcess(t, placeOn(original));
   await afterwards(after, owner);
   await after.stop();
   const databaseUrl = original.replace(/\/[^/]*$/, `/${backup}`);
@@ -76,7 +82,7 @@ test('with a new identity it goes on from the backup, and what is lost is lost f
   });
   // As operating.md says.
   await execute(databaseUrl, 'update identity set id = substr(md5(random()::text), 1, 8)');
-  const gateway = await startGateway(t, place);
+  const gateway = await startGatewayProcess(t, place);
   t.same(await balanceOf(gateway, owner), { balance: 99, held: 0 });
   t.equal((await gateway.chat(lost?.key ?? '')).status, 401, 'a key of later is unknown');
   const next = await makeOwner(gateway, 7);
@@ -94,11 +100,11 @@ test('with a new identity it goes on from the backup, and what is lost is lost f
 
 test('a book from a backup after which nothing happened is taken', async (t) => {
   const { place, owner } = await restoredAfter(t, async () => {});
-  t.same(await balanceOf(await startGateway(t, place), owner), { balance: 99, held: 0 });
+  t.same(await balanceOf(await startGatewayProcess(t, place), owner), { balance: 99, held: 0 });
 });
 
 test('a book that is only behind its journal is not taken for a restored one', async (t) => {
-  const world = await startLedgerWorld(t);
+  const world = await startLedger(t);
   const { key } = await world.account({ credits: 10 });
   await world.open.settled();
   world.open.drain.abandon();

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { startBalancer } from '../helper/balancer.ts';
-import { type GatewayProcess, makePlace, startGateway } from '../helper/gateway-process.ts';
+import { type GatewayProcess, makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
 import { createDatabase } from '../helper/postgres.ts';
 import { startRedis } from '../helper/redis-process.ts';
@@ -19,7 +19,7 @@ test('gateways restarted one after the other behind a load balancer fail no call
   t.teardown(() => provider.close());
   const env = { REDIS_URL: redis.url, DATABASE_URL, DRAIN_DELAY_MS: '1500' };
   const start = async () => {
-    const gateway = await startGateway(t, makePlace(t, provider.url, env));
+    const gateway = await startGatewayProcess(t, makePlace(t, provider.url, env));
     balancer.add(gateway.url);
     return gateway;
   };
@@ -72,7 +72,7 @@ test('gateways restarted one after the other behind a load balancer fail no call
 test('a gateway that is told to stop is not ready at once, and asks for connections to be closed', async (t) => {
   const provider = await startDemoProvider();
   t.teardown(() => provider.close());
-  const gateway = await startGateway(t, makePlace(t, provider.url, { DRAIN_DELAY_MS: '5000' }));
+  const gateway = await startGatewayProcess(t, makePlace(t, provider.url, { DRAIN_DELAY_MS: '5000' }));
   const owner = await makeOwner(gateway, 10);
   const stopping = gateway.stop();
   await until('it to be draining', async () => {

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { type Test, test } from 'tap';
 import type { BookSchema } from '../../src/book/schema.ts';
 import { socketPathFor } from '../../src/redis-server/socket.ts';
-import { startGateway } from '../helper/gateway-process.ts';
+import { startGatewayProcess } from '../helper/gateway-process.ts';
 import {
   ADMIN_TOKEN,
   configure,
@@ -96,7 +96,7 @@ test('planted secrets stand nowhere but where they belong: PostgreSQL, a Redis w
   t.teardown(receiver.close);
   const REDIS_URL = `redis://:${REDIS_PASSWORD}@127.0.0.1:${redis.port}`;
   const place = configure(t, provider.url, { DATABASE_URL: databaseUrl, REDIS_URL });
-  const gateway = await startGateway(t, place);
+  const gateway = await startGatewayProcess(t, place);
 
   const { secrets, answers } = await drive(gateway, `${receiver.url}?token=${HOOK_TOKEN}`);
   const book = await bookPlaces(TABLES, (sql) => execute(databaseUrl, sql));
@@ -141,7 +141,7 @@ test('planted secrets stand nowhere but where they belong: SQLite and the privat
   const receiver = await startReceiver();
   t.teardown(receiver.close);
   const place = configure(t, provider.url, {});
-  const gateway = await startGateway(t, place);
+  const gateway = await startGatewayProcess(t, place);
   const { secrets, answers } = await drive(gateway, `${receiver.url}?token=${HOOK_TOKEN}`);
   const operator = new Redis(socketPathFor(join(place.dataDir, 'redis')));
   const live = await redisPlaces(operator);

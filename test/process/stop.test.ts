@@ -6,7 +6,12 @@ import { journalRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { serversOn } from '../../src/redis-server/leftover.ts';
 import { socketPathFor } from '../../src/redis-server/socket.ts';
 import { apiOf } from '../helper/api.ts';
-import { type GatewayProcess, makePlace, type Place, startGateway } from '../helper/gateway-process.ts';
+import {
+  type GatewayProcess,
+  makePlace,
+  type Place,
+  startGatewayProcess,
+} from '../helper/gateway-process.ts';
 import { balanceOf, ledgerOf, makeOwner, type Owner, sumOf } from '../helper/owner.ts';
 import { startRedis } from '../helper/redis-process.ts';
 import { until } from '../helper/until.ts';
@@ -21,7 +26,7 @@ test('a stream in flight at SIGTERM is finished and charged, and the private Red
   const provider = await startDemoProvider({ behave: () => ({ chunks: 40, intervalMs: 25 }) });
   t.teardown(() => provider.close());
   const place = makePlace(t, provider.url);
-  const gateway = await startGateway(t, place);
+  const gateway = await startGatewayProcess(t, place);
   const owner = await makeOwner(gateway, 10);
   const response = await gateway.chat(owner.key, { stream: true });
   const ended = gateway.stop();
@@ -33,7 +38,7 @@ test('a stream in flight at SIGTERM is finished and charged, and the private Red
   await isGone(place);
   t.notOk(existsSync(socketPathFor(join(place.dataDir, 'redis'))), 'no socket is left');
 
-  const again = await startGateway(t, place);
+  const again = await startGatewayProcess(t, place);
   t.same(await balanceOf(again, owner), { balance: 9, held: 0 });
   t.match(await ledgerOf(again, owner), [{ type: 'charge', outcome: 'complete' }, { type: 'top_up' }]);
 });
@@ -42,7 +47,7 @@ test('after a stop nothing is left in the journal', async (t) => {
   const { provider, letGo } = await startWaitingProvider(t);
   const redis = await startRedis(t);
   const place = makePlace(t, provider.url, { REDIS_URL: redis.url });
-  const gateway = await startGateway(t, place);
+  const gateway = await startGatewayProcess(t, place);
   const owner = await makeOwner(gateway, 100);
   const calls = Array.from({ length: 30 }, () =>
     gateway.chat(owner.key, { messages: [{ role: 'user', content: 'wait' }] }),
@@ -62,7 +67,7 @@ test('after a stop nothing is left in the journal', async (t) => {
 
 test('new connections are refused while a stop waits for a call', async (t) => {
   const { provider, letGo } = await startWaitingProvider(t);
-  const gateway = await startGateway(t, makePlace(t, provider.url));
+  const gateway = await startGatewayProcess(t, makePlace(t, provider.url));
   const owner = await makeOwner(gateway, 10);
   const waiting = gateway.chat(owner.key, { messages: [{ role: 'user', content: 'wait' }] });
   await provider.request(0);
@@ -86,14 +91,14 @@ for (const [how, end] of [
     const provider = await startDemoProvider();
     t.teardown(() => provider.close());
     const place = makePlace(t, provider.url);
-    const first = await startGateway(t, place);
+    const first = await startGatewayProcess(t, place);
     const owner = await makeOwner(first, 100);
     await apiOf(first, owner.key).post('/api/keys/', { name: 'second', spending_limit: 5 });
     for (let calls = 0; calls < 10; calls++) await (await first.chat(owner.key)).text();
     const before = await state(first, owner);
     await end(first);
 
-    const second = await startGateway(t, place);
+    const second = await startGatewayProcess(t, place);
     const after = await until('the journal to be drained', async () => {
       const found = await state(second, owner);
       return found.entries.length === 11 && found;

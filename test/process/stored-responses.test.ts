@@ -1,12 +1,12 @@
 import { test } from 'tap';
-import { makePlace, startGateway } from '../helper/gateway-process.ts';
+import { makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
 import { startOwnServers } from '../helper/own-servers.ts';
 import { makeOwner } from '../helper/owner.ts';
 import { until } from '../helper/until.ts';
 
 test('a response stored while the book was away is its account’s when the book is back', async (t) => {
   const { postgres, provider, env } = await startOwnServers(t);
-  const gateway = await startGateway(t, makePlace(t, provider.url, env));
+  const gateway = await startGatewayProcess(t, makePlace(t, provider.url, env));
   const [owner, stranger] = [await makeOwner(gateway, 100), await makeOwner(gateway, 100)];
   await (await gateway.chat(owner.key)).text();
   const post = (key: string, previous_response_id?: string) =>

@@ -3,13 +3,13 @@ import { apiOf } from '../helper/api.ts';
 import { ADMIN_TOKEN } from '../helper/gateway-process.ts';
 import { ledgerOf, makeOwner } from '../helper/owner.ts';
 import { startReceiver } from '../helper/receiver.ts';
-import { startSeveral } from '../helper/several-gateways.ts';
+import { startGatewayProcesses } from '../helper/several-gateways.ts';
 import { until } from '../helper/until.ts';
 
 const CROSSINGS = 8;
 
 test('three alert workers send one alert for each crossing', async (t) => {
-  const { gateways, at } = await startSeveral(t, 3);
+  const { gateways, at } = await startGatewayProcesses(t, 3);
   const receiver = await startReceiver();
   t.teardown(() => receiver.close());
   const owner = await makeOwner(at(0), 130, 100);

@@ -1,11 +1,11 @@
 import { test } from 'tap';
 import { apiOf } from '../helper/api.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
-import { startSeveral } from '../helper/several-gateways.ts';
+import { startGatewayProcesses } from '../helper/several-gateways.ts';
 import { until } from '../helper/until.ts';
 
 test('of 600 concurrent calls at two gateways, exactly as many pass as the balance pays for', async (t) => {
-  const { at } = await startSeveral(t, 2);
+  const { at } = await startGatewayProcesses(t, 2);
   const [a, b] = [at(0), at(1)];
   const owner = await makeOwner(a, 100);
   const statuses = await Promise.all(
@@ -27,7 +27,7 @@ test('of 600 concurrent calls at two gateways, exactly as many pass as the balan
 });
 
 test('a key deleted at one gateway is refused in the very next call at the other, each of 100 times', async (t) => {
-  const { at } = await startSeveral(t, 2);
+  const { at } = await startGatewayProcesses(t, 2);
   const [a, b] = [at(0), at(1)];
   const owner = await makeOwner(a, 1_000);
   const managing = apiOf(a, owner.key);
@@ -50,7 +50,7 @@ test('a key deleted at one gateway is refused in the very next call at the other
 });
 
 test('a restriction set at one gateway holds in the very next call at the other', async (t) => {
-  const { at } = await startSeveral(t, 2);
+  const { at } = await startGatewayProcesses(t, 2);
   const [a, b] = [at(0), at(1)];
   const owner = await makeOwner(a, 1_000);
   await (await b.chat(owner.key)).text();

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { audioForm, begin, pictureChat, sha256Of, wordyChat } from '../helper/large-body.ts';
 import { until } from '../helper/until.ts';
-import { megabytes, startUploadWorld, uploadsOf } from '../helper/upload-world.ts';
+import { megabytes, startUploadGateway, uploadsOf } from '../helper/upload-gateway.ts';
 
 const MIB = 2 ** 20;
 const CHAT = '/v1/chat/completions';
@@ -9,7 +9,7 @@ const AUDIO = '/v1/audio/transcriptions';
 const isLinux = process.platform === 'linux';
 
 test('a form of 200 MB takes less memory than itself', { skip: !isLinux }, async (t) => {
-  const { gateway, key } = await startUploadWorld(t, 'server: { bodyLimitMb: 500 }');
+  const { gateway, key } = await startUploadGateway(t, 'server: { bodyLimitMb: 500 }');
   const send = async (bytes: number) =>
     (await begin(gateway.url, key, AUDIO, audioForm('ears', bytes))).finish();
   t.equal(await send(2 * MIB), 200);
@@ -22,7 +22,7 @@ test('a form of 200 MB takes less memory than itself', { skip: !isLinux }, async
 });
 
 test('memory is bounded under 200 uploads of 5 MB at once', { skip: !isLinux }, async (t) => {
-  const { upstream, gateway, place, key } = await startUploadWorld(t);
+  const { upstream, gateway, place, key } = await startUploadGateway(t);
   const kinds = [
     { path: AUDIO, body: audioForm('ears', 5 * MIB), count: 120 },
     { path: CHAT, body: pictureChat('sees', 5 * MIB), count: 60 },

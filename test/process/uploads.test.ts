@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { audioForm, begin, lengthOf, pictureChat, sha256Of } from '../helper/large-body.ts';
 import { until } from '../helper/until.ts';
-import { startUploadWorld, uploadsOf } from '../helper/upload-world.ts';
+import { startUploadGateway, uploadsOf } from '../helper/upload-gateway.ts';
 
 const MIB = 2 ** 20;
 const CHAT = '/v1/chat/completions';
@@ -9,7 +9,7 @@ const AUDIO = '/v1/audio/transcriptions';
 const isLinux = process.platform === 'linux';
 
 test('50 MB arrive byte for byte', { skip: !isLinux }, async (t) => {
-  const { upstream, gateway, place, key } = await startUploadWorld(t);
+  const { upstream, gateway, place, key } = await startUploadGateway(t);
   const size = 49.9 * MIB;
   const renamed = pictureChat('renamed', size);
   for (const [path, body, expected] of [
@@ -26,7 +26,7 @@ test('50 MB arrive byte for byte', { skip: !isLinux }, async (t) => {
 });
 
 test('clients that leave within their uploads leave nothing behind', { skip: !isLinux }, async (t) => {
-  const { upstream, gateway, place, key } = await startUploadWorld(t);
+  const { upstream, gateway, place, key } = await startUploadGateway(t);
   for (const [path, body] of [
     [AUDIO, audioForm('ears', 3 * MIB)],
     [CHAT, pictureChat('sees', 3 * MIB)],

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { makePlace, run, startGateway } from '../helper/gateway-process.ts';
+import { makePlace, run, startGatewayProcess } from '../helper/gateway-process.ts';
 import { makeOwner } from '../helper/owner.ts';
 import { until } from '../helper/until.ts';
 import { createVideo, FILM, placesOf, refundedOnce, startFailing, statusOf } from '../helper/video-jobs.ts';
@@ -8,7 +8,7 @@ for (const book of ['SQLite', 'PostgreSQL']) {
   test(`gateways killed amid the polls of failed videos refund each once (${book})`, async (t) => {
     const url = await startFailing(t);
     const place = book === 'SQLite' ? makePlace(t, url, {}, FILM) : (await placesOf(t, url))();
-    let gateway = await startGateway(t, place);
+    let gateway = await startGatewayProcess(t, place);
     const owner = await makeOwner(gateway, 1_000);
     const paths: string[] = [];
     for (let round = 0; round < 2; round++) {
@@ -25,7 +25,7 @@ for (const book of ['SQLite', 'PostgreSQL']) {
       );
       await Promise.all(polls);
       await killed.ended;
-      gateway = await startGateway(t, place);
+      gateway = await startGatewayProcess(t, place);
       // Who saw no answer asks again; a poll by which a refund was made finds it made.
       for (const path of fresh) {
         await until('a poll to be answered', async () => (await statusOf(gateway, owner, path)) === 200);

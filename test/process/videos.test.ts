@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
-import { makePlace, startGateway } from '../helper/gateway-process.ts';
+import { makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
 import { startOwnServers } from '../helper/own-servers.ts';
 import { balanceOf, makeOwner } from '../helper/owner.ts';
 import { startRedis } from '../helper/redis-process.ts';
@@ -12,7 +12,7 @@ test('a video can be asked for at another gateway as soon as it is answered, eac
   const provider = await startDemoProvider();
   t.teardown(() => provider.close());
   const place = await placesOf(t, provider.url);
-  const [a, b] = await Promise.all([startGateway(t, place()), startGateway(t, place())]);
+  const [a, b] = await Promise.all([startGatewayProcess(t, place()), startGatewayProcess(t, place())]);
   const [owner, stranger] = [await makeOwner(a, 200), await makeOwner(a, 200)];
   const seen = new Set<string>();
   for (let round = 0; round < 60; round++) {
@@ -27,7 +27,7 @@ test('a video can be asked for at another gateway as soon as it is answered, eac
 
 test('50 polls of a failed video at two gateways refund it once', async (t) => {
   const place = await placesOf(t, await startFailing(t));
-  const [a, b] = await Promise.all([startGateway(t, place()), startGateway(t, place())]);
+  const [a, b] = await Promise.all([startGatewayProcess(t, place()), startGatewayProcess(t, place())]);
   const owner = await makeOwner(a, 100);
   const jobs = 3;
   for (let job = 0; job < jobs; job++) {
@@ -42,7 +42,7 @@ test('a refund whose reply is lost is 503, and made once by those who ask again'
   const redis = await startRedis(t);
   const proxy = await startTcpProxy(t, redis.port);
   const env = { REDIS_URL: `redis://127.0.0.1:${proxy.port}` };
-  const gateway = await startGateway(t, makePlace(t, await startFailing(t), env, FILM));
+  const gateway = await startGatewayProcess(t, makePlace(t, await startFailing(t), env, FILM));
   const owner = await makeOwner(gateway, 100);
   const paths = await Promise.all(Array.from({ length: 10 }, () => createVideo(gateway, owner)));
   const polls = paths.flatMap((path) => [statusOf(gateway, owner, path), statusOf(gateway, owner, path)]);
@@ -62,7 +62,7 @@ test('a refund whose reply is lost is 503, and made once by those who ask again'
 
 test('a video made while the book was away is its account’s when the book is back', async (t) => {
   const { postgres, provider, env } = await startOwnServers(t);
-  const gateway = await startGateway(t, makePlace(t, provider.url, env, FILM));
+  const gateway = await startGatewayProcess(t, makePlace(t, provider.url, env, FILM));
   const owner = await makeOwner(gateway, 100);
   await (await gateway.chat(owner.key)).text();
   await postgres.halt();

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { type Test, test } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
-import { ADMIN_TOKEN, type GatewayProcess, makePlace, run, startGateway } from '../helper/gateway-process.ts';
+import {
+  ADMIN_TOKEN,
+  type GatewayProcess,
+  makePlace,
+  run,
+  startGatewayProcess,
+} from '../helper/gateway-process.ts';
 import { makeOwner } from '../helper/owner.ts';
 import { createDatabase } from '../helper/postgres.ts';
 import { startRedis } from '../helper/redis-process.ts';
@@ -12,7 +18,7 @@ const WORKERS = 2;
 async function startWorkers(t: Test, env: NodeJS.ProcessEnv = {}): Promise<GatewayProcess> {
   const [DATABASE_URL, provider] = await Promise.all([createDatabase(), startDemoProvider()]);
   t.teardown(() => provider.close());
-  return await startGateway(
+  return await startGatewayProcess(
     t,
     makePlace(t, provider.url, { DATABASE_URL, WORKERS: String(WORKERS), ...env }),
   );
@@ -107,7 +113,7 @@ test('several workers need a book that several processes can share', async (t) =
 });
 
 test('auto is one process where the book is SQLite', async (t) => {
-  const gateway = await startGateway(t, makePlace(t, 'http://127.0.0.1:1', { WORKERS: 'auto' }));
+  const gateway = await startGatewayProcess(t, makePlace(t, 'http://127.0.0.1:1', { WORKERS: 'auto' }));
   t.same(workersOf(gateway), []);
 });
 

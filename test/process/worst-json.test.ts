@@ -1,14 +1,14 @@
 import { test } from 'tap';
 import { makeOwner } from '../helper/owner.ts';
-import { megabytes, startUploadWorld } from '../helper/upload-world.ts';
+import { megabytes, startUploadGateway } from '../helper/upload-gateway.ts';
 import { WORST_SHAPES, type WorstShape, worstJson } from '../helper/worst-json.ts';
 
 const isLinux = process.platform === 'linux';
 const CHAT = '/v1/chat/completions';
 
-type World = Awaited<ReturnType<typeof startUploadWorld>>;
+type UploadGateway = Awaited<ReturnType<typeof startUploadGateway>>;
 
-async function send({ gateway }: World, key: string, body: Buffer, path = CHAT): Promise<number> {
+async function send({ gateway }: UploadGateway, key: string, body: Buffer, path = CHAT): Promise<number> {
   const response = await fetch(`${gateway.url}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -19,7 +19,11 @@ async function send({ gateway }: World, key: string, body: Buffer, path = CHAT):
 }
 
 /** Calls of another account, one after the other, until `done`; how long each took, in ms, from the shortest. */
-async function callsBeside({ gateway }: World, key: string, done: Promise<unknown>): Promise<number[]> {
+async function callsBeside(
+  { gateway }: UploadGateway,
+  key: string,
+  done: Promise<unknown>,
+): Promise<number[]> {
   let isDone = false;
   const stop = () => {
     isDone = true;
@@ -48,7 +52,7 @@ const LARGE: readonly WorstShape[] = [
 test('a body of millions of tiny members from an empty account holds nobody up, within a heap of 512 MB', {
   skip: !isLinux,
 }, async (t) => {
-  const world = await startUploadWorld(t, '', { NODE_OPTIONS: '--max-old-space-size=512' });
+  const world = await startUploadGateway(t, '', { NODE_OPTIONS: '--max-old-space-size=512' });
   const empty = await makeOwner(world.gateway, 0);
   for (let n = 0; n < 50; n++) await send(world, world.key, worstJson('tiny messages', 500));
   for (const shape of LARGE) {
@@ -74,7 +78,7 @@ test('a body of millions of tiny members from an empty account holds nobody up, 
 test('many bodies of 1.2 MB with as many parts as are taken live within a heap of 512 MB', {
   skip: !isLinux,
 }, async (t) => {
-  const world = await startUploadWorld(t, '', { NODE_OPTIONS: '--max-old-space-size=512' });
+  const world = await startUploadGateway(t, '', { NODE_OPTIONS: '--max-old-space-size=512' });
   const bodies = WORST_SHAPES.map((shape) => worstJson(shape, 1.2e6));
   const sent = Promise.all(bodies.map((body) => send(world, world.key, body)));
   await callsBeside(world, world.key, sent);

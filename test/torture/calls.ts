@@ -53,7 +53,7 @@ export async function makeCallWith(
     answer: undefined,
   };
   model.calls.push(call);
-  history.tally.calls += 1;
+  history.summary.calls += 1;
   call.answer = await history.ask(slot, {
     method: 'POST',
     path: '/v1/chat/completions',

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { bucketOf } from '../../src/ledger/redis/redis-keys.ts';
 import { AFTERMATH_MS, type History } from './history.ts';
 import { empty, failOver, type Going } from './losses.ts';
-import { noteLoss, type Strike, whileAway } from './redis-nemesis.ts';
+import { type Injection, noteLoss, whileAway } from './redis-nemesis.ts';
 import type { Shard } from './shard.ts';
 
 export type ClusterFault =
@@ -13,7 +13,7 @@ export type ClusterFault =
   | 'scripts flushed everywhere';
 
 /** What befalls a cluster only. */
-export const CLUSTER_STRIKES: Record<ClusterFault, Strike> = {
+export const CLUSTER_FAULTS: Record<ClusterFault, Injection> = {
   'replica promoted': (history, { shard, forMs }) => promote(history, shard, 'killed', forMs),
   'replica promoted, master frozen': (history, { shard, forMs }) => promote(history, shard, 'frozen', forMs),
   async 'slots moved'(history, { shard, forMs }) {

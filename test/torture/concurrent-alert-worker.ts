@@ -12,7 +12,10 @@ const STOP_MS = 5_000;
  * Another gateway's alert worker looks for alerts at every moment, until all is healed, and comes to claim what it saw `lateMs` later.
  * Not with a book in a file, which one gateway has to itself.
  */
-export async function rivalWorker(history: History, { lateMs }: { readonly lateMs: number }): Promise<void> {
+export async function concurrentAlertWorker(
+  history: History,
+  { lateMs }: { readonly lateMs: number },
+): Promise<void> {
   const { world, isBookUp } = history;
   if (!world.book || !isBookUp) return;
   const book = await openBook(bookOf(world)).catch(() => undefined);

@@ -3,10 +3,10 @@ import { scriptText } from '../../src/ledger/redis/scripts.ts';
 import type { Link, Watcher } from './wire.ts';
 
 /**
- * The named points at which a gateway is killed or loses a reply. Each is an event on a wire that the driver stands in,
- * so nothing in the gateway knows of them: what it sent before the point arrives, what came back for it does not.
+ * Failpoints: the named points at which a gateway is killed or loses a reply. Each is an event on a wire that the driver
+ * stands in, so the gateway has no code for them: what it sent before the point arrives, what came back for it does not.
  *
- * | point | on the wire |
+ * | failpoint | on the wire |
  * |---|---|
  * | `hold asked` | the admission is on its way to Redis |
  * | `hold` | the admission is done in Redis; its reply is on its way |
@@ -21,7 +21,7 @@ import type { Link, Watcher } from './wire.ts';
  * | `drained` | the book has the entries; Redis does not get their deletion |
  * | `claimed` | PostgreSQL has committed the claim of an alert; nothing is sent yet |
  * | `posting` | the receiver has taken the connection of an alert */
-export const POINTS = [
+export const FAILPOINTS = [
   'hold asked',
   'hold',
   'asked',
@@ -44,21 +44,21 @@ export const SENT_TO_REDIS = [
   'grant recorded',
   'change committed',
   'drained',
-] as const satisfies readonly (typeof POINTS)[number][];
+] as const satisfies readonly (typeof FAILPOINTS)[number][];
 
-/** Those that are passed on a connection to PostgreSQL. */
+/** Failpoints that are reached on a connection to PostgreSQL. */
 export const ON_THE_WAY_TO_THE_BOOK: ReadonlySet<string> = new Set(['book committed', 'claimed']);
 
-export type Point = (typeof POINTS)[number];
+export type Failpoint = (typeof FAILPOINTS)[number];
 
-/** Told of each point as it is passed. `'swallow'`: the bytes that mark it do not go on. */
-export type Passing = (point: Point, link: Link | undefined) => 'swallow' | undefined;
+/** Called when a failpoint is reached. `'swallow'`: the bytes that show it do not go on. */
+export type OnReached = (point: Failpoint, link: Link | undefined) => 'swallow' | undefined;
 
-interface Sign {
-  readonly point: Point;
-  /** Any of these in what the gateway sends. */
+interface Pattern {
+  readonly point: Failpoint;
+  /** The failpoint is reached when the gateway sends any of these. */
   readonly marks: readonly string[];
-  /** The point is the reply to it, not the sending. */
+  /** The failpoint is the reply to it, not the sending. */
   readonly onReply: boolean;
 }
 
@@ -68,7 +68,7 @@ function script(file: string): string[] {
   return [createHash('sha1').update(text).digest('hex'), text.slice(0, text.indexOf('\n'))];
 }
 
-const REDIS_SIGNS: readonly Sign[] = [
+const REDIS_PATTERNS: readonly Pattern[] = [
   { point: 'hold asked', marks: script('admit'), onReply: false },
   { point: 'hold', marks: script('admit'), onReply: true },
   { point: 'settle sent', marks: script('settle'), onReply: false },
@@ -82,39 +82,39 @@ const REDIS_SIGNS: readonly Sign[] = [
 /** Longest mark: one may lie across two pieces of bytes. */
 const OVERLAP = 128;
 
-/** Finds the points on the way to Redis. */
-export function redisPoints(passing: Passing): Watcher {
+/** Finds the failpoints on the way to Redis. */
+export function redisFailpoints(onReached: OnReached): Watcher {
   const tails = new WeakMap<Link, string>();
-  const awaited = new WeakMap<Link, Point[]>();
+  const awaited = new WeakMap<Link, Failpoint[]>();
   return {
     sent(bytes, link) {
       const tail = tails.get(link) ?? '';
       const text = tail + bytes.toString('latin1');
       tails.set(link, text.slice(-OVERLAP));
-      const has = ({ marks }: Sign) =>
+      const has = ({ marks }: Pattern) =>
         marks.some((mark) => text.includes(mark, Math.max(0, tail.length - mark.length + 1)));
-      const passed = REDIS_SIGNS.filter(has);
-      const carriesSettle = passed.some(({ point }) => point === 'settle sent');
+      const reached = REDIS_PATTERNS.filter(has);
+      const carriesSettle = reached.some(({ point }) => point === 'settle sent');
       let verdict: 'swallow' | undefined;
-      for (const { point, onReply } of passed) {
+      for (const { point, onReply } of reached) {
         if (onReply) awaited.set(link, [...(awaited.get(link) ?? []), point]);
         // What is swallowed here must not take a settle along, which its gateway had written.
-        else if (point === 'settle sent' || !carriesSettle) verdict = passing(point, link) ?? verdict;
+        else if (point === 'settle sent' || !carriesSettle) verdict = onReached(point, link) ?? verdict;
       }
       return verdict;
     },
     replied(_bytes, link) {
       const points = awaited.get(link) ?? [];
       awaited.delete(link);
-      return verdictOn(points, passing, link);
+      return verdictOn(points, onReached, link);
     },
   };
 }
 
-/** Finds the points on the way to PostgreSQL. */
-export function bookPoints(passing: Passing): Watcher {
-  const writing = new WeakMap<Link, Set<Point>>();
-  const committing = new WeakMap<Link, Set<Point>>();
+/** Finds the failpoints on the way to PostgreSQL. */
+export function bookFailpoints(onReached: OnReached): Watcher {
+  const writing = new WeakMap<Link, Set<Failpoint>>();
+  const committing = new WeakMap<Link, Set<Failpoint>>();
   return {
     sent(bytes, link) {
       const text = bytes.toString('latin1');
@@ -130,13 +130,13 @@ export function bookPoints(passing: Passing): Watcher {
     replied(_bytes, link) {
       const points = [...(committing.get(link) ?? [])];
       committing.delete(link);
-      return verdictOn(points, passing, link);
+      return verdictOn(points, onReached, link);
     },
   };
 }
 
-function verdictOn(points: readonly Point[], passing: Passing, link: Link): 'swallow' | undefined {
+function verdictOn(points: readonly Failpoint[], onReached: OnReached, link: Link): 'swallow' | undefined {
   let verdict: 'swallow' | undefined;
-  for (const point of points) verdict = passing(point, link) ?? verdict;
+  for (const point of points) verdict = onReached(point, link) ?? verdict;
   return verdict;
 }

@@ -2,7 +2,7 @@ import t from 'tap';
 import { BookServers } from './book-server.ts';
 import { FIXED_HISTORIES } from './fixed-histories.ts';
 import { runHistory } from './run-history.ts';
-import { Tally } from './run-summary.ts';
+import { RunSummary } from './run-summary.ts';
 
 /** A history mostly waits. Each that runs has a PostgreSQL to itself, which it may stop. */
 const AT_ONCE = 2;
@@ -13,8 +13,8 @@ for (const plan of FIXED_HISTORIES) {
   t.test(plan.name, { buffered: true }, async (t) => {
     const servers = free.pop();
     if (!servers) throw new Error('more histories at once than servers');
-    const tally = new Tally();
-    await t.resolves(runHistory(plan, servers, tally).finally(() => free.push(servers)));
-    t.comment(tally.report());
+    const summary = new RunSummary();
+    await t.resolves(runHistory(plan, servers, summary).finally(() => free.push(servers)));
+    t.comment(summary.report());
   });
 }

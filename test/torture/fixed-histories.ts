@@ -1,5 +1,5 @@
 import type { CallPlan, Manner } from './calls.ts';
-import type { Point } from './failpoints.ts';
+import type { Failpoint } from './failpoints.ts';
 import type { HistoryPlan } from './generator.ts';
 import type { FaultPlan } from './nemesis.ts';
 import type { Change } from './owners.ts';
@@ -23,14 +23,14 @@ function calls(count: number, more: Partial<CallPlan> & { isAwaited?: boolean } 
 const slow = (count: number, manner: Manner = 'slow stream') => calls(count, { manner });
 const awaited = (count: number) => calls(count, { isAwaited: true });
 
-function strike(kind: Exclude<FaultPlan['kind'], 'trap'>, forMs = 300, slot = 0): Step {
+function fault(kind: Exclude<FaultPlan['kind'], 'failpoint'>, forMs = 300, slot = 0): Step {
   return Step.of('fault', { kind, slot, forMs, account: 1 });
 }
 
-const TRAP_MS = { kill: 200, lose: 0, late: 1_300 } as const;
+const EFFECT_MS = { kill: 200, lose: 0, late: 1_300 } as const;
 
-function trap(point: Point, effect: keyof typeof TRAP_MS): Step {
-  return Step.of('fault', { kind: 'trap', trap: { point, effect, forMs: TRAP_MS[effect] } });
+function failpoint(point: Failpoint, effect: keyof typeof EFFECT_MS): Step {
+  return Step.of('fault', { kind: 'failpoint', failpoint: { point, effect, forMs: EFFECT_MS[effect] } });
 }
 
 const change = (key: number, what: Change) => Step.of('change', { slot: 0, key, change: what });
@@ -55,29 +55,29 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
   history(
     'a call whose hold went with the tail that Redis lost is charged, and a hold that came back is released',
     'postgres',
-    [awaited(6), slow(6), strike('redis set back', 500), calls(12), slow(6)],
+    [awaited(6), slow(6), fault('redis set back', 500), calls(12), slow(6)],
   ),
   history(
     'a settle sent again while its entry waits for a rebuild is not applied a second time',
     'postgres',
-    [slow(8), trap('settled', 'lose'), strike('redis emptied'), strike('book stopped', 600), calls(10)],
+    [slow(8), failpoint('settled', 'lose'), fault('redis emptied'), fault('book stopped', 600), calls(10)],
   ),
   history('two gateways that rebuild an account at once let nothing be spent twice', 'postgres', [
     awaited(4),
-    strike('redis emptied'),
+    fault('redis emptied'),
     calls(20),
-    strike('redis emptied'),
+    fault('redis emptied'),
     calls(20),
   ]),
   history('a key deleted while its account is rebuilt stays deleted', 'postgres', [
-    strike('redis slow', 900),
-    strike('redis emptied'),
+    fault('redis slow', 900),
+    fault('redis emptied'),
     calls(6),
     change(0, 'delete'),
     awaited(8),
   ]),
   history('credits recorded while Redis was away come in their order', 'postgres', [
-    strike('redis killed', 500),
+    fault('redis killed', 500),
     Step.of('account', { slot: 1, credits: 9, threshold: 3 }),
     Step.of('top-up', { slot: 1, account: 2, credits: 5 }),
     Step.of('adjustment', { slot: 1, account: 1, credits: -7 }),
@@ -85,28 +85,28 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
   ]),
   history('connections to the book that fall silent together are given up together', 'postgres', [
     awaited(8),
-    strike('book replies lost', 300, 0),
-    strike('redis replies lost', 300, 0),
-    strike('redis emptied'),
+    fault('book replies lost', 300, 0),
+    fault('redis replies lost', 300, 0),
+    fault('redis emptied'),
     calls(8),
   ]),
   history('deaths between commit and deletion, and between claim and POST, repeat nothing', 'postgres', [
-    trap('drained', 'kill'),
+    failpoint('drained', 'kill'),
     calls(8),
-    trap('claimed', 'kill'),
-    trap('book committed', 'lose'),
+    failpoint('claimed', 'kill'),
+    failpoint('book committed', 'lose'),
     Step.of('threshold', { slot: 1, account: 1, threshold: 7 }),
     awaited(10),
   ]),
   history('settles that Redis does not take are kept and retried', 'postgres', [
     slow(8),
     calls(1, { manner: 'late', isAwaited: true }),
-    strike('redis killed', 900),
+    fault('redis killed', 900),
     awaited(4),
   ]),
   history('calls go on while the book is away, and the journal keeps what they cost', 'postgres', [
     slow(4),
-    strike('book stopped', 700),
+    fault('book stopped', 700),
     awaited(8),
   ]),
   history(
@@ -128,9 +128,9 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
     calls(4, { key: 3, isAwaited: true }),
   ]),
   history('an admission that comes after it was given up and barred holds nothing', 'postgres', [
-    trap('hold asked', 'late'),
+    failpoint('hold asked', 'late'),
     calls(4),
-    trap('hold asked', 'late'),
+    failpoint('hold asked', 'late'),
     calls(4, { isAwaited: true }),
   ]),
   history('entries of an epoch that is over are applied again, once', 'postgres', [
@@ -144,32 +144,32 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
     change(0, 'delete'),
   ]),
   history('an alert that two workers see at once is claimed by one', 'postgres', [
-    strike('book slow', 2_000, 0),
-    strike('book slow', 2_000, 1),
-    Step.of('rival worker', { lateMs: 60 }),
+    fault('book slow', 2_000, 0),
+    fault('book slow', 2_000, 1),
+    Step.of('concurrent alert worker', { lateMs: 60 }),
     ...[0, 1, 2, 3].flatMap(() => [
       Step.of('top-up', { slot: 0, account: 1, credits: 8 }),
       calls(8, { key: 1, isAwaited: true }),
     ]),
   ]),
   history('a book in a file goes through a death of its only gateway', 'sqlite', [
-    trap('settled', 'kill'),
+    failpoint('settled', 'kill'),
     calls(8),
-    strike('redis killed', 300),
+    fault('redis killed', 300),
     calls(8),
   ]),
   history('charges that neither the replica that takes over nor the book has are made again', 'cluster', [
     slow(6),
-    strike('book stopped', 1_200),
-    strike('replica promoted, master frozen', 800),
+    fault('book stopped', 1_200),
+    fault('replica promoted, master frozen', 800),
     awaited(8),
     calls(8),
   ]),
   history('gateways die while slots lie half on one master and half on another', 'cluster', [
-    strike('slots moved', 900),
-    trap('settled', 'kill'),
+    fault('slots moved', 900),
+    failpoint('settled', 'kill'),
     awaited(8),
-    trap('hold', 'kill'),
+    failpoint('hold', 'kill'),
     awaited(8),
   ]),
 ];

@@ -1,4 +1,4 @@
-import { type GatewayProcess, type Place, startGateway } from '../helper/gateway-process.ts';
+import { type GatewayProcess, type Place, startGatewayProcess } from '../helper/gateway-process.ts';
 import type { Scope } from '../helper/scope.ts';
 
 /** One life of a gateway: from its start to its death. */
@@ -43,7 +43,7 @@ export class GatewaySlot {
   }
 
   async start(): Promise<void> {
-    const gateway = await startGateway(this.#scope, this.#place);
+    const gateway = await startGatewayProcess(this.#scope, this.#place);
     const response = await fetch(`${gateway.url}/healthz`);
     const prefix = (response.headers.get('x-request-id') ?? '').slice(0, PREFIX_LENGTH);
     this.lives.push({ slot: this.index, prefix, killedAt: undefined });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type CallPlan, MANNERS, type Manner } from './calls.ts';
 import type { Leaving } from './client.ts';
-import { POINTS, SENT_TO_REDIS } from './failpoints.ts';
+import { FAILPOINTS, SENT_TO_REDIS } from './failpoints.ts';
 import type { History } from './history.ts';
 import type { Model } from './model.ts';
 import type { FaultPlan } from './nemesis.ts';
@@ -75,12 +75,12 @@ const thresholds = step(
 
 const forMs = fc.integer({ min: 20, max: 1_800 });
 
-const traps: fc.Arbitrary<FaultPlan> = fc.record({
-  kind: fc.constant('trap' as const),
-  trap: fc.oneof(
+const failpoints: fc.Arbitrary<FaultPlan> = fc.record({
+  kind: fc.constant('failpoint' as const),
+  failpoint: fc.oneof(
     {
       arbitrary: fc.record({
-        point: fc.constantFrom(...POINTS),
+        point: fc.constantFrom(...FAILPOINTS),
         effect: fc.constant('kill' as const),
         forMs: fc.nat(800),
       }),
@@ -89,7 +89,7 @@ const traps: fc.Arbitrary<FaultPlan> = fc.record({
     {
       arbitrary: fc.record({
         point: fc.constantFrom(
-          ...POINTS.filter((point) => !['asked', 'answered', 'posting'].includes(point)),
+          ...FAILPOINTS.filter((point) => !['asked', 'answered', 'posting'].includes(point)),
         ),
         effect: fc.constant('lose' as const),
         forMs: fc.constant(0),
@@ -108,9 +108,9 @@ const traps: fc.Arbitrary<FaultPlan> = fc.record({
   ),
 });
 
-type Strike = Exclude<FaultPlan['kind'], 'trap'>;
+type FaultKind = Exclude<FaultPlan['kind'], 'failpoint'>;
 
-const STRIKES = [
+const FAULT_KINDS = [
   'redis killed',
   'redis frozen',
   'redis slow',
@@ -124,9 +124,9 @@ const STRIKES = [
   'book replies lost',
   'book cut',
   'gateway killed',
-] as const satisfies readonly Strike[];
+] as const satisfies readonly FaultKind[];
 
-const OF_A_CLUSTER = [
+const CLUSTER_FAULT_KINDS = [
   'replica promoted',
   'replica promoted',
   'replica promoted, master frozen',
@@ -135,15 +135,15 @@ const OF_A_CLUSTER = [
   'slots moved',
   'every node emptied',
   'scripts flushed everywhere',
-] as const satisfies readonly Strike[];
+] as const satisfies readonly FaultKind[];
 
-function strikesOf(kinds: readonly Strike[]): fc.Arbitrary<FaultPlan> {
+function faultsOf(kinds: readonly FaultKind[]): fc.Arbitrary<FaultPlan> {
   return fc.record({ kind: fc.constantFrom(...kinds), slot, forMs, account: place });
 }
 
 function faultsIn(world: WorldKind): fc.Arbitrary<Step> {
-  const some = [traps, strikesOf(STRIKES)];
-  return step('fault', fc.oneof(...(world === 'cluster' ? [...some, strikesOf(OF_A_CLUSTER)] : some)));
+  const some = [failpoints, faultsOf(FAULT_KINDS)];
+  return step('fault', fc.oneof(...(world === 'cluster' ? [...some, faultsOf(CLUSTER_FAULT_KINDS)] : some)));
 }
 
 const sweeps = step('sweep', fc.constant(null));
@@ -151,16 +151,16 @@ const sweeps = step('sweep', fc.constant(null));
 const overtaken = step('overtaken rebuild', fc.record({ account: place }));
 
 /** In two histories of three, from the beginning. */
-const rivals = fc.option(step('rival worker', fc.record({ lateMs: fc.nat(60) })), {
+const concurrentWorkers = fc.option(step('concurrent alert worker', fc.record({ lateMs: fc.nat(60) })), {
   nil: undefined,
   freq: 1,
 });
 
 /** In one history of eight, before anything else befalls it. */
-const calmLosses = fc.oneof(
+const lossesWithoutFault = fc.oneof(
   { arbitrary: fc.constant(undefined), weight: 7 },
   {
-    arbitrary: step('loss in calm', fc.record({ afterMs: fc.integer({ min: 300, max: 1_000 }) })),
+    arbitrary: step('loss without fault', fc.record({ afterMs: fc.integer({ min: 300, max: 1_000 }) })),
     weight: 1,
   },
 );
@@ -199,14 +199,14 @@ function historiesIn(world: WorldKind, maxSteps: number): fc.Arbitrary<HistoryPl
     begin: fc
       .tuple(
         fc.tuple(accounts, keys, accounts, keys),
-        calmLosses,
-        rivals,
+        lossesWithoutFault,
+        concurrentWorkers,
         fc.array(fc.tuple(faults, calls), ROUNDS),
       )
-      .map(([owners, loss, rival, rounds]): readonly Step[] => [
+      .map(([owners, loss, worker, rounds]): readonly Step[] => [
         ...owners,
         ...(loss ? [loss] : []),
-        ...(rival ? [rival] : []),
+        ...(worker ? [worker] : []),
         ...rounds.flat(),
       ]),
     steps: fc.commands<Model, History, false>(

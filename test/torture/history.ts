@@ -6,9 +6,9 @@ import type { Scope } from '../helper/scope.ts';
 import { type Answered, type Asked, ask } from './client.ts';
 import { ON_THE_WAY_TO_THE_BOOK } from './failpoints.ts';
 import type { KeyModel, Model, ThresholdModel, Trouble } from './model.ts';
-import type { Tally } from './run-summary.ts';
+import type { RunSummary } from './run-summary.ts';
 import type { Shard } from './shard.ts';
-import { Pulse } from './stall-meter.ts';
+import { StallMeter } from './stall-meter.ts';
 import { startWorld, type World, type WorldPlan } from './world.ts';
 
 /** After a fault on a connection, for so long what a gateway had sent may have been for nothing. */
@@ -22,13 +22,13 @@ const EFFECTS = { kill: 'gateway killed', lose: 'replies lost', late: 'late' } a
 /** One history under way: the world that it happens to, and what goes on in the background. */
 export class History {
   readonly world: World;
-  readonly tally: Tally;
+  readonly summary: RunSummary;
   readonly model: Model;
   /** Past the wires; on names of src/ledger/redis/redis-keys.ts. */
   readonly raw: Redis | Cluster;
   /** A key with plenty of credits for each shard: who can make a call with it can do so with every account there. */
   readonly probes: readonly KeyModel[];
-  readonly pulse = new Pulse();
+  readonly stallMeter = new StallMeter();
   /** What the driver and the faults do meanwhile. */
   readonly #background = new Set<Promise<unknown>>();
   readonly #onHealed: (() => Promise<void>)[] = [];
@@ -37,35 +37,35 @@ export class History {
 
   private constructor(
     world: World,
-    tally: Tally,
+    summary: RunSummary,
     model: Model,
     live: { readonly raw: Redis | Cluster; readonly probes: readonly KeyModel[] },
   ) {
     this.world = world;
-    this.tally = tally;
+    this.summary = summary;
     this.model = model;
     this.raw = live.raw;
     this.probes = live.probes;
   }
 
-  static async begin(scope: Scope, tally: Tally, model: Model, plan: WorldPlan): Promise<History> {
+  static async begin(scope: Scope, summary: RunSummary, model: Model, plan: WorldPlan): Promise<History> {
     const world = await startWorld(scope, plan);
     const probes = await makeProbes(world);
     const [first] = probes as [KeyModel];
     model.accounts.push(first.account);
     model.keys.push(first);
-    const history = new History(world, tally, model, {
+    const history = new History(world, summary, model, {
       raw: await world.redis.connect(),
       probes,
     });
-    scope.teardown(() => history.pulse.stop());
+    scope.teardown(() => history.stallMeter.stop());
     scope.teardown(() => history.healed());
-    world.traps.onSprung = ({ point, effect, forMs }, slot) => {
-      tally.fault(`${EFFECTS[effect]}: ${point}`);
+    world.failpoints.onTriggered = ({ point, effect, forMs }, slot) => {
+      summary.fault(`${EFFECTS[effect]}: ${point}`);
       if (effect === 'kill') return;
       if (effect === 'late') {
         history.trouble(slot, forMs + AFTERMATH_MS);
-        // Nothing may come after the history is judged.
+        // Nothing may arrive after the history is checked.
         history.inBackground(sleep(forMs));
         return;
       }
@@ -91,7 +91,7 @@ export class History {
     this.#isBookUp = isUp;
   }
 
-  /** Goes on while other commands run; awaited before the history is judged. What it rejects with is a violation. */
+  /** Goes on while other commands run; awaited before the history is checked. What it rejects with is a violation. */
   inBackground(work: Promise<unknown>): void {
     const watched = work
       .catch((error: Error) => this.model.violations.push(error.message))

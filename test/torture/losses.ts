@@ -145,7 +145,7 @@ function read(found: readonly Found[]): Volatile {
     for (let at = 0; at < held.length; at += 2) {
       const [id, text] = [held[at], held[at + 1]] as [string, string];
       const { accountId, keyId } = parseHold(text);
-      // A mark against a repeat is no hold.
+      // An idempotency marker is no hold.
       if (accountId === undefined || keyId === undefined) continue;
       const [amount = 0, , , , createdAt = 0] = text.split(' ').map(Number);
       holds.set(id, { accountId, keyId, amount, createdAt });

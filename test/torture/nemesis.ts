@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Trap } from './armed-failpoints.ts';
-import { CLUSTER_STRIKES, type ClusterFault } from './cluster-nemesis.ts';
+import type { ArmedFailpoint } from './armed-failpoints.ts';
+import { CLUSTER_FAULTS, type ClusterFault } from './cluster-nemesis.ts';
 import { AFTERMATH_MS, BOOK_AFTERMATH_MS, type History } from './history.ts';
-import { REDIS_STRIKES, type RedisFault, type Strike, shardOf } from './redis-nemesis.ts';
+import { type Injection, REDIS_FAULTS, type RedisFault, shardOf } from './redis-nemesis.ts';
 
 type BookFault = 'book stopped' | 'book slow' | 'book replies lost' | 'book cut';
 
@@ -12,24 +12,24 @@ export type FaultPlan =
       readonly kind: RedisFault | ClusterFault | BookFault | 'gateway killed';
       readonly slot: number;
       readonly forMs: number;
-      /** Its shard is struck, where one is. */
+      /** The shard of this account is the target of a fault in Redis. */
       readonly account: number;
     }
-  | { readonly kind: 'trap'; readonly trap: Trap };
+  | { readonly kind: 'failpoint'; readonly failpoint: ArmedFailpoint };
 
-/** Does it, unless the world is not in a state for it. What heals it goes on in the background. */
-export async function strike(history: History, plan: FaultPlan): Promise<void> {
-  if (plan.kind === 'trap') return history.world.traps.set(plan.trap);
-  const { world, tally } = history;
+/** Injects the fault, unless the world is not in a state for it. What heals it goes on in the background. */
+export async function injectFault(history: History, plan: FaultPlan): Promise<void> {
+  if (plan.kind === 'failpoint') return history.world.failpoints.arm(plan.failpoint);
+  const { world, summary } = history;
   const slot = plan.slot % world.slots.length;
   const shard = shardOf(history, plan.account);
-  const done = await STRIKES[plan.kind](history, { slot, shard, forMs: plan.forMs });
-  if (done !== false) tally.fault(plan.kind);
+  const done = await FAULTS[plan.kind](history, { slot, shard, forMs: plan.forMs });
+  if (done !== false) summary.fault(plan.kind);
 }
 
-const STRIKES: Record<Exclude<FaultPlan['kind'], 'trap'>, Strike> = {
-  ...REDIS_STRIKES,
-  ...CLUSTER_STRIKES,
+const FAULTS: Record<Exclude<FaultPlan['kind'], 'failpoint'>, Injection> = {
+  ...REDIS_FAULTS,
+  ...CLUSTER_FAULTS,
   async 'book stopped'(history, { forMs }) {
     const { book } = history.world;
     if (!book || !history.isBookUp) return false;

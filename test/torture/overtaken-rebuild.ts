@@ -10,7 +10,7 @@ import { bookOf } from './world.ts';
  * which one gateway has to itself.
  */
 export async function overtakeRebuild(history: History, plan: { readonly account: number }): Promise<void> {
-  const { model, world, isBookUp, tally } = history;
+  const { model, world, isBookUp, summary } = history;
   if (!world.book || !isBookUp) return;
   const account = pick(model.accounts, plan.account);
   if (!account) return;
@@ -19,5 +19,5 @@ export async function overtakeRebuild(history: History, plan: { readonly account
   const taken = await book?.snapshot(account.id, periodStarts(Date.now())).catch(() => undefined);
   await book?.close();
   if (!taken) return;
-  tally.fault('rebuild overtaken');
+  summary.fault('rebuild overtaken');
 }

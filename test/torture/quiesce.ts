@@ -10,15 +10,15 @@ import { topUp } from './owners.ts';
 import { bookOf } from './world.ts';
 
 const RECOVERED_WITHIN_MS = 30_000;
-const QUIET_WITHIN_MS = 30_000;
+const QUIESCED_WITHIN_MS = 30_000;
 const AGAIN_MS = 20;
-/** Beyond every deadline of a hold, within what marks against repeats are kept. */
+/** Beyond every deadline of a hold, within the time for which idempotency markers are kept. */
 const LATER_MS = 3_600_000;
 
 /** Everything that was broken works again; measures how long after that calls pass again, at every gateway. */
 export async function heal(history: History): Promise<void> {
-  const { world, tally, model } = history;
-  world.traps.clear();
+  const { world, summary, model } = history;
+  world.failpoints.disarmAll();
   await until('the faults to have ended', () => history.isRedisUp && history.isBookUp, RECOVERED_WITHIN_MS);
   await Promise.all(world.slots.map((slot) => slot.revived()));
   const healedAt = performance.now();
@@ -35,7 +35,7 @@ export async function heal(history: History): Promise<void> {
           }
           await sleep(AGAIN_MS);
         }
-        tally.recovered(performance.now() - healedAt);
+        summary.recovered(performance.now() - healedAt);
       }),
     ),
   );
@@ -43,8 +43,8 @@ export async function heal(history: History): Promise<void> {
   await history.healed();
 }
 
-/** Nothing is under way any more: every top-up acknowledged, every journal drained, no hold of a gateway that lives. */
-export async function quiet(history: History): Promise<void> {
+/** Waits until nothing is under way: every top-up acknowledged, every journal drained, no hold of a gateway that lives. */
+export async function quiesce(history: History): Promise<void> {
   const { model, world } = history;
   for (const [index, missing] of model.topUps.entries()) {
     if (!missing.isAcknowledged) await topUp(history, missing, index, 20);
@@ -52,7 +52,7 @@ export async function quiet(history: History): Promise<void> {
   }
   let open: string[] = [];
   await until(
-    'quiet',
+    'nothing to be under way',
     async () => {
       open = [
         ...(await openInGateways(history)),
@@ -61,8 +61,8 @@ export async function quiet(history: History): Promise<void> {
       ];
       return open.length === 0;
     },
-    QUIET_WITHIN_MS,
-  ).catch(() => model.violations.push(`not quiet: ${open.join('; ')}`));
+    QUIESCED_WITHIN_MS,
+  ).catch(() => model.violations.push(`not quiesced: ${open.join('; ')}`));
   for (const slot of world.slots) {
     let said = '';
     await until(
@@ -73,7 +73,7 @@ export async function quiet(history: History): Promise<void> {
         return ready.status === 200;
       },
       // A connection to the book on which nothing comes back may not have been used since.
-      QUIET_WITHIN_MS,
+      QUIESCED_WITHIN_MS,
     ).catch(() => model.violations.push(`gateway ${slot.index} is not ready: ${said}`));
   }
 }

@@ -16,18 +16,18 @@ export type RedisFault =
   | 'redis emptied'
   | 'redis set back';
 
-export interface Struck {
-  /** A gateway's. */
+export interface Target {
+  /** The slot of a gateway: faults on its connections befall it alone. */
   readonly slot: number;
   readonly shard: Shard;
   readonly forMs: number;
 }
 
-/** False: the world is not in a state for it. */
-export type Strike = (history: History, struck: Struck) => Promise<false | undefined>;
+/** Injects one fault. Resolves with false where the world is not in a state for it. */
+export type Injection = (history: History, target: Target) => Promise<false | undefined>;
 
 /** Each befalls one shard: of a single server, all there is. */
-export const REDIS_STRIKES: Record<RedisFault, Strike> = {
+export const REDIS_FAULTS: Record<RedisFault, Injection> = {
   async 'redis killed'(history, { shard, forMs }) {
     return whileAway(history, shard, async () => {
       const { process } = shard.master;
@@ -116,8 +116,8 @@ export function shardOf({ model, world }: History, place: number): Shard {
   return shard;
 }
 
-export function noteLoss({ model, tally }: History, loss: Loss): void {
+export function noteLoss({ model, summary }: History, loss: Loss): void {
   model.losses.push(loss);
   const ages = [...loss.entries.values()].map(({ createdAt }) => loss.at - createdAt);
-  tally.lost(Math.max(0, ...ages));
+  summary.lost(Math.max(0, ...ages));
 }

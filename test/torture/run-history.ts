@@ -5,8 +5,8 @@ import { check } from './checker.ts';
 import type { HistoryPlan } from './generator.ts';
 import { History } from './history.ts';
 import { Model } from './model.ts';
-import { end, heal, quiet, touchAll } from './quiesce.ts';
-import type { Tally } from './run-summary.ts';
+import { end, heal, quiesce, touchAll } from './quiesce.ts';
+import type { RunSummary } from './run-summary.ts';
 
 /** What ends with a history. */
 class OwnScope implements Scope {
@@ -21,21 +21,25 @@ class OwnScope implements Scope {
   }
 }
 
-/** Runs one history in a world of its own and judges it. Rejects with what is wrong, a line each. */
-export async function runHistory(plan: HistoryPlan, servers: BookServers, tally: Tally): Promise<void> {
+/** Runs one history in a world of its own and checks it. Rejects with what is wrong, a line each. */
+export async function runHistory(
+  plan: HistoryPlan,
+  servers: BookServers,
+  summary: RunSummary,
+): Promise<void> {
   const scope = new OwnScope();
   const model = new Model();
   try {
     const book = plan.world === 'sqlite' ? undefined : await servers.next();
-    const history = await History.begin(scope, tally, model, { ...plan, book });
+    const history = await History.begin(scope, summary, model, { ...plan, book });
     for (const step of plan.begin) await step.run(model, history);
     await fc.asyncModelRun(() => ({ model, real: history }), plan.steps);
     await heal(history);
     await touchAll(history);
-    await quiet(history);
+    await quiesce(history);
     await end(history);
     const faults = [...model.violations, ...(await check(history))];
-    tally.histories += 1;
+    summary.histories += 1;
     if (faults.length > 0) throw new Error(faults.join('\n'));
   } finally {
     await scope.end();

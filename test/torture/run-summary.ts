@@ -1,5 +1,5 @@
 /** What a run of histories has done, for its report. */
-export class Tally {
+export class RunSummary {
   histories = 0;
   calls = 0;
   readonly #faults = new Map<string, number>();
@@ -9,7 +9,7 @@ export class Tally {
   /** How old the oldest journal entry was that Redis lost, in ms. */
   #oldestLossMs = 0;
   readonly #lagsMs: number[] = [];
-  #unjudged = 0;
+  #unchecked = 0;
 
   fault(kind: string): void {
     this.#faults.set(kind, (this.#faults.get(kind) ?? 0) + 1);
@@ -24,9 +24,9 @@ export class Tally {
     this.#oldestLossMs = Math.max(this.#oldestLossMs, ageMs);
   }
 
-  /** Redis was emptied while nothing else was wrong; undefined: with nothing to judge, or on too busy a machine. */
-  lostInCalm(lagMs: number | undefined): void {
-    if (lagMs === undefined) this.#unjudged++;
+  /** Redis was emptied while nothing else was wrong; undefined: nothing could be checked, or the machine was too busy. */
+  lostWithoutFault(lagMs: number | undefined): void {
+    if (lagMs === undefined) this.#unchecked++;
     else this.#lagsMs.push(lagMs);
   }
 
@@ -39,7 +39,7 @@ export class Tally {
       `${this.histories} histories, ${this.calls} calls, ${total} faults`,
       ...faults.map(([kind, count]) => `  ${String(count).padStart(6)}  ${kind}`),
       `from healed to the first successful call: median ${median.toFixed(0)} ms, worst ${(sorted.at(-1) ?? 0).toFixed(0)} ms (history ${this.#slowest})`,
-      `oldest journal entry that Redis lost: ${this.#oldestLossMs} ms; in calm ${Math.max(0, ...this.#lagsMs).toFixed(0)} ms (${this.#lagsMs.length} times, and ${this.#unjudged} not judged)`,
+      `oldest journal entry that Redis lost: ${this.#oldestLossMs} ms; without another fault ${Math.max(0, ...this.#lagsMs).toFixed(0)} ms (${this.#lagsMs.length} times, and ${this.#unchecked} not checked)`,
     ].join('\n');
   }
 }

@@ -45,7 +45,7 @@ const scope: Scope = { teardown: (end) => ends.push(end) };
 const { minutes, steps, seed, path, worlds } = optionsOrExit();
 process.stdout.write(`torture: seed ${seed}, histories of up to ${steps} steps\n`);
 let toldAt = Date.now();
-const { tally, failure } = await torture(scope, {
+const { summary, failure } = await torture(scope, {
   seed,
   path,
   steps,
@@ -58,7 +58,7 @@ const { tally, failure } = await torture(scope, {
   },
 });
 for (const end of ends.reverse()) await end();
-process.stdout.write(`${tally.report()}\n`);
+process.stdout.write(`${summary.report()}\n`);
 if (failure !== undefined) {
   process.stdout.write(`\n${failure}\n`);
   process.exitCode = 1;

@@ -8,7 +8,7 @@ import {
 } from '../../src/ledger/redis/redis-keys.ts';
 import { type BookAddress, readBook } from '../helper/book-reader.ts';
 
-/** What stands in the book and in Redis once all is quiet, read past every line of the gateway. */
+/** What stands in the book and in Redis once nothing is under way, read past every line of the gateway. */
 export interface Snapshot {
   readonly accounts: readonly AccountRow[];
   readonly keys: readonly { readonly id: number; readonly account_id: number }[];
@@ -19,7 +19,7 @@ export interface Snapshot {
   readonly pendingGrants: number;
   readonly liveAccounts: ReadonlyMap<number, Readonly<Record<string, string>>>;
   readonly liveKeys: ReadonlyMap<number, Readonly<Record<string, string>>>;
-  /** What is left of journals and holds; marks against repeats are not. */
+  /** What is left of journals and holds; idempotency markers are left out. */
   readonly leftovers: readonly string[];
 }
 

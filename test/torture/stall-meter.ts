@@ -1,27 +1,27 @@
-const BEAT_MS = 10;
-/** Beats that are remembered. */
-const BEATS = 300;
+const TICK_MS = 10;
+/** How many ticks are remembered: three seconds. */
+const TICKS = 300;
 
 /**
- * How late this process comes to what is due. Gateways, Redis and the book share the machine with it and have to wait as
- * long, so a bound in milliseconds can be judged only where this is small.
+ * Measures how late the timers of this process fire. Gateways, Redis and the book share the machine with it and stall as
+ * long, so a bound in milliseconds can be checked only while this is small.
  */
-export class Pulse {
+export class StallMeter {
   readonly #late: number[] = [];
   readonly #timer: NodeJS.Timeout;
-  #dueAt = performance.now() + BEAT_MS;
+  #dueAt = performance.now() + TICK_MS;
 
   constructor() {
     this.#timer = setInterval(() => {
       const now = performance.now();
       this.#late.push(Math.max(0, now - this.#dueAt));
-      this.#dueAt = now + BEAT_MS;
-      if (this.#late.length > BEATS) this.#late.shift();
-    }, BEAT_MS);
+      this.#dueAt = now + TICK_MS;
+      if (this.#late.length > TICKS) this.#late.shift();
+    }, TICK_MS);
     this.#timer.unref();
   }
 
-  /** The latest beat of the last three seconds, in ms. */
+  /** Lateness of the latest of the last three seconds' ticks, in ms. */
   get worstMs(): number {
     return Math.max(0, ...this.#late);
   }

@@ -1,10 +1,10 @@
 import type fc from 'fast-check';
 import { type CallPlan, makeCall, pick } from './calls.ts';
-import { loseInCalm } from './calm-loss.ts';
-import { rivalWorker } from './concurrent-alert-worker.ts';
+import { concurrentAlertWorker } from './concurrent-alert-worker.ts';
 import type { History } from './history.ts';
+import { loseWithoutFault } from './loss-without-fault.ts';
 import type { Model } from './model.ts';
-import { type FaultPlan, strike } from './nemesis.ts';
+import { type FaultPlan, injectFault } from './nemesis.ts';
 import { overtakeRebuild } from './overtaken-rebuild.ts';
 import {
   type AccountPlan,
@@ -29,10 +29,10 @@ export interface StepPlans {
   adjustment: StepPlans['top-up'];
   threshold: ThresholdPlan;
   fault: FaultPlan;
-  'loss in calm': { readonly afterMs: number };
+  'loss without fault': { readonly afterMs: number };
   sweep: null;
   'overtaken rebuild': { readonly account: number };
-  'rival worker': { readonly lateMs: number };
+  'concurrent alert worker': { readonly lateMs: number };
 }
 
 const TRIES = 6;
@@ -52,11 +52,11 @@ const RUNS: {
   'top-up': changeCredits,
   adjustment: changeCredits,
   threshold: changeThreshold,
-  fault: strike,
-  'loss in calm': loseInCalm,
+  fault: injectFault,
+  'loss without fault': loseWithoutFault,
   sweep: sweepNow,
   'overtaken rebuild': overtakeRebuild,
-  'rival worker': rivalWorker,
+  'concurrent alert worker': concurrentAlertWorker,
 };
 
 /** What was answered holds in the very next call, at every gateway. */

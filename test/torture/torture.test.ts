@@ -8,7 +8,7 @@ const STEPS = 12;
 test('histories of calls and faults leave every invariant of the ledger whole', async (t) => {
   const seed = Math.floor(Math.random() * 0x7fffffff);
   t.comment(`seed ${seed}`);
-  const { tally, failure } = await torture(t, { seed, steps: STEPS, worlds: 'no cluster', forMs: FOR_MS });
-  t.comment(tally.report());
+  const { summary, failure } = await torture(t, { seed, steps: STEPS, worlds: 'no cluster', forMs: FOR_MS });
+  t.comment(summary.report());
   t.equal(failure, undefined);
 });

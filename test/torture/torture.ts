@@ -3,7 +3,7 @@ import type { Scope } from '../helper/scope.ts';
 import { BookServers } from './book-server.ts';
 import { histories, type Worlds } from './generator.ts';
 import { runHistory } from './run-history.ts';
-import { Tally } from './run-summary.ts';
+import { RunSummary } from './run-summary.ts';
 
 export interface TortureOptions {
   readonly seed: number;
@@ -16,11 +16,11 @@ export interface TortureOptions {
   /** Which worlds histories are drawn in. */
   readonly worlds: Worlds;
   /** Told of each history that has ended well. */
-  readonly onHistory?: (tally: Tally) => void;
+  readonly onHistory?: (summary: RunSummary) => void;
 }
 
 export interface Outcome {
-  readonly tally: Tally;
+  readonly summary: RunSummary;
   /** What was wrong with the history that failed, its steps, and how to run it again. */
   readonly failure: string | undefined;
 }
@@ -28,9 +28,9 @@ export interface Outcome {
 /** Runs one history after the other until the time is up or one fails. */
 export async function torture(scope: Scope, options: TortureOptions): Promise<Outcome> {
   const { seed, path, forMs, steps, worlds, onHistory } = options;
-  const tally = new Tally();
+  const summary = new RunSummary();
   const servers = new BookServers(scope);
-  const property = fc.asyncProperty(histories(steps, worlds), (plan) => runHistory(plan, servers, tally));
+  const property = fc.asyncProperty(histories(steps, worlds), (plan) => runHistory(plan, servers, summary));
   const until = Date.now() + forMs;
   for (let index = 0; index === 0 || (path === undefined && Date.now() < until); index++) {
     const at = path ?? String(index);
@@ -55,9 +55,9 @@ export async function torture(scope: Scope, options: TortureOptions): Promise<Ou
         '',
         `Run it again: npm run torture --${worlds === 'cluster' ? ' --cluster' : ''} --steps ${steps} --seed ${seed} --path ${at}`,
       ].join('\n');
-      return { tally, failure };
+      return { summary, failure };
     }
-    onHistory?.(tally);
+    onHistory?.(summary);
   }
-  return { tally, failure: undefined };
+  return { summary, failure: undefined };
 }

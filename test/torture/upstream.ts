@@ -12,18 +12,18 @@ export interface Upstream {
   readonly reached: ReadonlyMap<number, number>;
 }
 
-/** The demo provider, counting calls. `onPoint` is told which gateway's (by its credential) call came or was answered. */
+/** The demo provider, counting calls. `onFailpoint` is told which gateway's (by its credential) call came or was answered. */
 export async function startUpstream(
   scope: Scope,
-  onPoint: (point: 'asked' | 'answered', credential: string) => void,
+  onFailpoint: (point: 'asked' | 'answered', credential: string) => void,
 ): Promise<Upstream> {
   const reached = new Map<number, number>();
   const behave = ({ headers, ended }: ReceivedRequest): Behaviour | undefined => {
     const call = Number(headers[CALL_HEADER]);
     reached.set(call, (reached.get(call) ?? 0) + 1);
     const credential = String(headers.authorization).replace('Bearer ', '');
-    onPoint('asked', credential);
-    void ended.then((how) => how === 'answered' && onPoint('answered', credential));
+    onFailpoint('asked', credential);
+    void ended.then((how) => how === 'answered' && onFailpoint('answered', credential));
     const told = headers[BEHAVIOUR_HEADER];
     return typeof told === 'string' ? (JSON.parse(told) as Behaviour) : undefined;
   };

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import type { Scope } from '../helper/scope.ts';
-import { Lane } from './lane.ts';
+import { DelayQueue } from './delay-queue.ts';
 
 /** Sees every piece of bytes before it goes on. `'swallow'`: it does not. */
 export interface Watcher {
@@ -97,8 +97,8 @@ class Wired implements Link {
     const { watcher, tell, delayOf } = on;
     const delayMs = () => delayOf(this.whose);
     this.#near = near;
-    const up = new Lane(far, () => Math.max(delayMs(), this.#heldUpUntil - performance.now()));
-    const down = new Lane(near, delayMs);
+    const up = new DelayQueue(far, () => Math.max(delayMs(), this.#heldUpUntil - performance.now()));
+    const down = new DelayQueue(near, delayMs);
     near.on('data', (bytes) => {
       if (this.whose === undefined && this.#pieces++ < BEGINNING) this.whose = tell(bytes);
       if (watcher.sent(bytes, this) !== 'swallow') up.pass(bytes);

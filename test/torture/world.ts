@@ -5,9 +5,9 @@ import { freePorts } from '../helper/free-ports.ts';
 import { ADMIN_TOKEN, type Place } from '../helper/gateway-process.ts';
 import { type Receiver, startReceiver } from '../helper/receiver.ts';
 import type { Scope } from '../helper/scope.ts';
-import { Traps } from './armed-failpoints.ts';
+import { ArmedFailpoints } from './armed-failpoints.ts';
 import type { BookServer } from './book-server.ts';
-import { bookPoints, type Point, redisPoints } from './failpoints.ts';
+import { bookFailpoints, type Failpoint, redisFailpoints } from './failpoints.ts';
 import { GatewaySlot } from './gateway-slot.ts';
 import { type LiveRedis, startSharded, startSingle } from './live-redis.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
@@ -35,7 +35,7 @@ export interface World {
   readonly place: Place;
   /** No call is sent before a replica has its hold. */
   readonly waitReplicas: boolean;
-  readonly traps: Traps;
+  readonly failpoints: ArmedFailpoints;
 }
 
 /** Two gateways on one Redis or Redis Cluster and one PostgreSQL; or, without `book`, one on a Redis and SQLite. */
@@ -43,25 +43,25 @@ export async function startWorld(scope: Scope, plan: WorldPlan): Promise<World> 
   const { book } = plan;
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-torture-'));
   scope.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  const traps = new Traps();
+  const failpoints = new ArmedFailpoints();
   const slots: GatewaySlot[] = [];
-  const pass = (index: number) => (point: Point, link: Link | undefined) =>
-    traps.pass(point, slots[index], link);
+  const reach = (index: number) => (point: Failpoint, link: Link | undefined) =>
+    failpoints.reach(point, slots[index], link);
   const upstream = await startUpstream(scope, (point, credential) =>
-    pass(Number(credential.replace('gateway-', '')))(point, undefined),
+    reach(Number(credential.replace('gateway-', '')))(point, undefined),
   );
   const receiver = await startReceiver();
   scope.teardown(() => receiver.close());
   // Which gateway it is cannot be seen from here: all of them.
-  receiver.onConnection(() => traps.passAll('posting', slots));
+  receiver.onConnection(() => failpoints.reachAll('posting', slots));
   const count = book ? 2 : 1;
   const indexes = Array.from({ length: count }, (_, index) => index);
-  const watcher = byGateway(indexes.map((index) => redisPoints(pass(index))));
+  const watcher = byGateway(indexes.map((index) => redisFailpoints(reach(index))));
   const start = plan.world === 'cluster' ? startSharded : startSingle;
   const redis = await start(scope, { folder, gateways: count, watcher });
   const bookWires: Wire[] = [];
   for (const index of indexes) {
-    if (book) bookWires.push(await startWire(scope, book.port, bookPoints(pass(index))));
+    if (book) bookWires.push(await startWire(scope, book.port, bookFailpoints(reach(index))));
   }
   const places = indexes.map((index) => {
     const bookWire = bookWires[index];
@@ -88,7 +88,7 @@ export async function startWorld(scope: Scope, plan: WorldPlan): Promise<World> 
     book,
     waitReplicas: plan.waitReplicas,
     place: { ...first, env: { ...first.env, ...direct } },
-    traps,
+    failpoints,
   };
   scope.teardown(() => {
     for (const slot of slots) slot.abandon();

@@ -33,7 +33,7 @@ const USAGE = {
 interface Delta {
   readonly delta: object;
   readonly says?: string;
-  readonly lane?: number;
+  readonly choice?: number;
 }
 
 /** Chunks as OpenAI's reference shows them: a role first, a reason last, then the usage and the end. */
@@ -50,7 +50,7 @@ function chatPieces(deltas: readonly Delta[], reason = 'stop'): Piece[] {
     });
   return [
     { sent: chunk({ role: 'assistant', content: '', refusal: null }) },
-    ...deltas.map(({ delta, says = '', lane = 0 }) => ({ sent: chunk(delta, lane), says, lane })),
+    ...deltas.map(({ delta, says = '', choice = 0 }) => ({ sent: chunk(delta, choice), says, choice })),
     { sent: chunk({}, 0, reason) },
     { sent: event({ ...HEAD, object: 'chat.completion.chunk', choices: [], usage: USAGE }) },
     { sent: 'data: [DONE]\n\n' },
@@ -99,8 +99,8 @@ const ARGUMENTS = slices(
 const together = said.flatMap(({ delta, says }, index) => {
   const other = slices(TEXT.toUpperCase())[index] ?? '';
   return [
-    { delta, says, lane: 0 },
-    { delta: { content: other }, says: other, lane: 1 },
+    { delta, says, choice: 0 },
+    { delta: { content: other }, says: other, choice: 1 },
   ];
 });
 
@@ -124,7 +124,7 @@ const completions: StreamFormat = {
         usage: null,
       });
     const pieces: Piece[] = [
-      ...together.map(({ says, lane }) => ({ sent: chunk(says, lane), says, lane })),
+      ...together.map(({ says, choice }) => ({ sent: chunk(says, choice), says, choice })),
       { sent: chunk('', 0, 'stop') + chunk('', 1, 'stop') },
       { sent: event({ ...HEAD, object: 'text_completion', choices: [], usage: USAGE }) },
       { sent: 'data: [DONE]\n\n' },

@@ -1,14 +1,58 @@
 import { type Test, test } from 'tap';
 import type { Behaviour } from '../../../src/demo/behaviour.ts';
 import {
-  type BreakingWorld,
   type Case,
   checkRow,
-  type Ended,
   type Expected,
   type Piece,
-  startBreakingWorld,
+  type ScriptedGateway,
+  startScriptedGateway,
 } from '../../helper/broken-stream.ts';
+
+/** One cell: what ends a stream and where, what the client is answered, status and outcome of its ledger row, its cost. */
+type Cell = readonly [
+  event:
+    | 'the client leaves'
+    | 'the upstream resets'
+    | 'the stream ends cleanly'
+    | 'the upstream sends an error'
+    | 'the upstream stalls',
+  place: 'before the head' | 'after the head' | 'midway' | 'before the usage',
+  answered: number | undefined,
+  row: `${number} ${string}`,
+  /** What is charged for: nothing, the pieces until the middle, or all that come before the usage. */
+  charged: 'nothing' | 'begun' | 'said',
+  /** Which formats it is for: those whose head the gateway sends at once, or holds until the first byte; default: all. */
+  head?: 'head at once' | 'head held',
+];
+
+/**
+ * Specification section 5, "A client that goes away" and "An upstream that breaks off", at every place of a stream. Ends
+ * and errors are for formats with an event that says how a stream ended.
+ */
+const MATRIX: readonly Cell[] = [
+  ['the client leaves', 'before the head', undefined, '499 client_left', 'nothing'],
+  ['the client leaves', 'after the head', 200, '499 client_left', 'nothing', 'head at once'],
+  ['the client leaves', 'after the head', undefined, '499 client_left', 'nothing', 'head held'],
+  ['the client leaves', 'midway', 200, '499 client_left', 'begun'],
+
+  ['the upstream resets', 'before the head', 502, '502 upstream_broke', 'nothing'],
+  ['the upstream resets', 'after the head', 200, '200 upstream_broke', 'nothing', 'head at once'],
+  ['the upstream resets', 'after the head', 502, '502 upstream_broke', 'nothing', 'head held'],
+  ['the upstream resets', 'midway', 200, '200 upstream_broke', 'begun'],
+  ['the upstream resets', 'before the usage', 200, '200 upstream_broke', 'said'],
+
+  ['the stream ends cleanly', 'after the head', 200, '200 upstream_broke', 'nothing'],
+  ['the stream ends cleanly', 'midway', 200, '200 upstream_broke', 'begun'],
+
+  ['the upstream sends an error', 'after the head', 200, '200 upstream_error', 'nothing'],
+  ['the upstream sends an error', 'midway', 200, '200 upstream_error', 'begun'],
+
+  ['the upstream stalls', 'before the head', 504, '504 timeout', 'nothing'],
+  ['the upstream stalls', 'after the head', 200, '200 timeout', 'nothing', 'head at once'],
+  ['the upstream stalls', 'after the head', 504, '504 timeout', 'nothing', 'head held'],
+  ['the upstream stalls', 'midway', 200, '200 timeout', 'begun'],
+];
 
 /** A streamed answer in all its parts, and what each beginning of it costs. */
 export interface StreamFormat {
@@ -30,193 +74,98 @@ export interface StreamFormat {
   readonly contentType?: string;
 }
 
-interface Cell {
-  readonly event: string;
-  readonly behaviour: Omit<Behaviour, 'body' | 'headers'> & { readonly body?: readonly (string | Buffer)[] };
-  readonly leave?: Case['leave'];
-  readonly isWhole?: boolean;
-  readonly answered: number | undefined;
-  readonly row: { readonly status: number; readonly outcome: string };
-  readonly cost: readonly Piece[] | 'nothing';
+function cellsOf({ error, holdsHead = false }: StreamFormat): Cell[] {
+  return MATRIX.filter(([event, , , , , head]) => {
+    if (event === 'the stream ends cleanly' || event === 'the upstream sends an error') {
+      return error !== undefined;
+    }
+    return head === undefined || holdsHead === (head === 'head held');
+  });
 }
 
-const LEFT = { status: 499, outcome: 'client_left' };
-const BROKE = { status: 200, outcome: 'upstream_broke' };
-
-/** Specification section 5, "A client that goes away" and "An upstream that breaks off", at every place of the stream. */
-function cells(format: StreamFormat): Cell[] {
-  const { pieces, middle, beforeUsage, holdsHead = false } = format;
-  const begun = pieces.slice(0, middle);
-  const said = pieces.slice(0, beforeUsage);
-  const afterHead = holdsHead
-    ? { answered: 502, row: { status: 502, outcome: 'upstream_broke' } }
-    : { answered: 200, row: BROKE };
-  return [
-    {
-      event: 'the client leaves before the head',
-      behaviour: { stallAfter: 'nothing' },
-      leave: 'sent',
-      answered: undefined,
-      row: LEFT,
-      cost: 'nothing',
-    },
-    {
-      event: 'the client leaves between the head and the first byte',
-      behaviour: { stallAfter: 0 },
-      leave: holdsHead ? 'sent' : 'head',
-      answered: holdsHead ? undefined : 200,
-      row: LEFT,
-      cost: 'nothing',
-    },
-    {
-      event: 'the client leaves midway',
-      behaviour: { stallAfter: middle },
-      leave: leaveAfter(format, begun),
-      answered: 200,
-      row: LEFT,
-      cost: begun,
-    },
-    {
-      event: 'the upstream resets before the head',
-      behaviour: { breakAfter: 'nothing' },
-      answered: 502,
-      row: { status: 502, outcome: 'upstream_broke' },
-      cost: 'nothing',
-    },
-    {
-      event: 'the upstream resets between the head and the first byte',
-      behaviour: { breakAfter: 0 },
-      ...afterHead,
-      cost: 'nothing',
-    },
-    {
-      event: 'the upstream resets midway',
-      behaviour: { breakAfter: middle },
-      answered: 200,
-      row: BROKE,
-      cost: begun,
-    },
-    {
-      event: 'the upstream resets between the last word and the usage',
-      behaviour: { breakAfter: beforeUsage },
-      answered: 200,
-      row: BROKE,
-      cost: said,
-    },
-    ...(format.error === undefined ? [] : eventCells(format, format.error, begun)),
-  ];
+/** How many pieces come before each place; nothing: not even the head. */
+function sentUntil({ middle, beforeUsage }: StreamFormat, place: Cell[1]): number | 'nothing' {
+  return {
+    'before the head': 'nothing' as const,
+    'after the head': 0,
+    midway: middle,
+    'before the usage': beforeUsage,
+  }[place];
 }
 
-/** Ends that events make, or their absence. */
-function eventCells({ pieces, middle }: StreamFormat, error: string, begun: readonly Piece[]): Cell[] {
-  const sent = pieces.slice(0, middle).map((piece) => piece.sent);
-  return [
-    {
-      event: 'the stream ends cleanly, but without its last event',
-      behaviour: { body: sent },
-      answered: 200,
-      row: BROKE,
-      cost: begun,
-    },
-    {
-      event: 'the stream ends cleanly before its first event',
-      behaviour: { body: [] },
-      answered: 200,
-      row: BROKE,
-      cost: 'nothing',
-    },
-    {
-      event: 'the upstream sends an error midway',
-      behaviour: { body: [...sent, error] },
-      isWhole: true,
-      answered: 200,
-      row: { status: 200, outcome: 'upstream_error' },
-      cost: begun,
-    },
-    {
-      event: 'the upstream sends an error at once',
-      behaviour: { body: [error] },
-      isWhole: true,
-      answered: 200,
-      row: { status: 200, outcome: 'upstream_error' },
-      cost: 'nothing',
-    },
-  ];
-}
-
-function stallCells(format: StreamFormat): Cell[] {
-  const { pieces, middle, holdsHead = false } = format;
-  const late = { answered: 504, row: { status: 504, outcome: 'timeout' }, cost: 'nothing' } as const;
-  const timeout = { status: 200, outcome: 'timeout' };
-  return [
-    { event: 'the upstream stalls before the head', behaviour: { stallAfter: 'nothing' }, ...late },
-    {
-      event: 'the upstream stalls after the head',
-      behaviour: { stallAfter: 0 },
-      ...(holdsHead ? late : { answered: 200, row: timeout, cost: 'nothing' }),
-    },
-    {
-      event: 'the upstream stalls midway',
-      behaviour: { stallAfter: middle },
-      answered: 200,
-      row: timeout,
-      cost: pieces.slice(0, middle),
-    },
-  ];
-}
-
-/** Once all of these pieces are there. */
-function leaveAfter({ contentType }: StreamFormat, pieces: readonly Piece[]): (text: string) => boolean {
-  if (contentType !== undefined) {
-    const bytes = pieces.reduce((sum, { sent }) => sum + sent.length, 0);
-    return (text) => text.length >= bytes;
+/** What the upstream sends, and how it ends. A client leaves while it is silent. */
+function behaviourOf(format: StreamFormat, [event, place]: Cell): Behaviour {
+  const { contentType = 'text/event-stream; charset=utf-8', error = '' } = format;
+  const headers = { 'content-type': contentType };
+  const body = format.pieces.map(({ sent }) => sent);
+  const until = sentUntil(format, place);
+  const begun = until === 'nothing' ? [] : body.slice(0, until);
+  switch (event) {
+    case 'the upstream resets':
+      return { headers, body, breakAfter: until };
+    case 'the stream ends cleanly':
+      return { headers, body: begun };
+    case 'the upstream sends an error':
+      return { headers, body: [...begun, error] };
+    default:
+      return { headers, body, stallAfter: until };
   }
-  return (text) => text.split('\n\n').length - 1 >= pieces.length;
 }
 
-async function check(t: Test, world: BreakingWorld, format: StreamFormat, cell: Cell): Promise<void> {
-  const { body, path, contentType = 'text/event-stream; charset=utf-8' } = format;
-  const ended: Ended = await world.end({
+/** When the client leaves: once it has all that comes before the place. */
+function leaveAt({ contentType, holdsHead, middle, pieces }: StreamFormat, place: Cell[1]): Case['leave'] {
+  if (place === 'before the head') return 'sent';
+  if (place === 'after the head') return holdsHead ? 'sent' : 'head';
+  if (contentType === undefined) return (text) => text.split('\n\n').length - 1 >= middle;
+  const bytes = pieces.slice(0, middle).reduce((sum, { sent }) => sum + sent.length, 0);
+  return (text) => text.length >= bytes;
+}
+
+async function check(t: Test, world: ScriptedGateway, format: StreamFormat, cell: Cell): Promise<void> {
+  const [event, place, answered, row, charged] = cell;
+  const { body, path, pieces, middle, beforeUsage } = format;
+  const leave = event === 'the client leaves' ? leaveAt(format, place) : undefined;
+  const ended = await world.end({
     path,
     body: typeof body === 'string' ? body : body(),
-    behaviour: {
-      headers: { 'content-type': contentType },
-      body: format.pieces.map(({ sent }) => sent),
-      ...cell.behaviour,
-    },
-    ...(cell.leave ? { leave: cell.leave } : {}),
+    behaviour: behaviourOf(format, cell),
+    ...(leave ? { leave } : {}),
   });
-  t.equal(ended.heard.status, cell.answered);
-  const isRefusal = (cell.answered ?? 0) >= 500;
-  t.equal(ended.heard.isWhole, cell.isWhole ?? isRefusal, 'a clean end only where there is one');
-  if (isRefusal) t.match(ended.heard.text, cell.answered === 504 ? 'in time' : 'could not be reached');
-  if (cell.leave) {
+  t.equal(ended.heard.status, answered);
+  const isRefusal = (answered ?? 0) >= 500;
+  const isWhole = isRefusal || event === 'the upstream sends an error';
+  t.equal(ended.heard.isWhole, isWhole, 'a clean end only where there is one');
+  if (isRefusal) t.match(ended.heard.text, answered === 504 ? 'in time' : 'could not be reached');
+  if (leave) {
     t.equal(ended.upstream, 'broken', 'the upstream is cancelled');
     t.ok(ended.upstreamEndedMs < 1_000, `after ${ended.upstreamEndedMs} ms`);
   }
-  await checkRow(t, world, ended, cell.row, cell.cost === 'nothing' ? 'nothing' : format.cost(cell.cost));
+  const [status, outcome] = row.split(' ') as [string, string];
+  const cost =
+    charged === 'nothing'
+      ? charged
+      : format.cost(pieces.slice(0, charged === 'begun' ? middle : beforeUsage));
+  await checkRow(t, world, ended, { status: Number(status), outcome }, cost);
 }
 
 /** Every way in which a stream of these formats can end early. */
 export function breakEverywhere(formats: readonly StreamFormat[]): void {
+  const all = formats.flatMap((format) =>
+    cellsOf(format).map((cell) => ({ format, cell, name: `${format.name}: ${cell[0]} ${cell[1]}` })),
+  );
+  const isStall = ({ cell }: (typeof all)[number]) => cell[0] === 'the upstream stalls';
   test('streams that are left, or break', async (t) => {
-    const world = await startBreakingWorld(t);
-    for (const format of formats) {
-      for (const cell of cells(format)) {
-        await t.test(`${format.name}: ${cell.event}`, (st) => check(st, world, format, cell));
-      }
+    const world = await startScriptedGateway(t);
+    for (const { format, cell, name } of all.filter((one) => !isStall(one))) {
+      await t.test(name, (t) => check(t, world, format, cell));
     }
   });
   test('streams that stall', async (t) => {
-    const world = await startBreakingWorld(t, true);
+    const world = await startScriptedGateway(t, true);
     // All at once, because each takes as long as the gateway waits.
     t.jobs = 100;
     await Promise.all(
-      formats.flatMap((format) =>
-        stallCells(format).map((cell) =>
-          t.test(`${format.name}: ${cell.event}`, (st) => check(st, world, format, cell)),
-        ),
-      ),
+      all.filter(isStall).map(({ format, cell, name }) => t.test(name, (t) => check(t, world, format, cell))),
     );
   });
 }

@@ -1,7 +1,12 @@
 import { type Test, test } from 'tap';
 import type { Behaviour } from '../../../src/demo/behaviour.ts';
-import { type BreakingWorld, type Case, checkRow, startBreakingWorld } from '../../helper/broken-stream.ts';
-import { silentWav } from '../../helper/media-world.ts';
+import {
+  type Case,
+  checkRow,
+  type ScriptedGateway,
+  startScriptedGateway,
+} from '../../helper/broken-stream.ts';
+import { silentWav } from '../../helper/media-gateway.ts';
 
 interface Call {
   readonly path: string;
@@ -87,7 +92,7 @@ const STALLS: readonly Cell[] = [
   { event: 'stalled within the body', behaviour: { ...HALF, stallAfter: 2 }, answered: 504, row: TIMEOUT },
 ];
 
-async function check(t: Test, world: BreakingWorld, call: Call, cell: Cell): Promise<void> {
+async function check(t: Test, world: ScriptedGateway, call: Call, cell: Cell): Promise<void> {
   const { behaviour, leave, answered, row } = cell;
   const ended = await world.end({ ...call, behaviour, ...(leave ? { leave } : {}) });
   t.equal(ended.heard.status, answered);
@@ -102,7 +107,7 @@ async function check(t: Test, world: BreakingWorld, call: Call, cell: Cell): Pro
 }
 
 test('answers that are not streamed and do not come whole cost nothing', async (t) => {
-  const world = await startBreakingWorld(t);
+  const world = await startScriptedGateway(t);
   for (const call of CALLS) {
     for (const cell of BREAKS) {
       await t.test(`${call.path}: ${cell.event}`, (st) => check(st, world, call, cell));
@@ -111,7 +116,7 @@ test('answers that are not streamed and do not come whole cost nothing', async (
 });
 
 test('answers that are not streamed and stall cost nothing', async (t) => {
-  const world = await startBreakingWorld(t, true);
+  const world = await startScriptedGateway(t, true);
   // All at once, because each takes as long as the gateway waits.
   t.jobs = 100;
   await Promise.all(
@@ -122,7 +127,7 @@ test('answers that are not streamed and stall cost nothing', async (t) => {
 });
 
 test('an answer over 1 MiB that breaks off is charged for what came', async (t) => {
-  const world = await startBreakingWorld(t);
+  const world = await startScriptedGateway(t);
   const head = '{"id":"chatcmpl-1","choices":[{"index":0,"message":{"role":"assistant","content":"';
   const body = [head, 'word '.repeat(250_000), 'word '.repeat(250_000), '"}}]}'];
   const call = json('/v1/chat/completions', { model: 'tokens', messages: MESSAGES, max_tokens: 400_000 });

@@ -2,8 +2,12 @@ import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { type Test, test } from 'tap';
+import {
+  type InProcessGateway,
+  startGatewayInProcess,
+  testCatalog,
+} from '../../helper/gateway-in-process.ts';
 import { lastCharge } from '../../helper/last-charge.ts';
-import { startWorld, testCatalog, type World } from '../../helper/world.ts';
 
 const SAID = 'data: {"choices":[{"index":0,"delta":{"content":"Hello there"},"finish_reason":null}]}\n\n';
 const FINISH = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n';
@@ -13,7 +17,7 @@ const SSE = { 'content-type': 'text/event-stream' };
 const STREAM = { model: 'tokens', stream: true, max_tokens: 100 };
 
 /** A gateway before an upstream that ends its answer by ending the connection, as HTTP/1.0 does. */
-async function worldClosing(t: Test, body: string, contentType: string): Promise<World> {
+async function worldClosing(t: Test, body: string, contentType: string): Promise<InProcessGateway> {
   const upstream = createServer((socket) => {
     socket.once('data', () => {
       socket.end(`HTTP/1.1 200 OK\r\nContent-Type: ${contentType}\r\nConnection: close\r\n\r\n${body}`);
@@ -24,7 +28,7 @@ async function worldClosing(t: Test, body: string, contentType: string): Promise
   await once(upstream, 'listening');
   t.teardown(() => upstream.close());
   const { port } = upstream.address() as AddressInfo;
-  return await startWorld(t, { config: { catalog: testCatalog(`http://127.0.0.1:${port}`) } });
+  return await startGatewayInProcess(t, { config: { catalog: testCatalog(`http://127.0.0.1:${port}`) } });
 }
 
 test('a break of a connection that bounds the stream is no clean end', async (t) => {
@@ -64,7 +68,7 @@ for (const [what, body, charged] of [
 
 test('a client that leaves after [DONE] ends an upstream that does not', async (t) => {
   const body = [SAID, USAGE, DONE];
-  const world = await startWorld(t, { behave: () => ({ headers: SSE, body, stallAfter: 3 }) });
+  const world = await startGatewayInProcess(t, { behave: () => ({ headers: SSE, body, stallAfter: 3 }) });
   const { key, accountId } = await world.account();
   await new Promise<void>((resolve) => {
     const request = httpRequest(`${world.url}/v1/chat/completions`, {
@@ -90,7 +94,7 @@ test('a client that leaves after [DONE] ends an upstream that does not', async (
 
 test('usage that is reported before the model has written is not taken for the whole', async (t) => {
   const early = 'data: {"choices":[],"usage":{"prompt_tokens":30,"completion_tokens":0}}\n\n';
-  const world = await startWorld(t, {
+  const world = await startGatewayInProcess(t, {
     behave: () => ({ headers: SSE, body: [early, SAID, DONE], breakAfter: 2 }),
   });
   const { key, accountId } = await world.account();
@@ -108,7 +112,7 @@ test('an error beside a last chunk is an error', async (t) => {
     'data: {"id":"x","error":{"code":"server_error","message":"Disconnected"},"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}\n\n',
     DONE,
   ];
-  const world = await startWorld(t, { behave: () => ({ headers: SSE, body }) });
+  const world = await startGatewayInProcess(t, { behave: () => ({ headers: SSE, body }) });
   const { key, accountId } = await world.account();
   t.equal(await (await world.chat(key, STREAM)).text(), body.join(''));
   t.match(await lastCharge(world, accountId), { outcome: 'upstream_error', usage: { output: 2 } });

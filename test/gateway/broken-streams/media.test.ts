@@ -1,5 +1,5 @@
 import { type Expected, type Piece, tokensOf } from '../../helper/broken-stream.ts';
-import { silentWav } from '../../helper/media-world.ts';
+import { silentWav } from '../../helper/media-gateway.ts';
 import { breakEverywhere, type StreamFormat } from './every-break.ts';
 
 const event = (data: { type: string } & Record<string, unknown>): string =>
@@ -8,7 +8,7 @@ const ERROR = event({
   type: 'error',
   error: { type: 'image_generation_server_error', code: 'image_generation_failed', message: 'It failed.' },
 });
-/** What `maxOutputTokens` is in media-world.ts. */
+/** What `maxOutputTokens` is in media-gateway.ts. */
 const MOST_OUTPUT = 500;
 
 /** Two pictures with a sketch each: the middle is after the first picture and the second one's sketch. */

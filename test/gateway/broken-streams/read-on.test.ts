@@ -1,9 +1,9 @@
 import { type Test, test } from 'tap';
 import {
-  type BreakingWorld,
   type Expected,
   type Piece,
-  startBreakingWorld,
+  type ScriptedGateway,
+  startScriptedGateway,
 } from '../../helper/broken-stream.ts';
 
 const HEADERS = { 'content-type': 'text/event-stream' };
@@ -118,7 +118,7 @@ const FORMATS: readonly Format[] = [
   },
 ];
 
-async function leave(t: Test, world: BreakingWorld, format: Format, more: object = {}): Promise<number> {
+async function leave(t: Test, world: ScriptedGateway, format: Format, more: object = {}): Promise<number> {
   const ended = await world.end({
     path: format.path,
     body: JSON.stringify(format.body),
@@ -137,7 +137,7 @@ async function leave(t: Test, world: BreakingWorld, format: Format, more: object
 }
 
 test('a client that leaves before the usage, which comes a moment later, pays by it', async (t) => {
-  const world = await startBreakingWorld(t);
+  const world = await startScriptedGateway(t);
   for (const format of FORMATS)
     await t.test(format.name, async (st) => void (await leave(st, world, format)));
 
@@ -230,7 +230,7 @@ test('a client that leaves before the usage, which comes a moment later, pays by
 });
 
 test('a provider that goes on after the end of its answer is cancelled, and the client has the whole', async (t) => {
-  const world = await startBreakingWorld(t);
+  const world = await startScriptedGateway(t);
   const end = [chunk({ content: 'Hello' }, 'stop'), data({ choices: [], usage: REPORT }), 'data: [DONE]\n\n'];
   for (const more of [': more\n\n'.repeat(8_000), data({ choices: [] }).repeat(3_000), 'x'.repeat(65_536)]) {
     const ended = await world.end({
@@ -246,7 +246,7 @@ test('a provider that goes on after the end of its answer is cancelled, and the 
 });
 
 test('a response whose last event is over 1 MiB can be gone on with, and is charged by its usage', async (t) => {
-  const world = await startBreakingWorld(t);
+  const world = await startScriptedGateway(t);
   const response = {
     id: 'resp_large',
     error: null,

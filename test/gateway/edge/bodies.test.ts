@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { test } from 'tap';
-import { BODY, POST, type Row, refuseRows, startEdgeWorld } from '../../helper/edge-world.ts';
-import { startMediaWorld } from '../../helper/media-world.ts';
+import { BODY, POST, type Row, refuseRows, startEdgeGateway } from '../../helper/edge-gateway.ts';
+import { ADMIN_TOKEN } from '../../helper/gateway-in-process.ts';
+import { startMediaGateway } from '../../helper/media-gateway.ts';
 import { sendRaw } from '../../helper/raw-http.ts';
-import { ADMIN_TOKEN } from '../../helper/world.ts';
 
 const JSON_TYPE = 'Content-Type: application/json\r\n';
 const sent = (body: string | Buffer, more = ''): Row[1] => {
@@ -65,11 +65,11 @@ const NOT_JSON: Row[] = [
 const INHERITED = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf'];
 
 test('a compressed body is 415, as it would be judged by what it is not', async (t) => {
-  await refuseRows(t, await startEdgeWorld(t), COMPRESSED);
+  await refuseRows(t, await startEdgeGateway(t), COMPRESSED);
 });
 
 test('Content-Encoding: identity is no encoding, and does not go upstream', async (t) => {
-  const { url, head, provider } = await startEdgeWorld(t);
+  const { url, head, provider } = await startEdgeGateway(t);
   for (const coding of ['identity', 'Identity', '']) {
     t.equal((await sendRaw(url, sent(BODY, `Content-Encoding: ${coding}\r\n`)(head)))?.status, 200);
   }
@@ -77,15 +77,15 @@ test('Content-Encoding: identity is no encoding, and does not go upstream', asyn
 });
 
 test('what is not UTF-8 is refused', async (t) => {
-  await refuseRows(t, await startEdgeWorld(t), UTF8);
+  await refuseRows(t, await startEdgeGateway(t), UTF8);
 });
 
 test('what is not one JSON object is refused', async (t) => {
-  await refuseRows(t, await startEdgeWorld(t), NOT_JSON);
+  await refuseRows(t, await startEdgeGateway(t), NOT_JSON);
 });
 
 test('a model that is called like an inherited property does not exist', async (t) => {
-  const world = await startEdgeWorld(t);
+  const world = await startEdgeGateway(t);
   const rows = INHERITED.flatMap((name): Row[] => [
     [name, sent(`{"model":"${name}","messages":[]}`), 404, 'model_not_found'],
     [
@@ -103,14 +103,14 @@ test('a model that is called like an inherited property does not exist', async (
 });
 
 test('a model that is named by inheritance only is not named', async (t) => {
-  await refuseRows(t, await startEdgeWorld(t), [
+  await refuseRows(t, await startEdgeGateway(t), [
     ['in __proto__', sent('{"__proto__":{"model":"flat"},"messages":[]}'), 400, 'model_required'],
     ['in constructor', sent('{"constructor":{"prototype":{"model":"flat"}}}'), 400, 'model_required'],
   ]);
 });
 
 test('fields that are called like inherited properties pass as they came, and change nothing here', async (t) => {
-  const { url, head, provider } = await startEdgeWorld(t);
+  const { url, head, provider } = await startEdgeGateway(t);
   const body = `{"model":"flat","messages":[],"__proto__":{"stream":true,"polluted":1},"constructor":{"prototype":{"polluted":1}}}`;
   t.equal((await sendRaw(url, sent(body)(head)))?.status, 200);
   t.equal((await provider.request(0)).body.toString(), body);
@@ -118,7 +118,7 @@ test('fields that are called like inherited properties pass as they came, and ch
 });
 
 test('inherited names in queries, headers and forms are names like others', async (t) => {
-  const world = await startMediaWorld(t);
+  const world = await startMediaGateway(t);
   const { key } = await world.account();
   const inherited = Object.fromEntries(INHERITED.map((name) => [name.toLowerCase(), 'x']));
   t.equal((await world.chat(key, {}, inherited)).status, 200, 'headers');
@@ -134,7 +134,7 @@ test('inherited names in queries, headers and forms are names like others', asyn
 });
 
 test('inherited names are no fields of the keys API and the operator API, and may be what a key allows', async (t) => {
-  const { api, owner } = await startEdgeWorld(t);
+  const { api, owner } = await startEdgeGateway(t);
   for (const name of INHERITED) {
     // As text: an object literal would set the prototype.
     const body = JSON.parse(`{"name":"a","${name}":{"is_active":false}}`);

@@ -1,13 +1,13 @@
 import { test } from 'tap';
-import { BODY, LENGTH, POST, startEdgeWorld } from '../../helper/edge-world.ts';
+import { BODY, LENGTH, POST, startEdgeGateway } from '../../helper/edge-gateway.ts';
+import { TEST_SERVER } from '../../helper/gateway-in-process.ts';
 import { openRaw, sendRaw } from '../../helper/raw-http.ts';
-import { TEST_SERVER } from '../../helper/world.ts';
 
 const HEALTH = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n';
 const EXPECT = 'Expect: 100-continue\r\n';
 
 test('Expect: 100-continue is met when the body is wanted, and the call goes on', async (t) => {
-  const { url, head, provider } = await startEdgeWorld(t);
+  const { url, head, provider } = await startEdgeGateway(t);
   const connection = openRaw(url);
   connection.send(`${POST}${head}${LENGTH}${EXPECT}\r\n`);
   t.equal((await connection.next())?.status, 100);
@@ -18,7 +18,7 @@ test('Expect: 100-continue is met when the body is wanted, and the call goes on'
 });
 
 test('Expect: 100-continue of a call that is refused by its head is not met: no body need be sent', async (t) => {
-  const { url, head, provider } = await startEdgeWorld(t, {
+  const { url, head, provider } = await startEdgeGateway(t, {
     config: { server: { ...TEST_SERVER, bodyLimitBytes: 1_000 } },
   });
   t.equal((await sendRaw(url, `${POST}Host: a\r\n${LENGTH}${EXPECT}\r\n`))?.status, 401);
@@ -29,7 +29,7 @@ test('Expect: 100-continue of a call that is refused by its head is not met: no 
 });
 
 test('any other Expect is 417', async (t) => {
-  const { url, head, provider } = await startEdgeWorld(t);
+  const { url, head, provider } = await startEdgeGateway(t);
   const answer = await sendRaw(url, `${POST}${head}${LENGTH}Expect: 200-ok\r\n\r\n${BODY}`);
   t.equal(answer?.status, 417);
   t.match(JSON.parse(answer?.body ?? ''), { error: { code: 'invalid_request' } });
@@ -37,7 +37,7 @@ test('any other Expect is 417', async (t) => {
 });
 
 test('Connection cannot take away what the gateway adds or judges', async (t) => {
-  const { url, head, provider } = await startEdgeWorld(t);
+  const { url, head, provider } = await startEdgeGateway(t);
   const named = 'Connection: authorization, content-length, host, x-request-id, accept-encoding\r\n';
   t.equal((await sendRaw(url, `${POST}${head}${named}${LENGTH}\r\n${BODY}`))?.status, 200);
   const { headers, body } = await provider.request(0);
@@ -46,7 +46,7 @@ test('Connection cannot take away what the gateway adds or judges', async (t) =>
 });
 
 test('pipelined requests are answered in their order', async (t) => {
-  const { url, head } = await startEdgeWorld(t);
+  const { url, head } = await startEdgeGateway(t);
   const connection = openRaw(url);
   connection.send(`${POST}${head}${LENGTH}\r\n${BODY}${HEALTH}`);
   t.match(await connection.next(), { status: 200, body: /usage/ });
@@ -55,7 +55,7 @@ test('pipelined requests are answered in their order', async (t) => {
 });
 
 test('a request that is refused before its body was read does not make a request of that body', async (t) => {
-  const { url, provider } = await startEdgeWorld(t);
+  const { url, provider } = await startEdgeGateway(t);
   const connection = openRaw(url);
   connection.send(`${POST}Host: a\r\nContent-Length: 100000\r\n\r\n${HEALTH}`);
   t.equal((await connection.next())?.status, 401);
@@ -64,7 +64,7 @@ test('a request that is refused before its body was read does not make a request
 });
 
 test('garbage behind a call is answered behind it: the call keeps its own answer', async (t) => {
-  const { url, head, owner, book, settled } = await startEdgeWorld(t);
+  const { url, head, owner, book, settled } = await startEdgeGateway(t);
   const connection = openRaw(url);
   connection.send(`${POST}${head}${LENGTH}\r\n${BODY}GARBAGE\r\n\r\nGARBAGE\r\n\r\n`);
   t.match(await connection.next(), { status: 200, body: /usage/ });
@@ -77,7 +77,7 @@ test('garbage behind a call is answered behind it: the call keeps its own answer
 });
 
 test('data behind a call with Connection: close is ignored', async (t) => {
-  const { url, head } = await startEdgeWorld(t);
+  const { url, head } = await startEdgeGateway(t);
   const connection = openRaw(url);
   connection.send(`${POST}${head}Connection: close\r\n${LENGTH}\r\n${BODY}${HEALTH}`);
   t.match(await connection.next(), { status: 200, body: /usage/ });
@@ -85,7 +85,7 @@ test('data behind a call with Connection: close is ignored', async (t) => {
 });
 
 test('a client that keeps its half of a refused connection open, and goes on sending, is cut', async (t) => {
-  const { url } = await startEdgeWorld(t);
+  const { url } = await startEdgeGateway(t);
   const connection = openRaw(url, { allowHalfOpen: true });
   connection.send('GARBAGE\r\n\r\n');
   t.equal((await connection.next())?.status, 400);
@@ -96,7 +96,7 @@ test('a client that keeps its half of a refused connection open, and goes on sen
 });
 
 test('a body that ends before its Content-Length reaches no upstream, and the process lives', async (t) => {
-  const { url, head, owner, provider, chat } = await startEdgeWorld(t);
+  const { url, head, owner, provider, chat } = await startEdgeGateway(t);
   const connection = openRaw(url, { allowHalfOpen: true });
   connection.send(`${POST}${head}Content-Length: 100\r\n\r\n${BODY}`);
   connection.socket.end();

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { startMediaWorld } from '../../helper/media-world.ts';
+import { startMediaGateway } from '../../helper/media-gateway.ts';
 
 const DEPTH = 100_000;
 /** Where each level is long. */
@@ -41,7 +41,7 @@ const NESTED: readonly (readonly [field: string, kinds: readonly (keyof typeof D
 
 for (const [path, model] of Object.entries(MODELS)) {
   test(`JSON of a depth of ${DEPTH} at ${path} is judged, sent on or refused, and never a fault`, async (t) => {
-    const world = await startMediaWorld(t, () => ({ body: {} }));
+    const world = await startMediaGateway(t, () => ({ body: {} }));
     const account = await world.account({ credits: 1_000_000_000 });
     for (const [field, kinds] of NESTED) {
       for (const kind of kinds) {
@@ -55,7 +55,7 @@ for (const [path, model] of Object.entries(MODELS)) {
 }
 
 test('deep JSON at the keys API and the operator API is refused as a wrong value', async (t) => {
-  const world = await startMediaWorld(t);
+  const world = await startMediaGateway(t);
   const { key } = await world.account();
   for (const path of ['/api/keys/', '/api/keys/1/explain/', '/api/admin/accounts/']) {
     for (const field of ['name', 'allowed_models', 'model', 'email', '__proto__']) {
@@ -75,7 +75,7 @@ const STREAMS = {
 
 for (const [path, [said, event]] of Object.entries(STREAMS)) {
   test(`a stream at ${path} that breaks off is charged by its deep tools: depth makes no call free`, async (t) => {
-    const world = await startMediaWorld(t, () => ({
+    const world = await startMediaGateway(t, () => ({
       headers: { 'content-type': 'text/event-stream' },
       body: [event, 'data: {}\n\n'],
       breakAfter: 1,

@@ -6,8 +6,8 @@ import {
   POST,
   type Row,
   refuseRows,
-  startEdgeWorld,
-} from '../../helper/edge-world.ts';
+  startEdgeGateway,
+} from '../../helper/edge-gateway.ts';
 import { sendRaw } from '../../helper/raw-http.ts';
 
 const lengths = (...values: string[]) => values.map((value) => `Content-Length: ${value}\r\n`).join('');
@@ -80,19 +80,19 @@ const HEADERS: Row[] = [
 ];
 
 test('a request whose end could be seen in two places is refused', async (t) => {
-  await refuseRows(t, await startEdgeWorld(t), CONFLICTING);
+  await refuseRows(t, await startEdgeGateway(t), CONFLICTING);
 });
 
 test('chunks that break the grammar are refused', async (t) => {
-  await refuseRows(t, await startEdgeWorld(t), CHUNKS);
+  await refuseRows(t, await startEdgeGateway(t), CHUNKS);
 });
 
 test('headers that break the grammar, or are too large, are refused', async (t) => {
-  await refuseRows(t, await startEdgeWorld(t), HEADERS);
+  await refuseRows(t, await startEdgeGateway(t), HEADERS);
 });
 
 test('chunks as they should be are read, and their extensions and trailers do not go upstream', async (t) => {
-  const { url, head, provider } = await startEdgeWorld(t);
+  const { url, head, provider } = await startEdgeGateway(t);
   const body = `1e;a=b\r\n${BODY}\r\n0\r\nAuthorization: Bearer trailer\r\n\r\n`;
   for (const coding of ['chunked', 'CHUNKED', '\tchunked']) {
     const answer = await sendRaw(url, `${POST}${head}Transfer-Encoding: ${coding}\r\n\r\n${body}`);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'tap';
 import { startDemoProvider } from '../../../src/demo/demo-provider.ts';
-import { makePlace, startGateway } from '../../helper/gateway-process.ts';
+import { makePlace, startGatewayProcess } from '../../helper/gateway-process.ts';
 import { makeOwner } from '../../helper/owner.ts';
 
 /** Files that this process, and so each of its children, may have open. */
@@ -17,7 +17,7 @@ test(`${SOCKETS} idle sockets: calls are answered, and each is closed when its t
 }, async (t) => {
   const provider = await startDemoProvider({ record: true });
   t.teardown(() => provider.close());
-  const gateway = await startGateway(t, makePlace(t, provider.url));
+  const gateway = await startGatewayProcess(t, makePlace(t, provider.url));
   const owner = await makeOwner(gateway, 1_000);
   const { hostname, port } = new URL(gateway.url);
   const sockets: Socket[] = [];

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type Test, test } from 'tap';
-import { startWorld, testCatalog, testConfig } from '../../helper/world.ts';
+import { startGatewayInProcess, testCatalog, testConfig } from '../../helper/gateway-in-process.ts';
 
 type Act = string | Buffer | ((socket: Socket) => void);
 
@@ -28,7 +28,9 @@ async function startOddUpstream(t: Test) {
     requestTimeoutMs: 3_000,
   };
   const { port } = server.address() as AddressInfo;
-  const world = await startWorld(t, { config: { catalog: testCatalog(`http://127.0.0.1:${port}`), limits } });
+  const world = await startGatewayInProcess(t, {
+    config: { catalog: testCatalog(`http://127.0.0.1:${port}`), limits },
+  });
   const { accountId, key } = await world.account();
   return {
     /** The call, what it came to, and its one row in the ledger. */

@@ -1,11 +1,11 @@
 import { test } from 'tap';
-import { startWorld } from '../../helper/world.ts';
+import { startGatewayInProcess } from '../../helper/gateway-in-process.ts';
 
 const BODY = JSON.stringify({ model: 'flat', messages: [] });
 
 for (const name of ['api_key', 'key', 'access_token', 'Authorization', 'x-api-key']) {
   test(`a key that stands in the query as ${name} only is no key: 401`, async (t) => {
-    const { url, account, provider } = await startWorld(t, { behave: () => undefined });
+    const { url, account, provider } = await startGatewayInProcess(t, { behave: () => undefined });
     const { key } = await account();
     for (const [method, path] of [
       ['POST', '/v1/chat/completions'],
@@ -27,7 +27,7 @@ for (const name of ['api_key', 'key', 'access_token', 'Authorization', 'x-api-ke
 }
 
 test('a key in the query beside one in the header is refused, and does not go upstream', async (t) => {
-  const { api, account, provider } = await startWorld(t, { behave: () => undefined });
+  const { api, account, provider } = await startGatewayInProcess(t, { behave: () => undefined });
   const { key } = await account();
   const encoded = [...key].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
   for (const query of [
@@ -45,7 +45,7 @@ test('a key in the query beside one in the header is refused, and does not go up
 });
 
 test('a query without a key goes upstream as it came', async (t) => {
-  const { api, account, provider } = await startWorld(t, { behave: () => undefined });
+  const { api, account, provider } = await startGatewayInProcess(t, { behave: () => undefined });
   const { key } = await account();
   const query = '?beta=true&a=%zz&b=%E2%82%AC&key=other';
   t.equal((await api('POST', `/v1/chat/completions${query}`, key, BODY)).status, 200);

@@ -1,7 +1,7 @@
 import { test } from 'tap';
-import { BODY, POST, startEdgeWorld } from '../../helper/edge-world.ts';
+import { BODY, POST, startEdgeGateway } from '../../helper/edge-gateway.ts';
+import { TEST_SERVER } from '../../helper/gateway-in-process.ts';
 import { openRaw, type RawAnswer } from '../../helper/raw-http.ts';
-import { TEST_SERVER } from '../../helper/world.ts';
 
 const HEAD_MS = 300;
 const BODY_MS = 900;
@@ -55,7 +55,7 @@ async function drip(
 }
 
 test('clients that are slow with a head or a body are told 408 and cut', async (t) => {
-  const { url, head, owner, chat, provider, ledger, settled } = await startEdgeWorld(t, {
+  const { url, head, owner, chat, provider, ledger, settled } = await startEdgeGateway(t, {
     config: { server },
   });
   const slow = Object.entries(SLOW).map(async ([what, pieces]) => {
@@ -73,7 +73,7 @@ test('clients that are slow with a head or a body are told 408 and cut', async (
 });
 
 test('a connection that is kept alive is not cut while a long answer is under way', async (t) => {
-  const { url, head } = await startEdgeWorld(t, {
+  const { url, head } = await startEdgeGateway(t, {
     config: { server },
     behave: () => ({ delayMs: BODY_MS + 2 * CHECKED_EVERY_MS }),
   });

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { BODY, LENGTH, POST, type Row, refuseRows, startEdgeWorld } from '../../helper/edge-world.ts';
+import { BODY, LENGTH, POST, type Row, refuseRows, startEdgeGateway } from '../../helper/edge-gateway.ts';
 import { sendRaw } from '../../helper/raw-http.ts';
 
 const at = (target: string, method = 'POST'): Row[1] => {
@@ -98,27 +98,27 @@ const VERSIONS: Row[] = [
 ];
 
 test('a path that is no endpoint in its one spelling is refused', async (t) => {
-  await refuseRows(t, await startEdgeWorld(t), PATHS);
+  await refuseRows(t, await startEdgeGateway(t), PATHS);
 });
 
 test('an absolute-form target is refused, wherever it points', async (t) => {
-  await refuseRows(t, await startEdgeWorld(t), ABSOLUTE);
+  await refuseRows(t, await startEdgeGateway(t), ABSOLUTE);
 });
 
 test('methods that an endpoint does not have are refused', async (t) => {
-  await refuseRows(t, await startEdgeWorld(t), METHODS);
+  await refuseRows(t, await startEdgeGateway(t), METHODS);
 });
 
 test('a request without one valid Host is refused', async (t) => {
-  await refuseRows(t, await startEdgeWorld(t), HOSTS);
+  await refuseRows(t, await startEdgeGateway(t), HOSTS);
 });
 
 test('what is not HTTP/1.0 or HTTP/1.1 is refused', async (t) => {
-  await refuseRows(t, await startEdgeWorld(t), VERSIONS);
+  await refuseRows(t, await startEdgeGateway(t), VERSIONS);
 });
 
 test('what goes upstream is the path of the endpoint, however the client spelled it', async (t) => {
-  const { url, head, provider } = await startEdgeWorld(t);
+  const { url, head, provider } = await startEdgeGateway(t);
   for (const target of [
     '/v1/%63hat/completions',
     '/v1/chat/completions/',
@@ -133,7 +133,7 @@ test('what goes upstream is the path of the endpoint, however the client spelled
 });
 
 test('HTTP/1.0 without a Host is answered, and the connection closed', async (t) => {
-  const { url, owner } = await startEdgeWorld(t);
+  const { url, owner } = await startEdgeGateway(t);
   const request = `${POST.replace('1.1', '1.0')}Authorization: Bearer ${owner.key}\r\n${LENGTH}\r\n${BODY}`;
   const answer = await sendRaw(url, request);
   t.equal(answer?.status, 200);
@@ -141,7 +141,7 @@ test('HTTP/1.0 without a Host is answered, and the connection closed', async (t)
 });
 
 test('HEAD and OPTIONS are answered without a body, and reach no upstream', async (t) => {
-  const { url, head, provider } = await startEdgeWorld(t);
+  const { url, head, provider } = await startEdgeGateway(t);
   t.equal((await sendRaw(url, `HEAD /v1/chat/completions HTTP/1.1\r\n${head}\r\n`))?.status, 404);
   t.equal((await sendRaw(url, `HEAD /v1/models HTTP/1.1\r\n${head}\r\n`))?.status, 200);
   t.equal((await sendRaw(url, 'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n'))?.status, 204);
@@ -150,7 +150,7 @@ test('HEAD and OPTIONS are answered without a body, and reach no upstream', asyn
 });
 
 test('the errors of /v1/messages have the shape of Anthropic however the path is spelled', async (t) => {
-  const { url } = await startEdgeWorld(t);
+  const { url } = await startEdgeGateway(t);
   for (const path of ['/v1/messages', '/v1/%6dessages']) {
     const response = await fetch(`${url}${path}`, { method: 'POST', body: BODY });
     t.match(await response.json(), { type: 'error', error: { type: 'authentication_error' } }, path);
@@ -158,7 +158,7 @@ test('the errors of /v1/messages have the shape of Anthropic however the path is
 });
 
 test('a path that is not there is refused before its body is read', async (t) => {
-  const { url, head } = await startEdgeWorld(t);
+  const { url, head } = await startEdgeGateway(t);
   const upload = `POST /v1/files HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{`;
   t.equal((await sendRaw(url, upload))?.status, 404);
 });

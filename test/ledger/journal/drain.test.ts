@@ -4,8 +4,8 @@ import type { Book } from '../../../src/book/book.ts';
 import type { JournalEntry } from '../../../src/domain/ledger-entry.ts';
 import { openLedger } from '../../../src/ledger/open-ledger.ts';
 import { BUCKETS, bucketOf, journalRedisKey } from '../../../src/ledger/redis/redis-keys.ts';
+import { admissionOf, entriesOf, log, spend, startLedger } from '../../helper/ledger.ts';
 import { accountOn } from '../../helper/ledger-account.ts';
-import { admissionOf, entriesOf, log, spend, startLedgerWorld } from '../../helper/ledger-world.ts';
 import { rejection } from '../../helper/rejection.ts';
 import { until } from '../../helper/until.ts';
 
@@ -13,7 +13,7 @@ import { until } from '../../helper/until.ts';
 const MANY = 501;
 
 test('of drains that ask at once, none resolves where Redis does not answer', async (t) => {
-  const { open, raw, redis } = await startLedgerWorld(t);
+  const { open, raw, redis } = await startLedger(t);
   raw.disconnect();
   await redis.stop();
   const asked = await Promise.allSettled([
@@ -29,7 +29,7 @@ test('of drains that ask at once, none resolves where Redis does not answer', as
 });
 
 test('one drain takes all that its journal holds, however much', async (t) => {
-  const { open, account, raw, second, book } = await startLedgerWorld(t);
+  const { open, account, raw, second, book } = await startLedger(t);
   const other = await second();
   other.drain.abandon();
   const { account: owner, key } = await account({ credits: 1_000 });
@@ -41,7 +41,7 @@ test('one drain takes all that its journal holds, however much', async (t) => {
 });
 
 test('what is settled while a drain is under way is drained after it', async (t) => {
-  const { open, account, raw, book } = await startLedgerWorld(t);
+  const { open, account, raw, book } = await startLedger(t);
   const { account: owner, key } = await account({ credits: 1_000 });
   const draining = open.drain.drainAll();
   await spend(open, admissionOf(key, 1), 1);
@@ -52,7 +52,7 @@ test('what is settled while a drain is under way is drained after it', async (t)
 });
 
 test('entries of an account that cannot be rebuilt keep back none of those behind them', async (t) => {
-  const { open, account, raw, book } = await startLedgerWorld(t);
+  const { open, account, raw, book } = await startLedger(t);
   const { account: owner, key } = await account({ credits: 1_000 });
   await spend(open, admissionOf(key, 1), 1);
   await open.settled();
@@ -72,7 +72,7 @@ test('entries of an account that cannot be rebuilt keep back none of those behin
 });
 
 test('an entry that cannot be read keeps back nothing else, and is counted', async (t) => {
-  const { open, account, raw, book } = await startLedgerWorld(t);
+  const { open, account, raw, book } = await startLedger(t);
   const [first, second] = [await account(), await account()];
   await open.settled();
   const damaged = journalRedisKey(bucketOf(first.account.id));
@@ -95,7 +95,7 @@ test('an entry that cannot be read keeps back nothing else, and is counted', asy
 });
 
 test('once a book is back after a long time, fresh entries are in it at once', async (t) => {
-  const { book, open: other, redis, raw } = await startLedgerWorld(t);
+  const { book, open: other, redis, raw } = await startLedger(t);
   other.drain.abandon();
   const flaky = breakable(book);
   const open = await openLedger({

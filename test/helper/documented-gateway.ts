@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import { DEMO_URL } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
-import { startWorld, type World } from './world.ts';
+import { type InProcessGateway, startGatewayInProcess } from './gateway-in-process.ts';
 
 const CONFIG = new URL('../../config/gateway.yaml', import.meta.url).pathname;
 /** Small, so that a body that is too large is quickly sent. */
@@ -12,7 +12,7 @@ const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
  * A gateway with the demo models of the configuration that is shipped, which the examples of the document name. The header
  * `x-provider` of a call says how the provider fails: `breaks`, `refuses` (the credential), `stalls` or `limits` (429).
  */
-export async function startDocumentedWorld(t: Test): Promise<World> {
+export async function startDocumentedGateway(t: Test): Promise<InProcessGateway> {
   const provider = await startDemoProvider({
     behave: ({ headers }) => {
       switch (headers['x-provider']) {
@@ -32,7 +32,7 @@ export async function startDocumentedWorld(t: Test): Promise<World> {
   t.teardown(() => provider.close());
   const { catalog, limits, server } = loadConfig({ env: { TOLLGATE_CONFIG: CONFIG } });
   const demo = [...catalog].filter(([, { upstream }]) => upstream.url === DEMO_URL);
-  return await startWorld(t, {
+  return await startGatewayInProcess(t, {
     provider,
     config: {
       catalog: new Map(

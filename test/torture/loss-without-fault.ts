@@ -9,15 +9,18 @@ const LAG_MS = 250;
 /** A look at the journal, its commit and what lies between pass through this process so often, there and back. */
 const PASSES = 20;
 /** Where the machine keeps this process waiting for longer, a bound of milliseconds says nothing. */
-const CALM_MS = 25;
+const STALLED_MS = 25;
 const PAUSE_MS = 20;
 
 /**
- * Redis is emptied while calls are made and nothing else is wrong: what is lost must be younger than the journal's lag may
- * be, by the clock of Redis.
+ * Empties Redis while calls are made and nothing else is wrong. By the clock of Redis, no entry that is lost may have
+ * waited in the journal for longer than specification section 5 allows.
  */
-export async function loseInCalm(history: History, { afterMs }: { readonly afterMs: number }): Promise<void> {
-  const { world, model, tally, pulse } = history;
+export async function loseWithoutFault(
+  history: History,
+  { afterMs }: { readonly afterMs: number },
+): Promise<void> {
+  const { world, model, summary, stallMeter } = history;
   // The first account's probe and the rest of a start are over.
   const until = Date.now() + afterMs;
   for (let call = 0; Date.now() < until; call++) {
@@ -34,13 +37,13 @@ export async function loseInCalm(history: History, { afterMs }: { readonly after
   const losses = await Promise.all(world.redis.shards.map(empty));
   for (const loss of losses) noteLoss(history, loss);
   const lagMs = Math.max(...losses.map((loss) => loss.lagMs ?? 0));
-  const lateMs = pulse.worstMs;
-  if (losses.every(({ entries }) => entries.size === 0) || lateMs > CALM_MS)
-    return tally.lostInCalm(undefined);
-  tally.lostInCalm(lagMs);
+  const lateMs = stallMeter.worstMs;
+  if (losses.every(({ entries }) => entries.size === 0) || lateMs > STALLED_MS)
+    return summary.lostWithoutFault(undefined);
+  summary.lostWithoutFault(lagMs);
   const bound = LAG_MS + PASSES * lateMs;
   if (lagMs <= bound) return;
   model.violations.push(
-    `Redis lost an entry that had waited for ${Math.round(lagMs)} ms in calm; ${Math.round(bound)} ms is the most`,
+    `Redis lost an entry that had waited for ${Math.round(lagMs)} ms without a fault; ${Math.round(bound)} ms is the most`,
   );
 }

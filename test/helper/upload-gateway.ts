@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { type GatewayProcess, makePlace, type Place, startGateway } from './gateway-process.ts';
+import { type GatewayProcess, makePlace, type Place, startGatewayProcess } from './gateway-process.ts';
 import { startHashingUpstream } from './hashing-upstream.ts';
 import { makeOwner } from './owner.ts';
 
@@ -12,10 +12,10 @@ const MODELS = `  ears: { upstream: test, category: stt, price: { request: 0.001
 `;
 
 /** A gateway in a process of its own, whose memory and files can be looked at (on Linux), before a hashing upstream. */
-export async function startUploadWorld(t: Test, more = '', env: NodeJS.ProcessEnv = {}) {
+export async function startUploadGateway(t: Test, more = '', env: NodeJS.ProcessEnv = {}) {
   const upstream = await startHashingUpstream(t);
   const place = makePlace(t, upstream.url, env, MODELS + more);
-  const gateway = await startGateway(t, place);
+  const gateway = await startGatewayProcess(t, place);
   const { key } = await makeOwner(gateway, 1_000);
   return { upstream, place, gateway, key };
 }

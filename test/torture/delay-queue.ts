@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
-/** One direction of a connection: bytes pass in order, each held up for as long as `delayMs` says when it comes. */
-export class Lane {
+/** Delays one direction of a connection: each piece is written `delayMs()` after it came, and all in their order. */
+export class DelayQueue {
   readonly #to: Socket;
   readonly #delayMs: () => number;
   readonly #waiting: { bytes: Buffer; at: number }[] = [];
@@ -24,7 +24,7 @@ export class Lane {
     this.#arm();
   }
 
-  /** Ends the connection once everything that was passed is written. */
+  /** Ends the connection once every piece is written. */
   end(): void {
     this.#isEnding = true;
     if (this.#waiting.length === 0) this.#to.end();

@@ -1,9 +1,9 @@
 import type { Test } from 'tap';
+import { type InProcessGateway, startGatewayInProcess, type TestAccount } from './gateway-in-process.ts';
 import { sendRaw } from './raw-http.ts';
-import { startWorld, type TestAccount, type World } from './world.ts';
 
 /** A gateway at which raw bytes are thrown, and the account whose key they carry. */
-export interface EdgeWorld extends World {
+export interface EdgeGateway extends InProcessGateway {
   readonly owner: TestAccount;
   /** Host and Authorization. */
   readonly head: string;
@@ -22,11 +22,11 @@ export const LENGTH = `Content-Length: ${BODY.length}\r\n`;
 export const CHUNKED = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
 export const POST = 'POST /v1/chat/completions HTTP/1.1\r\n';
 
-export async function startEdgeWorld(
+export async function startEdgeGateway(
   t: Test,
-  options: Parameters<typeof startWorld>[1] = {},
-): Promise<EdgeWorld> {
-  const world = await startWorld(t, { behave: () => undefined, ...options });
+  options: Parameters<typeof startGatewayInProcess>[1] = {},
+): Promise<EdgeGateway> {
+  const world = await startGatewayInProcess(t, { behave: () => undefined, ...options });
   const owner = await world.account();
   return { ...world, owner, head: `Host: gateway.test\r\nAuthorization: Bearer ${owner.key}\r\n` };
 }
@@ -35,7 +35,7 @@ export async function startEdgeWorld(
  * Each row: the status and the code that are expected, in the documented shape; nothing at the upstream, nothing in the
  * ledger, nothing held; and the gateway answers the next call.
  */
-export async function refuseRows(t: Test, world: EdgeWorld, rows: readonly Row[]): Promise<void> {
+export async function refuseRows(t: Test, world: EdgeGateway, rows: readonly Row[]): Promise<void> {
   for (const [name, bytes, status, code = 'invalid_request'] of rows) {
     await t.test(name, async (t) => {
       const before = world.provider.requests.length;

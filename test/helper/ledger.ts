@@ -18,7 +18,7 @@ import { type AccountOptions, accountOn } from './ledger-account.ts';
 
 export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 
-export interface LedgerWorld {
+export interface TestLedger {
   readonly book: Book;
   readonly redis: PrivateRedis;
   /** A connection of the test's own. */
@@ -32,7 +32,7 @@ export interface LedgerWorld {
 }
 
 /** A ledger on real Redis and a real SQLite book, without a gateway in front. */
-export async function startLedgerWorld(t: Test): Promise<LedgerWorld> {
+export async function startLedger(t: Test): Promise<TestLedger> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'));
   const book = await openBook({ databaseUrl: undefined, dataDir });
   const redis = await startPrivateRedis(dataDir, log);

@@ -3,14 +3,14 @@ import type { Test } from 'tap';
 import { parseRedisUrl } from '../../src/config/redis-url.ts';
 import { LedgerUnavailable } from '../../src/ledger/ledger.ts';
 import { accountRedisKey, redisKeyPrefix } from '../../src/ledger/redis/redis-keys.ts';
+import { admissionOf, openLedgerOn, spend } from './ledger.ts';
 import { accountOn } from './ledger-account.ts';
-import { admissionOf, openLedgerOn, spend } from './ledger-world.ts';
 import { startCluster } from './redis-cluster.ts';
 import type { RedisProcess } from './redis-process.ts';
 import { until } from './until.ts';
 
 /** Three masters with a replica each, a ledger on them, and one account for each of 12 buckets. */
-export async function startClusterWorld(t: Test, options: { waitReplicas?: number } = {}) {
+export async function startLedgerOnCluster(t: Test, options: { waitReplicas?: number } = {}) {
   const cluster = await startCluster(t, { withReplicas: true, nodeTimeoutMs: 1_000 });
   const { book, open } = await openLedgerOn(t, parseRedisUrl(cluster.url), options);
   const accounts = await Promise.all(
@@ -27,10 +27,10 @@ export async function startClusterWorld(t: Test, options: { waitReplicas?: numbe
   return { cluster, book, open, accounts, master, replica, owned, nameOf };
 }
 
-export type ClusterWorld = Awaited<ReturnType<typeof startClusterWorld>>;
+export type LedgerOnCluster = Awaited<ReturnType<typeof startLedgerOnCluster>>;
 
 /** Calls of 1 credit on every account at once, one after the other in each, until stopped. */
-export function load({ open, accounts }: ClusterWorld) {
+export function load({ open, accounts }: LedgerOnCluster) {
   const tallies = accounts.map(({ key }) => ({ key, held: 0, refused: 0 }));
   let isOn = true;
   const callers = tallies.map(async (tally) => {
@@ -68,7 +68,7 @@ export function load({ open, accounts }: ClusterWorld) {
 /** Every call that was admitted is charged once, and live and book agree. */
 export async function isExact(
   t: Test,
-  { open, book }: ClusterWorld,
+  { open, book }: LedgerOnCluster,
   tallies: ReturnType<typeof load>['tallies'],
 ) {
   await open.sweep.cancelUnanswered();
@@ -85,7 +85,7 @@ export async function isExact(
   }
 }
 
-async function charged(book: ClusterWorld['book'], accountId: number): Promise<number> {
+async function charged(book: LedgerOnCluster['book'], accountId: number): Promise<number> {
   const [row] = await book.usage(accountId, 0, 1_000_000, 'key');
   return row?.calls ?? 0;
 }

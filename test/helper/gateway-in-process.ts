@@ -34,7 +34,7 @@ export interface TestAccount {
   readonly key: string;
 }
 
-export interface World extends Served {
+export interface InProcessGateway extends Served {
   readonly provider: DemoProvider;
   /** An account with one key. Credits in whole credits. */
   account(options?: {
@@ -136,7 +136,7 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
 }
 
 /** A whole gateway on real Redis and the real book, with a scriptable provider behind it; closed at the test's end. */
-export async function startWorld(
+export async function startGatewayInProcess(
   t: Test,
   options: {
     behave?: (request: ReceivedRequest) => Behaviour | undefined;
@@ -144,7 +144,7 @@ export async function startWorld(
     provider?: DemoProvider;
     dataDir?: string;
   } = {},
-): Promise<World> {
+): Promise<InProcessGateway> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'tollgate-'));
   const provider =
     options.provider ?? (await startDemoProvider(options.behave ? { behave: options.behave } : {}));
@@ -168,7 +168,7 @@ export async function startWorld(
 
 let emails = 0;
 
-function actionsOn(served: Served): Pick<World, 'account' | 'chat' | 'api' | 'settled'> {
+function actionsOn(served: Served): Pick<InProcessGateway, 'account' | 'chat' | 'api' | 'settled'> {
   const { book, url } = served;
   const { ledger } = served.ledger;
   const request = (
