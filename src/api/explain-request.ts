@@ -6,7 +6,7 @@ import { ENDPOINTS, type Endpoint } from '../gateway/endpoints.ts';
 import { objectBody, textField } from './body-fields.ts';
 import { ExplainBody, LONGEST_TEXT } from './explain-schema.ts';
 
-/** The call that an explain request asks about; undefined: not said. */
+/** The call that an explain request asks about; undefined: not given. */
 export interface ExplainRequest {
   readonly model: string;
   readonly endpoint: Endpoint | undefined;

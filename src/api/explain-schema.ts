@@ -3,7 +3,7 @@ import { ENDPOINTS } from '../gateway/endpoints.ts';
 import { TEXT_PATTERNS, words } from './docs/fields.ts';
 import { Type } from './docs/json-type.ts';
 
-/** Of every text of an explain request, in characters. */
+/** Longest text of an explain request, in characters. */
 export const LONGEST_TEXT = 1_000;
 
 const text = (description: string, more: object = {}) =>

@@ -107,7 +107,10 @@ async function list(options: RemoteOptions) {
   printTable(HEAD, accounts.map(rowOf));
 }
 
-/** Sent under a key of its own in any case: when the answer is lost, the repeat that is advised changes nothing twice. */
+/**
+ * Changes the balance. Always sends an idempotency key: where the answer is lost, the repeat that is advised changes nothing
+ * twice.
+ */
 async function credit(
   accountId: number,
   amount: number,

@@ -44,12 +44,12 @@ function check(file: string | undefined, { json }: { json?: true }): void {
   }
 }
 
-/** npm runs commands in the folder of the package; this is the folder that the user is in. */
+/** A path relative to the folder that the user is in: npm runs commands in the folder of the package. */
 function fromCaller(file: string): string {
   return resolve(process.env.INIT_CWD ?? '.', file);
 }
 
-/** `path: what would be right`, in its two parts. */
+/** A fault `path: what would be right` in its two parts. */
 function parted(fault: string): { path: string; message: string } {
   const colon = fault.indexOf(': ');
   return { path: fault.slice(0, Math.max(0, colon)), message: fault.slice(colon < 0 ? 0 : colon + 2) };
@@ -57,7 +57,7 @@ function parted(fault: string): { path: string; message: string } {
 
 interface Row {
   readonly model: Model;
-  /** Variables that it waits for; none: it is live. */
+  /** Environment variables that are not set; empty: the upstream is live. */
   readonly waitsFor: readonly string[];
 }
 
@@ -68,7 +68,7 @@ function rowsOf({ catalog, waiting }: Config): Row[] {
   ];
 }
 
-/** Units that cost something. What a cache costs is named where it is not what input costs. */
+/** Prices above 0 by unit; those of the cache only where they differ from the price of input. */
 function priceOf(price: Price): Record<string, string> {
   const units = Object.keys(price) as (keyof Price)[];
   const told = units.filter((unit) =>

@@ -101,7 +101,10 @@ async function create(name: string, options: SettingOptions) {
   if (options.models) await warnOfModels(new GatewayApi(options.url, created.key), options.models);
 }
 
-/** Warns of typing slips, which make a key that can call nothing. Asks with the key itself, which may not be usable from here: then says nothing. */
+/**
+ * Warns of typing slips, which make a key that can call nothing. Asks with the key itself, which may not be usable from
+ * here: then says nothing.
+ */
 async function warnOfModels(asKey: GatewayApi, models: readonly string[]): Promise<void> {
   const answer = await asKey.call<{ data?: { id: string }[] }>('GET', '/v1/models').catch(() => undefined);
   if (!answer?.data) return;

@@ -33,7 +33,7 @@ function commandLine(): Command {
   return program;
 }
 
-/** commander has told its own; the others are told here, in one line. */
+/** The exit code of an error. commander has printed its own errors; all others are printed here, in one line. */
 function exitCodeOf(error: Error): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
   process.stderr.write(`tollgate: ${error.message}\n`);

@@ -4,7 +4,7 @@ import type { Config, Waiting } from './config.ts';
 import type { configFile, ModelSettings } from './schema.ts';
 import type { Unset } from './substitute.ts';
 
-/** Stands in for a missing maxOutputTokens, where output has a price. */
+/** Assumed where maxOutputTokens is missing and output has a price. */
 const DEFAULT_OUTPUT_TOKENS = 16_384;
 
 /**

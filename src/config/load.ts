@@ -19,7 +19,7 @@ const PRIVATE_NETWORKS =
 export class ConfigError extends Error {
   /** Each begins with the path of the field that is wrong. */
   readonly faults: readonly string[];
-  /** Where the faults are: the file, as it was named, the environment, or both. */
+  /** What has the faults: the file, as it was named, the environment, or both. */
   readonly origin: string;
 
   constructor(origin: string, faults: readonly string[]) {
@@ -159,7 +159,7 @@ function checkUpstreamNames(tree: unknown, faults: Faults): void {
   }
 }
 
-/** Undefined where a variable is absent or empty, as `NAME=` in an env file means none. */
+/** The value of a variable; undefined where it is absent or empty, as `NAME=` in an env file means none. */
 function readEnvironment(env: NodeJS.ProcessEnv, faults: Faults) {
   function read<T>(name: string, reader: Read<T>): T | undefined {
     const value = env[name];

@@ -26,7 +26,7 @@ export class Reloader {
     this.#log = parts.log;
   }
 
-  /** One at a time, in the order asked for; resolves when the new catalog is in force, or refused. Never rejects. */
+  /** Reloads, one at a time and in order; resolves when the new catalog is in force, or refused. Never rejects. */
   reload(): Promise<void> {
     this.#last = this.#last.then(() => this.#reload()).catch((error: Error) => this.#refuse(error));
     return this.#last;

@@ -6,7 +6,7 @@ import { compileOrigins, type OriginMatcher } from './origins.ts';
 import { timestamp } from './period.ts';
 import { shared } from './shared.ts';
 
-/** What calls are judged and charged by and keys managed, beside the lists; its name, description and webhook take no part. */
+/** The fields of a key by which calls are checked and charged, beside its lists. Name, description and webhook are left out. */
 export type JudgedKey = Pick<
   KeyRecord,
   'id' | 'accountId' | 'isActive' | 'canManage' | 'expiresAt' | 'spendingLimit' | 'spendingPeriod' | 'version'
@@ -18,8 +18,8 @@ export interface WrittenHours extends ActiveHours {
 }
 
 /**
- * A key made ready to be judged by: parsed once for each version of its record, then used for every request. Of these, a
- * process keeps very many: none holds the record that it was made of, and equal lists are one object.
+ * A key prepared for the checks: parsed once for each version of its record, then used for every request. A process keeps
+ * very many of them: none holds the record that it was made of, and equal lists are one object.
  */
 export interface CompiledKey {
   readonly key: JudgedKey;
@@ -50,7 +50,7 @@ export interface Caller {
   readonly allowMissingOrigin: boolean;
 }
 
-/** What is called. */
+/** The model that is called. */
 export interface Target {
   readonly slug: string;
   readonly category: Category;
@@ -69,7 +69,7 @@ export interface Check<On> {
   check(compiled: CompiledKey, on: On): Refusal | undefined;
 }
 
-/** Throws RangeError where a stored restriction cannot be read: it must not count as none. */
+/** Prepares a key for the checks. Throws RangeError where a stored restriction cannot be read: it must not count as none. */
 export function compileKey({ key, accountVersion, accountActive }: Subject): CompiledKey {
   const { id, accountId, isActive, canManage, expiresAt, spendingLimit, spendingPeriod, version } = key;
   return {
@@ -119,7 +119,7 @@ export function refusalOf(compiled: CompiledKey, caller: Caller): GatewayError |
   return firstRefusal(CALLER_CHECKS, compiled, caller);
 }
 
-/** The same for check 10. */
+/** The first part of check 10 that fails, as the answer to the caller; undefined: all pass. */
 export function modelRefusalOf(compiled: CompiledKey, target: Target): GatewayError | undefined {
   return firstRefusal(MODEL_CHECKS, compiled, target);
 }
