@@ -15,7 +15,7 @@ export const TRACE_SAMPLERS = [
 export type TraceSampler = (typeof TRACE_SAMPLERS)[number];
 
 /** An upstream that is left out because environment variables that it names are not set, with its models. */
-export interface Waiting {
+export interface UnconfiguredUpstream {
   readonly upstream: string;
   readonly variables: readonly string[];
   /** The models. Their upstream has a placeholder for its credential or address: for showing only. */
@@ -59,7 +59,7 @@ export interface Config {
   };
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly catalog: Catalog;
-  readonly waiting: readonly Waiting[];
+  readonly unconfigured: readonly UnconfiguredUpstream[];
   /** Gateway processes that share the port. */
   readonly workers: number;
   readonly adminToken: string | undefined;
