@@ -2,12 +2,12 @@ import { type AddressMatcher, compileRanges, type ParsedAddress } from './addres
 import { type ErrorCode, GatewayError } from './errors.ts';
 import { type ActiveHours, isWithin, parseActiveHours } from './hours.ts';
 import type { Category, KeyRecord, Subject } from './key.ts';
+import { memoized } from './memoized.ts';
 import { compileOrigins, type OriginMatcher } from './origins.ts';
 import { timestamp } from './period.ts';
-import { shared } from './shared.ts';
 
 /** The fields of a key by which calls are checked and charged, beside its lists. Name, description and webhook are left out. */
-export type JudgedKey = Pick<
+export type CheckedKey = Pick<
   KeyRecord,
   'id' | 'accountId' | 'isActive' | 'canManage' | 'expiresAt' | 'spendingLimit' | 'spendingPeriod' | 'version'
 >;
@@ -22,7 +22,7 @@ export interface WrittenHours extends ActiveHours {
  * very many of them: none holds the record that it was made of, and equal lists are one object.
  */
 export interface CompiledKey {
-  readonly key: JudgedKey;
+  readonly key: CheckedKey;
   readonly accountVersion: number;
   readonly accountActive: boolean;
   /** Undefined: always active. */
@@ -86,16 +86,18 @@ export function compileKey({ key, accountVersion, accountActive }: Subject): Com
   };
 }
 
-const hoursOf = shared((text: string): WrittenHours => {
+const hoursOf = memoized((text: string): WrittenHours => {
   const hours = parseActiveHours(text);
   if (!hours) throw new RangeError(`not active hours: ${text}`);
   return { text, ...hours };
 });
-const addressesOf = shared(compileRanges);
-const originsOf = shared(compileOrigins);
-const modelsOf = shared((slugs: readonly string[]): ReadonlySet<string> => new Set(slugs));
-const categoriesOf = shared((categories: readonly Category[]): ReadonlySet<Category> => new Set(categories));
-const countriesOf = shared((codes: readonly string[]): ReadonlySet<string> => new Set(codes));
+const addressesOf = memoized(compileRanges);
+const originsOf = memoized(compileOrigins);
+const modelsOf = memoized((slugs: readonly string[]): ReadonlySet<string> => new Set(slugs));
+const categoriesOf = memoized(
+  (categories: readonly Category[]): ReadonlySet<Category> => new Set(categories),
+);
+const countriesOf = memoized((codes: readonly string[]): ReadonlySet<string> => new Set(codes));
 
 /** Checks 3 to 8 of specification section 3, in its order. */
 export const CALLER_CHECKS: readonly Check<Caller>[] = [

@@ -67,8 +67,8 @@ type MakeGauge = (
 
 function ledgerGauges(gauge: MakeGauge, ledger: GaugeParts['ledger']): void {
   // Read once for each scrape, for the gauges that share the answer.
-  const backlog = shared(() => ledger.backlog());
-  const faults = shared(() => ledger.check());
+  const backlog = oneAtATime(() => ledger.backlog());
+  const faults = oneAtATime(() => ledger.check());
   gauge('tollgate_open_settlements', 'sum', 'Charges that Redis has not confirmed yet', () =>
     ledger.openSettlements(),
   );
@@ -128,8 +128,8 @@ function isUp(asked: Promise<unknown>): Promise<number> {
   );
 }
 
-/** Asks once for all who ask before the answer is there. */
-function shared<T>(ask: () => Promise<T>): () => Promise<T> {
+/** An `ask` of which one run is under way at most: whoever asks meanwhile gets its answer, too. */
+function oneAtATime<T>(ask: () => Promise<T>): () => Promise<T> {
   let asked: Promise<T> | undefined;
   return () => {
     asked ??= ask().finally(() => {

@@ -8,7 +8,7 @@ const OVERHEAD = 60;
  * thousand keys need not hold a hundred thousand copies. Results must not be changed. Dropping them costs memory only: the
  * next of equal sources is compiled once more.
  */
-export function shared<Source extends string | readonly string[], Result>(
+export function memoized<Source extends string | readonly string[], Result>(
   compile: (source: Source) => Result,
 ): (source: Source) => Result {
   const results = new Map<string, Result>();
