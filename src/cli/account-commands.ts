@@ -2,8 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import type { OperatorAccountView } from '../api/views/account-view.ts';
 import { accountViewCommands } from './account-views.ts';
-import { credits, id, type RemoteOptions, remote, withAccountId as withId } from './arguments.ts';
-import { Failure, Refused } from './failure.ts';
+import {
+  credits,
+  Failure,
+  id,
+  Refused,
+  type RemoteOptions,
+  remote,
+  withAccountId as withId,
+} from './arguments.ts';
 import { ACCOUNTS, operatorApi } from './gateway-api.ts';
 import { showNewKey } from './key-commands.ts';
 import { exactCredits, print, printJson, printTable } from './print.ts';

@@ -5,7 +5,7 @@ import { ConfigError, loadConfig } from '../config/load.ts';
 import { configSchemaText } from '../config/schema.ts';
 import type { Model, Price } from '../domain/catalog.ts';
 import { isPriced, priceInCredits } from '../domain/price.ts';
-import { Failure } from './failure.ts';
+import { Failure } from './arguments.ts';
 import { print, printJson, printTable } from './print.ts';
 
 /** `tollgate config …`: the file, without a gateway. */
@@ -61,10 +61,12 @@ interface Row {
   readonly waitsFor: readonly string[];
 }
 
-function rowsOf({ catalog, waiting }: Config): Row[] {
+function rowsOf({ catalog, unconfigured }: Config): Row[] {
   return [
     ...[...catalog.values()].map((model) => ({ model, waitsFor: [] })),
-    ...waiting.flatMap(({ models, variables }) => models.map((model) => ({ model, waitsFor: variables }))),
+    ...unconfigured.flatMap(({ models, variables }) =>
+      models.map((model) => ({ model, waitsFor: variables })),
+    ),
   ];
 }
 
@@ -88,7 +90,7 @@ function facts(config: Config) {
       free: !isPriced(model.price),
       price: priceOf(model.price),
     })),
-    unset: config.waiting.map(({ upstream, variables }) => ({ upstream, variables })),
+    unset: config.unconfigured.map(({ upstream, variables }) => ({ upstream, variables })),
     warnings: config.warnings,
   };
 }

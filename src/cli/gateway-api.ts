@@ -1,5 +1,4 @@
-import { type RemoteOptions, secret } from './arguments.ts';
-import { Failure, Refused } from './failure.ts';
+import { Failure, Refused, type RemoteOptions, secret } from './arguments.ts';
 
 /** Longer than any answer of these routes takes, also when the book is out of reach. */
 const ANSWER_WITHIN_MS = 30_000;

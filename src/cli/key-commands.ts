@@ -1,8 +1,15 @@
 import { type Command, Option } from 'commander';
 import type { KeyView } from '../api/views/key-view.ts';
 import { CATEGORIES, SPENDING_PERIODS } from '../domain/key.ts';
-import { credits, id, list as listArgument, type RemoteOptions, remote, secret } from './arguments.ts';
-import { Failure } from './failure.ts';
+import {
+  credits,
+  Failure,
+  id,
+  list as listArgument,
+  type RemoteOptions,
+  remote,
+  secret,
+} from './arguments.ts';
 import { GatewayApi, operatorApi } from './gateway-api.ts';
 import { exactCredits, print, printJson, printTable, shortCell } from './print.ts';
 

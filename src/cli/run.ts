@@ -1,8 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../config/version.ts';
 import { accountCommands } from './account-commands.ts';
+import { Failure } from './arguments.ts';
 import { configCommands } from './config-commands.ts';
-import { Failure } from './failure.ts';
 import { keyCommands } from './key-commands.ts';
 import { reconcileCommand } from './reconcile-command.ts';
 import { startCommand } from './start-command.ts';
