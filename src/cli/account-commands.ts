@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import type { OperatorAccountView } from '../api/views/account-view.ts';
+import type { AccountPageView, OperatorAccountView } from '../api/views/account-view.ts';
 import { accountViewCommands } from './account-views.ts';
 import {
   credits,
@@ -103,10 +103,7 @@ async function list(options: RemoteOptions) {
   const accounts: OperatorAccountView[] = [];
   for (let after: string | null = ''; after !== null; ) {
     const query = `?limit=${PAGE}${after ? `&after=${encodeURIComponent(after)}` : ''}`;
-    const page: { accounts: OperatorAccountView[]; next: string | null } = await api.call(
-      'GET',
-      `${ACCOUNTS}${query}`,
-    );
+    const page: AccountPageView = await api.call('GET', `${ACCOUNTS}${query}`);
     accounts.push(...page.accounts);
     after = page.next;
   }

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
-import type { KeyView } from '../api/views/key-view.ts';
+import type { CreatedKeyView, KeyListView, KeyView } from '../api/views/key-view.ts';
+import type { ModelListView } from '../api/views/model-view.ts';
 import { CATEGORIES, SPENDING_PERIODS } from '../domain/key.ts';
 import {
   credits,
@@ -102,7 +103,7 @@ function settingsOf(options: SettingOptions) {
 async function create(name: string, options: SettingOptions) {
   const { api, path } = keysApi(options);
   const settings = settingsOf({ ...options, name });
-  const created = await api.call<{ id: number; key: string }>('POST', path, settings);
+  const created = await api.call<CreatedKeyView>('POST', path, settings);
   if (options.json) printJson(created);
   else showNewKey(created);
   if (options.models) await warnOfModels(new GatewayApi(options.url, created.key), options.models);
@@ -113,7 +114,7 @@ async function create(name: string, options: SettingOptions) {
  * here: then says nothing.
  */
 async function warnOfModels(asKey: GatewayApi, models: readonly string[]): Promise<void> {
-  const answer = await asKey.call<{ data?: { id: string }[] }>('GET', '/v1/models').catch(() => undefined);
+  const answer = await asKey.call<Partial<ModelListView>>('GET', '/v1/models').catch(() => undefined);
   if (!answer?.data) return;
   const known = new Set(answer.data.map((model) => model.id));
   const unknown = models.filter((model) => !known.has(model));
@@ -143,7 +144,7 @@ export function showNewKey({ id, key }: { readonly id: number; readonly key: str
 
 async function list(options: KeyOptions) {
   const { api, path } = keysApi(options);
-  const answer = await api.call<{ keys: KeyView[] }>('GET', path);
+  const answer = await api.call<KeyListView>('GET', path);
   if (options.json) return printJson(answer);
   printTable(HEAD, answer.keys.map(rowOf));
 }
