@@ -27,13 +27,13 @@ test('the shipped file loads without any key, and warns once for each upstream l
 });
 
 test('the shipped file has real models of every modality, priced or free, each waiting for a variable by name', async (t) => {
-  const { waiting } = loadConfig({ env: {}, file: 'config/gateway.yaml' });
-  t.match(waiting, [
+  const { unconfigured } = loadConfig({ env: {}, file: 'config/gateway.yaml' });
+  t.match(unconfigured, [
     { upstream: 'openai', variables: ['OPENAI_API_KEY'] },
     { upstream: 'anthropic', variables: ['ANTHROPIC_API_KEY'] },
     { upstream: 'videos', variables: ['VIDEOS_URL', 'VIDEOS_API_KEY'] },
   ]);
-  const models = waiting.flatMap((one) => one.models);
+  const models = unconfigured.flatMap((one) => one.models);
   t.same(new Set(models.map(({ category }) => category)), new Set(CATEGORIES));
   const free = models.filter(({ price }) => !isPriced(price)).map(({ slug }) => slug);
   t.same(free, ['omni-moderation-latest']);
@@ -58,7 +58,7 @@ test('the shipped file has the models of both providers when their keys are set'
   const config = loadConfig({ env, file: 'config/gateway.yaml' });
   t.equal(config.catalog.get('gpt-4o-mini')?.price.cachedInput, 75_000n);
   t.equal(config.catalog.get('claude-sonnet-5-5')?.upstream.format, 'anthropic');
-  t.match(config.waiting, [{ upstream: 'videos' }]);
+  t.match(config.unconfigured, [{ upstream: 'videos' }]);
 });
 
 test('the demo upstream needs no key', async (t) => {

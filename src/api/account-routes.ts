@@ -16,7 +16,7 @@ export type AccountDeps = AlertRouteDeps;
 
 const docs = { tags: ['Account'], security: BY_KEY };
 
-/** What an owner sees and sets of their account with a key (specification section 7). */
+/** The owner's routes for their account, its ledger, usage and alerts (specification section 7). */
 export function accountRoutes(deps: AccountDeps): FastifyPluginAsync {
   return async (app) => {
     speakJson(app);
@@ -76,7 +76,7 @@ function updateRoute(app: FastifyInstance, deps: AccountDeps): void {
   });
 }
 
-/** Accounts are never removed, so one that a key belongs to is there. */
+/** The account of a key. Throws `account_not_found`, which does not happen: accounts are never removed. */
 function existing(account: AccountRecord | undefined): AccountRecord {
   if (account === undefined) throw new GatewayError('account_not_found', 'This account does not exist.');
   return account;

@@ -29,7 +29,7 @@ export async function accountOf(book: Book, request: FastifyRequest): Promise<Ac
   return account;
 }
 
-/** Passes a result of the book on, and EmailTaken as 409 `email_taken`. */
+/** Resolves with the result of the book; rejects with 409 `email_taken` for EmailTaken. */
 export async function uniqueEmail<Result>(written: Promise<Result>): Promise<Result> {
   try {
     return await written;

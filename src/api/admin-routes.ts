@@ -15,7 +15,7 @@ export function adminRoutes(deps: AdminDeps): FastifyPluginAsync {
   const isOperator = adminToken === undefined ? undefined : adminTokenCheck(adminToken);
   return async (app) => {
     speakJson(app);
-    // Before the body is read: a stranger's bytes are not worth parsing.
+    // Checked before the body is read: a stranger's bytes are not worth parsing.
     app.addHook('onRequest', async (request) => {
       if (isOperator === undefined) throw noSuchRoute();
       if (!isOperator(request)) throw invalidAdminToken();

@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify';
 import { GatewayError } from '../domain/errors.ts';
 
 /**
- * Judges whether a request carries the operator's token, `Authorization: Bearer <ADMIN_TOKEN>`. Digests are compared,
- * not texts: they are of one length, and the time taken says nothing about how much of a guess was right.
+ * Makes the check whether a request carries the operator's token, `Authorization: Bearer <ADMIN_TOKEN>`. Digests are
+ * compared, not texts: they have one length, and the time taken does not tell how much of a guess was right.
  */
 export function adminTokenCheck(token: string): (request: FastifyRequest) => boolean {
   const expected = sha256(token);
@@ -14,7 +14,7 @@ export function adminTokenCheck(token: string): (request: FastifyRequest) => boo
   };
 }
 
-/** The refusal where a token is asked for and another, or none, was sent. */
+/** The refusal where the operator's token is needed and another, or none, was sent. */
 export function invalidAdminToken(): GatewayError {
   return new GatewayError(
     'invalid_admin_token',

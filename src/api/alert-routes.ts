@@ -23,7 +23,7 @@ export interface AlertRouteDeps {
 
 const docs = { tags: ['Account'], security: BY_KEY };
 
-/** Low-credits alerts: what became of them, and a marked test (specification sections 6 and 7). */
+/** The list of low-credits alerts with their deliveries, and a marked test (specification sections 6 and 7). */
 export function alertRoutes(app: FastifyInstance, deps: AlertRouteDeps): void {
   listRoute(app, deps);
   testRoute(app, deps);
@@ -78,7 +78,7 @@ function testRoute(app: FastifyInstance, deps: AlertRouteDeps): void {
   });
 }
 
-/** Passes a result of the book on, and TooManyTestAlerts as 429 `rate_limit_exceeded`. */
+/** Resolves with the result of the book; rejects with 429 `rate_limit_exceeded` for TooManyTestAlerts. */
 async function fewEnough<Result>(made: Promise<Result>): Promise<Result> {
   try {
     return await made;

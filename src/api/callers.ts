@@ -1,19 +1,19 @@
 import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import { GatewayError } from '../domain/errors.ts';
-import type { JudgedKey } from '../domain/rules.ts';
+import type { CheckedKey } from '../domain/rules.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import { keyNotFound } from './keys.ts';
 import { integerParam, type Query, refuseUnknownParameters } from './query.ts';
 
 /** The calling key. Throws the errors of checks 1–8, then `invalid_field` for a query that the route does not take. */
-export async function callingKey(gatekeeper: Gatekeeper, request: FastifyRequest): Promise<JudgedKey> {
+export async function callingKey(gatekeeper: Gatekeeper, request: FastifyRequest): Promise<CheckedKey> {
   const { key } = await gatekeeper.authorise(request);
   refuseUnknownParameters(request);
   return key;
 }
 
 /** The calling key where it may manage; else throws 403 `management_not_allowed`, before the query is looked at. */
-export async function managingCaller(gatekeeper: Gatekeeper, request: FastifyRequest): Promise<JudgedKey> {
+export async function managingCaller(gatekeeper: Gatekeeper, request: FastifyRequest): Promise<CheckedKey> {
   const { key } = await gatekeeper.authorise(request);
   if (!key.canManage) {
     throw new GatewayError(
@@ -44,7 +44,7 @@ export interface Reader {
 }
 
 /** A key that cannot manage sees itself only. */
-export function readerOf({ id, accountId, canManage }: JudgedKey): Reader {
+export function readerOf({ id, accountId, canManage }: CheckedKey): Reader {
   return { accountId, onlyKeyId: canManage ? undefined : id };
 }
 

@@ -76,7 +76,7 @@ export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
   };
 }
 
-/** The book says first whether the key is there: for one that is not, Redis would be rebuilt in vain. */
+/** The live record of the key. Asks the book first: for an unknown key, Redis would be rebuilt in vain. */
 async function subjectOf({ book, ledger }: ExplainDeps, accountId: number, keyId: number): Promise<Subject> {
   const known = await book.key(accountId, keyId);
   const subject = known && (await ledger.current(accountId, keyId));

@@ -34,7 +34,7 @@ export function speakJson(app: FastifyInstance): void {
   );
 }
 
-/** Of a field that stands there twice, JSON.parse keeps the last, and an audit by another reader may keep the first. */
+/** Parses a body. A field that is there twice is refused: JSON.parse keeps the last, another reader may keep the first. */
 function parseJson(body: Buffer): unknown {
   if (body.length > UNMEASURED_BYTES) measureJson(body);
   let text: string;

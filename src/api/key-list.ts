@@ -22,7 +22,7 @@ export async function keyViews(
 
 interface Page {
   readonly after: number;
-  /** Undefined: all of them. */
+  /** Most keys of the page; undefined: all. */
   readonly limit: number | undefined;
 }
 

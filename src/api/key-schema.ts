@@ -214,7 +214,7 @@ export const NewKeyBody = Type.Object(
   },
 );
 
-/** Of the routes that change a key. */
+/** Headers of the routes that change a key. */
 export const KeyChangeHeaders = Type.Object({
   'If-Match': Type.Optional(
     Type.String({

@@ -18,12 +18,15 @@ const COLUMNS = [
 
 type Cell = string | number | boolean | null | undefined;
 
-/** First line of the export; what came later stands last, so that columns keep their place. Lines end in CRLF (RFC 4180, section 2). */
+/**
+ * First line of the export. New columns are added at the end, so that the others keep their place. Lines end in CRLF (RFC
+ * 4180, section 2).
+ */
 export function csvHeader(): string {
   return csvLine([...COLUMNS, ...USAGE_COLUMNS, 'note']);
 }
 
-/** One entry a line; absent values are empty cells. */
+/** The line of an entry; absent values are empty cells. */
 export function csvEntry(entry: EntryView): string {
   return csvLine([
     ...COLUMNS.map((column) => entry[column]),
@@ -37,7 +40,7 @@ function csvLine(cells: readonly Cell[]): string {
 }
 
 /**
- * Quotes what RFC 4180 wants quoted. Text that a spreadsheet would run as a formula gets an apostrophe in front
+ * Quotes the cells that RFC 4180 wants quoted. Text that a spreadsheet would run as a formula gets an apostrophe in front
  * (OWASP, "CSV Injection"); plain numbers, such as a charge of -0.000123, stay numbers.
  */
 function csvCell(cell: Cell): string {

@@ -3,13 +3,13 @@ import type { Catalog } from '../domain/catalog.ts';
 import type { ObjectSchema } from './docs/json-type.ts';
 
 const HEADER = 'x-tollgate-warning';
-/** A header has to stay small: so many names, each cut to so many characters. */
+/** Bounds that keep the header small: names, and characters of each. */
 const MOST_NAMES = 5;
 const LONGEST_NAME = 60;
 
 /**
- * Says in a header of the answer which of the `allowed_models` that a request set are not in the catalog: most likely
- * slips, and not refused, as a model may be added later.
+ * Names in a header of the answer the `allowed_models` of a request that are not in the catalog: most likely misspelt, but
+ * not refused, as a model may be added later.
  */
 export function warnOfModels(
   reply: FastifyReply,
@@ -24,7 +24,7 @@ export function warnOfModels(
   reply.header(HEADER, `allowed_models: ${names}${more} ${verb} not in the catalog`);
 }
 
-/** As JSON in ASCII, which is what headers can carry. */
+/** A name as JSON in ASCII, which is what headers can carry. */
 function quoted(slug: string): string {
   const shown = slug.length > LONGEST_NAME ? `${slug.slice(0, LONGEST_NAME)}…` : slug;
   return JSON.stringify(shown).replaceAll(
@@ -33,7 +33,7 @@ function quoted(slug: string): string {
   );
 }
 
-/** An answer that may carry the warning, for the description of the API. */
+/** The description of an answer that may carry the warning. */
 export function mayWarn(schema: ObjectSchema) {
   return {
     description: String(schema.description),

@@ -56,7 +56,7 @@ function parseAccount(body: unknown): Wanted {
   };
 }
 
-/** The book has it all in one transaction; what Redis cannot take now it is given later (`onceReachable`). */
+/** Creates account, key and grant in one transaction of the book; Redis gets them now, or when it is reachable again. */
 async function createAccount({ book, ledger, config, now = Date.now }: AdminDeps, wanted: Wanted) {
   const { value, prefix, hash } = newKeyValue(config.keyPrefix);
   const firstKey = { ...parseNewKey({ name: 'default' }).settings, canManage: true, prefix, hash };

@@ -6,8 +6,7 @@ import { type Document, finish } from './docs/finish.ts';
 /**
  * `/openapi.json` (OpenAPI 3.1), made from the schemas of the routes that are registered after it.
  *
- * It describes the app that it is registered on, not a scope of its own: the symbol is what Fastify asks of a plugin
- * that is not to be encapsulated.
+ * Describes the app that it is registered on, not a scope of its own: the symbol tells Fastify not to encapsulate a plugin.
  */
 export function openapi(): FastifyPluginAsync {
   return Object.assign(describe, { [Symbol.for('skip-override')]: true });
@@ -22,13 +21,13 @@ async function describe(app: FastifyInstance): Promise<void> {
   });
   let text: string | undefined;
   app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
-    // Made when it is first asked for: by then every route is there.
+    // Made at the first request: by then every route is registered.
     text ??= JSON.stringify(app.swagger());
     return reply.type('application/json; charset=utf-8').send(text);
   });
 }
 
-/** Ids of models and of what providers make are called `id`, whatever the router calls them. */
+/** The path in the document: ids of models and of provider resources are called `id` there. */
 function named(url: string): string {
   return url.startsWith('/v1/') ? url.replace(/\*$|:\w+/, ':id') : url;
 }

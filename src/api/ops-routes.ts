@@ -26,10 +26,10 @@ export interface OpsDeps {
 }
 
 const docs = { tags: ['Operations'] };
-/** A request that carries one of these came through a proxy: its socket says nothing about who asks. */
+/** Headers of requests that came through a proxy: their socket does not tell who asks. */
 const FORWARDING_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
 
-/** What an operator's machinery asks (specification section 7, "Operations"). */
+/** The routes for monitoring: health, readiness, metrics (specification section 7, "Operations"). */
 export function opsRoutes(deps: OpsDeps): FastifyPluginAsync {
   return async (app) => {
     app.addHook('onRequest', async (_request, reply) => {
@@ -96,7 +96,7 @@ function metricsRoute(app: FastifyInstance, { config, metrics }: OpsDeps): void 
   });
 }
 
-/** From this machine, by the socket's own address: what a header claims is anyone's to write. */
+/** Whether a request comes from this machine, by the socket's own address: anyone can write a header. */
 function isLocal({ socket, headers }: FastifyRequest): boolean {
   const { remoteAddress = '' } = socket;
   if (FORWARDING_HEADERS.some((name) => headers[name] !== undefined)) return false;

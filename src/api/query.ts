@@ -9,12 +9,12 @@ export function queryOf(request: { readonly query: unknown }): Query {
   return request.query as Query;
 }
 
-/** Of a parameter's name in an answer. */
+/** Longest name of a parameter that an error message repeats, in characters. */
 const LONGEST_NAME = 100;
 
 /**
  * Refuses parameters that the schema of the route does not name, and those that are sent twice (specification section 2):
- * nobody gets another answer than they asked for. Throws `invalid_field`.
+ * a misspelt filter must not answer everything. Throws `invalid_field`.
  */
 export function refuseUnknownParameters(request: FastifyRequest): void {
   const schema = request.routeOptions.schema?.querystring as Partial<ObjectSchema> | undefined;
@@ -38,12 +38,12 @@ export function textParam(query: Query, name: string): string | undefined {
   const value = query[name];
   if (value === undefined) return undefined;
   if (typeof value !== 'string') throw givenTwice(name);
-  // PostgreSQL takes no U+0000, in a question either.
+  // PostgreSQL takes no U+0000, not even in a query.
   if (value.includes('\0')) throw invalidField(name, `${name} must be a text without U+0000.`);
   return value;
 }
 
-/** A whole number within bounds, or the default when absent. Throws `invalid_field`. */
+/** A whole number within bounds; undefined when absent. Throws `invalid_field`. */
 export function integerParam(
   query: Query,
   name: string,

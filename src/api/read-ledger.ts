@@ -23,7 +23,7 @@ export interface LedgerReading {
   readonly ledger: Pick<Ledger, 'flush'>;
 }
 
-/** What a query asks of the ledger: a page, or with `format` the streamed export, of which `reply` is then the answer. */
+/** Answers a ledger query: with a page, or with `format` with a streamed export that is sent by `reply`. */
 export async function readLedger(
   { book, ledger }: LedgerReading,
   reader: Reader,
@@ -47,13 +47,13 @@ export async function readLedger(
     ...(from === undefined ? {} : { fromDay: from }),
     ...(to === undefined ? {} : { toDay: to }),
   };
-  // So that a caller finds the call that was answered just now.
+  // A caller finds the call that was answered just now.
   await ledger.flush(reader.accountId);
   if (format !== 'json') return exportEntries(reply, book, filter, format, reader, limit);
   return page(book, { ...filter, limit: limit ?? DEFAULT_LIMIT }, reader);
 }
 
-/** The entry that the path names. Throws `entry_not_found`, also where it is not the reader's to see. */
+/** The entry that the path names. Throws `entry_not_found`, also where the reader may not see it. */
 export async function readEntry({ book, ledger }: LedgerReading, reader: Reader, request: FastifyRequest) {
   await ledger.flush(reader.accountId);
   const entry = await book.entry(reader.accountId, (request.params as { entry_id: string }).entry_id);
@@ -91,7 +91,7 @@ async function exportEntries(
     .send(body);
 }
 
-/** Pages by sequence number: entries that are written meanwhile are newer and do not shift them. */
+/** The pages of an export, by sequence number: entries that are written meanwhile are newer and do not shift them. */
 async function* pages(
   book: Book,
   filter: Omit<LedgerQuery, 'limit'>,

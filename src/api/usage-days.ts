@@ -4,7 +4,7 @@ import { type Query, textParam } from './query.ts';
 
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
-/** A leap year: the longest report. */
+/** The longest report, in days: a leap year. */
 const MAX_DAYS = 366;
 
 /** Whole UTC days as days since 1970-01-01; both ends included. */

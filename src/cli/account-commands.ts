@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import type { OperatorAccountView } from '../api/views/account-view.ts';
+import type { AccountPageView, OperatorAccountView } from '../api/views/account-view.ts';
 import { accountViewCommands } from './account-views.ts';
-import { credits, id, type RemoteOptions, remote, withAccountId as withId } from './arguments.ts';
-import { Failure, Refused } from './failure.ts';
+import {
+  credits,
+  Failure,
+  id,
+  Refused,
+  type RemoteOptions,
+  remote,
+  withAccountId as withId,
+} from './arguments.ts';
 import { ACCOUNTS, operatorApi } from './gateway-api.ts';
 import { showNewKey } from './key-commands.ts';
 import { exactCredits, print, printJson, printTable } from './print.ts';
@@ -96,10 +103,7 @@ async function list(options: RemoteOptions) {
   const accounts: OperatorAccountView[] = [];
   for (let after: string | null = ''; after !== null; ) {
     const query = `?limit=${PAGE}${after ? `&after=${encodeURIComponent(after)}` : ''}`;
-    const page: { accounts: OperatorAccountView[]; next: string | null } = await api.call(
-      'GET',
-      `${ACCOUNTS}${query}`,
-    );
+    const page: AccountPageView = await api.call('GET', `${ACCOUNTS}${query}`);
     accounts.push(...page.accounts);
     after = page.next;
   }
@@ -107,7 +111,10 @@ async function list(options: RemoteOptions) {
   printTable(HEAD, accounts.map(rowOf));
 }
 
-/** Sent under a key of its own in any case: when the answer is lost, the repeat that is advised changes nothing twice. */
+/**
+ * Changes the balance. Always sends an idempotency key: where the answer is lost, the repeat that is advised changes nothing
+ * twice.
+ */
 async function credit(
   accountId: number,
   amount: number,

@@ -1,4 +1,7 @@
 import { type Command, Option } from 'commander';
+import type { AlertListView } from '../api/views/alert-view.ts';
+import type { EntryPageView } from '../api/views/entry-view.ts';
+import { GROUP_FIELDS, type UsageGroup, type UsageReportView } from '../api/views/usage-view.ts';
 import { id, type RemoteOptions, withAccountId } from './arguments.ts';
 import { ACCOUNTS, operatorApi } from './gateway-api.ts';
 import { exactCredits, print, printJson, printTable } from './print.ts';
@@ -11,34 +14,11 @@ interface LedgerOptions extends RemoteOptions {
   readonly to?: string;
 }
 
-interface Entry {
-  readonly id: string;
-  readonly type: string;
-  readonly created_at: string;
-  readonly key_id: number | null;
-  readonly model: string | null;
-  readonly credits: string;
-  readonly balance_after: string;
-  readonly note?: string | null;
-}
-
 interface UsageOptions extends RemoteOptions {
   readonly from?: string;
   readonly to?: string;
-  readonly groupBy: Group;
+  readonly groupBy: UsageGroup;
 }
-
-interface Alert {
-  readonly id: number;
-  readonly created_at: string;
-  readonly credits_balance: number;
-  readonly test: boolean;
-  readonly deliveries: readonly { readonly key_id: number; readonly status: string }[];
-}
-
-/** The field of a row that names its group. */
-const GROUPS = { day: 'day', key: 'key_id', model: 'model' } as const;
-type Group = keyof typeof GROUPS;
 
 /** `tollgate account ledger|usage|alerts`: what an owner sees, as the operator sees it. */
 export function accountViewCommands(account: Command): void {
@@ -54,7 +34,7 @@ export function accountViewCommands(account: Command): void {
     .description('sum up the calls of an account over whole UTC days')
     .option('--from <day>', 'first day, as 2026-11-01')
     .option('--to <day>', 'last day')
-    .addOption(new Option('--group-by <what>', 'rows').choices(Object.keys(GROUPS)).default('day'))
+    .addOption(new Option('--group-by <what>', 'rows').choices(Object.keys(GROUP_FIELDS)).default('day'))
     .action(usage);
   withAccountId(account.command('alerts'))
     .description('list the low-credits alerts of an account and what became of them')
@@ -72,7 +52,7 @@ function queryOf(fields: Readonly<Record<string, string | number | undefined>>):
 async function ledger(accountId: number, options: LedgerOptions) {
   const { limit, before, keyId, from, to } = options;
   const query = queryOf({ limit, before, key_id: keyId, from, to });
-  const answer = await operatorApi(options).call<{ entries: Entry[]; next: string | null }>(
+  const answer = await operatorApi(options).call<EntryPageView>(
     'GET',
     `${ACCOUNTS}${accountId}/ledger/${query}`,
   );
@@ -84,7 +64,7 @@ async function ledger(accountId: number, options: LedgerOptions) {
       entry.type,
       entry.key_id === null ? '' : String(entry.key_id),
       entry.credits,
-      entry.balance_after,
+      entry.balance_after ?? '',
       entry.model ?? entry.note ?? '',
       entry.id,
     ]),
@@ -95,25 +75,26 @@ async function ledger(accountId: number, options: LedgerOptions) {
 async function usage(accountId: number, options: UsageOptions) {
   const { from, to, groupBy } = options;
   const query = queryOf({ from, to, group_by: groupBy });
-  const answer = await operatorApi(options).call<{
-    rows: (Record<string, unknown> & { calls: number; credits: string })[];
-    total: { calls: number; credits: string };
-  }>('GET', `${ACCOUNTS}${accountId}/usage/${query}`);
+  const answer = await operatorApi(options).call<UsageReportView>(
+    'GET',
+    `${ACCOUNTS}${accountId}/usage/${query}`,
+  );
   if (options.json) return printJson(answer);
   printTable(
     [groupBy.toUpperCase(), 'CALLS', 'CREDITS'],
     [
-      ...answer.rows.map((row) => [String(row[GROUPS[groupBy]] ?? 'none'), String(row.calls), row.credits]),
+      ...answer.rows.map((row) => [
+        String(row[GROUP_FIELDS[groupBy]] ?? 'none'),
+        String(row.calls),
+        row.credits,
+      ]),
       ['total', String(answer.total.calls), answer.total.credits],
     ],
   );
 }
 
 async function alerts(accountId: number, options: RemoteOptions) {
-  const answer = await operatorApi(options).call<{ alerts: Alert[] }>(
-    'GET',
-    `${ACCOUNTS}${accountId}/alerts/`,
-  );
+  const answer = await operatorApi(options).call<AlertListView>('GET', `${ACCOUNTS}${accountId}/alerts/`);
   if (options.json) return printJson(answer);
   printTable(
     ['ID', 'TIME', 'BALANCE', 'TEST', 'DELIVERIES'],

@@ -1,13 +1,27 @@
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { MAX_CREDITS, microFromCredits } from '../domain/credits.ts';
-import { Failure } from './failure.ts';
+
+/** The error that ends a command. Its message is for the user: what happened, and what to do. */
+export class Failure extends Error {
+  /** The command was used wrongly: exit code 2 instead of 1. */
+  readonly isUsage: boolean;
+
+  constructor(message: string, options: ErrorOptions & { isUsage?: boolean } = {}) {
+    super(message, options);
+    this.name = 'Failure';
+    this.isUsage = options.isUsage ?? false;
+  }
+}
+
+/** The gateway has refused the command, and so changed nothing. */
+export class Refused extends Failure {}
 
 const STDIN = 0;
 
-/** Readers of arguments: what they refuse is a fault of usage, and exit code 2. */
+/** Parsers of arguments: what they refuse is wrong usage, exit code 2. */
 
-/** Credits, as a number that is exact. */
+/** Credits with at most six decimals. */
 export function credits(text: string): number {
   const amount = Number(text);
   if (!/^-?\d+(\.\d+)?$/.test(text) || microFromCredits(amount) === undefined) {
@@ -39,7 +53,7 @@ function gatewayUrl(text: string): string {
   return text.replace(/\/+$/, '');
 }
 
-/** How the gateway that a command talks to is found, and how its answer is printed. */
+/** Options of every command on a running gateway: its address, the operator's token, the output format. */
 export interface RemoteOptions {
   readonly url: string;
   readonly adminToken?: string;
@@ -66,7 +80,7 @@ export function withAccountId(command: Command): Command {
   return remote(command).argument('<id>', 'id of the account', id);
 }
 
-/** The secret itself; `-` stands for the first line of stdin, so that it need not stand in the list of processes. */
+/** A secret from an option; `-` stands for the first line of stdin, so that the list of processes does not show it. */
 export function secret(given: string | undefined, missing: string): string {
   const value = given === '-' ? (readFileSync(STDIN, 'utf8').split('\n', 1)[0] ?? '').trim() : given;
   if (!value) throw new Failure(missing, { isUsage: true });

@@ -5,7 +5,7 @@ import { ConfigError, loadConfig } from '../config/load.ts';
 import { configSchemaText } from '../config/schema.ts';
 import type { Model, Price } from '../domain/catalog.ts';
 import { isPriced, priceInCredits } from '../domain/price.ts';
-import { Failure } from './failure.ts';
+import { Failure } from './arguments.ts';
 import { print, printJson, printTable } from './print.ts';
 
 /** `tollgate config …`: the file, without a gateway. */
@@ -44,12 +44,12 @@ function check(file: string | undefined, { json }: { json?: true }): void {
   }
 }
 
-/** npm runs commands in the folder of the package; this is the folder that the user is in. */
+/** A path relative to the folder that the user is in: npm runs commands in the folder of the package. */
 function fromCaller(file: string): string {
   return resolve(process.env.INIT_CWD ?? '.', file);
 }
 
-/** `path: what would be right`, in its two parts. */
+/** A fault `path: what would be right` in its two parts. */
 function parted(fault: string): { path: string; message: string } {
   const colon = fault.indexOf(': ');
   return { path: fault.slice(0, Math.max(0, colon)), message: fault.slice(colon < 0 ? 0 : colon + 2) };
@@ -57,18 +57,20 @@ function parted(fault: string): { path: string; message: string } {
 
 interface Row {
   readonly model: Model;
-  /** Variables that it waits for; none: it is live. */
+  /** Environment variables that are not set; empty: the upstream is live. */
   readonly waitsFor: readonly string[];
 }
 
-function rowsOf({ catalog, waiting }: Config): Row[] {
+function rowsOf({ catalog, unconfigured }: Config): Row[] {
   return [
     ...[...catalog.values()].map((model) => ({ model, waitsFor: [] })),
-    ...waiting.flatMap(({ models, variables }) => models.map((model) => ({ model, waitsFor: variables }))),
+    ...unconfigured.flatMap(({ models, variables }) =>
+      models.map((model) => ({ model, waitsFor: variables })),
+    ),
   ];
 }
 
-/** Units that cost something. What a cache costs is named where it is not what input costs. */
+/** Prices above 0 by unit; those of the cache only where they differ from the price of input. */
 function priceOf(price: Price): Record<string, string> {
   const units = Object.keys(price) as (keyof Price)[];
   const told = units.filter((unit) =>
@@ -88,7 +90,7 @@ function facts(config: Config) {
       free: !isPriced(model.price),
       price: priceOf(model.price),
     })),
-    unset: config.waiting.map(({ upstream, variables }) => ({ upstream, variables })),
+    unset: config.unconfigured.map(({ upstream, variables }) => ({ upstream, variables })),
     warnings: config.warnings,
   };
 }

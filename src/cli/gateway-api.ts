@@ -1,14 +1,13 @@
-import { type RemoteOptions, secret } from './arguments.ts';
-import { Failure, Refused } from './failure.ts';
+import { Failure, Refused, type RemoteOptions, secret } from './arguments.ts';
 
-/** Longer than any answer of these routes takes, a book that is away included. */
+/** Longer than any answer of these routes takes, also when the book is out of reach. */
 const ANSWER_WITHIN_MS = 30_000;
 
 interface ErrorBody {
   readonly error?: { readonly message?: unknown; readonly code?: unknown };
 }
 
-/** A running gateway as the holder of one token uses it. What it refuses is a Failure with its own words. */
+/** A client of a running gateway with one token. A refusal is thrown as a Failure with the gateway's own message. */
 export class GatewayApi {
   readonly #url: string;
   readonly #token: string;
@@ -54,10 +53,10 @@ export class GatewayApi {
   }
 }
 
-/** Where the operator finds accounts. */
+/** Path of the operator's routes for accounts. */
 export const ACCOUNTS = '/api/admin/accounts/';
 
-/** The gateway as its operator uses it. */
+/** The client with the operator's token. Throws a Failure where the token is missing. */
 export function operatorApi({ url, adminToken }: RemoteOptions): GatewayApi {
   const missing =
     'The operator token is missing. Set ADMIN_TOKEN to that of the gateway, or use --admin-token -.';

@@ -1,8 +1,16 @@
 import { type Command, Option } from 'commander';
-import type { KeyView } from '../api/views/key-view.ts';
+import type { CreatedKeyView, KeyListView, KeyView } from '../api/views/key-view.ts';
+import type { ModelListView } from '../api/views/model-view.ts';
 import { CATEGORIES, SPENDING_PERIODS } from '../domain/key.ts';
-import { credits, id, list as listArgument, type RemoteOptions, remote, secret } from './arguments.ts';
-import { Failure } from './failure.ts';
+import {
+  credits,
+  Failure,
+  id,
+  list as listArgument,
+  type RemoteOptions,
+  remote,
+  secret,
+} from './arguments.ts';
 import { GatewayApi, operatorApi } from './gateway-api.ts';
 import { exactCredits, print, printJson, printTable, shortCell } from './print.ts';
 
@@ -95,15 +103,18 @@ function settingsOf(options: SettingOptions) {
 async function create(name: string, options: SettingOptions) {
   const { api, path } = keysApi(options);
   const settings = settingsOf({ ...options, name });
-  const created = await api.call<{ id: number; key: string }>('POST', path, settings);
+  const created = await api.call<CreatedKeyView>('POST', path, settings);
   if (options.json) printJson(created);
   else showNewKey(created);
   if (options.models) await warnOfModels(new GatewayApi(options.url, created.key), options.models);
 }
 
-/** Warns of typing slips, which make a key that can call nothing. Asks with the key itself, which may not be usable from here: then says nothing. */
+/**
+ * Warns of typing slips, which make a key that can call nothing. Asks with the key itself, which may not be usable from
+ * here: then says nothing.
+ */
 async function warnOfModels(asKey: GatewayApi, models: readonly string[]): Promise<void> {
-  const answer = await asKey.call<{ data?: { id: string }[] }>('GET', '/v1/models').catch(() => undefined);
+  const answer = await asKey.call<Partial<ModelListView>>('GET', '/v1/models').catch(() => undefined);
   if (!answer?.data) return;
   const known = new Set(answer.data.map((model) => model.id));
   const unknown = models.filter((model) => !known.has(model));
@@ -133,7 +144,7 @@ export function showNewKey({ id, key }: { readonly id: number; readonly key: str
 
 async function list(options: KeyOptions) {
   const { api, path } = keysApi(options);
-  const answer = await api.call<{ keys: KeyView[] }>('GET', path);
+  const answer = await api.call<KeyListView>('GET', path);
   if (options.json) return printJson(answer);
   printTable(HEAD, answer.keys.map(rowOf));
 }

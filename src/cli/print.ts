@@ -1,16 +1,16 @@
 import { creditsString, microFromCredits } from '../domain/credits.ts';
 
-/** Lines for people, on stdout. */
+/** Prints lines for people on stdout. */
 export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** One JSON document for programs, on stdout. */
+/** Prints a JSON document for programs on stdout. */
 export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** A table with its columns aligned; cells hold no line breaks. */
+/** Prints a table with its columns aligned; cells hold no line breaks. */
 export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = head.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)),
@@ -27,7 +27,7 @@ export function printTable(head: readonly string[], rows: readonly (readonly str
 
 const CELL = 24;
 
-/** A name as a cell of a table: a long one is cut, as --json has it whole. */
+/** A name as a cell of a table, cut where it is long; --json has it whole. */
 export function shortCell(text: string): string {
   const characters = [...text];
   return characters.length > CELL ? `${characters.slice(0, CELL - 1).join('')}…` : text;

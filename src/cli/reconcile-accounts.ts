@@ -8,7 +8,7 @@ import { creditsString, type Micro, micro } from '../domain/credits.ts';
 import { LiveBalances } from '../ledger/live-balance.ts';
 import { askRedis, socketPathFor } from '../redis-server/socket.ts';
 
-/** Two sums of one account that ought to be one. */
+/** Two sums of an account that should be equal and are not. */
 export interface Difference {
   readonly accountId: number;
   readonly email: string;
@@ -18,7 +18,7 @@ export interface Difference {
   readonly expected: Micro;
 }
 
-/** What is told while the accounts are gone through. */
+/** Receives what is found while the accounts are checked. */
 export interface Listener {
   difference(found: Difference): void;
   /** After each account. */
@@ -58,7 +58,7 @@ async function openLive(config: Config, book: Book): Promise<LiveBalances | unde
   });
 }
 
-/** Undefined: the private Redis of the data folder, if it has one, is not running. */
+/** The Redis of the gateway; undefined: the private Redis of the data folder, if it has one, is not running. */
 async function redisAddress(config: Config): Promise<RedisAddress | undefined> {
   if (config.redisUrl !== undefined) return parseRedisUrl(config.redisUrl);
   const folder = join(config.dataDir, 'redis');

@@ -4,7 +4,7 @@ import { creditsString, micro } from '../domain/credits.ts';
 import { print, printJson } from './print.ts';
 import { type Difference, differenceText, type Listener, reconcileAccounts } from './reconcile-accounts.ts';
 
-/** Often enough to see that it goes on, seldom enough to cost nothing. */
+/** Interval between two lines of progress. */
 const TELL_EVERY_MS = 500;
 
 /** `tollgate reconcile`, which `npm run reconcile` is too. Exit code 1 where there is a difference. */

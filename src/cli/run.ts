@@ -1,8 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../config/version.ts';
 import { accountCommands } from './account-commands.ts';
+import { Failure } from './arguments.ts';
 import { configCommands } from './config-commands.ts';
-import { Failure } from './failure.ts';
 import { keyCommands } from './key-commands.ts';
 import { reconcileCommand } from './reconcile-command.ts';
 import { startCommand } from './start-command.ts';
@@ -33,7 +33,7 @@ function commandLine(): Command {
   return program;
 }
 
-/** commander has told its own; the others are told here, in one line. */
+/** The exit code of an error. commander has printed its own errors; all others are printed here, in one line. */
 function exitCodeOf(error: Error): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
   process.stderr.write(`tollgate: ${error.message}\n`);

@@ -1,23 +1,23 @@
 import type { Model, Upstream } from '../domain/catalog.ts';
 import { FREE_PRICE } from '../domain/price.ts';
-import type { Config, Waiting } from './config.ts';
+import type { Config, UnconfiguredUpstream } from './config.ts';
 import type { configFile, ModelSettings } from './schema.ts';
 import type { Unset } from './substitute.ts';
 
-/** Stands in for a missing maxOutputTokens, where output has a price. */
+/** Assumed where maxOutputTokens is missing and output has a price. */
 const DEFAULT_OUTPUT_TOKENS = 16_384;
 
 /**
  * What can be called now: upstreams whose variables are set, with their models; what waits for a variable; and one
  * warning for each upstream that is left out and for each bound that had to be assumed.
  */
-export function offerOf(
+export function catalogOf(
   settings: NonNullable<ReturnType<typeof configFile>>,
   unset: readonly Unset[],
-): Pick<Config, 'upstreams' | 'catalog' | 'waiting' | 'warnings'> {
+): Pick<Config, 'upstreams' | 'catalog' | 'unconfigured' | 'warnings'> {
   const upstreams = new Map<string, Upstream>();
   const catalog = new Map<string, Model>();
-  const waiting: Waiting[] = [];
+  const unconfigured: UnconfiguredUpstream[] = [];
   const warnings: string[] = [];
   for (const [name, upstream] of settings.upstreams) {
     const used = { name, ...upstream };
@@ -26,7 +26,7 @@ export function offerOf(
     const missing = unset.filter(({ at }) => at[0] === 'upstreams' && at[1] === name);
     if (missing.length > 0) {
       const left = { upstream: name, variables: [...new Set(missing.map((one) => one.name))], models };
-      waiting.push(left);
+      unconfigured.push(left);
       warnings.push(leftOut(left));
       continue;
     }
@@ -34,7 +34,7 @@ export function offerOf(
     for (const model of models) catalog.set(model.slug, model);
     warnings.push(...own.filter(isUnbounded).map(([slug]) => assumedBound(slug)));
   }
-  return { upstreams, catalog, waiting, warnings };
+  return { upstreams, catalog, unconfigured, warnings };
 }
 
 function catalogModel(slug: string, model: ModelSettings, upstream: Upstream): Model {
@@ -48,7 +48,7 @@ function catalogModel(slug: string, model: ModelSettings, upstream: Upstream): M
   };
 }
 
-function leftOut({ upstream, variables, models }: Waiting): string {
+function leftOut({ upstream, variables, models }: UnconfiguredUpstream): string {
   const verb = variables.length > 1 ? 'are' : 'is';
   const slugs = models.map(({ slug }) => slug).join(', ') || 'none';
   return `upstream ${upstream} is left out: ${variables.join(' and ')} ${verb} not set; models left out with it: ${slugs}`;
@@ -70,11 +70,14 @@ export function liveLine({ catalog }: Pick<Config, 'catalog'>): string {
 }
 
 /** The warnings of a start: one short line for all that waits, as a first start has dozens of models that do. */
-export function startWarnings({ waiting, warnings }: Pick<Config, 'waiting' | 'warnings'>): string[] {
-  const each = new Set(waiting.map(leftOut));
+export function startWarnings({
+  unconfigured,
+  warnings,
+}: Pick<Config, 'unconfigured' | 'warnings'>): string[] {
+  const each = new Set(unconfigured.map(leftOut));
   const others = warnings.filter((warning) => !each.has(warning));
-  if (waiting.length === 0) return others;
-  const what = waiting.map(
+  if (unconfigured.length === 0) return others;
+  const what = unconfigured.map(
     ({ upstream, variables, models }) =>
       `${variables.join(' and ')} (${upstream}, ${models.length} ${models.length === 1 ? 'model' : 'models'})`,
   );

@@ -6,9 +6,9 @@ import type { Config } from './config.ts';
 export interface ConfigChanges {
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** By model: one line for each value, as `price.input: 2.500000 -> 3.000000`. */
+  /** Changed models: a line for each value, as `price.input: 2.500000 -> 3.000000`. */
   readonly changed: Readonly<Record<string, readonly string[]>>;
-  /** By upstream: names of its fields. Values are not shown, as one of them is a secret. */
+  /** Changed upstreams: the names of their fields. Values are not shown, as one of them is a secret. */
   readonly upstreams: Readonly<Record<string, readonly string[]>>;
   /** Paths of settings that differ and are read at a start only. */
   readonly needRestart: readonly string[];

@@ -3,7 +3,7 @@ import type { Catalog, Model, Upstream } from '../domain/catalog.ts';
 /** The `url` of an upstream that is the demo provider, which the gateway itself starts. */
 export const DEMO_URL = 'demo';
 
-/** By the names of the OpenTelemetry specification. */
+/** Samplers, by their names in the OpenTelemetry specification. */
 export const TRACE_SAMPLERS = [
   'always_on',
   'always_off',
@@ -15,10 +15,10 @@ export const TRACE_SAMPLERS = [
 export type TraceSampler = (typeof TRACE_SAMPLERS)[number];
 
 /** An upstream that is left out because environment variables that it names are not set, with its models. */
-export interface Waiting {
+export interface UnconfiguredUpstream {
   readonly upstream: string;
   readonly variables: readonly string[];
-  /** Their upstream has a credential or an address in it that is none: for showing only. */
+  /** The models. Their upstream has a placeholder for its credential or address: for showing only. */
   readonly models: readonly Model[];
 }
 
@@ -59,7 +59,7 @@ export interface Config {
   };
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly catalog: Catalog;
-  readonly waiting: readonly Waiting[];
+  readonly unconfigured: readonly UnconfiguredUpstream[];
   /** Gateway processes that share the port. */
   readonly workers: number;
   readonly adminToken: string | undefined;
@@ -75,13 +75,13 @@ export interface Config {
   /** Where traces go, as OpenTelemetry's own variables say; undefined: nowhere. */
   readonly tracing:
     | {
-        /** Of the collector's OTLP/HTTP route for traces. */
+        /** URL of the collector's OTLP/HTTP route for traces. */
         readonly url: string;
         readonly sampler: TraceSampler;
         /** Share of the traces that begin here, 0 to 1; for the samplers by ratio. */
         readonly ratio: number;
       }
     | undefined;
-  /** One line each, to be logged once: upstreams left out for want of a credential, with their models. */
+  /** Warnings of a line each, to be logged once: upstreams left out for want of a credential, with their models. */
   readonly warnings: readonly string[];
 }

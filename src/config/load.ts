@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
-import { offerOf } from './catalog.ts';
+import { catalogOf } from './catalog.ts';
 import { type Config, TRACE_SAMPLERS } from './config.ts';
 import { boolean, Faults, matching, number, oneOf, type Read, text } from './reader.ts';
 import { parseRedisUrl } from './redis-url.ts';
@@ -19,7 +19,7 @@ const PRIVATE_NETWORKS =
 export class ConfigError extends Error {
   /** Each begins with the path of the field that is wrong. */
   readonly faults: readonly string[];
-  /** Where the faults are: the file, as it was named, the environment, or both. */
+  /** What has the faults: the file, as it was named, the environment, or both. */
   readonly origin: string;
 
   constructor(origin: string, faults: readonly string[]) {
@@ -61,7 +61,7 @@ export function loadConfig({ env, file }: { env: NodeJS.ProcessEnv; file?: strin
     ]);
   }
 
-  const { upstreams, catalog, waiting, warnings } = offerOf(settings, unset);
+  const { upstreams, catalog, unconfigured, warnings } = catalogOf(settings, unset);
   return deepFreeze({
     server: {
       host: given.host ?? settings.server.host,
@@ -78,7 +78,7 @@ export function loadConfig({ env, file }: { env: NodeJS.ProcessEnv; file?: strin
     limits: settings.limits,
     upstreams,
     catalog,
-    waiting,
+    unconfigured,
     workers: workersFor(given.workers ?? 1, given.databaseUrl),
     adminToken: given.adminToken,
     keyPrefix: given.keyPrefix ?? 'sk-tg-',
@@ -159,7 +159,7 @@ function checkUpstreamNames(tree: unknown, faults: Faults): void {
   }
 }
 
-/** Undefined where a variable is absent or empty, as `NAME=` in an env file means none. */
+/** The value of a variable; undefined where it is absent or empty, as `NAME=` in an env file means none. */
 function readEnvironment(env: NodeJS.ProcessEnv, faults: Faults) {
   function read<T>(name: string, reader: Read<T>): T | undefined {
     const value = env[name];

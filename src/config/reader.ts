@@ -35,7 +35,7 @@ function orReference(schema: JsonSchema): JsonSchema {
 
 export interface Field<T> {
   readonly read: Reader<T>;
-  /** For whoever edits the file. */
+  /** Description in the JSON Schema, for whoever edits the file. */
   readonly description: string;
   /** Taken where the value is absent; without one the field is required. */
   readonly orElse?: () => T;

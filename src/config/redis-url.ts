@@ -1,4 +1,4 @@
-/** Where Redis is: specification section 1, "Redis". */
+/** The address of Redis (specification section 1, "Redis"). */
 export type RedisAddress =
   | { readonly kind: 'socket'; readonly path: string }
   | { readonly kind: 'single'; readonly url: string }
@@ -8,7 +8,10 @@ export type RedisAddress =
       readonly auth: { username?: string; password?: string };
     };
 
-/** Reads `redis://`, `rediss://`, `unix:///path` or `redis+cluster://[user:password@]host:port,host:port`. Throws Error with what is wrong. */
+/**
+ * Reads `redis://`, `rediss://`, `unix:///path` or `redis+cluster://[user:password@]host:port,host:port`. Throws Error with
+ * what is wrong.
+ */
 export function parseRedisUrl(url: string): RedisAddress {
   if (/^rediss?:\/\//.test(url)) {
     if (!URL.canParse(url)) throw new Error('REDIS_URL is not a valid redis:// URL');

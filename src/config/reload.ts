@@ -26,7 +26,7 @@ export class Reloader {
     this.#log = parts.log;
   }
 
-  /** One at a time, in the order asked for; resolves when the new catalog is in force, or refused. Never rejects. */
+  /** Reloads, one at a time and in order; resolves when the new catalog is in force, or refused. Never rejects. */
   reload(): Promise<void> {
     this.#last = this.#last.then(() => this.#reload()).catch((error: Error) => this.#refuse(error));
     return this.#last;
@@ -40,7 +40,7 @@ export class Reloader {
       if (!this.#running.warnings.includes(warning)) this.#log.warn({}, warning);
     }
     // What was not taken up is still what it was: the next reload says so again.
-    this.#running = { ...this.#running, ...offer(next) };
+    this.#running = { ...this.#running, ...catalogPart(next) };
     if (needRestart.length > 0)
       this.#log.warn({ needRestart }, `these settings changed and need a restart: ${needRestart.join(', ')}`);
     const what = summary({ needRestart, ...changes });
@@ -57,8 +57,8 @@ export class Reloader {
   }
 }
 
-function offer({ upstreams, catalog, waiting, warnings }: Config) {
-  return { upstreams, catalog, waiting, warnings };
+function catalogPart({ upstreams, catalog, unconfigured, warnings }: Config) {
+  return { upstreams, catalog, unconfigured, warnings };
 }
 
 function summary(changes: ConfigChanges): string {

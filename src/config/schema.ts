@@ -85,7 +85,7 @@ const upstream: Reader<UpstreamSettings> = reader(upstreamSection.schema, (value
   return { ...read, apiKey: read.apiKey ?? '' };
 });
 
-/** One begun and not filled in (`input:`) is a fault: it would give that unit away. */
+/** Reads a price. A key without a value (`input:`) is a fault: it would make that unit free. */
 function unitPrice(unit: keyof Price, description: string): Field<bigint | undefined> {
   const read: Reader<bigint> = reader(
     { type: 'number', minimum: 0, maximum: MAX_CREDITS },

@@ -18,7 +18,7 @@ export const MICRO_PER_CREDIT = 1_000_000;
  */
 export const MAX_CREDITS = 8_500_000_000;
 
-/** The same in micro-credits: how far from 0 a top-up or an adjustment may take a balance. */
+/** MAX_CREDITS in micro-credits: how far from 0 a top-up or an adjustment may take a balance. */
 export const MAX_BALANCE = MAX_CREDITS * MICRO_PER_CREDIT;
 
 /** Brands an integer number of micro-credits. Throws RangeError on a fraction or beyond 2^53. */

@@ -47,7 +47,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** What passes with time: its refusal says after how long to ask again. */
+/** Codes of conditions that pass with time: their refusal says after how long to try again. */
 const RETRIED: ReadonlySet<ErrorCode> = new Set(['service_unavailable', 'rate_limit_exceeded']);
 
 /** A refusal that reaches the client as it stands: its message is written for users and holds nothing internal. */
@@ -93,7 +93,7 @@ export function invalidJson(message: string, param: string | null = null): Gatew
   return new GatewayError('invalid_json', message, param);
 }
 
-/** 400 `invalid_json` for a name that some upstreams take for `folded`. */
+/** The 400 `invalid_json` for a name that some upstreams take for `folded`. */
 export function otherCase(where: string, name: string, folded: string): GatewayError {
   return invalidJson(
     `${where} has the field ${JSON.stringify(name.slice(0, 100))}, which could be read as "${folded}". Write it in plain lower case.`,

@@ -82,7 +82,10 @@ export interface NewKeySettings {
   readonly canManage: boolean | undefined;
 }
 
-/** The settings that a create body asks for: `name` is required, and a field that is not named gets its default. Throws as parseKeyPatch. */
+/**
+ * The settings that a create body asks for: `name` is required, and a field that is not named gets its default. Throws as
+ * parseKeyPatch.
+ */
 export function parseNewKey(input: unknown): NewKeySettings {
   const { canManage, name, ...rest } = parseKeyPatch(input);
   if (name === undefined) throw invalidField('name', 'name is required: a line of 1 to 100 characters.');

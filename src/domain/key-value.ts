@@ -2,7 +2,7 @@ import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** 190 bits. */
+/** Random characters of a key: 32 of 62 are 190 bits. */
 const RANDOM_LENGTH = 32;
 /** 62^6 > 2^32. */
 const CHECKSUM_LENGTH = 6;

@@ -49,7 +49,7 @@ export interface AccountRecord {
   readonly version: number;
 }
 
-/** A key as it is judged: its record, and its account's state. */
+/** A key and the state of its account, as the checks need them. */
 export interface Subject {
   readonly key: KeyRecord;
   readonly accountVersion: number;

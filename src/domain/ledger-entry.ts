@@ -65,7 +65,7 @@ export interface EntryDraft {
   readonly note?: string;
   /** Travels with the charge, so that whoever pays for a job also owns it, whatever dies in between. */
   readonly job?: Job;
-  /** Likewise, because the book may be away as the answer goes out. */
+  /** Travels with the charge, because the book may be out of reach when the answer goes out. */
   readonly kept?: Kept;
 }
 

@@ -1,2 +1,2 @@
-/** The detail of a check that an explanation could not judge, because the model of the call is not known. */
+/** The detail of a check that an explanation leaves open, because the model of the call is not known. */
 export const NOT_JUDGED = 'Not judged: it depends on the model.';

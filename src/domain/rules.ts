@@ -2,12 +2,12 @@ import { type AddressMatcher, compileRanges, type ParsedAddress } from './addres
 import { type ErrorCode, GatewayError } from './errors.ts';
 import { type ActiveHours, isWithin, parseActiveHours } from './hours.ts';
 import type { Category, KeyRecord, Subject } from './key.ts';
+import { memoized } from './memoized.ts';
 import { compileOrigins, type OriginMatcher } from './origins.ts';
 import { timestamp } from './period.ts';
-import { shared } from './shared.ts';
 
-/** What calls are judged and charged by and keys managed, beside the lists; its name, description and webhook take no part. */
-export type JudgedKey = Pick<
+/** The fields of a key by which calls are checked and charged, beside its lists. Name, description and webhook are left out. */
+export type CheckedKey = Pick<
   KeyRecord,
   'id' | 'accountId' | 'isActive' | 'canManage' | 'expiresAt' | 'spendingLimit' | 'spendingPeriod' | 'version'
 >;
@@ -18,11 +18,11 @@ export interface WrittenHours extends ActiveHours {
 }
 
 /**
- * A key made ready to be judged by: parsed once for each version of its record, then used for every request. Of these, a
- * process keeps very many: none holds the record that it was made of, and equal lists are one object.
+ * A key prepared for the checks: parsed once for each version of its record, then used for every request. A process keeps
+ * very many of them: none holds the record that it was made of, and equal lists are one object.
  */
 export interface CompiledKey {
-  readonly key: JudgedKey;
+  readonly key: CheckedKey;
   readonly accountVersion: number;
   readonly accountActive: boolean;
   /** Undefined: always active. */
@@ -50,7 +50,7 @@ export interface Caller {
   readonly allowMissingOrigin: boolean;
 }
 
-/** What is called. */
+/** The model that is called. */
 export interface Target {
   readonly slug: string;
   readonly category: Category;
@@ -69,7 +69,7 @@ export interface Check<On> {
   check(compiled: CompiledKey, on: On): Refusal | undefined;
 }
 
-/** Throws RangeError where a stored restriction cannot be read: it must not count as none. */
+/** Prepares a key for the checks. Throws RangeError where a stored restriction cannot be read: it must not count as none. */
 export function compileKey({ key, accountVersion, accountActive }: Subject): CompiledKey {
   const { id, accountId, isActive, canManage, expiresAt, spendingLimit, spendingPeriod, version } = key;
   return {
@@ -86,16 +86,18 @@ export function compileKey({ key, accountVersion, accountActive }: Subject): Com
   };
 }
 
-const hoursOf = shared((text: string): WrittenHours => {
+const hoursOf = memoized((text: string): WrittenHours => {
   const hours = parseActiveHours(text);
   if (!hours) throw new RangeError(`not active hours: ${text}`);
   return { text, ...hours };
 });
-const addressesOf = shared(compileRanges);
-const originsOf = shared(compileOrigins);
-const modelsOf = shared((slugs: readonly string[]): ReadonlySet<string> => new Set(slugs));
-const categoriesOf = shared((categories: readonly Category[]): ReadonlySet<Category> => new Set(categories));
-const countriesOf = shared((codes: readonly string[]): ReadonlySet<string> => new Set(codes));
+const addressesOf = memoized(compileRanges);
+const originsOf = memoized(compileOrigins);
+const modelsOf = memoized((slugs: readonly string[]): ReadonlySet<string> => new Set(slugs));
+const categoriesOf = memoized(
+  (categories: readonly Category[]): ReadonlySet<Category> => new Set(categories),
+);
+const countriesOf = memoized((codes: readonly string[]): ReadonlySet<string> => new Set(codes));
 
 /** Checks 3 to 8 of specification section 3, in its order. */
 export const CALLER_CHECKS: readonly Check<Caller>[] = [
@@ -119,7 +121,7 @@ export function refusalOf(compiled: CompiledKey, caller: Caller): GatewayError |
   return firstRefusal(CALLER_CHECKS, compiled, caller);
 }
 
-/** The same for check 10. */
+/** The first part of check 10 that fails, as the answer to the caller; undefined: all pass. */
 export function modelRefusalOf(compiled: CompiledKey, target: Target): GatewayError | undefined {
   return firstRefusal(MODEL_CHECKS, compiled, target);
 }

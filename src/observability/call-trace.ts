@@ -100,7 +100,7 @@ export class OpenCallTrace implements CallTrace {
       'tollgate.estimated': ending.estimated,
       ...failure,
     });
-    // A client that left is no error of anybody's.
+    // A client that left is no error.
     if (code !== 'ok' && code !== 'client_left') {
       this.#client.setStatus({ code: SpanStatusCode.ERROR });
       if (ending.status >= 500 || ending.status < 400) this.#server.setStatus({ code: SpanStatusCode.ERROR });
@@ -110,7 +110,7 @@ export class OpenCallTrace implements CallTrace {
   }
 }
 
-/** Input tokens are all of them here, those from a cache and into one included (semantic conventions, "gen_ai.usage"). */
+/** Token attributes. Input tokens include those read from and written to a cache (semantic conventions, "gen_ai.usage"). */
 function usageAttributes(usage: Usage | undefined): Record<string, number> {
   if (usage?.input === undefined && usage?.output === undefined) return {};
   const { input = 0, output = 0, cachedInput = 0, cacheWrite = 0 } = usage;

@@ -10,8 +10,8 @@ const MS_PER_S = 1_000;
 const ALERTS_COUNTED = 1_000;
 
 /**
- * How the values of several processes become one, where one answers for all: what each has of its own is added up; of
- * what they all read in the same place, the worst counts.
+ * How the values of several worker processes become one: values that belong to a process are added up; of values that all
+ * of them read in the same place, the worst counts.
  */
 type Aggregator = 'sum' | 'max' | 'min' | 'first';
 
@@ -21,7 +21,7 @@ export interface GaugeParts {
   readonly spools: Pick<SpoolFolder, 'kept'>;
 }
 
-/** What is read when Prometheus asks: the process, and how far the ledger and the book are. */
+/** Gauges that are read at each scrape: the process, and how far the ledger and the book are. */
 export function registerGauges(registry: Registry, parts: GaugeParts): void {
   const gauge = (name: string, aggregator: Aggregator, help: string, read: () => number | Promise<number>) =>
     new Gauge({
@@ -66,9 +66,9 @@ type MakeGauge = (
 ) => unknown;
 
 function ledgerGauges(gauge: MakeGauge, ledger: GaugeParts['ledger']): void {
-  // Asked once a scrape, for the gauges that share the answer.
-  const backlog = shared(() => ledger.backlog());
-  const faults = shared(() => ledger.check());
+  // Read once for each scrape, for the gauges that share the answer.
+  const backlog = oneAtATime(() => ledger.backlog());
+  const faults = oneAtATime(() => ledger.check());
   gauge('tollgate_open_settlements', 'sum', 'Charges that Redis has not confirmed yet', () =>
     ledger.openSettlements(),
   );
@@ -128,8 +128,8 @@ function isUp(asked: Promise<unknown>): Promise<number> {
   );
 }
 
-/** Asks once for all who ask before the answer is there. */
-function shared<T>(ask: () => Promise<T>): () => Promise<T> {
+/** An `ask` of which one run is under way at most: whoever asks meanwhile gets its answer, too. */
+function oneAtATime<T>(ask: () => Promise<T>): () => Promise<T> {
   let asked: Promise<T> | undefined;
   return () => {
     asked ??= ask().finally(() => {

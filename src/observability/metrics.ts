@@ -6,7 +6,7 @@ import type { EndCode, Meters } from '../gateway/call-metrics.ts';
 
 const MS_PER_S = 1_000;
 const DELIVERY_STATUSES: readonly DeliveryStatus[] = ['delivered', 'failed', 'timeout', 'blocked', 'unknown'];
-/** Model calls take from milliseconds to half an hour. */
+/** Buckets in seconds: model calls take from milliseconds to half an hour. */
 const CALL_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800];
 const ADDED_BUCKETS_S = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 
@@ -21,9 +21,9 @@ export class GatewayMeters implements Meters {
   readonly #firstToken: Histogram;
   readonly #added: Histogram;
   readonly #deliveries: Counter<'status'>;
-  /** Finding a labelled counter costs a microsecond, so each is found once. */
+  /** Counters by label: finding one costs a microsecond, so each is looked up once. */
   readonly #counters = new Map<string, Map<string, Counter.Internal>>();
-  /** Summed as integers; a decimal only when it is read. */
+  /** Micro-credits, summed as integers; converted to a decimal only when read. */
   #chargedMicro = 0;
   #callsInFlight = 0;
   #openStreams = 0;

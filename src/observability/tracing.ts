@@ -36,7 +36,7 @@ import { OpenCallTrace } from './call-trace.ts';
 
 /** How long a stop waits for the last spans to be taken. */
 const FLUSH_WITHIN_MS = 3_000;
-/** A collector that is gone fails every few seconds: the log need not say so each time. */
+/** Least time between two log lines about failed exports: a collector that is gone fails every few seconds. */
 const COMPLAIN_EVERY_MS = 60_000;
 
 export interface OpenTracing extends Tracing {
@@ -103,7 +103,7 @@ function epoch(): number {
   return Date.now() - performance.now();
 }
 
-/** What OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say wins. */
+/** Attributes of this process. OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence. */
 function resource() {
   const own = resourceFromAttributes({ [ATTR_SERVICE_NAME]: 'tollgate', [ATTR_SERVICE_VERSION]: VERSION });
   return defaultResource()
@@ -123,7 +123,7 @@ function samplerOf({ sampler, ratio }: NonNullable<Config['tracing']>): Sampler 
   return sampler.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
 }
 
-/** An export that failed costs spans, and nothing else. */
+/** Logs a failed export, which costs spans and nothing else. */
 function reportFaults(log: Log): void {
   let silentUntil = 0;
   const complain = (reason: string) => {

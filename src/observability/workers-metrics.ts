@@ -7,7 +7,7 @@ interface Asked {
 
 interface Answered {
   readonly metricsFor: number;
-  /** Undefined: the workers did not all answer. */
+  /** The metrics of all workers; undefined: not all of them answered. */
   readonly text?: string;
 }
 
@@ -18,7 +18,7 @@ interface Answered {
 export function summedMetrics(registry: Registry): Pick<Registry, 'metrics' | 'contentType'> {
   if (!cluster.isWorker) return registry;
   AggregatorRegistry.setRegistries([registry]);
-  // Made for its listener, which answers the supervisor.
+  // Constructed for its side effect: it listens for the supervisor's request and answers it.
   new AggregatorRegistry();
   let asked = 0;
   const waiting = new Map<number, (text: string | undefined) => void>();
@@ -35,13 +35,13 @@ export function summedMetrics(registry: Registry): Pick<Registry, 'metrics' | 'c
         waiting.set(id, resolve);
         process.send?.({ askMetrics: id } satisfies Asked);
       });
-      // A worker that is being replaced does not answer: better its own than none.
+      // A worker that is being replaced does not answer: this worker's own metrics are better than none.
       return text ?? (await registry.metrics());
     },
   };
 }
 
-/** The supervisor's side. */
+/** Answers in the supervisor: collects the metrics of all workers for the one that asks. */
 export function answerMetrics(): void {
   const registry = new AggregatorRegistry();
   cluster.on('message', (worker, { askMetrics }: Partial<Asked>) => {

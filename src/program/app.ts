@@ -51,7 +51,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const connections = new ConnectionRefuser();
   const app = Fastify({
     loggerInstance: parts.logger,
-    // One line a request would cost more than the forwarding; metrics and the ledger tell what happened.
+    // A log line for each request would cost more than the forwarding; metrics and the ledger tell what happened.
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: newRequestId,
     childLoggerFactory: (logger, bindings) => new RequestLog(logger, bindings),
@@ -60,10 +60,10 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     requestTimeout: server.bodyTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     http: {
-      // Node wants it no longer than the other.
+      // Node wants this timeout no longer than requestTimeout.
       headersTimeout: Math.min(server.headTimeoutMs, server.bodyTimeoutMs),
       connectionsCheckingInterval: CHECK_EVERY_MS,
-      // Refused by checkHead, in our words.
+      // Such requests are refused by checkHead, with a message of ours.
       requireHostHeader: false,
     },
     forceCloseConnections: 'idle',
@@ -100,7 +100,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     maxAge: 3_600,
     strictPreflight: false,
   });
-  // Before its body is read: a stranger could make the gateway read one to be told that there is nothing.
+  // Answered before the body is read: a stranger could make the gateway read one only to be told that there is no such route.
   app.addHook('onRequest', (request, _reply, done) => {
     done(request.is404 ? noSuchEndpoint(request) : undefined);
   });
@@ -122,8 +122,8 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
 }
 
 /**
- * `Expect: 100-continue` is answered when somebody begins to read the body: by then the key has been judged, so that a
- * refused client need not send it (RFC 9110 §10.1.1). Node would answer it at once.
+ * Answers `Expect: 100-continue` when the gateway begins to read the body: by then the key is authorised, so that a refused
+ * client need not send its body (RFC 9110 §10.1.1). Node would answer at once.
  */
 function expectations(server: Server): void {
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {

@@ -34,10 +34,10 @@ import type { AppParts } from './app.ts';
  */
 const ALERT_CONCURRENCY = 512;
 
-/** What is opened before anything else, and closed after it. */
+/** Resources that are opened before anything else, and closed after it. */
 export interface Opened {
   readonly config: Config;
-  /** The models that can be called now. Asked once for each call: a reload replaces it whole. */
+  /** The models that can be called now. Read once for each call: a reload replaces the whole catalog. */
   readonly catalog: () => Catalog;
   readonly logger: FastifyBaseLogger;
   readonly book: Book;
@@ -66,7 +66,7 @@ const PIPELINE = token<PipelineParts>('PipelineParts');
 
 type Once = <T>(name: InjectionToken<T>, make: (c: DependencyContainer) => T) => void;
 
-/** Every part made from what was opened, each once. The only file that knows tsyringe. */
+/** Composes every part of the gateway from the opened resources, each once. The only file that imports tsyringe. */
 export function compose(opened: Opened): DependencyContainer {
   const container = root.createChildContainer();
   const once: Once = (name, make) => {
@@ -116,7 +116,7 @@ export function compose(opened: Opened): DependencyContainer {
   return container;
 }
 
-/** What stands on the way of a call. */
+/** The parts on the path of a call. */
 function registerCalls(once: Once, opened: Opened): void {
   const { config, logger, book } = opened;
   const { ledger } = opened.ledger;

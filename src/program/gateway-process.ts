@@ -17,7 +17,7 @@ const load = () => loadConfig({ env: process.env });
 
 const isDemo = process.env.TOLLGATE_DEMO === 'true';
 
-/** Within this, a signal is the same one, come by another way. */
+/** A second signal within this time is the first one again, delivered on another way. */
 const REPEAT_MS = 1_000;
 
 interface Running {
@@ -52,7 +52,7 @@ function boundUrl(host: string, url: string): string {
   return `http://${isIPv6(host) ? `[${host}]` : host}:${new URL(url).port || '80'}`;
 }
 
-/** The gateway in this process. */
+/** A gateway that runs in this process. */
 async function startOne(config: Config, logger: Logger): Promise<Running> {
   const served = await serve(config, logger, returnMemory);
   if (isDemo) {
@@ -79,7 +79,7 @@ try {
   process.on('SIGINT', () => {});
   await running.close();
 } catch (error) {
-  // One clear line (specification section 1, "Refusal to start"), which a worker has written itself.
+  // A refusal to start is one clear line (specification section 1); a failed worker has written it itself.
   if (!(error instanceof WorkerFailed)) process.stderr.write(`tollgate: ${(error as Error).message}\n`);
   process.exit(1);
 }

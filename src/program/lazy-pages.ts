@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 
-/** All that the other app serves. The bare address leads to the dashboard. */
+/** Paths that the app of pages serves. The bare address leads to the dashboard. */
 const PLACES = ['/', '/docs', '/docs/*', '/dashboard', '/dashboard/*'];
 
 /**
- * Hands requests for pages to an app that is made when the first of them comes: what a gateway needs for people to look at
- * takes 2 MB and 40 ms to load, and most gateways are looked at seldom or never. What `make` resolves with must be ready.
+ * Hands requests for pages to an app that is made at the first of them: the pages take 2 MB and 40 ms to load, and most
+ * gateways are looked at seldom or never. The app that `make` resolves with must be ready.
  */
 export function pagesLater(make: () => Promise<FastifyInstance>): FastifyPluginAsync {
   return async (app) => {

@@ -8,7 +8,7 @@ import { noSuchEndpoint } from '../gateway/no-such-endpoint.ts';
 import { refuse } from '../gateway/refuse.ts';
 
 /**
- * What people look at, /docs and /dashboard, as an app of its own that listens nowhere. `document`: the OpenAPI document.
+ * The pages for people, /docs and /dashboard, as an app of its own that listens nowhere. `document`: the OpenAPI document.
  */
 export async function buildPages(
   document: object,

@@ -33,7 +33,7 @@ const LISTEN_FAULTS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'there is no such host. Set HOST to an address of this machine',
 };
 
-/** What was opened, closed in reverse order; one that fails to close does not keep the others open. */
+/** Resources that were opened. Closes them in reverse order; one that fails to close does not keep the others open. */
 class Closers {
   readonly #closers: (() => Promise<unknown> | unknown)[] = [];
 
@@ -98,13 +98,13 @@ async function open(
   const book = await openBook({ databaseUrl: config.databaseUrl, dataDir: config.dataDir });
   closers.add(() => book.close());
 
-  // Loaded only where it is wanted; closed when the last call is settled.
+  // Loaded only where tracing is configured; closed after the last call is settled.
   const tracing =
     config.tracing && (await import('../observability/tracing.ts')).openTracing(config.tracing, logger);
   closers.add(() => tracing?.close());
 
   let alerts: AlertWorker | undefined;
-  // After the ledger, whose last entries may queue an alert: it is sent now, and not at the next start.
+  // Stopped after the ledger, whose last entries may queue an alert: it is sent now, and not at the next start.
   closers.add(() => alerts?.stop(config.alerts.timeoutMs));
   const { ledger, redisFaults } = await openLedgerOf(closers, config, book, logger, () => alerts?.notify());
 
@@ -183,7 +183,10 @@ async function openLedgerOf(
   return { ledger, redisFaults };
 }
 
-/** With both URLs set nothing else has touched the data folder at the start, and each large body would be refused for ever. */
+/**
+ * Checks that the data folder can be used. With both URLs set, nothing else touches it at the start, and every large body
+ * would be refused.
+ */
 async function checkFolder(spools: SpoolFolder, dataDir: string): Promise<void> {
   await spools.check().catch((cause: Error) => {
     const reason = `The data folder ${dataDir} cannot be used (${cause.message})`;

@@ -18,13 +18,13 @@ export class Stopping {
     return this.#isDraining;
   }
 
-  /** Before the app listens. */
+  /** Watches the connections of an app; to be called before it listens. */
   watch({ server }: FastifyInstance): void {
     server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
     });
-    // Whoever keeps a connection is told not to, so that none is cut that is about to carry another request.
+    // Clients are told to close their connections, so that none is cut while it is about to carry another request.
     server.prependListener('request', (_request, response) => {
       if (this.#isDraining) response.shouldKeepAlive = false;
     });

@@ -50,7 +50,7 @@ export class Workers {
     cluster.setupPrimary({ serialization: 'advanced' });
     answerMetrics();
     try {
-      // One first: it migrates the book, makes the demo account, and says alone what cannot be honoured.
+      // One worker starts first: it migrates the book, makes the demo account, and alone reports settings that cannot be honoured.
       workers.#url = await workers.#fork(true);
       const others = Array.from({ length: workers.#count - 1 }, () => workers.#fork(false));
       await Promise.all(others);
@@ -61,7 +61,7 @@ export class Workers {
     return workers;
   }
 
-  /** Of all workers. */
+  /** Address of the gateway, which all workers share. */
   get url(): string {
     return this.#url;
   }
@@ -92,7 +92,7 @@ export class Workers {
     });
     worker.once('exit', (code, signal) => {
       served.reject(new WorkerFailed('a worker ended before it could serve'));
-      // One that never served is the business of whoever started it.
+      // A worker that never served is handled by the caller of #fork.
       if (isServing) this.#startAgain(worker, startedAt, waitMs, signal ?? code);
     });
     return await served.promise;

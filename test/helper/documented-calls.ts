@@ -58,6 +58,7 @@ async function newKey(world: InProcessGateway, accountId: number): Promise<numbe
       name: 'made for a call',
     },
   );
+  if (answer.status !== 201) throw new Error(`no key was made: ${answer.status} ${await answer.text()}`);
   const { id } = (await answer.json()) as { id: number };
   return id;
 }

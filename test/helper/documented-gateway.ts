@@ -39,6 +39,8 @@ export async function startDocumentedGateway(t: Test): Promise<InProcessGateway>
         demo.map(([slug, model]) => [slug, { ...model, upstream: { ...model.upstream, url: provider.url } }]),
       ),
       limits: { ...limits, headersTimeoutMs: 300 },
+      // Every example and every refusal makes keys of its own in one account: more than 100 in all.
+      accounts: { maxKeys: 200 },
       server: {
         ...server,
         host: '127.0.0.1',

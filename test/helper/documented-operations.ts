@@ -58,7 +58,8 @@ async function answers(t: Test, stage: Stage, operation: Described, calls: reado
         const request = await requestOf(stage, call, alternative, body);
         const label = `${Object.keys(alternative)[0] ?? 'nobody'}, ${name} ${call.query ?? ''}`;
         const response = await send(stage.world.url, operation, request);
-        t.equal(Math.floor(response.status / 100), 2, `${label}: ${response.status}`);
+        const refusal = response.ok ? '' : await response.clone().text();
+        t.equal(Math.floor(response.status / 100), 2, `${label}: ${response.status} ${refusal}`);
         t.same(await faultsOf(stage.document, stage.judge, operation, response), [], label);
       }
     }

@@ -119,7 +119,7 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
     },
     upstreams: new Map([...catalog.values()].map(({ upstream }) => [upstream.name, upstream])),
     catalog,
-    waiting: [],
+    unconfigured: [],
     workers: 1,
     adminToken: ADMIN_TOKEN,
     keyPrefix: 'sk-tg-',

@@ -1,12 +1,12 @@
 import type { ErrorCode } from '../../domain/errors.ts';
 
-/** One refusal as a client reads it, for the description of the API; `param` where one is named. */
+/** A refusal as a client reads it, for the description of the API; `param` where a field is named. */
 export interface ErrorExample {
   readonly message: string;
   readonly param?: string;
 }
 
-/** One for each code: a code that is added does not compile without. */
+/** An example for each code: a new code does not compile without one. */
 export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
   missing_api_key: {
     message: 'No API key was sent. Send it in the header "Authorization: Bearer <your key>".',

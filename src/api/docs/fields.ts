@@ -3,7 +3,7 @@ import { Type } from './json-type.ts';
 
 /** Fields that many schemas have, described once. */
 
-/** One of a few words. */
+/** One of the words listed. */
 export function words(list: readonly string[], description: string, more: object = {}) {
   return Type.String({ enum: [...list], description, ...more });
 }
@@ -13,7 +13,7 @@ export function timestamp(description: string) {
   return Type.String({ format: 'date-time', description, examples: ['2026-11-21T08:00:00.000Z'] });
 }
 
-/** The same, or null. */
+/** `YYYY-MM-DDTHH:MM:SS.sssZ`, or null. */
 export function timestampOrNull(description: string, more: object = {}) {
   return Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description, ...more });
 }
@@ -23,14 +23,14 @@ export function id(description: string) {
 }
 
 /**
- * Patterns are of the few constructs that every validator knows: some have no look-around, no back-references and no
- * `\p`. What they let through in spite of that, such as the half of a surrogate pair, the route still refuses.
+ * Patterns use only constructs that every validator knows: some have no look-around, no back-references and no `\p`. What
+ * they cannot forbid, such as half a surrogate pair, the route refuses.
  */
 const CONTROL = '\\u0000-\\u001f\\u007f-\\u009f';
 export const TEXT_PATTERNS = {
-  /** One line with something on it. */
+  /** One line that is not blank. */
   line: `^[^${CONTROL}]*[^${CONTROL}\\s][^${CONTROL}]*$`,
-  /** The same without spaces around it. */
+  /** One line that is not blank, without spaces around it. */
   trimmedLine: `^[^${CONTROL}\\s]([^${CONTROL}]*[^${CONTROL}\\s])?$`,
   /** Control characters are line breaks and tabs only. */
   printable: '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$',
@@ -46,7 +46,7 @@ export const TEXT_PATTERNS = {
 /** Below the last of the six decimals there is no amount; `multipleOf` of a fraction would refuse good ones, too. */
 export const SIX_DECIMALS = {
   ofPositive: { not: { exclusiveMinimum: 0, exclusiveMaximum: 0.000001 } },
-  /** And not 0. */
+  /** Any amount with six decimals but 0. */
   ofSigned: { not: { exclusiveMinimum: -0.000001, exclusiveMaximum: 0.000001 } },
 } as const;
 
@@ -78,7 +78,7 @@ export function exactCredits(description: string) {
   });
 }
 
-/** Passed on to get the following page. */
+/** The cursor that names the following page. */
 export function cursor(description: string) {
   return Type.Optional(Type.String({ pattern: '^[1-9]\\d{0,15}$', description, examples: ['1024'] }));
 }

@@ -43,7 +43,7 @@ export function finish(document: Document): Document {
   };
 }
 
-/** One operation without `x-docs`, all of which it then says itself. */
+/** An operation with its `x-docs` written out and taken off. */
 function complete({ 'x-docs': docs, ...operation }: Operation): Operation {
   if (docs === undefined) return operation;
   const { refusals, errorFormat = 'openai', requests } = docs;

@@ -40,7 +40,7 @@ export const HEADERS = {
   },
 } as const;
 
-/** For answers of model calls. */
+/** Header of answers to model calls. */
 export const CHARGE_HEADER = {
   'x-tollgate-charge': { $ref: '#/components/headers/x-tollgate-charge' },
 } as const;

@@ -1,6 +1,6 @@
 import type { JsonSchema } from './operation.ts';
 
-/** Where values stand that only look like schemas. */
+/** Keywords whose values only look like schemas. */
 const VALUES: ReadonlySet<string> = new Set(['example', 'examples', 'default', 'const', 'enum', 'required']);
 
 /**

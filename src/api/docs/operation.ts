@@ -25,7 +25,7 @@ export interface Answer {
   content?: Record<string, Media>;
 }
 
-/** An OpenAPI operation, as far as this gateway has any use for it. */
+/** An OpenAPI operation, as far as this gateway uses it. */
 export interface Operation {
   readonly operationId?: string;
   readonly tags?: readonly string[];
@@ -40,8 +40,7 @@ export interface Operation {
 }
 
 /**
- * What a route says about itself beside its schemas. It is written out into the operation and does not stand in the
- * document itself.
+ * Facts about a route beside its schemas. They are written out into the operation, and are not in the document themselves.
  */
 export interface RouteDocs {
   /** Every code that it can answer. */
@@ -50,9 +49,9 @@ export interface RouteDocs {
   readonly errorFormat?: 'openai' | 'anthropic';
   /** Bodies that can be sent as they stand. */
   readonly requests?: Readonly<Record<string, Example>>;
-  /** What the success looks like. */
+  /** Example of a success. */
   readonly answer?: unknown;
-  /** The same for another status that has a schema of its own. */
+  /** Examples for other statuses that have a schema of their own. */
   readonly otherAnswers?: Readonly<Record<string, unknown>>;
 }
 

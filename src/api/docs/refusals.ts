@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../domain/errors.ts';
 
-/** Which codes a route can answer, in groups that routes share. In the order in which requests are judged. */
+/** Codes that a route can answer, in groups that routes share, in the order of the checks. */
 
 /** Anything can fail. */
 const FAULTS = ['service_unavailable', 'internal_error'] as const satisfies readonly ErrorCode[];
@@ -19,10 +19,10 @@ export const KEY_REFUSALS = [
   ...FAULTS,
 ] as const satisfies readonly ErrorCode[];
 
-/** The same of the routes under `/api/`, which refuse query parameters that they do not know. */
+/** Routes under `/api/` that any key may use: they also refuse query parameters that they do not know. */
 export const OWNER_REFUSALS = [...KEY_REFUSALS, 'invalid_field'] as const satisfies readonly ErrorCode[];
 
-/** The same where the key must also be one that may manage. */
+/** Routes under `/api/` for managing keys. */
 export const MANAGING_REFUSALS = [
   ...OWNER_REFUSALS,
   'management_not_allowed',
@@ -46,7 +46,7 @@ export const BODY_REFUSALS = [
   'unsupported_media_type',
 ] as const satisfies readonly ErrorCode[];
 
-/** What is asked about a job that was paid for: no limit and no balance can refuse it. */
+/** Requests about a job that was paid for: no limit and no balance can refuse them. */
 export const JOB_REFUSALS = [
   ...KEY_REFUSALS,
   'object_not_found',

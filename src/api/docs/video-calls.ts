@@ -49,7 +49,7 @@ interface JobQuestion {
   readonly parameters?: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** What is asked about a job: forwarded, but no model call. */
+/** An operation on a job: forwarded, but no model call. */
 function ofJob(question: JobQuestion): Operation {
   return {
     operationId: question.operationId,

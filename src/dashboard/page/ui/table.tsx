@@ -1,7 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
-/** The name of a column, with its class where it is not plain text: `number`, or `wide-only`, left out between phones and desks. */
+/**
+ * The name of a column, with its class where it is not plain text: `number`, or `wide-only`, left out between phones and
+ * desks.
+ */
 export type Column = string | readonly [name: string, kind: string];
 
 /**

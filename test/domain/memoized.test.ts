@@ -1,8 +1,8 @@
 import { test } from 'tap';
-import { shared } from '../../src/domain/shared.ts';
+import { memoized } from '../../src/domain/memoized.ts';
 
 test('equal sources have one result, whoever made them', async (t) => {
-  const setOf = shared((list: readonly string[]) => new Set(list));
+  const setOf = memoized((list: readonly string[]) => new Set(list));
   t.equal(setOf(['a', 'b']), setOf(['a', 'b']));
   t.not(setOf(['a', 'b']), setOf(['b', 'a']));
 });
@@ -17,14 +17,14 @@ const NEAR: readonly [a: readonly string[], b: readonly string[]][] = [
 
 for (const [a, b] of NEAR) {
   test(`${JSON.stringify(a)} and ${JSON.stringify(b)} are two sources`, async (t) => {
-    const lengthOf = shared((list: readonly string[]) => ({ list }));
+    const lengthOf = memoized((list: readonly string[]) => ({ list }));
     t.strictSame([lengthOf(a).list, lengthOf(b).list], [a, b]);
   });
 }
 
 test('a source that cannot be read is refused each time, and not remembered', async (t) => {
   let tries = 0;
-  const read = shared((text: string) => {
+  const read = memoized((text: string) => {
     tries += 1;
     throw new RangeError(text);
   });
@@ -35,7 +35,7 @@ test('a source that cannot be read is refused each time, and not remembered', as
 
 test('what is remembered is bounded, and a forgotten source is read again', async (t) => {
   let compiled = 0;
-  const read = shared((text: string) => {
+  const read = memoized((text: string) => {
     compiled += 1;
     return { text };
   });

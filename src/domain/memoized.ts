@@ -1,14 +1,14 @@
-/** What remembered sources may come to, in characters, before all are forgotten: 10,000 lists of a few entries. */
+/** Most characters of the sources that are kept before all are dropped: 10,000 lists of a few entries. */
 const REMEMBERED_CHARACTERS = 1_000_000;
-/** What a remembered one takes beside its text counts as so many characters. */
+/** Memory of a source beside its text, counted in characters. */
 const OVERHEAD = 60;
 
 /**
- * The same function, giving equal sources one result: the keys of a company mostly have the same lists, so that a hundred
- * thousand keys need not hold a hundred thousand copies. The results must not be changed by anybody. Forgetting costs
- * memory only: the next of equal sources is compiled once more.
+ * A memoized `compile`: equal sources share one result. The keys of a company mostly have the same lists, so that a hundred
+ * thousand keys need not hold a hundred thousand copies. Results must not be changed. Dropping them costs memory only: the
+ * next of equal sources is compiled once more.
  */
-export function shared<Source extends string | readonly string[], Result>(
+export function memoized<Source extends string | readonly string[], Result>(
   compile: (source: Source) => Result,
 ): (source: Source) => Result {
   const results = new Map<string, Result>();
