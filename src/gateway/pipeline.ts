@@ -109,8 +109,8 @@ export class Pipeline {
   }
 
   /**
-   * Steps 2 and 3. A large body stays in its file and is read in pieces, one after the other with those of other calls;
-   * afterwards only what later steps need of it stays in memory.
+   * Steps 2 and 3. A large body stays in its file and is read in pieces, once there is memory for it; afterwards only what
+   * later steps need of it stays in memory.
    */
   async #read(request: FastifyRequest, reply: FastifyReply, entered: EnteredCall): Promise<ReadCall> {
     const source = sourceInPieces(request, this.#endpoint);
