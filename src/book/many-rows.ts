@@ -22,7 +22,7 @@ type Table = keyof BookSchema;
 type Column<T extends Table> = keyof BookSchema[T] & string;
 type Rows<T extends Table> = readonly Readonly<Partial<Record<Column<T>, number | string | null>>>[];
 
-/** Inserts the columns of the rows; `onConflict` is the clause for rows that are there already. How many were written. */
+/** Inserts the columns of the rows, and returns how many were written; `onConflict` is the clause for rows that exist. */
 export async function insertRows<T extends Table>(
   store: Store,
   trx: Trx,
@@ -41,7 +41,7 @@ export async function insertRows<T extends Table>(
   return await run(trx, `${into} ${values} ${onConflict}`, new EachRow(cellsOf(rows, columns)));
 }
 
-/** Sets the columns of the rows with these keys. */
+/** Sets the columns of each row that has the `key` of one of these. */
 export async function updateRows<T extends Table>(
   store: Store,
   trx: Trx,

@@ -64,7 +64,7 @@ async function commandLines(): Promise<{ pid: number; command: string }[]> {
       return { pid: Number(pid), command };
     });
   }
-  // Not `ps`: a slim container has none.
+  // Read from /proc: a slim container has no `ps`.
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   return Promise.all(
     pids.map(async (pid) => {
