@@ -4,7 +4,7 @@ import { AlertSender, type AlertSenderOptions } from './alert-sender.ts';
 
 export interface AlertWorkerOptions extends AlertSenderOptions {
   readonly book: AlertSenderOptions['book'] & Pick<Book, 'dueAlerts' | 'claimAlert'>;
-  /** How often the book is asked unprompted: for alerts that other gateways posted, or died over. */
+  /** Pause between looks at the book, for alerts that other gateways queued, or died before they sent. */
   readonly pollMs?: number;
 }
 

@@ -14,7 +14,7 @@ export async function resolveAddresses(hostname: string, signal: AbortSignal): P
   const name = hostname.toLowerCase().replace(/\.$/, '');
   const local = await inHostsFile(name);
   if (local.length > 0) return local;
-  // RFC 6761, section 6.3: never asked of a name server.
+  // Name servers are never asked for it (RFC 6761, section 6.3).
   if (name === 'localhost' || name.endsWith('.localhost')) {
     return [
       { address: '127.0.0.1', family: 4 },

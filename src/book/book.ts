@@ -51,7 +51,7 @@ export interface Posting {
    * be rebuilt. Where the balance does not follow, the entry is superseded, and that is no gap.
    */
   readonly gaps: readonly number[];
-  /** How many alerts were queued (crossings). */
+  /** Number of alerts that crossings queued. */
   readonly alerts: number;
 }
 
@@ -142,7 +142,7 @@ export interface PlannedDelivery {
   readonly url: string;
 }
 
-/** What an upstream keeps of a call: it belongs to the account that made the call (specification section 4). */
+/** An object that an upstream stores of a call; it belongs to the account that made the call (specification section 4). */
 export interface StoredObject {
   readonly accountId: number;
   /** Name of the upstream in the configuration; ids are only unique within one. */
@@ -329,7 +329,7 @@ export interface Book {
 
   /** Durable when it resolves. What is remembered already stays as it was. */
   rememberObjects(objects: readonly StoredObject[]): Promise<void>;
-  /** Those of the ids that belong to the account at that upstream, in no order; others are left out, as if unknown. */
+  /** The objects with these ids that belong to the account at that upstream, in no order; others are left out, as if unknown. */
   objects(accountId: number, upstream: string, ids: readonly string[]): Promise<StoredObject[]>;
 
   /** The one of that kind and id that belongs to the account; the newest, where two upstreams use the same id. */

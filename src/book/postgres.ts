@@ -132,7 +132,7 @@ class LeasingPool implements PostgresPool {
 
 /**
  * One loan of a connection. pg gives a connection back as good after a query timed out on it, with that query still
- * at the head of its queue; here it is thrown away, and nothing more is asked of it.
+ * at the head of its queue; here it is thrown away, and carries no further query.
  */
 class Lease implements PostgresPoolClient {
   readonly #client: pg.PoolClient;

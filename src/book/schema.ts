@@ -24,7 +24,7 @@ export interface BookSchema {
   objects: ObjectsTable;
 }
 
-/** One row. */
+/** Identity of the book, in one row. */
 export interface IdentityTable {
   id: string;
 }
@@ -166,7 +166,7 @@ export interface DeliveriesTable {
   attempted_at: number;
 }
 
-/** What upstreams keep, and which account it was made for. */
+/** Objects that upstreams store, with the account of the call that made each. */
 export interface ObjectsTable {
   account_id: number;
   upstream: string;

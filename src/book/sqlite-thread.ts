@@ -49,14 +49,14 @@ export class SqliteThread {
     this.#worker.on('exit', () => this.#fail());
   }
 
-  /** Throws LockFailed or SqliteError. */
+  /** Resolves when the worker has opened the files. Rejects with LockFailed or SqliteError. */
   static async open(files: SqliteFiles): Promise<SqliteThread> {
     const thread = new SqliteThread(files);
     await new Promise<SqliteRows>((resolve, reject) => thread.#pending.set(OPENING, { resolve, reject }));
     return thread;
   }
 
-  /** Rejects with SqliteError, or BookUnavailable where the files cannot be used now. */
+  /** Runs a statement. Rejects with SqliteError, or BookUnavailable where the files cannot be used now. */
   query(sql: string, parameters: readonly unknown[]): Promise<SqliteRows> {
     return this.#ask((id) => ({ id, sql, parameters }));
   }

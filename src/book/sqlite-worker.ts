@@ -13,7 +13,7 @@ export interface SqliteFiles {
 
 export type SqliteRequest =
   | { readonly id: number; readonly sql: string; readonly parameters: readonly unknown[] }
-  /** `rows`: a JSON array of rows, with each of which the statement is run. */
+  /** `rows`: a JSON array of rows; the statement is run once with each. */
   | { readonly id: number; readonly sql: string; readonly rows: string }
   | { readonly id: number; readonly close: true };
 
