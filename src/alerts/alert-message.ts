@@ -4,8 +4,8 @@ import { creditsNumber } from '../domain/credits.ts';
 import { signatureHeaders } from './sign.ts';
 
 /**
- * The low-credits alert as it goes over the wire (specification section 6). A test alert
- * has the same body and is marked by the header `webhook-test: true`. `at` is in milliseconds since the epoch.
+ * Headers and body of a low-credits alert (specification section 6). A test alert has the same body as a real one, and the
+ * header `webhook-test: true`. `at`: milliseconds since the epoch.
  */
 export function alertMessage(
   alert: ClaimedAlert,

@@ -7,7 +7,7 @@ import { send } from './send.ts';
 
 export interface AlertSenderOptions {
   readonly book: Pick<Book, 'plannedDeliveries' | 'finishDelivery'>;
-  /** Of one POST, from resolving the name to the headers of the answer. */
+  /** Longest time of one POST, from resolving the name to the headers of the answer. */
   readonly timeoutMs: number;
   readonly allowPrivateNetworks: boolean;
   readonly log: Log;
@@ -25,9 +25,9 @@ const OF_ONE_ACCOUNT = 16;
 const RETRIES_MS = [100, 500, 2_000, 5_000, 10_000];
 
 /**
- * Sends claimed alerts, each with one POST for each of its deliveries (specification section 6). Accounts share permits
- * (fair-semaphore.ts), and an account has one alert at a time of which receivers wait for one: with ten thousand keys that all
- * lead to receivers which do not answer, it delays its own alerts only. Of such an alert a page of deliveries is in memory.
+ * Sends claimed alerts, with one POST for each delivery of an alert (specification section 6). Accounts share permits
+ * (fair-semaphore.ts), and only one alert of an account at a time waits for permits: an account with ten thousand keys whose
+ * receivers do not answer delays its own alerts only. One page of an alert's deliveries is in memory at a time.
  */
 export class AlertSender {
   readonly #options: AlertSenderOptions;
@@ -35,17 +35,17 @@ export class AlertSender {
   readonly #permits: FairSemaphore;
   readonly #giveUp = new AbortController();
   readonly #sending = new Set<Promise<void>>();
-  /** Accounts with an alert of which not every POST has begun. */
+  /** Accounts with an alert whose POSTs have not all begun. */
   readonly #unsent = new Set<number>();
 
-  /** `onRoom`: some account may have room that had none. */
+  /** `onRoom`: called when an account that had no room may have it now. */
   constructor(options: AlertSenderOptions, onRoom: () => void) {
     this.#options = options;
     this.#onRoom = onRoom;
     this.#permits = new FairSemaphore(options.concurrency, OF_ONE_ACCOUNT);
   }
 
-  /** Whether an alert of the account that is begun now would be sent at once. */
+  /** Whether an alert of the account would be sent at once if it began now. */
   hasRoom(accountId: number): boolean {
     return !this.#unsent.has(accountId) && this.#permits.isFree(accountId);
   }
@@ -61,7 +61,7 @@ export class AlertSender {
     await Promise.all(this.#sending);
   }
 
-  /** Ends what is under way; nobody knows whether it arrived. Final. */
+  /** Ends every POST under way; nobody knows whether it arrived. Final. */
   giveUp(): void {
     this.#giveUp.abort();
   }
@@ -76,7 +76,7 @@ export class AlertSender {
     await Promise.all(Array.from({ length: OF_ONE_ACCOUNT }, lane));
   }
 
-  /** Every delivery of the alert, in pages; the account has room again once the last one has been taken. */
+  /** Every delivery of the alert, read page by page; the account has room again once the last has been taken. */
   async *#receivers(alert: ClaimedAlert): AsyncGenerator<PlannedDelivery, void> {
     let page = alert.deliveries;
     for (let last = page.at(-1); last; last = page.at(-1)) {
@@ -107,7 +107,7 @@ export class AlertSender {
     await this.#record(receiver.id, outcome, about);
   }
 
-  /** The one attempt. Undefined: given up, so that nobody knows whether it arrived. */
+  /** Makes the one attempt. Undefined: it was given up, and nobody knows whether it arrived. */
   async #post(alert: ClaimedAlert, receiver: PlannedDelivery): Promise<Outcome | undefined> {
     const { timeoutMs, allowPrivateNetworks } = this.#options;
     const signal = this.#giveUp.signal;
@@ -131,7 +131,7 @@ export class AlertSender {
     await this.#untilDone(() => this.#options.book.finishDelivery(deliveryId, outcome), about, failed);
   }
 
-  /** Undefined, and logged as `failed`: the book did not answer, however often it was asked. */
+  /** Asks the book until it answers. Undefined, and `failed` logged: it did not, after every retry. */
   async #untilDone<T>(ask: () => Promise<T>, about: object, failed: string): Promise<T | undefined> {
     for (const delayMs of [...RETRIES_MS, undefined]) {
       try {

@@ -4,33 +4,34 @@ import { AlertSender, type AlertSenderOptions } from './alert-sender.ts';
 
 export interface AlertWorkerOptions extends AlertSenderOptions {
   readonly book: AlertSenderOptions['book'] & Pick<Book, 'dueAlerts' | 'claimAlert'>;
-  /** How often the book is asked unprompted: for alerts that other gateways posted, or died over. */
+  /** Pause between looks at the book, for alerts that other gateways queued, or died before they sent. */
   readonly pollMs?: number;
 }
 
 const POLL_MS = 5_000;
 const FIRST_RETRY_MS = 250;
 const LAST_PASS_MS = 1_000;
-/** Accounts of which a pass asks for an alert at once. */
+/** Most accounts whose next alert a pass asks for at once. */
 const ACCOUNTS_AT_ONCE = 100;
 
 /**
  * Sends the alerts that are queued in the book (specification section 6), outside the request path.
  *
- * The worker: idle → running (start) → stopped (stop; final). While it runs it is either asleep, its timer armed, or
- * in a pass: it claims the next alert of each account, again and again, until none is left of an account that the sender has
- * room for. `notify` ends the sleep, or makes another pass follow the one under way; so does room for an account that a
- * pass left waiting. One account's alerts never wait for another's: AlertSender says how. A pass that fails (book out of reach) is tried again, at first after
- * FIRST_RETRY_MS, then half as often each time down to the poll.
+ * States of the worker: idle → running (start) → stopped (stop; final). While it runs it is either asleep, its timer armed,
+ * or in a pass. A pass claims the next alert of each account, again and again, until no account that the sender has room
+ * for has one. `notify` ends the sleep, or makes another pass follow the one under way; so does room for an account that a
+ * pass left waiting. One account's alerts never wait for another's (AlertSender). A pass that fails, because the book is
+ * out of reach, is tried again: first after FIRST_RETRY_MS, then after twice as long each time, up to the poll interval.
+ * (That is why the worker is no `Loop`: a Loop retries later than its interval, and not at all when it is woken.)
  *
- * An alert: queued → claimed by one worker of all gateways, which writes its deliveries as `unknown` → one POST for
- * each → outcome written. Only the writing is ever repeated. A process that dies in between leaves `unknown`, and
- * since a claimed alert is not queued any more, nobody sends it again.
+ * States of an alert: queued → claimed by one worker of all gateways, which writes its deliveries as `unknown` → one POST
+ * for each → outcome written. Only the writing is ever repeated. A process that dies in between leaves `unknown`, and
+ * nobody sends the alert again, because a claimed alert is not queued any more.
  */
 export class AlertWorker {
   readonly #options: AlertWorkerOptions;
   readonly #sender: AlertSender;
-  /** Accounts with an alert in the book that the sender had no room for. */
+  /** Accounts that have an alert in the book and had no room in the sender. */
   readonly #left = new Set<number>();
   #state: 'idle' | 'running' | 'stopped' = 'idle';
   #timer: NodeJS.Timeout | undefined;
@@ -48,7 +49,7 @@ export class AlertWorker {
     this.notify();
   }
 
-  /** Says that an alert may have been queued just now. Cheap, and harmless at any time. */
+  /** Looks for alerts now: one may have been queued. Cheap, and harmless at any time. */
   notify(): void {
     if (this.#state !== 'running') return;
     if (this.#pass) this.#again = true;
@@ -56,8 +57,8 @@ export class AlertWorker {
   }
 
   /**
-   * Lets the pass under way claim for LAST_PASS_MS more, as what was queued just before would wait for the next start;
-   * then waits at most `deadlineMs` for what is claimed to be sent, and gives up the rest as `unknown`.
+   * Lets the pass under way claim for LAST_PASS_MS more, because alerts that were queued just before would wait for the next
+   * start. Then waits at most `deadlineMs` for claimed alerts to be sent, and gives up the rest as `unknown`.
    */
   async stop(deadlineMs: number): Promise<void> {
     const until = performance.now() + LAST_PASS_MS;
@@ -115,7 +116,7 @@ export class AlertWorker {
       const due = await this.#options.book.dueAlerts([...this.#left], ACCOUNTS_AT_ONCE);
       if (due.length === 0) return;
       for (const { id, accountId } of due) {
-        // Claimed only where it can be sent soon: what is claimed dies with this process.
+        // Claimed only where it can be sent soon: a claimed alert is lost with this process.
         if (!this.#sender.hasRoom(accountId)) this.#left.add(accountId);
         else {
           const alert = await this.#claim(id);
@@ -136,7 +137,7 @@ export class AlertWorker {
   }
 }
 
-/** Waits for the work to end, at most so long. */
+/** Resolves when the work has ended, or after `limitMs`. */
 async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
   const ended = new AbortController();
   const limit = sleep(limitMs, undefined, { signal: ended.signal }).catch(() => {});

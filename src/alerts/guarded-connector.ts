@@ -3,14 +3,14 @@ import { buildConnector } from 'undici';
 import { isPublicAddress } from './public-address.ts';
 import type { Resolve } from './resolve.ts';
 
-/** The receiver's host is, or resolves to, an address outside the public internet. Nothing was sent to it. */
+/** Thrown where the receiver's host is, or resolves to, an address outside the public internet. Nothing was sent to it. */
 export class BlockedAddress extends Error {}
 
 /**
- * Connects only to public addresses (specification section 6, SSRF). A name is resolved once, and the very addresses that
- * were checked are the ones connected to, so a name that changes its answer between check and connect (DNS
- * rebinding) gains nothing. One address that is not public refuses the name. TLS certificates are verified whatever
- * the environment says; HTTP/1.1 only. `signal` ends the attempt at any stage.
+ * A connector that reaches public addresses only (specification section 6, SSRF). A name is resolved once, and the very
+ * addresses that were checked are connected to, so a name that changes its answer between check and connect (DNS
+ * rebinding) gains nothing. One address that is not public refuses the name. TLS certificates are verified whatever the
+ * environment says; HTTP/1.1 only. `signal` ends the attempt at any stage.
  */
 export function guardedConnector(
   resolve: Resolve,

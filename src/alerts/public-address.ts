@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * What is not a public IPv4 address. IANA's special-purpose registry (RFC 6890), and one address that is public by
- * number only. Node's own parser and lists are used, not ipaddr.js: that calls 168.63.129.16 unicast, and reads the
+ * IPv4 addresses that are not public: IANA's special-purpose registry (RFC 6890), and one address that is public by number
+ * only. Node's own parser and lists are used, not ipaddr.js: that calls 168.63.129.16 unicast, and reads the
  * address `::8.8.8.8` as if it were `::ffff:8.8.8.8`.
  */
 const NOT_PUBLIC_IPV4 = [
@@ -47,7 +47,7 @@ const notPublic = listOf([...NOT_PUBLIC_IPV4, ...NOT_PUBLIC_IPV6]);
 
 /**
  * True where the address (IPv4 in four decimal parts, or IPv6, as DNS and sockets spell them) belongs to the public
- * internet. An IPv4-mapped IPv6 address is judged as its IPv4. Anything that is no address is not public.
+ * internet. An IPv4-mapped IPv6 address is checked as its IPv4 address. Text that is no address is not public.
  */
 export function isPublicAddress(text: string): boolean {
   // A zone (`%eth0`) only makes sense on a link.

@@ -6,15 +6,15 @@ import { readFile } from 'node:fs/promises';
 export type Resolve = (hostname: string, signal: AbortSignal) => Promise<LookupAddress[]>;
 
 /**
- * Resolves like the system does, hosts file before DNS, but without `dns.lookup`: that holds one of the process' four
- * pool threads until it has an answer, and connections to upstreams wait for the same threads. A few webhooks under a
- * name server that never answers would so delay API traffic, which an alert must not (specification section 6).
+ * Resolves a name as the system does, hosts file before DNS, but without `dns.lookup`, which holds one of the process' four
+ * pool threads until it has an answer. Connections to upstreams wait for those threads too: a few webhooks under a name
+ * server that never answers would delay calls, which an alert must not (specification section 6).
  */
 export async function resolveAddresses(hostname: string, signal: AbortSignal): Promise<LookupAddress[]> {
   const name = hostname.toLowerCase().replace(/\.$/, '');
   const local = await inHostsFile(name);
   if (local.length > 0) return local;
-  // RFC 6761, section 6.3: never asked of a name server.
+  // Name servers are never asked for it (RFC 6761, section 6.3).
   if (name === 'localhost' || name.endsWith('.localhost')) {
     return [
       { address: '127.0.0.1', family: 4 },

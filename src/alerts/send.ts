@@ -6,11 +6,11 @@ export interface Post {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** From the start of the name's resolution to the headers of the answer. */
+  /** Longest time from the start of the name's resolution to the headers of the answer. */
   readonly timeoutMs: number;
   /** True lets the post go to any address; for development and tests. */
   readonly allowPrivateNetworks: boolean;
-  /** Gives the post up. */
+  /** Gives the POST up when it aborts. */
   readonly signal: AbortSignal;
 }
 
@@ -22,15 +22,15 @@ export interface PostResult {
 }
 
 /**
- * How much of an answer's body is read, so that the receiver can finish writing, and for how long at most. A socket is
- * read by 64 KiB, so of a flood just that much is taken.
+ * Most of an answer's body that is read, and for how long, so that the receiver can finish writing. A socket is read by
+ * 64 KiB, so that of an endless body just that much is taken.
  */
 const DRAIN_LIMIT_BYTES = 16 * 1024;
 const DRAIN_LIMIT_MS = 1_000;
 
 /**
  * Sends one POST, once (specification section 6): no retry, no redirect followed, on a connection of its own that is closed
- * afterwards. Rejects only where `signal` aborts: then whether the receiver got the post is not known.
+ * afterwards. Rejects only where `signal` aborts: then nobody knows whether the receiver got it.
  */
 export async function send(post: Post, resolve: Resolve = resolveAddresses): Promise<PostResult> {
   const startedAt = performance.now();
@@ -66,7 +66,7 @@ export async function send(post: Post, resolve: Resolve = resolveAddresses): Pro
   }
 }
 
-/** Never rejects: the answer counts by its headers, whatever becomes of its body. */
+/** Reads the body up to the limits. Never rejects: the headers decide the outcome, whatever becomes of the body. */
 async function drain(body: Dispatcher.ResponseData['body'], signal: AbortSignal): Promise<void> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(DRAIN_LIMIT_MS)]);
   await body.dump({ limit: DRAIN_LIMIT_BYTES, signal: limit }).catch(() => {});

@@ -16,7 +16,7 @@ type Alerts = Pick<
   | 'alerts'
 >;
 
-/** Deliveries that are read at once: what a sender keeps in memory of an alert to thousands of keys. */
+/** Deliveries of a page: as many of an alert to thousands of keys are in a sender's memory. */
 const PLANNED_AT_ONCE = 64;
 
 export function alertQueries(store: Store): Alerts {
@@ -82,7 +82,7 @@ export function alertQueries(store: Store): Alerts {
   };
 }
 
-/** The update decides: of all that try at once, one finds the alert queued (specification section 6, "never twice"). */
+/** Claims an alert by an update: of all gateways that try at once, one finds it queued (specification section 6, "never twice"). */
 async function claim(trx: Trx, id: number, now: number): Promise<ClaimedAlert | undefined> {
   const alert = await trx
     .updateTable('alerts')
@@ -111,8 +111,8 @@ async function claim(trx: Trx, id: number, now: number): Promise<ClaimedAlert | 
 }
 
 /**
- * `unknown` until the attempt is over, so that one that dies with its sender says so. The database makes the rows by itself:
- * ten thousand keys would else pass through the gateway's memory twice.
+ * Writes the deliveries of an alert as `unknown`, which they stay until the attempt is over, or for good where the sender
+ * dies. The database makes the rows by itself: ten thousand keys would otherwise pass through the gateway's memory twice.
  */
 async function planDeliveries(trx: Trx, alertId: number, accountId: number, now: number): Promise<void> {
   await trx

@@ -21,25 +21,25 @@ export interface NewAccount {
 export interface Grant {
   readonly id: string;
   readonly accountId: number;
-  /** Signed. */
+  /** Micro-credits; negative: taken away. */
   readonly amount: Micro;
   readonly type: 'top_up' | 'adjustment';
   readonly note: string;
   readonly createdAt: number;
-  /** Balance right after it was applied; null while its ledger entry is not in the book yet. */
+  /** Balance right after the grant was applied; null while its ledger entry is not in the book yet. */
   readonly balanceAfter: Micro | null;
 }
 
-/** What became of a journal entry that was offered to the book. */
+/** Outcome of offering a journal entry to the book. */
 export type PostResult =
-  /** Written now. */
+  /** The entry was written now. */
   | 'posted'
-  /** Written before (same id). */
+  /** An entry with this id was written before. */
   | 'duplicate'
   /**
-   * It does not continue the account's ledger: of an epoch before the last rebuild, or its seq is taken by another entry,
-   * or its balance is not that of the book and its credits (entries are missing before it, or it is of another history
-   * of the account, which Redis began where it was set back). Apply it again.
+   * The entry does not continue the account's ledger: its epoch ended with the last rebuild, its seq is taken by another
+   * entry, or its balance is not the book's balance plus its credits (entries are missing before it, or a Redis that was set
+   * back has begun another history of the account). It must be applied again.
    */
   | 'superseded';
 
@@ -47,30 +47,30 @@ export interface Posting {
   /** In the order of the entries offered. */
   readonly results: readonly PostResult[];
   /**
-   * Accounts in which an entry was posted whose balance follows though places before it are free: their live state must
+   * Accounts in which an entry was posted whose balance follows, although seqs before it are missing: their live state must
    * be rebuilt. Where the balance does not follow, the entry is superseded, and that is no gap.
    */
   readonly gaps: readonly number[];
-  /** How many alerts were queued (crossings). */
+  /** Number of alerts that crossings queued. */
   readonly alerts: number;
 }
 
 export interface KeyState {
   readonly key: KeyRecord;
-  /** Spent since the start of each period. */
+  /** Credits spent since the start of each period. */
   readonly daySpent: Micro;
   readonly weekSpent: Micro;
   readonly monthSpent: Micro;
 }
 
-/** What the live state of an account is rebuilt from. `epoch` is new with each call. */
+/** The state that the live state of an account is rebuilt from. `epoch` is new with each call. */
 export interface AccountSnapshot {
   readonly account: AccountRecord;
   readonly balance: Micro;
   readonly seq: number;
   readonly epoch: number;
   readonly keys: readonly KeyState[];
-  /** Recorded and not in its ledger, so not in the balance, oldest first. */
+  /** Grants that are recorded but not in the ledger, so not in the balance; oldest first. */
   readonly pendingGrants: readonly Grant[];
 }
 
@@ -84,7 +84,7 @@ export interface LedgerQuery {
   readonly keyId?: number;
   readonly type?: EntryType;
   readonly model?: string;
-  /** Booked to these UTC days only, days since 1970-01-01, both included. */
+  /** Entries booked to these UTC days only: days since 1970-01-01, both included. */
   readonly fromDay?: number;
   readonly toDay?: number;
   /** Entries with a lower seq than this only. */
@@ -122,7 +122,7 @@ export interface Alert {
   readonly deliveries: readonly Delivery[];
 }
 
-/** An alert that this process alone may send now. Its deliveries are in the book as `unknown` already. */
+/** An alert that this process alone may send. Its deliveries are in the book already, as `unknown`. */
 export interface ClaimedAlert {
   readonly id: number;
   readonly accountId: number;
@@ -131,18 +131,18 @@ export interface ClaimedAlert {
   readonly creditsBalance: Micro;
   readonly test: boolean;
   readonly createdAt: number;
-  /** The first of them, by id: `plannedDeliveries` has those that follow. */
+  /** The first page of deliveries, by id; `plannedDeliveries` reads the next ones. */
   readonly deliveries: readonly PlannedDelivery[];
 }
 
-/** One POST that an alert is to be sent with. */
+/** One POST of an alert. */
 export interface PlannedDelivery {
   readonly id: number;
   readonly keyId: number;
   readonly url: string;
 }
 
-/** What an upstream keeps of a call: it belongs to the account that made the call (specification section 4). */
+/** An object that an upstream stores of a call; it belongs to the account that made the call (specification section 4). */
 export interface StoredObject {
   readonly accountId: number;
   /** Name of the upstream in the configuration; ids are only unique within one. */
@@ -159,18 +159,18 @@ export interface StoredObject {
   readonly chargeId?: string;
 }
 
-/** What a call was charged, as a refund needs it. */
+/** The charge of a call, as a refund needs it. */
 export interface Charge {
   readonly entry: LedgerEntry;
-  /** Days since 1970-01-01 UTC to which it was booked. */
+  /** The day to which it was booked: days since 1970-01-01 UTC. */
   readonly day: number;
   /** Its refund is in the ledger. */
   readonly isRefunded: boolean;
 }
 
-/** Thrown where an e-mail address belongs to another account already. */
+/** Thrown where an e-mail address belongs to another account. */
 export class EmailTaken extends Error {}
-/** Thrown where a change was built on another version of a key than the one that the book has. */
+/** Thrown where a change was made to another version of a key than the one that the book has. */
 export class VersionConflict extends Error {
   readonly current: number;
 
@@ -181,11 +181,11 @@ export class VersionConflict extends Error {
 }
 /** Thrown where an Idempotency-Key was used before with another amount or note. */
 export class IdempotencyKeyReused extends Error {}
-/** Thrown where an account has as many keys as it may. */
+/** Thrown where an account may have no more keys. */
 export class TooManyKeys extends Error {}
-/** Thrown where an account has had as many test alerts within a minute as it may. */
+/** Thrown where an account may have no more test alerts within this minute. */
 export class TooManyTestAlerts extends Error {
-  /** Until another one may be sent: 1–60,000. */
+  /** Time until another one may be sent: 1–60,000 ms. */
   readonly retryAfterMs: number;
 
   constructor(retryAfterMs: number) {
@@ -210,7 +210,7 @@ export interface Book {
   ping(): Promise<void>;
   close(): Promise<void>;
 
-  /** One transaction: account, its first key, and (if credits > 0) a pending top-up. Throws EmailTaken. */
+  /** Makes an account, its first key and (with `grant`) a pending top-up in one transaction. Throws EmailTaken. */
   createAccount(
     account: NewAccount,
     firstKey: NewKey,
@@ -218,9 +218,9 @@ export interface Book {
     now: number,
   ): Promise<{ account: AccountRecord; key: KeyRecord }>;
   account(id: number): Promise<AccountRecord | undefined>;
-  /** By id ascending, ids above `after`; only those whose e-mail address has `emailPart` in it, in any case. */
+  /** Accounts with ids above `after`, by id ascending; with `emailPart` only those with it in their e-mail address, in any case. */
   accounts(after: number, limit: number, emailPart?: string): Promise<(AccountRecord & { balance: Micro })[]>;
-  /** Undefined: no such account. Throws EmailTaken. Version grows by one. */
+  /** Changes an account, whose version grows by one. Undefined: there is none. Throws EmailTaken. */
   updateAccount(
     id: number,
     change: { email?: string; alertThreshold?: Micro; isActive?: boolean },
@@ -230,15 +230,15 @@ export interface Book {
   keyByHash(hash: string): Promise<KeyRecord | undefined>;
   key(accountId: number, keyId: number): Promise<KeyRecord | undefined>;
   /**
-   * Keys of the account with ids above `after` (default 0), by id ascending, inactive ones included: at most `limit`, at most
-   * 500, and fewer where their lists are long, so that a page has some 1 MiB at most. None: there are no more.
+   * Keys of the account with ids above `after` (default 0), by id ascending, inactive ones included. A page has at most
+   * `limit` keys, at most 500, and fewer where their lists are long, so that it takes some 1 MiB. Empty: there are no more.
    */
   keys(accountId: number, after?: number, limit?: number): Promise<KeyRecord[]>;
-  /** Throws TooManyKeys where the account has `most` already, inactive ones included: none is ever removed. */
+  /** Throws TooManyKeys where the account has `most` keys already. Inactive keys count: none is ever removed. */
   createKey(accountId: number, key: NewKey, now: number, most?: number): Promise<KeyRecord>;
   /**
-   * Undefined: no such key in that account. Version grows by one, also where nothing changed. Throws VersionConflict
-   * where the key is at another version than `ifVersion`; then nothing is changed.
+   * Changes a key, whose version grows by one even where nothing differs. Undefined: the account has no such key. Throws
+   * VersionConflict where the key is at another version than `ifVersion`; then nothing is changed.
    */
   updateKey(
     accountId: number,
@@ -247,55 +247,55 @@ export interface Book {
     now: number,
     ifVersion?: number,
   ): Promise<KeyRecord | undefined>;
-  /** True where any active key blocks a country (then country data is worth its memory). */
+  /** Whether any active key blocks a country: only then is country data worth its memory. */
   anyBlockedCountries(): Promise<boolean>;
 
   /** Keys and accounts whose last change was not confirmed as published to Redis. */
   unpublished(limit: number): Promise<{ keys: KeyRecord[]; accounts: AccountRecord[] }>;
   /** Keys and accounts changed at or after `since`, published or not. */
   changedSince(since: number): Promise<{ keys: KeyRecord[]; accounts: AccountRecord[] }>;
-  /** Notes that Redis holds these versions. Never lowers what is noted. */
+  /** Notes that Redis holds these versions. Never lowers a noted version. */
   published(what: {
     keys?: readonly { id: number; version: number }[];
     accounts?: readonly { id: number; version: number }[];
   }): Promise<void>;
 
   /**
-   * Records a change of balance before Redis applies it. Where the account already has a grant with this
-   * idempotency key, that one comes back with `repeated: true`. Throws IdempotencyKeyReused.
+   * Records a change of balance before Redis applies it. Where the account already has a grant with this idempotency key,
+   * returns that grant with `repeated: true`. Throws IdempotencyKeyReused.
    */
   createGrant(
     grant: Omit<Grant, 'balanceAfter'>,
     idempotencyKey: string | null,
   ): Promise<{ grant: Grant; repeated: boolean }>;
-  /** The grant that was recorded under this idempotency key before; undefined: none. Throws IdempotencyKeyReused. */
+  /** The grant that was recorded with this idempotency key before; undefined: none. Throws IdempotencyKeyReused. */
   grantUnder(grant: Omit<Grant, 'balanceAfter'>, idempotencyKey: string): Promise<Grant | undefined>;
   /** Removes a grant that was refused and has no ledger entry; its idempotency key is free again. */
   withdrawGrant(id: string): Promise<void>;
   /** Grants without a ledger entry, created before `createdBefore`. */
   pendingGrants(createdBefore: number, limit: number): Promise<Grant[]>;
-  /** Those of its account that were recorded before it and have no ledger entry either, oldest first. */
+  /** Grants of the account that were recorded before this one and have no ledger entry either, oldest first. */
   grantsBefore(grant: Pick<Grant, 'id' | 'accountId' | 'createdAt'>): Promise<Grant[]>;
 
   /**
-   * Journal → ledger, in one transaction: entries, balances, per-day sums, alerts of crossings, grants done.
-   * Entries come in journal order. Safe to repeat.
+   * Posts journal entries to the ledger in one transaction, with balances, sums of days, alerts of crossings and the state
+   * of grants. Entries come in journal order. Safe to repeat.
    */
   post(entries: readonly JournalEntry[]): Promise<Posting>;
-  /** Those of the ids that the ledger has. */
+  /** The ids among these that the ledger has. */
   entriesAmong(ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /** The entry with that id, if it is of the account. */
+  /** The entry of the account with that id. */
   entry(accountId: number, id: string): Promise<LedgerEntry | undefined>;
-  /** The same with what a refund of it needs. */
+  /** The charge of the account with that id. */
   charge(accountId: number, id: string): Promise<Charge | undefined>;
-  /** Takes a new epoch for the account and reads what its live state is rebuilt from. Undefined: no such account. */
+  /** Begins a new epoch of the account, and reads the state that its live state is rebuilt from. Undefined: no such account. */
   snapshot(accountId: number, starts: PeriodStarts): Promise<AccountSnapshot | undefined>;
-  /** Last seq and epoch of accounts with an entry since `since`. */
+  /** Accounts with an entry at or after `since` (ms since the epoch), with their last seq and epoch. */
   recentAccounts(since: number): Promise<{ id: number; seq: number; epoch: number }[]>;
 
-  /** Newest first. */
+  /** Entries of the ledger, newest first. */
   ledger(query: LedgerQuery): Promise<LedgerEntry[]>;
-  /** Sums over whole UTC days; `fromDay` ≤ day < `toDay`, days since epoch; of one key, or all. Group order ascending. */
+  /** Sums over whole UTC days, `fromDay` ≤ day < `toDay` (days since 1970-01-01), of one key or all; groups ascending. */
   usage(
     accountId: number,
     fromDay: number,
@@ -304,32 +304,32 @@ export interface Book {
     keyId?: number,
   ): Promise<UsageRow[]>;
 
-  /** Queued alerts, oldest first. */
+  /** Ids of queued alerts, oldest first. */
   queuedAlerts(limit: number): Promise<number[]>;
   /**
-   * The next alert of each account that has one queued, oldest first, but for the accounts in `except`. A crossing comes
-   * before the account's tests: an owner who tests often does not wait for the real one.
+   * The next alert of each account that has one queued, oldest first, but for the accounts in `except`. Alerts of crossings
+   * come before the account's tests: an owner who tests often does not wait for the real alert.
    */
   dueAlerts(except: readonly number[], limit: number): Promise<{ id: number; accountId: number }[]>;
   /**
-   * Makes this process the only sender of the alert and writes its deliveries as `unknown`: one for each key that
-   * is active, not expired and has a webhook. Undefined: claimed by another, or gone.
+   * Makes this process the only sender of the alert, and writes its deliveries as `unknown`: one for each key that is
+   * active, not expired and has a webhook. Undefined: another process has claimed it, or it is gone.
    */
   claimAlert(id: number, now: number): Promise<ClaimedAlert | undefined>;
-  /** Deliveries of a claimed alert with ids above `after`, by id ascending; none: there are no more. */
+  /** Deliveries of a claimed alert with ids above `after`, by id ascending; empty: there are no more. */
   plannedDeliveries(alertId: number, after: number): Promise<PlannedDelivery[]>;
   finishDelivery(
     deliveryId: number,
     outcome: { status: DeliveryStatus; httpStatus: number | null; durationMs: number; attemptedAt: number },
   ): Promise<void>;
-  /** A marked test alert, queued; its id. Throws TooManyTestAlerts beyond five a minute, whichever gateways made them. */
+  /** Queues a test alert, and returns its id. Throws TooManyTestAlerts beyond five a minute over all gateways. */
   createTestAlert(accountId: number, creditsBalance: Micro, now: number): Promise<number>;
-  /** Newest first. */
+  /** Alerts of the account, newest first. */
   alerts(accountId: number, limit: number): Promise<Alert[]>;
 
   /** Durable when it resolves. What is remembered already stays as it was. */
   rememberObjects(objects: readonly StoredObject[]): Promise<void>;
-  /** Those of the ids that belong to the account at that upstream, in no order; others are left out, as if unknown. */
+  /** The objects with these ids that belong to the account at that upstream, in no order; others are left out, as if unknown. */
   objects(accountId: number, upstream: string, ids: readonly string[]): Promise<StoredObject[]>;
 
   /** The one of that kind and id that belongs to the account; the newest, where two upstreams use the same id. */

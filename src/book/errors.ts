@@ -6,7 +6,7 @@ export class CannotOpenBook extends Error {
   override readonly name: string = 'CannotOpenBook';
 }
 
-/** The data folder belongs to another gateway that is running. */
+/** Thrown where the data folder belongs to another gateway that is running. */
 export class DataFolderInUse extends CannotOpenBook {
   override readonly name = 'DataFolderInUse';
 

@@ -63,7 +63,7 @@ export function grantQueries(
   };
 }
 
-/** Those of an account that have no ledger entry, oldest first. */
+/** Grants of an account without a ledger entry, oldest first. */
 export async function pendingGrantsOf(db: Kysely<BookSchema>, accountId: number): Promise<Grant[]> {
   const rows = await pendingOf(db, accountId).execute();
   return rows.map(grantRecord);
@@ -79,7 +79,7 @@ function pendingOf(db: Kysely<BookSchema>, accountId: number) {
     .orderBy('id');
 }
 
-/** Undefined: the account has a grant with this idempotency key. */
+/** Records a grant. Undefined: the account has one with this idempotency key already. */
 export async function insertGrant(
   db: Kysely<BookSchema>,
   grant: NewGrant,

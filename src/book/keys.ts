@@ -88,11 +88,11 @@ export function keyQueries(store: Store): Keys {
   };
 }
 
-/** Keys that are read at once, and bytes of their lists: what bounds the memory of whoever reads them all. */
+/** Most keys of a page, and most bytes of their lists: they bound the memory of a caller who reads all keys. */
 const PAGE = 500;
 const PAGE_BYTES = 1_048_576;
 
-/** Of the next keys as many as have their bytes within a page, and one at least. Sizes are read without the texts. */
+/** Ids of the next keys whose bytes fit into a page, one at least. Sizes are read without the texts. */
 function pageIds(accountId: number, after: number, limit: number) {
   return sql<number>`(select id from (
       select id, sum(size) over (order by id) - size as before from (

@@ -3,9 +3,9 @@ import type { BookSchema } from './schema.ts';
 import type { Store, Trx } from './store.ts';
 
 /**
- * Statements over many rows whose text does not depend on how many. Listing the rows as parameters took 46 µs of the
- * gateway's thread an entry, most of it to build the text, and this takes 12 (by its profiles); SQLite prepared each batch
- * anew. PostgreSQL gets the rows as one JSON parameter, and SQLite runs one prepared statement for each, all in one
+ * Statements over many rows whose text does not depend on the number of rows. Listing the rows as parameters took 46 µs of
+ * the gateway's thread an entry, most of it to build the text, and SQLite prepared every batch; this takes 12 µs (profiled).
+ * PostgreSQL gets the rows as one JSON parameter, and SQLite runs one prepared statement for each, all in one
  * message to its thread.
  */
 
@@ -22,7 +22,7 @@ type Table = keyof BookSchema;
 type Column<T extends Table> = keyof BookSchema[T] & string;
 type Rows<T extends Table> = readonly Readonly<Partial<Record<Column<T>, number | string | null>>>[];
 
-/** Inserts the columns of the rows; `onConflict` is the clause for rows that are there already. How many were written. */
+/** Inserts the columns of the rows, and returns how many were written; `onConflict` is the clause for rows that exist. */
 export async function insertRows<T extends Table>(
   store: Store,
   trx: Trx,
@@ -41,7 +41,7 @@ export async function insertRows<T extends Table>(
   return await run(trx, `${into} ${values} ${onConflict}`, new EachRow(cellsOf(rows, columns)));
 }
 
-/** Sets the columns of the rows with these keys. */
+/** Sets the columns of each row that has the `key` of one of these. */
 export async function updateRows<T extends Table>(
   store: Store,
   trx: Trx,

@@ -7,7 +7,8 @@ import type { BookSchema, Engine } from './schema.ts';
 
 /**
  * Brings the schema up to this version of the gateway, under the engine's migration lock, so that gateways that start
- * together do it once. Throws CannotOpenBook where a newer version has been here, BookUnavailable, or the engine's error.
+ * together do it once. Throws CannotOpenBook where a newer version has migrated the book, BookUnavailable, or the engine's
+ * error.
  */
 export async function migrate(db: Kysely<BookSchema>, engine: Engine): Promise<void> {
   const known = migrations(engine);
@@ -19,7 +20,7 @@ export async function migrate(db: Kysely<BookSchema>, engine: Engine): Promise<v
   throw error;
 }
 
-/** For a book that is only read: its schema must be exactly this version's. Throws CannotOpenBook. */
+/** Checks the schema of a book that is only read: it must be exactly this version's. Throws CannotOpenBook. */
 export async function requireCurrentSchema(db: Kysely<BookSchema>, engine: Engine): Promise<void> {
   const known = migrations(engine);
   const names = await executed(db);

@@ -5,7 +5,7 @@ import type { Engine } from './schema.ts';
 import { addSums } from './sums-migration.ts';
 
 /**
- * Every change of the schema, by name, in the order of the names. Released ones are never edited: a change is a new one.
+ * Changes of the schema, by name, in the order of the names. A released change is never edited: a new one follows it.
  */
 export function migrations(engine: Engine): Record<string, Migration> {
   return {
@@ -27,7 +27,7 @@ async function first(db: Kysely<unknown>, engine: Engine): Promise<void> {
   await createAlerts(db, engine);
 }
 
-/** What tells this book from every other: see Book.id. */
+/** The table of the book's id, which tells it from every other book (Book.id). */
 async function createIdentity(db: Kysely<unknown>): Promise<void> {
   await db.schema.createTable('identity').addColumn('id', 'text', required).execute();
   const id = randomBytes(6).toString('base64url');
@@ -39,7 +39,7 @@ const startsAt = (value: number) => (column: ColumnDefinitionBuilder) => column.
 const ofAccount = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder =>
   column.notNull().references('accounts.id');
 
-/** An integer key that the database counts up and never gives out twice. */
+/** A column of an integer key that the database counts up and never gives out twice. */
 function withId<TB extends string>(
   table: CreateTableBuilder<TB>,
   engine: Engine,

@@ -31,14 +31,14 @@ export async function openBook(place: BookPlace, options: { readOnly?: boolean }
     : openOnServer(place.databaseUrl, readOnly).catch(namingItsSetting);
 }
 
-/** So that the one line of a refused start says what to look at, as it does for Redis. */
+/** Adds to an error what to look at, so that the one line of a refused start says so, as it does for Redis. */
 function namingItsSetting(error: unknown): never {
   if (!(error instanceof BookUnavailable)) throw error;
   const message = `${error.message} Check DATABASE_URL, and that the server is running.`;
   throw new BookUnavailable(message, { cause: error });
 }
 
-/** Either driver is loaded only where it is used. */
+/** The store of the database that is configured. Its driver is loaded only where it is used. */
 async function openInFolder(dataDir: string, readOnly: boolean): Promise<Book> {
   const { openSqlite } = await import('./sqlite.ts');
   const db = new Kysely<BookSchema>({ dialect: await openSqlite(dataDir, readOnly) });
@@ -64,7 +64,7 @@ async function openOnServer(databaseUrl: string, readOnly: boolean): Promise<Boo
   });
 }
 
-/** On a connection of its own: a migration, or the wait for another gateway's, may take longer than a statement may. */
+/** Migrates on a connection of its own: a migration, or the wait for another gateway's, may take longer than a statement. */
 async function migrateServer(databaseUrl: string): Promise<void> {
   const { postgresDialect } = await import('./postgres.ts');
   const dialect = postgresDialect(databaseUrl, { readOnly: false, statementTimeoutMs: 0, maxConnections: 1 });
@@ -86,7 +86,7 @@ async function requirePostgres15(db: Kysely<BookSchema>): Promise<void> {
   );
 }
 
-/** Closes the database again where the book cannot be opened on it. */
+/** Opens the book on a store, which is closed again where that fails. */
 async function orDestroy(db: Kysely<BookSchema>, open: () => Promise<Book>): Promise<Book> {
   try {
     return await open();

@@ -9,7 +9,7 @@ import { hourOf } from './snapshot.ts';
 import { addSpendDays } from './spend-days.ts';
 import type { Store, Trx } from './store.ts';
 
-/** Where an account's ledger stands, as the entries of a batch move it on. */
+/** The end of an account's ledger; entries of a batch move it on. */
 interface LedgerPosition {
   seq: number;
   readonly epoch: number;
@@ -21,15 +21,15 @@ interface Plan {
   readonly results: PostResult[];
   readonly gaps: Set<number>;
   readonly posted: JournalEntry[];
-  /** Where the accounts stand after it. */
+  /** Ends of the accounts' ledgers after the batch. */
   readonly positions: ReadonlyMap<number, LedgerPosition>;
 }
 
-/** The id of an entry that looked new is in the ledger. */
+/** Thrown where the id of an entry that looked new is in the ledger. */
 class IdTaken extends Error {}
 
 /**
- * Journal → ledger. The rows of the accounts are locked first, by id ascending, which is the fixed lock order of the
+ * Posts journal entries to the ledger. The rows of the accounts are locked first, by id ascending, which is the fixed lock order of the
  * book: two gateways that offer the same batch come one after the other, and the second finds every entry written.
  */
 export function postQueries(store: Store): Pick<Book, 'post' | 'entriesAmong'> {
@@ -102,7 +102,7 @@ async function writtenBefore(trx: Trx, entries: readonly JournalEntry[]): Promis
   return written;
 }
 
-/** Decides entry by entry, in journal order, from where the accounts stand; `written` gains the ids that are posted. */
+/** Decides entry by entry, in journal order, from the ends of the ledgers on; adds the ids that are posted to `written`. */
 function planPosting(
   entries: readonly JournalEntry[],
   start: ReadonlyMap<number, LedgerPosition>,
@@ -125,7 +125,7 @@ function planPosting(
   return plan;
 }
 
-/** An entry of an account that the book does not know (it was restored from a backup) has no position in it either. */
+/** An entry of an account that the book does not know, because it was restored from a backup, continues nothing. */
 function verdict(
   entry: JournalEntry,
   position: LedgerPosition | undefined,
@@ -136,8 +136,8 @@ function verdict(
 }
 
 /**
- * Its balance must follow from that before it too: where Redis was set back by a moment, or applied a charge again that
- * the book has, entries of one epoch belong to two histories of the account, and positions alone would mix them.
+ * Whether an entry continues the account's ledger. Its balance must follow too: where Redis was set back by a moment, or
+ * applied a charge again that the book has, entries of one epoch belong to two histories, which seqs alone would mix.
  */
 function isNext(entry: JournalEntry, position: LedgerPosition | undefined): boolean {
   return (

@@ -18,7 +18,7 @@ export function isSilence(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout';
 }
 
-/** What a query failed with, as the book reports it. `where` names the server without user or password. */
+/** The error of a query, as the book reports it. `where` names the server without user or password. */
 export function queryError(error: unknown, where: string): unknown {
   if (error instanceof pg.DatabaseError) {
     return UNAVAILABLE.test(error.code ?? '') ? unavailable(error, where) : error;
@@ -27,7 +27,7 @@ export function queryError(error: unknown, where: string): unknown {
   return error instanceof TypeError || error instanceof RangeError ? error : unavailable(error, where);
 }
 
-/** What a connection could not be made for: a network, server or login fault alike leaves the book out of reach. */
+/** The error of a connection that could not be made: faults of network, server and login all leave the book out of reach. */
 export function unavailable(error: unknown, where: string): BookUnavailable {
   return new BookUnavailable(`The database ${where} is out of reach: ${reason(error)}.`, { cause: error });
 }

@@ -17,15 +17,15 @@ export interface PostgresLimits {
 }
 
 const CONNECT_TIMEOUT_MS = 5000;
-/** The server ends a statement at its timeout; this much later it is taken to be gone, network and all. */
+/** Time after a statement's timeout, at which the server ends it, until the server is taken to be gone. */
 const GRACE_MS = 1000;
-/** A gateway whose host vanished amid a transaction must not keep its row locks for longer. */
+/** Longest that the row locks of a gateway stay whose host vanished amid a transaction. */
 const IDLE_TRANSACTION_TIMEOUT_MS = 10_000;
 
 const READ_ONLY = '-c default_transaction_read_only=on';
 /**
- * What is asked while serving takes a few milliseconds, and a server that starts worker processes for it takes longer: on
- * a ledger of 10 million rows it did, and a year's usage by key took 14.5 ms instead of 6.9.
+ * Settings of a connection. Queries while serving take a few milliseconds, and longer where the server starts worker processes
+ * for them: on a ledger of 10 million rows it did, and a year's usage by key took 14.5 ms instead of 6.9.
  */
 const SERVING = '-c max_parallel_workers_per_gather=0';
 
@@ -56,7 +56,7 @@ export function postgresDialect(databaseUrl: string, limits: PostgresLimits): Po
   return new PostgresDialect({ pool: new LeasingPool(pool, where) });
 }
 
-/** `host:port/database`, for messages. The URL's own parser would repeat the password in its error. */
+/** `host:port/database`, for messages. The error of the URL parser would repeat the password. */
 function describe(databaseUrl: string): string {
   try {
     if (!/^postgres(ql)?:\/\//.test(databaseUrl)) throw new TypeError('another scheme');
@@ -73,7 +73,7 @@ function describe(databaseUrl: string): string {
 const INT8_OID = 20;
 const NUMERIC_OID = 1700;
 
-/** Amounts come as int8, and their sums as numeric: numbers here, or an error where a number could not hold them. */
+/** Parses amounts (int8) and their sums (numeric) as numbers. Throws where a number could not hold one exactly. */
 function exactIntegers(oid: number, format?: 'text' | 'binary'): unknown {
   if (oid === INT8_OID || oid === NUMERIC_OID) return exactInteger;
   return format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : pg.types.getTypeParser(oid, 'text');
@@ -88,14 +88,14 @@ function exactInteger(text: string): number {
 /**
  * The pool as Kysely uses it, with errors as the book reports them.
  *
- * What swallowed a query's answer has most likely swallowed that of every other connection of the time: those are thrown
- * away too. Each would cost a query its whole timeout, one after the other: twice 6 s were measured.
+ * A fault that swallowed a query's answer has most likely swallowed the answers of every other connection of the time: those
+ * connections are thrown away too. Each would cost a query its whole timeout, one after the other: twice 6 s were measured.
  */
 class LeasingPool implements PostgresPool {
   readonly options = {};
   readonly #pool: pg.Pool;
   readonly #where: string;
-  /** Counts up when a connection has fallen silent. */
+  /** Number of times that a connection fell silent. */
   #era = 0;
   readonly #madeIn = new WeakMap<pg.PoolClient, number>();
 
@@ -132,7 +132,7 @@ class LeasingPool implements PostgresPool {
 
 /**
  * One loan of a connection. pg gives a connection back as good after a query timed out on it, with that query still
- * at the head of its queue; here it is thrown away, and nothing more is asked of it.
+ * at the head of its queue; here it is thrown away, and carries no further query.
  */
 class Lease implements PostgresPoolClient {
   readonly #client: pg.PoolClient;

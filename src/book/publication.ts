@@ -11,7 +11,7 @@ interface Noted {
   readonly version: number;
 }
 
-/** Which versions of keys and accounts Redis is known to hold. */
+/** Queries about the versions of keys and accounts that Redis is known to hold. */
 export function publicationQueries(store: Store): Pick<Book, 'unpublished' | 'changedSince' | 'published'> {
   const { db } = store;
   return {
@@ -40,7 +40,7 @@ export function publicationQueries(store: Store): Pick<Book, 'unpublished' | 'ch
     },
 
     published: ({ keys = [], accounts = [] }) =>
-      // A transaction for its repeating: another gateway may note the same rows in another order.
+      // In a transaction, which is repeated after a deadlock: another gateway may note these rows in another order.
       store.transaction(async (trx) => {
         for (const chunk of chunks(newest(keys))) await note(trx, 'keys', chunk);
         for (const chunk of chunks(newest(accounts))) await note(trx, 'accounts', chunk);
@@ -48,7 +48,7 @@ export function publicationQueries(store: Store): Pick<Book, 'unpublished' | 'ch
   };
 }
 
-/** The highest version of each id: an update joins a row with one of its values only. */
+/** The highest version of each id: an update would use any one of several values for a row. */
 function newest(noted: readonly Noted[]): Noted[] {
   const byId = new Map<number, Noted>();
   for (const one of noted) {

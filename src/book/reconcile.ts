@@ -2,11 +2,11 @@ import { micro } from '../domain/credits.ts';
 import type { Book } from './book.ts';
 import type { Store } from './store.ts';
 
-/** Small, so that one statement sums few ledgers and memory stays the same for any number of accounts. */
+/** Accounts of a page: few, so that one statement sums few ledgers, and memory does not grow with the number of accounts. */
 const PAGE = 50;
 
 export function reconcileQueries({ db }: Store): Pick<Book, 'reconcile'> {
-  /** One statement sees one moment of the book: beside a running gateway, balance and ledger are of the same one. */
+  /** Reads a page in one statement, which sees one moment of the book: a running gateway changes nothing in between. */
   const page = (after: number) =>
     db
       .selectFrom('accounts')

@@ -1,21 +1,21 @@
 import { monthStart } from '../domain/period.ts';
 
-/** Days since 1970-01-01 of a report, and where to read their sums. */
-export interface Part {
+/** A range of days (since 1970-01-01) of a report, and the table that has their sums. */
+export interface DateRange {
   readonly sums: 'months' | 'days';
   readonly from: number;
-  /** The first day that is not part of it. */
+  /** The day after the last day. */
   readonly to: number;
-  /** −1: its sums are taken off, because the months hold them and the span does not. */
+  /** −1: these sums are subtracted, because the months contain them and the report does not. */
   readonly times: 1 | -1;
 }
 
 /**
- * A span of days, of which the last does not count, as whole months and few single days. Either end is moved to the
- * nearest first of a month; the days between are added where they are in the span, else taken off. That is 15 days at
- * each end at most, and for a report until today often none: the days after today have no sums yet.
+ * Splits the days from `fromDay` up to, but without, `toDay` into whole months and few single days. Either end is moved to
+ * the nearest first of a month; the days between are added where the report contains them, and subtracted where it does
+ * not. That is 15 days at each end at most, and for a report until today often none: later days have no sums yet.
  */
-export function partsOf(fromDay: number, toDay: number): Part[] {
+export function rollupRanges(fromDay: number, toDay: number): DateRange[] {
   const from = nearestMonth(fromDay);
   const to = nearestMonth(toDay);
   if (toDay - fromDay <= Math.abs(fromDay - from) + Math.abs(toDay - to)) {
@@ -28,7 +28,7 @@ export function partsOf(fromDay: number, toDay: number): Part[] {
   ];
 }
 
-function days(from: number, to: number, times: 1 | -1): Part {
+function days(from: number, to: number, times: 1 | -1): DateRange {
   return { sums: 'days', from, to, times };
 }
 

@@ -24,7 +24,7 @@ export interface BookSchema {
   objects: ObjectsTable;
 }
 
-/** One row. */
+/** Identity of the book, in one row. */
 export interface IdentityTable {
   id: string;
 }
@@ -32,7 +32,7 @@ export interface IdentityTable {
 export interface AccountsTable {
   id: Generated<number>;
   email: string;
-  /** Lower case of `email`, made in the process: lower() of the engines differ beyond ASCII. */
+  /** `email` in lower case, made in the process: lower() differs between the engines beyond ASCII. */
   email_key: string;
   alert_threshold: number;
   is_active: number;
@@ -43,7 +43,7 @@ export interface AccountsTable {
   version: Generated<number>;
   published_version: Generated<number>;
   last_entry_at: number | null;
-  /** Of `last_entry_at`, since the epoch: what its index is on. */
+  /** Hours since the epoch of `last_entry_at`, for an index. */
   last_entry_hour: number | null;
   created_at: number;
   updated_at: number;
@@ -109,7 +109,7 @@ export interface LedgerTable {
 
 export interface SpendSums {
   calls: number;
-  /** Spent: positive. */
+  /** Micro-credits spent; positive. */
   credits: number;
   input: number;
   output: number;
@@ -129,14 +129,14 @@ export interface SpendDaysTable extends SpendSums {
   day: number;
 }
 
-/** The same over all keys: few rows however many keys there are. */
+/** Sums of a day over all keys: few rows however many keys there are. */
 export interface SpendModelDaysTable extends SpendSums {
   account_id: number;
   day: number;
   model: string;
 }
 
-/** The same over all models and the days of a month, which is named by its first. */
+/** Sums of a key over all models and the days of a month, which is named by its first day. */
 export interface SpendKeyMonthsTable extends SpendSums {
   account_id: number;
   month: number;
@@ -166,7 +166,7 @@ export interface DeliveriesTable {
   attempted_at: number;
 }
 
-/** What upstreams keep, and which account it was made for. */
+/** Objects that upstreams store, with the account of the call that made each. */
 export interface ObjectsTable {
   account_id: number;
   upstream: string;

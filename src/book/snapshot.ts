@@ -14,7 +14,7 @@ export function snapshotQueries(store: Store): Snapshots {
   return {
     snapshot: (accountId, starts) =>
       store.transaction(async (trx) => {
-        // First: it locks the account, so that nothing is posted to it until the sums are read.
+        // Comes first: it locks the account, so that nothing is posted to it until the sums are read.
         const account = await trx
           .updateTable('accounts')
           .set({ epoch: sql<number>`epoch + 1` })
@@ -39,13 +39,13 @@ export function snapshotQueries(store: Store): Snapshots {
         .where('last_entry_hour', '>=', hourOf(since))
         .where('last_entry_at', '>=', since)
         .execute();
-      // Sorted here: for the sake of the order SQLite would read all accounts instead of the index.
+      // Sorted here: to deliver them in order, SQLite would read all accounts instead of the index.
       return rows.sort((a, b) => a.id - b.id);
     },
   };
 }
 
-/** Of a time in milliseconds: hours since the epoch, as `last_entry_hour` counts them. */
+/** Hours since the epoch of a time in milliseconds, as `last_entry_hour` counts them. */
 export function hourOf(ms: number): number {
   return Math.floor(ms / HOUR_MS);
 }
@@ -89,7 +89,7 @@ async function keyStates(trx: Trx, accountId: number, starts: PeriodStarts): Pro
   });
 }
 
-/** No spending limit is as high as what a number holds exactly, so that what goes beyond need not be known (lua/post.inc.lua). */
+/** A sum, or the highest exact number: no spending limit is that high, so sums beyond it need not be exact (lua/post.inc.lua). */
 function exactOrMost(sum: Expression<unknown>) {
   const most = sql.lit(Number.MAX_SAFE_INTEGER);
   return sql<number | null>`case when ${sum} > ${most} then ${most} else ${sum} end`;

@@ -6,7 +6,7 @@ import { insertRows } from './many-rows.ts';
 import type { BookSchema, SpendDaysTable } from './schema.ts';
 import type { Store, Trx } from './store.ts';
 
-/** What is summed per day, and which field of a call's usage it comes from. `calls` and `credits` come from the entry. */
+/** Columns that are summed per day, with the field of a call's usage each comes from; `calls` and `credits` come from the entry. */
 export const USAGE_COLUMNS = {
   input: 'input',
   output: 'output',
@@ -20,7 +20,7 @@ export const USAGE_COLUMNS = {
 
 export const SUMS = ['calls', 'credits', ...keysOf(USAGE_COLUMNS)] as const;
 
-/** What an entry adds, and every place that it is added to. */
+/** The amounts that an entry adds, and the rows that they are added to. */
 type Spend = Selectable<SpendDaysTable> & { readonly month: number };
 
 const PLACES = {

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { BookUnavailable } from './book.ts';
 import type { SqliteFailure, SqliteFiles, SqliteReply, SqliteRequest } from './sqlite-worker.ts';
 
-/** What SQLite refused, with its extended result code. */
+/** A statement that SQLite refused, with its extended result code. */
 export class SqliteError extends Error {
   readonly errcode: number | undefined;
 
@@ -14,7 +14,7 @@ export class SqliteError extends Error {
   }
 }
 
-/** The file that locks out other gateways could not be locked. */
+/** Thrown where the file that locks out other gateways could not be locked. */
 export class LockFailed extends SqliteError {}
 
 export interface SqliteRows {
@@ -31,8 +31,8 @@ interface PendingReply {
 }
 
 /**
- * The gateway's side of the worker thread. States: opening (until reply 0) → open → closed. It keeps the process
- * alive only while a reply is outstanding.
+ * The gateway's side of the worker thread that has SQLite. States: opening (until reply 0) → open → closed. It keeps the
+ * process alive only while a reply is outstanding.
  */
 export class SqliteThread {
   readonly #worker: Worker;
@@ -49,14 +49,14 @@ export class SqliteThread {
     this.#worker.on('exit', () => this.#fail());
   }
 
-  /** Throws LockFailed or SqliteError. */
+  /** Resolves when the worker has opened the files. Rejects with LockFailed or SqliteError. */
   static async open(files: SqliteFiles): Promise<SqliteThread> {
     const thread = new SqliteThread(files);
     await new Promise<SqliteRows>((resolve, reject) => thread.#pending.set(OPENING, { resolve, reject }));
     return thread;
   }
 
-  /** Rejects with SqliteError, or BookUnavailable where the files cannot be used now. */
+  /** Runs a statement. Rejects with SqliteError, or BookUnavailable where the files cannot be used now. */
   query(sql: string, parameters: readonly unknown[]): Promise<SqliteRows> {
     return this.#ask((id) => ({ id, sql, parameters }));
   }

@@ -2,7 +2,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 
 /**
- * The thread that owns the SQLite files. A commit waits for the disk (fsync); here that wait stops no request.
+ * The thread that owns the SQLite files. A commit waits for the disk (fsync), and in this thread the wait stops no request.
  * It answers its messages in order: first, unasked, whether the files could be opened (id 0), then one reply a request.
  */
 export interface SqliteFiles {
@@ -13,7 +13,7 @@ export interface SqliteFiles {
 
 export type SqliteRequest =
   | { readonly id: number; readonly sql: string; readonly parameters: readonly unknown[] }
-  /** `rows`: a JSON array of rows, with each of which the statement is run. */
+  /** `rows`: a JSON array of rows; the statement is run once with each. */
   | { readonly id: number; readonly sql: string; readonly rows: string }
   | { readonly id: number; readonly close: true };
 
@@ -36,7 +36,7 @@ export interface SqliteFailure {
 
 type Parameter = null | number | bigint | string | Uint8Array;
 
-/** Long enough to let two starts at the same moment sort themselves out, so that one of them wins. */
+/** Wait for the lock: long enough that of two starts at the same moment one wins. */
 const LOCK_WAIT_MS = 1000;
 const BUSY_WAIT_MS = 5000;
 
@@ -49,7 +49,7 @@ function failure(error: unknown, locking = false): SqliteFailure {
   return { message, errcode, locking };
 }
 
-/** An open exclusive transaction: the operating system ends it with the process, however that dies. */
+/** Locks a file with an open exclusive transaction, which the operating system ends with the process, however it dies. */
 function takeLock(path: string): DatabaseSync {
   const lock = new DatabaseSync(path, { timeout: LOCK_WAIT_MS });
   try {
@@ -62,9 +62,9 @@ function takeLock(path: string): DatabaseSync {
 }
 
 /**
- * A batch of entries that all belong to other keys writes seven pages an entry, of as many trees. A cache of 8 MB instead of
- * 2, and a write-ahead log of 16 MB instead of 4 before it is copied into the book: 88 µs an entry for 113 (100,000 keys at
- * random, batches of 300). Four times as much brings 10 more.
+ * Sizes of the page cache and of the write-ahead log. A batch of entries that each belong to another key writes seven pages
+ * an entry, in as many trees. A cache of 8 MB instead of 2, and a log of 16 MB instead of 4 before it is copied into the
+ * book, make that 88 µs an entry instead of 113 (100,000 keys at random, batches of 300). Four times as much saves 10 more.
  */
 const TUNING = 'PRAGMA cache_size = -8000; PRAGMA wal_autocheckpoint = 4000';
 
@@ -94,8 +94,8 @@ const SQLITE_ABORT_ROLLBACK = 516;
 let isBegun = false;
 
 /**
- * A full disk makes SQLite roll back by itself. What was sent along with the statement that failed must not be done then,
- * each on its own; and the rollback that follows must not hide why.
+ * Runs a statement as part of a transaction. A full disk makes SQLite roll back by itself: the statements that were sent
+ * along must not be executed then, each on its own, and the rollback that follows must not hide the reason.
  */
 function guarded(db: DatabaseSync, sql: string, work: () => SqliteResult): SqliteResult {
   const isLost = isBegun && !db.isTransaction;

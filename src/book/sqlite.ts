@@ -53,7 +53,7 @@ function prepareFolder(dataDir: string, book: string): void {
   if (!existsSync(book)) closeSync(openSync(book, 'a', 0o600));
 }
 
-/** Kysely's own SQLite dialect but for the driver: that one waits for the disk in the gateway's thread. */
+/** Kysely's SQLite dialect with a driver of ours: Kysely's own waits for the disk in the gateway's thread. */
 class ThreadDialect implements Dialect {
   readonly #thread: SqliteThread;
 
@@ -74,7 +74,7 @@ class Adapter extends SqliteAdapter {
   }
 }
 
-/** One connection; as the adapter says so, Kysely gives it to one transaction or query at a time. */
+/** A driver with one connection. As the adapter says so, Kysely gives it to one transaction or query at a time. */
 class ThreadDriver implements Driver {
   readonly #thread: SqliteThread;
   readonly #connection: DatabaseConnection;

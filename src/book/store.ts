@@ -7,7 +7,7 @@ export type Trx = Transaction<BookSchema>;
 const REPEATABLE = new Set(['40001', '40P01']);
 const MAX_ATTEMPTS = 5;
 
-/** A database that holds the book, and the few things in which the two engines are not alike. */
+/** A database that holds the book, with the few things in which the two engines differ. */
 export class Store {
   readonly db: Kysely<BookSchema>;
   readonly engine: Engine;
@@ -18,8 +18,8 @@ export class Store {
   }
 
   /**
-   * Runs the body in a transaction, again where it lost against another one. A body does nothing but queries on its
-   * `trx`, so a rolled-back run leaves nothing behind and repeating it is safe.
+   * Runs the body in a transaction, and again where it lost against another one. A body does nothing but queries on its
+   * `trx`, so that a rolled-back run leaves nothing behind and repeating it is safe.
    */
   async transaction<T>(body: (trx: Trx) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
@@ -32,8 +32,8 @@ export class Store {
   }
 
   /**
-   * Queries of one transaction, done one after the other. SQLite's thread is sent them together: to wait for each would
-   * wake both threads for each, which was 3 % of a busy gateway's CPU.
+   * Runs queries of one transaction, one after the other. SQLite's thread is sent them together: to wait for each would wake
+   * both threads for each, which was 3 % of a busy gateway's CPU.
    */
   async inOrder(queries: readonly (() => Promise<void>)[]): Promise<void> {
     if (this.engine === 'sqlite') await Promise.all(queries.map((query) => query()));
@@ -42,7 +42,7 @@ export class Store {
 
   /**
    * Locks the rows that a query selects until its transaction ends. SQLite needs no row locks: its transactions begin
-   * as the only writer. Not the stronger FOR UPDATE: that one would also stop the foreign key checks of other rows.
+   * as the only writer. The lock is not FOR UPDATE, which would also stop the foreign key checks of other rows.
    */
   lock<TB extends keyof BookSchema, O>(
     query: SelectQueryBuilder<BookSchema, TB, O>,

@@ -3,13 +3,13 @@ import type { Micro } from '../domain/credits.ts';
 import { type Book, TooManyTestAlerts } from './book.ts';
 import type { Store, Trx } from './store.ts';
 
-/** Specification section 7: at most so many test alerts of one account within so long. */
+/** Most test alerts of one account within a time (specification section 7). */
 const MOST = 5;
 const SPAN_MS = 60_000;
 
 /**
- * Counted where every gateway sees it, under the lock of the account's row: of two requests at once, at two gateways, the
- * second finds what the first has made.
+ * Queues a test alert. They are counted in the book, under the lock of the account's row: of two requests at once, at two
+ * gateways, the second finds what the first has made.
  */
 export function createTestAlert(store: Store): Book['createTestAlert'] {
   return (accountId, creditsBalance, now) =>
@@ -21,7 +21,7 @@ export function createTestAlert(store: Store): Book['createTestAlert'] {
     });
 }
 
-/** When the oldest of the last MOST is over a span old; undefined: it is by now, or there are not so many. */
+/** Time (ms since the epoch) from which another test alert may be made; undefined: one may be made now. */
 async function spanEnd(trx: Trx, accountId: number, now: number): Promise<number | undefined> {
   const times = await trx
     .selectFrom('alerts')

@@ -1,14 +1,14 @@
 import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Usage } from '../domain/ledger-entry.ts';
 import type { Book, UsageRow } from './book.ts';
-import { type Part, partsOf } from './rollup-ranges.ts';
+import { type DateRange, rollupRanges } from './rollup-ranges.ts';
 import type { BookSchema } from './schema.ts';
 import { SUMS, USAGE_COLUMNS } from './spend-days.ts';
 import type { Store } from './store.ts';
 
 const DAY_MS = 86_400_000;
 
-/** One moment of the book in one statement; none reads more rows than there are days times models, or keys times months. */
+/** Reports, each of one moment in one statement. None reads more rows than there are days times models, or keys times months. */
 export function usageQueries({ db }: Store): Pick<Book, 'usage'> {
   return {
     async usage(accountId, fromDay, toDay, groupBy, keyId) {
@@ -28,9 +28,9 @@ export function usageQueries({ db }: Store): Pick<Book, 'usage'> {
 interface Span {
   readonly accountId: number;
   readonly fromDay: number;
-  /** The first day that is not part of it. */
+  /** The day after the last day. */
   readonly toDay: number;
-  /** Undefined: all. */
+  /** Undefined: all keys. */
   readonly keyId: number | undefined;
 }
 
@@ -41,7 +41,7 @@ function summed(column: string, sum: Expression<unknown>): RawBuilder<never> {
   return column === 'credits' ? sql`cast(${sum} as text)` : sql`${sum}`;
 }
 
-/** Sums of one key are those of its days: those over all keys do not know it. */
+/** Sums by day or by model. Those of one key are read from spend_days, because spend_model_days does not tell keys apart. */
 function byModelDays(
   db: Kysely<BookSchema>,
   { accountId, fromDay, toDay, keyId }: Span,
@@ -70,7 +70,7 @@ function byModelDays(
  * months with the days at either end up to 18,000; this reads 9,000 at most.
  */
 async function byKey(db: Kysely<BookSchema>, { accountId, fromDay, toDay, keyId }: Span): Promise<Row[]> {
-  const parts = partsOf(fromDay, toDay).map((part) =>
+  const parts = rollupRanges(fromDay, toDay).map((part) =>
     part.sums === 'months' ? monthsOf(db, accountId, keyId, part) : daysOf(db, accountId, keyId, part),
   );
   const all = parts.reduce((before, part) => before.unionAll(part));
@@ -88,7 +88,7 @@ function monthsOf(
   db: Kysely<BookSchema>,
   accountId: number,
   keyId: number | undefined,
-  { from, to, times }: Part,
+  { from, to, times }: DateRange,
 ) {
   return db
     .selectFrom('spend_key_months')
@@ -103,7 +103,7 @@ function daysOf(
   db: Kysely<BookSchema>,
   accountId: number,
   keyId: number | undefined,
-  { from, to, times }: Part,
+  { from, to, times }: DateRange,
 ) {
   return db
     .selectFrom('spend_days')
@@ -116,7 +116,7 @@ function daysOf(
 
 type Sums = Record<Exclude<(typeof SUMS)[number], 'credits'>, number>;
 
-/** Absent = 0. */
+/** Usage fields of a row; a field that is 0 is absent. */
 function usageOf(sums: Sums): Usage {
   const used = Object.entries(USAGE_COLUMNS).map(([column, field]) => [
     field,

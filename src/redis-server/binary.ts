@@ -1,10 +1,10 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Valkey speaks the same protocol and takes the same arguments. */
+/** Programs that are looked for: Valkey speaks Redis' protocol and takes its arguments. */
 const NAMES = ['redis-server', 'valkey-server'];
 
-/** Neither server is on the PATH. The message is one line that says what to type. */
+/** Thrown where neither server is on the PATH. The message is one line that says what to type. */
 export class RedisServerMissing extends Error {
   constructor() {
     super(

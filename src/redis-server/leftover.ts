@@ -11,8 +11,8 @@ const KILLED_WITHIN_MS = 5_000;
 
 /**
  * Ends every server that a killed gateway left behind on this socket, and waits until it is gone (specification section 1:
- * "never doubled"). The next start replaces it instead of adopting it, because only a parent is told when its child
- * dies. Nothing is lost: Redis writes its append-only file out before it obeys SIGTERM.
+ * "never doubled"). Such a server is replaced and not adopted, because only a parent is told when its child dies. Nothing is
+ * lost: Redis writes its append-only file out before it obeys SIGTERM.
  *
  * Call it with the folder's lock held, or it ends the server of a living gateway. Throws Error where one stays.
  */
@@ -26,7 +26,7 @@ export async function endLeftovers(socketPath: string, log: Log): Promise<void> 
       throw new Error(`a Redis left behind on ${socketPath} cannot be ended; end its process by hand`);
     }
   }
-  // One that this process cannot see, as from another container, can still be asked.
+  // A server that this process cannot see, because it is in another container, can still be asked.
   if ((await askRedis(socketPath, 'PING')) === undefined) return;
   await askRedis(socketPath, 'SHUTDOWN NOSAVE');
   const deadline = Date.now() + GRACE_MS;
@@ -50,7 +50,7 @@ export async function serversOn(socketPath: string): Promise<number[]> {
 function isServerOn(command: string, socketPath: string): boolean {
   if (!/^(\S*\/)?(redis|valkey)-server\s/.test(command)) return false;
   const at = command.indexOf(socketPath);
-  // Else a longer path that ends, or begins, like this one would match.
+  // Whole words only: a longer path that ends or begins like this one must not match.
   return (
     at > 0 && /[\s:]/.test(command.charAt(at - 1)) && /^(\s|$)/.test(command.slice(at + socketPath.length))
   );
@@ -64,7 +64,7 @@ async function commandLines(): Promise<{ pid: number; command: string }[]> {
       return { pid: Number(pid), command };
     });
   }
-  // Not `ps`: a slim container has none.
+  // Read from /proc: a slim container has no `ps`.
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   return Promise.all(
     pids.map(async (pid) => {

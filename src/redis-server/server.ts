@@ -14,7 +14,7 @@ const FIRST_ANSWER_WITHIN_MS = 30_000;
 const SHUTDOWN_WITHIN_MS = 10_000;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 5_000;
-/** One that ran this long did not die of how it was started. */
+/** Running time after which the end of a server is not blamed on its start, and the pause begins at its shortest again. */
 const STEADY_AFTER_MS = 10_000;
 const SQLITE_BUSY = 5;
 
@@ -46,7 +46,7 @@ export async function startPrivateRedis(dataDir: string, log: Log): Promise<Priv
     let stopped: Promise<void> | undefined;
     return {
       socketPath,
-      // Once only: by a second time, the folder may be another gateway's.
+      // Stopped once only: by a second call, the folder may be another gateway's.
       stop: () => {
         stopped ??= server.stop().finally(() => lock.close());
         return stopped;
@@ -59,8 +59,8 @@ export async function startPrivateRedis(dataDir: string, log: Log): Promise<Priv
 }
 
 /**
- * An open SQLite transaction is a file lock that the operating system drops with the process, however it ends. The book
- * has one too, but not where it is PostgreSQL: then two gateways could share a data folder.
+ * Locks the folder until the result is closed. An open SQLite transaction is a file lock that the operating system drops
+ * with the process, however it ends. A SQLite book has a lock too, but with PostgreSQL two gateways could share a data folder.
  */
 function lockFolder(folder: string): DatabaseSync {
   let lock: DatabaseSync | undefined;
@@ -89,7 +89,7 @@ class RedisChild {
   #gone: Promise<void> = Promise.resolve();
   #restart: NodeJS.Timeout | undefined;
   #backoffMs = FIRST_BACKOFF_MS;
-  /** Whether one that ends is started again: from its first answer until the stop. */
+  /** Whether a server that ends is started again: from its first answer until the stop. */
   #watched = false;
 
   constructor(binary: string, folder: string, socketPath: string, log: Log) {
@@ -162,14 +162,14 @@ class RedisChild {
       try {
         this.#spawn();
       } catch (error) {
-        // Its log cannot be written: the folder is gone, or there are too many open files.
+        // The server's log cannot be written: the folder is gone, or there are too many open files.
         this.#startAgain({ reason: (error as Error).message });
       }
     }, this.#backoffMs);
     this.#backoffMs = Math.min(this.#backoffMs * 2, LONGEST_BACKOFF_MS);
   }
 
-  /** The process ends without a stop, as when a later step of the start is refused: take the server along. */
+  /** Ends the server with a process that exits without a stop, as when a later step of the start is refused. */
   readonly #abandon = (): void => {
     this.#child?.kill('SIGTERM');
   };
@@ -181,7 +181,7 @@ class RedisChild {
   }
 }
 
-/** Specification section 1: append-only persistence, and no eviction, ever. */
+/** Append-only persistence, and no eviction, ever (specification section 1). */
 function serverArguments(folder: string, socketPath: string): string[] {
   const settings = {
     port: '0',

@@ -11,9 +11,9 @@ const TEMPORARY_PREFIX = 'tollgate-socket-';
 const ANSWER_WITHIN_MS = 1_000;
 
 /**
- * Where the private Redis of a folder listens: in that folder, or, where its path is too long for a socket, in a folder
- * of its own below the system's temporary one, always the same for the same folder. Throws Error where that one belongs
- * to somebody else.
+ * Path of the socket on which the private Redis of a folder listens: in that folder, or, where its path is too long for a
+ * socket, in a folder below the system's temporary one whose name is made from the path. Throws Error where that temporary
+ * folder belongs to somebody else.
  */
 export function socketPathFor(folder: string): string {
   const beside = join(realpathSync(folder), 'redis.sock');
@@ -32,7 +32,7 @@ export function socketPathFor(folder: string): string {
   return join(short, 'redis.sock');
 }
 
-/** Removes what a server that is gone left of its socket, and the temporary folder that `socketPathFor` made for it. */
+/** Removes the socket of a server that is gone, and the temporary folder that `socketPathFor` made for it. */
 export function removeSocket(socketPath: string): void {
   rmSync(socketPath, { force: true });
   const folder = dirname(socketPath);
@@ -40,8 +40,8 @@ export function removeSocket(socketPath: string): void {
 }
 
 /**
- * The first line that a Redis on the socket answers to an inline command, such as `+PONG`; undefined where none listens,
- * where it hangs up, or says nothing for a second.
+ * The first line with which a Redis on the socket answers an inline command, such as `+PONG`; undefined where none listens,
+ * hangs up, or says nothing for a second.
  */
 export function askRedis(socketPath: string, command: string): Promise<string | undefined> {
   return new Promise((resolve) => {

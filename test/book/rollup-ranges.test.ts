@@ -1,11 +1,11 @@
 import { type Test, test } from 'tap';
-import { partsOf } from '../../src/book/rollup-ranges.ts';
+import { rollupRanges } from '../../src/book/rollup-ranges.ts';
 import { monthStart } from '../../src/domain/period.ts';
 
 /** How often each day is counted, by day; whole months count each of their days. */
 function counted(from: number, to: number): Map<number, number> {
   const times = new Map<number, number>();
-  for (const part of partsOf(from, to)) {
+  for (const part of rollupRanges(from, to)) {
     for (let day = part.from; day < part.to; day++) times.set(day, (times.get(day) ?? 0) + part.times);
   }
   return times;
@@ -39,7 +39,7 @@ test('each day of a span counts once, and no other', (t) => {
 test('months are whole', (t) => {
   const faults: string[] = [];
   everySpan((from, to) => {
-    const months = partsOf(from, to).filter(({ sums }) => sums === 'months');
+    const months = rollupRanges(from, to).filter(({ sums }) => sums === 'months');
     const cut = months.filter((part) => [part.from, part.to].some((day) => monthStart(day) !== day));
     if (cut.length > 0) faults.push(`${from} to ${to}`);
   });
@@ -50,7 +50,7 @@ test('months are whole', (t) => {
 test('no span reads more than 15 single days at either end, nor more than it has', (t) => {
   const faults: string[] = [];
   everySpan((from, to) => {
-    const single = partsOf(from, to).filter(({ sums }) => sums === 'days');
+    const single = rollupRanges(from, to).filter(({ sums }) => sums === 'days');
     const days = single.reduce((sum, part) => sum + part.to - part.from, 0);
     if (days > Math.min(30, to - from)) faults.push(`${from} to ${to}: ${days}`);
   });

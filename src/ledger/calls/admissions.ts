@@ -98,7 +98,7 @@ export class Admissions {
     const { unanswered } = this.#parts;
     if (error) {
       unanswered.add(admission);
-      throw new LedgerUnavailable('no reply to an admission', { cause: error });
+      throw new LedgerUnavailable('no answer to an admission', { cause: error });
     }
     if (typeof reply === 'number') return { verdict: 'held', epoch: reply };
     const [verdict, first, held] = (reply as { toString(): string }[]).map(String);

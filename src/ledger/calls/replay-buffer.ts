@@ -55,7 +55,7 @@ export class ReplayBuffer {
     buffer.first = 0;
   }
 
-  /** How often the bucket has been pinned; read it before `entries`, and give it to `unpin`. */
+  /** Number of times that the bucket has been pinned; read it before `entries`, and give it to `unpin`. */
   generation(bucket: number): number {
     return this.#buckets[bucket]?.generation ?? 0;
   }

@@ -25,7 +25,7 @@ export class PostApart {
     this.#book = book;
   }
 
-  /** Rejects where the book is away, or refuses every account's entries. */
+  /** Posts entries, in journal order. Rejects where the book is away, or refuses the entries of every account. */
   async post(entries: readonly JournalEntry[]): Promise<PostedApart> {
     const together = entries.filter(({ accountId }) => !this.#refused.has(accountId));
     const results = new Map<JournalEntry, PostResult | Error>();

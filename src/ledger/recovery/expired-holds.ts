@@ -17,10 +17,10 @@ import type { Rebuilder } from './rebuild.ts';
 /** Fields of a holds hash that one HSCAN asks for. */
 const SCAN_COUNT = 500;
 
-/** How many calls hold credits, and how many micro-credits. */
+/** Number of calls that hold credits, and the micro-credits that they hold. */
 export interface Holds {
   readonly count: number;
-  /** Of all accounts together, which may be more than a number holds exactly. */
+  /** The sum over all accounts may be more than a number holds exactly. */
   readonly amount: number;
 }
 

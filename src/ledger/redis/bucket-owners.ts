@@ -7,7 +7,7 @@ const SINGLE = 'redis';
 
 /** Reads on one node, which refuses Redis keys of other nodes. Redis keys are given as redis-keys.ts makes them. */
 export interface NodeReader {
-  /** Rejects where the node does not answer, or does not answer for the bucket. */
+  /** Resolves where the node has the bucket; rejects where it does not, or does not answer. */
   claims(bucket: number): Promise<unknown>;
   hmget(name: string, ...fields: string[]): Promise<(string | null)[]>;
 }

@@ -152,6 +152,7 @@ class Batch {
   readonly args: readonly string[] = [];
   readonly isTraced = true;
   readonly inTransaction = false;
+  readonly pipelineIndex = undefined;
   readonly promise = undefined;
   readonly sentAt = performance.now();
   isResolved = false;
