@@ -23,7 +23,7 @@ import { ConnectionRefuser } from '../gateway/refuse-connection.ts';
 import { checkHead } from '../gateway/request/request-head.ts';
 import { modelRoutes } from '../gateway/routes.ts';
 import { RequestLog } from '../log/request-log.ts';
-import { pagesLater } from './lazy-pages.ts';
+import { lazyPages } from './lazy-pages.ts';
 
 /** How often Node looks for connections that are past `server.headTimeoutMs` or `server.bodyTimeoutMs`. */
 const CHECK_EVERY_MS = 2_000;
@@ -113,7 +113,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   await app.register(adminRoutes(parts));
   await app.register(opsRoutes(parts));
   await app.register(
-    pagesLater(async () => {
+    lazyPages(async () => {
       const { buildPages } = await import('./pages.ts');
       return await buildPages(app.swagger(), parts.logger);
     }),

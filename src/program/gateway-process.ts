@@ -9,8 +9,8 @@ import { Reloader } from '../config/reload.ts';
 import { openLog } from '../log/open-log.ts';
 import { ensureDemoAccount } from './demo-account.ts';
 import { serve } from './serve.ts';
-import { HangUps } from './sighup.ts';
-import { returnMemory } from './trim-startup-heap.ts';
+import { HangupSignal } from './sighup.ts';
+import { trimStartupHeap } from './trim-startup-heap.ts';
 import { type Serving, WorkerFailed, Workers } from './workers.ts';
 
 const load = () => loadConfig({ env: process.env });
@@ -31,7 +31,7 @@ async function start(): Promise<Running> {
   const logger = await openLog(config.logLevel);
   const isSupervisor = cluster.isPrimary && config.workers > 1;
   const running = isSupervisor ? await Workers.start(config, logger) : await startOne(config, logger);
-  hangUps.onReload = () => running.reload();
+  hangup.onReload = () => running.reload();
   // V8's own value, which main.ts lowered for the time of loading: under load a larger young generation saves CPU.
   setFlagsFromString('--semi-space-growth-factor=2');
   // The old generation may grow to three times what lives. V8 lets it grow by half, which at 2,500 calls a second makes a full
@@ -54,7 +54,7 @@ function boundUrl(host: string, url: string): string {
 
 /** A gateway that runs in this process. */
 async function startOne(config: Config, logger: Logger): Promise<Running> {
-  const served = await serve(config, logger, returnMemory);
+  const served = await serve(config, logger, trimStartupHeap);
   if (isDemo) {
     const { book, ledger, url } = served;
     await ensureDemoAccount({ book, ledger: ledger.ledger, config: served.config, url });
@@ -64,12 +64,12 @@ async function startOne(config: Config, logger: Logger): Promise<Running> {
   return { url, reload: () => void reloader.reload(), close: () => served.close() };
 }
 
-const hangUps = new HangUps();
-const signal = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT'), hangUps.terminalGone]);
+const hangup = new HangupSignal();
+const signal = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT'), hangup.terminalGone]);
 try {
   const running = await start();
   await signal;
-  hangUps.onReload = () => {};
+  hangup.onReload = () => {};
   // A second signal means now; but a signal to the whole group arrives twice.
   setTimeout(() => {
     process.once('SIGTERM', () => process.exit(1));

@@ -7,7 +7,7 @@ const PLACES = ['/', '/docs', '/docs/*', '/dashboard', '/dashboard/*'];
  * Hands requests for pages to an app that is made at the first of them: the pages take 2 MB and 40 ms to load, and most
  * gateways are looked at seldom or never. The app that `make` resolves with must be ready.
  */
-export function pagesLater(make: () => Promise<FastifyInstance>): FastifyPluginAsync {
+export function lazyPages(make: () => Promise<FastifyInstance>): FastifyPluginAsync {
   return async (app) => {
     let made: Promise<FastifyInstance> | undefined;
     const pagesApp = () => {

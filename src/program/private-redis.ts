@@ -10,7 +10,7 @@ const ALONE =
  * The private Redis of this gateway. Loudly where its database can be shared: two gateways with a Redis each know nothing
  * of each other's holds: of an account with 10 credits, 20 were spent.
  */
-export function startOwnRedis(
+export function startPrivateRedisFor(
   { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>,
   log: Log,
 ): Promise<PrivateRedis> {

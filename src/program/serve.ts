@@ -20,7 +20,7 @@ import {
   TOKEN_COUNTER,
   TRANSPORT,
 } from './container.ts';
-import { startOwnRedis } from './private-redis.ts';
+import { startPrivateRedisFor } from './private-redis.ts';
 import { Stopping } from './stopping.ts';
 
 /** How long settles and the journal may take after the last request (specification section 1, "Stop"). */
@@ -155,7 +155,7 @@ async function openLedgerOf(
 ): Promise<{ ledger: OpenLedger; redisFaults: readonly string[] }> {
   let address = config.redisUrl === undefined ? undefined : parseRedisUrl(config.redisUrl);
   if (!address) {
-    const redis = await startOwnRedis(config, logger);
+    const redis = await startPrivateRedisFor(config, logger);
     closers.add(() => redis.stop());
     address = { kind: 'socket', path: redis.socketPath };
   }

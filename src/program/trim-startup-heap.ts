@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm';
  * much to do. Stops everything for 40 to 100 ms, so that it is done before the gateway listens; code that it takes away
  * is compiled again within the first thousand calls.
  */
-export function returnMemory(): void {
+export function trimStartupHeap(): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as NodeJS.GCFunction;
   collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../log/log.ts';
 import { answerMetrics } from '../observability/workers-metrics.ts';
-import { startOwnRedis } from './private-redis.ts';
+import { startPrivateRedisFor } from './private-redis.ts';
 
 /** What a worker tells its supervisor when it serves. */
 export interface Serving {
@@ -43,7 +43,7 @@ export class Workers {
 
   /** Resolves when all serve. Rejects where the first cannot; it has then said why on stderr. */
   static async start(config: Config, log: Log): Promise<Workers> {
-    const redis = config.redisUrl === undefined ? await startOwnRedis(config, log) : undefined;
+    const redis = config.redisUrl === undefined ? await startPrivateRedisFor(config, log) : undefined;
     const env = redis ? { REDIS_URL: `unix://${redis.socketPath}` } : {};
     const workers = new Workers(config, log, env, async () => redis?.stop());
     // As JSON, a metric that is NaN because Redis or the book is away would become null, and the sum 0: all is well.

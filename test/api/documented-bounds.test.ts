@@ -2,10 +2,10 @@ import t from 'tap';
 import {
   type ApiDocument,
   type Described,
-  judgeBy,
   operationsOf,
   pointerTo,
   readDocument,
+  validatorOf,
 } from '../helper/api-document.ts';
 import { type Beyond, beyond } from '../helper/beyond.ts';
 import { CALLS } from '../helper/documented-calls.ts';
@@ -20,7 +20,7 @@ import { ADMIN_TOKEN } from '../helper/gateway-in-process.ts';
 const world = await startDocumentedGateway(t);
 const caller = await world.account();
 const document = await readDocument(world.url);
-const judge = judgeBy(document);
+const validate = validatorOf(document);
 /** Model calls have bodies of the provider: a test of their own says what of them is judged. */
 const operations = operationsOf(document).filter(({ path }) => path.startsWith('/api/'));
 
@@ -35,7 +35,7 @@ for (const operation of operations.filter(({ requestBody }) => requestBody)) {
       for (const { constraint, value } of beyond(property)) {
         const body = { ...exampleOf(operation), [name]: value };
         t.ok(
-          judge(pointerTo('components', 'schemas', String(schema.title)), body),
+          validate(pointerTo('components', 'schemas', String(schema.title)), body),
           `${name}.${constraint}: forbidden`,
         );
         t.same(await refusal(operation, body), [400, 'invalid_field', name], `${name}: ${constraint}`);

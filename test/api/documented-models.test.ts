@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { faultsOf, judgeBy, operationsOf, readDocument } from '../helper/api-document.ts';
+import { faultsOf, operationsOf, readDocument, validatorOf } from '../helper/api-document.ts';
 import { startDocumentedGateway } from '../helper/documented-gateway.ts';
 import { testDocumentedOperations } from '../helper/documented-operations.ts';
 
@@ -14,5 +14,5 @@ test("a provider's own error is passed on as it is described", async (t) => {
   const response = await world.chat(key, body, { 'x-provider': 'limits' });
   t.equal(response.status, 429);
   const [chat] = operationsOf(document).filter(({ operationId }) => operationId === 'createChatCompletion');
-  t.same(chat && (await faultsOf(document, judgeBy(document), chat, response)), []);
+  t.same(chat && (await faultsOf(document, validatorOf(document), chat, response)), []);
 });

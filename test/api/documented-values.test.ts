@@ -10,7 +10,7 @@ import { ExplainBody } from '../../src/api/explain-schema.ts';
 import { KeyPatch, NewKeyBody } from '../../src/api/key-schema.ts';
 import { parseKeyPatch, parseNewKey } from '../../src/domain/key-settings.ts';
 import { apiOf } from '../helper/api.ts';
-import { judgeBy, operationsOf, readDocument } from '../helper/api-document.ts';
+import { operationsOf, readDocument, validatorOf } from '../helper/api-document.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
 /**
@@ -230,7 +230,7 @@ t.test('an error that is passed on from a provider is one that the description k
   let next = { status: 400, body: errors[0] as Record<string, unknown> };
   const world = await startGatewayInProcess(t, { behave: () => next });
   const document = await readDocument(world.url);
-  const judge = judgeBy(document);
+  const validate = validatorOf(document);
   const operation = operationsOf(document).find(({ operationId }) => operationId === 'createChatCompletion');
   const { key } = await world.account();
   for (const status of [400, 404, 402, 413, 503]) {
@@ -239,7 +239,7 @@ t.test('an error that is passed on from a provider is one that the description k
       const response = await world.chat(key);
       t.equal(response.status, status);
       const pointer = `${operation?.pointer}/responses/${status}/content/application~1json/schema`;
-      t.equal(judge(pointer, await response.json()), undefined);
+      t.equal(validate(pointer, await response.json()), undefined);
     }
   }
 });

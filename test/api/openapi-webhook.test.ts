@@ -1,5 +1,5 @@
 import t from 'tap';
-import { judgeBy, pointerTo, readDocument } from '../helper/api-document.ts';
+import { pointerTo, readDocument, validatorOf } from '../helper/api-document.ts';
 import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 import { startReceiver } from '../helper/receiver.ts';
 
@@ -9,7 +9,7 @@ t.test('the alert that is sent is the one that is described', async (t) => {
   const world = await startGatewayInProcess(t);
   const { key } = await world.account({ key: { webhookUrl: receiver.url } });
   const document = await readDocument(world.url);
-  const judge = judgeBy(document);
+  const validate = validatorOf(document);
   const at = ['webhooks', 'low_credits', 'post'] as const;
   const alert = document.webhooks.low_credits?.post;
 
@@ -17,8 +17,12 @@ t.test('the alert that is sent is the one that is described', async (t) => {
   const { method, headers, body } = await receiver.next();
   t.equal(method, 'POST');
   const pointer = pointerTo(...at, 'requestBody', 'content', 'application/json', 'schema');
-  t.equal(judge(pointer, JSON.parse(body)), undefined);
+  t.equal(validate(pointer, JSON.parse(body)), undefined);
   for (const [index, { name }] of (alert?.parameters ?? []).entries()) {
-    t.equal(judge(pointerTo(...at, 'parameters', String(index), 'schema'), headers[name]), undefined, name);
+    t.equal(
+      validate(pointerTo(...at, 'parameters', String(index), 'schema'), headers[name]),
+      undefined,
+      name,
+    );
   }
 });

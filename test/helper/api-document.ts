@@ -71,13 +71,13 @@ export function pointerTo(...steps: readonly string[]): string {
   return `#/${escaped.join('/')}`;
 }
 
-/** Judges values by schemas of the document, named by their JSON pointer; undefined: the value is right. */
-export type Judge = (pointer: string, value: unknown) => string | undefined;
+/** Validates values by schemas of the document, named by their JSON pointer; undefined: the value is right. */
+export type Validate = (pointer: string, value: unknown) => string | undefined;
 
-export function judgeBy(document: ApiDocument): Judge {
+export function validatorOf(document: ApiDocument): Validate {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formats.default(ajv);
-  // Bytes, about which there is nothing to judge.
+  // Bytes, about which there is nothing to validate.
   ajv.addFormat('binary', true);
   ajv.addSchema(sealed(document), 'api');
   return (pointer, value) => {
@@ -99,7 +99,7 @@ function sealed(document: ApiDocument): ApiDocument {
 /** What is wrong with an answer of an operation, by the document; an empty list: nothing. */
 export async function faultsOf(
   document: ApiDocument,
-  judge: Judge,
+  validate: Validate,
   operation: Described,
   response: Response,
 ): Promise<string[]> {
@@ -109,7 +109,7 @@ export async function faultsOf(
   const answer = key === undefined ? undefined : operation.responses[key];
   if (key === undefined || answer === undefined) return [`status ${status} is not described: ${bytes}`];
   const at = `${operation.pointer}/responses/${key}`;
-  const headers = headerFaults(document, judge, at, answer, response.headers);
+  const headers = headerFaults(document, validate, at, answer, response.headers);
   if (answer.content === undefined) return headers;
   const type = (response.headers.get('content-type') ?? '').split(';', 1)[0] ?? '';
   const known = [type, `${type.split('/', 1)[0]}/*`].find((media) => answer.content?.[media]);
@@ -117,7 +117,7 @@ export async function faultsOf(
   const schema = `${at}/content/${pointerTo(known).slice(2)}/schema`;
   const value: unknown =
     type === 'application/json' ? JSON.parse(bytes.toString()) : bytes.toString('latin1');
-  const fault = judge(schema, value);
+  const fault = validate(schema, value);
   const codes = Object.keys(answer.content[known]?.examples ?? {});
   const code = (value as { error?: { code?: string } }).error?.code;
   const unknown = code !== undefined && !codes.includes(code) ? [`${status}: ${code} is not described`] : [];
@@ -126,7 +126,7 @@ export async function faultsOf(
 
 function headerFaults(
   document: ApiDocument,
-  judge: Judge,
+  validate: Validate,
   at: string,
   answer: Answer,
   sent: Headers,
@@ -138,7 +138,7 @@ function headerFaults(
     if (value === null) return header?.required ? [`the header ${name} is missing`] : [];
     const pointer = shared ? pointerTo('components', 'headers', shared) : `${at}/headers/${name}`;
     const isNumber = (header?.schema as { type?: string } | undefined)?.type === 'integer';
-    const fault = judge(`${pointer}/schema`, isNumber ? Number(value) : value);
+    const fault = validate(`${pointer}/schema`, isNumber ? Number(value) : value);
     return fault ? [fault] : [];
   });
 }

@@ -4,10 +4,10 @@ import {
   type ApiDocument,
   type Described,
   faultsOf,
-  type Judge,
-  judgeBy,
   operationsOf,
   readDocument,
+  type Validate,
+  validatorOf,
 } from './api-document.ts';
 import { CALLS, type DocumentedCall } from './documented-calls.ts';
 import { startDocumentedGateway } from './documented-gateway.ts';
@@ -21,17 +21,17 @@ interface Stage {
   readonly world: InProcessGateway;
   readonly caller: TestAccount;
   readonly document: ApiDocument;
-  readonly judge: Judge;
+  readonly validate: Validate;
 }
 
 /**
  * Holds what /openapi.json says of the operations of a tag against a gateway that answers: every example is sent with
- * every credential that the operation names, every refusal that it names is provoked, and the answers are judged by it.
+ * every credential that the operation names, every refusal that it names is provoked, and the answers are validated by it.
  */
 export async function testDocumentedOperations(t: Test, tag: string): Promise<void> {
   const world = await startDocumentedGateway(t);
   const document = await readDocument(world.url);
-  const stage = { world, caller: await world.account(), document, judge: judgeBy(document) };
+  const stage = { world, caller: await world.account(), document, validate: validatorOf(document) };
   const operations = operationsOf(document).filter(({ tags }) => tags?.includes(tag));
   t.ok(operations.length > 0, `the document has operations of the tag ${tag}`);
   // Most of the time passes with waiting for a provider that does not answer.
@@ -60,7 +60,7 @@ async function answers(t: Test, stage: Stage, operation: Described, calls: reado
         const response = await send(stage.world.url, operation, request);
         const refusal = response.ok ? '' : await response.clone().text();
         t.equal(Math.floor(response.status / 100), 2, `${label}: ${response.status} ${refusal}`);
-        t.same(await faultsOf(stage.document, stage.judge, operation, response), [], label);
+        t.same(await faultsOf(stage.document, stage.validate, operation, response), [], label);
       }
     }
   }
@@ -89,7 +89,7 @@ async function refusesWith(
   const response = await send(stage.world.url, operation, await provoke(accepted, stage, operation));
   const copy = response.clone();
   t.equal(response.status, ERRORS[code][0], `${code}: status`);
-  t.same(await faultsOf(stage.document, stage.judge, operation, response), [], code);
+  t.same(await faultsOf(stage.document, stage.validate, operation, response), [], code);
   const { error } = (await copy.json()) as { error?: { code?: string } };
   t.equal(error?.code, code);
 }

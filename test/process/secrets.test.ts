@@ -27,7 +27,7 @@ import { until } from '../helper/until.ts';
 const REDIS_PASSWORD = 'planted-redis-password-4714';
 
 /** Each secret, and the only places in which a form of it may stand. */
-function judge(
+function checkPlaces(
   t: Test,
   { managing, limited, webhook }: Secrets,
   places: readonly Place[],
@@ -115,7 +115,7 @@ test('planted secrets stand nowhere but where they belong: PostgreSQL, a Redis w
   // So that it can be stopped.
   await postgres.resume();
 
-  judge(
+  checkPlaces(
     t,
     secrets,
     [
@@ -152,7 +152,7 @@ test('planted secrets stand nowhere but where they belong: SQLite and the privat
   const db = new DatabaseSync(file, { readOnly: true });
   const book = await bookPlaces(TABLES, async (sql) => db.prepare(sql).all());
   db.close();
-  judge(
+  checkPlaces(
     t,
     secrets,
     [

@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 import { test } from 'tap';
-import { pagesLater } from '../../src/program/lazy-pages.ts';
+import { lazyPages } from '../../src/program/lazy-pages.ts';
 
 async function pages() {
   const app = Fastify();
@@ -17,7 +17,7 @@ test('pages are made when the first is asked for, once however many ask', async 
   let made = 0;
   const app = Fastify();
   await app.register(
-    pagesLater(async () => {
+    lazyPages(async () => {
       made += 1;
       return (await pages()).app;
     }),
@@ -35,7 +35,7 @@ test('pages that could not be made are made by the next who asks', async (t) => 
   let tries = 0;
   const app = Fastify({ logger: false });
   await app.register(
-    pagesLater(async () => {
+    lazyPages(async () => {
       tries += 1;
       if (tries === 1) throw new Error('not yet');
       return (await pages()).app;
@@ -52,7 +52,7 @@ test('headers of the app that hands a page over are in its answer', async (t) =>
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('x-request-id', 'req_1');
   });
-  await app.register(pagesLater(async () => (await pages()).app));
+  await app.register(lazyPages(async () => (await pages()).app));
   const url = await app.listen();
   t.teardown(() => app.close());
   t.equal((await fetch(`${url}/docs`)).headers.get('x-request-id'), 'req_1');
@@ -61,7 +61,7 @@ test('headers of the app that hands a page over are in its answer', async (t) =>
 test('pages are closed with the app', async (t) => {
   const inner = await pages();
   const app = Fastify();
-  await app.register(pagesLater(async () => inner.app));
+  await app.register(lazyPages(async () => inner.app));
   const url = await app.listen();
   await (await fetch(`${url}/docs`)).text();
   await app.close();
