@@ -282,7 +282,6 @@ export interface Book {
    * Entries come in journal order. Safe to repeat.
    */
   post(entries: readonly JournalEntry[]): Promise<Posting>;
-  hasEntry(id: string): Promise<boolean>;
   /** Those of the ids that the ledger has. */
   entriesAmong(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** The entry with that id, if it is of the account. */
@@ -328,8 +327,6 @@ export interface Book {
   /** Newest first. */
   alerts(accountId: number, limit: number): Promise<Alert[]>;
 
-  /** Durable when it resolves. What is remembered already stays as it was. */
-  rememberObjects(objects: readonly StoredObject[]): Promise<void>;
   /** Those of the ids that belong to the account at that upstream, in no order; others are left out, as if unknown. */
   objects(accountId: number, upstream: string, ids: readonly string[]): Promise<StoredObject[]>;
 

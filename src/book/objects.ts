@@ -7,12 +7,10 @@ import type { Store, Trx } from './store.ts';
 /** Rows of a statement, at ten parameters each: below the limit of either engine. */
 const MAX_ROWS = 500;
 
-type Objects = Pick<Book, 'rememberObjects' | 'objects' | 'object' | 'forgetObject'>;
+type Objects = Pick<Book, 'objects' | 'object' | 'forgetObject'>;
 
 export function objectQueries({ db }: Store): Objects {
   return {
-    rememberObjects: (objects) => insertObjects(db, objects),
-
     async objects(accountId, upstream, ids) {
       const found = [];
       for (let from = 0; from < ids.length; from += MAX_ROWS) {
@@ -55,7 +53,7 @@ export function objectQueries({ db }: Store): Objects {
   };
 }
 
-/** What entries of the journal carry: mostly noted before the answer went out, and then left as it is. */
+/** What entries of the journal carry. A row that is there stays as it is: what was deleted stays deleted. */
 export async function noteObjects(trx: Trx, posted: readonly JournalEntry[]): Promise<void> {
   const objects = posted.flatMap(({ id, job, kept, accountId, keyId, model, createdAt }): StoredObject[] => {
     if (keyId === null || model === null) return [];
@@ -66,7 +64,7 @@ export async function noteObjects(trx: Trx, posted: readonly JournalEntry[]): Pr
 }
 
 /** What is kept of an answer, as the book has it. */
-export function keptObjects(
+function keptObjects(
   { upstream, kind, ids, tokens }: Kept,
   owner: Pick<StoredObject, 'accountId' | 'keyId' | 'model' | 'createdAt' | 'chargeId'>,
 ): StoredObject[] {

@@ -32,7 +32,7 @@ class IdTaken extends Error {}
  * Journal → ledger. The rows of the accounts are locked first, by id ascending, which is the fixed lock order of the
  * book: two gateways that offer the same batch come one after the other, and the second finds every entry written.
  */
-export function postQueries(store: Store): Pick<Book, 'post' | 'hasEntry' | 'entriesAmong'> {
+export function postQueries(store: Store): Pick<Book, 'post' | 'entriesAmong'> {
   return {
     async post(entries) {
       if (entries.length === 0) return { results: [], gaps: [], alerts: 0 };
@@ -42,11 +42,6 @@ export function postQueries(store: Store): Pick<Book, 'post' | 'hasEntry' | 'ent
         if (!(error instanceof IdTaken)) throw error;
         return await post(store, entries, true);
       }
-    },
-
-    async hasEntry(id) {
-      const row = await store.db.selectFrom('ledger').select('id').where('id', '=', id).executeTakeFirst();
-      return row !== undefined;
     },
 
     async entriesAmong(ids) {

@@ -4,10 +4,13 @@ import { chargeFor } from '../domain/price.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Call } from './call.ts';
 import type { Endpoint } from './endpoints.ts';
-import type { CallBody } from './request/call-body.ts';
 
-/** Ids that the journal carries of one answer: they take memory in Redis while the book is away. */
-const MAX_JOURNALLED = 100;
+/**
+ * Bytes of ids that the journal carries of one answer, because they take memory in Redis while the book is away: room
+ * for some 1,200 ids of OpenAI's length (51 to 53 bytes), where an agent's long answer has a few hundred items. What
+ * comes later in the answer than that cannot be named by another call.
+ */
+const MAX_IDS_BYTES = 64 * 1024;
 /** PostgreSQL indexes no more than 2.7 KB, and takes no U+0000; one id that it refuses would keep back the others. */
 const MAX_ID_BYTES = 2_000;
 
@@ -66,25 +69,27 @@ function madeBy({ endpoint, body }: Call, ending: Ending): Pick<EntryDraft, 'job
   const { made, outcome, estimated, usage } = ending;
   const [id] = made ?? [];
   if (!made || id === undefined || !body) return {};
-  if (endpoint.makesJob) return { job: { upstream: body.model.upstream.name, id, kind: kindOf(endpoint) } };
+  const upstream = body.model.upstream.name;
+  const kind = kindOf(endpoint);
+  if (endpoint.makesJob) return { job: { upstream, id, kind } };
   if (outcome !== 'complete') return {};
-  return { kept: keptBy(endpoint, body, made.slice(0, MAX_JOURNALLED), estimated ? undefined : usage) };
+  // The whole conversation stands behind the answer itself; behind a part of it, no more than was written.
+  const tokens: Kept['tokens'] = usage && !estimated ? [total(usage), usage.output ?? 0] : null;
+  return { kept: { upstream, kind, ids: journalledIds(made), tokens } };
 }
 
-/** What the upstream keeps of an answer under these ids. `usage` undefined: not reported. */
-export function keptBy(
-  endpoint: Endpoint,
-  { model }: CallBody,
-  ids: readonly string[],
-  usage: Usage | undefined,
-): Kept {
-  return {
-    upstream: model.upstream.name,
-    kind: kindOf(endpoint),
-    ids: ids.filter((id) => !id.includes('\0') && Buffer.byteLength(id) <= MAX_ID_BYTES),
-    // The whole conversation stands behind the answer itself; behind a part of it, no more than was written.
-    tokens: usage ? [total(usage), usage.output ?? 0] : null,
-  };
+/** The first of the ids that together stay within the journal's room for one answer. */
+function journalledIds(ids: readonly string[]): string[] {
+  const journalled: string[] = [];
+  let room = MAX_IDS_BYTES;
+  for (const id of ids) {
+    const bytes = Buffer.byteLength(id);
+    if (bytes > MAX_ID_BYTES || id.includes('\0')) continue;
+    room -= bytes;
+    if (room < 0) break;
+    journalled.push(id);
+  }
+  return journalled;
 }
 
 function total({ input = 0, cachedInput = 0, cacheWrite = 0, output = 0 }: Usage): number {

@@ -90,8 +90,11 @@ export interface Ledger {
   }): Promise<Micro>;
 
   account(accountId: number): Promise<LiveAccount>;
-  /** Waits, a quarter of a second at most, until the book has what the account was charged until now. Never rejects. */
-  flush(accountId: number): Promise<void>;
+  /**
+   * Waits, `withinMs` at most (default: a quarter of a second), until the book has what the account was charged until
+   * now. False: it may not have all of it, as where the book or Redis is away. Never rejects.
+   */
+  flush(accountId: number, withinMs?: number): Promise<boolean>;
   /** Spent in the current period of each key named, in the order given. */
   spent(accountId: number, keys: readonly { id: number; period: SpendingPeriod }[]): Promise<Micro[]>;
   /** Held by calls of the key that are in flight. */

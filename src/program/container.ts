@@ -143,7 +143,6 @@ function registerCalls(once: Once, opened: Opened): void {
     refunds: opened.ledger.refunds,
     delivery: {
       ledger,
-      objects: c.resolve(OBJECTS),
       countTokens: (text: string) => c.resolve(TOKEN_COUNTER).count(text),
       requestTimeoutMs: config.limits.requestTimeoutMs,
       meters: c.resolve(METERS),

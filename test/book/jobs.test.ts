@@ -1,6 +1,6 @@
 import { micro } from '../../src/domain/credits.ts';
-import type { Job, Kept } from '../../src/domain/ledger-entry.ts';
-import { entry, NOW, stored, TODAY } from '../helper/book-records.ts';
+import type { Job, JournalEntry, Kept } from '../../src/domain/ledger-entry.ts';
+import { entries, entry, NOW, stored, TODAY } from '../helper/book-records.ts';
 import { eachBook } from '../helper/books.ts';
 
 const JOB: Job = { upstream: 'openai', id: 'video_1', kind: 'videos' };
@@ -43,33 +43,27 @@ eachBook(
   },
 );
 
-eachBook('a job that was deleted stays deleted, also when its charge comes late', async (t, book) => {
+eachBook('a job that was deleted stays deleted, also when a charge brings it again', async (t, book) => {
   const { account, key } = await stored(book);
   const accountId = account.id;
-  const charge = entry(accountId, { keyId: key.id, model: 'film', job: JOB });
-  const noted = {
-    ...JOB,
-    accountId,
-    keyId: key.id,
-    model: 'film',
-    tokens: null,
-    createdAt: NOW,
-    chargeId: charge.id,
-  };
-  await book.rememberObjects([noted]);
-  await book.forgetObject(noted, NOW);
-  t.same((await book.post([charge])).results, ['posted']);
+  const charge = { keyId: key.id, model: 'film', job: JOB };
+  const [first, second] = entries(accountId, [charge, charge]);
+  await book.post([first as JournalEntry]);
+  await book.forgetObject({ ...JOB, accountId }, NOW);
+  t.same((await book.post([second as JournalEntry])).results, ['posted']);
   t.equal(await book.object(accountId, 'videos', 'video_1'), undefined);
   t.same(await book.objects(accountId, 'openai', ['video_1']), []);
 });
 
 eachBook('of two jobs with one id, at two upstreams, the newer is the one', async (t, book) => {
   const { account, key } = await stored(book);
-  const noted = { ...JOB, accountId: account.id, keyId: key.id, model: 'film', tokens: null };
-  await book.rememberObjects([
-    { ...noted, createdAt: NOW + 1, upstream: 'b' },
-    { ...noted, createdAt: NOW, upstream: 'a' },
-  ]);
+  const charge = { keyId: key.id, model: 'film' };
+  await book.post(
+    entries(account.id, [
+      { ...charge, createdAt: NOW + 1, job: { ...JOB, upstream: 'b' } },
+      { ...charge, createdAt: NOW, job: { ...JOB, upstream: 'a' } },
+    ]),
+  );
   t.match(await book.object(account.id, 'videos', 'video_1'), { upstream: 'b' });
 });
 

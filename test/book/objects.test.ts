@@ -1,41 +1,65 @@
-import type { StoredObject } from '../../src/book/book.ts';
-import { NOW, stored } from '../helper/book-records.ts';
+import type { Book } from '../../src/book/book.ts';
+import type { Kept } from '../../src/domain/ledger-entry.ts';
+import { entry, NOW, stored } from '../helper/book-records.ts';
 import { eachBook } from '../helper/books.ts';
 
-const OBJECT = { upstream: 'openai', kind: 'response', keyId: 1, model: 'gpt', tokens: 5, createdAt: NOW };
+/** What an answer carries into the book; 5 tokens stand behind it, and 2 behind a part of it. */
+function answer(ids: readonly string[], tokens: Kept['tokens'] = [5, 2]): Kept {
+  return { upstream: 'openai', kind: 'response', ids, tokens };
+}
+
+/** An account, and what posts a charge of it that carries the answer. */
+async function payer(book: Book) {
+  const { account, key } = await stored(book);
+  let seq = 0;
+  const charge = (kept: Kept) =>
+    book.post([entry(account.id, { keyId: key.id, model: 'gpt', id: `${account.id}-${++seq}`, seq, kept })]);
+  return { id: account.id, keyId: key.id, charge };
+}
 
 eachBook('what an upstream keeps is the account’s that made it, and no other’s', async (t, book) => {
-  const [own, other] = [(await stored(book)).account.id, (await stored(book)).account.id];
-  const made: StoredObject = { ...OBJECT, accountId: own, id: 'resp_1' };
-  await book.rememberObjects([made, { ...made, id: 'msg_1', tokens: null }]);
-  t.same(await book.objects(own, 'openai', ['resp_1']), [made]);
-  t.equal((await book.objects(own, 'openai', ['resp_1', 'msg_1', 'none'])).length, 2);
-  t.same(await book.objects(other, 'openai', ['resp_1', 'msg_1']), []);
-  t.same(await book.objects(own, 'another', ['resp_1']), []);
+  const [own, other] = [await payer(book), await payer(book)];
+  await own.charge(answer(['resp_1', 'msg_1']));
+  t.same(await book.objects(own.id, 'openai', ['resp_1']), [
+    {
+      upstream: 'openai',
+      kind: 'response',
+      id: 'resp_1',
+      accountId: own.id,
+      keyId: own.keyId,
+      model: 'gpt',
+      tokens: 5,
+      createdAt: NOW,
+      chargeId: `${own.id}-1`,
+    },
+  ]);
+  t.equal((await book.objects(own.id, 'openai', ['resp_1', 'msg_1', 'none'])).length, 2);
+  t.same(await book.objects(other.id, 'openai', ['resp_1', 'msg_1']), []);
+  t.same(await book.objects(own.id, 'another', ['resp_1']), []);
 });
 
-eachBook('remembering again changes nothing, and another account may have the same id', async (t, book) => {
-  const [own, other] = [(await stored(book)).account.id, (await stored(book)).account.id];
-  await book.rememberObjects([{ ...OBJECT, accountId: own, id: 'resp_1' }]);
-  await book.rememberObjects([{ ...OBJECT, accountId: own, id: 'resp_1', tokens: 9 }]);
-  await book.rememberObjects([{ ...OBJECT, accountId: other, id: 'resp_1', tokens: 7 }]);
-  t.match(await book.objects(own, 'openai', ['resp_1']), [{ tokens: 5 }]);
-  t.match(await book.objects(other, 'openai', ['resp_1']), [{ tokens: 7 }]);
+eachBook('recording again changes nothing, and another account may have the same id', async (t, book) => {
+  const [own, other] = [await payer(book), await payer(book)];
+  await own.charge(answer(['resp_1']));
+  await own.charge(answer(['resp_1'], [9, 9]));
+  await other.charge(answer(['resp_1'], [7, 7]));
+  t.match(await book.objects(own.id, 'openai', ['resp_1']), [{ tokens: 5 }]);
+  t.match(await book.objects(other.id, 'openai', ['resp_1']), [{ tokens: 7 }]);
 });
 
 eachBook('many objects, and none', async (t, book) => {
-  const { account } = await stored(book);
+  const own = await payer(book);
   const ids = Array.from({ length: 1_200 }, (_, index) => `id_${index}`);
-  await book.rememberObjects(ids.map((id) => ({ ...OBJECT, accountId: account.id, id })));
-  t.equal((await book.objects(account.id, 'openai', ids)).length, 1_200);
-  await book.rememberObjects([]);
-  t.same(await book.objects(account.id, 'openai', []), []);
+  await own.charge(answer(ids));
+  t.equal((await book.objects(own.id, 'openai', ids)).length, 1_200);
+  await own.charge(answer([]));
+  t.same(await book.objects(own.id, 'openai', []), []);
 });
 
-eachBook('what is remembered outlives the book', async (t, book, { open, engine }) => {
-  const { account } = await stored(book);
-  await book.rememberObjects([{ ...OBJECT, accountId: account.id, id: 'resp_1' }]);
+eachBook('what is recorded outlives the book', async (t, book, { open, engine }) => {
+  const own = await payer(book);
+  await own.charge(answer(['resp_1']));
   await book.close();
   const again = await open();
-  t.equal((await again.objects(account.id, 'openai', ['resp_1'])).length, 1, engine);
+  t.equal((await again.objects(own.id, 'openai', ['resp_1'])).length, 1, engine);
 });

@@ -43,7 +43,7 @@ async function askEverything(book: Book, accountId: number, keyId: number): Prom
   await book.key(accountId, keyId);
   await book.keyByHash('none');
   await book.alerts(accountId, 100);
-  await book.hasEntry('none');
+  await book.entriesAmong(['none']);
   await book.recentAccounts(NOW);
   await book.changedSince(NOW);
   await book.anyBlockedCountries();

@@ -7,7 +7,6 @@ import type { CountTokens } from '../../metering/long-texts.ts';
 import { callOf, type ReadCall } from '../call.ts';
 import type { EndCode, Meters } from '../call-metrics.ts';
 import { refuse } from '../refuse.ts';
-import type { Objects } from '../resources/resource-ownership.ts';
 import { settleCall } from '../settle.ts';
 import type { CallTrace, Tracing } from '../tracing.ts';
 import { Exchange, type UpstreamAnswer } from '../upstream/exchange.ts';
@@ -21,7 +20,6 @@ import { StreamRelay } from './stream-relay.ts';
 
 export interface DeliveryContext {
   readonly ledger: Ledger;
-  readonly objects: Objects;
   readonly countTokens: CountTokens;
   readonly requestTimeoutMs: number;
   readonly meters: Meters;
@@ -149,24 +147,13 @@ export class Delivery implements Recipient {
 
   /**
    * The upstream's answer has ended as it should. `finish` gets the charge and writes what is left of the answer,
-   * once the settle is on the wire and what the upstream keeps is in the book. `reading` undefined: nothing is charged.
+   * once the settle is on the wire. `reading` undefined: nothing is charged.
    */
   complete(status: number, reading: Reading | undefined, finish: (charge: string) => void): void {
     const isError = status >= 400;
     const isFailure = isError || !reading || reading.failed === true;
-    // A job that failed at once is still one that can be asked for.
-    const isKept = this.call.endpoint.makesJob ? !isError : !isFailure;
-    const made = isKept ? reading?.made : undefined;
-    const noted = made?.length ? this.#context.objects.remember(this.call, made, reading?.usage) : undefined;
-    this.#settle(
-      status,
-      isFailure ? 'upstream_error' : 'complete',
-      isError ? undefined : reading,
-      (charge) => {
-        if (!noted) finish(creditsString(charge));
-        else void noted.then(() => finish(creditsString(charge)));
-      },
-    );
+    const outcome = isFailure ? 'upstream_error' : 'complete';
+    this.#settle(status, outcome, isError ? undefined : reading, (charge) => finish(creditsString(charge)));
   }
 
   /** The upstream broke off within its answer; the client must see that, if it has seen anything. */

@@ -45,7 +45,7 @@ export interface Recipient {
   hijack(): void;
   /**
    * The upstream's answer has ended as it should. `finish` gets the charge and writes what is left of the answer,
-   * once the settle is on the wire and what the upstream keeps is in the book. `reading` undefined: nothing is charged.
+   * once the settle is on the wire. `reading` undefined: nothing is charged.
    */
   complete(status: number, reading: Reading | undefined, finish: (charge: string) => void): void;
   /** The upstream broke off within its answer; the client must see that, if it has seen anything. */

@@ -22,6 +22,8 @@ interface Settlement {
   readonly draft: EntryDraft;
   /** Redis has no hold: whether the charge stands is asked of journal and book. */
   lost: boolean;
+  /** Resolved once the entry is in the journal or in the book; made when somebody waits for it. */
+  journalled?: PromiseWithResolvers<void> | undefined;
 }
 
 /**
@@ -46,6 +48,8 @@ export class Settler {
   };
   readonly #recent = new RecentSettles();
   readonly #failed = new Map<string, Settlement>();
+  /** Settlements whose entry is not known to be in the journal or in the book. */
+  readonly #unwritten = new Set<Settlement>();
   #sent = 0;
   #timer: NodeJS.Timeout | undefined;
   #idle: (() => void)[] = [];
@@ -78,8 +82,21 @@ export class Settler {
   }
 
   settle(epoch: number, draft: EntryDraft, onWire: () => void): void {
-    this.#send({ epoch, draft, lost: false });
+    const settlement: Settlement = { epoch, draft, lost: false, journalled: undefined };
+    this.#unwritten.add(settlement);
+    this.#send(settlement);
     this.#writer.afterWrite(onWire);
+  }
+
+  /** Resolves once all that this gateway has settled for the account until now is in the journal or in the book. */
+  async journalled(accountId: number): Promise<void> {
+    const open = [...this.#unwritten].filter(({ draft }) => draft.accountId === accountId);
+    await Promise.all(
+      open.map((settlement) => {
+        settlement.journalled ??= Promise.withResolvers();
+        return settlement.journalled.promise;
+      }),
+    );
   }
 
   /** Waits until every settlement is answered, `deadlineMs` at most; false: some are not, their holds will expire. */
@@ -204,7 +221,10 @@ export class Settler {
     const { draft } = settlement;
     const { accountId } = draft;
     const bucket = bucketOf(accountId);
-    if ((await this.#hooks.entriesAmong(bucket, [draft.id])).has(draft.id)) return;
+    if ((await this.#hooks.entriesAmong(bucket, [draft.id])).has(draft.id)) {
+      this.#written(settlement);
+      return;
+    }
     const starts = periodStarts(draft.createdAt);
     const [reply] = await this.#background.apply(
       accountName(accountId),
@@ -236,6 +256,12 @@ export class Settler {
     const bucket = bucketOf(settlement.draft.accountId);
     this.#recent.add(bucket, settlement);
     this.#hooks.settled(bucket);
+    this.#written(settlement);
+  }
+
+  #written(settlement: Settlement): void {
+    this.#unwritten.delete(settlement);
+    settlement.journalled?.resolve();
   }
 
   #arm(): void {
