@@ -2,8 +2,8 @@ import type { FastifyPluginAsync, FastifyRequest, FastifySchema } from 'fastify'
 import type { Book } from '../book/book.ts';
 import type { Config } from '../config/config.ts';
 import { type ParsedAddress, parseAddress } from '../domain/addresses.ts';
-import type { Catalog, Model } from '../domain/catalog.ts';
-import { type Micro, micro } from '../domain/credits.ts';
+import type { Catalog } from '../domain/catalog.ts';
+import { micro } from '../domain/credits.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { requestOrigin } from '../domain/origins.ts';
 import { compileKey } from '../domain/rules.ts';
@@ -27,8 +27,6 @@ export interface ExplainDeps {
   readonly catalog: () => Catalog;
   /** ISO 3166-1 alpha-2 of an address, null: none is known. May reject. */
   readonly countryOf: (address: string) => Promise<string | null>;
-  /** The least that a call of this model holds. */
-  readonly minimalHold: (model: Model) => Micro;
   /** Milliseconds since the epoch; default Date.now. */
   readonly now?: () => number;
 }
@@ -71,7 +69,6 @@ export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
           catalog: deps.catalog(),
           model: asked.model,
           endpoint: asked.endpoint,
-          minimalHold: deps.minimalHold,
           ...(await liveState(deps.ledger, subject)),
         });
       },

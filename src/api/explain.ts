@@ -5,6 +5,7 @@ import { NOT_JUDGED } from '../domain/not-judged.ts';
 import { timestamp } from '../domain/period.ts';
 import { CALLER_CHECKS, type Caller, type CompiledKey, MODEL_CHECKS, type Refusal } from '../domain/rules.ts';
 import { ENDPOINTS, type Endpoint } from '../gateway/endpoints.ts';
+import { leastHold } from '../gateway/least-hold.ts';
 import { readJsonBody } from '../gateway/request/json-body.ts';
 
 /** A call as section 3 of the contract would judge it, with the live state of its key and account. */
@@ -16,8 +17,6 @@ export interface ExplainedCall {
   readonly catalog: Catalog;
   readonly model: string;
   readonly endpoint: Endpoint | undefined;
-  /** The least that a call of this model holds. */
-  readonly minimalHold: (model: Model) => Micro;
   /** Of the key: in its current period, and by its calls in flight. */
   readonly spent: Micro;
   readonly keyHeld: Micro;
@@ -97,7 +96,7 @@ function serves(endpoint: Endpoint, model: Model): boolean {
 /** Checks 10 to 12. */
 function modelVerdicts(call: ExplainedCall, model: Model): Verdict[] {
   const { compiled } = call;
-  const hold = call.minimalHold(model);
+  const hold = leastHold(model);
   return [
     ...MODEL_CHECKS.map(({ name, check }) => ({
       check: name,

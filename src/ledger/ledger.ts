@@ -54,8 +54,6 @@ export class BalanceBeyondBound extends Error {
 }
 
 export interface LiveAccount {
-  readonly version: number;
-  readonly isActive: boolean;
   readonly balance: Micro;
   readonly held: Micro;
 }

@@ -133,17 +133,10 @@ export class RedisLedger implements Ledger {
   async account(accountId: number): Promise<LiveAccount> {
     const { client } = this.#parts;
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      const [version, on, balance, held, epoch] = await this.#ask(accountId, () =>
-        client.hmget(accountName(accountId), 'v', 'on', 'bal', 'held', 'ep'),
+      const [balance, held, epoch] = await this.#ask(accountId, () =>
+        client.hmget(accountName(accountId), 'bal', 'held', 'ep'),
       );
-      if (epoch) {
-        return {
-          version: Number(version),
-          isActive: on === '1',
-          balance: micro(Number(balance)),
-          held: micro(Number(held)),
-        };
-      }
+      if (epoch) return { balance: micro(Number(balance)), held: micro(Number(held)) };
       await this.#rebuild(accountId);
     }
     throw new LedgerUnavailable('the live state is lost again and again');

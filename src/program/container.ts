@@ -15,7 +15,6 @@ import { compileRanges } from '../domain/addresses.ts';
 import type { Catalog } from '../domain/catalog.ts';
 import { CountryLookup } from '../gateway/country.ts';
 import { Gatekeeper } from '../gateway/gatekeeper.ts';
-import { leastHold } from '../gateway/least-hold.ts';
 import type { PipelineParts } from '../gateway/pipeline.ts';
 import { SpoolFolder } from '../gateway/request/spool/spool.ts';
 import { Objects } from '../gateway/resources/resource-ownership.ts';
@@ -111,7 +110,6 @@ export function compose(opened: Opened): DependencyContainer {
       catalog: opened.catalog,
       alerts: c.resolve(ALERT_WORKER),
       countryOf: (address: string) => countries.lookup(address),
-      minimalHold: leastHold,
       metrics: summedMetrics(c.resolve(METRICS)),
       readiness: () => readinessOf(opened),
     } satisfies AppParts;

@@ -53,7 +53,8 @@ test('an account that is deactivated while it is rebuilt stays so, with its new 
   if (!changed) return t.fail('no account');
   await open.ledger.publishAccount(changed);
   await goOn();
-  t.match(await open.ledger.account(account.id), { isActive: false, version: changed.version });
+  const live = await open.ledger.current(account.id, key.id);
+  t.match(live, { accountActive: false, accountVersion: changed.version });
   t.same(await open.ledger.admit(admissionOf(key, 1)), { verdict: 'stale' });
   const [name = ''] = await raw.keys('*:a:*');
   t.equal(await raw.hget(name.slice(name.indexOf('tg:')), 'thr'), '30000000');
