@@ -2,14 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callOf } from './call.ts';
 import type { CallBody } from './request/call-body.ts';
-import { Delivery, type DeliveryContext } from './response/delivery.ts';
+import { ResponseLifecycle, type ResponseContext } from './response/response-lifecycle.ts';
 import type { UpstreamAnswer } from './upstream/exchange.ts';
 import { upstreamHeaders } from './upstream/headers.ts';
 import { EXCHANGE } from './upstream/transport.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    delivery: Delivery | null;
+    lifecycle: ResponseLifecycle | null;
   }
 }
 
@@ -21,12 +21,12 @@ const NOTHING = Buffer.alloc(0);
 const FROM_OPTIONS = {
   getUpstream: (request: FastifyRequest) => originOf(callOf(request).body.model.upstream.url),
   rewriteRequestHeaders: (request: FastifyRequest) => {
-    const { call, delivery } = request;
-    if (!call?.body || !delivery) throw new Error('forwarding a call that was not read');
+    const { call, lifecycle } = request;
+    if (!call?.body || !lifecycle) throw new Error('forwarding a call that was not read');
     // The plugin copies what it is given three times over: it gets the call, and the transport has the headers.
-    const { exchange } = delivery;
+    const { exchange } = lifecycle;
     exchange.headers = upstreamHeaders(sentHeaders(request, call.body), call.body.model.upstream);
-    delivery.trace?.passOn(exchange.headers);
+    lifecycle.trace?.passOn(exchange.headers);
     return { [EXCHANGE]: exchange };
   },
   // The relays write the head themselves; copying every header through the reply costs more than the call's Redis work.
@@ -35,25 +35,25 @@ const FROM_OPTIONS = {
     const { statusCode, headers, stream } = answer as Omit<UpstreamAnswer, 'body'> & {
       stream: UpstreamAnswer['body'];
     };
-    request.delivery?.head({ statusCode, headers, body: stream });
+    request.lifecycle?.head({ statusCode, headers, body: stream });
   },
   onError: (reply: FastifyReply, { error }: { error: Error }) => {
-    reply.request.delivery?.noHead((error.cause as Error | undefined) ?? error);
+    reply.request.lifecycle?.noHead((error.cause as Error | undefined) ?? error);
   },
 };
 
 /** Sends an admitted call to its upstream, once, and sees its answer through to the settle. */
-export function forward(request: FastifyRequest, reply: FastifyReply, context: DeliveryContext): void {
+export function forward(request: FastifyRequest, reply: FastifyReply, context: ResponseContext): void {
   const call = callOf(request);
   const { upstream } = call.body.model;
   const { bytes, injectedUsage } = call.upstreamBody;
-  const delivery = new Delivery(request, reply, injectedUsage, context);
+  const lifecycle = new ResponseLifecycle(request, reply, injectedUsage, context);
   const isInMemory = Buffer.isBuffer(bytes);
-  if (!isInMemory) delivery.exchange.upload = bytes;
-  request.delivery = delivery;
+  if (!isInMemory) lifecycle.exchange.upload = bytes;
+  request.lifecycle = lifecycle;
   // Gone while it was being admitted: nothing is sent upstream.
   if (reply.raw.destroyed) {
-    delivery.clientLeft();
+    lifecycle.clientLeft();
     return;
   }
   try {
@@ -64,7 +64,7 @@ export function forward(request: FastifyRequest, reply: FastifyReply, context: D
       contentType: 'application/json',
     } as unknown as Parameters<FastifyReply['from']>[1]);
   } catch (error) {
-    delivery.noHead(error as Error);
+    lifecycle.noHead(error as Error);
   }
 }
 

@@ -22,7 +22,7 @@ import type { Turns } from './request/weighted-semaphore.ts';
 import type { JobRouteParts } from './resources/job-request.ts';
 import { namedIds } from './resources/named-ids.ts';
 import type { Objects } from './resources/resource-ownership.ts';
-import type { DeliveryContext } from './response/delivery.ts';
+import type { ResponseContext } from './response/response-lifecycle.ts';
 import { settleCall } from './settle.ts';
 import { upstreamBody } from './upstream/body.ts';
 import type { UpstreamTransport } from './upstream/transport.ts';
@@ -34,7 +34,7 @@ export interface PipelineParts {
   readonly objects: Objects;
   readonly refunds: JobRouteParts['refunds'];
   readonly transport: UpstreamTransport;
-  readonly delivery: DeliveryContext;
+  readonly response: ResponseContext;
   readonly bounds: Bounds;
   readonly bodyLimitBytes: number;
   /** Where large bodies are kept while their calls last. */
@@ -102,7 +102,7 @@ export class Pipeline {
 
   forward(request: FastifyRequest, reply: FastifyReply, failed: (error: Error) => void): void {
     try {
-      forward(request, reply, this.#parts.delivery);
+      forward(request, reply, this.#parts.response);
     } catch (error) {
       failed(error as Error);
     }
@@ -110,9 +110,9 @@ export class Pipeline {
 
   /** A refusal is counted; and whatever fails between the hold and the forwarding, the hold does not stay behind. */
   failed(request: FastifyRequest, error: Error): void {
-    const { call, delivery } = request;
-    const { ledger, delivery: context } = this.#parts;
-    if (delivery) return;
+    const { call, lifecycle } = request;
+    const { ledger, response: context } = this.#parts;
+    if (lifecycle) return;
     const { path } = this.#endpoint;
     const refusal = refusalFrom(error);
     context.meters.refused(path, refusal.code);

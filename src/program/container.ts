@@ -139,7 +139,7 @@ function registerCalls(once: Once, opened: Opened): void {
     transport: c.resolve(TRANSPORT),
     objects: c.resolve(OBJECTS),
     refunds: opened.ledger.refunds,
-    delivery: {
+    response: {
       ledger,
       countTokens: (text: string) => c.resolve(TOKEN_COUNTER).count(text),
       requestTimeoutMs: config.limits.requestTimeoutMs,

@@ -18,7 +18,7 @@ import { JsonRelay } from './json-relay.ts';
 import type { Reading, Recipient } from './recipient.ts';
 import { StreamRelay } from './stream-relay.ts';
 
-export interface DeliveryContext {
+export interface ResponseContext {
   readonly ledger: Ledger;
   readonly countTokens: CountTokens;
   readonly requestTimeoutMs: number;
@@ -39,14 +39,14 @@ const READ_ON_MS = 250;
  * that leaves when only the usage is missing is first followed by a moment of reading on, still `relaying`. Entering
  * `settling` happens once, so a call is settled once, whatever comes together.
  */
-export class Delivery implements Recipient {
+export class ResponseLifecycle implements Recipient {
   readonly call: ReadCall;
   readonly exchange = new Exchange();
   readonly injectedUsage: boolean;
   readonly trace: CallTrace | undefined;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
-  readonly #context: DeliveryContext;
+  readonly #context: ResponseContext;
   readonly #timer: NodeJS.Timeout;
   #readOnTimer: NodeJS.Timeout | undefined;
   readonly #sentAt = performance.now();
@@ -57,7 +57,7 @@ export class Delivery implements Recipient {
     request: FastifyRequest,
     reply: FastifyReply,
     injectedUsage: boolean,
-    context: DeliveryContext,
+    context: ResponseContext,
   ) {
     this.call = callOf(request);
     this.injectedUsage = injectedUsage;
