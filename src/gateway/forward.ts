@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callOf } from './call.ts';
 import type { CallBody } from './request/call-body.ts';
-import { ResponseLifecycle, type ResponseContext } from './response/response-lifecycle.ts';
+import { type ResponseContext, ResponseLifecycle } from './response/response-lifecycle.ts';
 import type { UpstreamAnswer } from './upstream/exchange.ts';
 import { upstreamHeaders } from './upstream/headers.ts';
 import { EXCHANGE } from './upstream/transport.ts';

@@ -115,7 +115,7 @@ export class Pipeline {
     if (lifecycle) return;
     const { path } = this.#endpoint;
     const refusal = refusalFrom(error);
-    context.meters.refused(path, refusal.code);
+    context.metrics.refused(path, refusal.code);
     context.tracing?.refused(request.headers, path, refusal, call);
     if (call?.epoch === undefined) return;
     const ending = {

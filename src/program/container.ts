@@ -23,7 +23,7 @@ import { UpstreamTransport } from '../gateway/upstream/transport.ts';
 import type { OpenLedger } from '../ledger/open-ledger.ts';
 import { TokenCounter } from '../metering/token-counter.ts';
 import { registerGauges } from '../observability/gauges.ts';
-import { GatewayMeters } from '../observability/metrics.ts';
+import { PrometheusCallMetrics } from '../observability/metrics.ts';
 import { readinessOf } from '../observability/readiness.ts';
 import { summedMetrics } from '../observability/workers-metrics.ts';
 import type { AppParts } from './app.ts';
@@ -59,7 +59,7 @@ export const TOKEN_COUNTER = token<TokenCounter>('TokenCounter');
 const METRICS = token<Registry>('Registry');
 export const SPOOLS = token<SpoolFolder>('SpoolFolder');
 export const APP_PARTS = token<AppParts>('AppParts');
-const METERS = token<GatewayMeters>('GatewayMeters');
+const CALL_METRICS = token<PrometheusCallMetrics>('PrometheusCallMetrics');
 const GATEKEEPER = token<Gatekeeper>('Gatekeeper');
 const OBJECTS = token<Objects>('Objects');
 const PIPELINE = token<PipelineParts>('PipelineParts');
@@ -81,7 +81,7 @@ export function compose(opened: Opened): DependencyContainer {
     registerGauges(registry, { ...opened, spools: c.resolve(SPOOLS) });
     return registry;
   });
-  once(METERS, (c) => new GatewayMeters(c.resolve(METRICS)));
+  once(CALL_METRICS, (c) => new PrometheusCallMetrics(c.resolve(METRICS)));
   once(COUNTRIES, () => new CountryLookup({ log: logger }));
   once(TOKEN_COUNTER, () => new TokenCounter({ log: logger }));
   once(TRANSPORT, () => new UpstreamTransport(config.limits));
@@ -93,7 +93,7 @@ export function compose(opened: Opened): DependencyContainer {
         log: logger,
         concurrency: ALERT_CONCURRENCY,
         ...config.alerts,
-        onOutcome: (status) => c.resolve(METERS).alertDelivered(status),
+        onOutcome: (status) => c.resolve(CALL_METRICS).alertDelivered(status),
       }),
   );
   registerCalls(once, opened);
@@ -143,7 +143,7 @@ function registerCalls(once: Once, opened: Opened): void {
       ledger,
       countTokens: (text: string) => c.resolve(TOKEN_COUNTER).count(text),
       requestTimeoutMs: config.limits.requestTimeoutMs,
-      meters: c.resolve(METERS),
+      metrics: c.resolve(CALL_METRICS),
       tracing: opened.tracing,
     },
     bounds: config.limits,

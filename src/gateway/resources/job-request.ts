@@ -4,7 +4,7 @@ import type { Catalog, Upstream } from '../../domain/catalog.ts';
 import { micro } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { type CompiledKey, modelRefusalOf } from '../../domain/rules.ts';
-import type { EndCode, Meters } from '../call-metrics.ts';
+import type { CallMetrics, EndCode } from '../call-metrics.ts';
 import type { Endpoint } from '../endpoints.ts';
 import type { Gatekeeper } from '../gatekeeper.ts';
 import { ContentRelay } from '../response/content-relay.ts';
@@ -22,7 +22,7 @@ export interface JobRouteParts {
   readonly objects: Objects;
   readonly refunds: { refund(accountId: number, chargeId: string): Promise<void> };
   readonly transport: UpstreamTransport;
-  readonly meters: Meters;
+  readonly metrics: CallMetrics;
   readonly requestTimeoutMs: number;
 }
 
@@ -151,7 +151,7 @@ export class JobRequest {
 
   #ended(label: string, code: EndCode): void {
     const addedMs = performance.now() - this.#startedAt - this.#upstreamMs;
-    this.#parts.meters.ended(label, code, this.#upstreamMs, addedMs, micro(0));
+    this.#parts.metrics.ended(label, code, this.#upstreamMs, addedMs, micro(0));
   }
 }
 

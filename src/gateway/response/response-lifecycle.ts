@@ -5,7 +5,7 @@ import type { Outcome, Usage } from '../../domain/ledger-entry.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { CountTokens } from '../../metering/long-texts.ts';
 import { callOf, type ReadCall } from '../call.ts';
-import type { EndCode, Meters } from '../call-metrics.ts';
+import type { CallMetrics, EndCode } from '../call-metrics.ts';
 import { refuse } from '../refuse.ts';
 import { settleCall } from '../settle.ts';
 import type { CallTrace, Tracing } from '../tracing.ts';
@@ -22,7 +22,7 @@ export interface ResponseContext {
   readonly ledger: Ledger;
   readonly countTokens: CountTokens;
   readonly requestTimeoutMs: number;
-  readonly meters: Meters;
+  readonly metrics: CallMetrics;
   /** Absent: nothing is traced. */
   readonly tracing?: Tracing | undefined;
 }
@@ -66,7 +66,7 @@ export class ResponseLifecycle implements Recipient {
     this.#context = context;
     this.#timer = setTimeout(() => this.exchange.cancel(new RequestTimeout()), context.requestTimeoutMs);
     reply.raw.once('close', () => this.clientLeft());
-    context.meters.began();
+    context.metrics.began();
     this.trace = context.tracing?.began(request.headers, this.call, this.#sentAt);
   }
 
@@ -104,7 +104,7 @@ export class ResponseLifecycle implements Recipient {
     const answer = isEncoded ? decodedHead(encoded) : encoded;
     const type = statusCode < 300 ? String(answer.headers['content-type']) : '';
     if (/^text\/event-stream/i.test(type) || this.#isUnnamedStream(answer, statusCode)) {
-      this.#context.meters.streamBegan();
+      this.#context.metrics.streamBegan();
       this.#relay = new StreamRelay(this, answer);
     }
     // JSON in place of bytes may be an error, so it is read.
@@ -130,13 +130,13 @@ export class ResponseLifecycle implements Recipient {
 
   /** Headers of the client's answer: the upstream's, less what must not pass, with the gateway's own. */
   clientHeaders(answer: UpstreamAnswer, own: Readonly<Record<string, string | number>> = {}): string[] {
-    this.#context.meters.firstByte(performance.now() - this.call.startedAt);
+    this.#context.metrics.firstByte(performance.now() - this.call.startedAt);
     return clientHeaders(answer.headers, this.#reply.getHeaders(), own);
   }
 
   /** The first event of a stream came. */
   firstToken(): void {
-    this.#context.meters.firstToken(performance.now() - this.call.startedAt);
+    this.#context.metrics.firstToken(performance.now() - this.call.startedAt);
     this.trace?.firstToken();
   }
 
@@ -213,15 +213,15 @@ export class ResponseLifecycle implements Recipient {
     clearTimeout(this.#timer);
     clearTimeout(this.#readOnTimer);
     const settle = (usage: Usage | undefined, estimated: boolean) => {
-      const { ledger, meters } = this.#context;
+      const { ledger, metrics } = this.#context;
       const made = reading?.made;
       const ending = { status, outcome, usage, estimated, made };
       const charge = settleCall(ledger, this.call, ending, () => {
         this.#state = 'ended';
         after(charge);
         const addedMs = performance.now() - this.call.startedAt - upstreamMs;
-        meters.ended(this.call.endpoint.path, code, upstreamMs, addedMs, charge);
-        meters.settled(this.#relay instanceof StreamRelay);
+        metrics.ended(this.call.endpoint.path, code, upstreamMs, addedMs, charge);
+        metrics.settled(this.#relay instanceof StreamRelay);
         this.trace?.ended(ending, code, charge, upstreamMs);
       });
       // Nothing more is sent of it, nor estimated from it.
