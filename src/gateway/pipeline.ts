@@ -20,8 +20,8 @@ import { closeWithReply } from './request/spool/receive-body.ts';
 import { Spool, type SpoolFolder } from './request/spool/spool.ts';
 import type { Turns } from './request/weighted-semaphore.ts';
 import type { JobRouteParts } from './resources/job-request.ts';
-import { namedIds } from './resources/named-ids.ts';
-import type { Objects } from './resources/resource-ownership.ts';
+import { referencedIds } from './resources/referenced-ids.ts';
+import type { ResourceOwnership } from './resources/resource-ownership.ts';
 import type { ResponseContext } from './response/response-lifecycle.ts';
 import { settleCall } from './settle.ts';
 import { upstreamBody } from './upstream/body.ts';
@@ -31,7 +31,7 @@ export interface PipelineParts {
   readonly gatekeeper: Gatekeeper;
   readonly ledger: Ledger;
   readonly catalog: () => Catalog;
-  readonly objects: Objects;
+  readonly ownership: ResourceOwnership;
   readonly refunds: JobRouteParts['refunds'];
   readonly transport: UpstreamTransport;
   readonly response: ResponseContext;
@@ -159,9 +159,9 @@ export class Pipeline {
   #bound(request: FastifyRequest, call: Call, body: CallBody): undefined | Promise<void> {
     if ((body as JsonBody).condensed?.isHeavy) return this.#boundInSteps(request, call, body);
     this.#accept(request, call, body);
-    const named = namedIds(body.value);
+    const named = referencedIds(body.value);
     if (named.size === 0) return this.#hold(call, body, 0);
-    return this.#parts.objects
+    return this.#parts.ownership
       .tokensBehind(named, body, call.compiled.key)
       .then((storedTokens) => this.#hold(call, body, storedTokens));
   }
@@ -169,9 +169,9 @@ export class Pipeline {
   /** The same for a body in which each of these walks takes long. */
   async #boundInSteps(request: FastifyRequest, call: Call, body: CallBody): Promise<void> {
     await heavyStep(() => this.#accept(request, call, body));
-    const named = await heavyStep(() => namedIds(body.value));
+    const named = await heavyStep(() => referencedIds(body.value));
     const storedTokens = named.size
-      ? await this.#parts.objects.tokensBehind(named, body, call.compiled.key)
+      ? await this.#parts.ownership.tokensBehind(named, body, call.compiled.key)
       : 0;
     await heavyStep(() => this.#hold(call, body, storedTokens));
   }

@@ -1,5 +1,5 @@
 import { type Micro, micro } from '../domain/credits.ts';
-import type { EntryDraft, Kept, Outcome, Usage } from '../domain/ledger-entry.ts';
+import type { EntryDraft, Outcome, ResourceIds, Usage } from '../domain/ledger-entry.ts';
 import { chargeFor } from '../domain/price.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Call } from './call.ts';
@@ -21,8 +21,8 @@ export interface Ending {
   readonly outcome: Outcome;
   readonly usage: Usage | undefined;
   readonly estimated: boolean;
-  /** Ids of what the upstream keeps of the answer. */
-  readonly made?: readonly string[] | undefined;
+  /** Ids under which the provider stores the answer and its parts. */
+  readonly resourceIds?: readonly string[] | undefined;
 }
 
 /**
@@ -48,7 +48,7 @@ export function settleCall(ledger: Ledger, call: Call, ending: Ending, onWire: (
     usage: ending.usage ? { ...ending.usage, requests: 1 } : {},
     estimated: ending.estimated,
     credits: micro(-charge),
-    ...madeBy(call, ending),
+    ...resourcesOf(call, ending),
   };
   ledger.settle(epoch, draft, onWire);
   return charge;
@@ -60,22 +60,22 @@ export function chargeOf(call: Call, usage: Usage): Micro {
   return chargeFor(call.body.model.price, { ...usage, requests: 1 });
 }
 
-/** What kind of thing an endpoint makes, by the word in its path. */
-export function kindOf(endpoint: Endpoint): string {
+/** The kind of resource that an endpoint creates, by the word in its path: `responses`, `videos`. */
+export function resourceKind(endpoint: Endpoint): string {
   return endpoint.path.slice(endpoint.path.lastIndexOf('/') + 1);
 }
 
-function madeBy({ endpoint, body }: Call, ending: Ending): Pick<EntryDraft, 'job' | 'kept'> {
-  const { made, outcome, estimated, usage } = ending;
-  const [id] = made ?? [];
-  if (!made || id === undefined || !body) return {};
+function resourcesOf({ endpoint, body }: Call, ending: Ending): Pick<EntryDraft, 'job' | 'kept'> {
+  const { resourceIds, outcome, estimated, usage } = ending;
+  const [id] = resourceIds ?? [];
+  if (!resourceIds || id === undefined || !body) return {};
   const upstream = body.model.upstream.name;
-  const kind = kindOf(endpoint);
+  const kind = resourceKind(endpoint);
   if (endpoint.makesJob) return { job: { upstream, id, kind } };
   if (outcome !== 'complete') return {};
   // The whole conversation stands behind the answer itself; behind a part of it, no more than was written.
-  const tokens: Kept['tokens'] = usage && !estimated ? [total(usage), usage.output ?? 0] : null;
-  return { kept: { upstream, kind, ids: journalledIds(made), tokens } };
+  const tokens: ResourceIds['tokens'] = usage && !estimated ? [total(usage), usage.output ?? 0] : null;
+  return { kept: { upstream, kind, ids: journalledIds(resourceIds), tokens } };
 }
 
 /** The first of the ids that together stay within the journal's room for one answer. */

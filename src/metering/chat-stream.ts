@@ -1,5 +1,5 @@
 import type { Usage } from '../domain/ledger-entry.ts';
-import { chatMade, chatUsage } from './chat-usage.ts';
+import { chatResourceIds, chatUsage } from './chat-usage.ts';
 import { correctedBy } from './corrected-by.ts';
 import type { Shape } from './json-sieve.ts';
 import type { StreamMeter, Verdict } from './meter.ts';
@@ -34,7 +34,7 @@ export class ChatStream implements StreamMeter {
   readonly #injectedUsage: boolean;
   readonly #isInterleaved: boolean;
   readonly #hasSound: boolean;
-  readonly #made = new Set<string>();
+  readonly #resourceIds = new Set<string>();
   readonly #deltas: readonly string[];
   readonly #written = new WrittenText();
   #reported: Usage | undefined;
@@ -67,8 +67,8 @@ export class ChatStream implements StreamMeter {
     return correctedBy(this.#written.scaled(estimate), this.#reported);
   }
 
-  get made(): readonly string[] {
-    return [...this.#made];
+  get resourceIds(): readonly string[] {
+    return [...this.#resourceIds];
   }
 
   get failed(): boolean {
@@ -108,7 +108,7 @@ export class ChatStream implements StreamMeter {
     for (const delta of this.#deltas) if (this.#written.collect(event, delta, lane)) break;
     if (this.#written.pieces > pieces || event.includes('"finish_reason"')) this.#lastChunk = event;
     if (this.#hasSound && event.includes('"audio"'))
-      for (const id of chatMade(eventData(event))) this.#made.add(id);
+      for (const id of chatResourceIds(eventData(event))) this.#resourceIds.add(id);
     const at = event.indexOf('"usage"');
     return at < 0 ? 'pass' : this.#usageEvent(event, at);
   }

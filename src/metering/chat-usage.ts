@@ -18,7 +18,7 @@ export function chatUsage(answer: unknown): Usage | undefined {
 }
 
 /** Ids of sound that the provider keeps of a chat answer, or of the chunk of one that names it. */
-export function chatMade(answer: unknown): string[] {
+export function chatResourceIds(answer: unknown): string[] {
   const choices = isObject(answer) ? answer.choices : undefined;
   if (!Array.isArray(choices)) return [];
   const ids: string[] = [];

@@ -1,7 +1,7 @@
 import { estimateChat, writtenIn } from './chat-estimate.ts';
 import { chatHold } from './chat-hold.ts';
 import { ChatStream } from './chat-stream.ts';
-import { chatMade, chatUsage } from './chat-usage.ts';
+import { chatResourceIds, chatUsage } from './chat-usage.ts';
 import type { Meter } from './meter.ts';
 import { countOf } from './metered-body.ts';
 import { isObject } from './parts.ts';
@@ -20,6 +20,6 @@ export const chat: Meter = {
       // Each chunk is looked into, so only where sound is asked for.
       hasSound: isObject(body.value.audio),
     }),
-  made: chatMade,
+  resourceIds: chatResourceIds,
   estimate: estimateChat,
 };

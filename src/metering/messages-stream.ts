@@ -5,7 +5,7 @@ import {
   addUsage,
   compactionUsage,
   filesMade,
-  messagesMade,
+  messageResourceIds,
   messagesUsage,
   messagesUsagePart,
 } from './messages-usage.ts';
@@ -33,7 +33,7 @@ export class MessagesStream implements StreamMeter {
   /** The delta that named the reason reported its output, and nothing absurd. */
   #isBelieved = false;
   #failed = false;
-  readonly #made = new Set<string>();
+  readonly #resourceIds = new Set<string>();
 
   get usage(): Usage | undefined {
     const { input, output } = this.#reported;
@@ -73,8 +73,8 @@ export class MessagesStream implements StreamMeter {
     return this.#failed;
   }
 
-  get made(): readonly string[] {
-    return [...this.#made];
+  get resourceIds(): readonly string[] {
+    return [...this.#resourceIds];
   }
 
   /** Text, thinking, and what tools are called and called with. */
@@ -119,7 +119,7 @@ export class MessagesStream implements StreamMeter {
     const message = isObject(data) ? data.message : undefined;
     // The start has all of the input, or is not believed.
     if (isObject(message) && messagesUsage(message)) this.#take(message);
-    this.#note(messagesMade(message));
+    this.#note(messageResourceIds(message));
   }
 
   #delta(data: unknown): void {
@@ -131,11 +131,11 @@ export class MessagesStream implements StreamMeter {
       this.#stopped = true;
       this.#isBelieved = isTaken;
     }
-    this.#note(messagesMade(delta));
+    this.#note(messageResourceIds(delta));
   }
 
   #note(ids: readonly string[]): void {
-    for (const id of ids) this.#made.add(id);
+    for (const id of ids) this.#resourceIds.add(id);
   }
 
   /** False where the event reports no output, or what is not to be believed. */

@@ -69,7 +69,7 @@ export function messagesWritten(message: unknown): string {
 }
 
 /** What the provider keeps of a message for the next ones: the container in which code ran, and files that it made. */
-export function messagesMade(message: unknown): string[] {
+export function messageResourceIds(message: unknown): string[] {
   if (!isObject(message)) return [];
   const { container, content } = message;
   const ids = Array.isArray(content) ? content.flatMap(filesMade) : [];

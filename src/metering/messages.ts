@@ -1,6 +1,6 @@
 import { checkMessage, estimateMessage, messagesHold } from './messages-request.ts';
 import { MessagesStream } from './messages-stream.ts';
-import { messagesMade, messagesUsage, messagesWritten } from './messages-usage.ts';
+import { messageResourceIds, messagesUsage, messagesWritten } from './messages-usage.ts';
 import type { Meter } from './meter.ts';
 import { saysError } from './says-error.ts';
 
@@ -11,7 +11,7 @@ export const messages: Meter = {
   usage: messagesUsage,
   written: messagesWritten,
   failed: saysError,
-  made: messagesMade,
+  resourceIds: messageResourceIds,
   stream: () => new MessagesStream(),
   estimate: estimateMessage,
 };

@@ -36,8 +36,8 @@ export interface StreamMeter {
   readonly isWhole?: boolean;
   /** The stream said that the call failed. */
   readonly failed?: boolean;
-  /** Ids of what the upstream keeps of this answer, complete once it has ended. */
-  readonly made?: readonly string[];
+  /** Ids under which the provider stores this answer and its parts, complete once it has ended. */
+  readonly resourceIds?: readonly string[];
   /** Pictures or sound came, which `written` does not tell: a call that fails after that is charged all the same. */
   readonly hasOutput?: boolean;
   /** What the model wrote until now. */
@@ -66,6 +66,6 @@ export interface Meter {
   estimate(body: MeteredBody, written: string, count: CountTokens, storedTokens: number): Promise<Usage>;
   /** Refuses what this endpoint cannot meter, with a GatewayError. */
   check?(body: MeteredBody): void;
-  /** Ids of what the upstream keeps of a whole answer. */
-  made?(answer: unknown): readonly string[];
+  /** Ids under which the provider stores a whole answer and its parts. */
+  resourceIds?(answer: unknown): readonly string[];
 }

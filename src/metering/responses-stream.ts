@@ -2,7 +2,7 @@ import type { Usage } from '../domain/ledger-entry.ts';
 import type { Shape } from './json-sieve.ts';
 import type { StreamMeter, Verdict } from './meter.ts';
 import { asText, isObject } from './parts.ts';
-import { responsesMade, responsesUsage } from './responses-usage.ts';
+import { responseResourceIds, responsesUsage } from './responses-usage.ts';
 import { eventData, eventName, saysFailed } from './sse-event.ts';
 import { WrittenText } from './written-text.ts';
 
@@ -23,7 +23,7 @@ export class ResponsesStream implements StreamMeter {
   #isClosing = false;
   #usage: Usage | undefined;
   #failed = false;
-  #made: readonly string[] = [];
+  #resourceIds: readonly string[] = [];
 
   get usage(): Usage | undefined {
     return this.#usage;
@@ -55,8 +55,8 @@ export class ResponsesStream implements StreamMeter {
     return this.#written.scaled(estimate);
   }
 
-  get made(): readonly string[] {
-    return this.#made;
+  get resourceIds(): readonly string[] {
+    return this.#resourceIds;
   }
 
   /** Text, refusals, reasoning and its summary, arguments and code for tools. */
@@ -83,7 +83,7 @@ export class ResponsesStream implements StreamMeter {
     const response = isObject(data) ? data.response : undefined;
     const output = isObject(response) ? response.output : undefined;
     this.#usage = responsesUsage(response);
-    this.#made = responsesMade(response);
+    this.#resourceIds = responseResourceIds(response);
     this.#failed = name === 'response.failed';
     // A provider may send neither deltas nor usage.
     if (!this.#usage && this.#written.pieces === 0) this.#written.collectValue(asText(output));

@@ -26,7 +26,7 @@ export function responsesWritten(response: unknown): string {
 }
 
 /** Ids under which the provider keeps the response: its own, its items', and those of containers that ran its tools. */
-export function responsesMade(response: unknown): string[] {
+export function responseResourceIds(response: unknown): string[] {
   // Nothing is kept of what was not to be stored.
   if (!isObject(response) || response.store === false) return [];
   const ids = [response.id];

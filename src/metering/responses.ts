@@ -2,7 +2,7 @@ import type { Meter } from './meter.ts';
 import { isObject } from './parts.ts';
 import { checkResponse, estimateResponse, responsesHold } from './responses-request.ts';
 import { ResponsesStream } from './responses-stream.ts';
-import { responsesMade, responsesUsage, responsesWritten } from './responses-usage.ts';
+import { responseResourceIds, responsesUsage, responsesWritten } from './responses-usage.ts';
 import { saysError } from './says-error.ts';
 
 /** `/v1/responses`. */
@@ -12,7 +12,7 @@ export const responses: Meter = {
   usage: responsesUsage,
   written: responsesWritten,
   failed: (answer) => saysError(answer) || (isObject(answer) && answer.status === 'failed'),
-  made: responsesMade,
+  resourceIds: responseResourceIds,
   stream: () => new ResponsesStream(),
   estimate: estimateResponse,
 };

@@ -58,7 +58,7 @@ export const videos: Meter = {
   },
   written: () => '',
   failed: (answer) => !isAccepted(answer) || answer.status === 'failed',
-  made: (answer) => (isAccepted(answer) && isObjectId(answer.id) ? [answer.id] : []),
+  resourceIds: (answer) => (isAccepted(answer) && isObjectId(answer.id) ? [answer.id] : []),
   stream: (_injectedUsage, body) => passes(body),
   estimate: async (body) => ({ videoSeconds: secondsAsked(body) ?? DEFAULT_SECONDS }),
   /** No file of a provider belongs to an account here, by whatever name. */

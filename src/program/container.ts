@@ -17,7 +17,7 @@ import { CountryLookup } from '../gateway/country.ts';
 import { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { PipelineParts } from '../gateway/pipeline.ts';
 import { SpoolFolder } from '../gateway/request/spool/spool.ts';
-import { Objects } from '../gateway/resources/resource-ownership.ts';
+import { ResourceOwnership } from '../gateway/resources/resource-ownership.ts';
 import type { Tracing } from '../gateway/tracing.ts';
 import { UpstreamTransport } from '../gateway/upstream/transport.ts';
 import type { OpenLedger } from '../ledger/open-ledger.ts';
@@ -61,7 +61,7 @@ export const SPOOLS = token<SpoolFolder>('SpoolFolder');
 export const APP_PARTS = token<AppParts>('AppParts');
 const CALL_METRICS = token<PrometheusCallMetrics>('PrometheusCallMetrics');
 const GATEKEEPER = token<Gatekeeper>('Gatekeeper');
-const OBJECTS = token<Objects>('Objects');
+const RESOURCE_OWNERSHIP = token<ResourceOwnership>('ResourceOwnership');
 const PIPELINE = token<PipelineParts>('PipelineParts');
 
 type Once = <T>(name: InjectionToken<T>, make: (c: DependencyContainer) => T) => void;
@@ -131,13 +131,16 @@ function registerCalls(once: Once, opened: Opened): void {
       allowMissingOrigin: config.origins.allowMissing,
     });
   });
-  once(OBJECTS, () => new Objects({ book, log: logger, ledger, contextTokens: config.limits.contextTokens }));
+  once(
+    RESOURCE_OWNERSHIP,
+    () => new ResourceOwnership({ book, log: logger, ledger, contextTokens: config.limits.contextTokens }),
+  );
   once(PIPELINE, (c) => ({
     gatekeeper: c.resolve(GATEKEEPER),
     ledger,
     catalog: opened.catalog,
     transport: c.resolve(TRANSPORT),
-    objects: c.resolve(OBJECTS),
+    ownership: c.resolve(RESOURCE_OWNERSHIP),
     refunds: opened.ledger.refunds,
     response: {
       ledger,

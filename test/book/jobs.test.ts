@@ -1,5 +1,5 @@
 import { micro } from '../../src/domain/credits.ts';
-import type { Job, JournalEntry, Kept } from '../../src/domain/ledger-entry.ts';
+import type { Job, JournalEntry, ResourceIds } from '../../src/domain/ledger-entry.ts';
 import { entries, entry, NOW, stored, TODAY } from '../helper/book-records.ts';
 import { eachBook } from '../helper/books.ts';
 
@@ -11,7 +11,7 @@ eachBook('a charge brings its job into the book, once, as the account’s that p
   const charge = entry(accountId, { keyId: own.key.id, model: 'film', job: JOB });
   t.same((await book.post([charge])).results, ['posted']);
   t.same((await book.post([charge])).results, ['duplicate']);
-  t.same(await book.object(accountId, 'videos', 'video_1'), {
+  t.same(await book.resource(accountId, 'videos', 'video_1'), {
     ...JOB,
     accountId,
     keyId: own.key.id,
@@ -20,8 +20,8 @@ eachBook('a charge brings its job into the book, once, as the account’s that p
     createdAt: NOW,
     chargeId: charge.id,
   });
-  t.equal(await book.object(accountId, 'responses', 'video_1'), undefined, 'of another kind');
-  t.equal(await book.object(other.account.id, 'videos', 'video_1'), undefined, 'of another account');
+  t.equal(await book.resource(accountId, 'responses', 'video_1'), undefined, 'of another kind');
+  t.equal(await book.resource(other.account.id, 'videos', 'video_1'), undefined, 'of another account');
 });
 
 eachBook(
@@ -29,10 +29,10 @@ eachBook(
   async (t, book) => {
     const { account, key } = await stored(book);
     const ids = ['resp_1', 'msg_1'];
-    const kept: Kept = { upstream: 'openai', kind: 'responses', ids, tokens: [120, 20] };
+    const kept: ResourceIds = { upstream: 'openai', kind: 'responses', ids, tokens: [120, 20] };
     const charge = entry(account.id, { keyId: key.id, model: 'chat', kept });
     t.same((await book.post([charge])).results, ['posted']);
-    const found = await book.objects(account.id, 'openai', ids);
+    const found = await book.resources(account.id, 'openai', ids);
     t.same(
       new Map(found.map(({ id, tokens }) => [id, tokens])),
       new Map([
@@ -49,10 +49,10 @@ eachBook('a job that was deleted stays deleted, also when a charge brings it aga
   const charge = { keyId: key.id, model: 'film', job: JOB };
   const [first, second] = entries(accountId, [charge, charge]);
   await book.post([first as JournalEntry]);
-  await book.forgetObject({ ...JOB, accountId }, NOW);
+  await book.releaseResource({ ...JOB, accountId }, NOW);
   t.same((await book.post([second as JournalEntry])).results, ['posted']);
-  t.equal(await book.object(accountId, 'videos', 'video_1'), undefined);
-  t.same(await book.objects(accountId, 'openai', ['video_1']), []);
+  t.equal(await book.resource(accountId, 'videos', 'video_1'), undefined);
+  t.same(await book.resources(accountId, 'openai', ['video_1']), []);
 });
 
 eachBook('of two jobs with one id, at two upstreams, the newer is the one', async (t, book) => {
@@ -64,7 +64,7 @@ eachBook('of two jobs with one id, at two upstreams, the newer is the one', asyn
       { ...charge, createdAt: NOW, job: { ...JOB, upstream: 'a' } },
     ]),
   );
-  t.match(await book.object(account.id, 'videos', 'video_1'), { upstream: 'b' });
+  t.match(await book.resource(account.id, 'videos', 'video_1'), { upstream: 'b' });
 });
 
 eachBook('a charge is told with the day it was booked to, and whether it was refunded', async (t, book) => {

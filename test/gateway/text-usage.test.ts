@@ -7,7 +7,7 @@ import { MessagesStream } from '../../src/metering/messages-stream.ts';
 import { messagesUsage, messagesWritten } from '../../src/metering/messages-usage.ts';
 import { reportedTokens } from '../../src/metering/reported-tokens.ts';
 import { ResponsesStream } from '../../src/metering/responses-stream.ts';
-import { responsesMade, responsesUsage, responsesWritten } from '../../src/metering/responses-usage.ts';
+import { responseResourceIds, responsesUsage, responsesWritten } from '../../src/metering/responses-usage.ts';
 
 const latin1 = (text: string) => Buffer.from(text).toString('latin1');
 const event = (data: { type: string } & Record<string, unknown>) =>
@@ -96,8 +96,8 @@ test('what whole answers say', (t) => {
     },
   ];
   t.equal(responsesWritten({ output }), 'Hm. {"a":1}HiNo');
-  t.same(responsesMade({ id: 'resp_1', output }), ['resp_1', 'rs_1', 'fc_1', 'msg_1']);
-  t.same(responsesMade({ id: 'resp_1', output, store: false }), []);
+  t.same(responseResourceIds({ id: 'resp_1', output }), ['resp_1', 'rs_1', 'fc_1', 'msg_1']);
+  t.same(responseResourceIds({ id: 'resp_1', output, store: false }), []);
   const content = [
     { type: 'thinking', thinking: 'Hm. ', signature: 'x' },
     { type: 'text', text: 'Hi' },
@@ -134,7 +134,7 @@ test('a responses stream without event lines is read by its types', (t) => {
   const data = { type: 'response.incomplete', response: { id: 'resp_1', usage } };
   t.equal(stream.event(latin1(`data: ${JSON.stringify(data)}\n\n`)), 'end');
   t.match(stream.usage, { input: 1, output: 2 });
-  t.same(stream.made, ['resp_1']);
+  t.same(stream.resourceIds, ['resp_1']);
   t.end();
 });
 
@@ -173,7 +173,7 @@ test('a messages stream: what is written, and its usage only once it has stopped
   );
   t.same(stream.usage, { input: 12, cachedInput: 4, cacheWrite: 0, output: 9 });
   t.equal(stream.event(event({ type: 'message_stop' })), 'end');
-  t.same(stream.made, ['container_1']);
+  t.same(stream.resourceIds, ['container_1']);
   t.end();
 });
 

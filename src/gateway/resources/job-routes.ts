@@ -61,7 +61,7 @@ function routesOf(app: FastifyInstance, parts: JobRouteParts, endpoint: Endpoint
     if (!isGood(state) && state.status !== 404) return it.answer(state, labelOf(one));
     await it.refundIfFailed(job, state);
     const answer = await it.ask('DELETE', job);
-    if (isDeleted(answer)) await parts.objects.forget(job.object);
+    if (isDeleted(answer)) await parts.ownership.release(job.resource);
     return it.answer(answer, labelOf(one));
   });
 

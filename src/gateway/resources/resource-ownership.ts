@@ -1,4 +1,4 @@
-import { type Book, BookUnavailable, type StoredObject } from '../../book/book.ts';
+import { type Book, BookUnavailable, type ProviderResource } from '../../book/book.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { KeyRecord } from '../../domain/key.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -15,7 +15,7 @@ const FLUSH_WITHIN_MS = 2_000;
 const MAX_NAMED = 10_000;
 
 /** Which account what upstreams keep belongs to (contract section 4): for any other account it does not exist. */
-export class Objects {
+export class ResourceOwnership {
   readonly #book: Book;
   readonly #log: Log;
   readonly #ledger: Pick<Ledger, 'flush'>;
@@ -44,8 +44,8 @@ export class Objects {
     const byId = await this.#named(accountId, body.model.upstream.name, known);
     let tokens = 0;
     for (const [id, member] of named) {
-      const object = byId.get(id);
-      if (!object) {
+      const resource = byId.get(id);
+      if (!resource) {
         throw new GatewayError(
           'object_not_found',
           `There is no ${JSON.stringify(id.slice(0, 100))} of this account. Only what was made with this account, at the ` +
@@ -53,7 +53,7 @@ export class Objects {
           member.slice(0, 100),
         );
       }
-      tokens += object.tokens ?? this.#contextTokens;
+      tokens += resource.tokens ?? this.#contextTokens;
     }
     return tokens;
   }
@@ -62,7 +62,11 @@ export class Objects {
    * The account's own of that kind. Throws 404 `object_not_found` where it has none, whoever else has; BookUnavailable
    * where that cannot be found out.
    */
-  async owned({ accountId }: Pick<KeyRecord, 'accountId'>, kind: string, id: string): Promise<StoredObject> {
+  async ownedBy(
+    { accountId }: Pick<KeyRecord, 'accountId'>,
+    kind: string,
+    id: string,
+  ): Promise<ProviderResource> {
     const found = isObjectId(id) ? await this.#find(accountId, kind, id) : undefined;
     if (found) return found;
     throw new GatewayError(
@@ -75,18 +79,18 @@ export class Objects {
     accountId: number,
     upstream: string,
     ids: readonly string[],
-  ): Promise<Map<string, StoredObject>> {
+  ): Promise<Map<string, ProviderResource>> {
     const find = async () => {
-      const found = await this.#book.objects(accountId, upstream, ids);
-      return new Map(found.map((object) => [object.id, object]));
+      const found = await this.#book.resources(accountId, upstream, ids);
+      return new Map(found.map((resource) => [resource.id, resource]));
     };
     const byId = await find();
     if (byId.size === new Set(ids).size) return byId;
     return await this.#afterFlush(accountId, find, (later) => later.size === new Set(ids).size);
   }
 
-  async #find(accountId: number, kind: string, id: string): Promise<StoredObject | undefined> {
-    const find = () => this.#book.object(accountId, kind, id);
+  async #find(accountId: number, kind: string, id: string): Promise<ProviderResource | undefined> {
+    const find = () => this.#book.resource(accountId, kind, id);
     return (await find()) ?? (await this.#afterFlush(accountId, find, (later) => later !== undefined));
   }
 
@@ -103,11 +107,11 @@ export class Objects {
   }
 
   /** It was deleted at its upstream. Never rejects: what the book still has then is answered by the upstream, with 404. */
-  async forget(object: StoredObject): Promise<void> {
+  async release(resource: ProviderResource): Promise<void> {
     try {
-      await this.#book.forgetObject(object, Date.now());
+      await this.#book.releaseResource(resource, Date.now());
     } catch (error) {
-      this.#log.warn({ err: error, object: object.id }, 'what an upstream deleted could not be forgotten');
+      this.#log.warn({ err: error, resource: resource.id }, 'what an upstream deleted could not be released');
     }
   }
 }

@@ -142,14 +142,14 @@ export class JsonRelay implements AnswerSink {
     const { meter } = call.endpoint;
     const answer = this.#sieve ? this.#sieve.value : this.#json;
     const failed = meter.failed?.(answer);
-    const made = meter.made?.(answer);
+    const resourceIds = meter.resourceIds?.(answer);
     return {
       usage: meter.usage(answer, call.body),
       estimate: this.#sieve
         ? () => this.#estimateLarge(this.#length)
         : () => meter.estimate(call.body, meter.written(answer), countTokens, call.storedTokens),
       ...(failed ? { failed } : {}),
-      ...(made ? { made } : {}),
+      ...(resourceIds ? { resourceIds } : {}),
     };
   }
 

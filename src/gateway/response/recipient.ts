@@ -14,8 +14,8 @@ export interface Reading {
   readonly failed?: boolean;
   /** It failed before anything was made: nothing is charged. */
   readonly free?: boolean;
-  /** Ids of what the upstream keeps of the answer. */
-  readonly made?: readonly string[];
+  /** Ids under which the provider stores the answer and its parts. */
+  readonly resourceIds?: readonly string[];
 }
 
 /** What a client left behind of an answer whose usage may still come. */

@@ -214,8 +214,8 @@ export class ResponseLifecycle implements Recipient {
     clearTimeout(this.#readOnTimer);
     const settle = (usage: Usage | undefined, estimated: boolean) => {
       const { ledger, metrics } = this.#context;
-      const made = reading?.made;
-      const ending = { status, outcome, usage, estimated, made };
+      const resourceIds = reading?.resourceIds;
+      const ending = { status, outcome, usage, estimated, resourceIds };
       const charge = settleCall(ledger, this.call, ending, () => {
         this.#state = 'ended';
         after(charge);

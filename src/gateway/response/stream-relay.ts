@@ -50,11 +50,11 @@ export class StreamRelay implements AnswerSink {
   reading(written?: string): Reading | undefined {
     if (!this.#received) return undefined;
     const { call, countTokens } = this.#recipient;
-    const { usage, failed, made } = this.#meter;
+    const { usage, failed, resourceIds } = this.#meter;
     return {
       usage,
       ...(failed ? { failed } : {}),
-      ...(made ? { made } : {}),
+      ...(resourceIds ? { resourceIds } : {}),
       estimate: async () => {
         const { meter } = call.endpoint;
         const text = written ?? this.#meter.written();

@@ -1,9 +1,9 @@
 import pino from 'pino';
 import { test } from 'tap';
-import { type Book, BookUnavailable, type StoredObject } from '../../../src/book/book.ts';
-import { Objects } from '../../../src/gateway/resources/resource-ownership.ts';
+import { type Book, BookUnavailable, type ProviderResource } from '../../../src/book/book.ts';
+import { ResourceOwnership } from '../../../src/gateway/resources/resource-ownership.ts';
 
-const JOB: StoredObject = {
+const JOB: ProviderResource = {
   accountId: 1,
   upstream: 'openai',
   id: 'video_1',
@@ -17,14 +17,14 @@ const JOB: StoredObject = {
 /** Asks for the job where the book has it once the journal is drained, or not at all; `isFlushed`: that was in time. */
 function asked({ isFlushed, isJournalled }: { isFlushed: boolean; isJournalled: boolean }) {
   let hasJob = false;
-  const book = { object: async () => (hasJob ? JOB : undefined) } as unknown as Book;
+  const book = { resource: async () => (hasJob ? JOB : undefined) } as unknown as Book;
   const flush = async () => {
     hasJob = isFlushed && isJournalled;
     return isFlushed;
   };
   const log = pino({ level: 'silent' });
-  const objects = new Objects({ book, log, ledger: { flush }, contextTokens: 1 });
-  return objects.owned({ accountId: 1 }, 'videos', 'video_1');
+  const ownership = new ResourceOwnership({ book, log, ledger: { flush }, contextTokens: 1 });
+  return ownership.ownedBy({ accountId: 1 }, 'videos', 'video_1');
 }
 
 test('a job whose charge is still in the journal is found', async (t) => {

@@ -1,10 +1,10 @@
 import type { Book } from '../../src/book/book.ts';
-import type { Kept } from '../../src/domain/ledger-entry.ts';
+import type { ResourceIds } from '../../src/domain/ledger-entry.ts';
 import { entry, NOW, stored } from '../helper/book-records.ts';
 import { eachBook } from '../helper/books.ts';
 
 /** What an answer carries into the book; 5 tokens stand behind it, and 2 behind a part of it. */
-function answer(ids: readonly string[], tokens: Kept['tokens'] = [5, 2]): Kept {
+function answer(ids: readonly string[], tokens: ResourceIds['tokens'] = [5, 2]): ResourceIds {
   return { upstream: 'openai', kind: 'response', ids, tokens };
 }
 
@@ -12,7 +12,7 @@ function answer(ids: readonly string[], tokens: Kept['tokens'] = [5, 2]): Kept {
 async function payer(book: Book) {
   const { account, key } = await stored(book);
   let seq = 0;
-  const charge = (kept: Kept) =>
+  const charge = (kept: ResourceIds) =>
     book.post([entry(account.id, { keyId: key.id, model: 'gpt', id: `${account.id}-${++seq}`, seq, kept })]);
   return { id: account.id, keyId: key.id, charge };
 }
@@ -20,7 +20,7 @@ async function payer(book: Book) {
 eachBook('what an upstream keeps is the account’s that made it, and no other’s', async (t, book) => {
   const [own, other] = [await payer(book), await payer(book)];
   await own.charge(answer(['resp_1', 'msg_1']));
-  t.same(await book.objects(own.id, 'openai', ['resp_1']), [
+  t.same(await book.resources(own.id, 'openai', ['resp_1']), [
     {
       upstream: 'openai',
       kind: 'response',
@@ -33,9 +33,9 @@ eachBook('what an upstream keeps is the account’s that made it, and no other�
       chargeId: `${own.id}-1`,
     },
   ]);
-  t.equal((await book.objects(own.id, 'openai', ['resp_1', 'msg_1', 'none'])).length, 2);
-  t.same(await book.objects(other.id, 'openai', ['resp_1', 'msg_1']), []);
-  t.same(await book.objects(own.id, 'another', ['resp_1']), []);
+  t.equal((await book.resources(own.id, 'openai', ['resp_1', 'msg_1', 'none'])).length, 2);
+  t.same(await book.resources(other.id, 'openai', ['resp_1', 'msg_1']), []);
+  t.same(await book.resources(own.id, 'another', ['resp_1']), []);
 });
 
 eachBook('recording again changes nothing, and another account may have the same id', async (t, book) => {
@@ -43,17 +43,17 @@ eachBook('recording again changes nothing, and another account may have the same
   await own.charge(answer(['resp_1']));
   await own.charge(answer(['resp_1'], [9, 9]));
   await other.charge(answer(['resp_1'], [7, 7]));
-  t.match(await book.objects(own.id, 'openai', ['resp_1']), [{ tokens: 5 }]);
-  t.match(await book.objects(other.id, 'openai', ['resp_1']), [{ tokens: 7 }]);
+  t.match(await book.resources(own.id, 'openai', ['resp_1']), [{ tokens: 5 }]);
+  t.match(await book.resources(other.id, 'openai', ['resp_1']), [{ tokens: 7 }]);
 });
 
 eachBook('many objects, and none', async (t, book) => {
   const own = await payer(book);
   const ids = Array.from({ length: 1_200 }, (_, index) => `id_${index}`);
   await own.charge(answer(ids));
-  t.equal((await book.objects(own.id, 'openai', ids)).length, 1_200);
+  t.equal((await book.resources(own.id, 'openai', ids)).length, 1_200);
   await own.charge(answer([]));
-  t.same(await book.objects(own.id, 'openai', []), []);
+  t.same(await book.resources(own.id, 'openai', []), []);
 });
 
 eachBook('what is recorded outlives the book', async (t, book, { open, engine }) => {
@@ -61,5 +61,5 @@ eachBook('what is recorded outlives the book', async (t, book, { open, engine })
   await own.charge(answer(['resp_1']));
   await book.close();
   const again = await open();
-  t.equal((await again.objects(own.id, 'openai', ['resp_1'])).length, 1, engine);
+  t.equal((await again.resources(own.id, 'openai', ['resp_1'])).length, 1, engine);
 });
