@@ -66,7 +66,11 @@ function anchors(page: string): string[] {
 
 test('links of all pages lead to files and headings that exist', async (t) => {
   for (const page of PAGES) {
-    const links = [...prose(page).join('\n').matchAll(/\]\(([^)\s]+)\)|\bsrc(?:set)?="([^"]+)"/g)];
+    const links = [
+      ...prose(page)
+        .join('\n')
+        .matchAll(/\]\(([^)\s]+)\)|\bsrc(?:set)?="([^"]+)"/g),
+    ];
     for (const [, link, picture] of links) {
       const target = link ?? picture ?? '';
       if (/^[a-z]+:/.test(target)) continue;

@@ -166,7 +166,7 @@ export interface DeliveriesTable {
   attempted_at: number;
 }
 
-/** What upstreams keep, and which account it was made for. */
+/** Provider resources (ProviderResource) and their owners. The table keeps its first name, by which books on disk have it. */
 export interface ObjectsTable {
   account_id: number;
   upstream: string;

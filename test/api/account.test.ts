@@ -1,6 +1,6 @@
 import t from 'tap';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { apiOf, refusalOf } from '../helper/api.ts';
+import { startScriptedProvider } from '../helper/scripted-provider.ts';
 import { startWorld } from '../helper/world.ts';
 
 const world = await startWorld(t);
@@ -40,7 +40,7 @@ t.test('the account is for keys that may manage only', async (t) => {
 
 t.test('credits held for a call in flight are shown, and given back when it ends', async (t) => {
   const mayEnd = Promise.withResolvers<undefined>();
-  const provider = await startDemoProvider({ behave: () => mayEnd.promise, record: true });
+  const provider = await startScriptedProvider({ behave: () => mayEnd.promise, record: true });
   t.teardown(() => provider.close());
   const slow = await startWorld(t, { provider });
   const { key } = await slow.account({ credits: 10 });

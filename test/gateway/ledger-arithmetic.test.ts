@@ -1,12 +1,12 @@
 import { type Test, test } from 'tap';
 import type { EntryView } from '../../src/api/entry-view.ts';
-import type { Behaviour, ReceivedRequest } from '../../src/demo/behaviour.ts';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import type { Model, Price } from '../../src/domain/catalog.ts';
 import type { Category } from '../../src/domain/key.ts';
 import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
+import type { Behaviour, ReceivedRequest } from '../helper/behaviour.ts';
 import { mp3Frames } from '../helper/media-world.ts';
 import { type PriceList, recomputed } from '../helper/price-list.ts';
+import { startScriptedProvider } from '../helper/scripted-provider.ts';
 import { startWorld, type TestAccount, testCatalog, type World } from '../helper/world.ts';
 
 /** Every unit has a price, each odd in its own way, so that none can be taken for another. */
@@ -30,7 +30,7 @@ const MODELS: Readonly<Record<string, [Category, 'openai' | 'anthropic']>> = {
 };
 
 async function start(t: Test, behave?: (request: ReceivedRequest) => Behaviour | undefined): Promise<World> {
-  const provider = await startDemoProvider({ record: true, ...(behave ? { behave } : {}) });
+  const provider = await startScriptedProvider({ record: true, ...(behave ? { behave } : {}) });
   t.teardown(() => provider.close());
   const base = testCatalog(provider.url);
   const [flat, claude] = [base.get('flat'), base.get('claude')];

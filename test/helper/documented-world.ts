@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { DEMO_URL } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
+import { startScriptedProvider } from './scripted-provider.ts';
 import { startWorld, type World } from './world.ts';
 
 const CONFIG = new URL('../../config/gateway.yaml', import.meta.url).pathname;
@@ -13,7 +13,7 @@ const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
  * `x-provider` of a call says how the provider fails: `breaks`, `refuses` (the credential), `stalls` or `limits` (429).
  */
 export async function startDocumentedWorld(t: Test): Promise<World> {
-  const provider = await startDemoProvider({
+  const provider = await startScriptedProvider({
     behave: ({ headers }) => {
       switch (headers['x-provider']) {
         case 'breaks':

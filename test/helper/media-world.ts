@@ -1,11 +1,11 @@
 import type { Test } from 'tap';
 import type { Config } from '../../src/config/config.ts';
-import type { Behaviour, ReceivedRequest } from '../../src/demo/behaviour.ts';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import type { Model, Price } from '../../src/domain/catalog.ts';
 import type { Category } from '../../src/domain/key.ts';
 import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
 import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
+import type { Behaviour, ReceivedRequest } from './behaviour.ts';
+import { startScriptedProvider } from './scripted-provider.ts';
 import { startWorld, type TestAccount, testCatalog, type World } from './world.ts';
 
 export interface MediaWorld extends World {
@@ -31,7 +31,7 @@ export async function startMediaWorld(
   behave: (request: ReceivedRequest) => Behaviour | undefined = () => undefined,
   config: Partial<Config> = {},
 ): Promise<MediaWorld> {
-  const provider = await startDemoProvider({ behave });
+  const provider = await startScriptedProvider({ behave });
   t.teardown(() => provider.close());
   const catalog = new Map(testCatalog(provider.url));
   const upstream = catalog.get('flat')?.upstream;
