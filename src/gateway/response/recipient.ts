@@ -6,7 +6,7 @@ import type { Exchange, UpstreamAnswer } from '../upstream/exchange.ts';
 
 /** What a relay knows of an answer when it ends, whole or not. */
 export interface Reading {
-  /** Undefined: not reported, to be estimated from `written`. */
+  /** Undefined: not reported, to be estimated from `outputText`. */
   readonly usage: Usage | undefined;
   /** Estimates the usage from what was sent and received until now. */
   estimate(): Promise<Usage>;
