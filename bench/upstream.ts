@@ -2,8 +2,8 @@
  * The upstream of the load tests, in a process of its own: the demo provider, told by a header how to answer. It counts
  * the model calls that came with the gateway's credential, for invariant 3.
  */
-import type { Behaviour, ReceivedRequest } from '../src/demo/behaviour.ts';
-import { startDemoProvider } from '../src/demo/demo-provider.ts';
+import type { Behaviour, ReceivedRequest } from '../test/helper/behaviour.ts';
+import { startScriptedProvider } from '../test/helper/scripted-provider.ts';
 import { BEHAVIOUR_HEADER, UPSTREAM_CREDENTIAL } from './wire.ts';
 
 let gatewayCalls = 0;
@@ -15,6 +15,6 @@ function behave({ url, headers }: ReceivedRequest): Behaviour | undefined {
   return typeof told === 'string' ? (JSON.parse(told) as Behaviour) : undefined;
 }
 
-const provider = await startDemoProvider({ behave, record: false, port: Number(process.argv[2]) });
+const provider = await startScriptedProvider({ behave, record: false, port: Number(process.argv[2]) });
 process.on('SIGTERM', () => process.exit(0));
 process.stdout.write(`${JSON.stringify({ url: provider.url })}\n`);

@@ -142,8 +142,8 @@ export interface PlannedDelivery {
   readonly url: string;
 }
 
-/** An object that an upstream stores of a call; it belongs to the account that made the call (specification section 4). */
-export interface StoredObject {
+/** What a provider stores for a call: it belongs to the account that made the call (specification section 4). */
+export interface ProviderResource {
   readonly accountId: number;
   /** Name of the upstream in the configuration; ids are only unique within one. */
   readonly upstream: string;
@@ -327,15 +327,15 @@ export interface Book {
   /** Alerts of the account, newest first. */
   alerts(accountId: number, limit: number): Promise<Alert[]>;
 
-  /** Durable when it resolves. What is remembered already stays as it was. */
-  rememberObjects(objects: readonly StoredObject[]): Promise<void>;
-  /** The objects with these ids that belong to the account at that upstream, in no order; others are left out, as if unknown. */
-  objects(accountId: number, upstream: string, ids: readonly string[]): Promise<StoredObject[]>;
-
-  /** The one of that kind and id that belongs to the account; the newest, where two upstreams use the same id. */
-  object(accountId: number, kind: string, id: string): Promise<StoredObject | undefined>;
-  /** From now on it is nobody's. */
-  forgetObject(object: Pick<StoredObject, 'accountId' | 'upstream' | 'id'>, now: number): Promise<void>;
+  /** The account's own among these ids at the upstream, in no order; those of others are left out, as if unknown. */
+  resources(accountId: number, upstream: string, ids: readonly string[]): Promise<ProviderResource[]>;
+  /** The account's resource of that kind and id; the newest, where two upstreams use the same id. */
+  resource(accountId: number, kind: string, id: string): Promise<ProviderResource | undefined>;
+  /** Ends the ownership for good: the provider has deleted the resource. */
+  releaseResource(
+    resource: Pick<ProviderResource, 'accountId' | 'upstream' | 'id'>,
+    now: number,
+  ): Promise<void>;
 
   /** For each account: stored balance, Σ of its ledger, and the last entry's balance_after (null: no entry). */
   reconcile(): AsyncIterable<{

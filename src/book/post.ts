@@ -4,7 +4,7 @@ import type { Book, Posting, PostResult } from './book.ts';
 import { chunks } from './bulk-values.ts';
 import { entryRow, LEDGER_COLUMNS } from './ledger-row.ts';
 import { insertRows, updateRows } from './many-rows.ts';
-import { noteObjects } from './objects.ts';
+import { recordResources } from './resources.ts';
 import { hourOf } from './snapshot.ts';
 import { addSpendDays } from './spend-days.ts';
 import type { Store, Trx } from './store.ts';
@@ -158,7 +158,7 @@ async function write(store: Store, trx: Trx, { posted, positions }: Plan): Promi
     () => addSpendDays(store, trx, posted),
     () => queueAlerts(trx, posted),
     () => finishGrants(store, trx, posted),
-    () => noteObjects(trx, posted),
+    () => recordResources(trx, posted),
   ]);
 }
 

@@ -166,7 +166,7 @@ export interface DeliveriesTable {
   attempted_at: number;
 }
 
-/** Objects that upstreams store, with the account of the call that made each. */
+/** Provider resources (ProviderResource) and their owners. The table keeps its first name, by which books on disk have it. */
 export interface ObjectsTable {
   account_id: number;
   upstream: string;

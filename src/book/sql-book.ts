@@ -4,11 +4,11 @@ import { alertQueries } from './alerts.ts';
 import type { Book } from './book.ts';
 import { grantQueries } from './grants.ts';
 import { keyQueries } from './keys.ts';
-import { objectQueries } from './objects.ts';
 import { postQueries } from './post.ts';
 import { publicationQueries } from './publication.ts';
 import { ledgerQueries } from './read-ledger.ts';
 import { reconcileQueries } from './reconcile.ts';
+import { resourceQueries } from './resources.ts';
 import { snapshotQueries } from './snapshot.ts';
 import type { Store } from './store.ts';
 import { usageQueries } from './usage.ts';
@@ -31,7 +31,7 @@ export async function sqlBook(store: Store): Promise<Book> {
     ...ledgerQueries(store),
     ...usageQueries(store),
     ...alertQueries(store),
-    ...objectQueries(store),
+    ...resourceQueries(store),
     ...reconcileQueries(store),
   };
 }

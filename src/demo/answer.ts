@@ -1,4 +1,23 @@
-import type { Answer } from './send-answer.ts';
+import type { OutgoingHttpHeaders } from 'node:http';
+
+export type Piece = string | Buffer;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: OutgoingHttpHeaders;
+  /** Written one by one, in this order. */
+  readonly pieces: readonly Piece[];
+}
+
+/** What an answer is to say, where that should not follow from the request. All are optional. */
+export interface AnswerOptions {
+  /** What a text answer or transcript says, instead of the built-in text. */
+  readonly text?: string;
+  /** Into how many content chunks a streamed text answer is cut. Default: one a word. */
+  readonly chunks?: number;
+  /** False: the answer reports none, though asked. An object: reported as it stands. */
+  readonly usage?: false | Readonly<Record<string, unknown>>;
+}
 
 /** An answer of JSON. */
 export function json(status: number, value: Readonly<Record<string, unknown>>): Answer {

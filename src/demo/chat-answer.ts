@@ -1,4 +1,4 @@
-import type { Behaviour } from './behaviour.ts';
+import type { AnswerOptions } from './answer.ts';
 import { type ChatRequest, tokensIn } from './chat-request.ts';
 import { CREATED_S, cut, idOf, say, TOOL_ARGUMENTS } from './say.ts';
 
@@ -15,9 +15,9 @@ export interface ChatAnswer {
   readonly usage: false | Readonly<Record<string, unknown>>;
 }
 
-/** The same request and behaviour give the same answer, byte for byte. */
-export function answerChat(request: ChatRequest, body: Buffer, behaviour: Behaviour): ChatAnswer {
-  const { text, isCut } = say(request.question, request.maxTokens, behaviour);
+/** A request and its options always give one answer, byte for byte. */
+export function answerChat(request: ChatRequest, body: Buffer, options: AnswerOptions): ChatAnswer {
+  const { text, isCut } = say(request.question, request.maxTokens, options);
   const completionTokens = tokensIn(request.tool === undefined ? text : TOOL_ARGUMENTS) * request.choices;
   return {
     id: idOf('chatcmpl-', body),
@@ -26,7 +26,7 @@ export function answerChat(request: ChatRequest, body: Buffer, behaviour: Behavi
     text: request.tool === undefined ? text : null,
     tool: request.tool,
     finishReason: request.tool === undefined ? (isCut ? 'length' : 'stop') : 'tool_calls',
-    usage: behaviour.usage ?? {
+    usage: options.usage ?? {
       prompt_tokens: request.promptTokens,
       completion_tokens: completionTokens,
       total_tokens: request.promptTokens + completionTokens,

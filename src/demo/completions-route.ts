@@ -6,17 +6,17 @@ import { CREATED_S, cut, idOf, say } from './say.ts';
  * `POST /v1/completions`. Prompts: a text, a list of them, the numbers of tokens, or a list of those lists; each is
  * answered `n` times. Usage: every prompt once, every answer; a number is a token.
  */
-export const completionsRoute: DemoRoute = (json, body, behaviour) => {
+export const completionsRoute: DemoRoute = (json, body, options) => {
   const prompts = promptsOf(json.prompt);
   const choices = prompts.flatMap(({ text: prompt }) => {
-    const { text, isCut } = say(prompt, count(json.max_tokens), behaviour);
+    const { text, isCut } = say(prompt, count(json.max_tokens), options);
     const said = json.echo === true ? prompt + text : text;
     const choice = { text: said, logprobs: null, finish_reason: isCut ? 'length' : 'stop' };
     return Array.from({ length: count(json.n) ?? 1 }, () => ({ ...choice, tokens: tokensIn(text) }));
   });
   const promptTokens = prompts.reduce((sum, { tokens }) => sum + tokens, 0);
   const completionTokens = choices.reduce((sum, { tokens }) => sum + tokens, 0);
-  const usage = behaviour.usage ?? {
+  const usage = options.usage ?? {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
     total_tokens: promptTokens + completionTokens,
@@ -31,7 +31,7 @@ export const completionsRoute: DemoRoute = (json, body, behaviour) => {
     `data: ${JSON.stringify({ ...head, choices: parts, ...(asked ? { usage: reported } : {}) })}\n\n`;
   return [
     ...choices.flatMap(({ text, finish_reason }, index) => [
-      ...cut(text, behaviour.chunks).map((piece) =>
+      ...cut(text, options.chunks).map((piece) =>
         event([{ index, text: piece, logprobs: null, finish_reason: null }], null),
       ),
       event([{ index, text: '', logprobs: null, finish_reason }], null),

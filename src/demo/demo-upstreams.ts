@@ -1,13 +1,14 @@
 import { type Config, DEMO_URL } from '../config/config.ts';
 import type { Model, Upstream } from '../domain/catalog.ts';
-import { type DemoProvider, startDemoProvider } from './demo-provider.ts';
+import { startDemoProvider } from './demo-provider.ts';
+import type { Listening } from './listen.ts';
 
 /**
  * The demo provider as an upstream: it runs on loopback from the first configuration that has an upstream for it until
  * it is closed, which is to be after the gateway.
  */
 export class DemoUpstreams {
-  #provider: Promise<DemoProvider> | undefined;
+  #provider: Promise<Listening> | undefined;
 
   /** The configuration with the provider's address in the upstreams that are it; without one it is given back as it is. */
   async bind(config: Config): Promise<Config> {

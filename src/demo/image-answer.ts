@@ -1,8 +1,6 @@
-import { json, typedEvents } from './answer.ts';
-import type { Behaviour } from './behaviour.ts';
+import { type Answer, type AnswerOptions, json, typedEvents } from './answer.ts';
 import { tokensIn } from './chat-request.ts';
 import { countIn } from './fields.ts';
-import type { Answer } from './send-answer.ts';
 
 /** One pixel, as a PNG. */
 export const PNG =
@@ -14,12 +12,12 @@ const TOKENS_PER_IMAGE = 100;
 export function answerImages(
   fields: Record<string, unknown>,
   event: 'image_generation' | 'image_edit',
-  behaviour: Behaviour,
+  options: AnswerOptions,
 ): Answer {
   const images = countIn(fields.n) ?? 1;
   const prompt = typeof fields.prompt === 'string' ? tokensIn(fields.prompt) : 0;
   const usageOf = (count: number) =>
-    behaviour.usage ?? {
+    options.usage ?? {
       input_tokens: prompt,
       output_tokens: count * TOKENS_PER_IMAGE,
       total_tokens: prompt + count * TOKENS_PER_IMAGE,

@@ -1,4 +1,4 @@
-import type { Behaviour } from './behaviour.ts';
+import type { AnswerOptions } from './answer.ts';
 import { count, isObject, readContent, tokensIn } from './chat-request.ts';
 import { namedEvent } from './named-event.ts';
 import type { DemoRoute } from './route.ts';
@@ -10,16 +10,16 @@ type Json = Readonly<Record<string, unknown>>;
  * `POST /v1/messages` in Anthropic's format. A tool is called where `tool_choice` demands one. Usage: system, messages
  * and tools, none of it cached; in a stream, all of it and one output token at the start, the whole output at the end.
  */
-export const messagesRoute: DemoRoute = (json, body, behaviour) => {
+export const messagesRoute: DemoRoute = (json, body, options) => {
   const tokens = messageTokens(json);
   if (tokens === undefined) return undefined;
-  const { text, isCut } = say(questionOf(json), count(json.max_tokens), behaviour);
+  const { text, isCut } = say(questionOf(json), count(json.max_tokens), options);
   const tool = demandedTool(json);
   const block =
     tool === undefined
       ? { type: 'text', text }
       : { type: 'tool_use', id: `toolu_${tool}`, name: tool, input: {} };
-  const usage = behaviour.usage ?? {
+  const usage = options.usage ?? {
     input_tokens: tokens,
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: 0,
@@ -35,7 +35,7 @@ export const messagesRoute: DemoRoute = (json, body, behaviour) => {
     stop_sequence: null,
     ...(usage ? { usage } : {}),
   };
-  return json.stream === true ? events(message, block, behaviour) : message;
+  return json.stream === true ? events(message, block, options) : message;
 };
 
 /** Input tokens of a request; undefined where it has no messages. */
@@ -51,7 +51,7 @@ export function messageTokens({ messages, system, tools }: Json): number | undef
 function events(
   message: Json & { usage?: Json },
   block: { type: string; text?: string },
-  { chunks }: Behaviour,
+  { chunks }: AnswerOptions,
 ): string[] {
   const { usage, stop_reason } = message;
   const start = {

@@ -13,11 +13,11 @@ const FLAGGED = /\bkill\b/i;
  * `POST /v1/embeddings`: numbers from -1 to 1 that follow from the text, as floats or as base64 of 32-bit floats, which
  * is what OpenAI's own client asks for.
  */
-export const embeddingsRoute: DemoRoute = (json, _body, behaviour) => {
+export const embeddingsRoute: DemoRoute = (json, _body, options) => {
   const inputs = promptsOf(json.input);
   const length = typeof json.dimensions === 'number' ? Math.min(json.dimensions, 4_096) : DIMENSIONS;
   const tokens = inputs.reduce((sum, input) => sum + input.tokens, 0);
-  const usage = behaviour.usage ?? { prompt_tokens: tokens, total_tokens: tokens };
+  const usage = options.usage ?? { prompt_tokens: tokens, total_tokens: tokens };
   const data = inputs.map(({ text }, index) => {
     const hash = createHash('sha256').update(text).digest();
     const numbers = Float32Array.from({ length }, (_, at) => ((hash[at % hash.length] ?? 0) - 127.5) / 127.5);

@@ -1,4 +1,4 @@
-import type { Behaviour } from './behaviour.ts';
+import type { AnswerOptions } from './answer.ts';
 import { count, isObject, readContent, tokensIn } from './chat-request.ts';
 import { namedEvent } from './named-event.ts';
 import type { DemoRoute } from './route.ts';
@@ -10,13 +10,13 @@ type Json = Readonly<Record<string, unknown>>;
  * `POST /v1/responses`. A tool is called where `tool_choice` demands one. Usage: instructions, input and tools; what
  * `previous_response_id` names is not kept, so that it adds nothing.
  */
-export const responsesRoute: DemoRoute = (json, body, behaviour) => {
+export const responsesRoute: DemoRoute = (json, body, options) => {
   const { question, tokens } = readInput(json);
-  const { text, isCut } = say(question, count(json.max_output_tokens), behaviour);
+  const { text, isCut } = say(question, count(json.max_output_tokens), options);
   const tool = demandedTool(json);
   const output = tool === undefined ? message(text, body) : call(tool, body);
   const outputTokens = tokensIn(tool === undefined ? text : TOOL_ARGUMENTS);
-  const usage = behaviour.usage ?? {
+  const usage = options.usage ?? {
     input_tokens: tokens,
     input_tokens_details: { cached_tokens: 0 },
     output_tokens: outputTokens,
@@ -37,10 +37,10 @@ export const responsesRoute: DemoRoute = (json, body, behaviour) => {
     store: json.store !== false,
     usage: usage || null,
   };
-  return json.stream === true ? events(response, output, text, behaviour) : response;
+  return json.stream === true ? events(response, output, text, options) : response;
 };
 
-function events(response: Json, item: Json, text: string, { chunks }: Behaviour): string[] {
+function events(response: Json, item: Json, text: string, { chunks }: AnswerOptions): string[] {
   const begun = { ...response, status: 'in_progress', incomplete_details: null, output: [], usage: null };
   const at = { item_id: item.id, output_index: 0 };
   const place = { ...at, content_index: 0 };

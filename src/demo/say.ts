@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Behaviour } from './behaviour.ts';
+import type { AnswerOptions } from './answer.ts';
 import { firstTokens } from './chat-request.ts';
 
 /** Seconds since the epoch. It never changes, so that the same request gets the same bytes. */
@@ -11,10 +11,10 @@ export const TOOL_ARGUMENTS = '{}';
 export function say(
   question: string,
   maxTokens: number | undefined,
-  behaviour: Behaviour,
+  options: AnswerOptions,
 ): { text: string; isCut: boolean } {
   const whole =
-    behaviour.text ??
+    options.text ??
     `This is Tollgate's built-in demo model, with no AI behind it. You said: ${question.slice(0, 1_000)}`;
   const text = maxTokens === undefined ? whole : firstTokens(whole, maxTokens);
   return { text, isCut: text !== whole };

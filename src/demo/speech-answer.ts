@@ -1,7 +1,5 @@
-import { typedEvents } from './answer.ts';
-import type { Behaviour } from './behaviour.ts';
+import { type Answer, type AnswerOptions, typedEvents } from './answer.ts';
 import { tokensIn } from './chat-request.ts';
-import type { Answer } from './send-answer.ts';
 import { toneWav } from './wav.ts';
 
 const SECONDS_PER_CHARACTER = 0.05;
@@ -9,7 +7,7 @@ const MAX_SECONDS = 10;
 const PIECE_BYTES = 16 * 1024;
 
 /** A tone, as long as the text, as a WAV file in pieces or as a stream of events. */
-export function answerSpeech(fields: Record<string, unknown>, behaviour: Behaviour): Answer {
+export function answerSpeech(fields: Record<string, unknown>, options: AnswerOptions): Answer {
   const input = String(fields.input ?? '');
   const wav = toneWav(Math.min(MAX_SECONDS, [...input].length * SECONDS_PER_CHARACTER));
   const pieces = Array.from({ length: Math.ceil(wav.length / PIECE_BYTES) }, (_, index) =>
@@ -18,7 +16,7 @@ export function answerSpeech(fields: Record<string, unknown>, behaviour: Behavio
   if (fields.stream_format !== 'sse') {
     return { status: 200, headers: { 'content-type': 'audio/wav', 'transfer-encoding': 'chunked' }, pieces };
   }
-  const usage = behaviour.usage ?? {
+  const usage = options.usage ?? {
     input_tokens: tokensIn(input),
     output_tokens: pieces.length,
     total_tokens: tokensIn(input) + pieces.length,

@@ -1,17 +1,15 @@
-import { json, typedEvents } from './answer.ts';
-import type { Behaviour } from './behaviour.ts';
-import type { Answer } from './send-answer.ts';
+import { type Answer, type AnswerOptions, json, typedEvents } from './answer.ts';
 import { wavSeconds } from './wav.ts';
 
 const BYTES_PER_SECOND = 16_000;
 
 /** A transcript that tells how long the audio is, in the format that was asked for. The audio is not listened to. */
-export function answerTranscript(fields: Record<string, unknown>, behaviour: Behaviour): Answer {
+export function answerTranscript(fields: Record<string, unknown>, options: AnswerOptions): Answer {
   const audio = Buffer.isBuffer(fields.file) ? fields.file : Buffer.alloc(0);
   const exact = wavSeconds(audio) ?? audio.length / BYTES_PER_SECOND;
   const seconds = Math.ceil(exact);
-  const text = behaviour.text ?? `This is Tollgate's built-in demo model. You sent ${seconds} s of audio.`;
-  const usage = behaviour.usage ?? { type: 'duration', seconds };
+  const text = options.text ?? `This is Tollgate's built-in demo model. You sent ${seconds} s of audio.`;
+  const usage = options.usage ?? { type: 'duration', seconds };
   const reported = usage ? { usage } : {};
   if (fields.stream === true || fields.stream === 'true') {
     const words = text.match(/\s*\S+/g) ?? [];

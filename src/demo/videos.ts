@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { failure, json } from './answer.ts';
+import { type Answer, failure, json } from './answer.ts';
 import { PNG } from './image-answer.ts';
 import { emptyMp4 } from './mp4.ts';
-import type { Answer } from './send-answer.ts';
 
 /** Jobs remembered; the oldest are forgotten, as providers forget theirs. */
 const MAX_JOBS = 1_000;

@@ -35,8 +35,8 @@ export interface Job {
   readonly kind: string;
 }
 
-/** What an upstream keeps of an answer: it, and parts of it, that later calls can name. */
-export interface Kept extends Omit<Job, 'id'> {
+/** Ids under which a provider stores an answer and parts of it; later calls of the account can name them. */
+export interface ResourceIds extends Omit<Job, 'id'> {
   /** The answer's own id comes first. */
   readonly ids: readonly string[];
   /** Tokens that stand behind the answer, and at most behind a part of it; null: not known. */
@@ -65,8 +65,11 @@ export interface EntryDraft {
   readonly note?: string;
   /** Travels with the charge, so that whoever pays for a job also owns it, whatever dies in between. */
   readonly job?: Job;
-  /** Travels with the charge, because the book may be out of reach when the answer goes out. */
-  readonly kept?: Kept;
+  /**
+   * What the provider stores of the answer travels with the charge as well: the answer does not wait for the book. The
+   * field has its first name, by which journals on disk have it.
+   */
+  readonly kept?: ResourceIds;
 }
 
 /** The id of the refund of a charge: there can be one. */

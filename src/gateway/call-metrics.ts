@@ -9,7 +9,7 @@ export type EndCode = 'ok' | ErrorCode | Exclude<Outcome, 'complete'>;
  * What the request path tells the metrics. The methods run on every call: each takes a microsecond at most, and none
  * throws. Times are in milliseconds.
  */
-export interface Meters {
+export interface CallMetrics {
   /** A model call was refused before it reached an upstream. */
   refused(endpoint: string, code: ErrorCode): void;
   /** An admitted call is about to be sent upstream; `settled` is called later, once. */

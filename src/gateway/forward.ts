@@ -2,14 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HeldCall } from './call.ts';
 import type { CallBody } from './request/call-body.ts';
-import { Delivery, type DeliveryContext } from './response/delivery.ts';
+import { type ResponseContext, ResponseLifecycle } from './response/response-lifecycle.ts';
 import type { UpstreamAnswer } from './upstream/exchange.ts';
 import { upstreamHeaders } from './upstream/headers.ts';
 import { EXCHANGE } from './upstream/transport.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    delivery: Delivery | null;
+    lifecycle: ResponseLifecycle | null;
   }
 }
 
@@ -18,7 +18,7 @@ const PLAIN_JSON = /^application\/json(?:[ \t]*;[ \t]*charset="?utf-8"?)?$/i;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Sends an admitted call to its upstream, once; its delivery sees the answer through to the settle.
+ * Sends an admitted call to its upstream, once; its ResponseLifecycle sees the answer through to the settle.
  *
  * The call goes by `reply.from()` of @fastify/reply-from, which @fastify/http-proxy registers with the route. What the two
  * do for us: they register the route; put the client's query behind the upstream's address, with the parsed addresses
@@ -34,38 +34,38 @@ export function forward(
   request: FastifyRequest,
   reply: FastifyReply,
   call: HeldCall,
-  context: DeliveryContext,
+  context: ResponseContext,
 ): void {
   const { url } = call.body.model.upstream;
   const origin = originOf(url);
   const { bytes } = call.upstreamBody;
-  const delivery = new Delivery(request, reply, call, context);
+  const lifecycle = new ResponseLifecycle(request, reply, call, context);
   const isInMemory = Buffer.isBuffer(bytes);
-  if (!isInMemory) delivery.exchange.upload = bytes;
-  request.delivery = delivery;
+  if (!isInMemory) lifecycle.exchange.upload = bytes;
+  request.lifecycle = lifecycle;
   // The client left while its call was being admitted: nothing is sent upstream.
   if (reply.raw.destroyed) {
-    delivery.clientLeft();
+    lifecycle.clientLeft();
     return;
   }
   try {
     // Not returned: Fastify would watch a reply that it is given as a promise.
     reply.from(`${url.slice(origin.length)}${call.endpoint.path}`, {
-      ...optionsFor(request, delivery, origin),
+      ...optionsFor(request, lifecycle, origin),
       body: isInMemory ? bytes : NOTHING,
       contentType: 'application/json',
     } as unknown as Parameters<FastifyReply['from']>[1]);
   } catch (error) {
-    delivery.noHead(error as Error);
+    lifecycle.noHead(error as Error);
   }
 }
 
 /** What reply.from() asks on the way of one call. */
-function optionsFor(request: FastifyRequest, delivery: Delivery, origin: string) {
+function optionsFor(request: FastifyRequest, lifecycle: ResponseLifecycle, origin: string) {
   return {
     getUpstream: () => origin,
     rewriteRequestHeaders: () => {
-      const { call, exchange, trace } = delivery;
+      const { call, exchange, trace } = lifecycle;
       exchange.headers = upstreamHeaders(sentHeaders(request, call.body), call.body.model.upstream);
       trace?.passOn(exchange.headers);
       // reply-from copies the headers that it is given three times over: it gets the exchange, which has them.
@@ -77,11 +77,11 @@ function optionsFor(request: FastifyRequest, delivery: Delivery, origin: string)
       const { statusCode, headers, stream } = answer as Omit<UpstreamAnswer, 'body'> & {
         stream: UpstreamAnswer['body'];
       };
-      delivery.head({ statusCode, headers, body: stream });
+      lifecycle.head({ statusCode, headers, body: stream });
     },
     onError: (_reply: FastifyReply, { error }: { error: Error }) => {
       // reply-from wraps the transport's error in one of its own.
-      delivery.noHead((error.cause as Error | undefined) ?? error);
+      lifecycle.noHead((error.cause as Error | undefined) ?? error);
     },
   };
 }

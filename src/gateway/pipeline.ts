@@ -17,9 +17,9 @@ import { closeWithReply } from './request/spool/receive-body.ts';
 import { Spool, type SpoolFolder } from './request/spool/spool.ts';
 import type { Turns } from './request/weighted-semaphore.ts';
 import type { JobRouteParts } from './resources/job-request.ts';
-import { namedIds } from './resources/named-ids.ts';
-import type { Objects } from './resources/resource-ownership.ts';
-import type { DeliveryContext } from './response/delivery.ts';
+import { referencedIds } from './resources/referenced-ids.ts';
+import type { ResourceOwnership } from './resources/resource-ownership.ts';
+import type { ResponseContext } from './response/response-lifecycle.ts';
 import { type Ending, settleCall } from './settle.ts';
 import { upstreamBody } from './upstream/body.ts';
 import type { UpstreamTransport } from './upstream/transport.ts';
@@ -28,10 +28,10 @@ export interface PipelineParts {
   readonly gatekeeper: Gatekeeper;
   readonly ledger: Ledger;
   readonly catalog: () => Catalog;
-  readonly objects: Objects;
+  readonly ownership: ResourceOwnership;
   readonly refunds: JobRouteParts['refunds'];
   readonly transport: UpstreamTransport;
-  readonly delivery: DeliveryContext;
+  readonly response: ResponseContext;
   readonly bounds: Bounds;
   readonly bodyLimitBytes: number;
   /** The folder of large bodies while their calls last. */
@@ -77,9 +77,9 @@ export class Pipeline {
     };
   }
 
-  /** Steps 2 to 5 for a call that has entered. Resolves when it is on its way upstream; its delivery answers and settles. */
+  /** Steps 2 to 5 for a call that has entered. Resolves when it is on its way upstream; its ResponseLifecycle answers and settles. */
   async run(request: FastifyRequest, reply: FastifyReply, entered: EnteredCall): Promise<void> {
-    const { ledger, gatekeeper, delivery } = this.#parts;
+    const { ledger, gatekeeper, response } = this.#parts;
     let read: ReadCall;
     try {
       read = await this.#read(request, reply, entered);
@@ -90,21 +90,21 @@ export class Pipeline {
     }
     const held = await admit(request, read, ledger, gatekeeper);
     try {
-      forward(request, reply, held, delivery);
+      forward(request, reply, held, response);
     } catch (error) {
       // Whatever failed here, the hold does not stay behind.
-      if (!request.delivery) settleCall(ledger, held, NOT_FORWARDED, () => {});
+      if (!request.lifecycle) settleCall(ledger, held, NOT_FORWARDED, () => {});
       throw error;
     }
   }
 
-  /** Counts a call that is refused. A delivery counts its own. */
-  refused({ headers, call, delivery }: FastifyRequest, error: Error): void {
-    if (delivery) return;
-    const { meters, tracing } = this.#parts.delivery;
+  /** Counts a call that is refused. A ResponseLifecycle counts its own. */
+  refused({ headers, call, lifecycle }: FastifyRequest, error: Error): void {
+    if (lifecycle) return;
+    const { metrics, tracing } = this.#parts.response;
     const { path } = this.#endpoint;
     const refusal = refusalFrom(error);
-    meters.refused(path, refusal.code);
+    metrics.refused(path, refusal.code);
     tracing?.refused(headers, path, refusal, call);
   }
 
@@ -137,7 +137,7 @@ export class Pipeline {
     entered: EnteredCall,
     source: ByteSource | undefined,
   ): Promise<ReadCall> {
-    const { catalog, objects, bounds } = this.#parts;
+    const { catalog, ownership, bounds } = this.#parts;
     const { meter, asksForUsage } = this.#endpoint;
     const body = await readBody(request, source, catalog(), this.#endpoint);
     // Each of the walks below takes some 10 ms through a body of very many parts.
@@ -149,8 +149,8 @@ export class Pipeline {
     });
     // What goes upstream is in `sent`; the upload as it came need not stay beside it.
     request.body = undefined;
-    const named = await step(() => namedIds(body.value));
-    const storedTokens = named.size > 0 ? await objects.tokensBehind(named, body, entered.compiled.key) : 0;
+    const named = await step(() => referencedIds(body.value));
+    const storedTokens = named.size > 0 ? await ownership.tokensBehind(named, body, entered.compiled.key) : 0;
     const hold = await step(() => meter.hold(body, { ...bounds, storedTokens }));
     const spool = source instanceof Spool ? source : undefined;
     return { ...entered, body, upstreamBody: sent, spool, storedTokens, hold };

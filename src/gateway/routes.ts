@@ -22,7 +22,7 @@ const READ_LEAST_BYTES = 4 * 1024 * 1024;
 export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
   return async (app) => {
     app.decorateRequest('call', null);
-    app.decorateRequest('delivery', null);
+    app.decorateRequest('lifecycle', null);
     app.removeAllContentTypeParsers();
     // Whatever the content type says, the body is read as what the endpoint takes.
     app.addContentTypeParser(
@@ -35,7 +35,7 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
       }),
     );
     const turns = new Turns(READ_AT_ONCE_BYTES, READ_LEAST_BYTES);
-    await app.register(async (scope) => jobRoutes(scope, { ...parts, ...parts.delivery }));
+    await app.register(async (scope) => jobRoutes(scope, { ...parts, ...parts.response }));
     for (const endpoint of ENDPOINTS) {
       const pipeline = new Pipeline(parts, endpoint, turns);
       await app.register(async (scope) => {

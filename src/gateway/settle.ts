@@ -1,13 +1,16 @@
 import { type Micro, micro } from '../domain/credits.ts';
-import type { EntryDraft, Kept, Outcome, Usage } from '../domain/ledger-entry.ts';
+import type { EntryDraft, Outcome, ResourceIds, Usage } from '../domain/ledger-entry.ts';
 import { chargeFor } from '../domain/price.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { HeldCall, ReadCall } from './call.ts';
 import type { Endpoint } from './endpoints.ts';
-import type { CallBody } from './request/call-body.ts';
 
-/** Ids that the journal carries of one answer: they take memory in Redis while the book is away. */
-const MAX_JOURNALLED = 100;
+/**
+ * Bytes of ids that the journal carries of one answer, because they take memory in Redis while the book is away: room
+ * for some 1,200 ids of OpenAI's length (51 to 53 bytes), where an agent's long answer has a few hundred items. What
+ * comes later in the answer than that cannot be named by another call.
+ */
+const MAX_IDS_BYTES = 64 * 1024;
 /** PostgreSQL indexes no more than 2.7 KB, and takes no U+0000; one id that it refuses would keep back the others. */
 const MAX_ID_BYTES = 2_000;
 
@@ -18,7 +21,7 @@ export interface Ending {
   readonly outcome: Outcome;
   readonly usage: Usage | undefined;
   readonly estimated: boolean;
-  /** Ids under which the upstream keeps the answer, or parts of it. */
+  /** Ids under which the provider stores the answer and its parts. */
   readonly resourceIds?: readonly string[] | undefined;
 }
 
@@ -45,7 +48,7 @@ export function settleCall(ledger: Ledger, call: HeldCall, ending: Ending, onWir
     usage: ending.usage ? { ...ending.usage, requests: 1 } : {},
     estimated: ending.estimated,
     credits: micro(-charge),
-    ...madeBy(call, ending),
+    ...resourcesOf(call, ending),
   };
   ledger.settle(call.epoch, draft, onWire);
   return charge;
@@ -56,36 +59,36 @@ export function chargeOf(call: ReadCall, usage: Usage): Micro {
   return chargeFor(call.body.model.price, { ...usage, requests: 1 });
 }
 
-/** What kind of thing an endpoint makes, by the word in its path. */
-export function kindOf(endpoint: Endpoint): string {
+/** The kind of resource that an endpoint creates, by the word in its path: `responses`, `videos`. */
+export function resourceKind(endpoint: Endpoint): string {
   return endpoint.path.slice(endpoint.path.lastIndexOf('/') + 1);
 }
 
-function madeBy({ endpoint, body }: HeldCall, ending: Ending): Pick<EntryDraft, 'job' | 'kept'> {
+function resourcesOf({ endpoint, body }: HeldCall, ending: Ending): Pick<EntryDraft, 'job' | 'kept'> {
   const { resourceIds, outcome, estimated, usage } = ending;
   const [id] = resourceIds ?? [];
   if (!resourceIds || id === undefined) return {};
-  if (endpoint.makesJob) return { job: { upstream: body.model.upstream.name, id, kind: kindOf(endpoint) } };
+  const upstream = body.model.upstream.name;
+  const kind = resourceKind(endpoint);
+  if (endpoint.makesJob) return { job: { upstream, id, kind } };
   if (outcome !== 'complete') return {};
-  return {
-    kept: keptBy(endpoint, body, resourceIds.slice(0, MAX_JOURNALLED), estimated ? undefined : usage),
-  };
+  // The whole conversation stands behind the answer itself; behind a part of it, no more than was written.
+  const tokens: ResourceIds['tokens'] = usage && !estimated ? [total(usage), usage.output ?? 0] : null;
+  return { kept: { upstream, kind, ids: journalledIds(resourceIds), tokens } };
 }
 
-/** What the upstream keeps of an answer under these ids. `usage` undefined: not reported. */
-export function keptBy(
-  endpoint: Endpoint,
-  { model }: CallBody,
-  ids: readonly string[],
-  usage: Usage | undefined,
-): Kept {
-  return {
-    upstream: model.upstream.name,
-    kind: kindOf(endpoint),
-    ids: ids.filter((id) => !id.includes('\0') && Buffer.byteLength(id) <= MAX_ID_BYTES),
-    // The whole conversation stands behind the answer itself; behind a part of it, no more than was written.
-    tokens: usage ? [total(usage), usage.output ?? 0] : null,
-  };
+/** The first of the ids that together stay within the journal's room for one answer. */
+function journalledIds(ids: readonly string[]): string[] {
+  const journalled: string[] = [];
+  let room = MAX_IDS_BYTES;
+  for (const id of ids) {
+    const bytes = Buffer.byteLength(id);
+    if (bytes > MAX_ID_BYTES || id.includes('\0')) continue;
+    room -= bytes;
+    if (room < 0) break;
+    journalled.push(id);
+  }
+  return journalled;
 }
 
 function total({ input = 0, cachedInput = 0, cacheWrite = 0, output = 0 }: Usage): number {

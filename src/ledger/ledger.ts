@@ -89,8 +89,11 @@ export interface Ledger {
   }): Promise<Micro>;
 
   account(accountId: number): Promise<LiveAccount>;
-  /** Resolves when the book has what the account was charged until now, or after 250 ms. Never rejects. */
-  flush(accountId: number): Promise<void>;
+  /**
+   * Waits, `withinMs` at most (default: a quarter of a second), until the book has what the account was charged until
+   * now. False: it may not have all of it, as where the book or Redis is away. Never rejects.
+   */
+  flush(accountId: number, withinMs?: number): Promise<boolean>;
   /** Credits that each of these keys has spent in its current period, in the order given. */
   spent(accountId: number, keys: readonly { id: number; period: SpendingPeriod }[]): Promise<Micro[]>;
   /** Credits held by calls of the key that are in flight. */

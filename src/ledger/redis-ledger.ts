@@ -134,14 +134,23 @@ export class RedisLedger implements Ledger {
     throw new LedgerUnavailable('the live state is lost again and again');
   }
 
-  async flush(accountId: number): Promise<void> {
+  async flush(accountId: number, withinMs = FLUSH_MS): Promise<boolean> {
+    const { settler, drain } = this.#parts;
     let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, FLUSH_MS);
+    const patience = new Promise<boolean>((resolve) => {
+      timer = setTimeout(() => resolve(false), withinMs);
     });
-    // After that the reader sees the book as it is, late by the journal's lag.
-    await Promise.race([this.#parts.drain.drain(bucketOf(accountId)).catch(() => {}), patience]);
+    // A settle is sent over another connection than the journal is read over, and may be on its way still.
+    const drained = settler
+      .journalled(accountId)
+      .then(() => drain.drain(bucketOf(accountId)))
+      .then(
+        () => true,
+        () => false,
+      );
+    const isWhole = await Promise.race([drained, patience]);
     clearTimeout(timer);
+    return isWhole;
   }
 
   async spent(accountId: number, keys: readonly { id: number; period: SpendingPeriod }[]): Promise<Micro[]> {

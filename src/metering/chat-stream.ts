@@ -132,7 +132,7 @@ export class ChatStream implements StreamMeter {
   }
 }
 
-/** Ids of sound that the provider keeps of a chat answer, or of the chunk of one that names it. */
+/** Ids of sound that the provider stores of a chat answer, or of the chunk of one that names it. */
 export function chatResourceIds(answer: unknown): string[] {
   const choices = isObject(answer) ? answer.choices : undefined;
   if (!Array.isArray(choices)) return [];

@@ -147,7 +147,7 @@ export class MessagesStream implements StreamMeter {
   }
 }
 
-/** What the provider keeps of a message for the next ones: the container in which code ran, and files that it made. */
+/** What the provider stores of a message for the next ones: the container in which code ran, and files that it made. */
 export function messagesResourceIds(message: unknown): string[] {
   if (!isObject(message)) return [];
   const { container, content } = message;

@@ -37,9 +37,9 @@ export interface StreamMeter {
   readonly isWhole?: boolean;
   /** The stream said that the call failed. */
   readonly failed?: boolean;
-  /** Ids of what the upstream keeps of this answer, complete once it has ended. */
+  /** Ids under which the provider stores this answer and its parts, complete once it has ended. */
   readonly resourceIds?: readonly string[];
-  /** Pictures or sound came, which `written` does not tell: a call that fails after that is charged all the same. */
+  /** Pictures or sound came, which `outputText` does not tell: a call that fails after that is charged all the same. */
   readonly hasOutput?: boolean;
   /** What the model wrote until now. */
   outputText(): string;
@@ -67,7 +67,7 @@ export interface Meter {
   estimate(body: MeteredBody, outputText: string, count: CountTokens, storedTokens: number): Promise<Usage>;
   /** Refuses what this endpoint cannot meter, with a GatewayError. */
   check?(body: MeteredBody): void;
-  /** Ids of what the upstream keeps of a whole answer. */
+  /** Ids under which the provider stores a whole answer and its parts. */
   resourceIds?(answer: unknown): readonly string[];
 }
 
@@ -99,7 +99,7 @@ export function saysError(answer: unknown): boolean {
 /** Letters, digits and signs that mean nothing in a path: such an id reaches no other path of an upstream. */
 const RESOURCE_ID = /^[A-Za-z0-9_][A-Za-z0-9_.~:-]{0,254}$/;
 
-/** Whether what an upstream made can be asked for by this id. */
+/** Whether what a provider stores can be asked for by this id. */
 export function isResourceId(id: string): boolean {
   return RESOURCE_ID.test(id);
 }

@@ -178,9 +178,9 @@ export function responsesOutputText(response: unknown): string {
     .join('');
 }
 
-/** Ids under which the provider keeps the response: its own, its items', and those of containers that ran its tools. */
+/** Ids under which the provider stores the response: its own, its items', and those of containers that ran its tools. */
 export function responsesResourceIds(response: unknown): string[] {
-  // Nothing is kept of what was not to be stored.
+  // The client asked that nothing be stored.
   if (!isObject(response) || response.store === false) return [];
   const ids = [response.id];
   for (const item of itemsOf(response)) {

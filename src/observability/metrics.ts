@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { DeliveryStatus } from '../book/book.ts';
 import { MICRO_PER_CREDIT, type Micro } from '../domain/credits.ts';
 import type { ErrorCode } from '../domain/errors.ts';
-import type { EndCode, Meters } from '../gateway/call-metrics.ts';
+import type { CallMetrics, EndCode } from '../gateway/call-metrics.ts';
 
 const MS_PER_S = 1_000;
 const DELIVERY_STATUSES: readonly DeliveryStatus[] = ['delivered', 'failed', 'timeout', 'blocked', 'unknown'];
@@ -14,7 +14,7 @@ const ADDED_BUCKETS_S = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 
  * The request path's metrics (specification section 7, "Operations"). Labels are bounded: paths of the endpoint table, codes of
  * the error table; never a key, an account, a model or a URL.
  */
-export class GatewayMeters implements Meters {
+export class PrometheusCallMetrics implements CallMetrics {
   readonly #requests: Counter<'endpoint' | 'code'>;
   readonly #upstream: Histogram;
   readonly #firstByte: Histogram;

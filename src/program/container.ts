@@ -17,13 +17,13 @@ import { CountryLookup } from '../gateway/country.ts';
 import { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { PipelineParts } from '../gateway/pipeline.ts';
 import { SpoolFolder } from '../gateway/request/spool/spool.ts';
-import { Objects } from '../gateway/resources/resource-ownership.ts';
+import { ResourceOwnership } from '../gateway/resources/resource-ownership.ts';
 import type { Tracing } from '../gateway/tracing.ts';
 import { UpstreamTransport } from '../gateway/upstream/transport.ts';
 import type { OpenLedger } from '../ledger/open-ledger.ts';
 import { TokenCounter } from '../metering/tokens/token-counter.ts';
 import { registerGauges } from '../observability/gauges.ts';
-import { GatewayMeters } from '../observability/metrics.ts';
+import { PrometheusCallMetrics } from '../observability/metrics.ts';
 import { readinessOf } from '../observability/readiness.ts';
 import { summedMetrics } from '../observability/workers-metrics.ts';
 import type { AppParts } from './app.ts';
@@ -59,9 +59,9 @@ export const TOKEN_COUNTER = token<TokenCounter>('TokenCounter');
 const METRICS = token<Registry>('Registry');
 export const SPOOLS = token<SpoolFolder>('SpoolFolder');
 export const APP_PARTS = token<AppParts>('AppParts');
-const METERS = token<GatewayMeters>('GatewayMeters');
+const CALL_METRICS = token<PrometheusCallMetrics>('PrometheusCallMetrics');
 const GATEKEEPER = token<Gatekeeper>('Gatekeeper');
-const OBJECTS = token<Objects>('Objects');
+const RESOURCE_OWNERSHIP = token<ResourceOwnership>('ResourceOwnership');
 const PIPELINE = token<PipelineParts>('PipelineParts');
 
 type Once = <T>(name: InjectionToken<T>, make: (c: DependencyContainer) => T) => void;
@@ -81,7 +81,7 @@ export function compose(opened: Opened): DependencyContainer {
     registerGauges(registry, { ...opened, spools: c.resolve(SPOOLS) });
     return registry;
   });
-  once(METERS, (c) => new GatewayMeters(c.resolve(METRICS)));
+  once(CALL_METRICS, (c) => new PrometheusCallMetrics(c.resolve(METRICS)));
   once(COUNTRIES, () => new CountryLookup({ log: logger, linkFolder: join(config.dataDir, 'countries') }));
   once(TOKEN_COUNTER, () => new TokenCounter({ log: logger }));
   once(TRANSPORT, () => new UpstreamTransport(config.limits));
@@ -93,7 +93,7 @@ export function compose(opened: Opened): DependencyContainer {
         log: logger,
         concurrency: ALERT_CONCURRENCY,
         ...config.alerts,
-        onOutcome: (status) => c.resolve(METERS).alertDelivered(status),
+        onOutcome: (status) => c.resolve(CALL_METRICS).alertDelivered(status),
       }),
   );
   registerCalls(once, opened);
@@ -130,20 +130,22 @@ function registerCalls(once: Once, opened: Opened): void {
       allowMissingOrigin: config.origins.allowMissing,
     });
   });
-  once(OBJECTS, () => new Objects({ book, log: logger, ledger, contextTokens: config.limits.contextTokens }));
+  once(
+    RESOURCE_OWNERSHIP,
+    () => new ResourceOwnership({ book, log: logger, ledger, contextTokens: config.limits.contextTokens }),
+  );
   once(PIPELINE, (c) => ({
     gatekeeper: c.resolve(GATEKEEPER),
     ledger,
     catalog: opened.catalog,
     transport: c.resolve(TRANSPORT),
-    objects: c.resolve(OBJECTS),
+    ownership: c.resolve(RESOURCE_OWNERSHIP),
     refunds: opened.ledger.refunds,
-    delivery: {
+    response: {
       ledger,
-      objects: c.resolve(OBJECTS),
       countTokens: (text: string) => c.resolve(TOKEN_COUNTER).count(text),
       requestTimeoutMs: config.limits.requestTimeoutMs,
-      meters: c.resolve(METERS),
+      metrics: c.resolve(CALL_METRICS),
       tracing: opened.tracing,
     },
     bounds: config.limits,

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { apiOf, refusalOf } from '../helper/api.ts';
 import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { startScriptedProvider } from '../helper/scripted-provider.ts';
 
 const world = await startGatewayInProcess(t);
 
@@ -40,7 +40,7 @@ t.test('the account is for keys that may manage only', async (t) => {
 
 t.test('credits held for a call in flight are shown, and given back when it ends', async (t) => {
   const mayEnd = Promise.withResolvers<undefined>();
-  const provider = await startDemoProvider({ behave: () => mayEnd.promise, record: true });
+  const provider = await startScriptedProvider({ behave: () => mayEnd.promise, record: true });
   t.teardown(() => provider.close());
   const slow = await startGatewayInProcess(t, { provider });
   const { key } = await slow.account({ credits: 10 });

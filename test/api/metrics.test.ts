@@ -4,7 +4,7 @@ import { openBook } from '../../src/book/open-book.ts';
 import { VERSION } from '../../src/config/version.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { registerGauges } from '../../src/observability/gauges.ts';
-import { GatewayMeters } from '../../src/observability/metrics.ts';
+import { PrometheusCallMetrics } from '../../src/observability/metrics.ts';
 import { ADMIN_TOKEN, type InProcessGateway, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 import { admissionOf, spend, startLedger } from '../helper/ledger.ts';
 import { startReceiver } from '../helper/receiver.ts';
@@ -161,7 +161,7 @@ test('calls that end in any way leave none in flight', async (t) => {
 
 test('what was never admitted, such as a question about a video, ends without having been in flight', async (t) => {
   const registry = new Registry();
-  new GatewayMeters(registry).ended('/v1/videos/{id}', 'ok', 1, 1, micro(0));
+  new PrometheusCallMetrics(registry).ended('/v1/videos/{id}', 'ok', 1, 1, micro(0));
   const metrics = seriesIn(await registry.metrics());
   t.equal(metrics.get('tollgate_calls_in_flight'), 0);
   t.equal(metrics.get('tollgate_upstream_seconds_count'), 1);
@@ -214,7 +214,7 @@ test('what several processes show becomes one by the rule of each metric', async
   const processes = [3, 5].map((bodies) => {
     const registry = new Registry();
     registerGauges(registry, { ledger: open, book, spools: { kept: { bodies, bytes: 0 } } });
-    new GatewayMeters(registry).refused('/v1/chat/completions', 'invalid_json');
+    new PrometheusCallMetrics(registry).refused('/v1/chat/completions', 'invalid_json');
     return registry.getMetricsAsJSON();
   });
   const together = AggregatorRegistry.aggregate(await Promise.all(processes));

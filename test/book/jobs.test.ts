@@ -1,6 +1,6 @@
 import { micro } from '../../src/domain/credits.ts';
-import type { Job, Kept } from '../../src/domain/ledger-entry.ts';
-import { entry, NOW, stored, TODAY } from '../helper/book-records.ts';
+import type { Job, JournalEntry, ResourceIds } from '../../src/domain/ledger-entry.ts';
+import { entries, entry, NOW, stored, TODAY } from '../helper/book-records.ts';
 import { eachBook } from '../helper/books.ts';
 
 const JOB: Job = { upstream: 'openai', id: 'video_1', kind: 'videos' };
@@ -11,7 +11,7 @@ eachBook('a charge brings its job into the book, once, as the account’s that p
   const charge = entry(accountId, { keyId: own.key.id, model: 'film', job: JOB });
   t.same((await book.post([charge])).results, ['posted']);
   t.same((await book.post([charge])).results, ['duplicate']);
-  t.same(await book.object(accountId, 'videos', 'video_1'), {
+  t.same(await book.resource(accountId, 'videos', 'video_1'), {
     ...JOB,
     accountId,
     keyId: own.key.id,
@@ -20,8 +20,8 @@ eachBook('a charge brings its job into the book, once, as the account’s that p
     createdAt: NOW,
     chargeId: charge.id,
   });
-  t.equal(await book.object(accountId, 'responses', 'video_1'), undefined, 'of another kind');
-  t.equal(await book.object(other.account.id, 'videos', 'video_1'), undefined, 'of another account');
+  t.equal(await book.resource(accountId, 'responses', 'video_1'), undefined, 'of another kind');
+  t.equal(await book.resource(other.account.id, 'videos', 'video_1'), undefined, 'of another account');
 });
 
 eachBook(
@@ -29,10 +29,10 @@ eachBook(
   async (t, book) => {
     const { account, key } = await stored(book);
     const ids = ['resp_1', 'msg_1'];
-    const kept: Kept = { upstream: 'openai', kind: 'responses', ids, tokens: [120, 20] };
+    const kept: ResourceIds = { upstream: 'openai', kind: 'responses', ids, tokens: [120, 20] };
     const charge = entry(account.id, { keyId: key.id, model: 'chat', kept });
     t.same((await book.post([charge])).results, ['posted']);
-    const found = await book.objects(account.id, 'openai', ids);
+    const found = await book.resources(account.id, 'openai', ids);
     t.same(
       new Map(found.map(({ id, tokens }) => [id, tokens])),
       new Map([
@@ -43,34 +43,28 @@ eachBook(
   },
 );
 
-eachBook('a job that was deleted stays deleted, also when its charge comes late', async (t, book) => {
+eachBook('a job that was deleted stays deleted, also when a charge brings it again', async (t, book) => {
   const { account, key } = await stored(book);
   const accountId = account.id;
-  const charge = entry(accountId, { keyId: key.id, model: 'film', job: JOB });
-  const noted = {
-    ...JOB,
-    accountId,
-    keyId: key.id,
-    model: 'film',
-    tokens: null,
-    createdAt: NOW,
-    chargeId: charge.id,
-  };
-  await book.rememberObjects([noted]);
-  await book.forgetObject(noted, NOW);
-  t.same((await book.post([charge])).results, ['posted']);
-  t.equal(await book.object(accountId, 'videos', 'video_1'), undefined);
-  t.same(await book.objects(accountId, 'openai', ['video_1']), []);
+  const charge = { keyId: key.id, model: 'film', job: JOB };
+  const [first, second] = entries(accountId, [charge, charge]);
+  await book.post([first as JournalEntry]);
+  await book.releaseResource({ ...JOB, accountId }, NOW);
+  t.same((await book.post([second as JournalEntry])).results, ['posted']);
+  t.equal(await book.resource(accountId, 'videos', 'video_1'), undefined);
+  t.same(await book.resources(accountId, 'openai', ['video_1']), []);
 });
 
 eachBook('of two jobs with one id, at two upstreams, the newer is the one', async (t, book) => {
   const { account, key } = await stored(book);
-  const noted = { ...JOB, accountId: account.id, keyId: key.id, model: 'film', tokens: null };
-  await book.rememberObjects([
-    { ...noted, createdAt: NOW + 1, upstream: 'b' },
-    { ...noted, createdAt: NOW, upstream: 'a' },
-  ]);
-  t.match(await book.object(account.id, 'videos', 'video_1'), { upstream: 'b' });
+  const charge = { keyId: key.id, model: 'film' };
+  await book.post(
+    entries(account.id, [
+      { ...charge, createdAt: NOW + 1, job: { ...JOB, upstream: 'b' } },
+      { ...charge, createdAt: NOW, job: { ...JOB, upstream: 'a' } },
+    ]),
+  );
+  t.match(await book.resource(account.id, 'videos', 'video_1'), { upstream: 'b' });
 });
 
 eachBook('a charge is told with the day it was booked to, and whether it was refunded', async (t, book) => {

@@ -52,7 +52,7 @@ async function askEverything(book: Book, accountId: number, keyId: number): Prom
   await book.queuedAlerts(100);
   await book.dueAlerts([accountId + 1], 100);
   await book.createTestAlert(accountId, micro(1), NOW);
-  await book.objects(accountId, 'openai', ['resp_1']);
+  await book.resources(accountId, 'openai', ['resp_1']);
   await book.updateKey(accountId, keyId, { name: 'other' }, NOW);
   await book.updateAccount(accountId, { isActive: true }, NOW);
   await book.published({ keys: [{ id: keyId, version: 2 }], accounts: [{ id: accountId, version: 2 }] });

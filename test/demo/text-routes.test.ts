@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
+import { startScriptedProvider } from '../helper/scripted-provider.ts';
 
 const ROUTES = [
   ['/v1/completions', { prompt: 'Hello' }],
@@ -12,7 +12,7 @@ const ROUTES = [
 
 for (const [path, body] of ROUTES) {
   test(`${path} answers the same to the same request, streamed or not`, async (t) => {
-    const { url, close } = await startDemoProvider();
+    const { url, close } = await startScriptedProvider();
     t.teardown(close);
     const ask = async (more: object = {}) => {
       const sent = JSON.stringify({ model: 'm', ...body, ...more });
@@ -26,7 +26,7 @@ for (const [path, body] of ROUTES) {
 }
 
 test('an answer is cut at its maximum, in each format', async (t) => {
-  const { url, close } = await startDemoProvider({ behave: () => ({ text: 'a long answer' }) });
+  const { url, close } = await startScriptedProvider({ behave: () => ({ text: 'a long answer' }) });
   t.teardown(close);
   const ask = async (path: string, body: object) =>
     (await fetch(`${url}${path}`, { method: 'POST', body: JSON.stringify({ model: 'm', ...body }) })).json();

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { test } from 'tap';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import type { Model } from '../../src/domain/catalog.ts';
 import { startGatewayInProcess, testCatalog } from '../helper/gateway-in-process.ts';
+import { startScriptedProvider } from '../helper/scripted-provider.ts';
 
 /** JSON as text, as odd as it may be: generated as it is written, so that what is expected needs no parser. */
 const space = fc.constantFrom('', '', ' ', '\n', '\t\r\n', '    ');
@@ -122,7 +122,7 @@ const shapes = fc.record({
 });
 
 test('what the gateway has no reason to change arrives as it was sent', async (t) => {
-  const provider = await startDemoProvider({ behave: () => ({ body: { ok: true } }) });
+  const provider = await startScriptedProvider({ behave: () => ({ body: { ok: true } }) });
   t.teardown(() => provider.close());
   const catalog = new Map(testCatalog(provider.url));
   const [text, anthropic] = [catalog.get('flat'), catalog.get('claude-flat')];

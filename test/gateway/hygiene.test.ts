@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { test } from 'tap';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { startGatewayInProcess, TEST_SERVER, testCatalog } from '../helper/gateway-in-process.ts';
+import { startScriptedProvider } from '../helper/scripted-provider.ts';
 import { TEST_CERTIFICATE } from '../helper/test-certificate.ts';
 
 /** Sends bytes as they are and reads the answer until the server closes or the text matches. */
@@ -73,7 +73,7 @@ test('the certificate of an upstream is verified', async (t) => {
   await once(server, 'listening');
   t.teardown(() => server.close());
   const { port } = server.address() as AddressInfo;
-  const provider = await startDemoProvider();
+  const provider = await startScriptedProvider();
   t.teardown(() => provider.close());
   const { chat, account } = await startGatewayInProcess(t, {
     provider,
@@ -86,7 +86,7 @@ test('the certificate of an upstream is verified', async (t) => {
 });
 
 test('a path prefix of an upstream is kept, and the query is passed on', async (t) => {
-  const provider = await startDemoProvider({ behave: () => ({ body: { ok: true } }), record: true });
+  const provider = await startScriptedProvider({ behave: () => ({ body: { ok: true } }), record: true });
   t.teardown(() => provider.close());
   const { url, account } = await startGatewayInProcess(t, {
     provider,

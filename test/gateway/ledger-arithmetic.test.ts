@@ -1,10 +1,9 @@
 import { type Test, test } from 'tap';
 import type { EntryView } from '../../src/api/views/entry-view.ts';
-import type { Behaviour, ReceivedRequest } from '../../src/demo/behaviour.ts';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import type { Model, Price } from '../../src/domain/catalog.ts';
 import type { Category } from '../../src/domain/key.ts';
 import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
+import type { Behaviour, ReceivedRequest } from '../helper/behaviour.ts';
 import {
   type InProcessGateway,
   startGatewayInProcess,
@@ -13,6 +12,7 @@ import {
 } from '../helper/gateway-in-process.ts';
 import { mp3Frames } from '../helper/media-gateway.ts';
 import { type PriceList, recomputed } from '../helper/price-list.ts';
+import { startScriptedProvider } from '../helper/scripted-provider.ts';
 
 /** Every unit has a price, each odd in its own way, so that none can be taken for another. */
 const PRICES: PriceList = {
@@ -38,7 +38,7 @@ async function start(
   t: Test,
   behave?: (request: ReceivedRequest) => Behaviour | undefined,
 ): Promise<InProcessGateway> {
-  const provider = await startDemoProvider({ record: true, ...(behave ? { behave } : {}) });
+  const provider = await startScriptedProvider({ record: true, ...(behave ? { behave } : {}) });
   t.teardown(() => provider.close());
   const base = testCatalog(provider.url);
   const [flat, claude] = [base.get('flat'), base.get('claude')];

@@ -1,10 +1,10 @@
 import { test } from 'tap';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { MAX_CREDITS } from '../../src/domain/credits.ts';
 import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
 import { checkRow, startScriptedGateway } from '../helper/broken-stream.ts';
 import { startGatewayInProcess, testCatalog } from '../helper/gateway-in-process.ts';
 import { lastCharge } from '../helper/last-charge.ts';
+import { startScriptedProvider } from '../helper/scripted-provider.ts';
 import { CHAT, MESSAGE, transcript } from '../helper/vendor-answers.ts';
 
 /** Reports that are none, as `[input, output]`; text is sent as JSON source. */
@@ -120,7 +120,7 @@ test('a report beyond the bound of the hold is believed: what the provider bills
 });
 
 test('a report that would cost more than can be written is none, and the hold is released', async (t) => {
-  const provider = await startDemoProvider({
+  const provider = await startScriptedProvider({
     behave: () => ({ usage: { prompt_tokens: 999_999_999, completion_tokens: 1 } }),
   });
   t.teardown(() => provider.close());

@@ -105,6 +105,23 @@ test('a stored response belongs to the account that made it, and is held by its 
   );
 });
 
+test('of an answer with very many parts, those can be named whose ids the journal has room for', async (t) => {
+  // 64 KiB: 1,024 ids of 64 bytes.
+  const idOf = (index: number) => `msg_${String(index).padStart(60, '0')}`;
+  const output = Array.from({ length: 1_100 }, (_, index) => ({
+    type: 'message',
+    id: idOf(index),
+    content: [],
+  }));
+  const body = { id: 'resp_1', status: 'completed', output, usage: USAGE };
+  const world = await startGatewayInProcess(t, { behave: () => ({ body }) });
+  const { key } = await world.account();
+  await (await post(world, key)).text();
+  const naming = (id: string) => post(world, key, { input: [{ type: 'item_reference', id }] });
+  t.equal((await naming(idOf(1_022))).status, 200);
+  t.equal((await naming(idOf(1_023))).status, 404);
+});
+
 test('conversations, prompts and files that no account made do not exist', async (t) => {
   const world = await startGatewayInProcess(t, { behave: () => undefined });
   const { key } = await world.account();

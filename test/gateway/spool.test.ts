@@ -3,7 +3,6 @@ import { open } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { priceFromCredits } from '../../src/domain/price.ts';
 import { Spool, SpoolFolder } from '../../src/gateway/request/spool/spool.ts';
 import { Upload } from '../../src/gateway/request/spool/upload.ts';
@@ -12,6 +11,7 @@ import { apiOf } from '../helper/api.ts';
 import { startGatewayInProcess, TEST_SERVER, testCatalog } from '../helper/gateway-in-process.ts';
 import { lastCharge } from '../helper/last-charge.ts';
 import { startMediaGateway } from '../helper/media-gateway.ts';
+import { startScriptedProvider } from '../helper/scripted-provider.ts';
 
 const LARGE = 'x'.repeat(1_500_000);
 const chatBody = (more: object) => JSON.stringify({ model: 'flat', messages: [], ...more });
@@ -168,7 +168,7 @@ test('what a large call used is estimated from its file where the upstream does 
 });
 
 test('so is one whose report no account could pay', async (t) => {
-  const provider = await startDemoProvider({
+  const provider = await startScriptedProvider({
     behave: () => ({ usage: { prompt_tokens: 1, completion_tokens: 999_999_999 }, text: 'one two' }),
   });
   t.teardown(() => provider.close());

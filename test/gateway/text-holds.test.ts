@@ -4,7 +4,7 @@ import type { Catalog } from '../../src/domain/catalog.ts';
 import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
 import { readJsonBody } from '../../src/gateway/request/json-body.ts';
-import { namedIds } from '../../src/gateway/resources/named-ids.ts';
+import { referencedIds } from '../../src/gateway/resources/referenced-ids.ts';
 import { testCatalog } from '../helper/gateway-in-process.ts';
 
 const BOUNDS = { imageTokens: 1_000, contextTokens: 100_000 };
@@ -119,6 +119,6 @@ test('a conversation nested very deep is walked without running out of stack', (
   const body = Buffer.from(`{"model":"tokens","input":[${deep}]}`);
   const read = readJsonBody(body, testCatalog('http://127.0.0.1'), endpoint);
   t.ok(endpoint.meter.hold(read, BOUNDS) > 0);
-  t.equal(namedIds(read.value).size, 0);
+  t.equal(referencedIds(read.value).size, 0);
   t.end();
 });

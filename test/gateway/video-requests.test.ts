@@ -1,8 +1,8 @@
 import { get } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { test } from 'tap';
-import type { Behaviour } from '../../src/demo/behaviour.ts';
 import { micro } from '../../src/domain/credits.ts';
+import type { Behaviour } from '../helper/behaviour.ts';
 import { codeOf, counted, create, made, PATH, scripted } from '../helper/films.ts';
 import { startMediaGateway } from '../helper/media-gateway.ts';
 

@@ -68,6 +68,11 @@ export function entry(accountId: number, given: Partial<JournalEntry> = {}): Jou
   };
 }
 
+/** Whether the book's ledger has the entry. */
+export async function hasEntry(book: Pick<Book, 'entriesAmong'>, id: string): Promise<boolean> {
+  return (await book.entriesAmong([id])).has(id);
+}
+
 /** The first entries of an account, each as `entry` makes it, whose seq and balance follow from those before it. */
 export function entries(accountId: number, given: readonly Partial<JournalEntry>[]): JournalEntry[] {
   let balance = 0;

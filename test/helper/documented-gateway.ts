@@ -1,8 +1,8 @@
 import type { Test } from 'tap';
 import { DEMO_URL } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { type InProcessGateway, startGatewayInProcess } from './gateway-in-process.ts';
+import { startScriptedProvider } from './scripted-provider.ts';
 
 const CONFIG = new URL('../../config/gateway.yaml', import.meta.url).pathname;
 /** Small, so that a body that is too large is quickly sent. */
@@ -13,7 +13,7 @@ const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
  * `x-provider` of a call says how the provider fails: `breaks`, `refuses` (the credential), `stalls` or `limits` (429).
  */
 export async function startDocumentedGateway(t: Test): Promise<InProcessGateway> {
-  const provider = await startDemoProvider({
+  const provider = await startScriptedProvider({
     behave: ({ headers }) => {
       switch (headers['x-provider']) {
         case 'breaks':

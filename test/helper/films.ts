@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { Behaviour, ReceivedRequest } from '../../src/demo/behaviour.ts';
+import type { Behaviour, ReceivedRequest } from './behaviour.ts';
 import type { MediaGateway } from './media-gateway.ts';
 
 export const PATH = '/v1/videos';

@@ -5,15 +5,15 @@ import { pino } from 'pino';
 import type { Test } from 'tap';
 import { newWebhookSecret } from '../../src/alerts/sign.ts';
 import type { Config } from '../../src/config/config.ts';
-import type { Behaviour, ReceivedRequest } from '../../src/demo/behaviour.ts';
-import { type DemoProvider, startDemoProvider } from '../../src/demo/demo-provider.ts';
 import type { Model } from '../../src/domain/catalog.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { KeySettings } from '../../src/domain/key.ts';
 import { newKeyValue } from '../../src/domain/key-value.ts';
 import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
 import { type Served, serve } from '../../src/program/serve.ts';
+import type { Behaviour, ReceivedRequest } from './behaviour.ts';
 import { OPEN_KEY } from './open-key.ts';
+import { type ScriptedProvider, startScriptedProvider } from './scripted-provider.ts';
 
 export const ADMIN_TOKEN = 'admin-token-for-tests';
 
@@ -35,7 +35,7 @@ export interface TestAccount {
 }
 
 export interface InProcessGateway extends Served {
-  readonly provider: DemoProvider;
+  readonly provider: ScriptedProvider;
   /** An account with one key. Credits in whole credits. */
   account(options?: {
     credits?: number;
@@ -141,13 +141,13 @@ export async function startGatewayInProcess(
   options: {
     behave?: (request: ReceivedRequest) => Behaviour | undefined;
     config?: Partial<Config>;
-    provider?: DemoProvider;
+    provider?: ScriptedProvider;
     dataDir?: string;
   } = {},
 ): Promise<InProcessGateway> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'tollgate-'));
   const provider =
-    options.provider ?? (await startDemoProvider(options.behave ? { behave: options.behave } : {}));
+    options.provider ?? (await startScriptedProvider(options.behave ? { behave: options.behave } : {}));
   const served = await serve(
     testConfig(dataDir, provider.url, options.config),
     pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),

@@ -1,17 +1,17 @@
 import { t as ofFile, type Test } from 'tap';
 import type { Config } from '../../src/config/config.ts';
-import type { Behaviour, ReceivedRequest } from '../../src/demo/behaviour.ts';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import type { Model, Price } from '../../src/domain/catalog.ts';
 import type { Category } from '../../src/domain/key.ts';
 import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
 import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
+import type { Behaviour, ReceivedRequest } from './behaviour.ts';
 import {
   type InProcessGateway,
   startGatewayInProcess,
   type TestAccount,
   testCatalog,
 } from './gateway-in-process.ts';
+import { startScriptedProvider } from './scripted-provider.ts';
 
 export interface MediaGateway extends InProcessGateway {
   post(
@@ -36,7 +36,7 @@ export async function startMediaGateway(
   behave: (request: ReceivedRequest) => Behaviour | undefined = () => undefined,
   config: Partial<Config> = {},
 ): Promise<MediaGateway> {
-  const provider = await startDemoProvider({ behave });
+  const provider = await startScriptedProvider({ behave });
   t.teardown(() => provider.close());
   const catalog = mediaCatalog(provider.url);
   return withMedia(await startGatewayInProcess(t, { provider, config: { ...config, catalog } }));
@@ -53,7 +53,7 @@ export async function shareMediaGateway(
   t: Test,
   behave: (request: ReceivedRequest) => Behaviour | undefined = () => undefined,
 ): Promise<MediaGateway> {
-  const provider = await startDemoProvider({ behave });
+  const provider = await startScriptedProvider({ behave });
   t.teardown(() => provider.close());
   const catalog = mediaCatalog(provider.url);
   shared ??= startGatewayInProcess(ofFile, { config: { catalog } });

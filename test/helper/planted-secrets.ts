@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import type { Test } from 'tap';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { newKeyValue } from '../../src/domain/key-value.ts';
 import { type GatewayProcess, makePlace } from './gateway-process.ts';
 import { sendRaw } from './raw-http.ts';
+import { startScriptedProvider } from './scripted-provider.ts';
 import type { Place } from './secrets.ts';
 import { until } from './until.ts';
 
@@ -183,7 +183,7 @@ export async function drive(
 }
 
 export async function startUpstream(t: Test) {
-  const provider = await startDemoProvider({
+  const provider = await startScriptedProvider({
     record: true,
     behave: ({ body }) => {
       const { model } = JSON.parse(body.toString()) as { model: string };

@@ -1,5 +1,5 @@
-import type { Behaviour } from '../../src/demo/behaviour.ts';
 import type { Usage } from '../../src/domain/ledger-entry.ts';
+import type { Behaviour } from './behaviour.ts';
 import { silentWav } from './media-gateway.ts';
 
 /** Answers shaped as the vendors' references and the types of their SDKs have them, and what they come to. */

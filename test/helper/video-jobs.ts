@@ -1,10 +1,10 @@
 import type { Test } from 'tap';
-import type { ReceivedRequest } from '../../src/demo/behaviour.ts';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
+import type { ReceivedRequest } from './behaviour.ts';
 import { type GatewayProcess, makePlace, type Place } from './gateway-process.ts';
 import { balanceOf, ledgerOf, type Owner, sumOf } from './owner.ts';
 import { createDatabase } from './postgres.ts';
 import { startRedis } from './redis-process.ts';
+import { startScriptedProvider } from './scripted-provider.ts';
 import { until } from './until.ts';
 
 /** The model `film`, 0.5 credits a second, for the config file of a place. */
@@ -13,7 +13,7 @@ const PATH = '/v1/videos';
 
 /** Every job that is asked for has failed. */
 export async function startFailing(t: Test): Promise<string> {
-  const provider = await startDemoProvider({
+  const provider = await startScriptedProvider({
     behave: ({ method, url }: ReceivedRequest) =>
       method === 'GET'
         ? { body: { id: url.split('/').at(-1), object: 'video', status: 'failed' } }

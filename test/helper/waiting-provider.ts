@@ -1,10 +1,10 @@
 import type { Test } from 'tap';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
+import { startScriptedProvider } from './scripted-provider.ts';
 
 /** A provider that holds back the answer to a body with `wait` in it until it is let go. */
 export async function startWaitingProvider(t: Test) {
   const gate = Promise.withResolvers<void>();
-  const provider = await startDemoProvider({
+  const provider = await startScriptedProvider({
     behave: async ({ body }) => {
       if (body.includes('wait')) await gate.promise;
       return undefined;

@@ -1,9 +1,9 @@
 import { test } from 'tap';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { apiOf } from '../helper/api.ts';
 import { makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
 import { startRedis } from '../helper/redis-process.ts';
+import { startScriptedProvider } from '../helper/scripted-provider.ts';
 import { mountSmallDisk, whyNoSmallDisk } from '../helper/small-disk.ts';
 import { until } from '../helper/until.ts';
 
@@ -13,7 +13,7 @@ test('with the disk of the book full calls go on, management is 503, and all is 
   skip,
 }, async (t) => {
   const disk = mountSmallDisk(t, 4);
-  const [redis, provider] = await Promise.all([startRedis(t), startDemoProvider()]);
+  const [redis, provider] = await Promise.all([startRedis(t), startScriptedProvider({ record: true })]);
   t.teardown(() => provider.close());
   const place = makePlace(t, provider.url, { REDIS_URL: redis.url, TOLLGATE_DATA: disk.folder });
   const gateway = await startGatewayProcess(t, place);
@@ -48,7 +48,7 @@ test('with the disk of Redis full calls are 503, none is free, and they go on on
   skip,
 }, async (t) => {
   const disk = mountSmallDisk(t, 4);
-  const provider = await startDemoProvider();
+  const provider = await startScriptedProvider({ record: true });
   t.teardown(() => provider.close());
   const redis = await startRedis(t, { dir: disk.folder });
   const gateway = await startGatewayProcess(t, makePlace(t, provider.url, { REDIS_URL: redis.url }));

@@ -1,13 +1,13 @@
 import { pino } from 'pino';
 import { test } from 'tap';
 import { openBook } from '../../src/book/open-book.ts';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { call, callAgent, type EndedCall } from '../helper/ended-calls.ts';
 import { makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
 import { createDatabase } from '../helper/postgres.ts';
 import { startRedis } from '../helper/redis-process.ts';
+import { startScriptedProvider } from '../helper/scripted-provider.ts';
 import { until } from '../helper/until.ts';
 
 const CLIENTS = 24;
@@ -15,7 +15,7 @@ const CLIENTS = 24;
 for (const stream of [false, true]) {
   const kind = stream ? 'a stream' : 'an answer';
   test(`a gateway killed in the instant after ${kind} ended has charged it, once`, async (t) => {
-    const provider = await startDemoProvider();
+    const provider = await startScriptedProvider();
     t.teardown(() => provider.close());
     const place = makePlace(t, provider.url);
     let gateway = await startGatewayProcess(t, place);
@@ -59,7 +59,7 @@ test('holds of calls that were in flight outlive their gateway until they expire
   const [redis, databaseUrl, provider] = await Promise.all([
     startRedis(t),
     createDatabase(),
-    startDemoProvider({ behave: () => ({ stallAfter: 'nothing' }) }),
+    startScriptedProvider({ behave: () => ({ stallAfter: 'nothing' }) }),
   ]);
   t.teardown(() => provider.close());
   const place = makePlace(t, provider.url, { REDIS_URL: redis.url, DATABASE_URL: databaseUrl });

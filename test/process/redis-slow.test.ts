@@ -1,14 +1,17 @@
 import { type Test, test } from 'tap';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
 import { startRedis } from '../helper/redis-process.ts';
+import { startScriptedProvider } from '../helper/scripted-provider.ts';
 import { startTcpProxy } from '../helper/tcp-proxy.ts';
 import { until } from '../helper/until.ts';
 
 async function startGatewayOnProxiedRedis(t: Test, waitingCalls: number) {
   const redis = await startRedis(t);
-  const [proxy, provider] = await Promise.all([startTcpProxy(t, redis.port), startDemoProvider()]);
+  const [proxy, provider] = await Promise.all([
+    startTcpProxy(t, redis.port),
+    startScriptedProvider({ record: true }),
+  ]);
   t.teardown(() => provider.close());
   const env = { REDIS_URL: `redis://127.0.0.1:${proxy.port}` };
   const place = makePlace(t, provider.url, env, `limits: { waitingCalls: ${waitingCalls} }\n`);

@@ -1,17 +1,17 @@
 import { test } from 'tap';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { startBalancer } from '../helper/balancer.ts';
 import { type GatewayProcess, makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
 import { createDatabase } from '../helper/postgres.ts';
 import { startRedis } from '../helper/redis-process.ts';
+import { startScriptedProvider } from '../helper/scripted-provider.ts';
 import { until } from '../helper/until.ts';
 
 test('gateways restarted one after the other behind a load balancer fail no call and break no stream', async (t) => {
   const [redis, DATABASE_URL, provider, balancer] = await Promise.all([
     startRedis(t),
     createDatabase(),
-    startDemoProvider({
+    startScriptedProvider({
       behave: ({ body }) => (body.includes('"stream":true') ? { chunks: 30, intervalMs: 50 } : undefined),
     }),
     startBalancer(t),
@@ -70,7 +70,7 @@ test('gateways restarted one after the other behind a load balancer fail no call
 });
 
 test('a gateway that is told to stop is not ready at once, and asks for connections to be closed', async (t) => {
-  const provider = await startDemoProvider();
+  const provider = await startScriptedProvider();
   t.teardown(() => provider.close());
   const gateway = await startGatewayProcess(t, makePlace(t, provider.url, { DRAIN_DELAY_MS: '5000' }));
   const owner = await makeOwner(gateway, 10);

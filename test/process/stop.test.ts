@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { journalRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { serversOn } from '../../src/redis-server/leftover.ts';
 import { socketPathFor } from '../../src/redis-server/socket.ts';
@@ -14,6 +13,7 @@ import {
 } from '../helper/gateway-process.ts';
 import { balanceOf, ledgerOf, makeOwner, type Owner, sumOf } from '../helper/owner.ts';
 import { startRedis } from '../helper/redis-process.ts';
+import { startScriptedProvider } from '../helper/scripted-provider.ts';
 import { until } from '../helper/until.ts';
 import { startWaitingProvider } from '../helper/waiting-provider.ts';
 
@@ -23,7 +23,7 @@ const isGone = ({ dataDir }: Place) =>
   });
 
 test('a stream in flight at SIGTERM is finished and charged, and the private Redis goes with the gateway', async (t) => {
-  const provider = await startDemoProvider({ behave: () => ({ chunks: 40, intervalMs: 25 }) });
+  const provider = await startScriptedProvider({ behave: () => ({ chunks: 40, intervalMs: 25 }) });
   t.teardown(() => provider.close());
   const place = makePlace(t, provider.url);
   const gateway = await startGatewayProcess(t, place);
@@ -88,7 +88,7 @@ for (const [how, end] of [
   ['kill', (gateway: GatewayProcess) => gateway.kill()],
 ] as const) {
   test(`balances, keys and ledger are there after a ${how} and a start`, async (t) => {
-    const provider = await startDemoProvider();
+    const provider = await startScriptedProvider();
     t.teardown(() => provider.close());
     const place = makePlace(t, provider.url);
     const first = await startGatewayProcess(t, place);

@@ -1,4 +1,4 @@
-import type { Behaviour } from '../../src/demo/behaviour.ts';
+import type { Behaviour } from '../helper/behaviour.ts';
 import type { Leaving } from './client.ts';
 import type { History } from './history.ts';
 import type { CallModel, KeyModel } from './model.ts';

@@ -1,6 +1,6 @@
-import type { Behaviour, ReceivedRequest } from '../../src/demo/behaviour.ts';
-import { startDemoProvider } from '../../src/demo/demo-provider.ts';
+import type { Behaviour, ReceivedRequest } from '../helper/behaviour.ts';
 import type { Scope } from '../helper/scope.ts';
+import { startScriptedProvider } from '../helper/scripted-provider.ts';
 
 /** Which call it is, and how it is to be answered: headers that the gateway passes on. */
 export const CALL_HEADER = 'x-torture-call';
@@ -27,7 +27,7 @@ export async function startUpstream(
     const told = headers[BEHAVIOUR_HEADER];
     return typeof told === 'string' ? (JSON.parse(told) as Behaviour) : undefined;
   };
-  const provider = await startDemoProvider({ behave, record: false });
+  const provider = await startScriptedProvider({ behave, record: false });
   scope.teardown(() => provider.close());
   return { url: provider.url, reached };
 }

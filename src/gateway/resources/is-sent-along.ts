@@ -30,7 +30,7 @@ const LABELS: ReadonlySet<string> = new Set([
   'created_by',
 ]);
 
-/** Whether an item comes with its content, so that its id is a label and no reference to what a provider keeps. */
+/** Whether an item comes with its content, so that its id is a label and no reference to what a provider stores. */
 export function isSentAlong(item: Readonly<Record<string, unknown>>): boolean {
   // OpenAI reads an item without a type as a message.
   const type = item.type ?? 'message';

@@ -1,34 +1,34 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { StoredObject } from '../../book/book.ts';
+import type { ProviderResource } from '../../book/book.ts';
 import type { Catalog, Upstream } from '../../domain/catalog.ts';
 import { micro } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { type CompiledKey, modelRefusalOf } from '../../domain/rules.ts';
-import type { EndCode, Meters } from '../call-metrics.ts';
+import type { CallMetrics, EndCode } from '../call-metrics.ts';
 import type { Endpoint } from '../endpoints.ts';
 import type { Gatekeeper } from '../gatekeeper.ts';
 import { ContentRelay } from '../response/content-relay.ts';
-import { kindOf } from '../settle.ts';
+import { resourceKind } from '../settle.ts';
 import { ask, type Question, send, type WholeAnswer } from '../upstream/ask.ts';
 import { Exchange } from '../upstream/exchange.ts';
 import { failureOf, RequestTimeout, unfitStatus } from '../upstream/failure.ts';
 import { clientHeaders } from '../upstream/headers.ts';
 import type { UpstreamTransport } from '../upstream/transport.ts';
-import type { Objects } from './resource-ownership.ts';
+import type { ResourceOwnership } from './resource-ownership.ts';
 
 export interface JobRouteParts {
   readonly gatekeeper: Gatekeeper;
   readonly catalog: () => Catalog;
-  readonly objects: Objects;
+  readonly ownership: ResourceOwnership;
   readonly refunds: { refund(accountId: number, chargeId: string): Promise<void> };
   readonly transport: UpstreamTransport;
-  readonly meters: Meters;
+  readonly metrics: CallMetrics;
   readonly requestTimeoutMs: number;
 }
 
 /** A job that the key may ask for, and where it runs. */
 interface OwnJob {
-  readonly object: StoredObject;
+  readonly resource: ProviderResource;
   readonly upstream: Upstream;
 }
 
@@ -59,16 +59,16 @@ export class JobRequest {
 
   /** Steps 2 and 3. Throws GatewayError. */
   async job(): Promise<OwnJob> {
-    const { objects, catalog } = this.#parts;
+    const { ownership, catalog } = this.#parts;
     const { asker, params } = this.#request;
     if (!asker) throw new Error('a job is asked for by nobody');
-    const object = await objects.owned(asker.key, kindOf(this.#endpoint), params.id);
+    const resource = await ownership.ownedBy(asker.key, resourceKind(this.#endpoint), params.id);
     const { category } = this.#endpoint;
-    const refusal = modelRefusalOf(asker, { slug: object.model, category });
+    const refusal = modelRefusalOf(asker, { slug: resource.model, category });
     if (refusal) throw refusal;
     // The model may have gone from the catalog, or have moved: the job is where it was made.
     for (const { upstream } of catalog().values())
-      if (upstream.name === object.upstream) return { object, upstream };
+      if (upstream.name === resource.upstream) return { resource, upstream };
     throw new GatewayError('object_not_found', 'The provider of this job is not configured here any more.');
   }
 
@@ -88,9 +88,9 @@ export class JobRequest {
   }
 
   /** Rejects, so that the client asks again, where it cannot be told whether the charge was given back. */
-  async refundIfFailed({ object }: OwnJob, answer: WholeAnswer): Promise<void> {
-    if (object.chargeId === undefined || !isGood(answer) || jsonOf(answer)?.status !== 'failed') return;
-    await this.#parts.refunds.refund(object.accountId, object.chargeId);
+  async refundIfFailed({ resource }: OwnJob, answer: WholeAnswer): Promise<void> {
+    if (resource.chargeId === undefined || !isGood(answer) || jsonOf(answer)?.status !== 'failed') return;
+    await this.#parts.refunds.refund(resource.accountId, resource.chargeId);
   }
 
   answer({ status, headers, body }: WholeAnswer, label: string): FastifyReply {
@@ -133,10 +133,10 @@ export class JobRequest {
     return promise;
   }
 
-  #question(method: Question['method'], { object, upstream }: OwnJob, suffix: string): Question {
+  #question(method: Question['method'], { resource, upstream }: OwnJob, suffix: string): Question {
     const { url, headers } = this.#request;
     const query = url.indexOf('?');
-    const path = `${this.#endpoint.path}/${object.id}${suffix}${query < 0 ? '' : url.slice(query)}`;
+    const path = `${this.#endpoint.path}/${resource.id}${suffix}${query < 0 ? '' : url.slice(query)}`;
     return { upstream, method, path, headers };
   }
 
@@ -151,7 +151,7 @@ export class JobRequest {
 
   #ended(label: string, code: EndCode): void {
     const addedMs = performance.now() - this.#startedAt - this.#upstreamMs;
-    this.#parts.meters.ended(label, code, this.#upstreamMs, addedMs, micro(0));
+    this.#parts.metrics.ended(label, code, this.#upstreamMs, addedMs, micro(0));
   }
 }
 

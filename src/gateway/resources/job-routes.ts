@@ -30,7 +30,7 @@ export function jobRoutes(app: FastifyInstance, parts: JobRouteParts): void {
 }
 
 function routesOf(app: FastifyInstance, parts: JobRouteParts, endpoint: Endpoint): void {
-  const { meters } = parts;
+  const { metrics } = parts;
   const one = `${endpoint.path}/:id`;
   const options = (label: string) => ({
     exposeHeadRoute: false,
@@ -38,8 +38,8 @@ function routesOf(app: FastifyInstance, parts: JobRouteParts, endpoint: Endpoint
       request.asker = await parts.gatekeeper.authorise(request);
     },
     onError: async (_request: FastifyRequest, { raw }: FastifyReply, error: Error) => {
-      if (raw.destroyed) meters.ended(label, 'client_left', 0, 0, micro(0));
-      else meters.refused(label, refusalFrom(error).code);
+      if (raw.destroyed) metrics.ended(label, 'client_left', 0, 0, micro(0));
+      else metrics.refused(label, refusalFrom(error).code);
     },
   });
   const asking = (request: AskRequest, reply: FastifyReply) =>
@@ -61,7 +61,7 @@ function routesOf(app: FastifyInstance, parts: JobRouteParts, endpoint: Endpoint
     if (!isGood(state) && state.status !== 404) return it.answer(state, labelOf(one));
     await it.refundIfFailed(job, state);
     const answer = await it.ask('DELETE', job);
-    if (isDeleted(answer)) await parts.objects.forget(job.object);
+    if (isDeleted(answer)) await parts.ownership.release(job.resource);
     return it.answer(answer, labelOf(one));
   });
 

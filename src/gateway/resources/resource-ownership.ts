@@ -1,22 +1,21 @@
-import type { Book, StoredObject } from '../../book/book.ts';
-import { keptObjects } from '../../book/objects.ts';
+import { type Book, BookUnavailable, type ProviderResource } from '../../book/book.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { KeyRecord } from '../../domain/key.ts';
-import type { Usage } from '../../domain/ledger-entry.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Log } from '../../log/log.ts';
 import { isResourceId } from '../../metering/meter.ts';
-import type { ReadCall } from '../call.ts';
 import type { CallBody } from '../request/call-body.ts';
-import { keptBy } from '../settle.ts';
 
-/** An answer waits no longer than this for the book to note what was made. */
-const REMEMBER_WITHIN_MS = 2_000;
+/**
+ * A call that names what the book does not have waits no longer than this for the journal to be in the book; it takes 6 to
+ * 24 ms where nothing is amiss.
+ */
+const FLUSH_WITHIN_MS = 2_000;
 /** More ids than a request can name in earnest. */
 const MAX_NAMED = 10_000;
 
-/** Which account what upstreams keep belongs to (specification section 4): for any other account it does not exist. */
-export class Objects {
+/** Which account owns what a provider stores (specification section 4): for any other account it does not exist. */
+export class ResourceOwnership {
   readonly #book: Book;
   readonly #log: Log;
   readonly #ledger: Pick<Ledger, 'flush'>;
@@ -30,8 +29,9 @@ export class Objects {
   }
 
   /**
-   * Tokens that stand behind the ids that a request names, each with the member in which it does. Throws 404 `object_not_found` where one of them is not the
-   * account's own at the upstream of the model, whoever's it is; BookUnavailable where that cannot be found out.
+   * Tokens that stand behind the ids that a request names, each with the member in which it does. Throws 404
+   * `object_not_found` where one of them is not the account's own at the upstream of the model, whoever's it is;
+   * BookUnavailable where that cannot be found out.
    */
   async tokensBehind(
     named: ReadonlyMap<string, string>,
@@ -45,8 +45,8 @@ export class Objects {
     const byId = await this.#named(accountId, body.model.upstream.name, known);
     let tokens = 0;
     for (const [id, member] of named) {
-      const object = byId.get(id);
-      if (!object) {
+      const resource = byId.get(id);
+      if (!resource) {
         throw new GatewayError(
           'object_not_found',
           `There is no ${JSON.stringify(id.slice(0, 100))} of this account. Only what was made with this account, at the ` +
@@ -54,7 +54,7 @@ export class Objects {
           member.slice(0, 100),
         );
       }
-      tokens += object.tokens ?? this.#contextTokens;
+      tokens += resource.tokens ?? this.#contextTokens;
     }
     return tokens;
   }
@@ -63,7 +63,11 @@ export class Objects {
    * The account's own of that kind. Throws 404 `object_not_found` where it has none, whoever else has; BookUnavailable
    * where that cannot be found out.
    */
-  async owned({ accountId }: Pick<KeyRecord, 'accountId'>, kind: string, id: string): Promise<StoredObject> {
+  async ownedBy(
+    { accountId }: Pick<KeyRecord, 'accountId'>,
+    kind: string,
+    id: string,
+  ): Promise<ProviderResource> {
     const found = isResourceId(id) ? await this.#find(accountId, kind, id) : undefined;
     if (found) return found;
     throw new GatewayError(
@@ -72,64 +76,43 @@ export class Objects {
     );
   }
 
-  /** Where the book was away as an answer went out, what it made comes with its charge: the journal may still have it. */
   async #named(
     accountId: number,
     upstream: string,
     ids: readonly string[],
-  ): Promise<Map<string, StoredObject>> {
+  ): Promise<Map<string, ProviderResource>> {
     const find = async () => {
-      const found = await this.#book.objects(accountId, upstream, ids);
-      return new Map(found.map((object) => [object.id, object]));
+      const found = await this.#book.resources(accountId, upstream, ids);
+      return new Map(found.map((resource) => [resource.id, resource]));
     };
     const byId = await find();
     if (byId.size === new Set(ids).size) return byId;
-    await this.#ledger.flush(accountId);
-    return await find();
+    return await this.#afterFlush(accountId, find, (later) => later.size === new Set(ids).size);
   }
 
-  /** The same for a job. */
-  async #find(accountId: number, kind: string, id: string): Promise<StoredObject | undefined> {
-    const found = await this.#book.object(accountId, kind, id);
-    if (found) return found;
-    await this.#ledger.flush(accountId);
-    return await this.#book.object(accountId, kind, id);
-  }
-
-  /** It was deleted at its upstream. Never rejects: what the book still has then is answered by the upstream, with 404. */
-  async forget(object: StoredObject): Promise<void> {
-    try {
-      await this.#book.forgetObject(object, Date.now());
-    } catch (error) {
-      this.#log.warn({ err: error, object: object.id }, 'what an upstream deleted could not be forgotten');
-    }
+  async #find(accountId: number, kind: string, id: string): Promise<ProviderResource | undefined> {
+    const find = () => this.#book.resource(accountId, kind, id);
+    return (await find()) ?? (await this.#afterFlush(accountId, find, (later) => later !== undefined));
   }
 
   /**
-   * Notes what the upstream keeps of an answer; resolves when that is durable, and never rejects: an answer is not
-   * withheld because the book is away. What could not be noted comes with the charge (see settle.ts).
-   * `usage` undefined: not reported.
+   * Looks again once the book has the account's journal, because ids come into the book with the charge of the answer
+   * that they are of. Throws BookUnavailable where that takes too long and it is still not all there: the client is told
+   * to ask again, and not that its own response does not exist.
    */
-  async remember(call: ReadCall, ids: readonly string[], usage: Usage | undefined): Promise<void> {
-    const { body, compiled } = call;
-    const objects = keptObjects(keptBy(call.endpoint, body, ids, usage), {
-      accountId: compiled.key.accountId,
-      keyId: compiled.key.id,
-      model: body.model.slug,
-      createdAt: Date.now(),
-      chargeId: call.requestId,
-    });
-    const late = Promise.withResolvers<never>();
-    const timer = setTimeout(
-      () => late.reject(new Error('the book did not answer in time')),
-      REMEMBER_WITHIN_MS,
-    );
+  async #afterFlush<T>(accountId: number, find: () => Promise<T>, isAll: (found: T) => boolean): Promise<T> {
+    const isFlushed = await this.#ledger.flush(accountId, FLUSH_WITHIN_MS);
+    const found = await find();
+    if (!isFlushed && !isAll(found)) throw new BookUnavailable('the journal is not in the book yet');
+    return found;
+  }
+
+  /** It was deleted at its upstream. Never rejects: what the book still has then is answered by the upstream, with 404. */
+  async release(resource: ProviderResource): Promise<void> {
     try {
-      await Promise.race([this.#book.rememberObjects(objects), late.promise]);
+      await this.#book.releaseResource(resource, Date.now());
     } catch (error) {
-      this.#log.warn({ err: error, reqId: call.requestId }, 'what an upstream keeps could not be noted');
-    } finally {
-      clearTimeout(timer);
+      this.#log.warn({ err: error, resource: resource.id }, 'what an upstream deleted could not be released');
     }
   }
 }

@@ -6,7 +6,7 @@ import type { Exchange, UpstreamAnswer } from '../upstream/exchange.ts';
 
 /** What a relay knows of an answer when it ends, whole or not. */
 export interface Reading {
-  /** Undefined: not reported, to be estimated from `written`. */
+  /** Undefined: not reported, to be estimated from `outputText`. */
   readonly usage: Usage | undefined;
   /** Estimates the usage from what was sent and received until now. */
   estimate(): Promise<Usage>;
@@ -14,7 +14,7 @@ export interface Reading {
   readonly failed?: boolean;
   /** It failed before anything was made: nothing is charged. */
   readonly free?: boolean;
-  /** Ids of what the upstream keeps of the answer. */
+  /** Ids under which the provider stores the answer and its parts. */
   readonly resourceIds?: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export interface Recipient {
   hijack(): void;
   /**
    * The upstream's answer has ended as it should. `finish` gets the charge and writes what is left of the answer,
-   * once the settle is on the wire and what the upstream keeps is in the book. `reading` undefined: nothing is charged.
+   * once the settle is on the wire. `reading` undefined: nothing is charged.
    */
   complete(status: number, reading: Reading | undefined, finish: (charge: string) => void): void;
   /** The upstream broke off within its answer; the client must see that, if it has seen anything. */

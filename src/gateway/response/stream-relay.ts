@@ -46,7 +46,7 @@ export class StreamRelay implements AnswerSink {
     this.#parts = new PartWriter(raw, () => recipient.exchange.resume());
   }
 
-  /** Undefined before the first byte: a call of which nothing came is not charged. `written`: default all until now. */
+  /** Undefined before the first byte: a call of which nothing came is not charged. `outputText`: default all until now. */
   reading(outputText?: string): Reading | undefined {
     if (!this.#received) return undefined;
     const { call, countTokens } = this.#recipient;

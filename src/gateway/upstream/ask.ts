@@ -10,7 +10,7 @@ import { EXCHANGE, type UpstreamTransport } from './transport.ts';
 /** Answers about a job are a few hundred bytes; a prompt of 32,000 characters may stand in them. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** A request without a body about something that an upstream keeps. */
+/** A request without a body about something that a provider stores. */
 export interface Question {
   readonly upstream: Upstream;
   readonly method: 'GET' | 'DELETE';

@@ -3,7 +3,7 @@ import type { Exchange } from './exchange.ts';
 
 /** Idle connections kept for one upstream; more were open at once, but seldom are again. */
 const KEPT_IDLE = 512;
-/** Longer than an answer is read on for its usage when its client has left (delivery.ts). */
+/** Longer than an answer is read on for its usage when its client has left (response-lifecycle.ts). */
 const CLOSE_WITHIN_MS = 2_500;
 
 export interface ConnectionOptions {

@@ -30,6 +30,8 @@ interface Settlement {
   readonly draft: EntryDraft;
   /** Redis has no hold of it: journal and book tell whether the charge stands. */
   lost: boolean;
+  /** Resolved once the entry is in the journal or in the book; made when somebody waits for it. */
+  journalled?: PromiseWithResolvers<void> | undefined;
 }
 
 /**
@@ -50,6 +52,8 @@ export class Settler {
   readonly #unanswered: UnansweredAdmissions;
   readonly #replayBuffer = new ReplayBuffer();
   readonly #failed = new Map<string, Settlement>();
+  /** Settlements whose entry is not known to be in the journal or in the book. */
+  readonly #unwritten = new Set<Settlement>();
   #sent = 0;
   #timer: NodeJS.Timeout | undefined;
   #idle: (() => void)[] = [];
@@ -80,8 +84,21 @@ export class Settler {
   }
 
   settle(epoch: number, draft: EntryDraft, onWire: () => void): void {
-    this.#send({ epoch, draft, lost: false });
+    const settlement: Settlement = { epoch, draft, lost: false, journalled: undefined };
+    this.#unwritten.add(settlement);
+    this.#send(settlement);
     this.#writer.afterWrite(onWire);
+  }
+
+  /** Resolves once all that this gateway has settled for the account until now is in the journal or in the book. */
+  async journalled(accountId: number): Promise<void> {
+    const open = [...this.#unwritten].filter(({ draft }) => draft.accountId === accountId);
+    await Promise.all(
+      open.map((settlement) => {
+        settlement.journalled ??= Promise.withResolvers();
+        return settlement.journalled.promise;
+      }),
+    );
   }
 
   /** Waits until every settlement is answered, `deadlineMs` at most; false: some are not, their holds will expire. */
@@ -206,7 +223,10 @@ export class Settler {
     const { draft } = settlement;
     const { accountId } = draft;
     const bucket = bucketOf(accountId);
-    if ((await this.#drain.entriesAmong(bucket, [draft.id])).has(draft.id)) return;
+    if ((await this.#drain.entriesAmong(bucket, [draft.id])).has(draft.id)) {
+      this.#written(settlement);
+      return;
+    }
     const starts = periodStarts(draft.createdAt);
     const [reply] = await this.#background.apply(
       accountRedisKey(accountId),
@@ -238,6 +258,12 @@ export class Settler {
     const bucket = bucketOf(settlement.draft.accountId);
     this.#replayBuffer.add(bucket, settlement);
     this.#drain.touch(bucket);
+    this.#written(settlement);
+  }
+
+  #written(settlement: Settlement): void {
+    this.#unwritten.delete(settlement);
+    settlement.journalled?.resolve();
   }
 
   #arm(): void {

@@ -1,5 +1,5 @@
 import { type Test, test } from 'tap';
-import type { Behaviour } from '../../../src/demo/behaviour.ts';
+import type { Behaviour } from '../../helper/behaviour.ts';
 import {
   type Case,
   checkRow,

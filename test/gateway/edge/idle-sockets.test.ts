@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'tap';
-import { startDemoProvider } from '../../../src/demo/demo-provider.ts';
 import { makePlace, startGatewayProcess } from '../../helper/gateway-process.ts';
 import { makeOwner } from '../../helper/owner.ts';
+import { startScriptedProvider } from '../../helper/scripted-provider.ts';
 
 /** Files that this process, and so each of its children, may have open. */
 const FILES = Number(execFileSync('/bin/sh', ['-c', 'ulimit -n'], { encoding: 'utf8' })) || 1_024;
@@ -15,7 +15,7 @@ const HEAD_MS = 15_000;
 test(`${SOCKETS} idle sockets: calls are answered, and each is closed when its time is up`, {
   timeout: 100_000,
 }, async (t) => {
-  const provider = await startDemoProvider({ record: true });
+  const provider = await startScriptedProvider({ record: true });
   t.teardown(() => provider.close());
   const gateway = await startGatewayProcess(t, makePlace(t, provider.url));
   const owner = await makeOwner(gateway, 1_000);

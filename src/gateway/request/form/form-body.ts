@@ -5,7 +5,7 @@ import { type ByteSource, inMemory, rangeOf } from '../../../metering/byte-sourc
 import type { Audio } from '../../../metering/metered-body.ts';
 import { COUNTS } from '../../../metering/metered-body.ts';
 import type { Endpoint } from '../../endpoints.ts';
-import { NAMES_AN_ID } from '../../resources/named-ids.ts';
+import { NAMES_AN_ID } from '../../resources/referenced-ids.ts';
 import type { CallBody } from '../call-body.ts';
 import { foldName } from '../json/fold-name.ts';
 import { checkCount, JUDGED, modelNamed } from '../json-body.ts';

@@ -92,10 +92,10 @@ async function receiveSpool(
   }
 }
 
-/** Frees the file when the call ends before it is forwarded; after that, its delivery does. */
+/** Frees the file when the call ends before it is forwarded; after that, its ResponseLifecycle does. */
 export function closeWithReply(spool: Spool, request: FastifyRequest, reply: FastifyReply): void {
   const close = () => {
-    if (!request.delivery) void spool.close();
+    if (!request.lifecycle) void spool.close();
   };
   if (reply.raw.destroyed) close();
   else reply.raw.once('close', close);

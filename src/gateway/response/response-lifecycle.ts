@@ -5,9 +5,8 @@ import type { Outcome, Usage } from '../../domain/ledger-entry.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { CountTokens } from '../../metering/tokens/token-counter.ts';
 import type { HeldCall } from '../call.ts';
-import type { EndCode, Meters } from '../call-metrics.ts';
+import type { CallMetrics, EndCode } from '../call-metrics.ts';
 import { refuse } from '../refuse.ts';
-import type { Objects } from '../resources/resource-ownership.ts';
 import { settleCall } from '../settle.ts';
 import type { CallTrace, Tracing } from '../tracing.ts';
 import { Exchange, type UpstreamAnswer } from '../upstream/exchange.ts';
@@ -19,12 +18,11 @@ import { JsonRelay } from './json-relay.ts';
 import type { Reading, Recipient } from './recipient.ts';
 import { StreamRelay } from './stream-relay.ts';
 
-export interface DeliveryContext {
+export interface ResponseContext {
   readonly ledger: Ledger;
-  readonly objects: Objects;
   readonly countTokens: CountTokens;
   readonly requestTimeoutMs: number;
-  readonly meters: Meters;
+  readonly metrics: CallMetrics;
   /** Absent: nothing is traced. */
   readonly tracing?: Tracing | undefined;
 }
@@ -41,21 +39,21 @@ const READ_ON_MS = 250;
  * that leaves when only the usage is missing is first followed by a moment of reading on, still `relaying`. Entering
  * `settling` happens once, so a call is settled once, whatever comes together.
  */
-export class Delivery implements Recipient {
+export class ResponseLifecycle implements Recipient {
   readonly call: HeldCall;
   readonly exchange = new Exchange();
   readonly injectedUsage: boolean;
   readonly trace: CallTrace | undefined;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
-  readonly #context: DeliveryContext;
+  readonly #context: ResponseContext;
   readonly #timer: NodeJS.Timeout;
   #readOnTimer: NodeJS.Timeout | undefined;
   readonly #sentAt = performance.now();
   #state: 'waiting' | 'relaying' | 'settling' | 'ended' = 'waiting';
   #relay: BytesRelay | JsonRelay | StreamRelay | undefined;
 
-  constructor(request: FastifyRequest, reply: FastifyReply, call: HeldCall, context: DeliveryContext) {
+  constructor(request: FastifyRequest, reply: FastifyReply, call: HeldCall, context: ResponseContext) {
     this.call = call;
     this.injectedUsage = call.upstreamBody.injectedUsage;
     this.#request = request;
@@ -63,7 +61,7 @@ export class Delivery implements Recipient {
     this.#context = context;
     this.#timer = setTimeout(() => this.exchange.cancel(new RequestTimeout()), context.requestTimeoutMs);
     reply.raw.once('close', () => this.clientLeft());
-    context.meters.began();
+    context.metrics.began();
     this.trace = context.tracing?.began(request.headers, this.call, this.#sentAt);
   }
 
@@ -101,7 +99,7 @@ export class Delivery implements Recipient {
     const answer = isEncoded ? decodedHead(encoded) : encoded;
     const type = statusCode < 300 ? String(answer.headers['content-type']) : '';
     if (/^text\/event-stream/i.test(type) || this.#isUnnamedStream(answer, statusCode)) {
-      this.#context.meters.streamBegan();
+      this.#context.metrics.streamBegan();
       this.#relay = new StreamRelay(this, answer);
     }
     // JSON in place of bytes may be an error, so it is read.
@@ -127,13 +125,13 @@ export class Delivery implements Recipient {
 
   /** Headers of the client's answer: the upstream's, less what must not pass, with the gateway's own. */
   clientHeaders(answer: UpstreamAnswer, own: Readonly<Record<string, string | number>> = {}): string[] {
-    this.#context.meters.firstByte(performance.now() - this.call.startedAt);
+    this.#context.metrics.firstByte(performance.now() - this.call.startedAt);
     return clientHeaders(answer.headers, this.#reply.getHeaders(), own);
   }
 
   /** The first event of a stream came. */
   firstToken(): void {
-    this.#context.meters.firstToken(performance.now() - this.call.startedAt);
+    this.#context.metrics.firstToken(performance.now() - this.call.startedAt);
     this.trace?.firstToken();
   }
 
@@ -144,26 +142,13 @@ export class Delivery implements Recipient {
 
   /**
    * The upstream's answer has ended as it should. `finish` gets the charge and writes what is left of the answer,
-   * once the settle is on the wire and what the upstream keeps is in the book. `reading` undefined: nothing is charged.
+   * once the settle is on the wire. `reading` undefined: nothing is charged.
    */
   complete(status: number, reading: Reading | undefined, finish: (charge: string) => void): void {
     const isError = status >= 400;
     const isFailure = isError || !reading || reading.failed === true;
-    // A job that failed at once is still one that can be asked for.
-    const isKept = this.call.endpoint.makesJob ? !isError : !isFailure;
-    const resourceIds = isKept ? reading?.resourceIds : undefined;
-    const noted = resourceIds?.length
-      ? this.#context.objects.remember(this.call, resourceIds, reading?.usage)
-      : undefined;
-    this.#settle(
-      status,
-      isFailure ? 'upstream_error' : 'complete',
-      isError ? undefined : reading,
-      (charge) => {
-        if (!noted) finish(creditsString(charge));
-        else void noted.then(() => finish(creditsString(charge)));
-      },
-    );
+    const outcome = isFailure ? 'upstream_error' : 'complete';
+    this.#settle(status, outcome, isError ? undefined : reading, (charge) => finish(creditsString(charge)));
   }
 
   /** The upstream broke off within its answer; the client must see that, if it has seen anything. */
@@ -223,15 +208,15 @@ export class Delivery implements Recipient {
     clearTimeout(this.#timer);
     clearTimeout(this.#readOnTimer);
     const settle = (usage: Usage | undefined, estimated: boolean) => {
-      const { ledger, meters } = this.#context;
+      const { ledger, metrics } = this.#context;
       const resourceIds = reading?.resourceIds;
       const ending = { status, outcome, usage, estimated, resourceIds };
       const charge = settleCall(ledger, this.call, ending, () => {
         this.#state = 'ended';
         after(charge);
         const addedMs = performance.now() - this.call.startedAt - upstreamMs;
-        meters.ended(this.call.endpoint.path, code, upstreamMs, addedMs, charge);
-        meters.settled(this.#relay instanceof StreamRelay);
+        metrics.ended(this.call.endpoint.path, code, upstreamMs, addedMs, charge);
+        metrics.settled(this.#relay instanceof StreamRelay);
         this.trace?.ended(ending, code, charge, upstreamMs);
       });
       // Nothing more is sent of it, nor estimated from it.

@@ -1,5 +1,5 @@
 import { ITEM_LISTS, isSentAlong } from './is-sent-along.ts';
-import { FREE_FORM, NOT_KEPT, NUMBERED, PUBLIC_SKILLS } from './not-kept.ts';
+import { FREE_FORM, NOT_REFERENCES, NUMBERED, PUBLIC_SKILLS } from './not-references.ts';
 
 /**
  * Names that say of a value that it is an id: `file_id`, `container_ids`, and in forms `input_reference[file_id]`,
@@ -18,14 +18,14 @@ const ROOT = Symbol('root');
 type Place = string | undefined | typeof ROOT;
 
 /**
- * Every id by which a request names something that its provider keeps, with the member in which it stands: any member
+ * Every id by which a request names something that its provider stores, with the member in which it stands: any member
  * that is an id by its name, in a body of any endpoint, and the `id` of an object that does not come with what it names.
- * What is an id by its name and names nothing kept stands in not-kept.ts, with the reason.
+ * What is an id by its name and names nothing stored stands in not-references.ts, with the reason.
  *
  * No recursion, because a client decides how deep its JSON is. Takes 0.5 µs for a chat of two turns, and 30 µs for an
  * agent's of 100 turns and 30 tools, a tenth of what it takes to parse it.
  */
-export function namedIds(body: Members): ReadonlyMap<string, string> {
+export function referencedIds(body: Members): ReadonlyMap<string, string> {
   const walk = new Walk();
   walk.object(body, ROOT);
   walk.rest();
@@ -55,7 +55,7 @@ class Walk {
       const value = object[name];
       if (typeof value === 'string') {
         if (name === 'id') this.#id(value, object, place);
-        else if (namesKept(name, object)) this.#note(value, name);
+        else if (isReference(name, object)) this.#note(value, name);
       } else if (typeof value === 'object' && value !== null && !isFreeForm(name, object)) {
         this.#push(value, Array.isArray(value) ? name : undefined);
       }
@@ -63,7 +63,7 @@ class Walk {
   }
 
   #list(list: readonly unknown[], name: string): void {
-    const areIds = namesKept(name, NO_MEMBERS);
+    const areIds = isReference(name, NO_MEMBERS);
     for (const value of list) {
       if (typeof value === 'object' && value !== null) this.#push(value, name);
       else if (areIds && typeof value === 'string') this.#note(value, name);
@@ -93,9 +93,9 @@ class Walk {
 const NO_MEMBERS: Members = {};
 
 /** `beside`: the object that has the member. */
-function namesKept(name: string, beside: Members): boolean {
+function isReference(name: string, beside: Members): boolean {
   if (!NAMES_AN_ID.test(name)) return IDS_AS_STRINGS.test(name);
-  if (NOT_KEPT.has(name)) return false;
+  if (NOT_REFERENCES.has(name)) return false;
   if (name === 'skill_id') return !PUBLIC_SKILLS.has(beside.type);
   // A service of OpenAI's platform, entered with the client's own authorization.
   if (name === 'connector_id') return typeof beside.authorization !== 'string' || beside.authorization === '';

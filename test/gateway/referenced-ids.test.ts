@@ -1,7 +1,7 @@
 import { test } from 'tap';
-import { namedIds } from '../../src/gateway/resources/named-ids.ts';
+import { referencedIds } from '../../src/gateway/resources/referenced-ids.ts';
 
-const idsIn = (body: object) => [...namedIds(JSON.parse(JSON.stringify(body))).keys()].sort();
+const idsIn = (body: object) => [...referencedIds(JSON.parse(JSON.stringify(body))).keys()].sort();
 const user = (...content: object[]) => ({ messages: [{ role: 'user', content }] });
 const inTool = (tool: object) => ({ tools: [{ type: 'function', name: 'f', ...tool }] });
 const item = (value: object) => ({ input: [value] });
@@ -253,6 +253,6 @@ test('reasoning that is sent along as text is no reference', (t) => {
 
 test('JSON that is nested very deep is walked without running out of stack', (t) => {
   const deep = `${'{"a":['.repeat(100_000)}{"file_id":"X"}${']}'.repeat(100_000)}`;
-  t.same([...namedIds(JSON.parse(deep))], [['X', 'file_id']]);
+  t.same([...referencedIds(JSON.parse(deep))], [['X', 'file_id']]);
   t.end();
 });

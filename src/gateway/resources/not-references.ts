@@ -1,5 +1,5 @@
-/** Members that are ids by their name, and name nothing that a provider keeps. */
-export const NOT_KEPT: ReadonlySet<string> = new Set([
+/** Members that are ids by their name, and name nothing that a provider stores. */
+export const NOT_REFERENCES: ReadonlySet<string> = new Set([
   // Who asks, and where it belongs, in the client's own words.
   'user_id',
   'request_id',

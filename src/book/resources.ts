@@ -1,0 +1,122 @@
+import type { Insertable, Selectable } from 'kysely';
+import type { JournalEntry, ResourceIds } from '../domain/ledger-entry.ts';
+import type { Book, ProviderResource } from './book.ts';
+import type { ObjectsTable } from './schema.ts';
+import type { Store, Trx } from './store.ts';
+
+/** Rows of a statement, at ten parameters each: below the limit of either engine. */
+const MAX_ROWS = 500;
+
+type ResourceQueries = Pick<Book, 'resources' | 'resource' | 'releaseResource'>;
+
+export function resourceQueries({ db }: Store): ResourceQueries {
+  return {
+    async resources(accountId, upstream, ids) {
+      const found = [];
+      for (let from = 0; from < ids.length; from += MAX_ROWS) {
+        const rows = await db
+          .selectFrom('objects')
+          .selectAll()
+          .where('account_id', '=', accountId)
+          .where('upstream', '=', upstream)
+          .where('id', 'in', ids.slice(from, from + MAX_ROWS))
+          .where('deleted_at', 'is', null)
+          .execute();
+        found.push(...rows.map(providerResource));
+      }
+      return found;
+    },
+
+    async resource(accountId, kind, id) {
+      const row = await db
+        .selectFrom('objects')
+        .selectAll()
+        .where('account_id', '=', accountId)
+        .where('id', '=', id)
+        .where('kind', '=', kind)
+        .where('deleted_at', 'is', null)
+        .orderBy('created_at', 'desc')
+        .limit(1)
+        .executeTakeFirst();
+      return row && providerResource(row);
+    },
+
+    async releaseResource({ accountId, upstream, id }, now) {
+      await db
+        .updateTable('objects')
+        .set({ deleted_at: now })
+        .where('account_id', '=', accountId)
+        .where('upstream', '=', upstream)
+        .where('id', '=', id)
+        .execute();
+    },
+  };
+}
+
+/** Records the jobs and ids that entries of the journal carry. A row that is there stays: what was deleted stays deleted. */
+export async function recordResources(trx: Trx, posted: readonly JournalEntry[]): Promise<void> {
+  const resources = posted.flatMap(
+    ({ id, job, kept, accountId, keyId, model, createdAt }): ProviderResource[] => {
+      if (keyId === null || model === null) return [];
+      const owner = { accountId, keyId, model, createdAt, chargeId: id };
+      return [
+        ...(job ? [{ ...job, ...owner, tokens: null }] : []),
+        ...(kept ? resourcesOf(kept, owner) : []),
+      ];
+    },
+  );
+  await insertResources(trx, resources);
+}
+
+/** The rows of an answer's ids: the first id is the answer's own, the others those of its parts. */
+function resourcesOf(
+  { upstream, kind, ids, tokens }: ResourceIds,
+  owner: Pick<ProviderResource, 'accountId' | 'keyId' | 'model' | 'createdAt' | 'chargeId'>,
+): ProviderResource[] {
+  return ids.map((id, index) => ({
+    ...owner,
+    upstream,
+    id,
+    kind,
+    tokens: tokens ? tokens[index === 0 ? 0 : 1] : null,
+  }));
+}
+
+async function insertResources(db: Store['db'], resources: readonly ProviderResource[]): Promise<void> {
+  for (let from = 0; from < resources.length; from += MAX_ROWS) {
+    await db
+      .insertInto('objects')
+      .values(resources.slice(from, from + MAX_ROWS).map(resourceRow))
+      .onConflict((conflict) => conflict.columns(['account_id', 'upstream', 'id']).doNothing())
+      .execute();
+  }
+}
+
+function resourceRow(resource: ProviderResource): Insertable<ObjectsTable> {
+  return {
+    account_id: resource.accountId,
+    upstream: resource.upstream,
+    id: resource.id,
+    kind: resource.kind,
+    key_id: resource.keyId,
+    model: resource.model,
+    tokens: resource.tokens,
+    created_at: resource.createdAt,
+    charge_id: resource.chargeId ?? null,
+    deleted_at: null,
+  };
+}
+
+function providerResource(row: Selectable<ObjectsTable>): ProviderResource {
+  return {
+    accountId: row.account_id,
+    upstream: row.upstream,
+    id: row.id,
+    kind: row.kind,
+    keyId: row.key_id,
+    model: row.model,
+    tokens: row.tokens,
+    createdAt: row.created_at,
+    ...(row.charge_id !== null && { chargeId: row.charge_id }),
+  };
+}

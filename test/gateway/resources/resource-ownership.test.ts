@@ -1,0 +1,40 @@
+import pino from 'pino';
+import { test } from 'tap';
+import { type Book, BookUnavailable, type ProviderResource } from '../../../src/book/book.ts';
+import { ResourceOwnership } from '../../../src/gateway/resources/resource-ownership.ts';
+
+const JOB: ProviderResource = {
+  accountId: 1,
+  upstream: 'openai',
+  id: 'video_1',
+  kind: 'videos',
+  keyId: 1,
+  model: 'film',
+  tokens: null,
+  createdAt: 0,
+};
+
+/** Asks for the job where the book has it once the journal is drained, or not at all; `isFlushed`: that was in time. */
+function asked({ isFlushed, isJournalled }: { isFlushed: boolean; isJournalled: boolean }) {
+  let hasJob = false;
+  const book = { resource: async () => (hasJob ? JOB : undefined) } as unknown as Book;
+  const flush = async () => {
+    hasJob = isFlushed && isJournalled;
+    return isFlushed;
+  };
+  const log = pino({ level: 'silent' });
+  const ownership = new ResourceOwnership({ book, log, ledger: { flush }, contextTokens: 1 });
+  return ownership.ownedBy({ accountId: 1 }, 'videos', 'video_1');
+}
+
+test('a job whose charge is still in the journal is found', async (t) => {
+  t.same(await asked({ isFlushed: true, isJournalled: true }), JOB);
+});
+
+test('a job that no journal brings does not exist', async (t) => {
+  await t.rejects(asked({ isFlushed: true, isJournalled: false }), { code: 'object_not_found' });
+});
+
+test('while the journal cannot be drained, nobody is told that a job does not exist', async (t) => {
+  await t.rejects(asked({ isFlushed: false, isJournalled: true }), BookUnavailable);
+});
