@@ -37,9 +37,9 @@ export type PostResult =
   /** Written before (same id). */
   | 'duplicate'
   /**
-   * It does not continue the account's ledger: of an epoch before the last rebuild, or its seq is taken by another entry,
-   * or its balance is not that of the book and its credits (entries are missing before it, or it is of another history
-   * of the account, which Redis began where it was set back). Apply it again.
+   * It does not continue the account's ledger: of an epoch before the last rebuild, or its seq is taken by another
+   * entry, or its balance is not that of the book and its credits (entries are missing before it, or it is of another
+   * history of the account, which Redis began where it was set back). Apply it again.
    */
   | 'superseded';
 
@@ -230,8 +230,8 @@ export interface Book {
   keyByHash(hash: string): Promise<KeyRecord | undefined>;
   key(accountId: number, keyId: number): Promise<KeyRecord | undefined>;
   /**
-   * Keys of the account with ids above `after` (default 0), by id ascending, inactive ones included: at most `limit`, at most
-   * 500, and fewer where their lists are long, so that a page has some 1 MiB at most. None: there are no more.
+   * Keys of the account with ids above `after` (default 0), by id ascending, inactive ones included: at most `limit`,
+   * at most 500, and fewer where their lists are long, so that a page has some 1 MiB at most. None: there are no more.
    */
   keys(accountId: number, after?: number, limit?: number): Promise<KeyRecord[]>;
   /** Throws TooManyKeys where the account has `most` already, inactive ones included: none is ever removed. */
@@ -295,7 +295,9 @@ export interface Book {
 
   /** Newest first. */
   ledger(query: LedgerQuery): Promise<LedgerEntry[]>;
-  /** Sums over whole UTC days; `fromDay` ≤ day < `toDay`, days since epoch; of one key, or all. Group order ascending. */
+  /**
+   * Sums over whole UTC days; `fromDay` ≤ day < `toDay`, days since epoch; of one key, or all. Group order ascending.
+   */
   usage(
     accountId: number,
     fromDay: number,
@@ -307,8 +309,8 @@ export interface Book {
   /** Queued alerts, oldest first. */
   queuedAlerts(limit: number): Promise<number[]>;
   /**
-   * The next alert of each account that has one queued, oldest first, but for the accounts in `except`. A crossing comes
-   * before the account's tests: an owner who tests often does not wait for the real one.
+   * The next alert of each account that has one queued, oldest first, but for the accounts in `except`. A crossing
+   * comes before the account's tests: an owner who tests often does not wait for the real one.
    */
   dueAlerts(except: readonly number[], limit: number): Promise<{ id: number; accountId: number }[]>;
   /**
@@ -322,7 +324,9 @@ export interface Book {
     deliveryId: number,
     outcome: { status: DeliveryStatus; httpStatus: number | null; durationMs: number; attemptedAt: number },
   ): Promise<void>;
-  /** A marked test alert, queued; its id. Throws TooManyTestAlerts beyond five a minute, whichever gateways made them. */
+  /**
+   * A marked test alert, queued; its id. Throws TooManyTestAlerts beyond five a minute, whichever gateways made them.
+   */
   createTestAlert(accountId: number, creditsBalance: Micro, now: number): Promise<number>;
   /** Newest first. */
   alerts(accountId: number, limit: number): Promise<Alert[]>;

@@ -34,7 +34,9 @@ export function failure(status: number, message: string): Answer {
   return json(status, { error: { message, type: 'invalid_request_error', param: null, code: null } });
 }
 
-/** A stream of server-sent events, each named by its `type`, as OpenAI's streams of sound, pictures and transcripts are. */
+/**
+ * A stream of server-sent events, each named by its `type`, as OpenAI's streams of sound, pictures and transcripts are.
+ */
 export function typedEvents(events: readonly Readonly<Record<string, unknown>>[]): Answer {
   return {
     status: 200,

@@ -8,7 +8,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /**
  * `POST /v1/messages` in Anthropic's format. A tool is called where `tool_choice` demands one. Usage: system, messages
- * and tools, none of it cached; in a stream, all of it and one output token at the start, the whole output at the end.
+ * and tools, none of it cached. A stream reports the input and one output token first, and the whole output at its end.
  */
 export const messagesRoute: DemoRoute = (json, body, options) => {
   const tokens = messageTokens(json);

@@ -8,7 +8,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /**
  * `POST /v1/responses`. A tool is called where `tool_choice` demands one. Usage: instructions, input and tools; what
- * `previous_response_id` names is not kept, so that it adds nothing.
+ * `previous_response_id` refers to is not stored, so it adds nothing.
  */
 export const responsesRoute: DemoRoute = (json, body, options) => {
   const { question, tokens } = readInput(json);

@@ -25,7 +25,7 @@ export function isTimeout(error: Error): boolean {
   return error instanceof RequestTimeout || TIMEOUTS.has((error as NodeJS.ErrnoException).code ?? '');
 }
 
-/** A call that got no answer, or none to its end: what the client is told, and what the ledger says. */
+/** The refusal for the client and the ledger's outcome for a call that failed with this error. */
 export function failureOf(error: Error): [GatewayError, Outcome] {
   if (isTimeout(error)) {
     return [new GatewayError('upstream_timeout', 'The model provider did not answer in time.'), 'timeout'];
@@ -44,8 +44,8 @@ export function failureOf(error: Error): [GatewayError, Outcome] {
 }
 
 /**
- * Answers that concern the gateway and not the client (contract section 4): its credential was refused, or it was sent
- * elsewhere. Undefined: the answer is the client's.
+ * The refusal in place of an answer that concerns the gateway and not the client (specification section 4): the
+ * provider refused the gateway's credential or redirected the call. Undefined: the answer is passed to the client.
  */
 export function unfitStatus(statusCode: number): GatewayError | undefined {
   if (statusCode === 401 || statusCode === 403) {
