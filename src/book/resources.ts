@@ -53,7 +53,10 @@ export function resourceQueries({ db }: Store): ResourceQueries {
   };
 }
 
-/** Records the jobs and ids that entries of the journal carry. A row that is there stays: what was deleted stays deleted. */
+/**
+ * Records the jobs and ids that entries of the journal carry. A row that is there stays: what was deleted stays
+ * deleted.
+ */
 export async function recordResources(trx: Trx, posted: readonly JournalEntry[]): Promise<void> {
   const resources = posted.flatMap(
     ({ id, job, kept, accountId, keyId, model, createdAt }): ProviderResource[] => {

@@ -166,7 +166,10 @@ export interface DeliveriesTable {
   attempted_at: number;
 }
 
-/** Provider resources (ProviderResource) and their owners. The table keeps its first name, by which books on disk have it. */
+/**
+ * Provider resources (ProviderResource) and their owners. The table keeps its first name, by which books on disk have
+ * it.
+ */
 export interface ObjectsTable {
   account_id: number;
   upstream: string;

@@ -34,11 +34,20 @@ export function failure(status: number, message: string): Answer {
   return json(status, { error: { message, type: 'invalid_request_error', param: null, code: null } });
 }
 
-/** A stream of server-sent events, each named by its `type`, as OpenAI's streams of sound, pictures and transcripts are. */
-export function typedEvents(events: readonly Readonly<Record<string, unknown>>[]): Answer {
+/** An event of a stream of OpenAI's Responses or Anthropic's Messages: it is named by the `type` of its data. */
+export function namedEvent(data: Readonly<Record<string, unknown>> & { readonly type: string }): string {
+  return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+/**
+ * A stream of server-sent events, each named by its `type`, as OpenAI's streams of sound, pictures and transcripts are.
+ */
+export function typedEvents(
+  events: readonly (Readonly<Record<string, unknown>> & { readonly type: string })[],
+): Answer {
   return {
     status: 200,
     headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' },
-    pieces: events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`),
+    pieces: events.map(namedEvent),
   };
 }

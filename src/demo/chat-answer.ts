@@ -2,16 +2,16 @@ import type { AnswerOptions } from './answer.ts';
 import { type ChatRequest, tokensIn } from './chat-request.ts';
 import { CREATED_S, cut, idOf, say, TOOL_ARGUMENTS } from './say.ts';
 
-/** An answer before it is put into JSON or a stream. The same for every choice. */
+/** A chat answer before it is written as JSON or as a stream. Every choice has this content. */
 export interface ChatAnswer {
   readonly id: string;
   readonly model: string;
   readonly choices: number;
-  /** Null where a tool is called instead. */
+  /** Null: a tool is called instead. */
   readonly text: string | null;
   readonly tool: string | undefined;
   readonly finishReason: 'stop' | 'length' | 'tool_calls';
-  /** False: left out, though asked for. */
+  /** False: no usage is reported, though asked for. */
   readonly usage: false | Readonly<Record<string, unknown>>;
 }
 

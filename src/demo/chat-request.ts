@@ -1,4 +1,4 @@
-/** What the demo provider reads of a chat completion request, in OpenAI's format. */
+/** The parts of a chat completion request in OpenAI's format that the demo provider reads. */
 export interface ChatRequest {
   readonly model: string;
   /** Text of the last user message. */
@@ -22,7 +22,7 @@ export function tokensIn(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
 
-/** The longest beginning of the text that has at most so many tokens, and no half character. */
+/** The longest beginning of the text with at most `tokens` tokens that ends between characters. */
 export function firstTokens(text: string, tokens: number): string {
   const bytes = Buffer.from(text);
   let end = Math.min(tokens * BYTES_PER_TOKEN, bytes.length);
@@ -31,7 +31,7 @@ export function firstTokens(text: string, tokens: number): string {
   return bytes.subarray(0, end).toString();
 }
 
-/** Undefined where the body is not a JSON object with a model and a list of messages. */
+/** Reads a body; undefined: it is not a JSON object with a model and a list of messages. */
 export function readChatRequest(body: Buffer): ChatRequest | undefined {
   const json = parseObject(body);
   if (!json || typeof json.model !== 'string' || !Array.isArray(json.messages)) return undefined;

@@ -10,7 +10,9 @@ import type { Listening } from './listen.ts';
 export class DemoUpstreams {
   #provider: Promise<Listening> | undefined;
 
-  /** The configuration with the provider's address in the upstreams that are it; without one it is given back as it is. */
+  /**
+   * The configuration with the provider's address in the upstreams that are it; without one it is given back as it is.
+   */
   async bind(config: Config): Promise<Config> {
     const isDemo = (upstream: Upstream) => upstream.url === DEMO_URL;
     if (![...config.upstreams.values()].some(isDemo)) return config;

@@ -8,7 +8,7 @@ export const PNG =
 const CREATED_S = 1_735_689_600;
 const TOKENS_PER_IMAGE = 100;
 
-/** Pictures, all of them the same pixel, for `/v1/images/…`; `event` names the events of a stream. */
+/** The answer of `/v1/images/…`: pictures of one pixel. `event` begins the names of a stream's events. */
 export function answerImages(
   fields: Record<string, unknown>,
   event: 'image_generation' | 'image_edit',

@@ -1,6 +1,5 @@
-import type { AnswerOptions } from './answer.ts';
+import { type AnswerOptions, namedEvent } from './answer.ts';
 import { count, isObject, readContent, tokensIn } from './chat-request.ts';
-import { namedEvent } from './named-event.ts';
 import type { DemoRoute } from './route.ts';
 import { cut, idOf, say, TOOL_ARGUMENTS } from './say.ts';
 
@@ -8,7 +7,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /**
  * `POST /v1/messages` in Anthropic's format. A tool is called where `tool_choice` demands one. Usage: system, messages
- * and tools, none of it cached; in a stream, all of it and one output token at the start, the whole output at the end.
+ * and tools, none of it cached. A stream reports the input and one output token first, and the whole output at its end.
  */
 export const messagesRoute: DemoRoute = (json, body, options) => {
   const tokens = messageTokens(json);

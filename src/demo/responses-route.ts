@@ -1,6 +1,5 @@
-import type { AnswerOptions } from './answer.ts';
+import { type AnswerOptions, namedEvent } from './answer.ts';
 import { count, isObject, readContent, tokensIn } from './chat-request.ts';
-import { namedEvent } from './named-event.ts';
 import type { DemoRoute } from './route.ts';
 import { CREATED_S, cut, idOf, say, TOOL_ARGUMENTS } from './say.ts';
 
@@ -8,7 +7,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /**
  * `POST /v1/responses`. A tool is called where `tool_choice` demands one. Usage: instructions, input and tools; what
- * `previous_response_id` names is not kept, so that it adds nothing.
+ * `previous_response_id` refers to is not stored, so it adds nothing.
  */
 export const responsesRoute: DemoRoute = (json, body, options) => {
   const { question, tokens } = readInput(json);

@@ -1,7 +1,7 @@
 import type { AnswerOptions } from './answer.ts';
 
 /**
- * How the demo answers one path: an object is sent as JSON, a list as the events of a stream, undefined is a 400. The
+ * The answer to one path: an object is sent as JSON, a list as the events of a stream, undefined is a 400. The
  * same request and options give the same answer, byte for byte.
  */
 export type DemoRoute = (

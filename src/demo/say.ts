@@ -4,10 +4,10 @@ import { firstTokens } from './chat-request.ts';
 
 /** Seconds since the epoch. It never changes, so that the same request gets the same bytes. */
 export const CREATED_S = 1_735_689_600;
-/** What the demo calls every tool with. */
+/** Arguments of every tool call that the demo makes. */
 export const TOOL_ARGUMENTS = '{}';
 
-/** What a demo model answers to a question, cut off after so many tokens. */
+/** The text that a demo model answers to a question, cut off after `maxTokens`. */
 export function say(
   question: string,
   maxTokens: number | undefined,
@@ -25,7 +25,7 @@ export function idOf(prefix: string, body: Buffer): string {
   return prefix + createHash('sha256').update(body).digest('hex').slice(0, 24);
 }
 
-/** So many parts of nearly the same length (in characters), or one a word. Together they are the text. */
+/** The text cut into `parts` pieces of nearly equal length (in characters), or into one piece a word. */
 export function cut(text: string, parts?: number): string[] {
   if (parts === undefined) return text.match(/\s*\S+|\s+$/g) ?? [];
   const characters = [...text];

@@ -3,11 +3,11 @@ import { type Answer, failure, json } from './answer.ts';
 import { PNG } from './image-answer.ts';
 import { emptyMp4 } from './mp4.ts';
 
-/** Jobs remembered; the oldest are forgotten, as providers forget theirs. */
+/** Most jobs that are stored; the oldest are dropped, as providers drop theirs. */
 const MAX_JOBS = 1_000;
 const CREATED_S = 1_735_689_600;
 const JOB_PATH = /^\/v1\/videos\/([^/]+)(\/content)?$/;
-/** What a job goes through, a step each time it is asked for. */
+/** States of a job; it advances by one each time it is asked for. */
 const STEPS = ['queued', 'in_progress', 'completed'] as const;
 
 interface Job {

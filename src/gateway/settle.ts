@@ -6,12 +6,15 @@ import type { HeldCall, ReadCall } from './call.ts';
 import type { Endpoint } from './endpoints.ts';
 
 /**
- * Bytes of ids that the journal carries of one answer, because they take memory in Redis while the book is away: room
- * for some 1,200 ids of OpenAI's length (51 to 53 bytes), where an agent's long answer has a few hundred items. What
- * comes later in the answer than that cannot be named by another call.
+ * Most bytes of ids that the journal carries for one answer; they take memory in Redis while the book is away. There is
+ * room for some 1,200 ids of OpenAI's length (51 to 53 bytes); an agent's long answer has a few hundred items. Later
+ * calls cannot refer to parts beyond that.
  */
 const MAX_IDS_BYTES = 64 * 1024;
-/** PostgreSQL indexes no more than 2.7 KB, and takes no U+0000; one id that it refuses would keep back the others. */
+/**
+ * Longest id that is recorded. PostgreSQL indexes at most 2.7 KB and stores no U+0000; one bad id would block its
+ * batch.
+ */
 const MAX_ID_BYTES = 2_000;
 
 /** How a call ended: what the client was answered, and what it used (undefined: nothing is charged). */
@@ -72,7 +75,7 @@ function resourcesOf({ endpoint, body }: HeldCall, ending: Ending): Pick<EntryDr
   const kind = resourceKind(endpoint);
   if (endpoint.makesJob) return { job: { upstream, id, kind } };
   if (outcome !== 'complete') return {};
-  // The whole conversation stands behind the answer itself; behind a part of it, no more than was written.
+  // A call that refers to the answer reads the whole conversation; one that refers to a part reads at most the output.
   const tokens: ResourceIds['tokens'] = usage && !estimated ? [total(usage), usage.output ?? 0] : null;
   return { kept: { upstream, kind, ids: journalledIds(resourceIds), tokens } };
 }

@@ -1,4 +1,4 @@
-/** Lists of items, turns and parts, which come with their ids when an earlier answer is sent back whole. */
+/** Names of lists whose elements carry ids when a client sends an earlier answer back in full. */
 export const ITEM_LISTS: ReadonlySet<string> = new Set([
   'input',
   'content',
@@ -7,18 +7,18 @@ export const ITEM_LISTS: ReadonlySet<string> = new Set([
   'reasoning_details',
 ]);
 
-/** Of items that providers look up by their id, the members that hold what is behind it. */
+/** Item types that providers look up by id, with the members that hold the item's content. */
 const CONTENT_OF: ReadonlyMap<string, readonly string[]> = new Map([
   ['item_reference', []],
   ['message', ['content']],
-  // Its summary is not what the model goes on from.
+  // The summary is not enough for the model to continue from.
   ['reasoning', ['encrypted_content', 'content']],
   ['compaction', ['encrypted_content', 'content']],
   ['image_generation_call', ['result']],
   ['file_search_call', ['results']],
 ]);
 
-/** Members that say what an item is, and hold nothing of it. */
+/** Members that describe an item and hold none of its content. */
 const LABELS: ReadonlySet<string> = new Set([
   'id',
   'type',
@@ -32,7 +32,7 @@ const LABELS: ReadonlySet<string> = new Set([
 
 /** Whether an item comes with its content, so that its id is a label and no reference to what a provider stores. */
 export function isSentAlong(item: Readonly<Record<string, unknown>>): boolean {
-  // OpenAI reads an item without a type as a message.
+  // OpenAI treats an item without a type as a message.
   const type = item.type ?? 'message';
   if (typeof type !== 'string') return false;
   const content = CONTENT_OF.get(type);

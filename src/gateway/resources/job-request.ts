@@ -26,7 +26,7 @@ export interface JobRouteParts {
   readonly requestTimeoutMs: number;
 }
 
-/** A job that the key may ask for, and where it runs. */
+/** A job of the asking account, and the upstream that runs it. */
 interface OwnJob {
   readonly resource: ProviderResource;
   readonly upstream: Upstream;
@@ -34,14 +34,14 @@ interface OwnJob {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set on the routes of jobs: the key, judged by its record as it is now. */
+    /** The authorised key, checked against its current record. Set on job routes only. */
     asker: CompiledKey | null;
   }
 }
 
 export type AskRequest = FastifyRequest<{ Params: { id: string } }>;
 
-/** One request about a job. */
+/** One request about an existing job: its state, its content or its deletion. */
 export class JobRequest {
   readonly #parts: JobRouteParts;
   readonly #endpoint: Endpoint;
@@ -57,7 +57,7 @@ export class JobRequest {
     this.#reply = reply;
   }
 
-  /** Steps 2 and 3. Throws GatewayError. */
+  /** Steps 2 and 3 of job-routes.ts: ownership and the key's right to the model. Throws GatewayError. */
   async job(): Promise<OwnJob> {
     const { ownership, catalog } = this.#parts;
     const { asker, params } = this.#request;
@@ -66,13 +66,13 @@ export class JobRequest {
     const { category } = this.#endpoint;
     const refusal = modelRefusalOf(asker, { slug: resource.model, category });
     if (refusal) throw refusal;
-    // The model may have gone from the catalog, or have moved: the job is where it was made.
+    // The model may have left the catalog or moved to another upstream; the job stays where it was created.
     for (const { upstream } of catalog().values())
       if (upstream.name === resource.upstream) return { resource, upstream };
     throw new GatewayError('object_not_found', 'The provider of this job is not configured here any more.');
   }
 
-  /** Throws the GatewayError that a call without a usable answer gets. */
+  /** The upstream's whole answer. Throws the GatewayError for the client if there is no usable one. */
   async ask(method: Question['method'], job: OwnJob, headers = this.#request.headers): Promise<WholeAnswer> {
     const { transport, requestTimeoutMs } = this.#parts;
     const exchange = this.#exchange();
@@ -87,7 +87,7 @@ export class JobRequest {
     return answer;
   }
 
-  /** Rejects, so that the client asks again, where it cannot be told whether the charge was given back. */
+  /** Refunds the charge of a job that has failed. Rejects if the refund is uncertain, so that the client asks again. */
   async refundIfFailed({ resource }: OwnJob, answer: WholeAnswer): Promise<void> {
     if (resource.chargeId === undefined || !isGood(answer) || jsonOf(answer)?.status !== 'failed') return;
     await this.#parts.refunds.refund(resource.accountId, resource.chargeId);
@@ -103,7 +103,7 @@ export class JobRequest {
     return reply;
   }
 
-  /** Passes the answer on as it comes. */
+  /** Streams the upstream's answer to the client. Rejects with the refusal if there is no usable answer. */
   pass(job: OwnJob, suffix: string, label: string): Promise<FastifyReply> {
     const { transport, requestTimeoutMs } = this.#parts;
     const exchange = this.#exchange();
@@ -140,7 +140,7 @@ export class JobRequest {
     return { upstream, method, path, headers };
   }
 
-  /** Cancelled when the client leaves. */
+  /** An exchange that is cancelled when the client leaves. */
   #exchange(): Exchange {
     const exchange = new Exchange();
     const left = () => exchange.cancel(new Error('the client left'));

@@ -8,20 +8,20 @@ import { type AskRequest, isDeleted, isGood, JobRequest, type JobRouteParts } fr
 const MAX_BODY_BYTES = 16 * 1024;
 
 /**
- * What can be asked about the jobs that an endpoint makes: `GET` and `DELETE` of `<path>/{id}`, `GET <path>/{id}/content`.
+ * Routes about the jobs of an endpoint: `GET` and `DELETE <path>/{id}`, and `GET <path>/{id}/content`.
  *
- *  1 who asks, and may they from here and now   checks 1–8, by the current record: there is no admission to confirm it
- *  2 whose job is it                            in the place of check 9: for any other account it does not exist
- *  3 may the key use the job's model            check 10
+ *  1 authorise the key                          checks 1–8, by the current record: there is no admission to confirm it
+ *  2 find the job among the account's own       replaces check 9: for any other account it does not exist
+ *  3 check the key's right to the job's model   check 10
  *  4 ask the upstream
- *  5 it failed: give the charge back            before the answer, so that who sees the failure has the credits
+ *  5 refund the charge if the job has failed    before the answer, so that who sees the failure has the credits
  *
- * Asking costs nothing, so checks 11 and 12 do not apply and there is no hold and no ledger entry: a key at its limit and
- * an account without credits can fetch what they have paid for.
+ * These requests cost nothing, so checks 11 and 12 do not apply and there is no hold and no ledger entry: a key at its
+ * limit and an account without credits can fetch what they have paid for.
  */
 export function jobRoutes(app: FastifyInstance, parts: JobRouteParts): void {
   app.decorateRequest('asker', null);
-  // Nothing is asked for in a body.
+  // A body has no meaning on these routes; it is read and dropped.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES }, (_request, _body, done) =>
     done(null),
@@ -56,7 +56,7 @@ function routesOf(app: FastifyInstance, parts: JobRouteParts, endpoint: Endpoint
   app.delete(one, options(labelOf(one)), async (request: AskRequest, reply) => {
     const it = asking(request, reply);
     const job = await it.job();
-    // Afterwards the upstream cannot tell any more whether it failed.
+    // Once the job is deleted, the upstream can no longer say whether it failed.
     const state = await it.ask('GET', job, {});
     if (!isGood(state) && state.status !== 404) return it.answer(state, labelOf(one));
     await it.refundIfFailed(job, state);

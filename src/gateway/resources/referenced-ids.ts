@@ -2,19 +2,19 @@ import { ITEM_LISTS, isSentAlong } from './is-sent-along.ts';
 import { FREE_FORM, NOT_REFERENCES, NUMBERED, PUBLIC_SKILLS } from './not-references.ts';
 
 /**
- * Names that say of a value that it is an id: `file_id`, `container_ids`, and in forms `input_reference[file_id]`,
- * `file_ids[]`. Without regard to case, as Go's decoder reads names (`ſ` is an s to it).
+ * Member names that mark a value as an id: `file_id`, `container_ids`, and in forms `input_reference[file_id]`,
+ * `file_ids[]`. Case is ignored, because Go's JSON decoder ignores it (and reads `ſ` as s).
  */
 export const NAMES_AN_ID = /(?:^|[^a-z])ids?[\][\d]*$/iu;
-/** Members whose value is an id where it is a string, though their names do not say so. */
+/** Members whose string value is an id although their names do not end in id. */
 const IDS_AS_STRINGS = /^(?:container|conversation|cached_?content)$/iu;
 const TOOL_USE = /tool_use$/;
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The place of the request itself, whose `id` would be the client's number of it. */
+/** The place of the request itself; its own `id` is a label by the client. */
 const ROOT = Symbol('root');
-/** The list that an object or a list stands in; undefined: it is the value of a member itself. */
+/** Name of the list that contains an object or a list; undefined: it is itself the value of a member. */
 type Place = string | undefined | typeof ROOT;
 
 /**
@@ -22,8 +22,8 @@ type Place = string | undefined | typeof ROOT;
  * that is an id by its name, in a body of any endpoint, and the `id` of an object that does not come with what it names.
  * What is an id by its name and names nothing stored stands in not-references.ts, with the reason.
  *
- * No recursion, because a client decides how deep its JSON is. Takes 0.5 µs for a chat of two turns, and 30 µs for an
- * agent's of 100 turns and 30 tools, a tenth of what it takes to parse it.
+ * There is no recursion, because the client decides how deep its JSON is. The walk takes 0.5 µs for a chat of two turns
+ * and 30 µs for an agent's 100 turns and 30 tools, a tenth of the time to parse them.
  */
 export function referencedIds(body: Members): ReadonlyMap<string, string> {
   const walk = new Walk();
@@ -37,7 +37,7 @@ class Walk {
   /** Objects and lists that are still to be looked into, and their places. */
   readonly #open: object[] = [];
   readonly #places: Place[] = [];
-  /** Requests for approval that are sent along, and the ids of those that are answered. */
+  /** Approval requests that are part of this request, and the ids of those that it answers. */
   readonly #requests = new Set<string>();
   readonly #answered = new Set<string>();
 
@@ -92,19 +92,19 @@ class Walk {
 
 const NO_MEMBERS: Members = {};
 
-/** `beside`: the object that has the member. */
+/** Whether the member refers to a stored resource. `beside`: the object that contains the member. */
 function isReference(name: string, beside: Members): boolean {
   if (!NAMES_AN_ID.test(name)) return IDS_AS_STRINGS.test(name);
   if (NOT_REFERENCES.has(name)) return false;
   if (name === 'skill_id') return !PUBLIC_SKILLS.has(beside.type);
-  // A service of OpenAI's platform, entered with the client's own authorization.
+  // A connector of OpenAI's platform is used with the client's own authorization, where the client sends one.
   if (name === 'connector_id') return typeof beside.authorization !== 'string' || beside.authorization === '';
-  // A form's `metadata[user_id]`.
+  // Form fields such as `metadata[user_id]` are free-form too.
   return !FREE_FORM.has(name.slice(0, Math.max(0, name.indexOf('['))));
 }
 
 function isFreeForm(name: string, beside: Members): boolean {
-  // Anthropic's calls of tools; elsewhere `input` is what is judged first.
+  // In Anthropic's tool calls `input` holds free arguments; elsewhere it holds the items to be checked.
   if (name === 'input') return typeof beside.type === 'string' && TOOL_USE.test(beside.type);
   return FREE_FORM.has(name);
 }

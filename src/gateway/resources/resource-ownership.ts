@@ -6,12 +6,9 @@ import type { Log } from '../../log/log.ts';
 import { isResourceId } from '../../metering/meter.ts';
 import type { CallBody } from '../request/call-body.ts';
 
-/**
- * A call that names what the book does not have waits no longer than this for the journal to be in the book; it takes 6 to
- * 24 ms where nothing is amiss.
- */
+/** Longest wait for the journal to reach the book when a call names an unknown id. Normally it takes 6 to 24 ms. */
 const FLUSH_WITHIN_MS = 2_000;
-/** More ids than a request can name in earnest. */
+/** Most ids that one request may name; real requests name a few dozen. */
 const MAX_NAMED = 10_000;
 
 /** Which account owns what a provider stores (specification section 4): for any other account it does not exist. */
@@ -40,7 +37,7 @@ export class ResourceOwnership {
   ): Promise<number> {
     if (named.size > MAX_NAMED)
       throw new GatewayError('invalid_request', 'The request names too many objects.');
-    // PostgreSQL takes no U+0000, so that no such id can have been noted.
+    // PostgreSQL stores no U+0000, so no recorded id contains it.
     const known = [...named.keys()].filter((id) => !id.includes('\0'));
     const byId = await this.#named(accountId, body.model.upstream.name, known);
     let tokens = 0;
@@ -60,8 +57,8 @@ export class ResourceOwnership {
   }
 
   /**
-   * The account's own of that kind. Throws 404 `object_not_found` where it has none, whoever else has; BookUnavailable
-   * where that cannot be found out.
+   * The account's resource with this kind and id. Throws 404 `object_not_found` if the account has none, whoever else
+   * has, and BookUnavailable if that cannot be determined now.
    */
   async ownedBy(
     { accountId }: Pick<KeyRecord, 'accountId'>,
@@ -96,9 +93,9 @@ export class ResourceOwnership {
   }
 
   /**
-   * Looks again once the book has the account's journal, because ids come into the book with the charge of the answer
-   * that they are of. Throws BookUnavailable where that takes too long and it is still not all there: the client is told
-   * to ask again, and not that its own response does not exist.
+   * Drains the account's journal into the book and looks again, because an id reaches the book together with the charge
+   * of its answer. Throws BookUnavailable if the drain is late and the resource is still unknown: the client is told to
+   * retry, not that its own response does not exist.
    */
   async #afterFlush<T>(accountId: number, find: () => Promise<T>, isAll: (found: T) => boolean): Promise<T> {
     const isFlushed = await this.#ledger.flush(accountId, FLUSH_WITHIN_MS);
@@ -107,7 +104,10 @@ export class ResourceOwnership {
     return found;
   }
 
-  /** It was deleted at its upstream. Never rejects: what the book still has then is answered by the upstream, with 404. */
+  /**
+   * Ends the ownership of a resource that was deleted at its upstream. Never rejects: if the book keeps the row, the
+   * upstream answers 404 for it.
+   */
   async release(resource: ProviderResource): Promise<void> {
     try {
       await this.#book.releaseResource(resource, Date.now());

@@ -4,18 +4,18 @@ import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
 import { NO_USAGE, type Reading, type Recipient } from './recipient.ts';
 
 /**
- * Passes on a good answer of which nothing needs to be read, such as speech: each part as it comes, with back-pressure.
- * Only what ends the answer waits for the settle: the part with its last byte where its length is known, else the end
- * of the chunked encoding. So nobody waits for sound that has already come.
+ * Relay for a successful answer whose content the gateway does not read, such as speech. Each part is forwarded as it
+ * arrives, with back-pressure. Only the end of the answer waits for the settle: the part with the last byte if the
+ * length is known, else the end of the chunked encoding. So the client never waits for sound that has already arrived.
  *
- * What the call costs is known before the answer is: the charge stands in its head, and is the same whether the
- * answer is heard to its end or not. The upstream makes, and bills, all of it once it has begun. Before the first byte
- * nothing is charged.
+ * The price is known before the answer: the charge is announced in its head and does not depend on whether the client
+ * receives it all, because the upstream produces and bills all of it once it has begun. Before the first byte nothing
+ * is charged.
  */
 export class BytesRelay implements AnswerSink {
   readonly #recipient: Recipient;
   readonly #answer: UpstreamAnswer;
-  /** Bytes that the head announces; undefined: chunked. */
+  /** Content-Length of the answer, in bytes; undefined: the answer is chunked. */
   readonly #announced: number | undefined;
   #received = 0;
   #last: Buffer | undefined;
@@ -27,7 +27,7 @@ export class BytesRelay implements AnswerSink {
     this.#announced = typeof length === 'string' ? Number(length) : undefined;
   }
 
-  /** Undefined before the first byte: then nothing is charged. */
+  /** The usage so far. Undefined before the first byte: nothing is charged then. */
   reading(): Reading | undefined {
     return this.#received > 0 ? this.#read() : undefined;
   }

@@ -2,10 +2,10 @@ import type { FastifyReply } from 'fastify';
 import type { AnswerSink, Exchange, UpstreamAnswer } from '../upstream/exchange.ts';
 import { clientHeaders } from '../upstream/headers.ts';
 
-/** How the passing on of an answer ended. */
+/** How the relaying of an answer ended. */
 export type Passed = 'ok' | 'client_left' | 'upstream_broke';
 
-/** Passes an answer on as it comes, with back-pressure, of which nothing is read and nothing is charged. */
+/** Relay for an answer that is neither read nor charged, such as a finished video. Has back-pressure. */
 export class ContentRelay implements AnswerSink {
   readonly #raw: FastifyReply['raw'];
   readonly #ended: (how: Passed) => void;
@@ -30,7 +30,7 @@ export class ContentRelay implements AnswerSink {
     this.#ended('ok');
   }
 
-  /** Never a clean end; cancelling because the client left ends here too. */
+  /** Breaks the client's connection off. Also called when the exchange is cancelled because the client left. */
   error(): void {
     this.#ended(this.#raw.destroyed ? 'client_left' : 'upstream_broke');
     this.#raw.destroy();

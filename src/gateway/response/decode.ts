@@ -11,7 +11,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   zstd: createZstdDecompress,
 };
 
-/** Whether an answer comes as it is, or what decodes it; undefined: nothing here does. */
+/** The decoder for an answer's content encoding; 'none': it is not encoded; undefined: the encoding is unknown. */
 export function decoderOf({ headers }: Pick<UpstreamAnswer, 'headers'>): Transform | 'none' | undefined {
   const encoding = String(headers['content-encoding'] ?? 'identity')
     .trim()
@@ -20,16 +20,17 @@ export function decoderOf({ headers }: Pick<UpstreamAnswer, 'headers'>): Transfo
   return Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding]?.() : undefined;
 }
 
-/** The head of an answer whose body is passed on decoded. */
+/** The answer without the headers that describe its encoded form. */
 export function decodedHead<Answer extends Pick<UpstreamAnswer, 'headers'>>(answer: Answer): Answer {
   const { 'content-encoding': _encoding, 'content-length': _length, ...headers } = answer.headers;
   return { ...answer, headers };
 }
 
 /**
- * Stands between an upstream that compresses, although the gateway asks it not to, and the relay, which must read the
- * answer to charge it. Decoded as it comes, with back-pressure on both sides, so that no small answer can unfold to more
- * than a buffer or two. The client gets it decoded too: it was not asked what it can decode.
+ * Decodes the answer of an upstream that compresses although the gateway asks for identity: the relay must read the
+ * answer to charge it. Decoding is incremental, with back-pressure on both sides, so a small answer cannot expand to
+ * more than a buffer or two in memory. The client gets the decoded form, because its own Accept-Encoding was not sent
+ * on.
  */
 export class DecodingSink implements AnswerSink {
   readonly #decoder: Transform;
@@ -50,7 +51,7 @@ export class DecodingSink implements AnswerSink {
     });
     decoder.on('drain', () => exchange.resume());
     raw.on('drain', () => decoder.resume());
-    // What is read on for its usage alone no longer waits for the client.
+    // After the client has left, reading on for the usage must not wait for it.
     raw.once('close', () => decoder.resume());
   }
 
@@ -66,7 +67,7 @@ export class DecodingSink implements AnswerSink {
 
   error(error: Error): void {
     const finish = () => this.#finish(() => this.#sink.error(error));
-    // What has come is passed on first, unless that must wait for the client.
+    // Deliver what has arrived first, unless the client's back-pressure holds it up.
     if (this.#decoder.isPaused()) finish();
     else this.#decoder.write(Buffer.alloc(0), finish);
   }

@@ -6,12 +6,15 @@ import type { LeftBehind, Reading, Recipient } from './recipient.ts';
 
 /** Answers up to this size are held until they are settled, and carry `x-tollgate-charge` (specification section 3). */
 const HELD_MAX_BYTES = 1024 * 1024;
-/** Copied into the string of its head, an answer is one write; larger ones are not worth the copy. */
+/** Answers up to this size are written as a string, which Node joins with the head into one write. */
 const TEXT_MAX_BYTES = 16 * 1024;
-/** Bytes of text that make a token, about; only for a larger answer that reports nothing. */
+/** Rough size of a token, used only for a large answer that reports no usage. */
 const BYTES_PER_TOKEN = 4;
 
-/** Passes on an answer that is no stream: whole if it is small, else as it comes with its last part held back. */
+/**
+ * Relay for an answer that is not a stream: a small one is held whole, a large one forwarded with its last part held
+ * back.
+ */
 export class JsonRelay implements AnswerSink {
   readonly #recipient: Recipient;
   readonly #answer: UpstreamAnswer;
@@ -19,11 +22,13 @@ export class JsonRelay implements AnswerSink {
   #chunks: Buffer[] = [];
   #length = 0;
   #isWhole = false;
-  /** A whole answer that was held; undefined where it is no JSON. */
+  /** The parsed answer that was held whole; undefined: it is not JSON. */
   #json: unknown;
-  /** Set once the answer is passed on as it comes: of a large one only what meters look for is kept. */
+  /**
+   * Set once a large answer is forwarded: extracts the members that meters read, so that the rest need not be stored.
+   */
   #sieve: JsonSieve | undefined;
-  /** The client left, and nothing is written any more. */
+  /** Set when the client has left: nothing is written any more. */
   #left: Reading | undefined;
 
   constructor(recipient: Recipient, answer: UpstreamAnswer) {
@@ -32,13 +37,13 @@ export class JsonRelay implements AnswerSink {
     this.#status = answer.statusCode;
   }
 
-  /** Undefined while the client has not been sent anything: then nothing is charged. */
+  /** The usage so far. Undefined while nothing was sent to the client: nothing is charged then. */
   reading(): Reading | undefined {
     return this.#sieve || this.#isWhole ? this.#read() : undefined;
   }
 
   /**
-   * An answer that is no stream was made before it was sent, so that its provider bills all of it, and its usage mostly
+   * A provider completes an answer that is not a stream before sending it, so it bills all of it; the usage mostly
    * stands at its end.
    */
   left(): LeftBehind | undefined {
@@ -99,7 +104,7 @@ export class JsonRelay implements AnswerSink {
     else this.#recipient.broken(error, this.#status, this.#sieve ? this.#read() : undefined);
   }
 
-  /** A connection that ends the answer by its own end breaks off just so; JSON that is not whole tells. */
+  /** Whether the JSON is incomplete. Without a length, a broken connection looks like a regular end of the answer. */
   #isCutOff(): boolean {
     if (this.#status >= 300 || !/\bjson\b/i.test(String(this.#answer.headers['content-type']))) return false;
     return this.#sieve ? !this.#sieve.isWhole : this.#json === undefined;
@@ -121,7 +126,7 @@ export class JsonRelay implements AnswerSink {
     return flowing;
   }
 
-  /** Writes the chunk before this one: the last is held back until the settle is on the wire. */
+  /** Writes the previous chunk and holds this one: the last chunk waits until the settle is on the wire. */
   #passOn(chunk: Buffer, sieve: JsonSieve): boolean {
     sieve.push(chunk.toString('latin1'));
     const previous = this.#chunks.pop();
@@ -129,7 +134,7 @@ export class JsonRelay implements AnswerSink {
     return previous ? this.#recipient.raw.write(previous) : true;
   }
 
-  /** An answer that says that the call failed before the model wrote anything costs nothing. */
+  /** The reading of a whole answer. If it reports a failure and holds no output, it is free. */
   #readWhole(): Reading {
     const reading = this.#read();
     if (!reading.failed || reading.usage || this.#sieve) return reading;
@@ -153,7 +158,7 @@ export class JsonRelay implements AnswerSink {
     };
   }
 
-  /** Of a text model, all that came counts as written; pictures are not text. */
+  /** The estimate for a large answer. For a text model all bytes count as output; pictures are not text. */
   async #estimateLarge(length: number): Promise<Usage> {
     const { call, countTokens } = this.#recipient;
     const usage = await call.endpoint.meter.estimate(call.body, '', countTokens, call.storedTokens);

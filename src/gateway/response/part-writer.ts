@@ -1,16 +1,19 @@
 import type { ServerResponse } from 'node:http';
 
 /**
- * Writes the parts of an answer that has no length, after its head. Node's `response.write` makes four pieces of a part
- * (its length, a line end, the part, a line end) and gathers them in the next tick; writing was a quarter of a stream's
- * CPU. Here each part is one string and one write. Where the answer is not chunked (HTTP/1.0), or must wait for
- * its turn behind an earlier answer on the connection, the part goes Node's way.
+ * Writer of the parts of an answer without a length, after its head. Node's `response.write` makes four pieces of a
+ * part (length, line end, part, line end) and joins them in the next tick; that was a quarter of a stream's CPU. Here
+ * each part is one string and one write. Node's own way is used where the answer is not chunked (HTTP/1.0) or waits
+ * behind an earlier answer on the connection.
  */
 export class PartWriter {
   readonly #response: ServerResponse;
   #isWaiting = false;
 
-  /** `onDrain` is called when there is room again after a write that returned false; so is any listener of `response`. */
+  /**
+   * `onDrain` is called when there is room again after a write that returned false, as are other 'drain' listeners of
+   * `response`.
+   */
   constructor(response: ServerResponse, onDrain: () => void) {
     this.#response = response;
     response.on('drain', onDrain);
@@ -25,7 +28,7 @@ export class PartWriter {
     const flowing = socket.write(`${part.length.toString(16)}\r\n${part}\r\n`, 'latin1');
     if (!flowing && !this.#isWaiting) {
       this.#isWaiting = true;
-      // The response hears of room only where it asked itself; whoever listens to it is told all the same.
+      // Node emits the response's own 'drain' only after its own writes, so it is emitted here.
       socket.once('drain', () => {
         this.#isWaiting = false;
         this.#response.emit('drain');

@@ -4,52 +4,52 @@ import type { CountTokens } from '../../metering/tokens/token-counter.ts';
 import type { ReadCall } from '../call.ts';
 import type { Exchange, UpstreamAnswer } from '../upstream/exchange.ts';
 
-/** What a relay knows of an answer when it ends, whole or not. */
+/** What a relay has learnt about an answer by its end, whole or broken off. */
 export interface Reading {
   /** Undefined: not reported, to be estimated from `outputText`. */
   readonly usage: Usage | undefined;
-  /** Estimates the usage from what was sent and received until now. */
+  /** The usage estimated from what was sent and received. */
   estimate(): Promise<Usage>;
   /** The answer itself says that the call failed. */
   readonly failed?: boolean;
-  /** It failed before anything was made: nothing is charged. */
+  /** The call failed before the model produced anything: nothing is charged. */
   readonly free?: boolean;
   /** Ids under which the provider stores the answer and its parts. */
   readonly resourceIds?: readonly string[];
 }
 
-/** What a client left behind of an answer whose usage may still come. */
+/** The unfinished answer of a client that has left, whose usage may still arrive. */
 export interface LeftBehind {
-  /** What is charged where it does not. */
+  /** The reading that is charged if the usage does not arrive. */
   readonly reading: Reading;
-  /** It follows within a moment: nothing else is left of the answer. */
+  /** Only the usage is missing, so it should arrive within a moment. */
   readonly isClosing: boolean;
 }
 
-/** What is known of an answer of which nothing came. */
+/** The reading of an answer that ended before any content. */
 export const NO_USAGE: Reading = { usage: {}, estimate: async () => ({}) };
 
-/** Whom a relay passes an answer to: the client's connection, and the call that it ends. */
+/** The receiving side of a relay: the client's connection and the call to be settled. */
 export interface Recipient {
   readonly call: ReadCall;
   readonly exchange: Exchange;
-  /** The gateway asked for usage, and the client did not. */
+  /** The gateway asked for usage although the client did not. */
   readonly injectedUsage: boolean;
   readonly raw: ServerResponse;
   readonly countTokens: CountTokens;
-  /** Headers of the client's answer: the upstream's, less what must not pass, with the gateway's own. */
+  /** Headers of the client's answer: the upstream's without those that must not pass, then the gateway's own. */
   clientHeaders(answer: UpstreamAnswer, own?: Readonly<Record<string, string | number>>): string[];
   /** The first event of a stream came. */
   firstToken(): void;
   /** Takes the reply out of Fastify's hands: from here on the relay writes to the socket itself. */
   hijack(): void;
   /**
-   * The upstream's answer has ended as it should. `finish` gets the charge and writes what is left of the answer,
-   * once the settle is on the wire. `reading` undefined: nothing is charged.
+   * Settles an answer that has ended regularly. `finish` is called once the settle is on the wire to Redis; it gets the
+   * charge in credits and writes the rest of the answer. `reading` undefined: nothing is charged.
    */
   complete(status: number, reading: Reading | undefined, finish: (charge: string) => void): void;
-  /** The upstream broke off within its answer; the client must see that, if it has seen anything. */
+  /** Settles an answer that broke off. If the client has seen part of it, its connection is broken off too. */
   broken(error: Error, status: number, reading: Reading | undefined): void;
-  /** What a client that left is charged is known, or will not be any better: nothing more is read. */
+  /** Settles the call of a client that has left: the usage is known, or will not become known. Stops reading. */
   settleLeft(reading: Reading | undefined): void;
 }

@@ -27,17 +27,20 @@ export interface ResponseContext {
   readonly tracing?: Tracing | undefined;
 }
 
-/** One for all, because each call's connection is closed some time, mostly long after its answer. */
+/** One shared object: every call's connection closes at some time, mostly long after its answer. */
 const CLIENT_LEFT = new Error('the client left');
-/** How long an answer is read on for its usage when its client has left: after its last content, as it seems; and before. */
+/**
+ * How long the gateway reads on for the usage after the client has left: when the last content seems to have come, and
+ * when it has not.
+ */
 const READ_ON_CLOSING_MS = 2_000;
 const READ_ON_MS = 250;
 
 /**
- * The answer to one admitted call. States: waiting (for the upstream's head) → relaying → settling → ended; from each of
- * the first two also straight to settling when the client leaves, the upstream breaks or the time is up. A client
- * that leaves when only the usage is missing is first followed by a moment of reading on, still `relaying`. Entering
- * `settling` happens once, so a call is settled once, whatever comes together.
+ * The answer to one admitted call, from sending it upstream to its settle. States: waiting (for the upstream's head) →
+ * relaying → settling → ended. The first two also go straight to settling when the client leaves, the upstream breaks
+ * off or the time is up. If the client leaves when only the usage is missing, the gateway reads on for a moment, still
+ * `relaying`. `settling` is entered once, so a call is settled once, whatever happens at the same time.
  */
 export class ResponseLifecycle implements Recipient {
   readonly call: HeldCall;
@@ -73,7 +76,7 @@ export class ResponseLifecycle implements Recipient {
     return this.#context.countTokens;
   }
 
-  /** The head of the upstream's answer came. */
+  /** Takes the head of the upstream's answer and chooses the relay for its body. */
   head(encoded: UpstreamAnswer): void {
     if (this.#state !== 'waiting') return;
     const { statusCode } = encoded;
@@ -102,14 +105,17 @@ export class ResponseLifecycle implements Recipient {
       this.#context.metrics.streamBegan();
       this.#relay = new StreamRelay(this, answer);
     }
-    // JSON in place of bytes may be an error, so it is read.
+    // JSON instead of bytes may be an error, so it is read.
     else if (statusCode < 300 && this.call.endpoint.answersBytes && !/\bjson\b/i.test(type))
       this.#relay = new BytesRelay(this, answer);
     else this.#relay = new JsonRelay(this, answer);
     answer.body.pipe(isEncoded ? new DecodingSink(decoder, this.#relay, this) : this.#relay);
   }
 
-  /** Some providers give a stream no type, or call it text. Held back until its end, it would be none to the client. */
+  /**
+   * Whether the answer is a stream although its type does not say so: some providers send none, or text/plain. Treated
+   * as a plain answer it would be held back to its end.
+   */
   #isUnnamedStream({ headers }: UpstreamAnswer, status: number): boolean {
     const { body } = this.call;
     if (status >= 300 || !body.isStream || body.kind !== 'json') return false;
@@ -117,19 +123,19 @@ export class ResponseLifecycle implements Recipient {
     return type === undefined || /^text\/plain\b/i.test(String(type));
   }
 
-  /** No head will come: refused, reset, timed out, or cancelled because the client left. */
+  /** Ends the call without an answer: the connection was refused, reset or timed out, or the client left. */
   noHead(error: Error): void {
     if (this.#state !== 'waiting') return;
     this.#fail(...failureOf(error));
   }
 
-  /** Headers of the client's answer: the upstream's, less what must not pass, with the gateway's own. */
+  /** Headers of the client's answer: the upstream's without those that must not pass, then the gateway's own. */
   clientHeaders(answer: UpstreamAnswer, own: Readonly<Record<string, string | number>> = {}): string[] {
     this.#context.metrics.firstByte(performance.now() - this.call.startedAt);
     return clientHeaders(answer.headers, this.#reply.getHeaders(), own);
   }
 
-  /** The first event of a stream came. */
+  /** Records that the first event of a stream has arrived. */
   firstToken(): void {
     this.#context.metrics.firstToken(performance.now() - this.call.startedAt);
     this.trace?.firstToken();
@@ -141,8 +147,8 @@ export class ResponseLifecycle implements Recipient {
   }
 
   /**
-   * The upstream's answer has ended as it should. `finish` gets the charge and writes what is left of the answer,
-   * once the settle is on the wire. `reading` undefined: nothing is charged.
+   * Settles an answer that has ended regularly. `finish` is called once the settle is on the wire to Redis; it gets the
+   * charge in credits and writes the rest of the answer. `reading` undefined: nothing is charged.
    */
   complete(status: number, reading: Reading | undefined, finish: (charge: string) => void): void {
     const isError = status >= 400;
@@ -151,7 +157,7 @@ export class ResponseLifecycle implements Recipient {
     this.#settle(status, outcome, isError ? undefined : reading, (charge) => finish(creditsString(charge)));
   }
 
-  /** The upstream broke off within its answer; the client must see that, if it has seen anything. */
+  /** Settles an answer that broke off. If the client has seen part of it, its connection is broken off too. */
   broken(error: Error, status: number, reading: Reading | undefined): void {
     // Cancelling because the client left ends here too.
     if (this.#state === 'settling' || this.#state === 'ended') return;
@@ -169,7 +175,7 @@ export class ResponseLifecycle implements Recipient {
     this.exchange.cancel(refusal);
   }
 
-  /** The client's connection is gone. The upstream may still be sending after what ended the answer. */
+  /** The client's connection has closed. The upstream may still be sending, even after the end of the answer. */
   clientLeft(): void {
     if (this.#state === 'settling' || this.#state === 'ended') {
       this.exchange.cancel(CLIENT_LEFT);
@@ -184,13 +190,13 @@ export class ResponseLifecycle implements Recipient {
     }
     const waitMs = behind.isClosing ? READ_ON_CLOSING_MS : READ_ON_MS;
     this.#readOnTimer = setTimeout(() => this.settleLeft(behind.reading), waitMs);
-    // It may have been waiting for the client.
+    // The exchange may be paused by the client's back-pressure.
     this.exchange.resume();
   }
 
-  /** What a client that left is charged is known, or will not be any better: nothing more is read. */
+  /** Settles the call of a client that has left: the usage is known, or will not become known. Stops reading. */
   settleLeft(reading: Reading | undefined): void {
-    // Before the cancelling, whose error would otherwise be taken for the upstream's.
+    // Settle first: the error of the cancelling would otherwise be taken for the upstream's.
     this.#settle(499, 'client_left', reading, () => {});
     this.exchange.cancel(CLIENT_LEFT);
   }
@@ -219,7 +225,7 @@ export class ResponseLifecycle implements Recipient {
         metrics.settled(this.#relay instanceof StreamRelay);
         this.trace?.ended(ending, code, charge, upstreamMs);
       });
-      // Nothing more is sent of it, nor estimated from it.
+      // The request body is no longer needed: nothing more is sent or estimated from it.
       void this.call.spool?.close();
     };
     if (!reading || reading.free) settle(undefined, false);
@@ -238,7 +244,9 @@ export class ResponseLifecycle implements Recipient {
   }
 }
 
-/** False: the charge would be more than any account can hold, so the report is absurd and is none. */
+/**
+ * Whether the reported usage could be settled; false: its charge exceeds what any account can hold, so it is ignored.
+ */
 function isSettled(settle: () => void): boolean {
   try {
     settle();

@@ -4,7 +4,7 @@ import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
 import { PartWriter } from './part-writer.ts';
 import { type LeftBehind, NO_USAGE, type Reading, type Recipient } from './recipient.ts';
 
-/** What an upstream may send after the event that ends its answer, and how long it may take to end it then. */
+/** Bounds for an upstream that sends more after the event that ends its answer: in characters and in time. */
 const AFTER_END_MAX_CHARS = 64 * 1024;
 const AFTER_END_MS = 2_000;
 const WENT_ON = new Error('the upstream went on after the end of its answer');
@@ -19,19 +19,19 @@ export class StreamRelay implements AnswerSink {
   readonly #meter: StreamMeter;
   readonly #events: EventReader;
   #received = false;
-  /** An event came whole. */
+  /** A whole event has arrived. */
   #begun = false;
-  /** What ends the answer has come, or been read; then it is being settled. */
+  /** The event that ends the answer has arrived; the settle follows. */
   #hasEnd = false;
   #ending = false;
   #settled = false;
   #upstreamEnded = false;
   readonly #parts: PartWriter;
-  /** From the event that ends the answer on: held back. Latin-1. */
+  /** The event that ends the answer and what follows it, held back until the settle. Latin-1. */
   #tail = '';
   #afterEndChars = 0;
   #afterEnd: NodeJS.Timeout | undefined;
-  /** Set when the client has left: what is charged unless more can be read. Nothing is written any more. */
+  /** Set when the client has left: the charge if no usage arrives. Nothing is written any more. */
   #left: Reading | undefined;
 
   constructor(recipient: Recipient, answer: UpstreamAnswer) {
@@ -64,7 +64,7 @@ export class StreamRelay implements AnswerSink {
     };
   }
 
-  /** Read on until the usage has come; or more content, which the client did not get and does not pay for. */
+  /** Reading goes on until the usage arrives, or more content, which the client did not get and does not pay for. */
   left(): LeftBehind | undefined {
     this.#events.brokeOff();
     this.#left = this.reading(this.#meter.usage ? '' : this.#meter.outputText());
@@ -104,19 +104,19 @@ export class StreamRelay implements AnswerSink {
     else {
       this.#parts.write(this.#passed(rest));
       if (this.#hasEnd || this.#meter.isWhole !== false) this.#finish();
-      // A connection that ends the answer by its own end breaks off just so.
+      // Without a length, a broken connection looks like a regular end.
       else this.#broke(new Error('the stream ended before its last event'));
     }
   }
 
   error(error: Error): void {
-    // After its last event the answer is whole, however the connection ends.
+    // After its last event the answer is complete, however the connection ends.
     if (this.#ending) this.end();
     else if (this.#left) this.#recipient.settleLeft(this.#left);
     else this.#broke(error);
   }
 
-  /** What the client gets of what was read last, now. */
+  /** The part of the event just read that the client gets now. */
   #passed(event: string): string {
     const { verdict } = this.#events;
     if (verdict === 'pass') return event;
@@ -132,7 +132,7 @@ export class StreamRelay implements AnswerSink {
     this.#recipient.broken(error, this.#status, this.reading());
   }
 
-  /** The client left: events are read, and go nowhere. */
+  /** Reads events for their usage after the client has left. */
   #readOn(left: Reading): boolean {
     const { pieces } = this.#meter;
     for (let event = this.#events.next(); event !== undefined; event = this.#events.next()) {
@@ -143,13 +143,15 @@ export class StreamRelay implements AnswerSink {
     return true;
   }
 
-  /** The reported usage, where it has come since. */
+  /** The reading with the reported usage, if that has arrived since. */
   #bestOf(left: Reading): Reading {
     const { usage } = this.#meter;
     return usage ? { ...left, usage } : left;
   }
 
-  /** The answer has ended, its upstream has not: a little more passes, with back-pressure, then it is cancelled. */
+  /**
+   * Forwards what an upstream sends after the end of its answer, within bounds; beyond them the exchange is cancelled.
+   */
   #wentOn(chunk: Buffer): boolean {
     this.#afterEndChars += chunk.length;
     if (this.#afterEndChars > AFTER_END_MAX_CHARS) {

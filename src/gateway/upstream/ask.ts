@@ -7,16 +7,16 @@ import { RequestTimeout } from './failure.ts';
 import { upstreamHeaders } from './headers.ts';
 import { EXCHANGE, type UpstreamTransport } from './transport.ts';
 
-/** Answers about a job are a few hundred bytes; a prompt of 32,000 characters may stand in them. */
+/** Largest answer about a job. Most are a few hundred bytes; a prompt of 32,000 characters may be included. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** A request without a body about something that a provider stores. */
+/** A request without a body about a resource at an upstream. */
 export interface Question {
   readonly upstream: Upstream;
   readonly method: 'GET' | 'DELETE';
-  /** Below the address of the upstream, with its query. */
+  /** Path below the upstream's address, with the query. */
   readonly path: string;
-  /** The client's, or none. */
+  /** The client's headers, or none. */
   readonly headers: IncomingHttpHeaders;
 }
 
@@ -27,8 +27,8 @@ export interface WholeAnswer {
 }
 
 /**
- * Sends the question, once. `onHead` is called once, with the head of the answer or the reason why there is none, and
- * must give the answer its sink at once.
+ * Sends the question once. `onHead` is called once, with the head of the answer or the error, and must give the answer
+ * its sink synchronously.
  */
 export function send(
   transport: UpstreamTransport,
@@ -50,7 +50,7 @@ export function send(
   );
 }
 
-/** The answer when it is there, whole. Rejects where none comes to its end, or within the time. */
+/** Asks and resolves with the whole answer. Rejects if it does not end, or not within `timeoutMs`. */
 export async function ask(
   transport: UpstreamTransport,
   question: Question,
@@ -70,7 +70,7 @@ export async function ask(
   }
 }
 
-/** Some upstreams compress although they are asked not to; what a job has come to must be read all the same. */
+/** The answer with its body decoded: some upstreams compress although they are asked not to. */
 async function decoded(answer: WholeAnswer): Promise<WholeAnswer> {
   const decoder = answer.body.length > 0 ? decoderOf(answer) : 'none';
   if (decoder === 'none') return answer;

@@ -7,7 +7,7 @@ const INCLUDE_USAGE: ReadonlySet<string> = new Set(['include_usage']);
 
 export interface UpstreamBody {
   readonly bytes: Buffer | Upload;
-  /** The stream was made to report usage although the client did not ask; what comes of it is taken out again. */
+  /** The request was changed to ask for usage; the relay removes it from the answer again. */
   readonly injectedUsage: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface UpstreamBody {
  * key order and white space stay (specification section 4).
  */
 export function upstreamBody(body: CallBody, asksForUsage: boolean): UpstreamBody {
-  // A form was given its upstream name as it was read, so that it is not kept twice.
+  // A form gets its upstream model name while it is read, so that it is not held in memory twice.
   return isJson(body) ? upstreamJson(body, asksForUsage) : { bytes: body.bytes, injectedUsage: false };
 }
 
@@ -57,7 +57,7 @@ function includeUsage(body: JsonBody): Edit | undefined {
     const at = body.openAt + 1;
     return { start: at, end: at, text: `"stream_options":{"include_usage":true}${body.isEmpty ? '' : ','}` };
   }
-  // Whatever else stands there is the upstream's to refuse.
+  // An invalid value is left for the upstream to refuse.
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     return options === null ? { ...span, text: '{"include_usage":true}' } : undefined;
   }

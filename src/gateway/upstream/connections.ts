@@ -1,9 +1,9 @@
 import { buildConnector, Client } from 'undici';
 import type { Exchange } from './exchange.ts';
 
-/** Idle connections kept for one upstream; more were open at once, but seldom are again. */
+/** Most idle connections that are kept for one upstream. */
 const KEPT_IDLE = 512;
-/** Longer than an answer is read on for its usage when its client has left (response-lifecycle.ts). */
+/** Time for calls to end at a stop. Longer than reading on for the usage takes (response-lifecycle.ts). */
 const CLOSE_WITHIN_MS = 2_500;
 
 export interface ConnectionOptions {
@@ -11,13 +11,13 @@ export interface ConnectionOptions {
   readonly idleTimeoutMs: number;
 }
 
-/** What is dispatched: undici's options, less the origin. */
+/** undici's dispatch options. */
 export type Dispatched = Parameters<Client['dispatch']>[0];
 
 /**
- * The connections to one upstream, a call on each at a time, the one that was used last first. undici's own pool walks
- * through all of its clients, twice a call, to find one that is free. A short call, its answering in the same process
- * included, took 76 µs by the pool and 62 so; beside 1,000 open streams 80 and 50.
+ * Connections to one upstream, one call on each at a time, the most recently used first. undici's own pool searches all
+ * of its clients for a free one, twice a call. A short call, with the answering upstream in the same process, took 76
+ * µs with the pool and takes 62 µs here; beside 1,000 open streams 80 and 50 µs.
  */
 export class Connections {
   readonly #origin: string;
@@ -30,9 +30,11 @@ export class Connections {
     this.#options = {
       headersTimeout: headersTimeoutMs,
       bodyTimeout: idleTimeoutMs,
-      // One for all, as it keeps the TLS sessions. A certificate that cannot be verified is an unreachable upstream.
+      // One connector for all clients, because it caches TLS sessions. An upstream whose certificate cannot be verified
+      // is
+      // unreachable.
       connect: buildConnector({ rejectUnauthorized: true, timeout: 10_000, allowH2: false }),
-      // A call's connection is its own: cancelling one touches no other.
+      // Calls share no connection: cancelling one affects no other.
       allowH2: false,
       pipelining: 1,
       // Less than the 60 s after which common load balancers drop idle connections.
@@ -46,7 +48,7 @@ export class Connections {
     client.dispatch(options, exchange);
   }
 
-  /** Calls under way may end, within `CLOSE_WITHIN_MS`; no other may begin. */
+  /** Waits for the calls under way, `CLOSE_WITHIN_MS` at most; no new call may begin. */
   async close(): Promise<void> {
     const clients = [...this.#all];
     const patience = setTimeout(() => {
@@ -68,7 +70,7 @@ export class Connections {
       return;
     }
     this.#all.delete(client);
-    // Once the call that has just ended lets go of it.
+    // Closes after the call that has just ended releases the client.
     void client.close();
   }
 }

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { Upload } from '../request/spool/upload.ts';
 
-/** Where the parts of an upstream's answer go. Called in order: parts, then one of end and error. */
+/** Receiver of an upstream's answer. Called in order: any number of `data`, then one `end` or `error`. */
 export interface AnswerSink {
   /** False: no more until `resume()`. */
   data(chunk: Buffer): boolean;
@@ -11,7 +11,7 @@ export interface AnswerSink {
 
 /** One call to an upstream, from before it is sent until its answer has ended. */
 export class Exchange implements Dispatcher.DispatchHandler {
-  /** What is sent: name, value, name, value … */
+  /** Request headers: name, value, name, value … */
   headers: string[] = [];
   #controller: Dispatcher.DispatchController | undefined;
   #sink: AnswerSink | undefined;
@@ -27,7 +27,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#answered = callback;
   }
 
-  /** Cancels at whatever stage; a call that is not on the wire yet is never sent. */
+  /** Cancels the call at any stage; one that is not on the wire yet is never sent. */
   cancel(reason: Error): void {
     if (this.#cancelled) return;
     this.#cancelled = reason;
@@ -87,6 +87,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
 export interface UpstreamAnswer {
   readonly statusCode: number;
   readonly headers: Record<string, string | string[] | undefined>;
-  /** What reply-from hands on as `stream`. */
+  /** Passed on by reply-from as `stream`. */
   readonly body: Exchange;
 }

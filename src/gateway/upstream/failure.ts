@@ -25,7 +25,7 @@ export function isTimeout(error: Error): boolean {
   return error instanceof RequestTimeout || TIMEOUTS.has((error as NodeJS.ErrnoException).code ?? '');
 }
 
-/** A call that got no answer, or none to its end: what the client is told, and what the ledger says. */
+/** The refusal for the client and the ledger's outcome for a call that failed with this error. */
 export function failureOf(error: Error): [GatewayError, Outcome] {
   if (isTimeout(error)) {
     return [new GatewayError('upstream_timeout', 'The model provider did not answer in time.'), 'timeout'];

@@ -42,12 +42,14 @@ const DROPPED_FROM_REQUEST: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What picks one of the provider's accounts, or what it keeps there of somebody: `openai-project`,
+ * Request headers that select an account, project or user profile at the provider: `openai-project`,
  * `anthropic-workspace-id`, `anthropic-user-profile-id`, `x-goog-user-project`, `chatgpt-account-id` and the like.
  */
 const PICKS_AN_ACCOUNT = /-(?:organization|project|workspace|account|tenant|user-profile)(?:-id)?$/;
 
-/** Response headers that never reach the client: hop-by-hop, cookies, and what speaks of the provider's account or edge. */
+/**
+ * Response headers that never reach the client: hop-by-hop, cookies, and those about the provider's account or edge.
+ */
 const DROPPED_FROM_RESPONSE: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -77,10 +79,10 @@ const DROPPED_FROM_RESPONSE: ReadonlySet<string> = new Set([
 /** What the provider's quota of the operator's account has come to (specification section 4). */
 const RATE_LIMIT = /^(?:x-|anthropic-)?rate-?limit/;
 
-/** The headers of the upstream call: the client's, less the dropped ones, with the provider's credential. */
+/** Headers of the upstream call, name and value in turn: the client's without the dropped ones, then the credential. */
 export function upstreamHeaders(headers: IncomingHttpHeaders, upstream: Upstream): string[] {
   const listed = connectionNames(headers.connection);
-  // Usage is read from the answer as it passes.
+  // The answer must be readable, because usage is read from it on the way.
   const out = ['accept-encoding', 'identity'];
   for (const name in headers) {
     if (DROPPED_FROM_REQUEST.has(name) || name.startsWith('x-forwarded-') || listed?.includes(name)) continue;
@@ -96,8 +98,8 @@ export function upstreamHeaders(headers: IncomingHttpHeaders, upstream: Upstream
 }
 
 /**
- * The headers of the answer, name and value in turn: the upstream's, what the reply was given (it wins over the
- * upstream's), and `own`, which an upstream's never reach the client: see above.
+ * Headers of the client's answer, name and value in turn: the upstream's, those set on the reply (they win over the
+ * upstream's), and `own`, whose names are dropped from the upstream's (see DROPPED_FROM_RESPONSE).
  */
 export function clientHeaders(
   upstream: Record<string, string | string[] | undefined>,

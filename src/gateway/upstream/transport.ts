@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { type ConnectionOptions, Connections, type Dispatched } from './connections.ts';
 import type { Exchange, UpstreamAnswer } from './exchange.ts';
 
-/** Marks the request headers with the call that they stand for; never sent. */
+/** Key under which the request headers carry their exchange through the proxy plugin; never sent. */
 export const EXCHANGE: unique symbol = Symbol('exchange');
 
 interface TransportRequest extends Omit<Dispatcher.DispatchOptions, 'headers'> {
@@ -10,13 +10,13 @@ interface TransportRequest extends Omit<Dispatcher.DispatchOptions, 'headers'> {
 }
 
 /**
- * The transport below @fastify/http-proxy: its `undici` option takes any object with a `request()`. undici's own
- * `request` wraps each answer in a stream; dispatching with a handler saves about half of the proxy's CPU per call
- * (126 against 270–420 µs, measured on Node 24), and gives a handle by which a call can be cancelled at any stage.
+ * The transport that @fastify/http-proxy sends by: its `undici` option takes any object with a `request()`. undici's
+ * own `request` wraps each answer in a stream; dispatching with a handler costs about half the CPU per call (126
+ * instead of 270–420 µs, measured on Node 24) and lets a call be cancelled at any stage.
  */
 export class UpstreamTransport {
   readonly #options: ConnectionOptions;
-  /** By origin. */
+  /** Connections by origin. */
   readonly #upstreams = new Map<string, Connections>();
 
   constructor(options: ConnectionOptions) {
@@ -42,7 +42,7 @@ export class UpstreamTransport {
     return connections;
   }
 
-  /** What is still being read when the clients are gone, for its usage, comes to its end first, within a bound. */
+  /** Closes all connections. Answers that are still read for their usage may end first, within `CLOSE_WITHIN_MS`. */
   async close(): Promise<void> {
     await Promise.all([...this.#upstreams.values()].map((connections) => connections.close()));
   }
