@@ -18,7 +18,7 @@ import type { JsonBody } from './request/json-body.ts';
 import { readBody, sourceInPieces } from './request/read-body.ts';
 import { closeWithReply } from './request/spool/receive-body.ts';
 import { Spool, type SpoolFolder } from './request/spool/spool.ts';
-import type { Turns } from './request/weighted-semaphore.ts';
+import type { WeightedSemaphore } from './request/weighted-semaphore.ts';
 import type { JobRouteParts } from './resources/job-request.ts';
 import { namedIds } from './resources/named-ids.ts';
 import type { Objects } from './resources/resource-ownership.ts';
@@ -54,13 +54,13 @@ export interface PipelineParts {
 export class Pipeline {
   readonly #parts: PipelineParts;
   readonly #endpoint: Endpoint;
-  readonly #turns: Turns;
+  readonly #semaphore: WeightedSemaphore;
 
-  /** `turns`: of JUDGED_AT_ONCE_BYTES, shared by all endpoints. */
-  constructor(parts: PipelineParts, endpoint: Endpoint, turns: Turns) {
+  /** `semaphore`: of JUDGED_AT_ONCE_BYTES, shared by all endpoints. */
+  constructor(parts: PipelineParts, endpoint: Endpoint, semaphore: WeightedSemaphore) {
     this.#parts = parts;
     this.#endpoint = endpoint;
-    this.#turns = turns;
+    this.#semaphore = semaphore;
   }
 
   /** Checks 1 to 8. Calls back within the tick where the key's record is at hand, as it is for nearly every call. */
@@ -201,17 +201,17 @@ export class Pipeline {
       call.spool = source;
       closeWithReply(source, request, reply);
     }
-    const endTurn = await this.#turns.take(source.size);
+    const release = await this.#semaphore.acquire(source.size);
     try {
       await this.#read(request, call, source);
       if (call.body?.kind !== 'json') return;
       call.body = foldedJson(call.body as JsonBody);
       call.endpoint = {
         ...this.#endpoint,
-        meter: rereadingMeter(this.#endpoint, source, this.#turns),
+        meter: rereadingMeter(this.#endpoint, source, this.#semaphore),
       };
     } finally {
-      endTurn();
+      release();
     }
   }
 

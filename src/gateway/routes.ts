@@ -5,7 +5,7 @@ import { ENDPOINTS } from './endpoints.ts';
 import { originOf } from './forward.ts';
 import { Pipeline, type PipelineParts } from './pipeline.ts';
 import { bodyReceiver } from './request/spool/receive-body.ts';
-import { Turns } from './request/weighted-semaphore.ts';
+import { WeightedSemaphore } from './request/weighted-semaphore.ts';
 import { jobRoutes } from './resources/job-routes.ts';
 
 /**
@@ -32,10 +32,10 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
         },
       }),
     );
-    const turns = new Turns(JUDGED_AT_ONCE_BYTES, JUDGED_LEAST_BYTES);
+    const semaphore = new WeightedSemaphore(JUDGED_AT_ONCE_BYTES, JUDGED_LEAST_BYTES);
     await app.register(async (scope) => jobRoutes(scope, { ...parts, ...parts.delivery }));
     for (const endpoint of ENDPOINTS) {
-      const pipeline = new Pipeline(parts, endpoint, turns);
+      const pipeline = new Pipeline(parts, endpoint, semaphore);
       await app.register(async (scope) => {
         scope.addHook('onRequest', (request, reply, done) => {
           // Where Anthropic's clients look for it. It replaces the provider's, which the ledger does not know.

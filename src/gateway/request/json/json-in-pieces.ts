@@ -4,7 +4,7 @@ import type { Meter } from '../../../metering/meter.ts';
 import type { Endpoint } from '../../endpoints.ts';
 import { type JsonBody, JUDGED, judgeJson, parseObject } from '../json-body.ts';
 import { Upload } from '../spool/upload.ts';
-import type { Turns } from '../weighted-semaphore.ts';
+import type { WeightedSemaphore } from '../weighted-semaphore.ts';
 import { condense } from './condense.ts';
 import { heavyStep } from './heavy-step.ts';
 
@@ -36,19 +36,19 @@ export function foldedJson(body: JsonBody): JsonBody {
 }
 
 /** The meter for a folded body: where tokens must be estimated, it reads the body from its source once more. */
-export function rereadingMeter(endpoint: Endpoint, source: ByteSource, turns: Turns): Meter {
+export function rereadingMeter(endpoint: Endpoint, source: ByteSource, semaphore: WeightedSemaphore): Meter {
   const { meter } = endpoint;
   return {
     ...meter,
     async estimate(folded, outputText, count, storedTokens) {
-      const endTurn = await turns.take(source.size);
+      const release = await semaphore.acquire(source.size);
       try {
         const catalog: Catalog = new Map([[folded.model.slug, folded.model]]);
         const body = await readJsonInPieces(source, catalog, endpoint, true);
         const counting = body.longTexts?.counting(count) ?? count;
         return await heavyStep(() => meter.estimate(body, outputText, counting, storedTokens));
       } finally {
-        endTurn();
+        release();
       }
     },
   };
