@@ -10,7 +10,7 @@ import { checkNestedNames } from './json/nested-names.ts';
 import { type Span, scanMembers } from './json-scan.ts';
 
 /** What the gateway judges a request by; a second one of any could be read otherwise upstream. */
-export const JUDGED: ReadonlySet<string> = new Set([
+export const INSPECTED_FIELDS: ReadonlySet<string> = new Set([
   'model',
   'messages',
   'n',
@@ -58,7 +58,7 @@ export function readJsonBody(bytes: unknown, catalog: Catalog, endpoint: Endpoin
     throw invalidJson('The request has no body. Send a JSON object.');
   if (!isUtf8(bytes)) throw invalidJson('The body is not valid UTF-8.');
   const text = bytes.toString('utf8');
-  return judgeJson({ bytes, size: bytes.length, text, value: parseObject(text) }, catalog, endpoint);
+  return parseJsonBody({ bytes, size: bytes.length, text, value: parseObject(text) }, catalog, endpoint);
 }
 
 /** JSON text and its value; `condensed` says where it is not the whole body. */
@@ -71,9 +71,9 @@ interface ReadJson {
 }
 
 /** Throws GatewayError. */
-export function judgeJson(read: ReadJson, catalog: Catalog, endpoint: Endpoint): JsonBody {
+export function parseJsonBody(read: ReadJson, catalog: Catalog, endpoint: Endpoint): JsonBody {
   const { bytes, size, text, value, condensed } = read;
-  const scan = scanMembers(text, JUDGED);
+  const scan = scanMembers(text, INSPECTED_FIELDS);
   if (scan.repeated) {
     throw invalidJson(
       `The body has the field "${scan.repeated}" more than once. Send it once.`,

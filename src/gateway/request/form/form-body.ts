@@ -8,7 +8,7 @@ import type { Endpoint } from '../../endpoints.ts';
 import { NAMES_AN_ID } from '../../resources/named-ids.ts';
 import type { CallBody } from '../call-body.ts';
 import { foldName } from '../json/fold-name.ts';
-import { checkCount, JUDGED, modelNamed } from '../json-body.ts';
+import { checkCount, INSPECTED_FIELDS, modelNamed } from '../json-body.ts';
 import { Spool } from '../spool/spool.ts';
 import { type Edit, Upload } from '../spool/upload.ts';
 import { boundaryOf } from './boundary.ts';
@@ -61,14 +61,14 @@ function refuseRepeated({ fields, files }: Form): void {
   for (const { name } of [...fields, ...files]) {
     const plain = name.trim().replace(/\[\d*\]$/, '');
     const folded = foldName(plain);
-    if (!JUDGED.has(folded) && !NAMES_AN_ID.test(name)) continue;
+    if (!INSPECTED_FIELDS.has(folded) && !NAMES_AN_ID.test(name)) continue;
     if (seen.has(folded)) {
       throw invalidJson(`The form has the field "${folded}" more than once. Send it once.`, folded);
     }
-    if (plain !== folded && JUDGED.has(folded)) throw otherCase('The form', name, folded);
+    if (plain !== folded && INSPECTED_FIELDS.has(folded)) throw otherCase('The form', name, folded);
     seen.add(folded);
   }
-  const asFile = files.find(({ name }) => JUDGED.has(name) || NAMES_AN_ID.test(name));
+  const asFile = files.find(({ name }) => INSPECTED_FIELDS.has(name) || NAMES_AN_ID.test(name));
   if (asFile) throw invalidJson(`Send the field "${asFile.name}" as text, not as a file.`, asFile.name);
 }
 

@@ -2,7 +2,7 @@ import type { Catalog } from '../../../domain/catalog.ts';
 import type { ByteSource } from '../../../metering/byte-source.ts';
 import type { Meter } from '../../../metering/meter.ts';
 import type { Endpoint } from '../../endpoints.ts';
-import { type JsonBody, JUDGED, judgeJson, parseObject } from '../json-body.ts';
+import { INSPECTED_FIELDS, type JsonBody, parseJsonBody, parseObject } from '../json-body.ts';
 import { Upload } from '../spool/upload.ts';
 import type { WeightedSemaphore } from '../weighted-semaphore.ts';
 import { condense } from './condense.ts';
@@ -22,14 +22,14 @@ export async function readJsonInPieces(
   const { text, isHeavy } = condensed;
   const value = isHeavy ? await heavyStep(() => parseObject(text)) : parseObject(text);
   const read = { bytes: new Upload(source), size: source.size, text, value, condensed };
-  const judge = () => judgeJson(read, catalog, endpoint);
-  return isHeavy ? await heavyStep(judge) : judge();
+  const parse = () => parseJsonBody(read, catalog, endpoint);
+  return isHeavy ? await heavyStep(parse) : parse();
 }
 
 /** What is kept of such a body once its call has been judged: what it is judged by, less what are objects or lists. */
 export function foldedJson(body: JsonBody): JsonBody {
   const scalars = Object.entries(body.value).filter(
-    ([name, value]) => JUDGED.has(name) && typeof value !== 'object',
+    ([name, value]) => INSPECTED_FIELDS.has(name) && typeof value !== 'object',
   );
   body.longTexts?.keepOnly(scalars.map(([, value]) => value));
   return { ...body, value: Object.fromEntries(scalars), text: '', spans: new Map(), condensed: undefined };

@@ -3,7 +3,7 @@ import { isObject } from '../../../metering/json-value.ts';
 import { foldName } from './fold-name.ts';
 
 /** Names by which a hold tells what a tool or a budget is. */
-const JUDGED_WITHIN: ReadonlySet<string> = new Set(['type', 'budget_tokens', 'max_uses']);
+const INSPECTED_WITHIN: ReadonlySet<string> = new Set(['type', 'budget_tokens', 'max_uses']);
 const PLAIN = /^[a-z0-9_]*$/;
 
 /**
@@ -21,6 +21,6 @@ function checkNames(where: string, value: unknown): void {
   for (const name in value) {
     if (PLAIN.test(name)) continue;
     const folded = foldName(name);
-    if (name !== folded && JUDGED_WITHIN.has(folded)) throw otherCase(where, name, folded);
+    if (name !== folded && INSPECTED_WITHIN.has(folded)) throw otherCase(where, name, folded);
   }
 }
