@@ -13,7 +13,7 @@ import type { Gatekeeper, Judged } from './gatekeeper.ts';
 import { refusalFrom } from './refuse.ts';
 import type { CallBody } from './request/call-body.ts';
 import { heavyStep } from './request/json/heavy-step.ts';
-import { foldedJson, rereadingMeter } from './request/json/json-in-pieces.ts';
+import { retainScalars, rereadingMeter } from './request/json/json-in-pieces.ts';
 import type { JsonBody } from './request/json-body.ts';
 import { readBody, sourceInPieces } from './request/read-body.ts';
 import { closeWithReply } from './request/spool/receive-body.ts';
@@ -157,7 +157,7 @@ export class Pipeline {
   }
 
   #bound(request: FastifyRequest, call: Call, body: CallBody): undefined | Promise<void> {
-    if ((body as JsonBody).condensed?.isHeavy) return this.#boundInSteps(request, call, body);
+    if ((body as JsonBody).elided?.isHeavy) return this.#boundInSteps(request, call, body);
     this.#accept(request, call, body);
     const named = namedIds(body.value);
     if (named.size === 0) return this.#hold(call, body, 0);
@@ -205,7 +205,7 @@ export class Pipeline {
     try {
       await this.#read(request, call, source);
       if (call.body?.kind !== 'json') return;
-      call.body = foldedJson(call.body as JsonBody);
+      call.body = retainScalars(call.body as JsonBody);
       call.endpoint = {
         ...this.#endpoint,
         meter: rereadingMeter(this.#endpoint, source, this.#semaphore),

@@ -3,8 +3,8 @@ import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
 import { ChatStream, chatResourceIds } from './chat-stream.ts';
 import { base64Length } from './content-parts.ts';
+import type { ElidedStrings } from './elided-strings.ts';
 import { asText, isObject } from './json-value.ts';
-import type { LongTexts } from './long-texts.ts';
 import { type Bounds, type Meter, saysError } from './meter.ts';
 import { countOf, type MeteredBody } from './metered-body.ts';
 import { outputTextIn } from './output-text.ts';
@@ -48,7 +48,7 @@ export function chatHold(body: MeteredBody, { imageTokens, storedTokens = 0 }: B
   let input = body.textBytes + REQUEST_OVERHEAD + storedTokens;
   if (Array.isArray(messages)) {
     input += messages.length * MESSAGE_OVERHEAD;
-    for (const message of messages) input += mediaTokens(message, imageTokens, body.longTexts);
+    for (const message of messages) input += mediaTokens(message, imageTokens, body.elidedStrings);
   }
   if (Array.isArray(tools)) input += tools.length * TOOL_OVERHEAD;
   const named = Math.max(countOf(body, 'max_tokens') ?? -1, countOf(body, 'max_completion_tokens') ?? -1);
@@ -57,7 +57,11 @@ export function chatHold(body: MeteredBody, { imageTokens, storedTokens = 0 }: B
 }
 
 /** Bound of the media parts of a message, less the base64 text by which they stand in the body. */
-function mediaTokens(message: unknown, imageTokens: number, longTexts: LongTexts | undefined): number {
+function mediaTokens(
+  message: unknown,
+  imageTokens: number,
+  elidedStrings: ElidedStrings | undefined,
+): number {
   const content = (message as { content?: unknown } | null)?.content;
   if (!Array.isArray(content)) return 0;
   let tokens = 0;
@@ -66,7 +70,7 @@ function mediaTokens(message: unknown, imageTokens: number, longTexts: LongTexts
     if (type === 'text' || type === 'refusal' || type === undefined) continue;
     tokens += imageTokens;
     const data: unknown = part.image_url?.url ?? part.input_audio?.data ?? part.file?.file_data;
-    if (typeof data === 'string') tokens -= base64Length(data, longTexts);
+    if (typeof data === 'string') tokens -= base64Length(data, elidedStrings);
   }
   return tokens;
 }

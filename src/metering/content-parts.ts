@@ -1,5 +1,5 @@
+import type { ElidedStrings } from './elided-strings.ts';
 import { asText, isObject } from './json-value.ts';
-import type { LongTexts } from './long-texts.ts';
 import type { Bounds } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
 
@@ -73,14 +73,14 @@ export function contentParts(root: unknown): ContentPart[] {
 export function mediaBound(
   parts: readonly ContentPart[],
   mediumTokens: number,
-  longTexts: LongTexts | undefined,
+  elidedStrings: ElidedStrings | undefined,
 ): number {
   let tokens = 0;
   for (const part of parts) {
     if (!isMedium(part)) continue;
     tokens += mediumTokens;
     const data = inlineData(part);
-    if (typeof data === 'string') tokens -= base64Length(data, longTexts);
+    if (typeof data === 'string') tokens -= base64Length(data, elidedStrings);
   }
   return tokens;
 }
@@ -118,8 +118,8 @@ function inlineData(part: ContentPart): unknown {
  * How much of an inline medium is base64, which is no text (contract section 5, Admit): what follows the comma of a
  * data URL, or the whole. 0 for a link or a file id, which are text and count as such.
  */
-export function base64Length(data: string, longTexts: LongTexts | undefined): number {
-  const long = longTexts?.get(data);
+export function base64Length(data: string, elidedStrings: ElidedStrings | undefined): number {
+  const long = elidedStrings?.get(data);
   if (long) return long.base64Length;
   const comma = data.startsWith('data:') ? data.indexOf(',') : -1;
   const payload = comma >= 0 ? data.slice(comma + 1) : data;
@@ -149,7 +149,7 @@ export function inputBound(
     REQUEST_OVERHEAD +
     turnCount * TURN_OVERHEAD +
     (Array.isArray(tools) ? tools.length * TOOL_OVERHEAD : 0) +
-    mediaBound(contentParts(turns), bounds.imageTokens, body.longTexts);
+    mediaBound(contentParts(turns), bounds.imageTokens, body.elidedStrings);
   return Math.max(0, said) + (bounds.storedTokens ?? 0) + readByProvider * bounds.contextTokens;
 }
 

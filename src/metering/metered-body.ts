@@ -1,6 +1,6 @@
 import type { Model } from '../domain/catalog.ts';
 import type { AudioLength } from './audio/audio-length.ts';
-import type { LongTexts } from './long-texts.ts';
+import type { ElidedStrings } from './elided-strings.ts';
 
 /** The audio that a call uploads. */
 export interface Audio extends AudioLength {
@@ -20,7 +20,7 @@ export interface MeteredBody {
   readonly files: number;
   readonly audio: Audio | undefined;
   /** The strings of a large body that are too long to stand in `value` themselves. */
-  readonly longTexts: LongTexts | undefined;
+  readonly elidedStrings: ElidedStrings | undefined;
 }
 
 /** Members by which a request names how much it wants. */

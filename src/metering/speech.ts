@@ -12,7 +12,7 @@ import { isPricedByToken, responsesToUsage } from './usage.ts';
 function charactersOf(body: MeteredBody): number {
   const { input } = body.value;
   if (typeof input !== 'string') throw invalidField('input', 'input must be a string, the text to speak.');
-  const long = body.longTexts?.get(input);
+  const long = body.elidedStrings?.get(input);
   if (long) return long.characters;
   return input.length - surrogatePairs(input);
 }

@@ -4,7 +4,7 @@ import { GatewayError, invalidField, invalidJson, otherCase } from '../../domain
 import { COUNTS } from '../../metering/metered-body.ts';
 import type { Endpoint } from '../endpoints.ts';
 import type { CallBody } from './call-body.ts';
-import type { Condensed } from './json/condense.ts';
+import type { ElidedJson } from './json/elide-long-strings.ts';
 import { foldName } from './json/fold-name.ts';
 import { checkNestedNames } from './json/nested-names.ts';
 import { type Span, scanMembers } from './json-scan.ts';
@@ -46,7 +46,7 @@ export interface JsonBody extends CallBody {
   /** What `spans` and `openAt` point into. */
   readonly text: string;
   /** Where the body is kept in a file, and `text` is it without its long strings. */
-  readonly condensed: Condensed | undefined;
+  readonly elided: ElidedJson | undefined;
   readonly spans: ReadonlyMap<string, Span>;
   readonly openAt: number;
   readonly isEmpty: boolean;
@@ -61,18 +61,18 @@ export function readJsonBody(bytes: unknown, catalog: Catalog, endpoint: Endpoin
   return parseJsonBody({ bytes, size: bytes.length, text, value: parseObject(text) }, catalog, endpoint);
 }
 
-/** JSON text and its value; `condensed` says where it is not the whole body. */
+/** JSON text and its value; `elided` says where it is not the whole body. */
 interface ReadJson {
   readonly bytes: JsonBody['bytes'];
   readonly size: number;
   readonly text: string;
   readonly value: Record<string, unknown>;
-  readonly condensed?: Condensed;
+  readonly elided?: ElidedJson;
 }
 
 /** Throws GatewayError. */
 export function parseJsonBody(read: ReadJson, catalog: Catalog, endpoint: Endpoint): JsonBody {
-  const { bytes, size, text, value, condensed } = read;
+  const { bytes, size, text, value, elided } = read;
   const scan = scanMembers(text, INSPECTED_FIELDS);
   if (scan.repeated) {
     throw invalidJson(
@@ -99,9 +99,9 @@ export function parseJsonBody(read: ReadJson, catalog: Catalog, endpoint: Endpoi
     textBytes: size,
     files: 0,
     audio: undefined,
-    longTexts: condensed?.longTexts,
+    elidedStrings: elided?.elidedStrings,
     text,
-    condensed,
+    elided,
     ...scan,
   };
 }

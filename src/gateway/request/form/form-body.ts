@@ -51,7 +51,7 @@ export async function readFormBody(
     textBytes: form.fields.reduce((sum, { part }) => sum + part.end - part.start, 0),
     files: form.files.length,
     audio: endpoint.body === 'audio' ? await audioIn(form, source) : undefined,
-    longTexts: undefined,
+    elidedStrings: undefined,
   };
 }
 

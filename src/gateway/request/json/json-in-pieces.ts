@@ -5,7 +5,7 @@ import type { Endpoint } from '../../endpoints.ts';
 import { INSPECTED_FIELDS, type JsonBody, parseJsonBody, parseObject } from '../json-body.ts';
 import { Upload } from '../spool/upload.ts';
 import type { WeightedSemaphore } from '../weighted-semaphore.ts';
-import { condense } from './condense.ts';
+import { elideLongStrings } from './elide-long-strings.ts';
 import { heavyStep } from './heavy-step.ts';
 
 /**
@@ -18,21 +18,21 @@ export async function readJsonInPieces(
   endpoint: Endpoint,
   keepsSamples = false,
 ): Promise<JsonBody> {
-  const condensed = await condense(source, keepsSamples);
-  const { text, isHeavy } = condensed;
+  const elided = await elideLongStrings(source, keepsSamples);
+  const { text, isHeavy } = elided;
   const value = isHeavy ? await heavyStep(() => parseObject(text)) : parseObject(text);
-  const read = { bytes: new Upload(source), size: source.size, text, value, condensed };
+  const read = { bytes: new Upload(source), size: source.size, text, value, elided };
   const parse = () => parseJsonBody(read, catalog, endpoint);
   return isHeavy ? await heavyStep(parse) : parse();
 }
 
 /** What is kept of such a body once its call has been judged: what it is judged by, less what are objects or lists. */
-export function foldedJson(body: JsonBody): JsonBody {
+export function retainScalars(body: JsonBody): JsonBody {
   const scalars = Object.entries(body.value).filter(
     ([name, value]) => INSPECTED_FIELDS.has(name) && typeof value !== 'object',
   );
-  body.longTexts?.keepOnly(scalars.map(([, value]) => value));
-  return { ...body, value: Object.fromEntries(scalars), text: '', spans: new Map(), condensed: undefined };
+  body.elidedStrings?.keepOnly(scalars.map(([, value]) => value));
+  return { ...body, value: Object.fromEntries(scalars), text: '', spans: new Map(), elided: undefined };
 }
 
 /** The meter for a folded body: where tokens must be estimated, it reads the body from its source once more. */
@@ -45,7 +45,7 @@ export function rereadingMeter(endpoint: Endpoint, source: ByteSource, semaphore
       try {
         const catalog: Catalog = new Map([[folded.model.slug, folded.model]]);
         const body = await readJsonInPieces(source, catalog, endpoint, true);
-        const counting = body.longTexts?.counting(count) ?? count;
+        const counting = body.elidedStrings?.counting(count) ?? count;
         return await heavyStep(() => meter.estimate(body, outputText, counting, storedTokens));
       } finally {
         release();

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { GatewayError, invalidJson } from '../../../domain/errors.ts';
 import { type ByteSource, WINDOW_BYTES } from '../../../metering/byte-source.ts';
+import { ElidedString, ElidedStrings } from '../../../metering/elided-strings.ts';
 import { closingQuoteByte, isEscapedByte } from '../../../metering/json-lexer.ts';
-import { LongText, LongTexts } from '../../../metering/long-texts.ts';
 import { JsonMeasure } from './json-measure.ts';
 
 const BACKSLASH = 0x5c;
@@ -18,9 +18,9 @@ const ESCAPE_MAX_BYTES = 6;
 const SAMPLED_BYTES = 4 * 1024 * 1024;
 
 /** A body of JSON without its long strings, for JSON.parse to judge: it is valid if and only if the body is. */
-export interface Condensed {
+export interface ElidedJson {
   readonly text: string;
-  readonly longTexts: LongTexts;
+  readonly elidedStrings: ElidedStrings;
   /** Judging it takes long enough that others should come in between: see heavy-step.ts. */
   readonly isHeavy: boolean;
   /** Where a character of `text` stands in the body, in bytes; for one outside of the stand-ins. */
@@ -33,27 +33,27 @@ export interface Condensed {
  * encoding of any part, is invalid (what else is, JSON.parse finds), and 413 `body_too_large` where so much is left that
  * JSON.parse would take too long.
  */
-export async function condense(source: ByteSource, keepsSamples = false): Promise<Condensed> {
+export async function elideLongStrings(source: ByteSource, keepsSamples = false): Promise<ElidedJson> {
   const sampled = keepsSamples ? Math.min(1, SAMPLED_BYTES / source.size) : 0;
-  const condenser = new Condenser(sampled);
+  const elider = new Elider(sampled);
   for (let at = 0; at < source.size; ) {
     const window = await source.read(at, at + WINDOW_BYTES);
     const isLast = at + window.length === source.size;
     const whole = isLast ? window : window.subarray(0, cleanCut(window));
     if (whole.length === 0 || !isUtf8(whole)) throw invalidJson('The body is not valid UTF-8.');
-    at += condenser.push(whole, at, isLast);
+    at += elider.push(whole, at, isLast);
   }
-  return condenser.end();
+  return elider.end();
 }
 
-class Condenser {
+class Elider {
   readonly #sampled: number;
   readonly #measure = new JsonMeasure();
-  readonly #longTexts = new LongTexts();
+  readonly #elidedStrings = new ElidedStrings();
   #kept = Buffer.allocUnsafeSlow(WINDOW_BYTES);
   #length = 0;
   /** The string that the last window ended in. */
-  #long: LongText | undefined;
+  #long: ElidedString | undefined;
   /** Where what is kept goes on after a stand-in: in itself, and in the body. */
   readonly #marks: number[] = [0];
   readonly #offsets: number[] = [0];
@@ -86,7 +86,7 @@ class Condenser {
         continue;
       }
       this.#keep(bytes, from, open + 1);
-      this.#long = new LongText(bytes.toString('utf8', open + 1, end), this.#sampled);
+      this.#long = new ElidedString(bytes.toString('utf8', open + 1, end), this.#sampled);
       if (close < 0) return bytes.length;
       this.#endLong(this.#long, offset + close);
       from = close;
@@ -94,14 +94,14 @@ class Condenser {
     }
   }
 
-  end(): Condensed {
+  end(): ElidedJson {
     if (this.#long) throw invalidJson('The body is not valid JSON.');
     const text = this.#kept.toString('utf8', 0, this.#length);
     const marks = this.#marks;
     const offsets = this.#offsets;
     return {
       text,
-      longTexts: this.#longTexts,
+      elidedStrings: this.#elidedStrings,
       isHeavy: this.#measure.isHeavy || this.#length > HEAVY_KEPT_BYTES,
       offsetOf(index) {
         const place = Buffer.byteLength(text.slice(0, index));
@@ -131,10 +131,10 @@ class Condenser {
     return end;
   }
 
-  #endLong(long: LongText, offset: number): void {
+  #endLong(long: ElidedString, offset: number): void {
     this.#long = undefined;
-    const standIn = Buffer.from(JSON.stringify(this.#longTexts.add(long)).slice(1, -1));
-    this.#keep(standIn, 0, standIn.length);
+    const placeholder = Buffer.from(JSON.stringify(this.#elidedStrings.add(long)).slice(1, -1));
+    this.#keep(placeholder, 0, placeholder.length);
     this.#marks.push(this.#length);
     this.#offsets.push(offset);
   }

@@ -11,7 +11,7 @@ const MIN_SAMPLE_UNITS = 64;
 const HEAD_UNITS = 64;
 
 /** A string of JSON that is too long to be kept: what meters ask of it, found as its pieces pass. */
-export class LongText {
+export class ElidedString {
   readonly #sampled: number;
   readonly #isDataUrl: boolean;
   #hasComma = false;
@@ -109,25 +109,25 @@ function decoded(raw: string): string {
  * The long strings of one body, by the short ones that stand in for them in its value. No client can guess a stand-in,
  * so none can write one.
  */
-export class LongTexts {
+export class ElidedStrings {
   readonly #mark = `<${randomBytes(12).toString('base64url')}:`;
-  readonly #texts = new Map<string, LongText>();
+  readonly #texts = new Map<string, ElidedString>();
 
   /** What is to stand in the value for this text: how it begins, and a mark. */
-  add(text: LongText): string {
-    const standIn = `${text.head}${this.#mark}${this.#texts.size}>`;
-    this.#texts.set(standIn, text);
-    return standIn;
+  add(text: ElidedString): string {
+    const placeholder = `${text.head}${this.#mark}${this.#texts.size}>`;
+    this.#texts.set(placeholder, text);
+    return placeholder;
   }
 
-  get(standIn: string): LongText | undefined {
-    return this.#texts.get(standIn);
+  get(placeholder: string): ElidedString | undefined {
+    return this.#texts.get(placeholder);
   }
 
   /** Keeps only those for which one of these values stands. */
   keepOnly(values: readonly unknown[]): void {
     const kept = new Set(values);
-    for (const standIn of this.#texts.keys()) if (!kept.has(standIn)) this.#texts.delete(standIn);
+    for (const placeholder of this.#texts.keys()) if (!kept.has(placeholder)) this.#texts.delete(placeholder);
   }
 
   /** Counts tokens of text in which stand-ins stand: for each, what its sample says of its whole. */
@@ -137,9 +137,9 @@ export class LongTexts {
       const samples: string[] = [];
       const rest: string[] = [];
       let from = 0;
-      for (const [standIn, long] of this.#within(text)) {
-        rest.push(text.slice(from, standIn.start));
-        from = standIn.end;
+      for (const [placeholder, long] of this.#within(text)) {
+        rest.push(text.slice(from, placeholder.start));
+        from = placeholder.end;
         units += long.units;
         samples.push(long.sample);
       }
@@ -150,7 +150,7 @@ export class LongTexts {
     };
   }
 
-  *#within(text: string): Generator<[{ start: number; end: number }, LongText]> {
+  *#within(text: string): Generator<[{ start: number; end: number }, ElidedString]> {
     const all = [...this.#texts.values()];
     for (let at = text.indexOf(this.#mark); at >= 0; ) {
       const numberAt = at + this.#mark.length;
