@@ -21,7 +21,7 @@ export const chat: Meter = {
     new ChatStream({
       injectedUsage,
       isInterleaved: (countOf(body, 'n') ?? 1) > 1,
-      // Each chunk is looked into, so only where sound is asked for.
+      // Reading each chunk for the ids of sound takes time, so only where sound was asked for.
       hasSound: isObject(body.value.audio),
     }),
   resourceIds: chatResourceIds,
@@ -34,7 +34,7 @@ const TOOL_OVERHEAD = 64;
 const REQUEST_OVERHEAD = 64;
 
 /**
- * An upper bound of what a chat call can cost (contract section 5, Admit).
+ * An upper bound of what a chat call can cost (specification section 5, Admit).
  *
  * Why it is one: byte-level tokenizers make no token out of less than a byte, and JSON text is never shorter than the
  * UTF-8 text it stands for (an escape is longer than its character), so the bytes of the body bound the tokens of all
@@ -56,7 +56,7 @@ export function chatHold(body: MeteredBody, { imageTokens, storedTokens = 0 }: B
   return holdFor(body.model.price, { input: Math.max(0, input), output });
 }
 
-/** Bound of the media parts of a message, less the base64 text by which they stand in the body. */
+/** Token bound of the media parts of a message, less their base64, which `textBytes` has counted as text. */
 function mediaTokens(
   message: unknown,
   imageTokens: number,
@@ -75,10 +75,10 @@ function mediaTokens(
   return tokens;
 }
 
-/** Tokens by which the vendors' templates frame a message, about. */
+/** About the tokens that vendors' templates add to a message. */
 const MESSAGE_TOKENS = 4;
 
-/** What a chat call used, where its upstream did not say: from what was sent and what was received. */
+/** Usage of a chat call whose upstream reported none, from the request and the output text. */
 async function estimateChat(
   body: MeteredBody,
   outputText: string,
@@ -103,7 +103,7 @@ async function estimateChat(
   return { input: input + framing + storedTokens, output };
 }
 
-/** What a whole chat answer says, for answers without usage. */
+/** The output text of a whole chat answer. */
 function outputTextOf(answer: unknown): string {
   const choices = isObject(answer) ? answer.choices : undefined;
   if (!Array.isArray(choices)) return '';
@@ -112,7 +112,7 @@ function outputTextOf(answer: unknown): string {
     .join('');
 }
 
-/** What tools are called, and what they are called with. */
+/** Collects names and arguments of tool calls. */
 function collectCalls(message: unknown, texts: string[]): void {
   const { tool_calls: calls, function_call: call } = (message ?? {}) as Record<string, unknown>;
   for (const one of [...(Array.isArray(calls) ? calls : []), { function: call }]) {

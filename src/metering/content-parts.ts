@@ -115,7 +115,7 @@ function inlineData(part: ContentPart): unknown {
 }
 
 /**
- * How much of an inline medium is base64, which is no text (contract section 5, Admit): what follows the comma of a
+ * How much of an inline medium is base64, which is no text (specification section 5, Admit): what follows the comma of a
  * data URL, or the whole. 0 for a link or a file id, which are text and count as such.
  */
 export function base64Length(data: string, elidedStrings: ElidedStrings | undefined): number {

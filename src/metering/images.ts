@@ -21,7 +21,7 @@ function imagesAsked(body: MeteredBody): number {
 
 /**
  * `/v1/images/generations`, `/v1/images/edits`, `/v1/images/variations`: n × the price per image, exactly. Where tokens have
- * a price (contract section 5: "or tokens where priced so"), their bound is the prompt's bytes, `imageTokens` for each
+ * a price (specification section 5: "or tokens where priced so"), their bound is the prompt's bytes, `imageTokens` for each
  * uploaded picture or mask, and `maxOutputTokens` for each picture asked for, its partial versions included.
  */
 export const images: Meter = {

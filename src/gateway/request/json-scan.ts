@@ -9,7 +9,7 @@ export interface Span {
 
 /**
  * Finds members of the outermost object of JSON text that JSON.parse has already accepted, so that single values can be
- * replaced while every other byte stays as it came (contract section 4).
+ * replaced while every other byte stays as it came (specification section 4).
  *
  * `names` are looked for exactly, but counted as `foldName` folds them, because some upstreams read `Model` as `model`.
  * `repeated` is the first of them that stands there twice, `otherCase` one that is spelled otherwise.

@@ -23,7 +23,7 @@ export function sourceInPieces(request: FastifyRequest, endpoint: Endpoint): Byt
 }
 
 /**
- * Check 9 of contract section 3, by the kind of body that the endpoint takes, whatever the request calls it. Throws
+ * Check 9 of specification section 3, by the kind of body that the endpoint takes, whatever the request calls it. Throws
  * GatewayError.
  *
  * A small body is in memory, a large one in a file of which only a window is. Either way it is judged whole before any

@@ -5,7 +5,7 @@ import { GatewayError } from '../../domain/errors.ts';
 const HOST = /^[\w.\-~%!$&'()*+,;=:[\]]*$/;
 
 /**
- * What Node's parser lets through although two servers could read it in two ways (RFC 9112 §3.2, §6.1; contract
+ * What Node's parser lets through although two servers could read it in two ways (RFC 9112 §3.2, §6.1; specification
  * section 4: what the gateway judged is what the upstream gets). Throws 400 `invalid_request`.
  */
 export function checkHead(request: IncomingMessage): void {
@@ -39,7 +39,7 @@ function checkNames({ rawHeaders, headers }: IncomingMessage, httpVersionMinor: 
 }
 
 /**
- * Throws 415 where the body is compressed: it is judged as it comes, and the header does not go upstream (contract
+ * Throws 415 where the body is compressed: it is judged as it comes, and the header does not go upstream (specification
  * section 4: what the gateway judged is what the upstream gets).
  */
 export function checkEncoding(headers: IncomingHttpHeaders): void {

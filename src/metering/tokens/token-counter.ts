@@ -24,7 +24,7 @@ interface Pending {
 }
 
 /**
- * Tokens (o200k_base) of texts whose usage no upstream reported: contract section 5, "Missing". The ranks are loaded in
+ * Tokens (o200k_base) of texts whose usage no upstream reported: specification section 5, "Missing". The ranks are loaded in
  * a thread of its own, only once a count is asked for: 140 ms and 80 MB that most gateways never pay.
  *
  * The thread: none → loading → answering → none again (ended; a later count starts another) or closed (final).

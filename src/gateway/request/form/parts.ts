@@ -24,7 +24,7 @@ const PLAIN_ENCODINGS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary'])
  *
  * Stricter than parsers are, on purpose: they differ in what they make of line feeds alone, of a delimiter within
  * a line, of escapes, of repeated headers, and whoever finds such a difference to an upstream could name one model to
- * the gateway and another to the provider (contract section 4: what the gateway judged is what the upstream gets). What
+ * the gateway and another to the provider (specification section 4: what the gateway judged is what the upstream gets). What
  * common clients send is plain. Throws 400 `invalid_json`.
  */
 export async function partsOf(body: ByteSource, boundary: string): Promise<Part[]> {

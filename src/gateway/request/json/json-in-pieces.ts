@@ -9,7 +9,7 @@ import { elideLongStrings } from './elide-long-strings.ts';
 import { heavyStep } from './heavy-step.ts';
 
 /**
- * Check 9 of contract section 3 for JSON that is large, and so kept in a file, or that has very many parts: piece by
+ * Check 9 of specification section 3 for JSON that is large, and so kept in a file, or that has very many parts: piece by
  * piece, and others come in between. Throws GatewayError.
  */
 export async function readJsonInPieces(
