@@ -55,7 +55,7 @@ export async function readFormBody(
   };
 }
 
-/** What the gateway judges by must stand there once, in no other spelling that an upstream could take for it. */
+/** Refuses an inspected field that comes twice, as a file, or in another spelling that an upstream could take for it. */
 function refuseRepeated({ fields, files }: Form): void {
   const seen = new Set<string>();
   for (const { name } of [...fields, ...files]) {

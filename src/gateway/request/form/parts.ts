@@ -1,7 +1,7 @@
 import { invalidJson } from '../../../domain/errors.ts';
 import { type ByteSource, indexOf } from '../../../metering/byte-source.ts';
 
-/** One part of a form: its name, and where its content stands in the body. */
+/** One part of a form: its name, and the bytes [start, end) of the body that are its content. */
 export interface Part {
   readonly name: string;
   readonly isFile: boolean;
@@ -9,7 +9,7 @@ export interface Part {
   readonly end: number;
 }
 
-/** More than any call has; each costs time. */
+/** More parts than any call has; each costs time. */
 const MAX_PARTS = 256;
 const MAX_HEADER_BYTES = 8 * 1024;
 const CRLF = '\r\n';
@@ -24,7 +24,7 @@ const PLAIN_ENCODINGS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary'])
  *
  * Stricter than parsers are, on purpose: they differ in what they make of line feeds alone, of a delimiter within
  * a line, of escapes, of repeated headers, and whoever finds such a difference to an upstream could name one model to
- * the gateway and another to the provider (specification section 4: what the gateway judged is what the upstream gets). What
+ * the gateway and another to the provider (specification section 4: what the gateway checked is what the upstream gets). What
  * common clients send is plain. Throws 400 `invalid_json`.
  */
 export async function partsOf(body: ByteSource, boundary: string): Promise<Part[]> {

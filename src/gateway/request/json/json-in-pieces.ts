@@ -9,8 +9,8 @@ import { elideLongStrings } from './elide-long-strings.ts';
 import { heavyStep } from './heavy-step.ts';
 
 /**
- * Check 9 of specification section 3 for JSON that is large, and so kept in a file, or that has very many parts: piece by
- * piece, and others come in between. Throws GatewayError.
+ * Check 9 of specification section 3 for JSON that is in a file, because it is large, or has very many parts. It is read piece
+ * by piece, and other calls run in between. Throws GatewayError.
  */
 export async function readJsonInPieces(
   source: ByteSource,
@@ -26,7 +26,7 @@ export async function readJsonInPieces(
   return isHeavy ? await heavyStep(parse) : parse();
 }
 
-/** What is kept of such a body once its call has been judged: what it is judged by, less what are objects or lists. */
+/** What is kept in memory of such a body while its call runs: the inspected fields that are no objects or lists. */
 export function retainScalars(body: JsonBody): JsonBody {
   const scalars = Object.entries(body.value).filter(
     ([name, value]) => INSPECTED_FIELDS.has(name) && typeof value !== 'object',
@@ -35,7 +35,7 @@ export function retainScalars(body: JsonBody): JsonBody {
   return { ...body, value: Object.fromEntries(scalars), text: '', spans: new Map(), elided: undefined };
 }
 
-/** The meter for a folded body: where tokens must be estimated, it reads the body from its source once more. */
+/** The meter for a body of which scalars only are kept: for an estimate it reads the body from its source once more. */
 export function rereadingMeter(endpoint: Endpoint, source: ByteSource, semaphore: WeightedSemaphore): Meter {
   const { meter } = endpoint;
   return {
