@@ -5,7 +5,10 @@ export interface ByteSource {
   read(start: number, end: number): Promise<Buffer>;
 }
 
-/** Size of the pieces that readers look at: large enough for native searches, small enough for hundreds of calls at once. */
+/**
+ * Size of the pieces that readers look at: large enough for native searches, small enough for hundreds of calls at
+ * once.
+ */
 export const WINDOW_BYTES = 256 * 1024;
 
 /** A body in memory as a source. */

@@ -5,7 +5,9 @@ import type { MeteredBody } from './metered-body.ts';
 
 export type ContentPart = Readonly<Record<string, unknown>>;
 
-/** Tokens of an image or a file in an estimate (a hold takes the bound): an image of 1,024 by 1,024 costs 765 to 1,568. */
+/**
+ * Tokens of an image or a file in an estimate (a hold takes the bound): an image of 1,024 by 1,024 costs 765 to 1,568.
+ */
 const TYPICAL_MEDIA_TOKENS = 1_000;
 
 /** Types of parts that are text, and of turns and calls that hold parts. Any other type counts as a medium. */

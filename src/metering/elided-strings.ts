@@ -26,8 +26,8 @@ export class ElidedString {
   readonly head: string;
 
   /**
-   * `raw`: the first piece as it stands between the quotes, of at least five characters. `sampled`: the share of the string
-   * that is kept as a sample, 0 to 1. Throws 400 `invalid_json`.
+   * `raw`: the first piece as it stands between the quotes, of at least five characters. `sampled`: the share of the
+   * string that is kept as a sample, 0 to 1. Throws 400 `invalid_json`.
    */
   constructor(raw: string, sampled: number) {
     const text = decoded(raw);
@@ -130,7 +130,9 @@ export class ElidedStrings {
     for (const placeholder of this.#texts.keys()) if (!kept.has(placeholder)) this.#texts.delete(placeholder);
   }
 
-  /** Wraps `count` for texts with placeholders: each counts as the tokens of its sample, scaled up to the whole string. */
+  /**
+   * Wraps `count` for texts with placeholders: each counts as the tokens of its sample, scaled up to the whole string.
+   */
   counting(count: CountTokens): CountTokens {
     return async (text) => {
       let units = 0;

@@ -10,7 +10,9 @@ const REQUEST_OVERHEAD = 64;
 /** Bound of the tokens that mark the start and the end of a text. */
 const TEXT_OVERHEAD = 4;
 
-/** `/v1/embeddings`: charges input only. A token is at least one byte of the body, also where it is sent as its number. */
+/**
+ * `/v1/embeddings`: charges input only. A token is at least one byte of the body, also where it is sent as its number.
+ */
 export const embeddings: Meter = {
   hold({ textBytes, model, value }) {
     const input = textBytes + REQUEST_OVERHEAD + countPrompts(value.input) * TEXT_OVERHEAD;

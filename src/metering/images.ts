@@ -20,9 +20,9 @@ function imagesAsked(body: MeteredBody): number {
 }
 
 /**
- * `/v1/images/generations`, `/v1/images/edits`, `/v1/images/variations`: n × the price per image, exactly. Where tokens have
- * a price (specification section 5: "or tokens where priced so"), their bound is the prompt's bytes, `imageTokens` for each
- * uploaded picture or mask, and `maxOutputTokens` for each picture asked for, its partial versions included.
+ * `/v1/images/generations`, `/v1/images/edits`, `/v1/images/variations`: n × the price per image, exactly. Where tokens
+ * have a price (specification section 5: "or tokens where priced so"), their bound is the prompt's bytes, `imageTokens`
+ * for each uploaded picture or mask, and `maxOutputTokens` for each picture asked for, its partial versions included.
  */
 export const images: Meter = {
   hold(body: MeteredBody, { imageTokens }: Bounds) {
@@ -52,8 +52,8 @@ export const images: Meter = {
 };
 
 /**
- * Reads a stream of pictures: events `image_generation.partial_image` and `image_generation.completed` (`image_edit.…`), the
- * latter with `usage`. An event can be megabytes long; only its `type` and `usage` are looked at.
+ * Reads a stream of pictures: events `image_generation.partial_image` and `image_generation.completed`
+ * (`image_edit.…`), the latter with `usage`. An event can be megabytes long; only its `type` and `usage` are looked at.
  *
  * A picture counts as soon as the first of its events begins to come, a partial picture included: by then the provider
  * has made it, or is making it, and bills it whole.
@@ -83,7 +83,10 @@ export class ImageStream implements StreamMeter {
     return { images: this.#images, ...this.#tokens };
   }
 
-  /** Counts the pictures that came instead of those asked for; each without reported tokens has the most that one can have. */
+  /**
+   * Counts the pictures that came instead of those asked for; each without reported tokens has the most that one can
+   * have.
+   */
   mergeReported(estimate: Usage): Usage {
     const output = (this.#tokens?.output ?? 0) + this.#model.maxOutputTokens * this.#unreported;
     const input = (estimate.input ?? 0) + (this.#tokens?.input ?? 0);

@@ -6,7 +6,9 @@ export interface ValueSink {
   part(raw: string): void;
 }
 
-/** What to keep of a JSON value: all; some members of an object; a shape of each element of an array; or a sink gets it. */
+/**
+ * What to keep of a JSON value: all; some members of an object; a shape of each element of an array; or a sink gets it.
+ */
 export type Shape = 'all' | ValueSink | readonly [Shape] | { readonly [member: string]: Shape };
 
 interface Frame {

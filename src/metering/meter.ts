@@ -15,13 +15,19 @@ export interface Bounds {
   readonly storedTokens?: number;
 }
 
-/** What the relay does with an event: passes it on, drops it, sends another text instead, or holds it back because it ends the answer. */
+/**
+ * What the relay does with an event: passes it on, drops it, sends another text instead, or holds it back because it
+ * ends the answer.
+ */
 export type Verdict = 'pass' | 'drop' | 'end' | { readonly replacement: string };
 
 /** Reads one streamed answer as it passes. Events come as Latin-1 text, a byte a character. */
 export interface StreamMeter {
   event(event: string): Verdict;
-  /** Members to keep of an event that is too large to hold in memory: `event` gets the event with these only, at its end. */
+  /**
+   * Members to keep of an event that is too large to hold in memory: `event` gets the event with these only, at its
+   * end.
+   */
   readonly kept: Shape;
   /** Reads the part of an event that came before the answer broke off. `isLarge`: the event is one too large to hold. */
   unfinished?(event: string, isLarge: boolean): void;
@@ -33,13 +39,19 @@ export interface StreamMeter {
   readonly usage: Usage | undefined;
   /** Replaces what was estimated by what was reported until now, for a stream that reported only a part. */
   mergeReported?(estimate: Usage): Usage;
-  /** False: the event that ends an answer of this format has not come, so a stream that ends now was cut off. Absent: unknown. */
+  /**
+   * False: the event that ends an answer of this format has not come, so a stream that ends now was cut off. Absent:
+   * unknown.
+   */
   readonly isWhole?: boolean;
   /** True once the stream said that the call failed. */
   readonly failed?: boolean;
   /** Ids of what the provider stores of this answer; complete once it has ended. */
   readonly resourceIds?: readonly string[];
-  /** True once pictures or sound came, which are not in `outputText`: a call that fails after that is charged all the same. */
+  /**
+   * True once pictures or sound came, which are not in `outputText`: a call that fails after that is charged all the
+   * same.
+   */
   readonly hasOutput?: boolean;
   /** Text that the model wrote until now. */
   outputText(): string;
@@ -71,7 +83,9 @@ export interface Meter {
   resourceIds?(answer: unknown): readonly string[];
 }
 
-/** Members to keep of a whole answer that is too large to hold in memory: all that the meters read but the output text. */
+/**
+ * Members to keep of a whole answer that is too large to hold in memory: all that the meters read but the output text.
+ */
 export const ANSWER_SHAPE: Shape = {
   id: 'all',
   type: 'all',
@@ -91,7 +105,10 @@ export const ANSWER_SHAPE: Shape = {
   data: [{}],
 };
 
-/** Whether a whole answer of status 200 has an `error`, as both formats call it: some providers fail after they have sent 200. */
+/**
+ * Whether a whole answer of status 200 has an `error`, as both formats call it: some providers fail after they have
+ * sent 200.
+ */
 export function saysError(answer: unknown): boolean {
   return isObject(answer) && Boolean(answer.error);
 }

@@ -3,7 +3,9 @@ import type { ValueSink } from './json-sieve.ts';
 import { TextScanner } from './text-scanner.ts';
 
 const SPACE = /\s/;
-/** Text up to this length is kept, since so much is counted exactly (token-counter.ts); of the rest only the length is. */
+/**
+ * Text up to this length is kept, since so much is counted exactly (token-counter.ts); of the rest only the length is.
+ */
 const KEPT_MAX_CHARS = 1024 * 1024;
 /** Pieces are copied together, because a piece of a chunk keeps the whole chunk in memory. */
 const MAX_PIECES = 64;
@@ -14,9 +16,9 @@ interface Lane {
 }
 
 /**
- * Collects the output text of a model from the events of a stream. It keeps raw JSON text and decodes it only where usage
- * must be estimated: most streams report theirs, and then nothing is decoded. As a `ValueSink` it collects from parts of an
- * event that is too large to hold.
+ * Collects the output text of a model from the events of a stream. It keeps raw JSON text and decodes it only where
+ * usage must be estimated: most streams report theirs, and then nothing is decoded. As a `ValueSink` it collects from
+ * parts of an event that is too large to hold.
  */
 export class OutputTextCollector implements ValueSink {
   readonly #scanner = new TextScanner((raw, continues) => this.#add(raw, continues));
@@ -28,9 +30,9 @@ export class OutputTextCollector implements ValueSink {
   #otherChars = 0;
 
   /**
-   * Collects the output text in each value of a member (`"delta"`, with its quotes) of an event (Latin-1). Returns whether
-   * the event has such a member. `lane`: the number of the answer, where several come interleaved; joined across answers,
-   * halves of words would make other tokens.
+   * Collects the output text in each value of a member (`"delta"`, with its quotes) of an event (Latin-1). Returns
+   * whether the event has such a member. `lane`: the number of the answer, where several come interleaved; joined
+   * across answers, halves of words would make other tokens.
    */
   collect(event: string, member: string, lane = 0): boolean {
     this.#lane = lane;

@@ -8,7 +8,10 @@ import type { MeteredBody } from './metered-body.ts';
 import { eventData, saysDone, saysFailed } from './sse/event.ts';
 import { isPricedByToken, responsesToUsage } from './usage.ts';
 
-/** Unicode code points of `input` (specification section 5), half a surrogate pair included. Throws 400 `invalid_field` for no text. */
+/**
+ * Unicode code points of `input` (specification section 5), half a surrogate pair included. Throws 400 `invalid_field`
+ * for no text.
+ */
 function charactersOf(body: MeteredBody): number {
   const { input } = body.value;
   if (typeof input !== 'string') throw invalidField('input', 'input must be a string, the text to speak.');

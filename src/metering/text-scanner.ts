@@ -25,8 +25,8 @@ const MAX_DEPTH = 64;
 export type TakeText = (raw: string, continues: boolean) => void;
 
 /**
- * Finds the output text of a model in a JSON value (Latin-1 text, one character a byte): each string counts unless the name
- * of its member says that it is no output. The value may come in parts, cut anywhere.
+ * Finds the output text of a model in a JSON value (Latin-1 text, one character a byte): each string counts unless the
+ * name of its member says that it is no output. The value may come in parts, cut anywhere.
  */
 export class TextScanner {
   readonly #take: TakeText;

@@ -21,8 +21,8 @@ function boundSeconds({ audio }: MeteredBody): number {
 }
 
 /**
- * Refuses audio whose length cannot be measured where the length costs something: an hour of silence is a few kilobytes in
- * some formats. A format that no decoder here knows may go to a provider that reports the length.
+ * Refuses audio whose length cannot be measured where the length costs something: an hour of silence is a few kilobytes
+ * in some formats. A format that no decoder here knows may go to a provider that reports the length.
  */
 function check({ audio, model, value }: MeteredBody): void {
   const isCharged = model.price.audioSecond > 0n || isPricedByToken(model);
@@ -67,9 +67,9 @@ export const transcription: Meter = {
 };
 
 /**
- * Usage from an answer or from the last event of a stream. Seconds: `usage` of type `duration`, the `duration` of a verbose
- * answer, else the measured length of the audio, which counts as exact. Tokens: `usage` of type `tokens`. Undefined where the
- * model has a price for seconds or tokens that are not known.
+ * Usage from an answer or from the last event of a stream. Seconds: `usage` of type `duration`, the `duration` of a
+ * verbose answer, else the measured length of the audio, which counts as exact. Tokens: `usage` of type `tokens`.
+ * Undefined where the model has a price for seconds or tokens that are not known.
  */
 function transcriptionUsage(answer: unknown, body: MeteredBody): Usage | undefined {
   const { usage, duration } = (answer ?? {}) as { usage?: { seconds?: unknown } | null; duration?: unknown };
@@ -95,8 +95,8 @@ class TranscriptionStream implements StreamMeter {
   }
 
   /**
-   * As reported, else the measured length of the audio: the provider has all of it and bills it, unless it failed before it
-   * wrote anything.
+   * As reported, else the measured length of the audio: the provider has all of it and bills it, unless it failed
+   * before it wrote anything.
    */
   get usage(): Usage | undefined {
     return this.#failed && this.#outputText.pieces === 0 ? undefined : this.#usage;

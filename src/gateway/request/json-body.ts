@@ -52,7 +52,10 @@ export interface JsonBody extends CallBody {
   readonly isEmpty: boolean;
 }
 
-/** Check 9 of specification section 3: readable, model present, in the catalog, fit for the endpoint. Throws GatewayError. */
+/**
+ * Check 9 of specification section 3: readable, model present, in the catalog, fit for the endpoint. Throws
+ * GatewayError.
+ */
 export function readJsonBody(bytes: unknown, catalog: Catalog, endpoint: Endpoint): JsonBody {
   if (!Buffer.isBuffer(bytes) || bytes.length === 0)
     throw invalidJson('The request has no body. Send a JSON object.');

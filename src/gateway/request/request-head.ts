@@ -5,8 +5,8 @@ import { GatewayError } from '../../domain/errors.ts';
 const HOST = /^[\w.\-~%!$&'()*+,;=:[\]]*$/;
 
 /**
- * Refuses request heads that Node's parser accepts although two servers could read them in two ways (RFC 9112 §3.2, §6.1; specification
- * section 4: what the gateway checked is what the upstream gets). Throws 400 `invalid_request`.
+ * Refuses request heads that Node's parser accepts although two servers could read them in two ways (RFC 9112 §3.2,
+ * §6.1; specification section 4: what the gateway checked is what the upstream gets). Throws 400 `invalid_request`.
  */
 export function checkHead(request: IncomingMessage): void {
   const { url = '', httpVersionMajor, httpVersionMinor, headers } = request;

@@ -2,7 +2,9 @@ import type { StreamMeter, Verdict } from '../meter.ts';
 import { EventSplitter } from './event-splitter.ts';
 import { LargeEvent } from './large-event.ts';
 
-/** Cuts a stream into SSE events and has the meter read them. Takes about a MiB of memory at most, whatever their size. */
+/**
+ * Cuts a stream into SSE events and has the meter read them. Takes about a MiB of memory at most, whatever their size.
+ */
 export class EventReader {
   readonly #meter: StreamMeter;
   readonly #splitter = new EventSplitter();
@@ -14,7 +16,10 @@ export class EventReader {
     this.#meter = meter;
   }
 
-  /** The meter's verdict on what `next` or `end` returned last. The beginning of a large event has always passed already. */
+  /**
+   * The meter's verdict on what `next` or `end` returned last. The beginning of a large event has always passed
+   * already.
+   */
   get verdict(): Verdict {
     return this.#verdict;
   }

@@ -9,8 +9,8 @@ const LF = /\n/g;
 const ANY_LINE_END = /[\r\n]/g;
 
 /**
- * Reads one SSE event of any size (WHATWG HTML, "Server-sent events") in parts cut anywhere, and makes a small event of it:
- * with its name, and those members of its data that a shape names. Latin-1 text, one character a byte.
+ * Reads one SSE event of any size (WHATWG HTML, "Server-sent events") in parts cut anywhere, and makes a small event of
+ * it: with its name, and those members of its data that a shape names. Latin-1 text, one character a byte.
  */
 export class LargeEvent {
   readonly #sieve: JsonSieve;

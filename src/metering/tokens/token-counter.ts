@@ -24,8 +24,8 @@ interface Pending {
 }
 
 /**
- * Tokens (o200k_base) of texts whose usage no upstream reported: specification section 5, "Missing". The ranks are loaded in
- * a thread of its own, only once a count is asked for: 140 ms and 80 MB that most gateways never pay.
+ * Tokens (o200k_base) of texts whose usage no upstream reported: specification section 5, "Missing". The ranks are
+ * loaded in a thread of its own, only once a count is asked for: 140 ms and 80 MB that most gateways never pay.
  *
  * The thread: none → loading → answering → none again (ended; a later count starts another) or closed (final).
  * Questions sent while it loads wait in its mailbox. A count never fails, since a settle waits for it: without the

@@ -17,9 +17,9 @@ import { type Form, readForm } from './read-form.ts';
 const TRUE: ReadonlySet<string> = new Set(['true', '1', 'on', 'yes']);
 
 /**
- * Check 9 of specification section 3 for an upload. Fields may come in any order, so `model` may follow the file. The bytes go
- * upstream as they came; where the upstream knows the model by another name, only that value is another. Throws
- * GatewayError.
+ * Check 9 of specification section 3 for an upload. Fields may come in any order, so `model` may follow the file. The
+ * bytes go upstream as they came; where the upstream knows the model by another name, only that value is another.
+ * Throws GatewayError.
  */
 export async function readFormBody(
   sent: unknown,

@@ -20,12 +20,13 @@ const DISPOSITION_PARAMETER = /;[ \t]*([a-zA-Z]+\*?)=(?:"((?:[^"\\]|\\(?!"))*)"|
 const PLAIN_ENCODINGS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary']);
 
 /**
- * Where the parts of a multipart body stand, so that single values can be replaced and every other byte stays as it came.
+ * Where the parts of a multipart body stand, so that single values can be replaced and every other byte stays as it
+ * came.
  *
- * Stricter than parsers are, on purpose: they differ in what they make of line feeds alone, of a delimiter within
- * a line, of escapes, of repeated headers, and whoever finds such a difference to an upstream could name one model to
- * the gateway and another to the provider (specification section 4: what the gateway checked is what the upstream gets). What
- * common clients send is plain. Throws 400 `invalid_json`.
+ * Stricter than parsers are, on purpose: they differ in what they make of line feeds alone, of a delimiter within a
+ * line, of escapes, of repeated headers, and whoever finds such a difference to an upstream could name one model to the
+ * gateway and another to the provider (specification section 4: what the gateway checked is what the upstream gets).
+ * What common clients send is plain. Throws 400 `invalid_json`.
  */
 export async function partsOf(body: ByteSource, boundary: string): Promise<Part[]> {
   const delimiter = Buffer.from(`--${boundary}`);

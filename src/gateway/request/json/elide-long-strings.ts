@@ -28,10 +28,10 @@ export interface ElidedJson {
 }
 
 /**
- * Reads JSON from a source in pieces and keeps its structure and its short strings. Long strings (base64, documents) are
- * checked as they pass and replaced by placeholders. Throws 400 `invalid_json` for a long string or an encoding that is
- * invalid (JSON.parse finds any other fault), and 413 `body_too_large` where so much is left that JSON.parse would take too
- * long.
+ * Reads JSON from a source in pieces and keeps its structure and its short strings. Long strings (base64, documents)
+ * are checked as they pass and replaced by placeholders. Throws 400 `invalid_json` for a long string or an encoding
+ * that is invalid (JSON.parse finds any other fault), and 413 `body_too_large` where so much is left that JSON.parse
+ * would take too long.
  */
 export async function elideLongStrings(source: ByteSource, keepsSamples = false): Promise<ElidedJson> {
   const sampled = keepsSamples ? Math.min(1, SAMPLED_BYTES / source.size) : 0;
@@ -62,7 +62,10 @@ class Elider {
     this.#sampled = sampled;
   }
 
-  /** Takes bytes that begin at `offset` of the body; returns how many, since a short string that is cut off waits for the rest. */
+  /**
+   * Takes bytes that begin at `offset` of the body; returns how many, since a short string that is cut off waits for
+   * the rest.
+   */
   push(bytes: Buffer, offset: number, isLast: boolean): number {
     let from = 0;
     let at = 0;

@@ -9,8 +9,8 @@ import { elideLongStrings } from './elide-long-strings.ts';
 import { heavyStep } from './heavy-step.ts';
 
 /**
- * Check 9 of specification section 3 for JSON that is in a file, because it is large, or has very many parts. It is read piece
- * by piece, and other calls run in between. Throws GatewayError.
+ * Check 9 of specification section 3 for JSON that is in a file, because it is large, or has very many parts. It is
+ * read piece by piece, and other calls run in between. Throws GatewayError.
  */
 export async function readJsonInPieces(
   source: ByteSource,

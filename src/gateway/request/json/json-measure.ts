@@ -47,8 +47,8 @@ const PLACE_BITS = 18;
 const SEED = randomInt(2 ** 31);
 
 /**
- * Counts values, names and levels of JSON from its bytes, before it is parsed: a megabyte takes 2 ms at worst. For text that
- * is no JSON the counts mean nothing, which does no harm, since JSON.parse refuses it.
+ * Counts values, names and levels of JSON from its bytes, before it is parsed: a megabyte takes 2 ms at worst. For text
+ * that is no JSON the counts mean nothing, which does no harm, since JSON.parse refuses it.
  */
 export class JsonMeasure {
   #parts = 0;
@@ -74,7 +74,10 @@ export class JsonMeasure {
     if (this.#names > MAX_NAMES) throw tooLarge(`too many different names: at most ${MAX_NAMES} are taken`);
   }
 
-  /** Index of the quote that opens the next string from `from` on, which is outside of strings; else the number of bytes. */
+  /**
+   * Index of the quote that opens the next string from `from` on, which is outside of strings; else the number of
+   * bytes.
+   */
   toQuote(bytes: Buffer, from: number): number {
     for (let at = from; at < bytes.length; at++) {
       const byte = bytes[at] as number;

@@ -7,7 +7,8 @@ import type { ByteSource } from '../../../metering/byte-source.ts';
 
 /**
  * The body of one call in a file whose name is removed before anything is written to it: the system frees it when it is
- * closed, or when the process ends in whatever way. Written to its end first, then read; closed once, by whoever the call ends with.
+ * closed, or when the process ends in whatever way. Written to its end first, then read; closed once, by whoever the
+ * call ends with.
  */
 export class Spool implements ByteSource {
   readonly #file: FileHandle;
