@@ -13,7 +13,7 @@ import type { Gatekeeper, Judged } from './gatekeeper.ts';
 import { refusalFrom } from './refuse.ts';
 import type { CallBody } from './request/call-body.ts';
 import { heavyStep } from './request/json/heavy-step.ts';
-import { retainScalars, rereadingMeter } from './request/json/json-in-pieces.ts';
+import { rereadingMeter, retainScalars } from './request/json/json-in-pieces.ts';
 import type { JsonBody } from './request/json-body.ts';
 import { readBody, sourceInPieces } from './request/read-body.ts';
 import { closeWithReply } from './request/spool/receive-body.ts';
