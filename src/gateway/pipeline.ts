@@ -10,12 +10,12 @@ import { forward } from './forward.ts';
 import type { Gatekeeper } from './gatekeeper.ts';
 import { refusalFrom } from './refuse.ts';
 import { heavyStep } from './request/json/heavy-step.ts';
-import { foldedJson, rereadingMeter } from './request/json/json-in-pieces.ts';
+import { rereadingMeter, retainScalars } from './request/json/json-in-pieces.ts';
 import type { JsonBody } from './request/json-body.ts';
 import { readBody, sourceInPieces } from './request/read-body.ts';
 import { closeWithReply } from './request/spool/receive-body.ts';
 import { Spool, type SpoolFolder } from './request/spool/spool.ts';
-import type { Turns } from './request/weighted-semaphore.ts';
+import type { WeightedSemaphore } from './request/weighted-semaphore.ts';
 import type { JobRouteParts } from './resources/job-request.ts';
 import { referencedIds } from './resources/referenced-ids.ts';
 import type { ResourceOwnership } from './resources/resource-ownership.ts';
@@ -54,13 +54,13 @@ export interface PipelineParts {
 export class Pipeline {
   readonly #parts: PipelineParts;
   readonly #endpoint: Endpoint;
-  readonly #turns: Turns;
+  readonly #semaphore: WeightedSemaphore;
 
-  /** `turns`: the memory for reading large bodies, shared by all endpoints. */
-  constructor(parts: PipelineParts, endpoint: Endpoint, turns: Turns) {
+  /** `semaphore`: the memory for reading large bodies, shared by all endpoints. */
+  constructor(parts: PipelineParts, endpoint: Endpoint, semaphore: WeightedSemaphore) {
     this.#parts = parts;
     this.#endpoint = endpoint;
-    this.#turns = turns;
+    this.#semaphore = semaphore;
   }
 
   /** Step 1, before the body is received; afterwards `request.call` is there. */
@@ -116,18 +116,18 @@ export class Pipeline {
     const source = sourceInPieces(request, this.#endpoint);
     if (!source) return await this.#readWhole(request, entered, undefined);
     if (source instanceof Spool) closeWithReply(source, request, reply);
-    const endTurn = await this.#turns.take(source.size);
+    const release = await this.#semaphore.acquire(source.size);
     try {
       const read = await this.#readWhole(request, entered, source);
       if (read.body.kind !== 'json') return read;
-      const meter = rereadingMeter(this.#endpoint, source, this.#turns);
+      const meter = rereadingMeter(this.#endpoint, source, this.#semaphore);
       return {
         ...read,
-        body: foldedJson(read.body as JsonBody),
+        body: retainScalars(read.body as JsonBody),
         endpoint: { ...this.#endpoint, meter },
       };
     } finally {
-      endTurn();
+      release();
     }
   }
 
@@ -141,7 +141,7 @@ export class Pipeline {
     const { meter, asksForUsage } = this.#endpoint;
     const body = await readBody(request, source, catalog(), this.#endpoint);
     // Each of the walks below takes some 10 ms through a body of very many parts.
-    const step = (body as JsonBody).condensed?.isHeavy ? heavyStep : atOnce;
+    const step = (body as JsonBody).elided?.isHeavy ? heavyStep : atOnce;
     const sent = await step(() => {
       const made = upstreamBody(body, asksForUsage);
       meter.check?.(body);

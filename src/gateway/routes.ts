@@ -4,7 +4,7 @@ import type { EnteredCall } from './call.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { Pipeline, type PipelineParts } from './pipeline.ts';
 import { bodyReceiver } from './request/spool/receive-body.ts';
-import { Turns } from './request/weighted-semaphore.ts';
+import { WeightedSemaphore } from './request/weighted-semaphore.ts';
 import { jobRoutes } from './resources/job-routes.ts';
 
 /**
@@ -34,10 +34,10 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
         },
       }),
     );
-    const turns = new Turns(READ_AT_ONCE_BYTES, READ_LEAST_BYTES);
+    const semaphore = new WeightedSemaphore(READ_AT_ONCE_BYTES, READ_LEAST_BYTES);
     await app.register(async (scope) => jobRoutes(scope, { ...parts, ...parts.response }));
     for (const endpoint of ENDPOINTS) {
-      const pipeline = new Pipeline(parts, endpoint, turns);
+      const pipeline = new Pipeline(parts, endpoint, semaphore);
       await app.register(async (scope) => {
         scope.addHook('onRequest', async (request, reply) => {
           // Anthropic's clients look for the id here. It replaces the provider's, which the ledger does not know.

@@ -1,11 +1,14 @@
-/** Bytes that can be read in pieces, wherever they are kept. */
+/** Bytes in memory or in a file that can be read in pieces. */
 export interface ByteSource {
   readonly size: number;
-  /** The bytes of [start, end), cut off at the size; a view or a copy. */
+  /** The bytes of [start, end), as far as there are any; a view or a copy. */
   read(start: number, end: number): Promise<Buffer>;
 }
 
-/** How much is looked at in one piece: large enough for native searches, small beside what hundreds of calls may hold. */
+/**
+ * Size of the pieces that readers look at: large enough for native searches, small enough for hundreds of calls at
+ * once.
+ */
 export const WINDOW_BYTES = 256 * 1024;
 
 /** A body in memory as a source. */
@@ -13,7 +16,7 @@ export function inMemory(bytes: Buffer): ByteSource {
   return { size: bytes.length, read: async (start, end) => bytes.subarray(start, end) };
 }
 
-/** A part of a source as a source of its own. */
+/** The bytes [start, end) of a source as a source of their own. */
 export function rangeOf(source: ByteSource, start: number, end: number): ByteSource {
   const size = Math.max(0, Math.min(end, source.size) - start);
   return { size, read: (from, to) => source.read(start + from, start + Math.min(to, size)) };
@@ -33,7 +36,7 @@ export async function* piecesOf(
   }
 }
 
-/** Where `needle` first stands at or after `from`; -1: nowhere. */
+/** Index of the first `needle` at or after `from`; -1 where there is none. */
 export async function indexOf(source: ByteSource, needle: Buffer, from: number): Promise<number> {
   const overlap = needle.length - 1;
   for (let at = from; at + overlap < source.size; at += WINDOW_BYTES) {

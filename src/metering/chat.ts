@@ -3,8 +3,8 @@ import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
 import { ChatStream, chatResourceIds } from './chat-stream.ts';
 import { base64Length } from './content-parts.ts';
+import type { ElidedStrings } from './elided-strings.ts';
 import { asText, isObject } from './json-value.ts';
-import type { LongTexts } from './long-texts.ts';
 import { type Bounds, type Meter, saysError } from './meter.ts';
 import { countOf, type MeteredBody } from './metered-body.ts';
 import { outputTextIn } from './output-text.ts';
@@ -21,7 +21,7 @@ export const chat: Meter = {
     new ChatStream({
       injectedUsage,
       isInterleaved: (countOf(body, 'n') ?? 1) > 1,
-      // Each chunk is looked into, so only where sound is asked for.
+      // Reading each chunk for the ids of sound takes time, so only where sound was asked for.
       hasSound: isObject(body.value.audio),
     }),
   resourceIds: chatResourceIds,
@@ -48,7 +48,7 @@ export function chatHold(body: MeteredBody, { imageTokens, storedTokens = 0 }: B
   let input = body.textBytes + REQUEST_OVERHEAD + storedTokens;
   if (Array.isArray(messages)) {
     input += messages.length * MESSAGE_OVERHEAD;
-    for (const message of messages) input += mediaTokens(message, imageTokens, body.longTexts);
+    for (const message of messages) input += mediaTokens(message, imageTokens, body.elidedStrings);
   }
   if (Array.isArray(tools)) input += tools.length * TOOL_OVERHEAD;
   const named = Math.max(countOf(body, 'max_tokens') ?? -1, countOf(body, 'max_completion_tokens') ?? -1);
@@ -56,8 +56,12 @@ export function chatHold(body: MeteredBody, { imageTokens, storedTokens = 0 }: B
   return holdFor(body.model.price, { input: Math.max(0, input), output });
 }
 
-/** Bound of the media parts of a message, less the base64 text by which they stand in the body. */
-function mediaTokens(message: unknown, imageTokens: number, longTexts: LongTexts | undefined): number {
+/** Token bound of the media parts of a message, less their base64, which `textBytes` has counted as text. */
+function mediaTokens(
+  message: unknown,
+  imageTokens: number,
+  elidedStrings: ElidedStrings | undefined,
+): number {
   const content = (message as { content?: unknown } | null)?.content;
   if (!Array.isArray(content)) return 0;
   let tokens = 0;
@@ -66,15 +70,15 @@ function mediaTokens(message: unknown, imageTokens: number, longTexts: LongTexts
     if (type === 'text' || type === 'refusal' || type === undefined) continue;
     tokens += imageTokens;
     const data: unknown = part.image_url?.url ?? part.input_audio?.data ?? part.file?.file_data;
-    if (typeof data === 'string') tokens -= base64Length(data, longTexts);
+    if (typeof data === 'string') tokens -= base64Length(data, elidedStrings);
   }
   return tokens;
 }
 
-/** Tokens by which the vendors' templates frame a message, about. */
+/** About the tokens that vendors' templates add to a message. */
 const MESSAGE_TOKENS = 4;
 
-/** What a chat call used, where its upstream did not say: from what was sent and what was received. */
+/** Usage of a chat call whose upstream reported none, from the request and the output text. */
 async function estimateChat(
   body: MeteredBody,
   outputText: string,
@@ -99,7 +103,7 @@ async function estimateChat(
   return { input: input + framing + storedTokens, output };
 }
 
-/** What a whole chat answer says, for answers without usage. */
+/** The output text of a whole chat answer. */
 function outputTextOf(answer: unknown): string {
   const choices = isObject(answer) ? answer.choices : undefined;
   if (!Array.isArray(choices)) return '';
@@ -108,7 +112,7 @@ function outputTextOf(answer: unknown): string {
     .join('');
 }
 
-/** What tools are called, and what they are called with. */
+/** Collects names and arguments of tool calls. */
 function collectCalls(message: unknown, texts: string[]): void {
   const { tool_calls: calls, function_call: call } = (message ?? {}) as Record<string, unknown>;
   for (const one of [...(Array.isArray(calls) ? calls : []), { function: call }]) {

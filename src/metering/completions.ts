@@ -9,7 +9,7 @@ import { chatToUsage, reportedBy } from './usage.ts';
 
 const REQUEST_OVERHEAD = 64;
 
-/** `/v1/completions`: usage is named as in chat. */
+/** `/v1/completions`: reports usage in the format of chat. */
 export const completions: Meter = {
   hold,
   usage: (answer) => chatToUsage(reportedBy(answer)),
@@ -25,8 +25,8 @@ export const completions: Meter = {
 
 /**
  * An upper bound of what a text completion can cost. Input: a token is at least a byte of the body, and a token that is
- * sent as its number is at least a digit and a comma. Output: the maximum for each prompt and each completion that is
- * made for it, of which `best_of` makes more than it shows; with `echo`, the prompt comes once more with each.
+ * sent as its number is at least a digit and a comma. Output: the maximum for each prompt and each of its completions,
+ * those included that `best_of` makes and does not show; with `echo`, each repeats the prompt.
  */
 function hold(body: MeteredBody, _bounds: Bounds) {
   const input = body.textBytes + REQUEST_OVERHEAD;
@@ -59,13 +59,13 @@ function outputTextOf(answer: unknown): string {
  */
 export type Prompts = unknown;
 
-/** How many texts there are, each answered by itself; 1 where there is none or the form is unknown. */
+/** Number of texts, each of which gets an answer of its own; 1 where there is none or the form is unknown. */
 export function countPrompts(prompts: Prompts): number {
   if (!Array.isArray(prompts) || typeof prompts[0] === 'number') return 1;
   return Math.max(1, prompts.length);
 }
 
-/** All texts, and the number of tokens that came as numbers. */
+/** All texts, joined by newlines, and the number of tokens that were sent as numbers. */
 export function readPrompts(prompts: Prompts): { text: string; tokens: number } {
   if (typeof prompts === 'string') return { text: prompts, tokens: 0 };
   if (!Array.isArray(prompts)) return { text: '', tokens: 0 };

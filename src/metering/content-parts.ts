@@ -1,17 +1,19 @@
+import type { ElidedStrings } from './elided-strings.ts';
 import { asText, isObject } from './json-value.ts';
-import type { LongTexts } from './long-texts.ts';
 import type { Bounds } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
 
 export type ContentPart = Readonly<Record<string, unknown>>;
 
-/** Tokens of an image or a file as it is estimated, not bounded: an image of 1,024 by 1,024 costs 765 to 1,568. */
+/**
+ * Tokens of an image or a file in an estimate (a hold takes the bound): an image of 1,024 by 1,024 costs 765 to 1,568.
+ */
 const TYPICAL_MEDIA_TOKENS = 1_000;
 
-/** Parts that are text, and the turns and calls that hold parts. Whatever is not listed counts as a medium. */
+/** Types of parts that are text, and of turns and calls that hold parts. Any other type counts as a medium. */
 const TEXTUAL: ReadonlySet<unknown> = new Set([
   undefined,
-  // Both formats, and OpenAI's.
+  // OpenAI's, some of which Anthropic has too.
   'text',
   'message',
   'input_text',
@@ -51,8 +53,8 @@ const TEXTUAL: ReadonlySet<unknown> = new Set([
 
 /**
  * The turns of a conversation and the parts within them, in OpenAI's Responses or Anthropic's Messages format. Only
- * `content`, `output` and the content of a document are looked into: what a tool is called with is text to the model,
- * whatever it looks like. No recursion, because a client decides how deep its JSON is.
+ * `content`, `output` and the content of a document are searched: the arguments of a tool call are text to the model,
+ * whatever they look like. No recursion, because a client decides how deep its JSON is.
  */
 export function contentParts(root: unknown): ContentPart[] {
   const parts: ContentPart[] = [];
@@ -69,23 +71,23 @@ export function contentParts(root: unknown): ContentPart[] {
   return parts;
 }
 
-/** Bound of the media among the parts, less the base64 by which they stand in the body. */
+/** Token bound of the media among the parts, less their base64, which `textBytes` has counted as text. */
 export function mediaBound(
   parts: readonly ContentPart[],
   mediumTokens: number,
-  longTexts: LongTexts | undefined,
+  elidedStrings: ElidedStrings | undefined,
 ): number {
   let tokens = 0;
   for (const part of parts) {
     if (!isMedium(part)) continue;
     tokens += mediumTokens;
     const data = inlineData(part);
-    if (typeof data === 'string') tokens -= base64Length(data, longTexts);
+    if (typeof data === 'string') tokens -= base64Length(data, elidedStrings);
   }
   return tokens;
 }
 
-/** The text of the parts as a model reads it, about, and the tokens of the media among them, about. */
+/** An estimate of what a model reads: the text of the parts, and the tokens of the media among them. */
 export function readable(parts: readonly ContentPart[]): { text: string; mediaTokens: number } {
   const texts: string[] = [];
   let mediaTokens = 0;
@@ -101,7 +103,7 @@ export function readable(parts: readonly ContentPart[]): { text: string; mediaTo
 }
 
 function isMedium(part: ContentPart): boolean {
-  // A document may be given as text or as parts, which count as such.
+  // A document that is given as text or as parts is no medium itself.
   if (part.type === 'document' && isObject(part.source)) {
     return part.source.type !== 'text' && part.source.type !== 'content';
   }
@@ -115,11 +117,11 @@ function inlineData(part: ContentPart): unknown {
 }
 
 /**
- * How much of an inline medium is base64, which is no text (specification section 5, Admit): what follows the comma of a
- * data URL, or the whole. 0 for a link or a file id, which are text and count as such.
+ * Length of the base64 in an inline medium, which is no text (specification section 5, Admit): what follows the comma of
+ * a data URL, or the whole string. 0 for a link or a file id, which count as text.
  */
-export function base64Length(data: string, longTexts: LongTexts | undefined): number {
-  const long = longTexts?.get(data);
+export function base64Length(data: string, elidedStrings: ElidedStrings | undefined): number {
+  const long = elidedStrings?.get(data);
   if (long) return long.base64Length;
   const comma = data.startsWith('data:') ? data.indexOf(',') : -1;
   const payload = comma >= 0 ? data.slice(comma + 1) : data;
@@ -132,9 +134,9 @@ const TOOL_OVERHEAD = 64;
 const REQUEST_OVERHEAD = 64;
 
 /**
- * An upper bound of the input tokens of a request whose conversation is `turns`. Why it is one: see chat-hold.ts, whose
- * argument holds for every JSON body. `readByProvider`: passes of the model beyond the first, in which it reads what
- * the provider's own tools found; each can fill the context.
+ * An upper bound of the input tokens of a request whose conversation is `turns`. The comment of `chatHold` says why
+ * it is one, for any JSON body. `readByProvider`: passes of the model beyond the first, in which it reads what the
+ * provider's own tools found; each can fill the context.
  */
 export function inputBound(
   body: MeteredBody,
@@ -149,12 +151,12 @@ export function inputBound(
     REQUEST_OVERHEAD +
     turnCount * TURN_OVERHEAD +
     (Array.isArray(tools) ? tools.length * TOOL_OVERHEAD : 0) +
-    mediaBound(contentParts(turns), bounds.imageTokens, body.longTexts);
+    mediaBound(contentParts(turns), bounds.imageTokens, body.elidedStrings);
   return Math.max(0, said) + (bounds.storedTokens ?? 0) + readByProvider * bounds.contextTokens;
 }
 
 /**
- * How often a model may turn to the provider's own tools within one call, where the request does not say: ten, which
- * is what Anthropic documents as the limit of its loop.
+ * Times that a model may use the provider's own tools within one call where the request does not say: ten, the limit
+ * that Anthropic documents for its loop.
  */
 export const TOOL_ROUNDS = 10;

@@ -7,10 +7,12 @@ import type { MeteredBody } from './metered-body.ts';
 import { embeddingsToUsage, reportedBy } from './usage.ts';
 
 const REQUEST_OVERHEAD = 64;
-/** Tokens that mark the start and the end of a text. */
+/** Bound of the tokens that mark the start and the end of a text. */
 const TEXT_OVERHEAD = 4;
 
-/** `/v1/embeddings`: input only. A token is at least a byte of the body, also where it is sent as its number. */
+/**
+ * `/v1/embeddings`: charges input only. A token is at least one byte of the body, also where it is sent as its number.
+ */
 export const embeddings: Meter = {
   hold({ textBytes, model, value }) {
     const input = textBytes + REQUEST_OVERHEAD + countPrompts(value.input) * TEXT_OVERHEAD;

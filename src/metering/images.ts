@@ -8,21 +8,21 @@ import { eventData, eventName, saysDone } from './sse/event.ts';
 import { sifted } from './sse/large-event.ts';
 import { isPricedByToken, responsesToUsage } from './usage.ts';
 
-/** Tokens that frame a prompt, about. */
+/** About the tokens that a template adds to a prompt. */
 const REQUEST_OVERHEAD = 64;
 const COMPLETED = /^image_(generation|edit)\.completed$/;
 const PICTURE = /image_(generation|edit)\.(completed|partial_image)/;
 const PARTIAL = /^image_(generation|edit)\.partial_image$/;
 
-/** Images that a request asks for; providers make one where it does not say. */
+/** Images that a request asks for: one, as with the providers, where it does not say. */
 function imagesAsked(body: MeteredBody): number {
   return Math.max(1, countOf(body, 'n') ?? 1);
 }
 
 /**
- * `/v1/images/generations`, `/v1/images/edits`, `/v1/images/variations`: n × the price per image, exactly. Where tokens have
- * a price (specification section 5: "or tokens where priced so"), their bound is the prompt's bytes, `imageTokens` for each
- * uploaded picture or mask, and `maxOutputTokens` for each picture asked for, its partial versions included.
+ * `/v1/images/generations`, `/v1/images/edits`, `/v1/images/variations`: n × the price per image, exactly. Where tokens
+ * have a price (specification section 5: "or tokens where priced so"), their bound is the prompt's bytes, `imageTokens`
+ * for each uploaded picture or mask, and `maxOutputTokens` for each picture asked for, its partial versions included.
  */
 export const images: Meter = {
   hold(body: MeteredBody, { imageTokens }: Bounds) {
@@ -42,7 +42,7 @@ export const images: Meter = {
   outputText: () => '',
   failed: saysError,
   stream: (_injectedUsage, body) => new ImageStream(body.model, imagesAsked(body)),
-  /** Tokens that nobody reported: the prompt's are counted, a picture's taken for the most that it can have. */
+  /** Tokens that nobody reported: the prompt's are counted, and each picture has the most that one can have. */
   async estimate(body, _outputText, count) {
     const { prompt } = body.value;
     const asked = imagesAsked(body);
@@ -52,17 +52,17 @@ export const images: Meter = {
 };
 
 /**
- * Reads a stream of pictures: events `image_generation.partial_image` and `image_generation.completed` (`image_edit.…`), the
- * latter with `usage`. An event can be megabytes long; only its `type` and `usage` are looked at.
+ * Reads a stream of pictures: events `image_generation.partial_image` and `image_generation.completed`
+ * (`image_edit.…`), the latter with `usage`. An event can be megabytes long; only its `type` and `usage` are looked at.
  *
- * A picture counts from when the first of its events has begun to come, sketch or not: by then the provider has made it,
- * or is making it, and bills it whole.
+ * A picture counts as soon as the first of its events begins to come, a partial picture included: by then the provider
+ * has made it, or is making it, and bills it whole.
  */
 export class ImageStream implements StreamMeter {
   readonly #model: Model;
   readonly #asked: number;
   #completed = 0;
-  /** A picture was begun that is not completed. */
+  /** A picture has begun to come and is not completed. */
   #isBegun = false;
   #isClosing = false;
   pieces = 0;
@@ -83,7 +83,10 @@ export class ImageStream implements StreamMeter {
     return { images: this.#images, ...this.#tokens };
   }
 
-  /** Only the pictures that came, of all that were asked for; those of which no tokens were reported for the most they can have. */
+  /**
+   * Counts the pictures that came instead of those asked for; each without reported tokens has the most that one can
+   * have.
+   */
   mergeReported(estimate: Usage): Usage {
     const output = (this.#tokens?.output ?? 0) + this.#model.maxOutputTokens * this.#unreported;
     const input = (estimate.input ?? 0) + (this.#tokens?.input ?? 0);
@@ -106,14 +109,14 @@ export class ImageStream implements StreamMeter {
     return '';
   }
 
-  /** The picture itself is coming, and its usage with it. */
+  /** True while a completed picture is coming: its usage is in the same event. */
   get isClosing(): boolean {
     return this.#isClosing;
   }
 
   unfinished(event: string, isLarge: boolean): void {
     const name = eventName(event) || (PICTURE.exec(event)?.[0] ?? '');
-    // Nothing else is that large.
+    // A large event of unknown name is a picture: nothing else is that large.
     if (!isLarge && !COMPLETED.test(name) && !PARTIAL.test(name)) return;
     this.#isBegun = true;
     this.#isClosing = !PARTIAL.test(name);

@@ -1,12 +1,14 @@
 import { closingQuote, isEscaped } from './json-lexer.ts';
 
-/** Takes the value of a member as it stands, in parts, cut anywhere. */
+/** Receives the raw text of a member's value in parts, cut anywhere. */
 export interface ValueSink {
   begin(): void;
   part(raw: string): void;
 }
 
-/** What is kept of a JSON value: all of it; some members of an object; those of each element of an array; or it goes elsewhere. */
+/**
+ * What to keep of a JSON value: all; some members of an object; a shape of each element of an array; or a sink gets it.
+ */
 export type Shape = 'all' | ValueSink | readonly [Shape] | { readonly [member: string]: Shape };
 
 interface Frame {
@@ -18,7 +20,7 @@ interface Frame {
   member: string;
 }
 
-/** A value that is longer is given up, and so is a key. */
+/** A longer value is dropped, and so is a longer key. */
 const VALUE_MAX_CHARS = 64 * 1024;
 /** An array takes no further elements; members whose values come later are still kept. */
 const ARRAYS_MAX_CHARS = 1024 * 1024;
@@ -31,11 +33,11 @@ const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY] = [0x7b, 0x7d, 0x5b, 
 
 /**
  * Reads JSON of any size as it passes, in parts cut anywhere (Latin-1 text, a byte a character), and keeps what a shape
- * names: a few members, however deep, and an empty stand-in for each element of an array that is only counted.
+ * names: a few members, however deep, and an empty object for each element of an array that is only counted.
  *
  * Exact because it follows the grammar and does not look for patterns: a name inside a string, or elsewhere, is not
  * taken for a member. Strings are skipped with a native search for their closing quote, so megabytes of base64 cost
- * about what copying them does. What is no JSON gives no value, and never an error.
+ * about what copying them does. Text that is no JSON gives no value, and never an error.
  */
 export class JsonSieve {
   readonly #shape: Shape;
@@ -44,15 +46,15 @@ export class JsonSieve {
   #kept: string[] = [];
   #pieces: string[] = [];
   #chars = 0;
-  /** The string at hand: a key, or within a value. */
+  /** The kind of string that the text is in now. */
   #string: 'none' | 'key' | 'value' = 'none';
   #isEscaped = false;
   #key = '';
-  /** Within a value that is taken or skipped as it stands, and so many brackets deep in it. */
+  /** True within a value that is kept or skipped as raw text; `#depth` is the number of its open brackets. */
   #isWithinValue = false;
   #depth = 0;
   #sink: ValueSink | undefined;
-  /** Characters of the value that is being kept; -1: none is. */
+  /** Characters of the value that is being kept; -1 where none is. */
   #valueChars = -1;
   #value: string[] = [];
 
@@ -89,7 +91,7 @@ export class JsonSieve {
     }
   }
 
-  /** To after the closing quote, or the end of the part. */
+  /** Reads on within a string; returns the index after its closing quote, or the end of the part. */
   #inString(text: string, from: number): number {
     const start = this.#isEscaped ? from + 1 : from;
     this.#isEscaped = false;
@@ -107,7 +109,7 @@ export class JsonSieve {
     return end;
   }
 
-  /** Within a value that is taken as it stands. */
+  /** Reads on within a raw value; returns the index after what it took. */
   #inValue(text: string, from: number): number {
     for (let at = from; at < text.length; at++) {
       const code = text.charCodeAt(at);
@@ -118,7 +120,7 @@ export class JsonSieve {
       }
       if (code === OPEN_OBJECT || code === OPEN_ARRAY) this.#depth++;
       else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY || code === COMMA) {
-        // What ends a number, or a word, is not part of it.
+        // The character that ends a number, true, false or null is not part of it.
         if (this.#depth === 0) {
           this.#take(text, from, at);
           this.#valueEnded();
@@ -172,7 +174,7 @@ export class JsonSieve {
     return this.#begin(inner, code, at);
   }
 
-  /** Where it stands in the object or array that it is kept in. */
+  /** The comma and the name that go before the next value in the kept text. */
   #place(): string {
     const frame = this.#frames.at(-1);
     if (!frame) return '';
@@ -191,7 +193,7 @@ export class JsonSieve {
         this.#frames.push({ shape, isArray, isEmpty: true, expects, member: '' });
         return at + 1;
       }
-      // Another kind of value than the shape has.
+      // The value is of another kind than the shape expects.
       this.#keep(`${this.#place()}null`);
     }
     this.#isWithinValue = true;

@@ -17,19 +17,19 @@ const TOOL_RESULT = /"content_block"\s*:\s*\{\s*"type"\s*:\s*"[a-z_]*_tool_resul
 
 /**
  * Reads a stream of `/v1/messages` as it passes. Usage is spread over `message_start` and the `message_delta`s, whose
- * counts are cumulative: of each field the last value counts. It is the whole usage once a delta has named the reason
- * why the message stopped. A stream that ends before that has only reported the output of its start (a token or so), so
- * what was written is counted, and the larger of the two is charged, as an estimate.
+ * counts are cumulative: of each field the last value counts. Usage is complete once a delta has a `stop_reason`. A
+ * stream that ends before has reported the output of its start only (a token or so): then the output text is counted,
+ * and the larger of the two is charged, as an estimate.
  */
 export class MessagesStream implements StreamMeter {
   readonly #outputText = new OutputTextCollector();
   #blocks = 0;
-  /** The last block ended, and no other has begun. */
+  /** True from the end of a block to the beginning of the next. */
   #isBetween = false;
   #reported: Usage = {};
   #compaction: Usage = {};
   #stopped = false;
-  /** The delta that named the reason reported its output, and nothing absurd. */
+  /** The delta with the `stop_reason` had a usable report of the output. */
   #isBelieved = false;
   #failed = false;
   readonly #resourceIds = new Set<string>();
@@ -76,7 +76,7 @@ export class MessagesStream implements StreamMeter {
     return [...this.#resourceIds];
   }
 
-  /** Text, thinking, and what tools are called and called with. */
+  /** Text, thinking, and names and arguments of tool calls. */
   outputText(): string {
     return this.#outputText.toString();
   }
@@ -90,7 +90,7 @@ export class MessagesStream implements StreamMeter {
       case 'content_block_start':
         this.#isBetween = false;
         this.#blocks++;
-        // What the provider's tools found comes as blocks, too.
+        // Results of the provider's tools come as blocks too, and are not output of the model.
         if (!TOOL_RESULT.test(event)) this.#outputText.collect(event, '"content_block"');
         if (event.includes('file_id')) this.#note(fileIds(eventData(event)?.content_block));
         return 'pass';
@@ -106,7 +106,7 @@ export class MessagesStream implements StreamMeter {
       case 'message_stop':
         return 'end';
       case 'error':
-        // Held back like the end: clients leave as soon as they have read it.
+        // An error is held back like the end, since clients leave as soon as they have read it.
         this.#failed = true;
         return 'end';
       default:
@@ -116,7 +116,7 @@ export class MessagesStream implements StreamMeter {
 
   #start(data: unknown): void {
     const message = isObject(data) ? data.message : undefined;
-    // The start has all of the input, or is not believed.
+    // The usage of the start must have all of the input, or none of it is believed.
     if (isObject(message) && messagesToUsage(reportedBy(message))) this.#take(message);
     this.#note(messagesResourceIds(message));
   }
@@ -137,7 +137,7 @@ export class MessagesStream implements StreamMeter {
     for (const id of ids) this.#resourceIds.add(id);
   }
 
-  /** False where the event reports no output, or what is not to be believed. */
+  /** Takes what an event reports; false where it has no usable report of the output. */
   #take({ usage }: { usage?: unknown }): boolean {
     const part = messagesToPartialUsage(usage);
     if (!part) return false;
@@ -147,7 +147,7 @@ export class MessagesStream implements StreamMeter {
   }
 }
 
-/** What the provider stores of a message for the next ones: the container in which code ran, and files that it made. */
+/** Ids of what the provider stores for later messages: the container in which code ran, and the files that it made. */
 export function messagesResourceIds(message: unknown): string[] {
   if (!isObject(message)) return [];
   const { container, content } = message;
@@ -155,7 +155,7 @@ export function messagesResourceIds(message: unknown): string[] {
   return isObject(container) && typeof container.id === 'string' ? [container.id, ...ids] : ids;
 }
 
-/** Files that code made, as a `code_execution_tool_result` or `bash_code_execution_tool_result` names them. */
+/** Ids of files that code made, from a `code_execution_tool_result` or `bash_code_execution_tool_result` block. */
 export function fileIds(block: unknown): string[] {
   const result = isObject(block) ? block.content : undefined;
   const files = isObject(result) && Array.isArray(result.content) ? result.content : [];

@@ -10,9 +10,9 @@ import { outputTextIn } from './output-text.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
 import { messagesToUsage, reportedBy } from './usage.ts';
 
-/** Tools of Anthropic's that the client runs, by the start of their type. One without a type is the client's own. */
+/** Types of Anthropic's tools that the client runs, by their beginning. A tool without a type is the client's own. */
 const CLIENT_TOOLS = /^(custom|bash_|text_editor_|computer_|memory_|browser_)/;
-/** What Anthropic adds to a prompt that has tools: it documents up to 804 tokens, and up to 735 for a tool of its own. */
+/** Tokens that Anthropic adds to a prompt with tools: it documents up to 804, and up to 735 for each tool of its own. */
 const TOOL_PROMPT = 1_024;
 const TURN_TOKENS = 4;
 
@@ -28,7 +28,7 @@ export const messages: Meter = {
   estimate: estimateMessage,
 };
 
-/** A provider that answers with another model than the one that was judged would be paid at the wrong price. */
+/** Refuses `fallbacks`: an answer of another model than the one named would be charged at the wrong price. */
 function checkMessage(body: MeteredBody): void {
   const { fallbacks } = body.value;
   if (fallbacks === undefined || fallbacks === null) return;
@@ -39,8 +39,8 @@ function checkMessage(body: MeteredBody): void {
 }
 
 /**
- * An upper bound of what a message can cost. Compacting a conversation is a call of its own, over at most a whole
- * context. Thinking is inside `max_tokens`, but a budget beyond it adds to it.
+ * An upper bound of what a message can cost. Compacting a conversation is one more model call, over at most a whole
+ * context. Thinking is inside `max_tokens`, unless its budget is larger.
  */
 function messagesHold(body: MeteredBody, bounds: Bounds) {
   const { messages, thinking } = body.value;
@@ -57,7 +57,7 @@ function messagesHold(body: MeteredBody, bounds: Bounds) {
   return holdFor(price, { input: input + bounds.contextTokens, output: output + maxOutputTokens });
 }
 
-/** Passes of the model over what the provider's own tools found. */
+/** Bound of the passes of the model over what the provider's own tools found. */
 function roundsOf(body: MeteredBody, tools: readonly Record<string, unknown>[]): number {
   const { mcp_servers: servers } = body.value;
   const theirs = tools.filter(({ type }) => typeof type === 'string' && !CLIENT_TOOLS.test(type));
@@ -94,7 +94,7 @@ function toolsOf(body: MeteredBody): Record<string, unknown>[] {
   return Array.isArray(tools) ? tools.filter(isObject) : [];
 }
 
-/** What a whole message says: text, thinking, and what tools are called and called with; not what its tools found. */
+/** The output text of a whole message: text, thinking, names and arguments of tool calls; not what tools found. */
 export function messagesOutputText(message: unknown): string {
   const content = isObject(message) ? message.content : undefined;
   if (!Array.isArray(content)) return '';

@@ -5,7 +5,7 @@ import { isObject } from './json-value.ts';
 import type { MeteredBody } from './metered-body.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
 
-/** Configured bounds of what cannot be known before the call. */
+/** Upper bounds, from the configuration, of what the request alone does not say. */
 export interface Bounds {
   /** Tokens of one image, audio or file part. */
   readonly imageTokens: number;
@@ -15,33 +15,45 @@ export interface Bounds {
   readonly storedTokens?: number;
 }
 
-/** What is to become of an event of a stream: passed on, taken out, changed, or held back because it ends the answer. */
+/**
+ * What the relay does with an event: passes it on, drops it, sends another text instead, or holds it back because it
+ * ends the answer.
+ */
 export type Verdict = 'pass' | 'drop' | 'end' | { readonly replacement: string };
 
 /** Reads one streamed answer as it passes. Events come as Latin-1 text, a byte a character. */
 export interface StreamMeter {
   event(event: string): Verdict;
-  /** What is kept of the data of an event that is too large to be held; `event` gets it so once its end has come. */
+  /**
+   * Members to keep of an event that is too large to hold in memory: `event` gets the event with these only, at its
+   * end.
+   */
   readonly kept: Shape;
-  /** An event of which only that much came before the answer broke off. `isLarge`: it is one of those. */
+  /** Reads the part of an event that came before the answer broke off. `isLarge`: the event is one too large to hold. */
   unfinished?(event: string, isLarge: boolean): void;
-  /** How many pieces of content have come: words, sound, pictures. */
+  /** Pieces of content until now: text, sound, pictures. */
   readonly pieces: number;
-  /** The last content has come, as it seems, or its usage is coming: what ends the answer follows within a moment. */
+  /** True when the last content seems to have come, or its usage is coming: the end of the answer is a moment away. */
   readonly isClosing: boolean;
-  /** As reported until now; undefined: nothing usable was. */
+  /** Usage as reported until now; undefined without a usable report. */
   readonly usage: Usage | undefined;
-  /** The estimate, with all that is known better: what was reported until now where it is not the whole yet. */
+  /** Replaces what was estimated by what was reported until now, for a stream that reported only a part. */
   mergeReported?(estimate: Usage): Usage;
-  /** False: what ends an answer of this format has not come, so an end of the stream now is a break. Absent: unknown. */
+  /**
+   * False: the event that ends an answer of this format has not come, so a stream that ends now was cut off. Absent:
+   * unknown.
+   */
   readonly isWhole?: boolean;
-  /** The stream said that the call failed. */
+  /** True once the stream said that the call failed. */
   readonly failed?: boolean;
-  /** Ids under which the provider stores this answer and its parts, complete once it has ended. */
+  /** Ids of what the provider stores of this answer; complete once it has ended. */
   readonly resourceIds?: readonly string[];
-  /** Pictures or sound came, which `outputText` does not tell: a call that fails after that is charged all the same. */
+  /**
+   * True once pictures or sound came, which are not in `outputText`: a call that fails after that is charged all the
+   * same.
+   */
   readonly hasOutput?: boolean;
-  /** What the model wrote until now. */
+  /** Text that the model wrote until now. */
   outputText(): string;
 }
 
@@ -54,52 +66,57 @@ export interface Meter {
    * absurd. `answer` is undefined where it is no JSON. Of an answer too large to be held, it is what ANSWER_SHAPE keeps.
    */
   usage(answer: unknown, body: MeteredBody): Usage | undefined;
-  /** What a whole answer says, for the estimate. */
+  /** Text that the model wrote in a whole answer, for the estimate. */
   outputText(answer: unknown): string;
-  /** Whether a whole answer, its status 200 notwithstanding, says that the call failed. */
+  /** Whether a whole answer of status 200 says that the call failed. */
   failed?(answer: unknown): boolean;
   /** `injectedUsage`: the gateway asked for usage, and the client must not see a trace of it. */
   stream(injectedUsage: boolean, body: MeteredBody): StreamMeter;
   /**
    * Usage where the upstream reported none: from what was sent and what was received. `storedTokens`: those behind the
-   * stored answers that the request names. No `output` in it: answers of this endpoint have none.
+   * stored answers that the request names. A result without `output` means that the endpoint's answers have no text.
    */
   estimate(body: MeteredBody, outputText: string, count: CountTokens, storedTokens: number): Promise<Usage>;
   /** Refuses what this endpoint cannot meter, with a GatewayError. */
   check?(body: MeteredBody): void;
-  /** Ids under which the provider stores a whole answer and its parts. */
+  /** Ids of what the provider stores of a whole answer. */
   resourceIds?(answer: unknown): readonly string[];
 }
 
-/** What is kept of a whole answer that is too large to be held: what any of the meters looks for but the words. */
+/**
+ * Members to keep of a whole answer that is too large to hold in memory: all that the meters read but the output text.
+ */
 export const ANSWER_SHAPE: Shape = {
   id: 'all',
   type: 'all',
   status: 'all',
   error: 'all',
   usage: 'all',
-  // Of transcripts and videos.
+  // Transcripts and videos.
   duration: 'all',
   seconds: 'all',
-  // Of responses, and of messages.
+  // Responses and messages.
   store: 'all',
   output: [{ type: 'all', id: 'all', container_id: 'all' }],
   container: { id: 'all' },
-  // Of what was spoken in a chat.
+  // Sound in a chat answer.
   choices: [{ message: { audio: { id: 'all' } } }],
-  // Of pictures, which are counted.
+  // Pictures: only their number matters.
   data: [{}],
 };
 
-/** Whether a whole answer of status 200 is an error, which both formats name so: some providers fail after they have answered 200. */
+/**
+ * Whether a whole answer of status 200 has an `error`, as both formats call it: some providers fail after they have
+ * sent 200.
+ */
 export function saysError(answer: unknown): boolean {
   return isObject(answer) && Boolean(answer.error);
 }
 
-/** Letters, digits and signs that mean nothing in a path: such an id reaches no other path of an upstream. */
+/** Characters without a meaning in a path, so that an id in a path cannot lead to another path of the upstream. */
 const RESOURCE_ID = /^[A-Za-z0-9_][A-Za-z0-9_.~:-]{0,254}$/;
 
-/** Whether what a provider stores can be asked for by this id. */
+/** Whether an id can be put into a path of the upstream as it stands. */
 export function isResourceId(id: string): boolean {
   return RESOURCE_ID.test(id);
 }

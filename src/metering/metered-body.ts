@@ -1,6 +1,6 @@
 import type { Model } from '../domain/catalog.ts';
 import type { AudioLength } from './audio/audio-length.ts';
-import type { LongTexts } from './long-texts.ts';
+import type { ElidedStrings } from './elided-strings.ts';
 
 /** The audio that a call uploads. */
 export interface Audio extends AudioLength {
@@ -11,19 +11,19 @@ export interface Audio extends AudioLength {
 export interface MeteredBody {
   readonly kind: 'json' | 'form';
   readonly model: Model;
-  /** Members or fields by name. Of a form: text, but counts are numbers here too. */
+  /** Members of the JSON, or fields of the form, by name. Fields are text, except that counts are numbers. */
   readonly value: Readonly<Record<string, unknown>>;
   readonly isStream: boolean;
-  /** UTF-8 bytes of all text in it: never less than its tokens. Of JSON: all of its bytes. */
+  /** UTF-8 bytes of all text in the body, which are never fewer than its tokens. For JSON: all bytes of the body. */
   readonly textBytes: number;
-  /** Uploaded files; 0 of JSON. */
+  /** Number of uploaded files; 0 for JSON. */
   readonly files: number;
   readonly audio: Audio | undefined;
-  /** The strings of a large body that are too long to stand in `value` themselves. */
-  readonly longTexts: LongTexts | undefined;
+  /** Long strings of a large body, which `value` has placeholders for. */
+  readonly elidedStrings: ElidedStrings | undefined;
 }
 
-/** Members by which a request names how much it wants. */
+/** Members and fields whose value is a count. */
 export const COUNTS = [
   'n',
   'best_of',
@@ -33,7 +33,7 @@ export const COUNTS = [
   'max_tool_calls',
 ] as const;
 
-/** A number that a request names as a bound; undefined where it names none. */
+/** A count that the request names; undefined where it does not. */
 export function countOf(body: Pick<MeteredBody, 'value'>, name: (typeof COUNTS)[number]): number | undefined {
   const value = body.value[name];
   return typeof value === 'number' ? value : undefined;

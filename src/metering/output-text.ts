@@ -3,7 +3,9 @@ import type { ValueSink } from './json-sieve.ts';
 import { TextScanner } from './text-scanner.ts';
 
 const SPACE = /\s/;
-/** As much as is counted exactly (token-counter.ts); of what comes after, only the length is kept. */
+/**
+ * Text up to this length is kept, since so much is counted exactly (token-counter.ts); of the rest only the length is.
+ */
 const KEPT_MAX_CHARS = 1024 * 1024;
 /** Pieces are copied together, because a piece of a chunk keeps the whole chunk in memory. */
 const MAX_PIECES = 64;
@@ -14,13 +16,13 @@ interface Lane {
 }
 
 /**
- * Gathers what a model writes from the events of a stream, as raw JSON text, and decodes it only where usage must be
- * estimated: most streams report theirs, and then finding the words is all that this costs. As a sink it takes the same
- * from an event that is too large to be held.
+ * Collects the output text of a model from the events of a stream. It keeps raw JSON text and decodes it only where
+ * usage must be estimated: most streams report theirs, and then nothing is decoded. As a `ValueSink` it collects from
+ * parts of an event that is too large to hold.
  */
 export class OutputTextCollector implements ValueSink {
   readonly #scanner = new TextScanner((raw, continues) => this.#add(raw, continues));
-  /** Escaped JSON text, Latin-1, by the answer that it belongs to. */
+  /** Escaped JSON text, Latin-1, of each of the interleaved answers. */
   readonly #lanes = new Map<number, Lane>();
   #lane = 0;
   #pieces = 0;
@@ -28,9 +30,9 @@ export class OutputTextCollector implements ValueSink {
   #otherChars = 0;
 
   /**
-   * Takes the words in each value of that member (`"delta"`, its quotes included) in an event (Latin-1); false: it has
-   * no such member. `lane`: which of several answers it belongs to, where they come interleaved; read across, their
-   * halves of words would make other tokens.
+   * Collects the output text in each value of a member (`"delta"`, with its quotes) of an event (Latin-1). Returns
+   * whether the event has such a member. `lane`: the number of the answer, where several come interleaved; joined
+   * across answers, halves of words would make other tokens.
    */
   collect(event: string, member: string, lane = 0): boolean {
     this.#lane = lane;
@@ -46,7 +48,7 @@ export class OutputTextCollector implements ValueSink {
     return isFound;
   }
 
-  /** Takes the words of a whole answer, or a part of one, as JSON.parse gave it. */
+  /** Collects the output text of JSON: a whole answer or a part of one. */
   collectValue(json: string): void {
     this.#lane = 0;
     this.#scanner.begin();
@@ -62,19 +64,19 @@ export class OutputTextCollector implements ValueSink {
     this.#scanner.push(raw, 0);
   }
 
-  /** How many pieces that are not empty have come. */
+  /** Number of pieces that are not empty. */
   get pieces(): number {
     return this.#pieces;
   }
 
-  /** The estimate, which was made from `toString()`, with the rest of what was written added to its output. */
+  /** Scales the output of an estimate, made from `toString()`, to the length of all output text. */
   scaled(estimate: Usage): Usage {
     if (this.#otherChars === 0 || estimate.output === undefined) return estimate;
     const times = (this.#keptChars + this.#otherChars) / this.#keptChars;
     return { ...estimate, output: Math.ceil(estimate.output * times) };
   }
 
-  /** What was written, or its first MiB. */
+  /** The output text, or its first MiB. */
   toString(): string {
     return [...this.#lanes.values()]
       .flatMap(({ joined, recent }) => [...joined, recent.join('')])
@@ -104,7 +106,7 @@ export class OutputTextCollector implements ValueSink {
   }
 }
 
-/** The words of an answer, or of a part of it, as JSON.parse gave it. */
+/** The output text of JSON: of a whole answer or a part of one. */
 export function outputTextIn(json: string): string {
   const collector = new OutputTextCollector();
   collector.collectValue(json);
@@ -120,7 +122,7 @@ function decoded(raw: string): string {
   }
 }
 
-/** Index of a value, after the colon; -1: what stands before it is no name. */
+/** Index after the colon that follows a member's name; -1 where no colon follows, so that it was no name. */
 function valueStart(text: string, from: number): number {
   let at = from;
   while (SPACE.test(text[at] ?? '')) at++;

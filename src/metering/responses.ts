@@ -11,7 +11,7 @@ import { eventData, eventName, saysFailed } from './sse/event.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
 import { reportedBy, responsesToUsage } from './usage.ts';
 
-/** Tools that the client runs; all others run at the provider, and what they find is read as input. */
+/** Types of tools that the client runs; all others run at the provider, and the model reads what they find as input. */
 const CLIENT_TOOLS: ReadonlySet<unknown> = new Set([
   'function',
   'custom',
@@ -43,8 +43,8 @@ export const responses: Meter = {
 };
 
 /**
- * A response that is made in the background ends after its call: nobody would be there to charge it. An id that is no
- * string could not be judged.
+ * Refuses a response in the background, which ends after its call and would not be charged, and a previous id that is no
+ * string, whose owner could not be checked.
  */
 function checkResponse(body: MeteredBody): void {
   const previous = body.value.previous_response_id ?? null;
@@ -89,7 +89,7 @@ function toolsOf(body: MeteredBody): Record<string, unknown>[] {
 /** Reads a stream of `/v1/responses` as it passes. */
 export class ResponsesStream implements StreamMeter {
   readonly #outputText = new OutputTextCollector();
-  /** How many pieces had come when the last item began. */
+  /** Pieces of output text when the last item began. */
   #piecesBefore = 0;
   #isClosing = false;
   #usage: Usage | undefined;
@@ -104,7 +104,7 @@ export class ResponsesStream implements StreamMeter {
     return this.#failed;
   }
 
-  /** Read only before the end: its event has ended the answer. */
+  /** Always false, because `isWhole` is read before the event that ends the answer only. */
   readonly isWhole = false;
 
   get isClosing(): boolean {
@@ -121,7 +121,7 @@ export class ResponsesStream implements StreamMeter {
     return { type: 'all', error: 'all', delta: this.#outputText, response };
   }
 
-  /** Only what was reported is better known than the estimate; of very long answers, its length. */
+  /** Nothing is reported before the end; only the length of a very long answer is known better than the estimate. */
   mergeReported(estimate: Usage): Usage {
     return this.#outputText.scaled(estimate);
   }
@@ -161,7 +161,7 @@ export class ResponsesStream implements StreamMeter {
     return 'end';
   }
 
-  /** What tools are called with comes as a whole item only, where the tool has no deltas. */
+  /** Reads events that are no deltas: arguments of a tool without deltas come in the whole item only. */
   #item(name: string, event: string): void {
     this.#isClosing = name.endsWith('.done');
     if (name === 'response.output_item.added') this.#piecesBefore = this.#outputText.pieces;
@@ -171,16 +171,16 @@ export class ResponsesStream implements StreamMeter {
   }
 }
 
-/** What a whole response says: texts, refusals, reasoning, and what tools are called with. */
+/** The output text of a whole response: texts, refusals, reasoning, names and arguments of tool calls. */
 export function responsesOutputText(response: unknown): string {
   return itemsOf(response)
     .map((item) => outputTextIn(asText(item)))
     .join('');
 }
 
-/** Ids under which the provider stores the response: its own, its items', and those of containers that ran its tools. */
+/** Ids that the provider stores: the response's, its items', and those of containers that ran its tools. */
 export function responsesResourceIds(response: unknown): string[] {
-  // The client asked that nothing be stored.
+  // With `store: false` the provider stores nothing.
   if (!isObject(response) || response.store === false) return [];
   const ids = [response.id];
   for (const item of itemsOf(response)) {

@@ -8,24 +8,27 @@ import type { MeteredBody } from './metered-body.ts';
 import { eventData, saysDone, saysFailed } from './sse/event.ts';
 import { isPricedByToken, responsesToUsage } from './usage.ts';
 
-/** Unicode code points of `input` (specification section 5); half a surrogate pair is one, too. Throws 400 `invalid_field` where it is no text. */
+/**
+ * Unicode code points of `input` (specification section 5), half a surrogate pair included. Throws 400 `invalid_field`
+ * for no text.
+ */
 function charactersOf(body: MeteredBody): number {
   const { input } = body.value;
   if (typeof input !== 'string') throw invalidField('input', 'input must be a string, the text to speak.');
-  const long = body.longTexts?.get(input);
+  const long = body.elidedStrings?.get(input);
   if (long) return long.characters;
   return input.length - surrogatePairs(input);
 }
 
-/** What is known without a report: all, unless tokens have a price. */
+/** Usage without a report: the characters, unless tokens have a price; undefined then. */
 function knownUsage(body: MeteredBody): Usage | undefined {
   return isPricedByToken(body.model) ? undefined : { characters: charactersOf(body) };
 }
 
 /**
- * `/v1/audio/speech`. The answer says nothing of usage, unless it is a stream of events, so the hold is the charge. It is
- * the whole charge too where the client leaves or the upstream breaks off after the first byte: all of the text went to the
- * provider, which bills it so.
+ * `/v1/audio/speech`. Only an answer that is a stream of events reports usage, so for others the hold is the charge. The
+ * whole hold is charged too where the client leaves or the upstream breaks off after the first byte: the provider has all
+ * of the text and bills it.
  */
 export const speech: Meter = {
   hold: (body) =>
@@ -38,7 +41,7 @@ export const speech: Meter = {
   failed: saysError,
   outputText: () => '',
   stream: (_injectedUsage, body) => new SpeechStream(body),
-  /** Tokens that nobody reported: those of the text are counted, those of the sound taken for the most there can be. */
+  /** Tokens that nobody reported: those of the text are counted, and the sound has the most that there can be. */
   async estimate(body, _outputText, count) {
     const input = await count(String(body.value.input));
     return { characters: charactersOf(body), input, output: body.model.maxOutputTokens };
@@ -50,11 +53,11 @@ class SpeechStream implements StreamMeter {
   readonly #body: MeteredBody;
   #usage: Usage | undefined;
   pieces = 0;
-  /** No event tells the last sound from others. */
+  /** Always false, because no event marks the last sound. */
   readonly isClosing = false;
   readonly kept: Shape = { type: 'all', error: 'all', usage: 'all' };
   #failed = false;
-  /** Read only before the end: its event has ended the answer. */
+  /** Always false, because `isWhole` is read before the event that ends the answer only. */
   readonly isWhole = false;
 
   constructor(body: MeteredBody) {
@@ -62,7 +65,7 @@ class SpeechStream implements StreamMeter {
     this.#usage = knownUsage(body);
   }
 
-  /** Nothing where the provider failed before it spoke. */
+  /** Undefined where the provider failed before any sound came. */
   get usage(): Usage | undefined {
     return this.#failed && !this.hasOutput ? undefined : this.#usage;
   }

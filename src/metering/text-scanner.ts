@@ -1,36 +1,36 @@
 import { closingQuote, isEscaped } from './json-lexer.ts';
 
 /**
- * Members that hold no words of the model. Whatever is not named here counts: a provider's new member for what its model
- * writes must not be free. Names that end with `id`, `type`, `reason`, `status`, `signature` and the like say that of themselves.
+ * Members without output text of the model. Any other member counts, so that a provider's new member for output is not
+ * free. Names that end with `_id`, `type`, `reason`, `status`, `signature` and the like hold no text either.
  */
 const NO_TEXT =
   /^(?:id|role|object|model|phase|format|detail|data|result|obfuscation|file_data|encrypted_content)$|(?:_id|_ids|type|reason|status|signature|url|b64|b64_json|_at|_format)$/;
-/** Members in which nothing is the model's: what tools found, where a text comes from, how likely its tokens were. */
+/** Members in which nothing is output of the model: results of tools, sources of a text, probabilities of its tokens. */
 const NOT_OUTPUT =
   /^(?:logprobs|top_logprobs|annotations?|citations?|search_results|images?|audio_data|tools|outputs?|results|usage|file|metadata)$/;
-/** What a tool is called with: all of it is the model's, whatever its members are called. */
+/** Arguments of a tool call: every string in them is output of the model, whatever its member's name. */
 const CALLED_WITH = /^(?:arguments|input|parameters|action)$/;
-/** Providers say the same thoughts under several of these names. */
+/** Names of members with thoughts. Some providers send one thought under several of them. */
 const THOUGHTS = /^(?:reasoning|thinking)/;
 
 const [QUOTE, COMMA, COLON] = [0x22, 0x2c, 0x3a];
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY] = [0x7b, 0x7d, 0x5b, 0x5d];
 /** First letter of `data:`, which stands before each line of an event; no JSON has one outside of a string. */
 const LETTER_D = 0x64;
-/** What is deeper is not read. */
+/** Deeper levels are not read. */
 const MAX_DEPTH = 64;
 
-/** Takes a string as it stands in JSON, escapes and all. `continues`: it is the next part of the last one. */
+/** Receives the raw text of a JSON string, with its escapes. `continues`: it is the next part of the last string. */
 export type TakeText = (raw: string, continues: boolean) => void;
 
 /**
- * Finds the words of the model in a JSON value (Latin-1 text, a byte a character), by rule: each string counts unless
- * the name of its member says that it is none. The value may come in parts, cut anywhere.
+ * Finds the output text of a model in a JSON value (Latin-1 text, one character a byte): each string counts unless the
+ * name of its member says that it is no output. The value may come in parts, cut anywhere.
  */
 export class TextScanner {
   readonly #take: TakeText;
-  /** Of each open bracket: is it an object's, and the member that it is the value of. */
+  /** For each open bracket: whether it is an object's, and the member whose value it opens. */
   readonly #objects: boolean[] = [];
   readonly #members: string[] = [];
   #member = '';
@@ -39,10 +39,10 @@ export class TextScanner {
   #string: 'none' | 'key' | 'text' | 'other' = 'none';
   #isEscaped = false;
   #continues = false;
-  /** Depth at which something began of which nothing counts, or all; 0: nothing did. */
+  /** Depth of the value in which no string counts, or every string does; 0 outside of such a value. */
   #foreignFrom = 0;
   #allFrom = 0;
-  /** The member by which thoughts come in the object at that depth, once one has. */
+  /** The member under which thoughts came in the object at `#thoughtsDepth`, once one has. */
   #thoughts = '';
   #thoughtsDepth = 0;
   #thinking = '';
@@ -69,7 +69,7 @@ export class TextScanner {
     this.#isOver = false;
   }
 
-  /** Returns the index after the value, or the end of the text where the value has not ended. */
+  /** Reads text from `from` on; returns the index after the value, or the end of the text where it has not ended. */
   push(text: string, from: number): number {
     let at = from;
     while (at < text.length && !this.#isOver) {

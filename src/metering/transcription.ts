@@ -9,11 +9,11 @@ import { OutputTextCollector } from './output-text.ts';
 import { eventData, saysDone, saysFailed } from './sse/event.ts';
 import { isPricedByToken, reportedSeconds, responsesToUsage } from './usage.ts';
 
-/** What is no audio that is known here is taken to be as long as its bytes last at 6 kbit/s: MP3 has 8 kbit/s at least. */
+/** Bytes a second (6 kbit/s) that bound the length of audio in an unknown format: MP3 has 8 kbit/s at least. */
 const LOWEST_BYTES_PER_SECOND = 750;
-/** Most tokens that models make of a second of audio: Whisper's encoder makes 50, gpt-4o-transcribe 10. */
+/** Bound of the tokens of a second of audio: Whisper's encoder makes 50, gpt-4o-transcribe 10. */
 const TOKENS_PER_SECOND = 50;
-/** Answers that are text and report nothing; what was said in them could look like a report. */
+/** Formats whose answer is plain text without a report. It is not parsed, since words in it could look like one. */
 const TEXT_FORMATS: ReadonlySet<unknown> = new Set(['text', 'srt', 'vtt']);
 
 function boundSeconds({ audio }: MeteredBody): number {
@@ -21,8 +21,8 @@ function boundSeconds({ audio }: MeteredBody): number {
 }
 
 /**
- * Audio that nothing bounds but its size is not transcribed where its length costs something: an hour of silence is a few
- * kilobytes in some formats. What no decoder here knows may go to a provider that reports what it was.
+ * Refuses audio whose length cannot be measured where the length costs something: an hour of silence is a few kilobytes
+ * in some formats. A format that no decoder here knows may go to a provider that reports the length.
  */
 function check({ audio, model, value }: MeteredBody): void {
   const isCharged = model.price.audioSecond > 0n || isPricedByToken(model);
@@ -67,9 +67,9 @@ export const transcription: Meter = {
 };
 
 /**
- * Usage of an answer or a last event. Seconds: `usage` of type `duration`, the `duration` of a verbose answer, else as
- * measured from the audio, which is no estimate; a bound of its length is one. Tokens: `usage` of type `tokens`. Undefined where the model has a price
- * for something of which nothing is known.
+ * Usage from an answer or from the last event of a stream. Seconds: `usage` of type `duration`, the `duration` of a
+ * verbose answer, else the measured length of the audio, which counts as exact. Tokens: `usage` of type `tokens`.
+ * Undefined where the model has a price for seconds or tokens that are not known.
  */
 function transcriptionUsage(answer: unknown, body: MeteredBody): Usage | undefined {
   const { usage, duration } = (answer ?? {}) as { usage?: { seconds?: unknown } | null; duration?: unknown };
@@ -95,7 +95,7 @@ class TranscriptionStream implements StreamMeter {
   }
 
   /**
-   * As reported, else all that was sent as far as it is known: the provider has it all and bills it, unless it failed
+   * As reported, else the measured length of the audio: the provider has all of it and bills it, unless it failed
    * before it wrote anything.
    */
   get usage(): Usage | undefined {
@@ -106,7 +106,7 @@ class TranscriptionStream implements StreamMeter {
     return this.#failed;
   }
 
-  /** Read only before the end: its event has ended the answer. */
+  /** Always false, because `isWhole` is read before the event that ends the answer only. */
   readonly isWhole = false;
 
   outputText(): string {
@@ -117,7 +117,7 @@ class TranscriptionStream implements StreamMeter {
     return this.#outputText.pieces;
   }
 
-  /** No event tells the last words from others. */
+  /** Always false, because no event marks the last words. */
   readonly isClosing = false;
 
   get kept(): Shape {

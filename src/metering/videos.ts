@@ -6,21 +6,21 @@ import type { Meter, StreamMeter } from './meter.ts';
 import { isResourceId } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
 
-/** What OpenAI makes where the request does not say (API reference, "Create video"). */
+/** Seconds of a video where the request does not say (OpenAI API reference, "Create video"). */
 const DEFAULT_SECONDS = 4;
 /** An hour: more than any model makes, and little enough for every price. */
 const MAX_SECONDS = 3_600;
-/** A picture as text; other text could be the name of a file. */
+/** A picture that is sent as a URL; other text could be the id of a provider's file. */
 const PICTURE = /^(?:https?:|data:)/i;
 
-/** Seconds in text or as a number; undefined where it is neither, or absurd. */
+/** Seconds as a number or as text; undefined where the value is neither, or out of range. */
 function secondsIn(value: unknown): number | undefined {
   const isText = typeof value === 'string' && /^\d{1,4}(\.\d{1,6})?$/.test(value);
   const seconds = isText ? Number(value) : value;
   return typeof seconds === 'number' && seconds > 0 && seconds <= MAX_SECONDS ? seconds : undefined;
 }
 
-/** Undefined: the request does not say. Throws 400 `invalid_field`. */
+/** Whole seconds that the request asks for; undefined where it does not say. Throws 400 `invalid_field`. */
 function secondsAsked({ value }: MeteredBody): number | undefined {
   const { seconds } = value;
   if (seconds === undefined || seconds === null) return undefined;
@@ -33,12 +33,12 @@ function secondsAsked({ value }: MeteredBody): number | undefined {
   return asked;
 }
 
-/** An id in the answer: the job is accepted. */
+/** Whether the provider accepted the job: the answer has an id. */
 function isAccepted(answer: unknown): answer is { id: string; seconds?: unknown; status?: unknown } {
   return isObject(answer) && typeof answer.id === 'string' && answer.id !== '';
 }
 
-/** No event of it says what the job is: it passes, and what was asked for is charged. */
+/** A meter for a stream, in which no event describes the job: all events pass, and the seconds asked for are charged. */
 function passes(body: MeteredBody): StreamMeter {
   const asked = secondsAsked(body);
   const usage = asked ? { videoSeconds: asked } : undefined;
@@ -61,7 +61,7 @@ export const videos: Meter = {
   resourceIds: (answer) => (isAccepted(answer) && isResourceId(answer.id) ? [answer.id] : []),
   stream: (_injectedUsage, body) => passes(body),
   estimate: async (body) => ({ videoSeconds: secondsAsked(body) ?? DEFAULT_SECONDS }),
-  /** No file of a provider belongs to an account here, by whatever name. */
+  /** Refuses a provider's file as the first picture: no account here owns one. */
   check({ value: { input_reference: picture } }) {
     if (typeof picture !== 'string' || PICTURE.test(picture)) return;
     throw new GatewayError(

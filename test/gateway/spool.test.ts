@@ -6,7 +6,7 @@ import { test } from 'tap';
 import { priceFromCredits } from '../../src/domain/price.ts';
 import { Spool, SpoolFolder } from '../../src/gateway/request/spool/spool.ts';
 import { Upload } from '../../src/gateway/request/spool/upload.ts';
-import { Turns } from '../../src/gateway/request/weighted-semaphore.ts';
+import { WeightedSemaphore } from '../../src/gateway/request/weighted-semaphore.ts';
 import { apiOf } from '../helper/api.ts';
 import { startGatewayInProcess, TEST_SERVER, testCatalog } from '../helper/gateway-in-process.ts';
 import { lastCharge } from '../helper/last-charge.ts';
@@ -87,10 +87,10 @@ test('an upload is the bytes that came, save for its edits', async (t) => {
 });
 
 test('turns are taken in order, as many at once as fit, and a large one alone', async (t) => {
-  const turns = new Turns(10);
+  const semaphore = new WeightedSemaphore(10);
   const order: string[] = [];
   const take = (name: string, size: number) =>
-    turns.take(size).then((end) => {
+    semaphore.acquire(size).then((end) => {
       order.push(name);
       return end;
     });

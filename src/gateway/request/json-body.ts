@@ -4,13 +4,13 @@ import { GatewayError, invalidField, invalidJson, otherCase } from '../../domain
 import { COUNTS } from '../../metering/metered-body.ts';
 import type { Endpoint } from '../endpoints.ts';
 import type { CallBody } from './call-body.ts';
-import type { Condensed } from './json/condense.ts';
+import type { ElidedJson } from './json/elide-long-strings.ts';
 import { foldName } from './json/fold-name.ts';
 import { checkNestedNames } from './json/nested-names.ts';
 import { type Span, scanMembers } from './json-scan.ts';
 
-/** What the gateway judges a request by; a second one of any could be read otherwise upstream. */
-export const JUDGED: ReadonlySet<string> = new Set([
+/** Fields that the gateway's checks and holds read. None may come twice, since an upstream could read the other one. */
+export const INSPECTED_FIELDS: ReadonlySet<string> = new Set([
   'model',
   'messages',
   'n',
@@ -40,47 +40,50 @@ export const JUDGED: ReadonlySet<string> = new Set([
 
 const STREAM_OPTIONS: ReadonlySet<string> = new Set(['include_usage']);
 
-/** A JSON request as judged, and the means to change single values of it. */
+/** A JSON request that passed check 9, with the places of the values that may be changed on the way upstream. */
 export interface JsonBody extends CallBody {
   readonly kind: 'json';
-  /** What `spans` and `openAt` point into. */
+  /** The text that `spans` and `openAt` point into. */
   readonly text: string;
-  /** Where the body is kept in a file, and `text` is it without its long strings. */
-  readonly condensed: Condensed | undefined;
+  /** Defined where `text` is the body without its long strings, because the body is in a file or very complex. */
+  readonly elided: ElidedJson | undefined;
   readonly spans: ReadonlyMap<string, Span>;
   readonly openAt: number;
   readonly isEmpty: boolean;
 }
 
-/** Check 9 of specification section 3: readable, model present, in the catalog, fit for the endpoint. Throws GatewayError. */
+/**
+ * Check 9 of specification section 3: readable, model present, in the catalog, fit for the endpoint. Throws
+ * GatewayError.
+ */
 export function readJsonBody(bytes: unknown, catalog: Catalog, endpoint: Endpoint): JsonBody {
   if (!Buffer.isBuffer(bytes) || bytes.length === 0)
     throw invalidJson('The request has no body. Send a JSON object.');
   if (!isUtf8(bytes)) throw invalidJson('The body is not valid UTF-8.');
   const text = bytes.toString('utf8');
-  return judgeJson({ bytes, size: bytes.length, text, value: parseObject(text) }, catalog, endpoint);
+  return parseJsonBody({ bytes, size: bytes.length, text, value: parseObject(text) }, catalog, endpoint);
 }
 
-/** JSON text and its value; `condensed` says where it is not the whole body. */
+/** JSON text and its value. `elided` is defined where the text is the body without its long strings. */
 interface ReadJson {
   readonly bytes: JsonBody['bytes'];
   readonly size: number;
   readonly text: string;
   readonly value: Record<string, unknown>;
-  readonly condensed?: Condensed;
+  readonly elided?: ElidedJson;
 }
 
-/** Throws GatewayError. */
-export function judgeJson(read: ReadJson, catalog: Catalog, endpoint: Endpoint): JsonBody {
-  const { bytes, size, text, value, condensed } = read;
-  const scan = scanMembers(text, JUDGED);
+/** Checks the fields that decide what a call is and may cost. Throws the GatewayError of the check that fails. */
+export function parseJsonBody(read: ReadJson, catalog: Catalog, endpoint: Endpoint): JsonBody {
+  const { bytes, size, text, value, elided } = read;
+  const scan = scanMembers(text, INSPECTED_FIELDS);
   if (scan.repeated) {
     throw invalidJson(
       `The body has the field "${scan.repeated}" more than once. Send it once.`,
       scan.repeated,
     );
   }
-  // An upstream that reads names without regard to case would do what was not judged.
+  // An upstream that ignores the case of names would read a value that was not checked.
   if (scan.otherCase !== undefined) throw otherCase('The body', scan.otherCase, foldName(scan.otherCase));
   const model = modelNamed(Object.hasOwn(value, 'model') ? value.model : undefined, catalog, endpoint);
   for (const name of COUNTS) checkCount(name, value[name]);
@@ -99,14 +102,14 @@ export function judgeJson(read: ReadJson, catalog: Catalog, endpoint: Endpoint):
     textBytes: size,
     files: 0,
     audio: undefined,
-    longTexts: condensed?.longTexts,
+    elidedStrings: elided?.elidedStrings,
     text,
-    condensed,
+    elided,
     ...scan,
   };
 }
 
-/** Whether a stream reports its usage must not be read otherwise upstream than here. */
+/** Refuses `stream_options` that an upstream could read in another way: it decides whether a stream reports its usage. */
 function checkStreamOptions(text: string): void {
   const { repeated, otherCase } = scanMembers(text, STREAM_OPTIONS);
   if (repeated === undefined && otherCase === undefined) return;
@@ -134,7 +137,7 @@ export function modelNamed(name: unknown, catalog: Catalog, endpoint: Endpoint):
   return model;
 }
 
-/** Throws 400 `invalid_json`. */
+/** Parses JSON text whose value must be an object. Throws 400 `invalid_json`. */
 export function parseObject(text: string): Record<string, unknown> {
   let value: unknown;
   try {

@@ -1,7 +1,7 @@
 import { closingQuoteAmongEscapes, skipSpace, valueEnd } from '../../metering/json-lexer.ts';
 import { foldName } from './json/fold-name.ts';
 
-/** Where a member's value stands in the text: `text.slice(start, end)`. */
+/** Place of a member's value in the text: `text.slice(start, end)`. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -11,8 +11,8 @@ export interface Span {
  * Finds members of the outermost object of JSON text that JSON.parse has already accepted, so that single values can be
  * replaced while every other byte stays as it came (specification section 4).
  *
- * `names` are looked for exactly, but counted as `foldName` folds them, because some upstreams read `Model` as `model`.
- * `repeated` is the first of them that stands there twice, `otherCase` one that is spelled otherwise.
+ * `names` are compared as `foldName` folds them, because some upstreams read `Model` as `model`. `repeated`: the first of
+ * the names that the object has twice. `otherCase`: a name that the object spells in another case.
  */
 export function scanMembers(
   text: string,

@@ -11,8 +11,9 @@ import { checkEncoding } from './request-head.ts';
 import { Spool } from './spool/spool.ts';
 
 /**
- * A body that is judged in pieces, so that others come in between: one that is kept in a file, and JSON of very many
- * parts. Undefined: it is judged at once. Throws 413 `body_too_large` for JSON with more parts than any call has.
+ * The source of a body that is read in pieces, so that other calls run in between: a body in a file, or JSON of very
+ * many parts. Undefined for a body that is read at once. Throws 413 `body_too_large` for JSON with more parts than any
+ * call has.
  */
 export function sourceInPieces(request: FastifyRequest, endpoint: Endpoint): ByteSource | undefined {
   const { body } = request;
@@ -23,11 +24,11 @@ export function sourceInPieces(request: FastifyRequest, endpoint: Endpoint): Byt
 }
 
 /**
- * Check 9 of specification section 3, by the kind of body that the endpoint takes, whatever the request calls it. Throws
- * GatewayError.
+ * Check 9 of specification section 3, by the kind of body that the endpoint takes, whatever the request calls it.
+ * Throws GatewayError.
  *
- * A small body is in memory, a large one in a file of which only a window is. Either way it is judged whole before any
- * of it goes upstream. `source`: by `sourceInPieces`.
+ * A small body is in memory; a large one is in a file, and a window of it in memory. In both cases the whole body is
+ * checked before any of it goes upstream. `source`: the result of `sourceInPieces`.
  */
 export async function readBody(
   request: FastifyRequest,

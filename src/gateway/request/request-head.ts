@@ -5,8 +5,8 @@ import { GatewayError } from '../../domain/errors.ts';
 const HOST = /^[\w.\-~%!$&'()*+,;=:[\]]*$/;
 
 /**
- * What Node's parser lets through although two servers could read it in two ways (RFC 9112 §3.2, §6.1; specification
- * section 4: what the gateway judged is what the upstream gets). Throws 400 `invalid_request`.
+ * Refuses request heads that Node's parser accepts although two servers could read them in two ways (RFC 9112 §3.2,
+ * §6.1; specification section 4: what the gateway checked is what the upstream gets). Throws 400 `invalid_request`.
  */
 export function checkHead(request: IncomingMessage): void {
   const { url = '', httpVersionMajor, httpVersionMinor, headers } = request;
@@ -16,14 +16,14 @@ export function checkHead(request: IncomingMessage): void {
   }
   if (url.includes('#')) throw faulty('The address of a request has no fragment (#).');
   const coding = headers['transfer-encoding'];
-  // What came before the chunking would be judged as it stands, and read otherwise by whoever undoes it.
+  // A coding besides chunking would stay undecoded here, and a server that decodes it would read another body.
   if (coding !== undefined && (httpVersionMinor === 0 || coding.toLowerCase() !== 'chunked')) {
     throw faulty('Send the body with Content-Length or with Transfer-Encoding: chunked.');
   }
   checkNames(request, httpVersionMinor);
 }
 
-/** Of a header that comes twice Node keeps the first; others keep the last. */
+/** Refuses repeated Host and Authorization headers: Node keeps the first of two, other servers keep the last. */
 function checkNames({ rawHeaders, headers }: IncomingMessage, httpVersionMinor: number): void {
   let hosts = 0;
   let credentials = 0;
@@ -39,8 +39,8 @@ function checkNames({ rawHeaders, headers }: IncomingMessage, httpVersionMinor: 
 }
 
 /**
- * Throws 415 where the body is compressed: it is judged as it comes, and the header does not go upstream (specification
- * section 4: what the gateway judged is what the upstream gets).
+ * Throws 415 where the body is compressed: it is checked as it comes, and the header does not go upstream (specification
+ * section 4: what the gateway checked is what the upstream gets).
  */
 export function checkEncoding(headers: IncomingHttpHeaders): void {
   const encoding = headers['content-encoding'];

@@ -1,8 +1,9 @@
 /**
- * Turns at something that takes memory, by size: at most `total` at once, in the order of asking. One that asks for more
- * than the total gets its turn alone; one that asks for less than `least` counts as that.
+ * Shares out a budget, such as bytes of memory, among those who ask for parts of it, in the order of asking: the parts
+ * that are taken at one time are `total` together at most. Who asks for more than the total gets all of it, alone; who
+ * asks for less than `least` takes that.
  */
-export class Turns {
+export class WeightedSemaphore {
   readonly #total: number;
   readonly #least: number;
   #taken = 0;
@@ -13,8 +14,8 @@ export class Turns {
     this.#least = least;
   }
 
-  /** Resolves when it is one's turn, with what ends it. */
-  async take(asked: number): Promise<() => void> {
+  /** Resolves with `release` once `asked` of the budget is free, and it is taken. Call `release` exactly once. */
+  async acquire(asked: number): Promise<() => void> {
     const size = Math.min(Math.max(asked, this.#least), this.#total);
     if (this.#waiting.length > 0 || this.#taken + size > this.#total) {
       await new Promise<void>((start) => this.#waiting.push({ size, start }));

@@ -35,11 +35,11 @@ function upstreamJson(body: JsonBody, asksForUsage: boolean): UpstreamBody {
   const usageEdit = body.isStream && asksForUsage ? includeUsage(body) : undefined;
   if (usageEdit) edits.push(usageEdit);
   if (edits.length === 0) return { bytes: body.bytes, injectedUsage: false };
-  const { bytes, condensed } = body;
-  if (condensed && !Buffer.isBuffer(bytes)) {
+  const { bytes, elided } = body;
+  if (elided && !Buffer.isBuffer(bytes)) {
     const placed = edits.map(({ start, end, text }) => ({
-      start: condensed.offsetOf(start),
-      end: condensed.offsetOf(end),
+      start: elided.offsetOf(start),
+      end: elided.offsetOf(end),
       text,
     }));
     return { bytes: bytes.edited(placed), injectedUsage: usageEdit !== undefined };

@@ -3,9 +3,9 @@ export interface AudioLength {
   /** Never less than what a decoder plays of it; undefined where nothing bounds it but its size. */
   readonly seconds: number | undefined;
   /**
-   * measured: counted in the audio itself, and what the file states of itself does not contradict it. bounded: no less than
-   * what the audio holds, but perhaps more. unmeasurable: a known container whose content cannot be counted, as its size
-   * says nothing: some codecs write an hour in a few kilobytes. unknown: nothing that is known here.
+   * measured: counted in the audio itself, and what the file states of itself does not contradict it. bounded: no less
+   * than what the audio holds, but perhaps more. unmeasurable: a known container whose content cannot be counted, as
+   * its size says nothing: some codecs write an hour in a few kilobytes. unknown: nothing that is known here.
    */
   readonly how: 'measured' | 'bounded' | 'unmeasurable' | 'unknown';
 }

@@ -35,10 +35,10 @@ function chainedFrames(window: Buffer, start: number, count: number, mayEnd: boo
 }
 
 /**
- * The sum of the frames from `start` on, whatever a header says of their number (a frame of headers counts as sound, 26 ms
- * too much). Between frames that do not touch, the next sync is looked for, as decoders do. A frame of another kind than
- * the first is counted, but what stands inside of it is looked at too, as a decoder may pass over it. Undefined where there
- * is too much else between them, or where frames are so long that they can hold others.
+ * The sum of the frames from `start` on, whatever a header says of their number (a frame of headers counts as sound, 26
+ * ms too much). Between frames that do not touch, the next sync is looked for, as decoders do. A frame of another kind
+ * than the first is counted, but what stands inside of it is looked at too, as a decoder may pass over it. Undefined
+ * where there is too much else between them, or where frames are so long that they can hold others.
  */
 export async function framesSeconds(audio: ByteSource, start: number): Promise<Walked | undefined> {
   let seconds = 0;

@@ -26,9 +26,9 @@ const MAX_TRACKS = 100;
 const MAX_DEPTH = 16;
 
 /**
- * A WebM or Matroska file: the packets in the blocks of its longest audio track, as one is decoded. Undefined where a track
- * has a codec that is not known here, is compressed or encrypted, or is described twice, and where an element is longer
- * than the one that it stands in.
+ * A WebM or Matroska file: the packets in the blocks of its longest audio track, as one is decoded. Undefined where a
+ * track has a codec that is not known here, is compressed or encrypted, or is described twice, and where an element is
+ * longer than the one that it stands in.
  */
 export async function matroskaWalked(audio: ByteSource, start: number): Promise<Walked | undefined> {
   const cursor = new ByteCursor(audio, start);

@@ -46,8 +46,8 @@ const CONTAINERS: readonly (readonly [at: number, magic: string, walk?: Walk])[]
 const MAGIC_BYTES = 16;
 
 /**
- * How long a piece of audio lasts: counted in its frames, packets, blocks or samples, because headers can state anything and
- * decoders play what is there.
+ * How long a piece of audio lasts: counted in its frames, packets, blocks or samples, because headers can state
+ * anything and decoders play what is there.
  */
 export async function measureAudio(audio: ByteSource): Promise<AudioLength> {
   const start = await id3End(audio);

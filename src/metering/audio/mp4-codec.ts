@@ -18,8 +18,8 @@ const DECODER_SPECIFIC = 5;
 const AAC: ReadonlySet<number> = new Set([0x40, 0x66, 0x67, 0x68]);
 
 /**
- * The codec that the entries of a sample description name; with several, the one that lasts longest. Undefined where it is
- * not known here.
+ * The codec that the entries of a sample description name; with several, the one that lasts longest. Undefined where it
+ * is not known here.
  */
 export function sampleCodec(stsd: Buffer): SampleCodec | undefined {
   let codec: SampleCodec | undefined;

@@ -12,8 +12,9 @@ const FIRST = 2;
 const MAX_STREAMS = 10_000;
 
 /**
- * An Ogg file: the sum of the packets of all its streams, one after the other or side by side. Undefined where a stream has
- * another codec than Opus, Vorbis or FLAC, or where a page has a wrong checksum: some decoders pass over it, others do not.
+ * An Ogg file: the sum of the packets of all its streams, one after the other or side by side. Undefined where a stream
+ * has another codec than Opus, Vorbis or FLAC, or where a page has a wrong checksum: some decoders pass over it, others
+ * do not.
  */
 export async function oggWalked(audio: ByteSource, start: number): Promise<Walked | undefined> {
   const streams: OggStream[] = [];

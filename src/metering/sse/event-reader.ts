@@ -2,11 +2,13 @@ import type { StreamMeter, Verdict } from '../meter.ts';
 import { EventSplitter } from './event-splitter.ts';
 import { LargeEvent } from './large-event.ts';
 
-/** Cuts a stream into events and has the meter read them, those of any size: it takes about a MiB at most. */
+/**
+ * Cuts a stream into SSE events and has the meter read them. Takes about a MiB of memory at most, whatever their size.
+ */
 export class EventReader {
   readonly #meter: StreamMeter;
   readonly #splitter = new EventSplitter();
-  /** An event too large to be held is passing. */
+  /** The event that is passing in parts, because it is too large to hold. */
   #large: LargeEvent | undefined;
   #verdict: Verdict = 'pass';
 
@@ -14,7 +16,10 @@ export class EventReader {
     this.#meter = meter;
   }
 
-  /** On what `next` or `end` returned last. The beginning of a large event has passed before it can be judged. */
+  /**
+   * The meter's verdict on what `next` or `end` returned last. The beginning of a large event has always passed
+   * already.
+   */
   get verdict(): Verdict {
     return this.#verdict;
   }
@@ -23,11 +28,11 @@ export class EventReader {
     this.#splitter.push(chunk);
   }
 
-  /** The next event, or part of one, that has been read; undefined: none has come. */
+  /** The next event, or part of a large one, after the meter has read it; undefined where none has come. */
   next(): string | undefined {
     const event = this.#splitter.next();
     if (event === undefined) return undefined;
-    // What is left of the line end of the event before.
+    // The LF of a CRLF that ended the last event.
     if (event === '\n') {
       if (this.#verdict !== 'drop') this.#verdict = 'pass';
     } else if (this.#splitter.isPart) this.#readPart(event);
@@ -35,7 +40,7 @@ export class EventReader {
     return event;
   }
 
-  /** Reads what came last, whose blank line is missing. */
+  /** Reads the last event, whose blank line is missing. */
   end(): string {
     const rest = this.rest();
     if (this.#large) this.#largeEnded(this.#large);
@@ -43,12 +48,12 @@ export class EventReader {
     return rest;
   }
 
-  /** What has come and was not read; taken out. */
+  /** Takes out what has come and was not read. */
   rest(): string {
     return this.#splitter.rest();
   }
 
-  /** Nothing more comes, or nobody is there any more to get it. */
+  /** Shows the meter the event that has not come whole, since nothing more comes or the client has left. */
   brokeOff(): void {
     const { held } = this.#splitter;
     if (this.#large) this.#meter.unfinished?.(this.#large.toString(), true);

@@ -1,4 +1,4 @@
-/** An event that is still not complete at this size is passed on in parts rather than held back. */
+/** Size from which an incomplete event is passed on in parts rather than held back. */
 const HELD_MAX_CHARS = 1024 * 1024;
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
 /** Where one line end follows another; the second may be the CR of a CRLF. */
@@ -6,7 +6,7 @@ const BLANK_LINE = /\n[\n\r]|\r\r/g;
 const [LF, CR] = [0x0a, 0x0d];
 
 /**
- * Cuts a byte stream at the blank lines that end SSE events, so that an event is judged and passed on whole. Lines end
+ * Cuts a byte stream at the blank lines that end SSE events, so that an event is read and passed on whole. Lines end
  * with LF, CR or CRLF in any mix (WHATWG HTML, "Server-sent events"). Works on Latin-1 text, a byte a character: what
  * comes out is what went in. An event ends with its blank line at once: where that is a CR that ends the chunk, an LF
  * of the same line end may still come, and then comes out by itself, as `\n`; so does a byte order mark.
@@ -14,10 +14,10 @@ const [LF, CR] = [0x0a, 0x0d];
 export class EventSplitter {
   #text = '';
   #at = 0;
-  /** The beginning of an event whose end has not come: searched already. */
+  /** Pieces of an event whose end has not come; they have been searched. */
   #held: string[] = [];
   #heldChars = 0;
-  /** The last character before `#text`, if it belongs to the event at hand; else 0. */
+  /** The last character before `#text` where it belongs to the current event; else 0. */
   #before = 0;
   #hasCr = false;
   #isAfterCr = false;
@@ -35,7 +35,7 @@ export class EventSplitter {
     return !this.#isLarge;
   }
 
-  /** The beginning of an event whose end has not come; a large one is not held. */
+  /** The beginning of the event whose end has not come, without what was passed on of a large one. */
   get held(): string {
     return this.#held.join('');
   }
@@ -65,14 +65,14 @@ export class EventSplitter {
     return this.#heldChars === 0 ? last : this.#release(last);
   }
 
-  /** What came after the last whole event and has not been returned yet; taken out. */
+  /** Takes out what came after the last whole event and has not been returned yet. */
   rest(): string {
     const rest = this.#release(this.#text.slice(this.#at));
     this.#at = this.#text.length;
     return rest;
   }
 
-  /** What is no event: a byte order mark, and the rest of a line end. Empty: too little has come to tell. */
+  /** A byte order mark or the rest of a line end, which belong to no event. */
   #alone(text: string, start: number): string | undefined {
     if (this.#isAfterCr) {
       this.#isAfterCr = false;
@@ -88,7 +88,7 @@ export class EventSplitter {
     return BYTE_ORDER_MARK;
   }
 
-  /** Index after the blank line that ends the event at hand; -1: it has not come yet. */
+  /** Index after the blank line that ends the current event; -1 where it has not come yet. */
   #eventEnd(text: string, from: number): number {
     const first = text.charCodeAt(from);
     // The blank line may begin before the chunk.

@@ -3,7 +3,7 @@ import { closingQuote } from '../json-lexer.ts';
 const DONE = /^data: ?\[DONE\]/m;
 const NAMED_ERROR = /(?:^|[\r\n])event: ?error[\r\n]/;
 
-/** Name of an SSE event that came as Latin-1 text: its `event:` line where it says more than the default, else the `type` in its data. */
+/** Name of an SSE event (Latin-1 text): its `event:` line unless that is `message`, else the `type` in its data. */
 export function eventName(event: string): string {
   const named = /(?:^|[\r\n])event: ?([^\r\n]*)/.exec(event)?.[1];
   if (named && named !== 'message') return named;
@@ -11,7 +11,7 @@ export function eventName(event: string): string {
   return typeof type === 'string' ? type : '';
 }
 
-/** The JSON object that an SSE event carries, given as Latin-1 text; undefined where it carries none. */
+/** The JSON object in an SSE event (Latin-1 text); undefined where there is none. */
 export function eventData(event: string): Record<string, unknown> | undefined {
   const data = Buffer.from(event, 'latin1')
     .toString('utf8')
@@ -27,7 +27,7 @@ export function eventData(event: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Whether the name at that index is one of a member of the outermost object, in an event with one line of data. */
+/** Whether the member at index `at` is one of the outermost object, in an event with one line of data. */
 export function isOutermost(event: string, at: number): boolean {
   let depth = 0;
   for (let index = event.indexOf('{'); index >= 0 && index < at; index++) {
@@ -49,7 +49,7 @@ export function saysDone(event: string): boolean {
 
 /**
  * Whether an event of OpenAI's format says that the call failed: one that is named `error`, or whose data has an
- * `error`, be it alone or beside a last chunk. What a model says has its quotes escaped, so it is never taken for that.
+ * `error`, alone or beside a last chunk. Quotes in the output text are escaped, so that no text is taken for an error.
  */
 export function saysFailed(event: string): boolean {
   if (!event.includes('error')) return false;

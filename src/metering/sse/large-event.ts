@@ -1,20 +1,20 @@
 import { JsonSieve, type Shape } from '../json-sieve.ts';
 
-/** The start of a line, as far as it must be known to tell whose value follows. */
+/** Characters of a line that are kept to tell its field: longer than any name that is looked for. */
 const FIELD_MAX_CHARS = 16;
 const NAME_MAX_CHARS = 256;
-/** Enough of the data to know what is no JSON: `[DONE]`. */
+/** Characters of the data that are kept to recognise `[DONE]`, which is no JSON. */
 const HEAD_CHARS = 16;
 const LF = /\n/g;
 const ANY_LINE_END = /[\r\n]/g;
 
 /**
- * One SSE event of any size (WHATWG HTML, "Server-sent events"), read in parts cut anywhere: what is left of it is an
- * event with the same name, of whose data only what a shape names is kept. Latin-1 text, a byte a character.
+ * Reads one SSE event of any size (WHATWG HTML, "Server-sent events") in parts cut anywhere, and makes a small event of
+ * it: with its name, and those members of its data that a shape names. Latin-1 text, one character a byte.
  */
 export class LargeEvent {
   readonly #sieve: JsonSieve;
-  /** The line at hand: its field's name as far as it has come; undefined: known, the value follows. */
+  /** Name of the current line's field as far as it has come; undefined once it is known and the value follows. */
   #field: string | undefined = '';
   #within: 'data' | 'event' | 'other' = 'other';
   #name = '';
@@ -39,13 +39,13 @@ export class LargeEvent {
     }
   }
 
-  /** The event as far as it has come, without what is not kept. */
+  /** The small event, as far as it has come. */
   toString(): string {
     const data = this.#head.trimStart().startsWith('[DONE]') ? '[DONE]' : this.#sieve.text;
     return `${this.#name === '' ? '' : `event: ${this.#name}\n`}data: ${data}\n\n`;
   }
 
-  /** A line, or the next part of it. */
+  /** Reads a line, or the next part of one. */
   #line(part: string): void {
     const value = this.#field === undefined ? part : this.#valueOf(part);
     if (this.#within === 'event') this.#name = (this.#name + value).slice(0, NAME_MAX_CHARS);
@@ -54,7 +54,7 @@ export class LargeEvent {
     this.#sieve.push(value);
   }
 
-  /** What follows the colon and its space. */
+  /** Returns what follows the colon and its space; "" where the colon has not come. */
   #valueOf(part: string): string {
     const text = this.#field + part;
     const colon = text.indexOf(':');
@@ -72,7 +72,7 @@ export class LargeEvent {
   }
 }
 
-/** Of an event that is held, without what a shape does not name: large pictures need not be parsed. */
+/** Reduces a whole event to the members that a shape names, so that large pictures need not be parsed. */
 export function sifted(event: string, kept: Shape): string {
   const large = new LargeEvent(kept);
   large.push(event);

@@ -3,16 +3,16 @@ import type { Log } from '../../log/log.ts';
 import { sampleText, tokensByBytes } from './token-sample.ts';
 import type { TokenAnswer, TokenQuestion } from './token-worker.ts';
 
-/** Tokens of a text; may take a moment the first time. */
+/** Counts the tokens of a text; the first count may take 140 ms longer. */
 export type CountTokens = (text: string) => Promise<number>;
 
-/** Longer texts are sampled. In UTF-16 units; about 250,000 tokens of English, and 0.2 s (at worst 3 s) of counting. */
+/** UTF-16 units from which a text is sampled: about 250,000 tokens of English, and 0.2 s (at worst 3 s) of counting. */
 const MAX_COUNTED_UNITS = 1 << 20;
-/** While more than this waits, samples shrink, so that texts made to be slow cannot hold up everybody's settling. */
+/** UTF-16 units in the queue from which samples shrink, so that texts made to be slow cannot delay all settling. */
 const MAX_WAITING_UNITS = 4 << 20;
-/** But no further: 16 slices of 1,024 units. */
+/** The least that is sampled: 16 slices of 1,024 units. */
 const MIN_SAMPLE_UNITS = 1 << 14;
-/** A thread that ended is not replaced sooner: what ended it may do so again. */
+/** Pause before a thread that ended is replaced, since what ended it may do so again. */
 const RESTART_PAUSE_MS = 1_000;
 
 interface Pending {
@@ -24,8 +24,8 @@ interface Pending {
 }
 
 /**
- * Tokens (o200k_base) of texts whose usage no upstream reported: specification section 5, "Missing". The ranks are loaded in
- * a thread of its own, only once a count is asked for: 140 ms and 80 MB that most gateways never pay.
+ * Tokens (o200k_base) of texts whose usage no upstream reported: specification section 5, "Missing". The ranks are
+ * loaded in a thread of its own, only once a count is asked for: 140 ms and 80 MB that most gateways never pay.
  *
  * The thread: none → loading → answering → none again (ended; a later count starts another) or closed (final).
  * Questions sent while it loads wait in its mailbox. A count never fails, since a settle waits for it: without the
@@ -38,7 +38,7 @@ export class TokenCounter {
   #lastId = 0;
   #worker: Worker | undefined;
   #startNotBefore = 0;
-  /** Said once until a count succeeds again. */
+  /** True after a failure was logged, until a count succeeds again. */
   #hasToldFailure = false;
   #closed = false;
 

@@ -1,4 +1,4 @@
-/** What is counted of a text: all of it, or slices spread evenly over it that stand for the whole. */
+/** The part of a text that is counted: all of it, or slices spread evenly over it. */
 export interface TokenSample {
   readonly slices: readonly string[];
   /** How many times the length of the slices the text is long; 1 where they are the whole text. */

@@ -8,7 +8,7 @@ import type { Endpoint } from '../../endpoints.ts';
 import { NAMES_AN_ID } from '../../resources/referenced-ids.ts';
 import type { CallBody } from '../call-body.ts';
 import { foldName } from '../json/fold-name.ts';
-import { checkCount, JUDGED, modelNamed } from '../json-body.ts';
+import { checkCount, INSPECTED_FIELDS, modelNamed } from '../json-body.ts';
 import { Spool } from '../spool/spool.ts';
 import { type Edit, Upload } from '../spool/upload.ts';
 import { boundaryOf } from './boundary.ts';
@@ -17,9 +17,9 @@ import { type Form, readForm } from './read-form.ts';
 const TRUE: ReadonlySet<string> = new Set(['true', '1', 'on', 'yes']);
 
 /**
- * Check 9 of specification section 3 for an upload. Fields may come in any order, so `model` may follow the file. The bytes go
- * upstream as they came; where the upstream knows the model by another name, only that value is another. Throws
- * GatewayError.
+ * Check 9 of specification section 3 for an upload. Fields may come in any order, so `model` may follow the file. The
+ * bytes go upstream as they came; where the upstream knows the model by another name, only that value is another.
+ * Throws GatewayError.
  */
 export async function readFormBody(
   sent: unknown,
@@ -51,24 +51,24 @@ export async function readFormBody(
     textBytes: form.fields.reduce((sum, { part }) => sum + part.end - part.start, 0),
     files: form.files.length,
     audio: endpoint.body === 'audio' ? await audioIn(form, source) : undefined,
-    longTexts: undefined,
+    elidedStrings: undefined,
   };
 }
 
-/** What the gateway judges by must stand there once, in no other spelling that an upstream could take for it. */
+/** Refuses an inspected field that comes twice, as a file, or in another spelling that an upstream could take for it. */
 function refuseRepeated({ fields, files }: Form): void {
   const seen = new Set<string>();
   for (const { name } of [...fields, ...files]) {
     const plain = name.trim().replace(/\[\d*\]$/, '');
     const folded = foldName(plain);
-    if (!JUDGED.has(folded) && !NAMES_AN_ID.test(name)) continue;
+    if (!INSPECTED_FIELDS.has(folded) && !NAMES_AN_ID.test(name)) continue;
     if (seen.has(folded)) {
       throw invalidJson(`The form has the field "${folded}" more than once. Send it once.`, folded);
     }
-    if (plain !== folded && JUDGED.has(folded)) throw otherCase('The form', name, folded);
+    if (plain !== folded && INSPECTED_FIELDS.has(folded)) throw otherCase('The form', name, folded);
     seen.add(folded);
   }
-  const asFile = files.find(({ name }) => JUDGED.has(name) || NAMES_AN_ID.test(name));
+  const asFile = files.find(({ name }) => INSPECTED_FIELDS.has(name) || NAMES_AN_ID.test(name));
   if (asFile) throw invalidJson(`Send the field "${asFile.name}" as text, not as a file.`, asFile.name);
 }
 

@@ -1,7 +1,7 @@
 import { invalidJson } from '../../../domain/errors.ts';
 import { type ByteSource, indexOf } from '../../../metering/byte-source.ts';
 
-/** One part of a form: its name, and where its content stands in the body. */
+/** One part of a form: its name, and the bytes [start, end) of the body that are its content. */
 export interface Part {
   readonly name: string;
   readonly isFile: boolean;
@@ -9,7 +9,7 @@ export interface Part {
   readonly end: number;
 }
 
-/** More than any call has; each costs time. */
+/** More parts than any call has; each costs time. */
 const MAX_PARTS = 256;
 const MAX_HEADER_BYTES = 8 * 1024;
 const CRLF = '\r\n';
@@ -20,12 +20,13 @@ const DISPOSITION_PARAMETER = /;[ \t]*([a-zA-Z]+\*?)=(?:"((?:[^"\\]|\\(?!"))*)"|
 const PLAIN_ENCODINGS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary']);
 
 /**
- * Where the parts of a multipart body stand, so that single values can be replaced and every other byte stays as it came.
+ * Where the parts of a multipart body stand, so that single values can be replaced and every other byte stays as it
+ * came.
  *
- * Stricter than parsers are, on purpose: they differ in what they make of line feeds alone, of a delimiter within
- * a line, of escapes, of repeated headers, and whoever finds such a difference to an upstream could name one model to
- * the gateway and another to the provider (specification section 4: what the gateway judged is what the upstream gets). What
- * common clients send is plain. Throws 400 `invalid_json`.
+ * Stricter than parsers are, on purpose: they differ in what they make of line feeds alone, of a delimiter within a
+ * line, of escapes, of repeated headers, and whoever finds such a difference to an upstream could name one model to the
+ * gateway and another to the provider (specification section 4: what the gateway checked is what the upstream gets).
+ * What common clients send is plain. Throws 400 `invalid_json`.
  */
 export async function partsOf(body: ByteSource, boundary: string): Promise<Part[]> {
   const delimiter = Buffer.from(`--${boundary}`);

@@ -10,7 +10,7 @@ import { type Part, partsOf } from './parts.ts';
 const MAX_TEXT_BYTES = 1024 * 1024;
 const MAX_NAME_BYTES = 256;
 
-/** A form as read: text fields and files in their order, each with the place of its content. */
+/** The text fields and files of a form, each kind in its order and with the place of its content. */
 export interface Form {
   readonly fields: readonly { readonly name: string; readonly text: string; readonly part: Part }[];
   readonly files: readonly Part[];

@@ -2,15 +2,15 @@ import type { Catalog } from '../../../domain/catalog.ts';
 import type { ByteSource } from '../../../metering/byte-source.ts';
 import type { Meter } from '../../../metering/meter.ts';
 import type { Endpoint } from '../../endpoints.ts';
-import { type JsonBody, JUDGED, judgeJson, parseObject } from '../json-body.ts';
+import { INSPECTED_FIELDS, type JsonBody, parseJsonBody, parseObject } from '../json-body.ts';
 import { Upload } from '../spool/upload.ts';
-import type { Turns } from '../weighted-semaphore.ts';
-import { condense } from './condense.ts';
+import type { WeightedSemaphore } from '../weighted-semaphore.ts';
+import { elideLongStrings } from './elide-long-strings.ts';
 import { heavyStep } from './heavy-step.ts';
 
 /**
- * Check 9 of specification section 3 for JSON that is large, and so kept in a file, or that has very many parts: piece by
- * piece, and others come in between. Throws GatewayError.
+ * Check 9 of specification section 3 for JSON that is in a file, because it is large, or has very many parts. It is
+ * read piece by piece, and other calls run in between. Throws GatewayError.
  */
 export async function readJsonInPieces(
   source: ByteSource,
@@ -18,37 +18,37 @@ export async function readJsonInPieces(
   endpoint: Endpoint,
   keepsSamples = false,
 ): Promise<JsonBody> {
-  const condensed = await condense(source, keepsSamples);
-  const { text, isHeavy } = condensed;
+  const elided = await elideLongStrings(source, keepsSamples);
+  const { text, isHeavy } = elided;
   const value = isHeavy ? await heavyStep(() => parseObject(text)) : parseObject(text);
-  const read = { bytes: new Upload(source), size: source.size, text, value, condensed };
-  const judge = () => judgeJson(read, catalog, endpoint);
-  return isHeavy ? await heavyStep(judge) : judge();
+  const read = { bytes: new Upload(source), size: source.size, text, value, elided };
+  const parse = () => parseJsonBody(read, catalog, endpoint);
+  return isHeavy ? await heavyStep(parse) : parse();
 }
 
-/** What is kept of such a body once its call has been judged: what it is judged by, less what are objects or lists. */
-export function foldedJson(body: JsonBody): JsonBody {
+/** What is kept in memory of such a body while its call runs: the inspected fields that are no objects or lists. */
+export function retainScalars(body: JsonBody): JsonBody {
   const scalars = Object.entries(body.value).filter(
-    ([name, value]) => JUDGED.has(name) && typeof value !== 'object',
+    ([name, value]) => INSPECTED_FIELDS.has(name) && typeof value !== 'object',
   );
-  body.longTexts?.keepOnly(scalars.map(([, value]) => value));
-  return { ...body, value: Object.fromEntries(scalars), text: '', spans: new Map(), condensed: undefined };
+  body.elidedStrings?.keepOnly(scalars.map(([, value]) => value));
+  return { ...body, value: Object.fromEntries(scalars), text: '', spans: new Map(), elided: undefined };
 }
 
-/** The meter for a folded body: where tokens must be estimated, it reads the body from its source once more. */
-export function rereadingMeter(endpoint: Endpoint, source: ByteSource, turns: Turns): Meter {
+/** The meter for a body of which scalars only are kept: for an estimate it reads the body from its source once more. */
+export function rereadingMeter(endpoint: Endpoint, source: ByteSource, semaphore: WeightedSemaphore): Meter {
   const { meter } = endpoint;
   return {
     ...meter,
     async estimate(folded, outputText, count, storedTokens) {
-      const endTurn = await turns.take(source.size);
+      const release = await semaphore.acquire(source.size);
       try {
         const catalog: Catalog = new Map([[folded.model.slug, folded.model]]);
         const body = await readJsonInPieces(source, catalog, endpoint, true);
-        const counting = body.longTexts?.counting(count) ?? count;
+        const counting = body.elidedStrings?.counting(count) ?? count;
         return await heavyStep(() => meter.estimate(body, outputText, counting, storedTokens));
       } finally {
-        endTurn();
+        release();
       }
     },
   };

@@ -2,10 +2,10 @@ import { randomInt } from 'node:crypto';
 import { GatewayError, invalidJson } from '../../../domain/errors.ts';
 import { closingQuoteByte } from '../../../metering/json-lexer.ts';
 
-/** Of JSON this small, JSON.parse takes 5 ms at worst, so that it is not measured before. */
+/** JSON up to this size is not measured, because JSON.parse takes 5 ms for it at worst. */
 export const UNMEASURED_BYTES = 64 * 1024;
 /**
- * Bounds of what one body may have, so that no step of judging it takes long, measured with `node bench/worst-json.ts`
+ * Bounds of one body, so that no step of parsing and checking it takes long, measured with `node bench/worst-json.ts`
  * (Node 24.21): JSON.parse takes 20 to 140 ns for a number, string, name, object or list, those of the dearest kinds weighed
  * by WEIGHTS, and 600 to 1,000 ns for each new name. A history of 10,000 messages with tools weighs 275,000, a prompt of
  * 300,000 numbers of tokens as much as that.
@@ -14,13 +14,13 @@ export const MAX_PARTS = 400_000;
 export const MAX_NAMES = 10_000;
 /** JSON.parse takes 140 ns a level, and more where it must grow its stack: 40 ms for 130,000 levels, 3 ms for these. */
 export const MAX_DEPTH = 20_000;
-/** From here on a body is judged in steps, each in its turn; JSON.parse takes about 2 ms below it. */
+/** From here on a body is parsed and checked in heavy steps (heavy-step.ts); below, JSON.parse takes about 2 ms. */
 const HEAVY_PARTS = 20_000;
 const HEAVY_NAMES = 1_000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** What a sign outside of strings means; 0: nothing. */
+/** Meanings of the signs outside of strings; 0 for any other byte. */
 const COMMA = 1;
 const COLON = 2;
 const OPEN = 3;
@@ -41,14 +41,14 @@ const WEIGHTS = [0, 1, 1, 3, 0] as const;
 /** Strings up to this length are told apart as names; each longer one counts as a new name. */
 const TOLD_APART_BYTES = 48;
 const LONG = -1;
-/** Of the table in which names are noted by their hash: few of MAX_NAMES share a place. */
+/** Size of the table that notes names by their hash, as a power of two: few of MAX_NAMES share a place in it. */
 const PLACE_BITS = 18;
-/** Names with the same hash cannot be made up by who does not know this. */
+/** Random seed of the hash, so that a client cannot make up names with the same hash. */
 const SEED = randomInt(2 ** 31);
 
 /**
- * What JSON is made of, by its bytes alone and before anything is made of them: a megabyte takes 2 ms at worst. Of text
- * that is no JSON the count means nothing, which does no harm.
+ * Counts values, names and levels of JSON from its bytes, before it is parsed: a megabyte takes 2 ms at worst. For text
+ * that is no JSON the counts mean nothing, which does no harm, since JSON.parse refuses it.
  */
 export class JsonMeasure {
   #parts = 0;
@@ -74,7 +74,10 @@ export class JsonMeasure {
     if (this.#names > MAX_NAMES) throw tooLarge(`too many different names: at most ${MAX_NAMES} are taken`);
   }
 
-  /** Where the next string opens from `from` on, which is outside of strings; the length of the bytes where none does. */
+  /**
+   * Index of the quote that opens the next string from `from` on, which is outside of strings; else the number of
+   * bytes.
+   */
   toQuote(bytes: Buffer, from: number): number {
     for (let at = from; at < bytes.length; at++) {
       const byte = bytes[at] as number;
@@ -89,7 +92,7 @@ export class JsonMeasure {
     return bytes.length;
   }
 
-  /** The quote that closes the string whose content begins at `from`; -1: not in these bytes. */
+  /** Index of the quote that closes the string whose content begins at `from`; -1 where it is not in these bytes. */
   toClose(bytes: Buffer, from: number): number {
     const last = Math.min(bytes.length, from + TOLD_APART_BYTES);
     let hash = SEED;

@@ -6,8 +6,9 @@ import { GatewayError } from '../../../domain/errors.ts';
 import type { ByteSource } from '../../../metering/byte-source.ts';
 
 /**
- * The body of one call in a file that has no name any more before anything is written to it: the system frees it when it
- * is closed, or when the process ends in whatever way. Written to its end first, then read; closed once, by whoever the call ends with.
+ * The body of one call in a file whose name is removed before anything is written to it: the system frees it when it is
+ * closed, or when the process ends in whatever way. Written to its end first, then read; closed once, by whoever the
+ * call ends with.
  */
 export class Spool implements ByteSource {
   readonly #file: FileHandle;
@@ -54,22 +55,22 @@ export class Spool implements ByteSource {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#onClose();
-    // Nothing of it is kept, so there is nothing to lose by an error.
+    // The content is not needed any more, so an error loses nothing.
     await this.#file.close().catch(() => {});
   }
 }
 
-/** The folder in which large bodies are kept while their calls last; it holds no file that could be seen there. */
+/** The folder for the files of large bodies. Listing it shows none, because they have no names. */
 export class SpoolFolder {
   readonly #path: string;
-  /** Bodies that are kept now. */
+  /** Bodies whose calls are under way. */
   readonly #open = new Set<Spool>();
 
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** An empty file for one body. Throws 503 `service_unavailable` where there can be none. */
+  /** Opens an empty file for one body. Throws 503 `service_unavailable` where it cannot. */
   async create(): Promise<Spool> {
     try {
       const spool = new Spool(await this.#nameless(), () => this.#open.delete(spool));
@@ -80,7 +81,7 @@ export class SpoolFolder {
     }
   }
 
-  /** Throws, with the system's reason, where no file can ever be made here; a disk that is full now may not stay so. */
+  /** Throws the system's error where no file can be created here. A full disk is no error: it may have room later. */
   async check(): Promise<void> {
     try {
       await (await this.#nameless()).close();
@@ -89,7 +90,7 @@ export class SpoolFolder {
     }
   }
 
-  /** How many bodies are kept now, and how many bytes they have together. */
+  /** Number and bytes of the bodies whose calls are under way. */
   get kept(): { readonly bodies: number; readonly bytes: number } {
     let bytes = 0;
     for (const spool of this.#open) bytes += spool.size;

@@ -1,18 +1,18 @@
 import { type ByteSource, piecesOf } from '../../../metering/byte-source.ts';
 
-/** A place in the bytes that came, and what goes upstream instead of them. */
+/** Replaces the bytes [start, end) of a body by `text`. */
 export interface Edit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** As much as the kernel takes at once: what every call under way may have in memory of its body. */
+/** Bytes of its body that a call under way has in memory: as many as the kernel takes at once. */
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * What goes upstream of a body that is kept in a file: its bytes as they came, save for the edits. Read piece by piece
- * as the upstream takes them.
+ * A body in a file as it goes upstream: its bytes as they came, with the edits. Read piece by piece, as fast as the
+ * upstream takes them.
  */
 export class Upload implements AsyncIterable<Buffer> {
   readonly #source: ByteSource;
@@ -29,7 +29,7 @@ export class Upload implements AsyncIterable<Buffer> {
     );
   }
 
-  /** The same bytes with these edits. */
+  /** The bytes as they came, with these edits instead of the upload's own. */
   edited(edits: readonly Edit[]): Upload {
     return new Upload(this.#source, edits);
   }

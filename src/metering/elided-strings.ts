@@ -4,14 +4,14 @@ import { surrogatePairs } from '../domain/surrogate-pairs.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
 
 const BASE64 = /^[A-Za-z0-9+/_-]*(={0,2})$/;
-/** Of every piece (256 KiB at most) so much is kept for an estimate of the tokens, which samples longer texts anyway. */
+/** UTF-16 units that are sampled of every piece (256 KiB at most) for an estimate of the tokens. */
 const MAX_SAMPLE_UNITS = 4 * 1024;
 const MIN_SAMPLE_UNITS = 64;
-/** Telling a picture from other text, or naming an id in a message, takes no more of the beginning. */
+/** Beginning of the string that is kept: enough to tell a picture from other text, and to quote an id in a message. */
 const HEAD_UNITS = 64;
 
-/** A string of JSON that is too long to be kept: what meters ask of it, found as its pieces pass. */
-export class LongText {
+/** What meters need to know of a JSON string that is too long to keep in memory, found as its pieces pass. */
+export class ElidedString {
   readonly #sampled: number;
   readonly #isDataUrl: boolean;
   #hasComma = false;
@@ -22,12 +22,12 @@ export class LongText {
   #endsInHalf = false;
   #units = 0;
   #sample = '';
-  /** How it begins. */
+  /** The beginning of the string. */
   readonly head: string;
 
   /**
-   * `raw`: its first piece as it stands between the quotes; at least five characters. `sampled`: the share of it that is
-   * kept as a sample, 0 to 1. Throws 400 `invalid_json`.
+   * `raw`: the first piece as it stands between the quotes, of at least five characters. `sampled`: the share of the
+   * string that is kept as a sample, 0 to 1. Throws 400 `invalid_json`.
    */
   constructor(raw: string, sampled: number) {
     const text = decoded(raw);
@@ -37,7 +37,7 @@ export class LongText {
     this.#add(text);
   }
 
-  /** The next piece; no escape is cut in two. Throws 400 `invalid_json`. */
+  /** Takes the next piece, which cuts no escape in two. Throws 400 `invalid_json`. */
   push(raw: string): void {
     this.#add(decoded(raw));
   }
@@ -47,17 +47,17 @@ export class LongText {
     return this.#units - this.#pairs;
   }
 
-  /** As `base64Length` tells it of a short string. */
+  /** Units of base64 in the string, by the rules of `base64Length` for short strings. */
   get base64Length(): number {
     return this.#isBase64 && (this.#hasComma || !this.#isDataUrl) ? this.#payloadUnits : 0;
   }
 
-  /** UTF-16 units. */
+  /** Length in UTF-16 units. */
   get units(): number {
     return this.#units;
   }
 
-  /** Parts of it from beginning to end; "" where none were to be kept. */
+  /** Parts of the string, spread from its beginning to its end; "" where the sampled share is 0. */
   get sample(): string {
     return this.#sample;
   }
@@ -92,7 +92,7 @@ export class LongText {
   }
 }
 
-/** A slice would keep the whole piece in memory. */
+/** A copy, because a slice keeps the whole piece in memory. */
 function copied(slice: string): string {
   return JSON.parse(JSON.stringify(slice)) as string;
 }
@@ -106,40 +106,42 @@ function decoded(raw: string): string {
 }
 
 /**
- * The long strings of one body, by the short ones that stand in for them in its value. No client can guess a stand-in,
- * so none can write one.
+ * The long strings of one body by their placeholders: short strings that replace them in the parsed value. A placeholder
+ * has a random mark, so that no client can write one.
  */
-export class LongTexts {
+export class ElidedStrings {
   readonly #mark = `<${randomBytes(12).toString('base64url')}:`;
-  readonly #texts = new Map<string, LongText>();
+  readonly #texts = new Map<string, ElidedString>();
 
-  /** What is to stand in the value for this text: how it begins, and a mark. */
-  add(text: LongText): string {
-    const standIn = `${text.head}${this.#mark}${this.#texts.size}>`;
-    this.#texts.set(standIn, text);
-    return standIn;
+  /** Returns the placeholder for a string: its beginning and a mark. */
+  add(text: ElidedString): string {
+    const placeholder = `${text.head}${this.#mark}${this.#texts.size}>`;
+    this.#texts.set(placeholder, text);
+    return placeholder;
   }
 
-  get(standIn: string): LongText | undefined {
-    return this.#texts.get(standIn);
+  get(placeholder: string): ElidedString | undefined {
+    return this.#texts.get(placeholder);
   }
 
-  /** Keeps only those for which one of these values stands. */
+  /** Forgets all strings but those whose placeholder is among these values. */
   keepOnly(values: readonly unknown[]): void {
     const kept = new Set(values);
-    for (const standIn of this.#texts.keys()) if (!kept.has(standIn)) this.#texts.delete(standIn);
+    for (const placeholder of this.#texts.keys()) if (!kept.has(placeholder)) this.#texts.delete(placeholder);
   }
 
-  /** Counts tokens of text in which stand-ins stand: for each, what its sample says of its whole. */
+  /**
+   * Wraps `count` for texts with placeholders: each counts as the tokens of its sample, scaled up to the whole string.
+   */
   counting(count: CountTokens): CountTokens {
     return async (text) => {
       let units = 0;
       const samples: string[] = [];
       const rest: string[] = [];
       let from = 0;
-      for (const [standIn, long] of this.#within(text)) {
-        rest.push(text.slice(from, standIn.start));
-        from = standIn.end;
+      for (const [placeholder, long] of this.#within(text)) {
+        rest.push(text.slice(from, placeholder.start));
+        from = placeholder.end;
         units += long.units;
         samples.push(long.sample);
       }
@@ -150,13 +152,13 @@ export class LongTexts {
     };
   }
 
-  *#within(text: string): Generator<[{ start: number; end: number }, LongText]> {
+  *#within(text: string): Generator<[{ start: number; end: number }, ElidedString]> {
     const all = [...this.#texts.values()];
     for (let at = text.indexOf(this.#mark); at >= 0; ) {
       const numberAt = at + this.#mark.length;
       const close = text.indexOf('>', numberAt);
       const long = all[Number(text.slice(numberAt, close))];
-      // Where it was escaped once more, its beginning counts as text.
+      // A placeholder that was escaped once more has another beginning, which then counts as text.
       const start = long && text.startsWith(long.head, at - long.head.length) ? at - long.head.length : at;
       if (long) yield [{ start, end: close + 1 }, long];
       at = text.indexOf(this.#mark, close);

@@ -1,60 +1,60 @@
 import { isUtf8 } from 'node:buffer';
 import { GatewayError, invalidJson } from '../../../domain/errors.ts';
 import { type ByteSource, WINDOW_BYTES } from '../../../metering/byte-source.ts';
+import { ElidedString, ElidedStrings } from '../../../metering/elided-strings.ts';
 import { closingQuoteByte, isEscapedByte } from '../../../metering/json-lexer.ts';
-import { LongText, LongTexts } from '../../../metering/long-texts.ts';
 import { JsonMeasure } from './json-measure.ts';
 
 const BACKSLASH = 0x5c;
-/** Longer strings are not kept. Longer than any id or name that is looked for; names may be escaped throughout. */
+/** Longer strings are elided. No id or name that is looked for is longer, even if each character of it is escaped. */
 const KEPT_STRING_MAX_BYTES = 512;
-/** More than this beside the long strings is refused: JSON.parse would take over 20 ms, and its values as much memory twice. */
+/** Bound of the text without long strings: more would take JSON.parse over 20 ms, and twice its size in memory. */
 const KEPT_MAX_MIB = 6;
-/** From here on it is judged in steps, each in its turn. */
+/** From this size on the text is parsed and checked in heavy steps (heavy-step.ts). */
 const HEAVY_KEPT_BYTES = 1024 * 1024;
 /** `\uXXXX` */
 const ESCAPE_MAX_BYTES = 6;
-/** Of larger bodies a share is sampled for an estimate of the tokens. */
+/** Size from which a share of the body is sampled for an estimate of the tokens, not all of it. */
 const SAMPLED_BYTES = 4 * 1024 * 1024;
 
-/** A body of JSON without its long strings, for JSON.parse to judge: it is valid if and only if the body is. */
-export interface Condensed {
+/** A JSON body without its long strings. The text is valid JSON if and only if the body is. */
+export interface ElidedJson {
   readonly text: string;
-  readonly longTexts: LongTexts;
-  /** Judging it takes long enough that others should come in between: see heavy-step.ts. */
+  readonly elidedStrings: ElidedStrings;
+  /** True where parsing and checking the text takes so long that other calls should run in between (heavy-step.ts). */
   readonly isHeavy: boolean;
-  /** Where a character of `text` stands in the body, in bytes; for one outside of the stand-ins. */
+  /** Byte offset in the body of the character at `index` of `text`, which must be outside of placeholders. */
   offsetOf(index: number): number;
 }
 
 /**
- * Reads JSON from a source in pieces and keeps what decides: its structure and its short strings. Long strings (base64,
- * documents) are checked as they pass and replaced by stand-ins. Throws 400 `invalid_json` where a long string, or the
- * encoding of any part, is invalid (what else is, JSON.parse finds), and 413 `body_too_large` where so much is left that
- * JSON.parse would take too long.
+ * Reads JSON from a source in pieces and keeps its structure and its short strings. Long strings (base64, documents)
+ * are checked as they pass and replaced by placeholders. Throws 400 `invalid_json` for a long string or an encoding
+ * that is invalid (JSON.parse finds any other fault), and 413 `body_too_large` where so much is left that JSON.parse
+ * would take too long.
  */
-export async function condense(source: ByteSource, keepsSamples = false): Promise<Condensed> {
+export async function elideLongStrings(source: ByteSource, keepsSamples = false): Promise<ElidedJson> {
   const sampled = keepsSamples ? Math.min(1, SAMPLED_BYTES / source.size) : 0;
-  const condenser = new Condenser(sampled);
+  const elider = new Elider(sampled);
   for (let at = 0; at < source.size; ) {
     const window = await source.read(at, at + WINDOW_BYTES);
     const isLast = at + window.length === source.size;
     const whole = isLast ? window : window.subarray(0, cleanCut(window));
     if (whole.length === 0 || !isUtf8(whole)) throw invalidJson('The body is not valid UTF-8.');
-    at += condenser.push(whole, at, isLast);
+    at += elider.push(whole, at, isLast);
   }
-  return condenser.end();
+  return elider.end();
 }
 
-class Condenser {
+class Elider {
   readonly #sampled: number;
   readonly #measure = new JsonMeasure();
-  readonly #longTexts = new LongTexts();
+  readonly #elidedStrings = new ElidedStrings();
   #kept = Buffer.allocUnsafeSlow(WINDOW_BYTES);
   #length = 0;
-  /** The string that the last window ended in. */
-  #long: LongText | undefined;
-  /** Where what is kept goes on after a stand-in: in itself, and in the body. */
+  /** The long string that the last window ended in. */
+  #long: ElidedString | undefined;
+  /** Offsets after each placeholder: in the kept text, and in the body. */
   readonly #marks: number[] = [0];
   readonly #offsets: number[] = [0];
 
@@ -62,7 +62,10 @@ class Condenser {
     this.#sampled = sampled;
   }
 
-  /** Takes the bytes that stand at `offset`, or as many as there are before a string that should be seen whole. */
+  /**
+   * Takes bytes that begin at `offset` of the body; returns how many, since a short string that is cut off waits for
+   * the rest.
+   */
   push(bytes: Buffer, offset: number, isLast: boolean): number {
     let from = 0;
     let at = 0;
@@ -80,13 +83,13 @@ class Condenser {
       const close = this.#measure.toClose(bytes, open + 1);
       const end = close < 0 ? bytes.length : close;
       if (end - open <= KEPT_STRING_MAX_BYTES) {
-        // One that is cut off comes whole with the next window; of one that never ends JSON.parse finds the fault.
+        // A string that is cut off comes whole with the next window. JSON.parse finds one that never ends.
         if (close < 0) return this.#keep(bytes, from, isLast ? end : open);
         at = close + 1;
         continue;
       }
       this.#keep(bytes, from, open + 1);
-      this.#long = new LongText(bytes.toString('utf8', open + 1, end), this.#sampled);
+      this.#long = new ElidedString(bytes.toString('utf8', open + 1, end), this.#sampled);
       if (close < 0) return bytes.length;
       this.#endLong(this.#long, offset + close);
       from = close;
@@ -94,14 +97,14 @@ class Condenser {
     }
   }
 
-  end(): Condensed {
+  end(): ElidedJson {
     if (this.#long) throw invalidJson('The body is not valid JSON.');
     const text = this.#kept.toString('utf8', 0, this.#length);
     const marks = this.#marks;
     const offsets = this.#offsets;
     return {
       text,
-      longTexts: this.#longTexts,
+      elidedStrings: this.#elidedStrings,
       isHeavy: this.#measure.isHeavy || this.#length > HEAVY_KEPT_BYTES,
       offsetOf(index) {
         const place = Buffer.byteLength(text.slice(0, index));
@@ -131,16 +134,16 @@ class Condenser {
     return end;
   }
 
-  #endLong(long: LongText, offset: number): void {
+  #endLong(long: ElidedString, offset: number): void {
     this.#long = undefined;
-    const standIn = Buffer.from(JSON.stringify(this.#longTexts.add(long)).slice(1, -1));
-    this.#keep(standIn, 0, standIn.length);
+    const placeholder = Buffer.from(JSON.stringify(this.#elidedStrings.add(long)).slice(1, -1));
+    this.#keep(placeholder, 0, placeholder.length);
     this.#marks.push(this.#length);
     this.#offsets.push(offset);
   }
 }
 
-/** Where bytes that begin clean can be cut so that neither a character nor an escape is. */
+/** Length at which bytes, which begin with a whole character, can be cut without cutting a character or an escape. */
 function cleanCut(bytes: Buffer): number {
   let cut = bytes.length;
   // Back over an unfinished character: at most three bytes of it are here.

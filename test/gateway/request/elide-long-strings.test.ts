@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import { test } from 'tap';
-import { condense } from '../../src/gateway/request/json/condense.ts';
-import { inMemory } from '../../src/metering/byte-source.ts';
-import { base64Length } from '../../src/metering/content-parts.ts';
+import { elideLongStrings } from '../../../src/gateway/request/json/elide-long-strings.ts';
+import { inMemory } from '../../../src/metering/byte-source.ts';
+import { base64Length } from '../../../src/metering/content-parts.ts';
 
 /** What strings are made of: raw, as between quotes. Some are not allowed there. */
 const GOOD = [
@@ -44,7 +44,7 @@ const documents = (pieces: readonly string[]) =>
     .array(fc.tuple(rawString(GOOD), rawString(pieces)), { maxLength: 3 })
     .map((members) => `{ "k":[1.50, {"x":null}] ${members.map(([k, v]) => `, "${k}" :\t"${v}"`).join('')}}`);
 
-test('condensed JSON is JSON if and only if the whole is', async (t) => {
+test('JSON without its long strings is JSON if and only if the whole is', async (t) => {
   const isJson = (text: string) => {
     try {
       JSON.parse(text);
@@ -57,8 +57,8 @@ test('condensed JSON is JSON if and only if the whole is', async (t) => {
   let runs = 0;
   await fc.assert(
     fc.asyncProperty(documents([...GOOD, ...BAD]), async (text) => {
-      const accepted = await condense(inMemory(Buffer.from(text))).then(
-        (condensed) => isJson(condensed.text),
+      const accepted = await elideLongStrings(inMemory(Buffer.from(text))).then(
+        (elided) => isJson(elided.text),
         () => false,
       );
       runs++;
@@ -74,15 +74,15 @@ test('what is known of a long string is what is true of it', async (t) => {
   let long = 0;
   await fc.assert(
     fc.asyncProperty(documents(GOOD), async (text) => {
-      const { text: condensed, longTexts } = await condense(inMemory(Buffer.from(text)));
-      const value = JSON.parse(condensed) as object;
+      const { text: elided, elidedStrings } = await elideLongStrings(inMemory(Buffer.from(text)));
+      const value = JSON.parse(elided) as object;
       const members = Object.values(JSON.parse(text) as object).filter((one) => typeof one === 'string');
       const found = Object.values(value).filter((one) => typeof one === 'string');
-      // Keys that are condensed keep their order, unless two were the same.
+      // Keys that are elided keep their order, unless two were the same.
       if (members.length !== found.length) return;
       for (const [index, member] of members.entries()) {
         const stand = found[index] as string;
-        const known = longTexts.get(stand);
+        const known = elidedStrings.get(stand);
         if (!known) {
           t.equal(stand, member);
           continue;
@@ -90,7 +90,7 @@ test('what is known of a long string is what is true of it', async (t) => {
         long++;
         t.equal(known.characters, [...member].length);
         t.equal(known.units, member.length);
-        t.equal(base64Length(stand, longTexts), base64Length(member, undefined));
+        t.equal(base64Length(stand, elidedStrings), base64Length(member, undefined));
         t.ok(stand.startsWith(member.slice(0, 64)));
       }
     }),
@@ -99,13 +99,13 @@ test('what is known of a long string is what is true of it', async (t) => {
   t.ok(long > 20, `${long} long strings were looked at`);
 });
 
-test('a place in the condensed text is found in the body', async (t) => {
+test('a place in the text without long strings is found in the body', async (t) => {
   await fc.assert(
     fc.asyncProperty(documents(GOOD), async (text) => {
       const bytes = Buffer.from(`${text.slice(0, -1)},"here€":"€"}`);
-      const condensed = await condense(inMemory(bytes));
-      const at = condensed.offsetOf(condensed.text.lastIndexOf('"here€"'));
-      return bytes.toString('utf8', at) === '"here€":"€"}' && condensed.offsetOf(0) === 0;
+      const elided = await elideLongStrings(inMemory(bytes));
+      const at = elided.offsetOf(elided.text.lastIndexOf('"here€"'));
+      return bytes.toString('utf8', at) === '"here€":"€"}' && elided.offsetOf(0) === 0;
     }),
     { numRuns: 100 },
   );
@@ -114,29 +114,29 @@ test('a place in the condensed text is found in the body', async (t) => {
 
 test('bytes that are no UTF-8 are found wherever they stand', async (t) => {
   const bytes = Buffer.from(`{"a":"${'€'.repeat(300_000)}","b":"x"}`);
-  t.ok(await condense(inMemory(bytes)));
+  t.ok(await elideLongStrings(inMemory(bytes)));
   for (const at of [6, 7, 262_143, 262_144, 262_145, bytes.length - 12]) {
     const broken = Buffer.from(bytes);
     broken[at] = 0xff;
     t.notOk(isUtf8(broken));
-    await t.rejects(condense(inMemory(broken)), { code: 'invalid_json' });
+    await t.rejects(elideLongStrings(inMemory(broken)), { code: 'invalid_json' });
   }
 });
 
-test('tokens are counted of text for which stand-ins stand', async (t) => {
+test('tokens are counted of text for which placeholders stand', async (t) => {
   const body = JSON.stringify({ a: 'word '.repeat(100_000), b: 'short' });
-  const { text, longTexts } = await condense(inMemory(Buffer.from(body)), true);
+  const { text, elidedStrings } = await elideLongStrings(inMemory(Buffer.from(body)), true);
   const value = JSON.parse(text) as { a: string; b: string };
-  const counted = await longTexts.counting(async (some) => some.split(' ').length - 1)(
+  const counted = await elidedStrings.counting(async (some) => some.split(' ').length - 1)(
     `${value.b} ${value.a} ${JSON.stringify([value.a])}`,
   );
   t.ok(Math.abs(counted - 200_002) < 500, `${counted} words`);
 });
 
-test('a client cannot write a stand-in', async (t) => {
-  const one = await condense(inMemory(Buffer.from(JSON.stringify(['x'.repeat(5_000)]))));
-  const [standIn] = JSON.parse(one.text) as [string];
-  t.ok(one.longTexts.get(standIn));
-  const two = await condense(inMemory(Buffer.from(JSON.stringify([standIn, 'y'.repeat(5_000)]))));
-  t.equal(two.longTexts.get(standIn), undefined);
+test('a client cannot write a placeholder', async (t) => {
+  const one = await elideLongStrings(inMemory(Buffer.from(JSON.stringify(['x'.repeat(5_000)]))));
+  const [placeholder] = JSON.parse(one.text) as [string];
+  t.ok(one.elidedStrings.get(placeholder));
+  const two = await elideLongStrings(inMemory(Buffer.from(JSON.stringify([placeholder, 'y'.repeat(5_000)]))));
+  t.equal(two.elidedStrings.get(placeholder), undefined);
 });
