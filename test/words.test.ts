@@ -7,7 +7,7 @@ const SRC = new URL('../src', import.meta.url).pathname;
 /** Words that were private language or had two meanings, and what is said today (docs/architecture.md, the words). */
 const RETIRED: readonly (readonly [word: RegExp, today: string])[] = [
   [/judg/i, 'authorize, parse, check or inspect, as it is meant'],
-  [/\bTurns\b|\bendTurn\b/, 'WeightedSemaphore, release'],
+  [/\bnew Turns\b|: Turns\b|\bendTurn\b/, 'WeightedSemaphore, release'],
   [/\bSlots\b/, 'FairSemaphore, permits'],
   [/RecentSettles|recent-settles/, 'ReplayBuffer'],
   [/LostAdmissions|lost-admissions/, 'UnansweredAdmissions'],

@@ -42,7 +42,7 @@ export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
     operationId: 'explainKey',
     summary: 'Explain what a call would be answered',
     description:
-      'Judges a call with the key check by check, without sending or spending anything. Credits and spends are those of ' +
+      'Checks a call with the key check by check, without sending or spending anything. Credits and spends are those of ' +
       'now, and the hold is the least that a call of the model can have.',
     params: KeyPath,
     body: ExplainBody,

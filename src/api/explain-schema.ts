@@ -29,7 +29,7 @@ export const ExplainBody = Type.Object(
       }),
     ),
   },
-  { title: 'ExplainedCall', description: 'The call to judge.', additionalProperties: false },
+  { title: 'ExplainedCall', description: 'The call to check.', additionalProperties: false },
 );
 
 export const Explanation = Type.Object(
@@ -43,7 +43,7 @@ export const Explanation = Type.Object(
         {
           check: Type.String({ description: 'What is checked.' }),
           passed: Type.Boolean({ description: 'Whether the call passes it.' }),
-          detail: Type.String({ description: 'The message of the refusal, or what was judged by.' }),
+          detail: Type.String({ description: 'The message of the refusal, or what was checked by.' }),
         },
         { title: 'Check' },
       ),

@@ -1,7 +1,7 @@
 import type { Catalog, Model } from '../domain/catalog.ts';
 import { creditsString, type Micro } from '../domain/credits.ts';
 import { GatewayError } from '../domain/errors.ts';
-import { NOT_JUDGED } from '../domain/not-judged.ts';
+import { NOT_CHECKED } from '../domain/not-checked.ts';
 import { timestamp } from '../domain/period.ts';
 import { CALLER_CHECKS, type Caller, type CompiledKey, MODEL_CHECKS, type Refusal } from '../domain/rules.ts';
 import { ENDPOINTS, type Endpoint } from '../gateway/endpoints.ts';
@@ -42,7 +42,7 @@ interface Verdict {
 export function explain(call: ExplainedCall): ExplanationView {
   const { model, refusal } = requestVerdict(call);
   const verdicts: Verdict[] = [
-    { check: 'authorization', refusal: undefined, fact: 'Judged as if the key were sent.' },
+    { check: 'authorization', refusal: undefined, fact: 'Checked as if the key were sent.' },
     { check: 'known_key', refusal: undefined, fact: `The key is ${call.prefix}….` },
     ...CALLER_CHECKS.map(({ name, check }) => ({
       check: name,
@@ -137,7 +137,7 @@ function creditsVerdict({ balance, accountHeld }: ExplainedCall, hold: Micro): V
 function unchecked(refusal: Refusal | undefined): Verdict[] {
   const reason: Refusal = {
     code: refusal?.code ?? 'model_not_found',
-    message: NOT_JUDGED,
+    message: NOT_CHECKED,
   };
   return [...MODEL_CHECKS.map(({ name }) => name), 'spending_limit', 'credits'].map((check) => ({
     check,
@@ -155,13 +155,13 @@ function factOf(name: string, { nowMs, address, country, origin }: Caller): stri
       return 'The account is active.';
     case 'expires_at':
     case 'active_hours':
-      return `Judged at ${timestamp(nowMs)}.`;
+      return `Checked at ${timestamp(nowMs)}.`;
     case 'allowed_ips':
-      return `Judged from ${address?.toString() ?? 'an unknown address'}.`;
+      return `Checked from ${address?.toString() ?? 'an unknown address'}.`;
     case 'blocked_countries':
-      return country === undefined ? 'Judged without a country.' : `Judged from ${country}.`;
+      return country === undefined ? 'Checked without a country.' : `Checked from ${country}.`;
     case 'allowed_origins':
-      return origin === undefined ? 'Judged without an origin.' : `Judged with the origin ${origin}.`;
+      return origin === undefined ? 'Checked without an origin.' : `Checked with the origin ${origin}.`;
     default:
       return 'Passed.';
   }

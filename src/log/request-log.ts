@@ -5,7 +5,7 @@ type Bindings = Parameters<FastifyBaseLogger['child']>[0];
 /**
  * The logger of one request: each line carries its id (`reqId`), whoever writes it, Fastify and its plugins among them. The
  * child logger that does so is made with the first line, because hardly any request logs one: making one each time costs
- * more than judging the request.
+ * more than checking the request.
  */
 export class RequestLog implements FastifyBaseLogger {
   readonly #log: FastifyBaseLogger;

@@ -55,7 +55,7 @@ export class PrometheusCallMetrics implements CallMetrics {
     );
     this.#added = histogram(
       'tollgate_added_seconds',
-      'What the gateway took of a call, beside the upstream: to judge, admit and settle it',
+      'What the gateway took of a call, beside the upstream: to check, admit and settle it',
       ADDED_BUCKETS_S,
     );
     this.#deliveries = new Counter({

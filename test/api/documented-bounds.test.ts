@@ -14,14 +14,14 @@ import { credential, send } from '../helper/documented-request.ts';
 import { ADMIN_TOKEN } from '../helper/gateway-in-process.ts';
 
 /**
- * Requests are judged by the functions of the domain, which name the field and say what would be right, and described by
+ * Requests are checked by the functions of the domain, which name the field and say what would be right, and described by
  * schemas: this is what keeps the two one. What a schema of settings forbids, the gateway must refuse.
  */
 const world = await startDocumentedGateway(t);
 const caller = await world.account();
 const document = await readDocument(world.url);
 const validate = validatorOf(document);
-/** Model calls have bodies of the provider: a test of their own says what of them is judged. */
+/** Model calls have bodies of the provider: a test of their own says what of them is checked. */
 const operations = operationsOf(document).filter(({ path }) => path.startsWith('/api/'));
 
 type Schema = Record<string, unknown>;

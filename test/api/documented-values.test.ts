@@ -15,7 +15,7 @@ import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process
 
 /**
  * The description let values through that the routes refuse: an amount of 0, a threshold of 0.0000001, any text as a
- * webhook_url. Values at the edges of each field are judged by both.
+ * webhook_url. Values at the edges of each field are checked by both.
  */
 const ajv = new Ajv2020({ strict: false });
 formats.default(ajv);
@@ -168,7 +168,7 @@ t.test('what the route takes, the description of the field lets through', async 
   }
 });
 
-t.test('texts of any characters are judged alike', async (t) => {
+t.test('texts of any characters are checked alike', async (t) => {
   const texts = fc.string({ unit: 'binary', maxLength: 40 }).filter((text) => text.isWellFormed());
   for (const [name, schema, isTaken] of FIELDS.filter(([, { type }]) => type === 'string')) {
     if (BEYOND_SCHEMAS.has(name) || name === 'name' || name === 'webhook_url') continue;
@@ -181,7 +181,7 @@ t.test('texts of any characters are judged alike', async (t) => {
   t.pass();
 });
 
-t.test('amounts of credits are judged alike by route and description', async (t) => {
+t.test('amounts of credits are checked alike by route and description', async (t) => {
   const world = await startGatewayInProcess(t);
   const { accountId, key } = await world.account({ credits: 0 });
   const operator = apiOf(world, ADMIN_TOKEN);

@@ -23,16 +23,16 @@ t.test('a key that may not manage sees itself, and changes nothing', async (t) =
   t.equal((await api.get('/api/keys/')).status, 200);
   const refused = [403, 'management_not_allowed', null];
   t.same(refusalOf(await api.post('/api/keys/', { name: 'x' })), refused);
-  t.same(refusalOf(await api.post('/api/keys/', {})), refused, 'judged before the body');
+  t.same(refusalOf(await api.post('/api/keys/', {})), refused, 'checked before the body');
   t.same(refusalOf(await api.patch(`/api/keys/${keyId}/`, { can_manage: true })), refused);
-  t.same(refusalOf(await api.patch('/api/keys/987654321/', {})), refused, 'judged before the id');
+  t.same(refusalOf(await api.patch('/api/keys/987654321/', {})), refused, 'checked before the id');
   t.same(refusalOf(await api.delete(`/api/keys/${keyId}/`)), refused);
   t.same(refusalOf(await api.post(`/api/keys/${keyId}/explain/`, { model: 'flat' })), refused);
   t.same(refusalOf(await api.patch('/api/account/', { alert_threshold: 1 })), refused);
   t.same(refusalOf(await api.post('/api/account/alerts/test/')), refused);
 });
 
-t.test('who calls is judged before the body is read', async (t) => {
+t.test('who calls is checked before the body is read', async (t) => {
   const { key, keyId } = await world.account({ key: { canManage: false } });
   const written: readonly (readonly [string, string])[] = [
     ['POST', '/api/keys/'],

@@ -40,7 +40,7 @@ t.test(
   },
 );
 
-t.test('while Redis is out of reach, no key is judged', async (t) => {
+t.test('while Redis is out of reach, no key is checked', async (t) => {
   const redis = await startRedis(t);
   const world = await startGatewayInProcess(t, { config: { redisUrl: redis.url } });
   const { key } = await world.account();
@@ -70,7 +70,7 @@ t.test('an operator loses no new key and no credits for want of Redis', async (t
 
   t.match(await world.book.pendingGrants(Date.now() + 1, 10), [{ amount: 5_000_000, type: 'top_up' }]);
   await redis.start();
-  await until('the new key to be judged', async () => {
+  await until('the new key to be checked', async () => {
     return (await apiOf(world, made.body.key.key).get('/api/account/')).status === 200;
   });
   await until('the account to be inactive', async () => (await world.chat(more.body.key)).status === 403);

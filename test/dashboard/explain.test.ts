@@ -45,7 +45,7 @@ t.test('the first check that fails is the one that is marked', async (t) => {
   t.equal(checks.filter((words) => words.includes('this is what is answered')).length, 1);
 });
 
-t.test('a question that cannot be judged is refused at its field', async (t) => {
+t.test('a question that cannot be checked is refused at its field', async (t) => {
   const page = await form(t);
   await page.getByLabel('IP address of the caller').fill('300.1.1.1');
   await page.getByRole('button', { name: 'Explain' }).click();
@@ -53,7 +53,7 @@ t.test('a question that cannot be judged is refused at its field', async (t) => 
   t.equal(await page.getByLabel('IP address of the caller').getAttribute('aria-invalid'), 'true');
 });
 
-t.test('L5: what depends on a model that is not known is not judged, and has not failed', async (t) => {
+t.test('L5: what depends on a model that is not known is not checked, and has not failed', async (t) => {
   const page = await form(t);
   await page.getByLabel('Model').fill('nope');
   await page.getByLabel('IP address of the caller').fill('203.0.113.9');
@@ -62,7 +62,7 @@ t.test('L5: what depends on a model that is not known is not judged, and has not
   const checks = await page.locator('.check').allTextContents();
   t.equal(checks.filter((words) => words.includes('failed')).length, 1, 'the model itself');
   t.equal(
-    checks.filter((words) => /^–.* not judgedNot judged: it depends on the model/.test(words)).length,
+    checks.filter((words) => /^–.* not checkedNot checked: it depends on the model/.test(words)).length,
     4,
   );
 });
@@ -75,7 +75,7 @@ t.test('L5: details are for people, and another address is not called yours', as
     .getByText('The IP address 198.51.100.1 is not in the allowed IP addresses of this API key.')
     .waitFor();
   // 10:00 in the winter of Berlin, where the browser is.
-  await page.getByText('Judged at 15 Jan 2031, 10:00:00.').first().waitFor();
+  await page.getByText('Checked at 15 Jan 2031, 10:00:00.').first().waitFor();
   const words = (await page.locator('.checks').textContent()) ?? '';
   t.notMatch(words, /\d{4}-\d\d-\d\dT|allowed_|blocked_|expires_at/);
   await page.getByLabel('IP address of the caller').fill('');

@@ -14,7 +14,7 @@ async function newKeyForm(t: Parameters<typeof openDashboard>[0]) {
   return dashboard.page;
 }
 
-t.test('an address is judged while it is typed', async (t) => {
+t.test('an address is checked while it is typed', async (t) => {
   const page = await newKeyForm(t);
   const field = page.getByLabel('Allowed IP addresses', { exact: true });
   await field.pressSequentially('203.0.113.');
@@ -26,7 +26,7 @@ t.test('an address is judged while it is typed', async (t) => {
   t.equal(await field.inputValue(), '');
 });
 
-t.test('an origin is judged while it is typed, and what is wrong is not added', async (t) => {
+t.test('an origin is checked while it is typed, and what is wrong is not added', async (t) => {
   const page = await newKeyForm(t);
   const field = page.getByLabel('Allowed browser origins', { exact: true });
   await field.fill('https://example.com/path');

@@ -92,7 +92,7 @@ t.test('a call is not explained for now where a part of another moment is typed'
   t.notOk(asked.some((address) => address.includes('/explain/')));
 });
 
-t.test('name, note, limit and webhook are judged once they are left', async (t) => {
+t.test('name, note, limit and webhook are checked once they are left', async (t) => {
   const { page, open } = await signedIn(t, world, owner.key);
   await open('keys/new', 'Create key');
   await page.getByLabel('Limit what this key may spend').check();

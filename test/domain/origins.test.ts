@@ -159,7 +159,7 @@ test('no rules allow nothing', async (t) => {
   t.notOk(compileOrigins([]).allows('https://a.example'));
 });
 
-test('an origin that one list allowed is judged anew by another', async (t) => {
+test('an origin that one list allowed is checked anew by another', async (t) => {
   const [one, two] = [compileOrigins(['https://*.d.example']), compileOrigins(['https://x.d.example:81'])];
   for (const matcher of [one, two, one]) {
     t.equal(matcher.allows('https://x.d.example'), matcher === one);
@@ -167,7 +167,7 @@ test('an origin that one list allowed is judged anew by another', async (t) => {
   }
 });
 
-test('an origin is judged the same however many were seen in between', async (t) => {
+test('an origin is checked the same however many were seen in between', async (t) => {
   const matcher = compileOrigins(['https://*.e.example']);
   const wrong: number[] = [];
   for (let n = 0; n < 3_000; n++) {

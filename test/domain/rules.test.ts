@@ -210,7 +210,7 @@ test('the country is needed only where countries are blocked', async (t) => {
   t.equal(compiled({ blockedCountries: ['DE'] }).needsCountry, true);
 });
 
-test('a compiled key keeps what calls are judged and charged by, and not what only its owner reads', async (t) => {
+test('a compiled key keeps what calls are checked and charged by, and not what only its owner reads', async (t) => {
   const key = keyRecord({ expiresAt: 1_800_000_000_000, description: 'long '.repeat(100), version: 7 });
   const { id, accountId, isActive, canManage, expiresAt, spendingLimit, spendingPeriod, version } = key;
   const { key: kept, ...rest } = compileKey({ key, accountVersion: 9, accountActive: true });
@@ -242,7 +242,7 @@ test('keys with equal lists hold the same objects', async (t) => {
   for (const part of PARTS) t.equal(first[part], second[part], part);
 });
 
-test('a key whose lists differ from those of another is judged by its own', async (t) => {
+test('a key whose lists differ from those of another is checked by its own', async (t) => {
   const other = compiled({
     activeHours: '09:00-12:00',
     allowedIps: ['10.0.0.0/8'],

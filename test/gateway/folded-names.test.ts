@@ -20,7 +20,7 @@ test('names fold as the widest reader folds them', (t) => {
   t.end();
 });
 
-/** Each stands for a name that a Go upstream reads as the one that the gateway would judge by. */
+/** Each stands for a name that a Go upstream reads as the one that the gateway would check by. */
 const JSON_BODIES: readonly (readonly [path: string, body: string])[] = [
   ['/v1/chat/completions', '{"model":"tokens","messages":[],"max_tokens":1,"max_token\u017f":100000}'],
   ['/v1/chat/completions', '{"model":"tokens","messages":[],"max_token\\u017f":100000}'],
@@ -46,7 +46,7 @@ const JSON_BODIES: readonly (readonly [path: string, body: string])[] = [
   ],
 ];
 
-test('a name that differs from a judged one by case folding only is refused', async (t) => {
+test('a name that differs from a checked one by case folding only is refused', async (t) => {
   const world = await startMediaGateway(t);
   const { key } = await world.account();
   for (const [path, body] of JSON_BODIES) {
@@ -59,7 +59,7 @@ test('a name that differs from a judged one by case folding only is refused', as
     form.append('model', 'picture');
     form.append(name, '2');
     const status = (await world.post(key, '/v1/images/edits', form)).status;
-    // Others than `N` are like no judged name, or are one.
+    // Others than `N` are like no checked name, or are one.
     t.equal(status, name === 'N' ? 400 : 200, name);
   }
   const longs = new FormData();

@@ -91,7 +91,7 @@ test('count_tokens costs the price of a request, whatever the tokens cost', asyn
   t.equal((await count('claude-flat')).status, 402);
 });
 
-test('fallbacks are refused: another model would answer than the one that was judged', async (t) => {
+test('fallbacks are refused: another model would answer than the one that was checked', async (t) => {
   const world = await startGatewayInProcess(t, { behave: () => undefined });
   const { key } = await world.account();
   const response = await post(world, key, { fallbacks: [{ model: 'dear' }] });

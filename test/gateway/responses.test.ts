@@ -168,7 +168,7 @@ test('a response over 1 MiB is charged by its usage, and can be gone on with', a
   await next.text();
 });
 
-test('an id that is no string is refused, because it could not be judged', async (t) => {
+test('an id that is no string is refused, because it could not be checked', async (t) => {
   const world = await startGatewayInProcess(t, { behave: () => undefined });
   const { key } = await world.account();
   for (const previous of [5, ['resp_1'], { id: 'resp_1' }, false]) {

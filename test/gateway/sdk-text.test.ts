@@ -77,8 +77,8 @@ test('OpenAI SDK: embeddings, completions, moderations', async (t) => {
   }
   t.equal(text, completed.choices[0]?.text);
 
-  const judged = await client.moderations.create({ model: 'flat', input: 'I will kill that process' });
-  t.equal(judged.results[0]?.flagged, true);
+  const checked = await client.moderations.create({ model: 'flat', input: 'I will kill that process' });
+  t.equal(checked.results[0]?.flagged, true);
 
   await world.settled();
   const entries = await world.book.ledger({ accountId, limit: 10 });

@@ -80,7 +80,7 @@ test('an id cannot lead to another path of the upstream, and there is nothing be
   t.equal(world.provider.requests.length, sent);
 });
 
-test('a key is judged by the model of the job, and by its record as it is now', async (t) => {
+test('a key is checked by the model of the job, and by its record as it is now', async (t) => {
   const world = await startMediaGateway(t, () => undefined);
   const owner = await world.account();
   const id = await made(world, owner.key);

@@ -85,7 +85,7 @@ async function leaveInOldEpoch({ raw }: Pick<TestLedger, 'raw'>, key: KeyRecord)
   await raw.hset(keyRedisKey(key.accountId, key.id), { ep: '0', ds: '0', ws: '0', ms: '0' });
 }
 
-test('a key that stands in another epoch than its account is not judged by: both are rebuilt', async (t) => {
+test('a key that stands in another epoch than its account is not checked by: both are rebuilt', async (t) => {
   const world = await startLedger(t);
   const { open, account } = world;
   const { key } = await account({ credits: 10, key: { spendingLimit: micro(3_000_000) } });

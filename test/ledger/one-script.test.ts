@@ -42,7 +42,7 @@ test('the admissions of one tick are one script, and so are its settles', async 
   }
 });
 
-test('each call of a tick is judged with the holds of those before it, and has an answer of its own', async (t) => {
+test('each call of a tick is checked with the holds of those before it, and has an answer of its own', async (t) => {
   const { open, account } = await startLedger(t);
   const rich = await account({ credits: 10 });
   const limited = await account({
@@ -92,7 +92,7 @@ test('more calls in a tick than one script takes are all admitted as far as the 
   t.match(await open.ledger.account(owner.id), { balance: 90_000_000, held: 90_000_000 });
 });
 
-test('a call that a script cannot judge takes no other with it', async (t) => {
+test('a call that a script cannot check takes no other with it', async (t) => {
   const { open, account, raw } = await startLedger(t);
   const [broken, sound] = [await account({ credits: 5 }), await account({ credits: 5 })];
   await raw.hset(accountRedisKey(broken.account.id), 'bal', 'not a number');

@@ -73,7 +73,7 @@ test('SIGHUP puts new prices, new models and removed ones in force, and logs wha
   );
 });
 
-test('explain judges by the reloaded catalog', async (t) => {
+test('explain checks by the reloaded catalog', async (t) => {
   const { place, gateway, owner } = await makeWorld(t);
   edit(place, (text) => `${text}  fresh: { ${MODEL} }\n`);
   await reload(gateway);

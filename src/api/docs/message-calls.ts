@@ -28,7 +28,7 @@ const createMessage = modelCall({
       items: {},
       description: 'Those that the provider runs count in the hold.',
     },
-    fallbacks: { type: 'null', description: 'Not served: another model than the one judged would answer.' },
+    fallbacks: { type: 'null', description: 'Not served: another model than the one checked would answer.' },
   },
   requests: {
     hello: { summary: 'A question', value: { ...HELLO, max_tokens: 100 } },

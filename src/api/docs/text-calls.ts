@@ -182,7 +182,7 @@ const createModeration = modelCall({
   description: 'Costs the `request` price of the model, whatever is sent.',
   reference: `${REFERENCE}/moderations/create`,
   required: ['input'],
-  fields: { input: { type: ['string', 'array'], items: {}, description: 'What to judge.' } },
+  fields: { input: { type: ['string', 'array'], items: {}, description: 'What to check.' } },
   requests: { text: { value: { model: 'demo-moderation', input: 'Have a nice day.' } } },
   answers: {
     'application/json': json({

@@ -32,7 +32,7 @@ local function readKey(name)
   return keys[name]
 end
 
-local function admit(accountName, keyName, holdsName, id, numbers, record)
+local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
   local version, accountVersion, amount, limit, period, start =
     string.match(numbers, '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+)$')
   local account, key = readAccount(accountName), readKey(keyName)
@@ -47,7 +47,7 @@ local function admit(accountName, keyName, holdsName, id, numbers, record)
     if spent + keyHeld + hold > tonumber(limit) then return { 'LIMIT', int(spent), int(keyHeld) } end
   end
   if tonumber(account.bal) - held < hold then return { 'FUNDS', account.bal, int(held) } end
-  if redis.call('HSETNX', holdsName, id, record) == 0 then return { 'VOID' } end
+  if redis.call('HSETNX', holdsRedisKey, id, record) == 0 then return { 'VOID' } end
   account.added, key.added = account.added + hold, key.added + hold
   return epoch
 end

@@ -12,12 +12,12 @@
 --- @include post
 --- @include each
 
-local function settle(accountName, keyName, holdsName, journal, id, numbers, entry)
+local function settle(accountName, keyName, holdsRedisKey, journal, id, numbers, entry)
   local account = readAccount(accountName)
   local key = readKey(keyName)
   if not account or not key or account.ep ~= key.ep then return 'MISSING' end
   local epoch, credits, day, week, month = string.match(numbers, '^(%S+) (%S+) (%S+) (%S+) (%S+)$')
-  local hold = redis.call('HGET', holdsName, id)
+  local hold = redis.call('HGET', holdsRedisKey, id)
   if not hold then
     if account.ep == epoch then return 'DONE' end
     return 'LOST'
@@ -25,11 +25,11 @@ local function settle(accountName, keyName, holdsName, journal, id, numbers, ent
   if string.sub(hold, 1, 1) == '-' then return 'DONE' end
   local release = tonumber(string.match(hold, '^%d+'))
   -- The deletion comes first: a Redis out of memory executes it, and then the writes that follow it in one script.
-  redis.call('HDEL', holdsName, id)
+  redis.call('HDEL', holdsRedisKey, id)
   local isPosted, fault = pcall(post, account, key, journal, tonumber(credits), release,
     tonumber(day), tonumber(week), tonumber(month), entry)
   if isPosted then return 1 end
-  redis.call('HSET', holdsName, id, hold)
+  redis.call('HSET', holdsRedisKey, id, hold)
   error(fault)
 end
 

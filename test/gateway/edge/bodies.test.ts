@@ -64,7 +64,7 @@ const NOT_JSON: Row[] = [
 /** Names that every object has by inheritance. */
 const INHERITED = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf'];
 
-test('a compressed body is 415, as it would be judged by what it is not', async (t) => {
+test('a compressed body is 415, as it would be checked by what it is not', async (t) => {
   await refuseRows(t, await startEdgeGateway(t), COMPRESSED);
 });
 

@@ -36,7 +36,7 @@ test('any other Expect is 417', async (t) => {
   t.equal(provider.requests.length, 0);
 });
 
-test('Connection cannot take away what the gateway adds or judges', async (t) => {
+test('Connection cannot take away what the gateway adds or checks', async (t) => {
   const { url, head, provider } = await startEdgeGateway(t);
   const named = 'Connection: authorization, content-length, host, x-request-id, accept-encoding\r\n';
   t.equal((await sendRaw(url, `${POST}${head}${named}${LENGTH}\r\n${BODY}`))?.status, 200);

@@ -40,7 +40,7 @@ const NESTED: readonly (readonly [field: string, kinds: readonly (keyof typeof D
 ];
 
 for (const [path, model] of Object.entries(MODELS)) {
-  test(`JSON of a depth of ${DEPTH} at ${path} is judged, sent on or refused, and never a fault`, async (t) => {
+  test(`JSON of a depth of ${DEPTH} at ${path} is checked, sent on or refused, and never a fault`, async (t) => {
     const world = await startMediaGateway(t, () => ({ body: {} }));
     const account = await world.account({ credits: 1_000_000_000 });
     for (const [field, kinds] of NESTED) {

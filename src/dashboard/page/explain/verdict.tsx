@@ -1,5 +1,5 @@
 import type { CheckView, ExplanationView } from '../../../api/views/explanation-view.ts';
-import { NOT_JUDGED } from '../../../domain/not-judged.ts';
+import { NOT_CHECKED } from '../../../domain/not-checked.ts';
 import { Detail } from './detail.tsx';
 
 /** Display names of the checks, by their names in the API. */
@@ -23,13 +23,13 @@ const CHECK_NAMES: Readonly<Record<string, string>> = {
 const OUTCOMES = {
   passed: { sign: '✓', word: 'passed', kind: 'check-passed' },
   failed: { sign: '✕', word: 'failed', kind: 'check-failed' },
-  open: { sign: '–', word: 'not judged', kind: 'check-open' },
+  open: { sign: '–', word: 'not checked', kind: 'check-open' },
 } as const;
 
 /** The outcome of a check. One that depends on an unknown model has neither passed nor failed. */
 function outcomeOf({ passed, detail }: CheckView): keyof typeof OUTCOMES {
   if (passed) return 'passed';
-  return detail === NOT_JUDGED ? 'open' : 'failed';
+  return detail === NOT_CHECKED ? 'open' : 'failed';
 }
 
 /** The checks in the order in which they count; the first that fails decides the answer to the call. */
@@ -54,20 +54,20 @@ export function Verdict({
         )}
       </h2>
       <ol class="checks">
-        {checks.map((judged, index) => {
-          const outcome = OUTCOMES[outcomeOf(judged)];
+        {checks.map((checked, index) => {
+          const outcome = OUTCOMES[outcomeOf(checked)];
           const isDeciding = index === deciding;
           return (
-            <li key={judged.check} class={`check ${outcome.kind} ${isDeciding ? 'check-deciding' : ''}`}>
+            <li key={checked.check} class={`check ${outcome.kind} ${isDeciding ? 'check-deciding' : ''}`}>
               <span class="check-sign" aria-hidden="true">
                 {outcome.sign}
               </span>
               <div>
                 <p class="check-name">
-                  {CHECK_NAMES[judged.check] ?? judged.check} <span class="check-word">{outcome.word}</span>
+                  {CHECK_NAMES[checked.check] ?? checked.check} <span class="check-word">{outcome.word}</span>
                   {isDeciding && <strong class="check-word"> – this is what is answered</strong>}
                 </p>
-                <Detail words={judged.detail} isOwnAddress={isOwnAddress} />
+                <Detail words={checked.detail} isOwnAddress={isOwnAddress} />
               </div>
             </li>
           );

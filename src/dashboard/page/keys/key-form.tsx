@@ -33,10 +33,10 @@ export function KeyForm(props: {
 }) {
   const { draft, faults, save, known, isUnchanged = false } = props;
   /** Fields whose faults are shown: those that were left, or all. */
-  const [judged, setJudged] = useState<ReadonlySet<string> | 'all'>(NONE);
+  const [checked, setChecked] = useState<ReadonlySet<string> | 'all'>(NONE);
   const form = useRef<HTMLFormElement>(null);
   const refused = fieldOf(save.error, KEY_FIELDS);
-  const shown = Object.entries(faults).filter(([field]) => judged === 'all' || judged.has(field));
+  const shown = Object.entries(faults).filter(([field]) => checked === 'all' || checked.has(field));
   const errors: KeyErrors = {
     ...(refused ? { [refused]: fieldWords(save.error) } : {}),
     ...Object.fromEntries(shown),
@@ -54,7 +54,7 @@ export function KeyForm(props: {
     if (isUnchanged) return;
     const isFine = Object.keys(faults).length === 0;
     const isSaved = isFine && (await save.run());
-    setJudged(isSaved ? NONE : 'all');
+    setChecked(isSaved ? NONE : 'all');
     if (!isSaved) focusFirstFault(form.current);
   };
   return (
@@ -69,7 +69,7 @@ export function KeyForm(props: {
       onFocusOut={({ target, relatedTarget }) => {
         // Sending checks every field; an error line that appears before the button is released would move it from under the pointer.
         const isSending = relatedTarget instanceof HTMLButtonElement && relatedTarget.type === 'submit';
-        if (judged !== 'all' && !isSending) setJudged(new Set([...judged, nameOf(target)]));
+        if (checked !== 'all' && !isSending) setChecked(new Set([...checked, nameOf(target)]));
       }}
     >
       <fieldset class="plain" disabled={props.readOnly ?? false}>
