@@ -4,7 +4,7 @@ import { apiOf } from '../helper/api.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 import { OPEN_KEY } from '../helper/open-key.ts';
 
-const world = await startGatewayInProcess(t);
+const world = await startGatewayInProcess(t, { config: { accounts: { maxKeys: 100 } } });
 
 interface List {
   readonly keys: KeyView[];
