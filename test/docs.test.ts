@@ -96,12 +96,14 @@ test('every page of docs is listed in the README', async (t) => {
 });
 
 test('files and folders that pages name by their path exist', async (t) => {
-  for (const page of PAGES) {
+  // The changelog names what is gone; results of the load tests are there once they have run.
+  for (const page of PAGES.filter((path) => path !== 'CHANGELOG.md')) {
     const named = prose(page)
       .join('\n')
       .matchAll(/`((?:src|test|bench|config|docs)\/[\w./-]+)`/g);
     for (const [, path = ''] of named)
-      t.ok(existsSync(new URL(`../${path}`, import.meta.url)), `${page}: ${path}`);
+      if (!path.startsWith('bench/results/'))
+        t.ok(existsSync(new URL(`../${path}`, import.meta.url)), `${page}: ${path}`);
   }
 });
 

@@ -185,7 +185,7 @@ export class CallChecker {
   }
 }
 
-/** Where calls wait for a replica, none whose hold went with a failover was sent (README). */
+/** Where calls wait for a replica, none whose hold went with a failover was sent (docs/guarantees.md). */
 export function checkReplicated({ calls, losses }: Model, reached: ReadonlyMap<number, number>): string[] {
   const lost = new Set(losses.flatMap(({ isFailover, holds }) => (isFailover ? [...holds.keys()] : [])));
   return calls

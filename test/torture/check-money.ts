@@ -58,8 +58,8 @@ function checkSpends(
 }
 
 /**
- * Invariant 2. Adjustments are not held back by the balance (README). What an emptied Redis held for calls in flight, or
- * had in its journal, is lost, so that much may be overspent (README).
+ * Invariant 2. Adjustments are not held back by the balance (docs/guarantees.md). What an emptied Redis held for calls in flight, or
+ * had in its journal, is lost, so that much may be overspent (docs/guarantees.md).
  */
 export function checkOverspending({ accounts, ledger }: Snapshot, model: Model): string[] {
   const faults: string[] = [];

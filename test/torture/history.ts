@@ -14,7 +14,7 @@ import { startWorld, type World, type WorldPlan } from './world.ts';
 /** After a fault on a connection, for so long what a gateway had sent may have been for nothing. */
 export const AFTERMATH_MS = 3_000;
 
-/** A connection to PostgreSQL that has fallen silent is given up after 6 s (README). */
+/** A connection to PostgreSQL that has fallen silent is given up after 6 s (docs/guarantees.md). */
 export const BOOK_AFTERMATH_MS = 6_000 + AFTERMATH_MS;
 
 const EFFECTS = { kill: 'gateway killed', lose: 'replies lost', late: 'late' } as const;

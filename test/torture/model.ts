@@ -98,7 +98,7 @@ export interface Loss {
   /** Holds that were settled, and are there again. */
   readonly revived: ReadonlySet<string>;
   /**
-   * Only the last moments were lost, as with a failover: gateways that live make them good by the end of this (README).
+   * Only the last moments were lost, as with a failover: gateways that live make them good by the end of this (docs/guarantees.md).
    * Undefined: nobody does, Redis was emptied.
    */
   readonly trouble?: Trouble;
