@@ -135,6 +135,7 @@ class Elider {
   }
 
   #endLong(long: ElidedString, offset: number): void {
+    this.#measure.countElided();
     this.#long = undefined;
     const placeholder = Buffer.from(JSON.stringify(this.#elidedStrings.add(long)).slice(1, -1));
     this.#keep(placeholder, 0, placeholder.length);

@@ -38,6 +38,9 @@ for (const [sign, meaning] of [
 /** A comma parts two values, a colon follows a name; a list or object costs three times as much as a value. */
 const WEIGHTS = [0, 1, 1, 3, 0] as const;
 
+/** An elided string takes 0.9 KB of memory, and 45 MB can be cut into 87,000 of them: counted so, 57,000 are taken. */
+const ELIDED_PARTS = 6;
+
 /** Strings up to this length are told apart as names; each longer one counts as a new name. */
 const TOLD_APART_BYTES = 48;
 const LONG = -1;
@@ -72,6 +75,11 @@ export class JsonMeasure {
       );
     }
     if (this.#names > MAX_NAMES) throw tooLarge(`too many different names: at most ${MAX_NAMES} are taken`);
+  }
+
+  /** Counts a string that is elided, beyond the value that it is. */
+  countElided(): void {
+    this.#parts += ELIDED_PARTS;
   }
 
   /**
