@@ -6,7 +6,7 @@ import { type Bounds, type Meter, type StreamMeter, saysError, type Verdict } fr
 import { countOf, type MeteredBody } from './metered-body.ts';
 import { eventData, eventName, saysDone } from './sse/event.ts';
 import { sifted } from './sse/large-event.ts';
-import { isPricedByToken, responsesToUsage } from './usage.ts';
+import { addTokens, isPricedByToken, responsesToUsage } from './usage.ts';
 
 /** About the tokens that a template adds to a prompt. */
 const REQUEST_OVERHEAD = 64;
@@ -154,11 +154,6 @@ export class ImageStream implements StreamMeter {
   #add(tokens: Usage | undefined): void {
     if (!tokens) return;
     this.#reported++;
-    const before = this.#tokens ?? {};
-    this.#tokens = {
-      input: (before.input ?? 0) + (tokens.input ?? 0),
-      cachedInput: (before.cachedInput ?? 0) + (tokens.cachedInput ?? 0),
-      output: (before.output ?? 0) + (tokens.output ?? 0),
-    };
+    this.#tokens = addTokens({ input: 0, cachedInput: 0, output: 0, ...this.#tokens }, tokens);
   }
 }

@@ -218,3 +218,18 @@ test('streamed events are told apart, however the pieces of large ones are cut',
     t.match(stream.usage, { images: 2, input: 2, output: 4 }, `cut at ${cut - event.length}`);
   }
 });
+
+test('tokens that a streamed picture wrote to a cache are charged, as those of a whole answer', async (t) => {
+  const model = testCatalog('http://127.0.0.1').get('picture');
+  if (!model) throw new Error('the test catalog has no picture');
+  const stream = new ImageStream(model, 2);
+  const usage = {
+    input_tokens: 10,
+    input_tokens_details: { cache_write_tokens: 4, cached_tokens: 1 },
+    output_tokens: 7,
+  };
+  const event = `data: ${JSON.stringify({ type: 'image_generation.completed', b64_json: 'AA==', usage })}\n\n`;
+  stream.event(event);
+  stream.event(event);
+  t.match(stream.usage, { images: 2, input: 10, cachedInput: 2, cacheWrite: 8, output: 14 });
+});
