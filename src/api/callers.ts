@@ -36,7 +36,7 @@ export function beforeTheBody(gatekeeper: Gatekeeper): onRequestAsyncHookHandler
   };
 }
 
-/** Who reads the entries and sums of an account (specification section 2, "What a key sees"). */
+/** Scope of a read of entries and sums: a whole account, or one key of it (specification section 2, "What a key sees"). */
 export interface Reader {
   readonly accountId: number;
   /** The one key that is seen, without any balance; undefined: all of the account. */

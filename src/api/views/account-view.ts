@@ -6,7 +6,7 @@ import { timestamp } from '../../domain/period.ts';
 export interface AccountView {
   readonly id: number;
   readonly email: string;
-  /** What is left, to the call that was settled last. */
+  /** Balance after the call that was settled last. */
   readonly credits_balance: number;
   /** What calls in flight have reserved of the balance. */
   readonly credits_held: number;

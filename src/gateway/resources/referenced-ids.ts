@@ -20,7 +20,7 @@ type Place = string | undefined | typeof ROOT;
 /**
  * Every id by which a request names something that its provider stores, with the member in which it stands: any member
  * that is an id by its name, in a body of any endpoint, and the `id` of an object that does not come with what it names.
- * What is an id by its name and names nothing stored stands in not-references.ts, with the reason.
+ * Members that look like ids and name nothing stored are listed in not-references.ts, each with the reason.
  *
  * There is no recursion, because the client decides how deep its JSON is. The walk takes 0.5 µs for a chat of two turns
  * and 30 µs for an agent's 100 turns and 30 tools, a tenth of the time to parse them.

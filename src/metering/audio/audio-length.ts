@@ -10,7 +10,7 @@ export interface AudioLength {
   readonly how: 'measured' | 'bounded' | 'unmeasurable' | 'unknown';
 }
 
-/** What is counted in a container, and what it states of itself. */
+/** Length of a container by its frames, packets or samples, and the length that its headers state. */
 export interface Walked {
   /** Seconds of all that a decoder can find in it, or more. */
   readonly seconds: number;

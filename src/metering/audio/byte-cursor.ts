@@ -30,7 +30,7 @@ export class ByteCursor {
       : undefined;
   }
 
-  /** The same, loaded. */
+  /** Loads the next window of the audio, and resolves with `length` bytes from the cursor's place on. */
   async load(length: number): Promise<Buffer> {
     await setImmediate();
     this.#windowAt = this.at;

@@ -17,7 +17,7 @@ const SAMPLE_RATES = [44_100, 48_000, 32_000] as const;
 export interface Frame {
   readonly bytes: number;
   readonly seconds: number;
-  /** The same for all frames of one stream. */
+  /** Format and sampling rate as one number, which all frames of one stream share. */
   readonly kind: number;
   /** Set where the frame is longer than its format allows: it can hold others. */
   readonly isOversized?: boolean;

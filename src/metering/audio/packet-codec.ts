@@ -9,7 +9,7 @@ export interface PacketCodec {
   readonly isBound?: boolean;
 }
 
-/** Of a packet, as much as any codec here looks at. */
+/** Number of bytes at the start of a packet that a codec here looks at, at most. */
 export const PACKET_HEAD_BYTES = FLAC_HEAD_BYTES;
 
 const OPUS_HZ = 48_000;

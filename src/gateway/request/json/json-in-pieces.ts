@@ -26,7 +26,7 @@ export async function readJsonInPieces(
   return isHeavy ? await heavyStep(parse) : parse();
 }
 
-/** What is kept in memory of such a body while its call runs: the inspected fields that are no objects or lists. */
+/** A large body as it stays in memory while its call runs: only those inspected fields that are no objects or lists. */
 export function retainScalars(body: JsonBody): JsonBody {
   const scalars = Object.entries(body.value).filter(
     ([name, value]) => INSPECTED_FIELDS.has(name) && typeof value !== 'object',
