@@ -1,7 +1,12 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { ThreadEnded, WorkerClient } from '../threads/worker-client.ts';
 import { BookUnavailable } from './book.ts';
-import type { SqliteFailure, SqliteFiles, SqliteReply, SqliteRequest } from './sqlite-worker.ts';
+import type {
+  SqliteFailure,
+  SqliteFiles,
+  SqliteReply,
+  SqliteRequest,
+  SqliteStatement,
+} from './sqlite-worker.ts';
 
 /** A statement that SQLite refused, with its extended result code. */
 export class SqliteError extends Error {
@@ -22,89 +27,57 @@ export interface SqliteRows {
   readonly changes: bigint;
 }
 
-/** The id of the worker's first reply, which says whether the files are open. */
-const OPENING = 0;
-
-interface PendingReply {
-  resolve(rows: SqliteRows): void;
-  reject(error: Error): void;
-}
-
 /**
- * The gateway's side of the worker thread that has SQLite. States: opening (until reply 0) → open → closed. It keeps the
- * process alive only while a reply is outstanding.
+ * The gateway's side of the worker thread that has SQLite. States: opening → open → closed; a thread that ends by itself
+ * makes the book unavailable for good.
  */
 export class SqliteThread {
-  readonly #worker: Worker;
-  readonly #pending = new Map<number, PendingReply>();
-  #lastId = OPENING;
+  readonly #client = new WorkerClient<SqliteRequest, SqliteReply>('sqlite-worker', import.meta.url);
   #closed = false;
 
-  private constructor(files: SqliteFiles) {
-    // The same folder holds the worker as .ts in the sources and as .js in the build.
-    const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
-    this.#worker = new Worker(new URL(`./sqlite-worker${extension}`, import.meta.url), { workerData: files });
-    this.#worker.on('message', (reply: SqliteReply) => this.#settle(reply));
-    this.#worker.on('error', (cause) => this.#fail(cause));
-    this.#worker.on('exit', () => this.#fail());
-  }
+  private constructor() {}
 
   /** Resolves when the worker has opened the files. Rejects with LockFailed or SqliteError. */
   static async open(files: SqliteFiles): Promise<SqliteThread> {
-    const thread = new SqliteThread(files);
-    await new Promise<SqliteRows>((resolve, reject) => thread.#pending.set(OPENING, { resolve, reject }));
-    return thread;
+    const thread = new SqliteThread();
+    const reply = await thread.#ask({ files });
+    if (!('failure' in reply)) return thread;
+    await thread.#client.close();
+    throw openingError(reply.failure);
   }
 
   /** Runs a statement. Rejects with SqliteError, or BookUnavailable where the files cannot be used now. */
   query(sql: string, parameters: readonly unknown[]): Promise<SqliteRows> {
-    return this.#ask((id) => ({ id, sql, parameters }));
+    return this.#run({ sql, parameters });
   }
 
   /** Runs a statement once with each row of a JSON array of rows. Rejects like `query`. */
   runEach(sql: string, rows: string): Promise<SqliteRows> {
-    return this.#ask((id) => ({ id, sql, rows }));
+    return this.#run({ sql, rows });
   }
 
-  #ask(requestOf: (id: number) => SqliteRequest): Promise<SqliteRows> {
-    if (this.#closed) return Promise.reject(new BookUnavailable('The book is closed.'));
-    const id = ++this.#lastId;
-    return new Promise((resolve, reject) => {
-      if (this.#pending.size === 0) this.#worker.ref();
-      this.#pending.set(id, { resolve, reject });
-      this.#post(requestOf(id));
-    });
-  }
-
+  /** Resolves when the statements that were sent before are done, and the files are closed. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#worker.ref();
-    const exited = once(this.#worker, 'exit');
-    this.#post({ id: ++this.#lastId, close: true });
-    await exited;
+    // A thread that has ended has no file open.
+    await this.#client.ask({ close: true }).catch(() => {});
+    await this.#client.close();
   }
 
-  #post(request: SqliteRequest): void {
-    this.#worker.postMessage(request);
+  async #run(statement: SqliteStatement): Promise<SqliteRows> {
+    if (this.#closed) throw new BookUnavailable('The book is closed.');
+    const reply = await this.#ask(statement);
+    if ('failure' in reply) throw queryError(reply.failure);
+    return { rows: reply.rows, changes: BigInt(reply.changes) };
   }
 
-  #settle(reply: SqliteReply): void {
-    const waiting = this.#pending.get(reply.id);
-    this.#pending.delete(reply.id);
-    if (this.#pending.size === 0 && !this.#closed) this.#worker.unref();
-    if (!('failure' in reply)) waiting?.resolve({ rows: reply.rows, changes: BigInt(reply.changes) });
-    else waiting?.reject(reply.id === OPENING ? openingError(reply.failure) : queryError(reply.failure));
-  }
-
-  #fail(cause?: unknown): void {
-    this.#closed = true;
-    for (const { reject } of this.#pending.values()) {
-      reject(
-        new BookUnavailable('The thread that owns the book has ended. Start the gateway again.', { cause }),
-      );
-    }
-    this.#pending.clear();
+  #ask(request: SqliteRequest): Promise<SqliteReply> {
+    return this.#client.ask(request).catch((error: unknown) => {
+      if (!(error instanceof ThreadEnded)) throw error;
+      const message = 'The thread that owns the book has ended. Start the gateway again.';
+      throw new BookUnavailable(message, { cause: error.cause });
+    });
   }
 }
 

@@ -1,9 +1,9 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { answerQuestions } from '../threads/worker-client.ts';
 
 /**
  * The thread that owns the SQLite files. A commit waits for the disk (fsync), and in this thread the wait stops no request.
- * It answers its messages in order: first, unasked, whether the files could be opened (id 0), then one reply a request.
+ * It is asked to open the files, then to run statements, and last to close.
  */
 export interface SqliteFiles {
   readonly book: string;
@@ -11,15 +11,14 @@ export interface SqliteFiles {
   readonly lock: string | null;
 }
 
-export type SqliteRequest =
-  | { readonly id: number; readonly sql: string; readonly parameters: readonly unknown[] }
+export type SqliteStatement =
+  | { readonly sql: string; readonly parameters: readonly unknown[] }
   /** `rows`: a JSON array of rows; the statement is run once with each. */
-  | { readonly id: number; readonly sql: string; readonly rows: string }
-  | { readonly id: number; readonly close: true };
+  | { readonly sql: string; readonly rows: string };
 
-export type SqliteReply =
-  | ({ readonly id: number } & SqliteResult)
-  | { readonly id: number; readonly failure: SqliteFailure };
+export type SqliteRequest = { readonly files: SqliteFiles } | SqliteStatement | { readonly close: true };
+
+export type SqliteReply = SqliteResult | { readonly failure: SqliteFailure };
 
 export interface SqliteResult {
   readonly rows: readonly unknown[];
@@ -100,7 +99,7 @@ let isBegun = false;
 function guarded(db: DatabaseSync, sql: string, work: () => SqliteResult): SqliteResult {
   const isLost = isBegun && !db.isTransaction;
   if (sql === 'rollback') isBegun = false;
-  if (sql === 'rollback' && !db.isTransaction) return { rows: [], changes: 0 };
+  if (sql === 'rollback' && !db.isTransaction) return DONE;
   if (isLost) {
     throw Object.assign(new Error('the transaction was rolled back'), { errcode: SQLITE_ABORT_ROLLBACK });
   }
@@ -129,49 +128,49 @@ interface Opened {
   readonly lock: DatabaseSync | null;
 }
 
-function open(files: SqliteFiles): Opened | SqliteFailure {
+/** The files; undefined until they are open, and once they are closed. */
+let opened: Opened | undefined;
+
+const DONE: SqliteResult = { rows: [], changes: 0 };
+
+function open(files: SqliteFiles): SqliteReply {
   let lock: DatabaseSync | null = null;
   try {
     if (files.lock !== null) lock = takeLock(files.lock);
   } catch (error) {
-    return failure(error, true);
+    return { failure: failure(error, true) };
   }
   try {
-    return { db: openBook(files.book, files.lock === null), lock };
+    opened = { db: openBook(files.book, files.lock === null), lock };
+    return DONE;
   } catch (error) {
     lock?.close();
-    return failure(error);
+    return { failure: failure(error) };
   }
 }
 
-function answer({ db, lock }: Opened, port: MessagePort, request: SqliteRequest): void {
-  if ('close' in request) {
-    db.close();
-    lock?.close();
-    port.close();
-    return;
-  }
-  let reply: SqliteReply;
+function close(): SqliteReply {
+  opened?.db.close();
+  opened?.lock?.close();
+  opened = undefined;
+  return DONE;
+}
+
+function execute(statement: SqliteStatement): SqliteReply {
+  const { sql } = statement;
   try {
-    const { id, sql } = request;
-    const result = guarded(db, sql, () =>
-      'rows' in request ? runEach(db, sql, request.rows) : run(db, sql, request.parameters),
+    if (!opened) throw new Error('the files are not open');
+    const { db } = opened;
+    return guarded(db, sql, () =>
+      'rows' in statement ? runEach(db, sql, statement.rows) : run(db, sql, statement.parameters),
     );
-    reply = { id, ...result };
   } catch (error) {
-    reply = { id: request.id, failure: failure(error) };
+    return { failure: failure(error) };
   }
-  port.postMessage(reply);
 }
 
-function serve(port: MessagePort, files: SqliteFiles): void {
-  const opened = open(files);
-  if ('message' in opened) {
-    port.postMessage({ id: 0, failure: opened } satisfies SqliteReply);
-    return;
-  }
-  port.on('message', (request: SqliteRequest) => answer(opened, port, request));
-  port.postMessage({ id: 0, rows: [], changes: 0 } satisfies SqliteReply);
-}
-
-if (parentPort) serve(parentPort, workerData as SqliteFiles);
+answerQuestions((request: SqliteRequest): SqliteReply => {
+  if ('files' in request) return open(request.files);
+  if ('close' in request) return close();
+  return execute(request);
+});

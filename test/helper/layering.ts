@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 /** Imports go one way: a tier may import from those above it in this list, and a folder from itself. */
 const TIERS: readonly (readonly string[])[] = [
   ['domain'],
-  ['log'],
+  ['log', 'threads'],
   ['config'],
   ['book', 'redis-server', 'metering'],
   ['ledger', 'alerts'],

@@ -1,5 +1,5 @@
-import { Worker } from 'node:worker_threads';
 import type { Log } from '../../log/log.ts';
+import { type ThreadEnded, WorkerClient } from '../../threads/worker-client.ts';
 import { sampleText, tokensByBytes } from './token-sample.ts';
 import type { TokenAnswer, TokenQuestion } from './token-worker.ts';
 
@@ -15,14 +15,6 @@ const MIN_SAMPLE_UNITS = 1 << 14;
 /** Pause before a thread that ended is replaced, since what ended it may do so again. */
 const RESTART_PAUSE_MS = 1_000;
 
-interface Pending {
-  readonly resolve: (tokens: number) => void;
-  readonly units: number;
-  readonly scale: number;
-  /** The answer if the thread gives none. */
-  readonly byBytes: number;
-}
-
 /**
  * Tokens (o200k_base) of texts whose usage no upstream reported: specification section 5, "Missing". The ranks are
  * loaded in a thread of its own, only once a count is asked for: 140 ms and 80 MB that most gateways never pay.
@@ -33,10 +25,8 @@ interface Pending {
  */
 export class TokenCounter {
   readonly #log: Log;
-  readonly #pending = new Map<number, Pending>();
   #waitingUnits = 0;
-  #lastId = 0;
-  #worker: Worker | undefined;
+  #thread: WorkerClient<TokenQuestion, TokenAnswer> | undefined;
   #startNotBefore = 0;
   /** True after a failure was logged, until a count succeeds again. */
   #hasToldFailure = false;
@@ -55,58 +45,37 @@ export class TokenCounter {
     const room = Math.max(MIN_SAMPLE_UNITS, MAX_WAITING_UNITS - this.#waitingUnits);
     const sample = sampleText(text, Math.min(MAX_COUNTED_UNITS, room));
     const byBytes = tokensByBytes(sample);
-    const worker = this.#startedWorker();
-    if (!worker) return byBytes;
+    const thread = this.#startedThread();
+    if (!thread) return byBytes;
     const { slices, scale } = sample;
-    const { promise, resolve } = Promise.withResolvers<number>();
     const units = slices.reduce((sum, slice) => sum + slice.length, 0);
-    const id = ++this.#lastId;
-    this.#pending.set(id, { resolve, units, scale, byBytes });
     this.#waitingUnits += units;
-    // An idle thread keeps no process alive, one with a question does.
-    worker.ref();
-    worker.postMessage({ id, slices } satisfies TokenQuestion);
-    return await promise;
+    const tokens = await thread.ask(slices).catch(() => undefined);
+    this.#waitingUnits -= units;
+    if (tokens === null) this.#tellFailure({});
+    if (typeof tokens !== 'number') return byBytes;
+    this.#hasToldFailure = false;
+    return Math.round(tokens * scale);
   }
 
   /** Ends the thread; counts under way and later ones are made from bytes. */
   async close(): Promise<void> {
     this.#closed = true;
-    const worker = this.#worker;
-    this.#abandon();
-    await worker?.terminate();
+    await this.#thread?.close();
   }
 
-  #startedWorker(): Worker | undefined {
-    if (this.#closed || this.#worker || performance.now() < this.#startNotBefore) return this.#worker;
-    const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
-    const worker = new Worker(new URL(`./token-worker${extension}`, import.meta.url), { execArgv: [] });
-    worker.on('message', (answer: TokenAnswer) => this.#answered(worker, answer));
-    let failure: unknown;
-    worker.on('error', (error) => {
-      failure = error;
-    });
-    // 'exit' follows 'error', and comes alone where the thread was ended from outside.
-    worker.on('exit', (code) => {
-      if (worker !== this.#worker) return;
-      this.#tellFailure({ err: failure, code });
-      this.#startNotBefore = performance.now() + RESTART_PAUSE_MS;
-      this.#abandon();
-    });
-    worker.unref();
-    this.#worker = worker;
-    return worker;
+  #startedThread(): WorkerClient<TokenQuestion, TokenAnswer> | undefined {
+    if (this.#closed) return undefined;
+    if (!this.#thread && performance.now() >= this.#startNotBefore) {
+      this.#thread = new WorkerClient('token-worker', import.meta.url, (ended) => this.#threadEnded(ended));
+    }
+    return this.#thread;
   }
 
-  #answered(worker: Worker, [id, tokens]: TokenAnswer): void {
-    const pending = this.#pending.get(id);
-    if (worker !== this.#worker || !pending) return;
-    this.#pending.delete(id);
-    this.#waitingUnits -= pending.units;
-    if (this.#pending.size === 0) worker.unref();
-    if (tokens === null) this.#tellFailure({});
-    else this.#hasToldFailure = false;
-    pending.resolve(tokens === null ? pending.byBytes : Math.round(tokens * pending.scale));
+  #threadEnded({ cause, code }: ThreadEnded): void {
+    this.#tellFailure({ err: cause, code });
+    this.#startNotBefore = performance.now() + RESTART_PAUSE_MS;
+    this.#thread = undefined;
   }
 
   #tellFailure(details: object): void {
@@ -116,12 +85,5 @@ export class TokenCounter {
       details,
       'tokens cannot be counted; they are taken as a quarter of the bytes until they can',
     );
-  }
-
-  #abandon(): void {
-    this.#worker = undefined;
-    for (const { resolve, byBytes } of this.#pending.values()) resolve(byBytes);
-    this.#pending.clear();
-    this.#waitingUnits = 0;
   }
 }

@@ -1,13 +1,10 @@
-import { parentPort } from 'node:worker_threads';
 import { clearMergeCache, countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { answerQuestions } from '../../threads/worker-client.ts';
 
-/** The thread behind TokenCounter: loads the ranks of o200k_base, then answers each question with `[id, tokens]`. */
-export interface TokenQuestion {
-  readonly id: number;
-  readonly slices: readonly string[];
-}
-/** `tokens` is null where the tokenizer failed. */
-export type TokenAnswer = readonly [id: number, tokens: number | null];
+/** The thread behind TokenCounter loads the ranks of o200k_base, then counts: a question is the slices of a text. */
+export type TokenQuestion = readonly string[];
+/** Tokens of all slices together; null where the tokenizer failed. */
+export type TokenAnswer = number | null;
 
 /**
  * Merging byte pairs costs the square of a piece's length, and a run of one kind of character is one piece: 100,000
@@ -41,14 +38,14 @@ function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
-parentPort?.on('message', ({ id, slices }: TokenQuestion) => {
-  let tokens: number | null = null;
+answerQuestions((slices: TokenQuestion): TokenAnswer => {
   try {
-    tokens = slices.reduce((sum, slice) => sum + countText(slice), 0);
+    return slices.reduce((sum, slice) => sum + countText(slice), 0);
   } catch {
     // Not passed on: the tokenizer's messages quote the text, and this one would end in the log.
+    return null;
+  } finally {
+    // The cache holds pieces of the texts, and each piece its whole text.
+    clearMergeCache();
   }
-  // The cache holds pieces of the texts, and each piece its whole text.
-  clearMergeCache();
-  parentPort?.postMessage([id, tokens] satisfies TokenAnswer);
 });

@@ -1,0 +1,98 @@
+import { parentPort, Worker } from 'node:worker_threads';
+
+/** Rejection of a question to a thread that has ended; `cause` is the error that ended it, where one did. */
+export class ThreadEnded extends Error {
+  override readonly name = 'ThreadEnded';
+  /** Exit code of the thread; undefined where it was closed. */
+  readonly code: number | undefined;
+
+  constructor(code?: number, cause?: unknown) {
+    super('The thread has ended.', { cause });
+    this.code = code;
+  }
+}
+
+type Numbered<Content> = readonly [id: number, content: Content];
+
+interface PendingAnswer<Answer> {
+  resolve(answer: Answer): void;
+  reject(error: ThreadEnded): void;
+}
+
+/**
+ * A worker thread of this program, as seen by the thread that started it: each question gets one answer. Both are copied
+ * from thread to thread, so that they hold data only. States: running → ended, by `close`, by what the worker threw, or
+ * from outside. The thread keeps the process alive only while an answer is outstanding.
+ */
+export class WorkerClient<Question, Answer> {
+  readonly #worker: Worker;
+  readonly #pending = new Map<number, PendingAnswer<Answer>>();
+  #lastId = 0;
+  #ended: ThreadEnded | undefined;
+
+  /**
+   * Starts the worker `name`, a file beside the one whose `import.meta.url` is `from`: .ts in the sources, .js in the build.
+   * `onEnd` is called once if the thread ends without having been closed, before what is outstanding is rejected.
+   */
+  constructor(name: string, from: string, onEnd: (ended: ThreadEnded) => void = () => {}) {
+    const extension = from.endsWith('.ts') ? '.ts' : '.js';
+    // Without the flags of this process, some of which (`--input-type`, say) no thread can be started with.
+    this.#worker = new Worker(new URL(`./${name}${extension}`, from), { execArgv: [] });
+    this.#worker.on('message', (answer: Numbered<Answer>) => this.#settle(answer));
+    let cause: unknown;
+    this.#worker.on('error', (error) => {
+      cause = error;
+    });
+    // 'exit' follows 'error', and comes alone where the thread was ended from outside.
+    this.#worker.on('exit', (code) => {
+      if (this.#ended) return;
+      const ended = new ThreadEnded(code, cause);
+      onEnd(ended);
+      this.#end(ended);
+    });
+    this.#worker.unref();
+  }
+
+  /** Resolves with the worker's answer. Rejects with ThreadEnded where there will be none. */
+  ask(question: Question): Promise<Answer> {
+    if (this.#ended) return Promise.reject(this.#ended);
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      this.#worker.postMessage([id, question] satisfies Numbered<Question>);
+      if (this.#pending.size === 0) this.#worker.ref();
+      this.#pending.set(id, { resolve, reject });
+    });
+  }
+
+  /** Ends the thread, whatever it is doing. What is outstanding is rejected at once. */
+  async close(): Promise<void> {
+    this.#end(new ThreadEnded());
+    await this.#worker.terminate();
+  }
+
+  #settle([id, answer]: Numbered<Answer>): void {
+    const pending = this.#pending.get(id);
+    // An answer that was on its way when `close` rejected its question.
+    if (!pending) return;
+    this.#pending.delete(id);
+    if (this.#pending.size === 0) this.#worker.unref();
+    pending.resolve(answer);
+  }
+
+  #end(ended: ThreadEnded): void {
+    this.#ended = ended;
+    for (const { reject } of this.#pending.values()) reject(ended);
+    this.#pending.clear();
+  }
+}
+
+/**
+ * Run in the worker: answers the questions of its WorkerClient with what `answer` returns for them, one after the other in
+ * the order in which they were asked. An error that `answer` throws ends the thread.
+ */
+export function answerQuestions<Question, Answer>(answer: (question: Question) => Answer): void {
+  const port = parentPort;
+  port?.on('message', ([id, question]: Numbered<Question>) => {
+    port.postMessage([id, answer(question)] satisfies Numbered<Answer>);
+  });
+}

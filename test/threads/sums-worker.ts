@@ -1,0 +1,8 @@
+import { answerQuestions } from '../../src/threads/worker-client.ts';
+
+/** A worker for worker-client.test.ts: adds numbers up; none at all is an error, and `Infinity` never comes to an end. */
+answerQuestions((numbers: readonly number[]): number => {
+  if (numbers.length === 0) throw new Error('nothing to add');
+  while (numbers.includes(Infinity));
+  return numbers.reduce((sum, number) => sum + number, 0);
+});
