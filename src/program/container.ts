@@ -52,13 +52,24 @@ function token<T>(name: string): InjectionToken<T> {
   return Symbol(name);
 }
 
-export const ALERT_WORKER = token<AlertWorker>('AlertWorker');
-export const COUNTRIES = token<CountryLookup>('CountryLookup');
-export const TRANSPORT = token<UpstreamTransport>('UpstreamTransport');
-export const TOKEN_COUNTER = token<TokenCounter>('TokenCounter');
+/** The root: what `serve` checks, starts and closes. Every other part is one of these, or within one. */
+export interface Gateway {
+  readonly app: AppParts;
+  readonly alerts: AlertWorker;
+  readonly countries: CountryLookup;
+  readonly spools: SpoolFolder;
+  readonly transport: UpstreamTransport;
+  readonly tokens: TokenCounter;
+}
+
+const GATEWAY = token<Gateway>('Gateway');
+const APP_PARTS = token<AppParts>('AppParts');
+const ALERT_WORKER = token<AlertWorker>('AlertWorker');
+const COUNTRIES = token<CountryLookup>('CountryLookup');
+const TRANSPORT = token<UpstreamTransport>('UpstreamTransport');
+const TOKEN_COUNTER = token<TokenCounter>('TokenCounter');
 const METRICS = token<Registry>('Registry');
-export const SPOOLS = token<SpoolFolder>('SpoolFolder');
-export const APP_PARTS = token<AppParts>('AppParts');
+const SPOOLS = token<SpoolFolder>('SpoolFolder');
 const CALL_METRICS = token<PrometheusCallMetrics>('PrometheusCallMetrics');
 const GATEKEEPER = token<Gatekeeper>('Gatekeeper');
 const RESOURCE_OWNERSHIP = token<ResourceOwnership>('ResourceOwnership');
@@ -66,15 +77,32 @@ const PIPELINE = token<PipelineParts>('PipelineParts');
 
 type Once = <T>(name: InjectionToken<T>, make: (c: DependencyContainer) => T) => void;
 
-/** Composes every part of the gateway from the opened resources, each once. The only file that imports tsyringe. */
-export function compose(opened: Opened): DependencyContainer {
+/**
+ * Composes every part of the gateway from the opened resources, each once. Nothing has started yet. The only file that
+ * imports tsyringe.
+ */
+export function compose(opened: Opened): Gateway {
   const container = root.createChildContainer();
   const once: Once = (name, make) => {
     container.register(name, { useFactory: instanceCachingFactory(make) });
   };
+  registerParts(once, opened);
+  registerCalls(once, opened);
+  once(GATEWAY, (c) => ({
+    app: c.resolve(APP_PARTS),
+    alerts: c.resolve(ALERT_WORKER),
+    countries: c.resolve(COUNTRIES),
+    spools: c.resolve(SPOOLS),
+    transport: c.resolve(TRANSPORT),
+    tokens: c.resolve(TOKEN_COUNTER),
+  }));
+  return container.resolve(GATEWAY);
+}
+
+/** The parts beside the path of a call, and what the routes are made of. */
+function registerParts(once: Once, opened: Opened): void {
   const { config, logger, book } = opened;
   const { ledger } = opened.ledger;
-
   once(SPOOLS, () => new SpoolFolder(join(config.dataDir, 'uploads')));
   once(METRICS, (c) => {
     const registry = new Registry();
@@ -85,18 +113,16 @@ export function compose(opened: Opened): DependencyContainer {
   once(COUNTRIES, () => new CountryLookup({ log: logger, linkFolder: join(config.dataDir, 'countries') }));
   once(TOKEN_COUNTER, () => new TokenCounter({ log: logger }));
   once(TRANSPORT, () => new UpstreamTransport(config.limits));
-  once(
-    ALERT_WORKER,
-    (c) =>
-      new AlertWorker({
-        book,
-        log: logger,
-        concurrency: ALERT_CONCURRENCY,
-        ...config.alerts,
-        onOutcome: (status) => c.resolve(CALL_METRICS).alertDelivered(status),
-      }),
-  );
-  registerCalls(once, opened);
+  once(ALERT_WORKER, (c) => {
+    const metrics = c.resolve(CALL_METRICS);
+    return new AlertWorker({
+      book,
+      log: logger,
+      concurrency: ALERT_CONCURRENCY,
+      ...config.alerts,
+      onOutcome: (status) => metrics.alertDelivered(status),
+    });
+  });
   once(APP_PARTS, (c) => {
     const gatekeeper = c.resolve(GATEKEEPER);
     return {
@@ -111,9 +137,8 @@ export function compose(opened: Opened): DependencyContainer {
       countries: c.resolve(COUNTRIES),
       metrics: summedMetrics(c.resolve(METRICS)),
       readiness: () => readinessOf(opened),
-    } satisfies AppParts;
+    };
   });
-  return container;
 }
 
 /** The parts on the path of a call. */
@@ -134,22 +159,25 @@ function registerCalls(once: Once, opened: Opened): void {
     RESOURCE_OWNERSHIP,
     () => new ResourceOwnership({ book, log: logger, ledger, contextTokens: config.limits.contextTokens }),
   );
-  once(PIPELINE, (c) => ({
-    gatekeeper: c.resolve(GATEKEEPER),
-    ledger,
-    catalog: opened.catalog,
-    transport: c.resolve(TRANSPORT),
-    ownership: c.resolve(RESOURCE_OWNERSHIP),
-    refunds: opened.ledger.refunds,
-    response: {
+  once(PIPELINE, (c) => {
+    const tokens = c.resolve(TOKEN_COUNTER);
+    return {
+      gatekeeper: c.resolve(GATEKEEPER),
       ledger,
-      countTokens: (text: string) => c.resolve(TOKEN_COUNTER).count(text),
-      requestTimeoutMs: config.limits.requestTimeoutMs,
-      metrics: c.resolve(CALL_METRICS),
-      tracing: opened.tracing,
-    },
-    bounds: config.limits,
-    bodyLimitBytes: config.server.bodyLimitBytes,
-    spools: c.resolve(SPOOLS),
-  }));
+      catalog: opened.catalog,
+      transport: c.resolve(TRANSPORT),
+      ownership: c.resolve(RESOURCE_OWNERSHIP),
+      refunds: opened.ledger.refunds,
+      response: {
+        ledger,
+        countTokens: (text: string) => tokens.count(text),
+        requestTimeoutMs: config.limits.requestTimeoutMs,
+        metrics: c.resolve(CALL_METRICS),
+        tracing: opened.tracing,
+      },
+      bounds: config.limits,
+      bodyLimitBytes: config.server.bodyLimitBytes,
+      spools: c.resolve(SPOOLS),
+    };
+  });
 }

@@ -11,15 +11,7 @@ import type { SpoolFolder } from '../gateway/request/spool/spool.ts';
 import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
 import { BookOlderThanRedis } from '../ledger/recovery/restored-book.ts';
 import { buildApp } from './app.ts';
-import {
-  ALERT_WORKER,
-  APP_PARTS,
-  COUNTRIES,
-  compose,
-  SPOOLS,
-  TOKEN_COUNTER,
-  TRANSPORT,
-} from './container.ts';
+import { compose } from './container.ts';
 import { startPrivateRedisFor } from './private-redis.ts';
 import { Stopping } from './stopping.ts';
 
@@ -109,7 +101,7 @@ async function open(
   const { ledger, redisFaults } = await openLedgerOf(closers, config, book, logger, () => alerts?.notify());
 
   const stopping = new Stopping();
-  const container = compose({
+  const gateway = compose({
     config,
     catalog: () => catalog,
     logger,
@@ -119,17 +111,17 @@ async function open(
     isDraining: () => stopping.isDraining,
     tracing,
   });
-  closers.add(() => container.resolve(TOKEN_COUNTER).close());
-  closers.add(() => container.resolve(TRANSPORT).close());
-  await checkFolder(container.resolve(SPOOLS), config.dataDir);
-  alerts = container.resolve(ALERT_WORKER);
+  closers.add(() => gateway.tokens.close());
+  closers.add(() => gateway.transport.close());
+  await checkFolder(gateway.spools, config.dataDir);
+  alerts = gateway.alerts;
   alerts.start();
   book.anyBlockedCountries().then(
-    (any) => any && container.resolve(COUNTRIES).warmUp(),
+    (any) => any && gateway.countries.warmUp(),
     () => {},
   );
 
-  const app = await buildApp(container.resolve(APP_PARTS));
+  const app = await buildApp(gateway.app);
   stopping.watch(app);
   closers.add(() => stopping.stop(app, config.server.drainDelayMs));
   await app.ready();
