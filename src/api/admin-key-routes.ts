@@ -1,22 +1,14 @@
 import type { FastifyInstance, FastifySchema } from 'fastify';
-import { parseKeyPatch, parseNewKey } from '../domain/key-settings.ts';
+import { parseNewKey } from '../domain/key-settings.ts';
 import { type AdminDeps, accountOf } from './admin-account.ts';
 import { AccountKeyPath, AccountPath } from './admin-schema.ts';
 import { BY_OPERATOR } from './docs/operation.ts';
 import { BODY_REFUSALS, OPERATOR_REFUSALS } from './docs/refusals.ts';
-import { CREATED_KEY_EXAMPLE, KEY_EXAMPLE, KEY_PATCH_EXAMPLES, NEW_KEY_EXAMPLES } from './key-examples.ts';
-import { keyViews, sendKeys } from './key-list.ts';
-import {
-  CreatedKey,
-  DeletedKey,
-  Key,
-  KeyChangeHeaders,
-  KeyList,
-  KeyListQuery,
-  KeyPatch,
-  NewKeyBody,
-} from './key-schema.ts';
-import { changeKey, createKey, ifMatch, keyIdOf, managesAfterPatch, managesOnCreation } from './keys.ts';
+import { keyChangeRoutes } from './key-change-routes.ts';
+import { CREATED_KEY_EXAMPLE, KEY_EXAMPLE, NEW_KEY_EXAMPLES } from './key-examples.ts';
+import { sendKeys } from './key-list.ts';
+import { CreatedKey, KeyList, KeyListQuery, NewKeyBody } from './key-schema.ts';
+import { createKey, managesOnCreation } from './keys.ts';
 import { mayWarn, warnOfModels } from './model-warning.ts';
 
 const docs = { tags: ['Operator'], security: BY_OPERATOR };
@@ -29,8 +21,23 @@ const PATH = '/api/admin/accounts/:account_id/keys/';
 export function adminKeyRoutes(app: FastifyInstance, deps: AdminDeps): void {
   listRoute(app, deps);
   createRoute(app, deps);
-  updateRoute(app, deps);
-  deleteRoute(app, deps);
+  keyChangeRoutes(app, deps, {
+    path: `${PATH}:key_id/`,
+    changerOf: async (request) => ({ accountId: (await accountOf(deps.book, request)).id }),
+    docs: { ...docs, params: AccountKeyPath },
+    refusals: [...OPERATOR_REFUSALS, 'account_not_found'],
+    update: {
+      operationId: 'updateKeyOfAccount',
+      summary: 'Update a key of an account',
+      description:
+        'Changes the fields that are sent and no others, as the owner can; in force at every gateway once it is answered.',
+    },
+    remove: {
+      operationId: 'deleteKeyOfAccount',
+      summary: 'Delete a key of an account',
+      description: 'Marks the key inactive: it is refused at every gateway once this is answered.',
+    },
+  });
 }
 
 function listRoute(app: FastifyInstance, deps: AdminDeps): void {
@@ -78,69 +85,5 @@ function createRoute(app: FastifyInstance, deps: AdminDeps): void {
     });
     warnOfModels(reply, deps.catalog(), settings);
     return reply.code(201).send(created);
-  });
-}
-
-function updateRoute(app: FastifyInstance, deps: AdminDeps): void {
-  const schema: FastifySchema = {
-    ...docs,
-    operationId: 'updateKeyOfAccount',
-    summary: 'Update a key of an account',
-    description:
-      'Changes the fields that are sent and no others, as the owner can; in force at every gateway once it is answered.',
-    params: AccountKeyPath,
-    headers: KeyChangeHeaders,
-    body: KeyPatch,
-    response: { 200: mayWarn(Key) },
-    'x-docs': {
-      refusals: [
-        ...OPERATOR_REFUSALS,
-        'account_not_found',
-        'key_not_found',
-        'version_conflict',
-        ...BODY_REFUSALS,
-      ],
-      requests: KEY_PATCH_EXAMPLES,
-      answer: KEY_EXAMPLE,
-    },
-  };
-  app.patch(`${PATH}:key_id/`, { schema }, async (request, reply) => {
-    const { id: accountId } = await accountOf(deps.book, request);
-    const change = parseKeyPatch(request.body);
-    const key = await changeKey(deps, {
-      accountId,
-      keyId: keyIdOf(request),
-      settings: { ...change, ...managesAfterPatch(change, { isOwn: false }) },
-      ifVersion: ifMatch(request),
-    });
-    const [view] = await keyViews(deps.ledger, accountId, [key]);
-    warnOfModels(reply, deps.catalog(), change);
-    return view;
-  });
-}
-
-function deleteRoute(app: FastifyInstance, deps: AdminDeps): void {
-  const schema: FastifySchema = {
-    ...docs,
-    operationId: 'deleteKeyOfAccount',
-    summary: 'Delete a key of an account',
-    description: 'Marks the key inactive: it is refused at every gateway once this is answered.',
-    params: AccountKeyPath,
-    headers: KeyChangeHeaders,
-    response: { 200: DeletedKey },
-    'x-docs': {
-      refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'key_not_found', 'version_conflict'],
-      answer: { deleted: true },
-    },
-  };
-  app.delete(`${PATH}:key_id/`, { schema }, async (request) => {
-    const { id } = await accountOf(deps.book, request);
-    await changeKey(deps, {
-      accountId: id,
-      keyId: keyIdOf(request),
-      settings: { isActive: false },
-      ifVersion: ifMatch(request),
-    });
-    return { deleted: true };
   });
 }

@@ -1,48 +1,21 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify';
-import type { Catalog } from '../domain/catalog.ts';
 import { creditsNumber, micro } from '../domain/credits.ts';
-import { parseKeyPatch, parseNewKey } from '../domain/key-settings.ts';
+import { parseNewKey } from '../domain/key-settings.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import { beforeTheBody, callingKey, managingCaller } from './callers.ts';
 import { BY_KEY } from './docs/operation.ts';
 import { BODY_REFUSALS, MANAGING_REFUSALS, OWNER_REFUSALS } from './docs/refusals.ts';
 import { speakJson } from './json-routes.ts';
-import {
-  CREATED_KEY_EXAMPLE,
-  KEY_EXAMPLE,
-  KEY_PATCH_EXAMPLES,
-  NEW_KEY_EXAMPLES,
-  OWN_KEY_EXAMPLE,
-} from './key-examples.ts';
-import { keyViews, sendKeys } from './key-list.ts';
-import {
-  CreatedKey,
-  DeletedKey,
-  Key,
-  KeyChangeHeaders,
-  KeyList,
-  KeyListQuery,
-  KeyPatch,
-  KeyPath,
-  NewKeyBody,
-  OwnKey,
-} from './key-schema.ts';
-import {
-  changeKey,
-  createKey,
-  ifMatch,
-  type KeyCommandDeps,
-  keyIdOf,
-  keyNotFound,
-  managesAfterPatch,
-  managesOnCreation,
-} from './keys.ts';
+import { type KeyChangeDeps, keyChangeRoutes } from './key-change-routes.ts';
+import { CREATED_KEY_EXAMPLE, KEY_EXAMPLE, NEW_KEY_EXAMPLES, OWN_KEY_EXAMPLE } from './key-examples.ts';
+import { sendKeys } from './key-list.ts';
+import { CreatedKey, KeyList, KeyListQuery, KeyPath, NewKeyBody, OwnKey } from './key-schema.ts';
+import { createKey, keyNotFound, managesOnCreation } from './keys.ts';
 import { mayWarn, warnOfModels } from './model-warning.ts';
 import { ownKeyView } from './views/key-view.ts';
 
-export interface KeysDeps extends KeyCommandDeps {
+export interface KeysDeps extends KeyChangeDeps {
   readonly gatekeeper: Gatekeeper;
-  readonly catalog: () => Catalog;
 }
 
 const docs = { tags: ['Keys'], security: BY_KEY };
@@ -57,8 +30,7 @@ export function keysRoutes(deps: KeysDeps): FastifyPluginAsync {
     listRoute(app, deps);
     ownKeyRoute(app, deps);
     createRoute(app, deps);
-    updateRoute(app, deps);
-    deleteRoute(app, deps);
+    changeRoutes(app, deps);
   };
 }
 
@@ -132,67 +104,27 @@ function createRoute(app: FastifyInstance, deps: KeysDeps): void {
   });
 }
 
-function updateRoute(app: FastifyInstance, deps: KeysDeps): void {
-  const schema: FastifySchema = {
-    ...docs,
-    operationId: 'updateKey',
-    summary: 'Update a key',
-    description:
-      'Changes the fields that are sent and no others; in force at every gateway once it is answered.',
-    params: KeyPath,
-    headers: KeyChangeHeaders,
-    body: KeyPatch,
-    response: { 200: mayWarn(Key) },
-    'x-docs': {
-      refusals: [...MANAGING_REFUSALS, 'key_not_found', 'version_conflict', ...BODY_REFUSALS],
-      requests: KEY_PATCH_EXAMPLES,
-      answer: KEY_EXAMPLE,
+function changeRoutes(app: FastifyInstance, deps: KeysDeps): void {
+  keyChangeRoutes(app, deps, {
+    path: '/api/keys/:key_id/',
+    changerOf: async (request) => {
+      const { accountId, id } = await managingCaller(deps.gatekeeper, request);
+      return { accountId, callerId: id };
     },
-  };
-  app.patch(
-    '/api/keys/:key_id/',
-    { schema, onRequest: beforeTheBody(deps.gatekeeper) },
-    async (request, reply) => {
-      const caller = await managingCaller(deps.gatekeeper, request);
-      const keyId = keyIdOf(request);
-      const change = parseKeyPatch(request.body);
-      const canManage = managesAfterPatch(change, { isOwn: caller.id === keyId });
-      const key = await changeKey(deps, {
-        accountId: caller.accountId,
-        keyId,
-        settings: { ...change, ...canManage },
-        ifVersion: ifMatch(request),
-      });
-      const [view] = await keyViews(deps.ledger, key.accountId, [key]);
-      warnOfModels(reply, deps.catalog(), change);
-      return view;
+    onRequest: beforeTheBody(deps.gatekeeper),
+    docs: { ...docs, params: KeyPath },
+    refusals: MANAGING_REFUSALS,
+    update: {
+      operationId: 'updateKey',
+      summary: 'Update a key',
+      description:
+        'Changes the fields that are sent and no others; in force at every gateway once it is answered.',
     },
-  );
-}
-
-function deleteRoute(app: FastifyInstance, deps: KeysDeps): void {
-  const schema: FastifySchema = {
-    ...docs,
-    operationId: 'deleteKey',
-    summary: 'Delete a key',
-    description:
-      'Marks the key inactive: it is refused at every gateway once this is answered. Its ledger entries stay.',
-    params: KeyPath,
-    headers: KeyChangeHeaders,
-    response: { 200: DeletedKey },
-    'x-docs': {
-      refusals: [...MANAGING_REFUSALS, 'key_not_found', 'version_conflict'],
-      answer: { deleted: true },
+    remove: {
+      operationId: 'deleteKey',
+      summary: 'Delete a key',
+      description:
+        'Marks the key inactive: it is refused at every gateway once this is answered. Its ledger entries stay.',
     },
-  };
-  app.delete('/api/keys/:key_id/', { schema, onRequest: beforeTheBody(deps.gatekeeper) }, async (request) => {
-    const caller = await managingCaller(deps.gatekeeper, request);
-    await changeKey(deps, {
-      accountId: caller.accountId,
-      keyId: keyIdOf(request),
-      settings: { isActive: false },
-      ifVersion: ifMatch(request),
-    });
-    return { deleted: true };
   });
 }
