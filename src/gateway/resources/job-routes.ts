@@ -10,12 +10,11 @@ const MAX_BODY_BYTES = 16 * 1024;
 /**
  * Routes about the jobs of an endpoint: `GET` and `DELETE <path>/{id}`, and `GET <path>/{id}/content`.
  *
- * 1 authorise the key                          checks 1–8, by the current record: there is no admission to confirm it
- * 2 find the job among the account's own       replaces check 9: for any other account it does not exist
- * 3 check the key's right to the job's model   check 10
- * 4 ask the upstream
- * 5 refund the charge if the job has failed    before the answer, so that a client that sees the failure has the
- * credits
+ *  1 authorise the key                          checks 1–8, by the current record: there is no admission to confirm it
+ *  2 find the job among the account's own       replaces check 9: for any other account it does not exist
+ *  3 check the key's right to the job's model   check 10
+ *  4 ask the upstream
+ *  5 refund the charge if the job has failed    before the answer: a client that sees the failure has the credits
  *
  * These requests cost nothing, so checks 11 and 12 do not apply and there is no hold and no ledger entry: a key at its
  * limit and an account without credits can fetch what they have paid for.
