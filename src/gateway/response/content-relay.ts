@@ -30,7 +30,7 @@ export class ContentRelay implements AnswerSink {
     this.#ended('ok');
   }
 
-  /** Breaks the client's connection off. Also called when the exchange is cancelled because the client left. */
+  /** Destroys the client's connection. Also called when the exchange is cancelled because the client left. */
   error(): void {
     this.#ended(this.#raw.destroyed ? 'client_left' : 'upstream_broke');
     this.#raw.destroy();
