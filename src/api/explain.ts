@@ -1,11 +1,13 @@
 import type { Catalog, Model } from '../domain/catalog.ts';
 import { creditsString, type Micro } from '../domain/credits.ts';
 import { GatewayError } from '../domain/errors.ts';
+import type { Category } from '../domain/key.ts';
+import type { Usage } from '../domain/ledger-entry.ts';
 import { NOT_CHECKED } from '../domain/not-checked.ts';
 import { timestamp } from '../domain/period.ts';
+import { holdFor } from '../domain/price.ts';
 import { CALLER_CHECKS, type Caller, type CompiledKey, MODEL_CHECKS, type Refusal } from '../domain/rules.ts';
 import { ENDPOINTS, type Endpoint } from '../gateway/endpoints.ts';
-import { leastHold } from '../gateway/least-hold.ts';
 import { modelNamed } from '../gateway/request/json-body.ts';
 import type { ExplanationView } from './views/explanation-view.ts';
 
@@ -105,6 +107,19 @@ function modelVerdicts(call: ExplainedCall, model: Model): Verdict[] {
     limitVerdict(call, hold),
     creditsVerdict(call, hold),
   ];
+}
+
+const LEAST_USAGE: Readonly<Record<Category, Usage>> = {
+  text: { input: 1 },
+  image: { input: 1, images: 1 },
+  tts: { characters: 1 },
+  stt: { audioSeconds: 1 },
+  video: { videoSeconds: 1 },
+};
+
+/** The least that any call of a model holds; `explain`, which has no request, compares it with limit and balance. */
+function leastHold(model: Model): Micro {
+  return holdFor(model.price, LEAST_USAGE[model.category]);
 }
 
 function limitVerdict({ compiled, spent, keyHeld }: ExplainedCall, hold: Micro): Verdict {

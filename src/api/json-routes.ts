@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { GatewayError } from '../domain/errors.ts';
-import { foldName } from '../gateway/request/json/fold-name.ts';
+import { foldName } from '../domain/field-names.ts';
 import { measureJson, UNMEASURED_BYTES } from '../gateway/request/json/json-measure.ts';
 import { scanMembers } from '../gateway/request/json-scan.ts';
 import { checkEncoding } from '../gateway/request/request-head.ts';

@@ -1,5 +1,5 @@
+import type { DemoRoute } from './answer.ts';
 import { count, isObject, tokensIn } from './chat-request.ts';
-import type { DemoRoute } from './route.ts';
 import { CREATED_S, cut, idOf, say } from './say.ts';
 
 /**

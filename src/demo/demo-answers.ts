@@ -1,4 +1,4 @@
-import { type Answer, type AnswerOptions, failure, json } from './answer.ts';
+import { type Answer, type AnswerOptions, type DemoRoute, failure, json } from './answer.ts';
 import { answerChat, completionBody, completionEvents } from './chat-answer.ts';
 import { parseObject, readChatRequest } from './chat-request.ts';
 import { completionsRoute } from './completions-route.ts';
@@ -8,7 +8,6 @@ import type { DemoRequest } from './listen.ts';
 import { messagesRoute } from './messages-route.ts';
 import { countTokensRoute, embeddingsRoute, moderationsRoute } from './plain-routes.ts';
 import { responsesRoute } from './responses-route.ts';
-import type { DemoRoute } from './route.ts';
 import { answerSpeech } from './speech-answer.ts';
 import { answerTranscript } from './transcript-answer.ts';
 import { DemoVideos } from './videos.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { DemoRoute } from './answer.ts';
 import { promptsOf } from './completions-route.ts';
 import { messageTokens } from './messages-route.ts';
-import type { DemoRoute } from './route.ts';
 import { idOf } from './say.ts';
 
 /** Numbers in an embedding, unless `dimensions` says otherwise. */

@@ -1,6 +1,5 @@
-import { type AnswerOptions, namedEvent } from './answer.ts';
+import { type AnswerOptions, type DemoRoute, namedEvent } from './answer.ts';
 import { count, isObject, readContent, tokensIn } from './chat-request.ts';
-import type { DemoRoute } from './route.ts';
 import { CREATED_S, cut, idOf, say, TOOL_ARGUMENTS } from './say.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -92,11 +92,3 @@ export function invalidField(param: string, message: string): GatewayError {
 export function invalidJson(message: string, param: string | null = null): GatewayError {
   return new GatewayError('invalid_json', message, param);
 }
-
-/** The 400 `invalid_json` for a name that some upstreams take for `folded`. */
-export function otherCase(where: string, name: string, folded: string): GatewayError {
-  return invalidJson(
-    `${where} has the field ${JSON.stringify(name.slice(0, 100))}, which could be read as "${folded}". Write it in plain lower case.`,
-    folded,
-  );
-}

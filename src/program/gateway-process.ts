@@ -2,15 +2,15 @@ import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { isIPv6 } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { Reloader } from '../config/reload.ts';
-import { openLog } from '../log/open-log.ts';
+import { openLog } from '../log/log.ts';
 import { ensureDemoAccount } from './demo-account.ts';
 import { serve } from './serve.ts';
 import { HangupSignal } from './sighup.ts';
-import { trimStartupHeap } from './trim-startup-heap.ts';
 import { type Serving, WorkerFailed, Workers } from './workers.ts';
 
 const load = () => loadConfig({ env: process.env });
@@ -66,6 +66,18 @@ async function startOne(config: Config, logger: Logger): Promise<Running> {
   const { url, replaceCatalog } = served;
   const reloader = new Reloader({ running: config, load, replaceCatalog, log: logger });
   return { url, reload: () => void reloader.reload(), close: () => served.close() };
+}
+
+/**
+ * Collects the garbage of the start and gives its pages back to the system: 17 MB that V8 would otherwise keep until
+ * the gateway is under load. It blocks the process for 40 to 100 ms, and so must run before the gateway listens. It
+ * also drops compiled code, which is compiled again within the first thousand calls.
+ */
+function trimStartupHeap(): void {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as NodeJS.GCFunction;
+  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  setFlagsFromString('--no-expose-gc');
 }
 
 const hangup = new HangupSignal();

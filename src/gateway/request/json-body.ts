@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import type { Catalog, Model } from '../../domain/catalog.ts';
-import { GatewayError, invalidField, invalidJson, otherCase } from '../../domain/errors.ts';
+import { GatewayError, invalidField, invalidJson } from '../../domain/errors.ts';
+import { foldName, otherCase } from '../../domain/field-names.ts';
 import { COUNTS } from '../../metering/metered-body.ts';
 import type { Endpoint } from '../endpoints.ts';
 import type { CallBody } from './call-body.ts';
 import type { ElidedJson } from './json/elide-long-strings.ts';
-import { foldName } from './json/fold-name.ts';
 import { checkNestedNames } from './json/nested-names.ts';
 import { type Span, scanMembers } from './json-scan.ts';
 

@@ -1,5 +1,5 @@
+import { foldName } from '../../domain/field-names.ts';
 import { closingQuoteAmongEscapes, skipSpace, valueEnd } from '../../metering/json-lexer.ts';
-import { foldName } from './json/fold-name.ts';
 
 /** Offsets of a member's value in the text: it is `text.slice(start, end)`. */
 export interface Span {

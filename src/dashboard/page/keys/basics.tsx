@@ -1,7 +1,7 @@
 import { fromLocalInput, moment, zoneName } from '../format/time.ts';
 import { Section } from '../ui/elements.tsx';
 import { Field, TextField } from '../ui/field.tsx';
-import type { KeyFormPart } from './key-form-part.ts';
+import type { KeyFormPart } from './key-draft.ts';
 import { ManageTick } from './manage-tick.tsx';
 
 export function Basics(part: KeyFormPart) {

@@ -2,7 +2,7 @@ import { isWithin, parseActiveHours } from '../../../domain/hours.ts';
 import { localClock, zoneName } from '../format/time.ts';
 import { Section } from '../ui/elements.tsx';
 import { FieldWords } from '../ui/field.tsx';
-import type { KeyFormPart } from './key-form-part.ts';
+import type { KeyFormPart } from './key-draft.ts';
 import { hoursOf } from './read-draft.ts';
 
 /** The hours in which the key works: two times of the UTC day. */

@@ -47,6 +47,15 @@ export const KEY_FIELDS = [
 export type KeyField = (typeof KEY_FIELDS)[number];
 export type KeyErrors = Readonly<Partial<Record<KeyField, string>>>;
 
+/** Props of every section of the key form. */
+export interface KeyFormPart {
+  readonly draft: KeyDraft;
+  readonly errors: KeyErrors;
+  readonly change: (part: Partial<KeyDraft>) => void;
+  /** The key as it is stored; undefined for one that is being created. */
+  readonly known: KeyView | undefined;
+}
+
 export const NEW_KEY: KeyDraft = {
   name: '',
   description: '',

@@ -1,5 +1,5 @@
 import { bodyCarriesRestriction } from '../../../domain/key-settings.ts';
-import type { KeyFormPart } from './key-form-part.ts';
+import type { KeyFormPart } from './key-draft.ts';
 import { isOwnKey } from './key-label.tsx';
 import { changesOf, readDraft } from './read-draft.ts';
 

@@ -5,7 +5,7 @@ import { CATEGORY_NAMES } from '../format/words.ts';
 import { CheckList } from '../ui/check-list.tsx';
 import { Section } from '../ui/elements.tsx';
 import { FailureNote, Note } from '../ui/note.tsx';
-import type { KeyFormPart } from './key-form-part.ts';
+import type { KeyFormPart } from './key-draft.ts';
 
 export function ModelSettings({ draft, errors, change }: KeyFormPart) {
   const catalog = useLoad(readModels);

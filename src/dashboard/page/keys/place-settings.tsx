@@ -1,7 +1,7 @@
 import { COUNTRIES, countryName } from '../format/countries.ts';
 import { ChipInput } from '../ui/chip-input.tsx';
 import { Section } from '../ui/elements.tsx';
-import type { KeyFormPart } from './key-form-part.ts';
+import type { KeyFormPart } from './key-draft.ts';
 import { ADDRESS, COUNTRY, ORIGIN } from './read-draft.ts';
 
 const COUNTRY_NAMES = COUNTRIES.map(({ name }) => name);

@@ -3,7 +3,7 @@ import { credits } from '../format/credits.ts';
 import { PERIOD_NAMES, thisPeriod } from '../format/words.ts';
 import { Bar, Section } from '../ui/elements.tsx';
 import { Field, TextField } from '../ui/field.tsx';
-import type { KeyFormPart } from './key-form-part.ts';
+import type { KeyFormPart } from './key-draft.ts';
 
 export function SpendSettings({ draft, errors, change, known }: KeyFormPart) {
   return (

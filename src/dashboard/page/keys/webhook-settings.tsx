@@ -1,6 +1,6 @@
 import { Section } from '../ui/elements.tsx';
 import { TextField } from '../ui/field.tsx';
-import type { KeyFormPart } from './key-form-part.ts';
+import type { KeyFormPart } from './key-draft.ts';
 
 export function WebhookSettings({ draft, errors, change }: KeyFormPart) {
   return (

@@ -1,5 +1,6 @@
 import type { Catalog } from '../../../domain/catalog.ts';
-import { invalidField, invalidJson, otherCase } from '../../../domain/errors.ts';
+import { invalidField, invalidJson } from '../../../domain/errors.ts';
+import { foldName, otherCase } from '../../../domain/field-names.ts';
 import { measureAudio } from '../../../metering/audio/measure-audio.ts';
 import { type ByteSource, inMemory, rangeOf } from '../../../metering/byte-source.ts';
 import type { Audio } from '../../../metering/metered-body.ts';
@@ -7,7 +8,6 @@ import { COUNTS } from '../../../metering/metered-body.ts';
 import type { Endpoint } from '../../endpoints.ts';
 import { NAMES_AN_ID } from '../../resources/referenced-ids.ts';
 import type { CallBody } from '../call-body.ts';
-import { foldName } from '../json/fold-name.ts';
 import { checkCount, INSPECTED_FIELDS, modelNamed } from '../json-body.ts';
 import { Spool } from '../spool/spool.ts';
 import { type Edit, Upload } from '../spool/upload.ts';

@@ -1,6 +1,5 @@
-import { otherCase } from '../../../domain/errors.ts';
+import { foldName, otherCase } from '../../../domain/field-names.ts';
 import { isObject } from '../../../metering/json-value.ts';
-import { foldName } from './fold-name.ts';
 
 /** Names of members of `thinking` and of tools that the size of a hold depends on. */
 const INSPECTED_WITHIN: ReadonlySet<string> = new Set(['type', 'budget_tokens', 'max_uses']);

@@ -1,3 +1,5 @@
+import { type GatewayError, invalidJson } from './errors.ts';
+
 /** Matches names of ASCII characters only, which fold to their lower case. */
 const ASCII = /^[\0-\x7f]*$/;
 /** Combining dot above, which `İ` leaves behind when it is put into lower case. */
@@ -11,4 +13,12 @@ const DOT_ABOVE = /\u0307/g;
 export function foldName(name: string): string {
   if (ASCII.test(name)) return name.toLowerCase();
   return name.toUpperCase().toLowerCase().replace(DOT_ABOVE, '');
+}
+
+/** The 400 `invalid_json` for a name that some upstreams take for `folded`. */
+export function otherCase(where: string, name: string, folded: string): GatewayError {
+  return invalidJson(
+    `${where} has the field ${JSON.stringify(name.slice(0, 100))}, which could be read as "${folded}". Write it in plain lower case.`,
+    folded,
+  );
 }
