@@ -5,6 +5,7 @@ import './style/dialog.css';
 import './style/layout.css';
 import './style/controls.css';
 import './style/content.css';
+import './style/table.css';
 import './style/chart.css';
 
 const place = document.getElementById('page');
