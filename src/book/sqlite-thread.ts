@@ -28,8 +28,8 @@ export interface SqliteRows {
 }
 
 /**
- * The gateway's side of the worker thread that has SQLite. States: opening → open → closed; a thread that ends by itself
- * makes the book unavailable for good.
+ * The gateway's side of the worker thread that has SQLite. States: opening → open → closed; a thread that ends by
+ * itself makes the book unavailable for good.
  */
 export class SqliteThread {
   readonly #client = new WorkerClient<SqliteRequest, SqliteReply>('sqlite-worker', import.meta.url);
@@ -85,7 +85,7 @@ function openingError(failure: SqliteFailure): Error {
   return failure.locking ? new LockFailed(failure) : new SqliteError(failure);
 }
 
-/** Primary result codes of a file that cannot be used now: busy, locked, read-only, I/O error, full, cannot open, protocol. */
+/** Result codes of a file that cannot be used now: busy, locked, read-only, I/O error, full, cannot open, protocol. */
 const UNUSABLE = new Set([5, 6, 8, 10, 13, 14, 15]);
 
 function queryError(failure: SqliteFailure): Error {

@@ -2,8 +2,8 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { answerQuestions } from '../threads/worker-client.ts';
 
 /**
- * The thread that owns the SQLite files. A commit waits for the disk (fsync), and in this thread the wait stops no request.
- * It is asked to open the files, then to run statements, and last to close.
+ * The thread that owns the SQLite files. A commit waits for the disk (fsync), and in this thread the wait stops no
+ * request. It is asked to open the files, then to run statements, and last to close.
  */
 export interface SqliteFiles {
   readonly book: string;
@@ -48,7 +48,9 @@ function failure(error: unknown, locking = false): SqliteFailure {
   return { message, errcode, locking };
 }
 
-/** Locks a file with an open exclusive transaction, which the operating system ends with the process, however it dies. */
+/**
+ * Locks a file with an open exclusive transaction, which the operating system ends with the process, however it dies.
+ */
 function takeLock(path: string): DatabaseSync {
   const lock = new DatabaseSync(path, { timeout: LOCK_WAIT_MS });
   try {
@@ -61,9 +63,10 @@ function takeLock(path: string): DatabaseSync {
 }
 
 /**
- * Sizes of the page cache and of the write-ahead log. A batch of entries that each belong to another key writes seven pages
- * an entry, in as many trees. A cache of 8 MB instead of 2, and a log of 16 MB instead of 4 before it is copied into the
- * book, make that 88 µs an entry instead of 113 (100,000 keys at random, batches of 300). Four times as much saves 10 more.
+ * Sizes of the page cache and of the write-ahead log. A batch of entries that each belong to another key writes seven
+ * pages an entry, in as many trees. A cache of 8 MB instead of 2, and a log of 16 MB instead of 4 before it is copied
+ * into the book, make that 88 µs an entry instead of 113 (100,000 keys at random, batches of 300). Four times as much
+ * saves 10 more.
  */
 const TUNING = 'PRAGMA cache_size = -8000; PRAGMA wal_autocheckpoint = 4000';
 
@@ -93,8 +96,8 @@ const SQLITE_ABORT_ROLLBACK = 516;
 let isBegun = false;
 
 /**
- * Runs a statement as part of a transaction. A full disk makes SQLite roll back by itself: the statements that were sent
- * along must not be executed then, each on its own, and the rollback that follows must not hide the reason.
+ * Runs a statement as part of a transaction. A full disk makes SQLite roll back by itself: the statements that were
+ * sent along must not be executed then, each on its own, and the rollback that follows must not hide the reason.
  */
 function guarded(db: DatabaseSync, sql: string, work: () => SqliteResult): SqliteResult {
   const isLost = isBegun && !db.isTransaction;

@@ -45,8 +45,8 @@ function read(text: string): ParsedAddress | undefined {
 }
 
 /**
- * The form in which `allowed_ips` and `TRUST_PROXY` are stored (specification section 2): an address, or a CIDR range with
- * its host bits cleared; IPv4-mapped ones as IPv4. Undefined where the text is neither.
+ * The form in which `allowed_ips` and `TRUST_PROXY` are stored (specification section 2): an address, or a CIDR range
+ * with its host bits cleared; IPv4-mapped ones as IPv4. Undefined where the text is neither.
  */
 export function normaliseRange(text: string): string | undefined {
   if (!text.includes('/')) {
@@ -108,9 +108,9 @@ function signed32({ octets: [a = 0, b = 0, c = 0, d = 0] }: ipaddr.IPv4): number
 const MOST_HOPS = 32;
 
 /**
- * Whose request it is, as normalised text (specification section 1, TRUST_PROXY). X-Forwarded-For is read from the right,
- * the end that the nearest proxy wrote: every trusted hop vouches for the entry to its left, and the first hop that is
- * not trusted is the client; what stands further left is only what that client says. An entry that is not an IP
+ * Whose request it is, as normalised text (specification section 1, TRUST_PROXY). X-Forwarded-For is read from the
+ * right, the end that the nearest proxy wrote: every trusted hop vouches for the entry to its left, and the first hop
+ * that is not trusted is the client; what stands further left is only what that client says. An entry that is not an IP
  * address ends the walk at the hop that wrote it. Without trusted proxies the header counts for nothing.
  *
  * `socketAddress` comes back as it is where it is not an IP address (a unix socket has none).

@@ -12,8 +12,8 @@ export interface ActiveHours {
 const HOURS = /^([01]\d|2[0-3]):([0-5]\d)-(?:([01]\d|2[0-3]):([0-5]\d)|24:00)$/;
 
 /**
- * Reads `HH:MM-HH:MM` (specification section 2, `active_hours`). `24:00` is the end of the day, as an end only. Undefined
- * where the text is anything else, or start and end are the same: that could mean always as well as never.
+ * Reads `HH:MM-HH:MM` (specification section 2, `active_hours`). `24:00` is the end of the day, as an end only.
+ * Undefined where the text is anything else, or start and end are the same: that could mean always as well as never.
  */
 export function parseActiveHours(text: string): ActiveHours | undefined {
   const match = HOURS.exec(text);

@@ -83,8 +83,8 @@ export interface NewKeySettings {
 }
 
 /**
- * The settings that a create body asks for: `name` is required, and a field that is not named gets its default. Throws as
- * parseKeyPatch.
+ * The settings that a create body asks for: `name` is required, and a field that is not named gets its default. Throws
+ * as parseKeyPatch.
  */
 export function parseNewKey(input: unknown): NewKeySettings {
   const { canManage, name, ...rest } = parseKeyPatch(input);

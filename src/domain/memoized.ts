@@ -4,9 +4,9 @@ const REMEMBERED_CHARACTERS = 1_000_000;
 const OVERHEAD = 60;
 
 /**
- * A memoized `compile`: equal sources share one result. The keys of a company mostly have the same lists, so that a hundred
- * thousand keys need not hold a hundred thousand copies. Results must not be changed. Dropping them costs memory only: the
- * next of equal sources is compiled once more.
+ * A memoized `compile`: equal sources share one result. The keys of a company mostly have the same lists, so that a
+ * hundred thousand keys need not hold a hundred thousand copies. Results must not be changed. Dropping them costs
+ * memory only: the next of equal sources is compiled once more.
  */
 export function memoized<Source extends string | readonly string[], Result>(
   compile: (source: Source) => Result,

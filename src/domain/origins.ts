@@ -29,7 +29,7 @@ const NO_PAGES: ReadonlySet<string> = new Set([
   'javascript',
 ]);
 
-/** Names without a dot that nobody can register, so that everything below is one's own (RFC 6761, 6762; ICANN: internal). */
+/** Names without a dot that nobody can register: everything below is one's own (RFC 6761, 6762; ICANN: internal). */
 const OWN_NAMES: ReadonlySet<string> = new Set(['localhost', 'test', 'local', 'internal']);
 
 /** A host name has at most 253 characters; the scheme, port and an IDN's longer spelling fit beside it. */
@@ -57,7 +57,9 @@ export function compileOrigins(rules: readonly string[]): OriginMatcher {
   return { allows: (origin) => rulesFor(origin).some((rule) => allowed.has(rule)) };
 }
 
-/** Origins that are remembered: pages send the same few again and again, by whatever key, and reading one takes 3 µs. */
+/**
+ * Origins that are remembered: pages send the same few again and again, by whatever key, and reading one takes 3 µs.
+ */
 const REMEMBERED = 1_000;
 /** Longer ones are read anew each time: a hostile one of LONGEST_ORIGIN has 60 KB of domains above it. */
 const LONGEST_REMEMBERED = 100;
@@ -84,9 +86,9 @@ function readRulesFor(text: string): readonly string[] {
 }
 
 /**
- * What a browser says about the page that made the request: `Origin`, else the origin of `Referer` (specification section
- * 2). Undefined where it says nothing. A Referer that is no URL with a host counts as the origin `null`, which matches
- * nothing, as does the `Origin: null` of a sandboxed page.
+ * What a browser says about the page that made the request: `Origin`, else the origin of `Referer` (specification
+ * section 2). Undefined where it says nothing. A Referer that is no URL with a host counts as the origin `null`, which
+ * matches nothing, as does the `Origin: null` of a sandboxed page.
  */
 export function requestOrigin(
   originHeader: string | undefined,
@@ -131,7 +133,9 @@ function normaliseHost(text: string): string | undefined {
   return host && !NOT_IN_A_HOST.test(host) && !/^\.|\.\./.test(host) ? host : undefined;
 }
 
-/** Whether what is below the host may belong to one owner: there is nothing below an address, and the world below `com`. */
+/**
+ * Whether what is below the host may belong to one owner: there is nothing below an address, and the world below `com`.
+ */
 function isBelowOne(host: string): boolean {
   const name = host.replace(/\.$/, '');
   return !isAddress(name) && (name.includes('.') || OWN_NAMES.has(name));

@@ -6,7 +6,7 @@ import { memoized } from './memoized.ts';
 import { compileOrigins, type OriginMatcher } from './origins.ts';
 import { timestamp } from './period.ts';
 
-/** The fields of a key by which calls are checked and charged, beside its lists. Name, description and webhook are left out. */
+/** The fields of a key by which calls are checked and charged, beside its lists. Not name, description and webhook. */
 export type CheckedKey = Pick<
   KeyRecord,
   'id' | 'accountId' | 'isActive' | 'canManage' | 'expiresAt' | 'spendingLimit' | 'spendingPeriod' | 'version'
@@ -18,8 +18,8 @@ export interface WrittenHours extends ActiveHours {
 }
 
 /**
- * A key prepared for the checks: parsed once for each version of its record, then used for every request. A process keeps
- * very many of them: none holds the record that it was made of, and equal lists are one object.
+ * A key prepared for the checks: parsed once for each version of its record, then used for every request. A process
+ * keeps very many of them: none holds the record that it was made of, and equal lists are one object.
  */
 export interface CompiledKey {
   readonly key: CheckedKey;
@@ -69,7 +69,7 @@ export interface Check<On> {
   check(compiled: CompiledKey, on: On): Refusal | undefined;
 }
 
-/** Prepares a key for the checks. Throws RangeError where a stored restriction cannot be read: it must not count as none. */
+/** Prepares a key for the checks. Throws RangeError for a restriction that cannot be read: it must not count as none. */
 export function compileKey({ key, accountVersion, accountActive }: Subject): CompiledKey {
   const { id, accountId, isActive, canManage, expiresAt, spendingLimit, spendingPeriod, version } = key;
   return {

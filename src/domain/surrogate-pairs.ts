@@ -1,4 +1,4 @@
-/** Surrogate pairs in a text: each is one character of two UTF-16 units. No list of them is made: a text may have millions. */
+/** Surrogate pairs in a text, each one character of two UTF-16 units. They are not listed: a text may have millions. */
 export function surrogatePairs(text: string): number {
   let pairs = 0;
   for (let at = 0; at + 1 < text.length; at++) {

@@ -3,7 +3,8 @@ import { GatewayError } from '../domain/errors.ts';
 
 /**
  * The key that a request presents: `Authorization: Bearer` (scheme in any case), else `x-api-key`, for Anthropic
- * clients; where both are sent, `Authorization` counts (specification section 3, check 1). Throws 401 `missing_api_key`.
+ * clients; where both are sent, `Authorization` counts (specification section 3, check 1). Throws 401
+ * `missing_api_key`.
  */
 export function presentedKey(headers: IncomingHttpHeaders): string {
   const { authorization } = headers;
@@ -23,9 +24,9 @@ export function presentedKey(headers: IncomingHttpHeaders): string {
 }
 
 /**
- * Throws 400 `invalid_request` where the query of an address carries a key, whether or not the headers carry one too: the
- * query of a model call goes on to the upstream, and proxies log addresses (specification section 3, check 1: never a
- * query parameter).
+ * Throws 400 `invalid_request` where the query of an address carries a key, whether or not the headers carry one too:
+ * the query of a model call goes on to the upstream, and proxies log addresses (specification section 3, check 1: never
+ * a query parameter).
  */
 export function refuseKeyIn(url: string, keyPrefix: string): void {
   const query = url.indexOf('?');

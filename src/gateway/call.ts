@@ -6,8 +6,8 @@ import type { Spool } from './request/spool/spool.ts';
 import type { UpstreamBody } from './upstream/body.ts';
 
 /**
- * A model call on its way through the gateway: entered → read → held. Each step of the pipeline takes one stage and returns
- * the next, so that what a step needs is in the type of what it is given.
+ * A model call on its way through the gateway: entered → read → held. Each step of the pipeline takes one stage and
+ * returns the next, so that what a step needs is in the type of what it is given.
  */
 export interface EnteredCall {
   readonly requestId: string;

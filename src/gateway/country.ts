@@ -19,8 +19,9 @@ interface Geoip {
 }
 
 /**
- * The country that an address belongs to, for `blocked_countries`. The data takes 10 MB and 12 ms to load, synchronously;
- * so it is loaded once, by `warmUp` or by the first lookup, and a gateway without a key that blocks countries never pays.
+ * The country that an address belongs to, for `blocked_countries`. The data takes 10 MB and 12 ms to load,
+ * synchronously; so it is loaded once, by `warmUp` or by the first lookup, and a gateway without a key that blocks
+ * countries never pays.
  *
  * States: not loaded → loaded (final). After a failed load it stays not loaded, and the first lookup after
  * RETRY_PAUSE_MS tries again.
@@ -48,8 +49,8 @@ export class CountryLookup {
   }
 
   /**
-   * ISO 3166-1 alpha-2 code; undefined: no country is known for the address. Takes 2 µs (IPv4) to 6 µs (IPv6), so that no
-   * answers are cached. Throws where the data cannot be loaded: its failure must not pass for an unknown country.
+   * ISO 3166-1 alpha-2 code; undefined: no country is known for the address. Takes 2 µs (IPv4) to 6 µs (IPv6), so that
+   * no answers are cached. Throws where the data cannot be loaded: its failure must not pass for an unknown country.
    */
   countryOf(address: ParsedAddress): string | undefined {
     return this.#loaded().lookup(address.toString())?.country || undefined;
@@ -71,10 +72,10 @@ export class CountryLookup {
 }
 
 /**
- * Loads geoip-lite with its country files alone: 10 MB and 12 ms. The package prefers its city files where its folder has
- * them (115 MB, 165 ms; Node 24.21, geoip-lite 2.0.3) and can only be told of a folder, so it gets one of links. Both
- * sets of files answer alike, except that the city files name one country for the ranges that have none. Where no links
- * can be made, the city files are loaded.
+ * Loads geoip-lite with its country files alone: 10 MB and 12 ms. The package prefers its city files where its folder
+ * has them (115 MB, 165 ms; Node 24.21, geoip-lite 2.0.3) and can only be told of a folder, so it gets one of links.
+ * Both sets of files answer alike, except that the city files name one country for the ranges that have none. Where no
+ * links can be made, the city files are loaded.
  */
 function loadGeoip(linkFolder: string): Geoip {
   if (!linkCountryFiles(linkFolder)) return require('geoip-lite') as Geoip;

@@ -13,8 +13,8 @@ import { transcription } from '../metering/transcription.ts';
 import { videos } from '../metering/videos.ts';
 
 /**
- * How the body of a call is read, whatever its content type says. `audio`: a form with one file, whose length is measured;
- * `either`: a form where the content type says so, else JSON.
+ * How the body of a call is read, whatever its content type says. `audio`: a form with one file, whose length is
+ * measured; `either`: a form where the content type says so, else JSON.
  */
 export type BodyKind = 'json' | 'form' | 'audio' | 'either';
 

@@ -20,15 +20,15 @@ const NOTHING = Buffer.alloc(0);
 /**
  * Sends an admitted call to its upstream, once; its ResponseLifecycle sees the answer through to the settle.
  *
- * The call goes by `reply.from()` of @fastify/reply-from, which @fastify/http-proxy registers with the route. What the two
- * do for us: they register the route; put the client's query behind the upstream's address, with the parsed addresses
- * cached; tell a client whose body was not read to its end that its connection will be closed; and drop an answer whose
- * client has gone before its head came.
+ * The call goes by `reply.from()` of @fastify/reply-from, which @fastify/http-proxy registers with the route. What the
+ * two do for us: they register the route; put the client's query behind the upstream's address, with the parsed
+ * addresses cached; tell a client whose body was not read to its end that its connection will be closed; and drop an
+ * answer whose client has gone before its head came.
  *
  * What they do not do: the plugin's handler is not reached (routes.ts). The headers that go upstream are ours
- * (upstream/headers.ts), and reach the transport inside the Exchange. The transport is ours (upstream/transport.ts), as are
- * the connections, the timeouts and the cancelling. Head and body of the answer are written by the relays (response/).
- * Nothing is sent again.
+ * (upstream/headers.ts), and reach the transport inside the Exchange. The transport is ours (upstream/transport.ts), as
+ * are the connections, the timeouts and the cancelling. Head and body of the answer are written by the relays
+ * (response/). Nothing is sent again.
  */
 export function forward(
   request: FastifyRequest,
@@ -71,7 +71,7 @@ function optionsFor(request: FastifyRequest, lifecycle: ResponseLifecycle, origi
       // reply-from copies the headers that it is given three times over: it gets the exchange, which has them.
       return { [EXCHANGE]: exchange };
     },
-    // The relays write the head themselves; copying every header through the reply costs more than the call's Redis work.
+    // The relays write the head themselves: to copy every header through the reply costs more than Redis does.
     rewriteHeaders: () => ({}),
     onResponse: (_request: FastifyRequest, _reply: FastifyReply, answer: unknown) => {
       const { statusCode, headers, stream } = answer as Omit<UpstreamAnswer, 'body'> & {

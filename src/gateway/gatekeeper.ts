@@ -11,17 +11,17 @@ import type { CountryLookup } from './country.ts';
 
 /**
  * Keys whose compiled records a process keeps. A key with every restriction set takes 0.4 KB where its lists are shared
- * with others, and 1.5 KB where they are its own. A key that has fallen out costs its next call two round trips to Redis
- * and 13 to 27 µs of reading and compiling; where more keys than this take turns, every call pays that.
+ * with others, and 1.5 KB where they are its own. A key that has fallen out costs its next call two round trips to
+ * Redis and 13 to 27 µs of reading and compiling; where more keys than this take turns, every call pays that.
  */
 const CACHED_KEYS = 250_000;
 /** Bounded by size, the cache grows with its entries; bounded by `max`, it takes 2.8 MB when it is made. */
 const CACHE_BOUND = { maxSize: CACHED_KEYS, sizeCalculation: () => 1 };
 
 /**
- * Checks 1 to 8 of specification section 3: authenticates the key that a request presents, and authorises the request by
- * the restrictions of that key. Records are cached in the process without a lifetime: admission compares their version,
- * and a refusal or a route without admission asks Redis for the current one before it is answered.
+ * Checks 1 to 8 of specification section 3: authenticates the key that a request presents, and authorises the request
+ * by the restrictions of that key. Records are cached in the process without a lifetime: admission compares their
+ * version, and a refusal or a route without admission asks Redis for the current one before it is answered.
  */
 export class Gatekeeper {
   readonly #ledger: Ledger;
@@ -46,9 +46,9 @@ export class Gatekeeper {
   }
 
   /**
-   * Authorises by the cached record, within the tick; admission must follow, which finds out whether the record is still
-   * the current one. Undefined where only the current record can decide: none is cached, or the cached one refuses.
-   * Throws 401 for what can be no key, and 503 where the country of the address cannot be told.
+   * Authorises by the cached record, within the tick; admission must follow, which finds out whether the record is
+   * still the current one. Undefined where only the current record can decide: none is cached, or the cached one
+   * refuses. Throws 401 for what can be no key, and 503 where the country of the address cannot be told.
    */
   authoriseCached(request: FastifyRequest): CompiledKey | undefined {
     const { cached } = this.#known(request);
@@ -95,7 +95,9 @@ export class Gatekeeper {
     return { hash, cached };
   }
 
-  /** The first of checks 3 to 8 that fails. Throws 503 where that is found out only with a country that cannot be told. */
+  /**
+   * The first of checks 3 to 8 that fails. Throws 503 where that is found out only with a country that cannot be told.
+   */
   #refusal(request: FastifyRequest, compiled: CompiledKey): GatewayError | undefined {
     const { headers } = request;
     // Reading an address costs more than most checks: only for keys that ask where a call comes from.
@@ -110,7 +112,8 @@ export class Gatekeeper {
     };
     const refusal = refusalOf(compiled, caller);
     if (!needsCountry || !address) return refusal;
-    // Only the check of the origin comes after that of the country: what another refuses needs no lookup, nor its failing.
+    // Only the check of the origin comes after that of the country: what another refuses needs no lookup, nor its
+    // failing.
     if (refusal && refusal.code !== 'origin_not_allowed') return refusal;
     return refusalOf(compiled, { ...caller, country: this.#countryOf(address) });
   }

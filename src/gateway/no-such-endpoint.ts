@@ -4,7 +4,9 @@ import { GatewayError } from '../domain/errors.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { isMisplacedBase } from './refuse.ts';
 
-/** What clients add to their base URL, the longest first, because `/completions` is also the end of `/chat/completions`. */
+/**
+ * What clients add to their base URL, the longest first, because `/completions` is also the end of `/chat/completions`.
+ */
 const ADDED = [...ENDPOINTS, { path: '/v1/models', format: undefined }]
   .map(({ path, format }) => ({ path, format, added: path.slice('/v1'.length) }))
   .sort((a, b) => b.added.length - a.added.length);
@@ -39,7 +41,9 @@ function asksForSocket({ method, headers }: FastifyRequest, path: string): boole
   );
 }
 
-/** The end of the sentence: where the base URL should end, if the path is an endpoint's with something else before it. */
+/**
+ * The end of the sentence: where the base URL should end, if the path is an endpoint's with something else before it.
+ */
 function whereBaseEnds(path: string): string {
   const asked = path.replace(/\/+$/, '');
   const found = ADDED.find(({ added }) => asked.endsWith(added));

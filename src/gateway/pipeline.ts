@@ -39,8 +39,8 @@ export interface PipelineParts {
 }
 
 /**
- * The request path of one endpoint: specification section 3 from top to bottom. Each step may throw a GatewayError, which
- * is then the answer; nothing has reached the upstream.
+ * The request path of one endpoint: specification section 3 from top to bottom. Each step may throw a GatewayError,
+ * which is then the answer; nothing has reached the upstream.
  *
  *  1 who calls, and may they from here and now   checks 1 to 8: before the body is read, so strangers cost no memory
  *  2 what do they ask for                        check 9: one parse, one scan, no copy (forms: form-body.ts)
@@ -77,7 +77,10 @@ export class Pipeline {
     };
   }
 
-  /** Steps 2 to 5 for a call that has entered. Resolves when it is on its way upstream; its ResponseLifecycle answers and settles. */
+  /**
+   * Steps 2 to 5 for a call that has entered. Resolves when it is on its way upstream; its ResponseLifecycle answers
+   * and settles.
+   */
   async run(request: FastifyRequest, reply: FastifyReply, entered: EnteredCall): Promise<void> {
     const { ledger, gatekeeper, response } = this.#parts;
     let read: ReadCall;
@@ -109,8 +112,8 @@ export class Pipeline {
   }
 
   /**
-   * Steps 2 and 3. A large body stays in its file and is read in pieces, once there is memory for it; afterwards only what
-   * later steps need of it stays in memory.
+   * Steps 2 and 3. A large body stays in its file and is read in pieces, once there is memory for it; afterwards only
+   * what later steps need of it stays in memory.
    */
   async #read(request: FastifyRequest, reply: FastifyReply, entered: EnteredCall): Promise<ReadCall> {
     const source = sourceInPieces(request, this.#endpoint);

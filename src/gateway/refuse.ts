@@ -16,7 +16,10 @@ const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
   504: 'timeout_error',
 };
 
-/** What precedes the path of an endpoint when a base URL ends in the wrong place: `/v1/v1`, `/api/v1`, `/v1/`, or nothing. */
+/**
+ * What precedes the path of an endpoint when a base URL ends in the wrong place: `/v1/v1`, `/api/v1`, `/v1/`, or
+ * nothing.
+ */
 const MISPLACED_BASE = /^(?:\/(?:api|openai|anthropic|v\d+[a-z\d]*)?)*$/;
 const ANTHROPIC_PATHS = /\/messages(?:\/.*)?$/;
 

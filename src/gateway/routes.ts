@@ -50,7 +50,8 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
           routes: [endpoint.path],
           httpMethods: [endpoint.method],
           // `done` is called for refusals only: the call is forwarded from here, and the plugin's own handler is not
-          // reached. It parses four URLs a call to be sure of a destination that is a row of the table (3 % of the CPU).
+          // reached. It parses four URLs a call to be sure of a destination that is a row of the table (3 % of the
+          // CPU).
           preHandler: (request: FastifyRequest, reply: FastifyReply, done: (error: Error) => void) => {
             // The hook above has let it enter.
             pipeline.run(request, reply, request.call as EnteredCall).catch(done);

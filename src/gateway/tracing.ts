@@ -12,7 +12,9 @@ import type { Ending } from './settle.ts';
 export interface Tracing {
   /** A model call was refused before it reached an upstream. `call` is null where its key was not accepted. */
   refused(headers: IncomingHttpHeaders, path: string, refusal: GatewayError, call: EnteredCall | null): void;
-  /** An admitted call is sent upstream, at `sentAt` by `performance.now()`. `ended` of the result is called later, once. */
+  /**
+   * An admitted call is sent upstream, at `sentAt` by `performance.now()`. `ended` of the result is called later, once.
+   */
   began(headers: IncomingHttpHeaders, call: ReadCall, sentAt: number): CallTrace;
 }
 

@@ -20,9 +20,9 @@ interface PendingAnswer<Answer> {
 }
 
 /**
- * A worker thread of this program, as seen by the thread that started it: each question gets one answer. Both are copied
- * from thread to thread, so that they hold data only. States: running → ended, by `close`, by what the worker threw, or
- * from outside. The thread keeps the process alive only while an answer is outstanding.
+ * A worker thread of this program, as seen by the thread that started it: each question gets one answer. Both are
+ * copied from thread to thread, so that they hold data only. States: running → ended, by `close`, by what the worker
+ * threw, or from outside. The thread keeps the process alive only while an answer is outstanding.
  */
 export class WorkerClient<Question, Answer> {
   readonly #worker: Worker;
@@ -31,8 +31,8 @@ export class WorkerClient<Question, Answer> {
   #ended: ThreadEnded | undefined;
 
   /**
-   * Starts the worker `name`, a file beside the one whose `import.meta.url` is `from`: .ts in the sources, .js in the build.
-   * `onEnd` is called once if the thread ends without having been closed, before what is outstanding is rejected.
+   * Starts the worker `name`, a file beside the one whose `import.meta.url` is `from`: .ts in the sources, .js in the
+   * build. `onEnd` is called once if the thread ends without `close`, before what is outstanding is rejected.
    */
   constructor(name: string, from: string, onEnd: (ended: ThreadEnded) => void = () => {}) {
     const extension = from.endsWith('.ts') ? '.ts' : '.js';
@@ -87,8 +87,8 @@ export class WorkerClient<Question, Answer> {
 }
 
 /**
- * Run in the worker: answers the questions of its WorkerClient with what `answer` returns for them, one after the other in
- * the order in which they were asked. An error that `answer` throws ends the thread.
+ * Run in the worker: answers the questions of its WorkerClient with what `answer` returns for them, one after the other
+ * in the order in which they were asked. An error that `answer` throws ends the thread.
  */
 export function answerQuestions<Question, Answer>(answer: (question: Question) => Answer): void {
   const port = parentPort;
