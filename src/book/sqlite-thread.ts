@@ -85,7 +85,7 @@ function openingError(failure: SqliteFailure): Error {
   return failure.locking ? new LockFailed(failure) : new SqliteError(failure);
 }
 
-/** Result codes of a file that cannot be used now: busy, locked, read-only, I/O error, full, cannot open, protocol. */
+/** Primary codes of a file that cannot be used now: busy, locked, read-only, I/O error, full, cannot open, protocol. */
 const UNUSABLE = new Set([5, 6, 8, 10, 13, 14, 15]);
 
 function queryError(failure: SqliteFailure): Error {

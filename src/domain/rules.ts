@@ -69,7 +69,7 @@ export interface Check<On> {
   check(compiled: CompiledKey, on: On): Refusal | undefined;
 }
 
-/** Prepares a key for the checks. Throws RangeError for a restriction that cannot be read: it must not count as none. */
+/** Prepares a key for the checks. Throws RangeError for an unreadable restriction: it must not count as none. */
 export function compileKey({ key, accountVersion, accountActive }: Subject): CompiledKey {
   const { id, accountId, isActive, canManage, expiresAt, spendingLimit, spendingPeriod, version } = key;
   return {
