@@ -47,7 +47,7 @@ export async function setBack(shard: Shard, meanwhile: Promise<unknown>): Promis
   return lossBetween(at, before, after);
 }
 
-/** How a master fails before its replica takes over. */
+/** Way in which a master fails before its replica takes over. */
 export type Going = 'killed' | 'frozen';
 
 /** Time for which a master lets no write through before it is frozen; within it, the master is read and stopped. */
@@ -97,7 +97,7 @@ export async function failOver(
   await shard.whole();
 }
 
-/** What was lost by a Redis with the content `before` when it died, `at` that time, and the content `after` later. */
+/** The loss of a Redis that died at the time `at` with the content `before`, and came back with the content `after`. */
 function lossBetween(at: number, before: Volatile, after: Volatile): Loss {
   // Later holds are not revived: gateways may have taken new ones already.
   const revived = [...without(after.holds, before.holds)].filter(([, hold]) => hold.createdAt < at);

@@ -27,11 +27,9 @@ export interface AccountModel {
 export interface ThresholdModel {
   /** Amount in micro-credits. */
   readonly threshold: number;
-  /** It was not in force for this entry and those before; 0 where that is unknown. */
+  /** Last entry for which it was surely not in force, like all before; 0 where none is known. */
   readonly afterSeq: number;
-  /**
-   * It was in force for every entry after this one; undefined where it is unknown whether and when it came into force.
-   */
+  /** Entry after which it was surely in force; undefined where it is unknown whether and when that was. */
   surelyAfterSeq: number | undefined;
   readonly askedAt: number;
 }
