@@ -1,6 +1,7 @@
 /**
- * What every npm script runs: `node src/bootstrap.mjs <verb> [arguments]`. It brings a fresh clone to where the verb can
- * be done (specification section 1, "npm start", "npm test"), which takes no time once it is done, and then does it.
+ * The program of every npm script: `node src/bootstrap.mjs <verb> [arguments]`. It first provides what the verb needs
+ * on a fresh clone (specification section 1, "npm start", "npm test"), which takes no time once it is there, and then
+ * runs the verb.
  *
  * Plain JavaScript without dependencies, because it runs before there are any, on whatever Node the machine has (18 or
  * newer); the verbs run on Node 24, which is one of the dependencies.
@@ -18,19 +19,23 @@ import { prepareTap } from './bootstrap/test-runner.mjs';
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 
 /**
- * Has Node keep compiled modules between processes. Tests start some five hundred, each of which would otherwise compile
- * all of src: 2.0 s of processor time until a test file has loaded the gateway, 1.2 s with it.
+ * Environment in which Node keeps compiled modules between processes. Tests start some five hundred processes, each of
+ * which would otherwise compile all of src: loading the gateway takes 2.0 s of processor time without this and 1.2 s
+ * with it.
  */
 const KEEP_COMPILED = { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled') };
 
-/** Each gets the Node to run on and the arguments that follow the verb, and gives an exit code. */
+/**
+ * Functions by verb. Each gets the path of the Node to run on and the arguments after the verb, and returns an exit
+ * code.
+ */
 const verbs = {
   async start(node, args) {
     if (!process.env.REDIS_URL) ensureRedis();
     build(root, node);
     return runToEnd(root, node, ['dist/main.js', ...args], { TOLLGATE_DEMO: 'true' });
   },
-  /** The command line, which bin/tollgate.mjs is for: it may be asked for secrets on stdin. */
+  /** Runs the command line for bin/tollgate.mjs; with stdin, on which it may read secrets. */
   async tollgate(node, args) {
     if (args[0] === 'start' && !process.env.REDIS_URL && !asksForHelp(args)) ensureRedis();
     build(root, node);
@@ -63,7 +68,7 @@ const verbs = {
   },
   async check(_node, args) {
     const code = await runToEnd(root, 'tsc', ['--noEmit', ...args]);
-    // The page is checked by itself: what browsers have is not what Node has.
+    // The dashboard's page is checked by itself, because the types of browsers are not those of Node.
     return code || runToEnd(root, 'tsc', ['--noEmit', '-p', 'src/dashboard/page', ...args]);
   },
   lint: (_node, args) => runToEnd(root, 'biome', ['check', ...args, '.']),

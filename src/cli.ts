@@ -1,4 +1,4 @@
 import { runCommand } from './cli/run.ts';
 
-/** The command line `tollgate`; bin/tollgate.mjs gets here. */
+/** Entry of the command line `tollgate`, which bin/tollgate.mjs starts. */
 await runCommand(process.argv.slice(2));

@@ -4,8 +4,8 @@ import { creditsNumber } from '../domain/credits.ts';
 import { signatureHeaders } from './sign.ts';
 
 /**
- * Headers and body of a low-credits alert (specification section 6). A test alert has the same body as a real one, and the
- * header `webhook-test: true`. `at`: milliseconds since the epoch.
+ * Headers and body of a low-credits alert (specification section 6), signed for the time `at`, in milliseconds since
+ * the epoch. A test alert has the body of a real one, and the header `webhook-test: true` besides.
  */
 export function alertMessage(
   alert: ClaimedAlert,

@@ -7,13 +7,13 @@ import { send } from './send.ts';
 
 export interface AlertSenderOptions {
   readonly book: Pick<Book, 'plannedDeliveries' | 'finishDelivery'>;
-  /** Longest time of one POST, from resolving the name to the headers of the answer. */
+  /** Longest time of one POST, in milliseconds, from resolving the name to the headers of the answer. */
   readonly timeoutMs: number;
   readonly allowPrivateNetworks: boolean;
   readonly log: Log;
   /** Most POSTs under way at once, each with a connection of its own. At least 2. */
   readonly concurrency: number;
-  /** Called once for each POST that ended; `unknown`: given up by stop. */
+  /** Called once for each POST that ended, with `unknown` for one that was given up at a stop. */
   readonly onOutcome?: (status: DeliveryStatus) => void;
 }
 
@@ -21,13 +21,14 @@ type Outcome = Parameters<Book['finishDelivery']>[1];
 
 /** Most POSTs of one account under way at once. */
 const OF_ONE_ACCOUNT = 16;
-/** Waits before the tries that follow where the book does not answer. */
+/** Waits before each further try where the book does not answer. */
 const RETRIES_MS = [100, 500, 2_000, 5_000, 10_000];
 
 /**
- * Sends claimed alerts, with one POST for each delivery of an alert (specification section 6). Accounts share permits
- * (fair-semaphore.ts), and only one alert of an account at a time waits for permits: an account with ten thousand keys whose
- * receivers do not answer delays its own alerts only. One page of an alert's deliveries is in memory at a time.
+ * Sender of claimed alerts: one POST for each delivery of an alert (specification section 6). Accounts share permits
+ * (fair-semaphore.ts), and of each account one alert at a time waits for them, so that an account with ten thousand
+ * keys whose receivers do not answer delays its own alerts only. One page of an alert's deliveries is in memory at a
+ * time.
  */
 export class AlertSender {
   readonly #options: AlertSenderOptions;
@@ -38,14 +39,14 @@ export class AlertSender {
   /** Accounts with an alert whose POSTs have not all begun. */
   readonly #unsent = new Set<number>();
 
-  /** `onRoom`: called when an account that had no room may have it now. */
+  /** `onRoom` is called when `hasRoom` may have become true for some account. */
   constructor(options: AlertSenderOptions, onRoom: () => void) {
     this.#options = options;
     this.#onRoom = onRoom;
     this.#permits = new FairSemaphore(options.concurrency, OF_ONE_ACCOUNT);
   }
 
-  /** Whether an alert of the account would be sent at once if it began now. */
+  /** True where another alert of the account would be sent at once. */
   hasRoom(accountId: number): boolean {
     return !this.#unsent.has(accountId) && this.#permits.isFree(accountId);
   }
@@ -56,12 +57,12 @@ export class AlertSender {
     this.#sending.add(sending);
   }
 
-  /** Resolves once everything that was begun is sent. */
+  /** Resolves once every alert that was handed over is sent. */
   async idle(): Promise<void> {
     await Promise.all(this.#sending);
   }
 
-  /** Ends every POST under way; nobody knows whether it arrived. Final. */
+  /** Ends every POST under way, of which nobody knows whether it arrived, and begins no other. Final. */
   giveUp(): void {
     this.#giveUp.abort();
   }
@@ -76,7 +77,7 @@ export class AlertSender {
     await Promise.all(Array.from({ length: OF_ONE_ACCOUNT }, lane));
   }
 
-  /** Every delivery of the alert, read page by page; the account has room again once the last has been taken. */
+  /** The alert's deliveries, read page by page. The account has room for its next alert once the last one is taken. */
   async *#receivers(alert: ClaimedAlert): AsyncGenerator<PlannedDelivery, void> {
     let page = alert.deliveries;
     for (let last = page.at(-1); last; last = page.at(-1)) {
@@ -107,7 +108,7 @@ export class AlertSender {
     await this.#record(receiver.id, outcome, about);
   }
 
-  /** Makes the one attempt. Undefined: it was given up, and nobody knows whether it arrived. */
+  /** Makes the only attempt of a delivery. Undefined where it was given up, and nobody knows whether it arrived. */
   async #post(alert: ClaimedAlert, receiver: PlannedDelivery): Promise<Outcome | undefined> {
     const { timeoutMs, allowPrivateNetworks } = this.#options;
     const signal = this.#giveUp.signal;
@@ -131,7 +132,7 @@ export class AlertSender {
     await this.#untilDone(() => this.#options.book.finishDelivery(deliveryId, outcome), about, failed);
   }
 
-  /** Asks the book until it answers. Undefined, and `failed` logged: it did not, after every retry. */
+  /** Asks the book until it answers. Undefined where it did not after every retry; then `failed` is logged. */
   async #untilDone<T>(ask: () => Promise<T>, about: object, failed: string): Promise<T | undefined> {
     for (const delayMs of [...RETRIES_MS, undefined]) {
       try {

@@ -4,34 +4,35 @@ import { AlertSender, type AlertSenderOptions } from './alert-sender.ts';
 
 export interface AlertWorkerOptions extends AlertSenderOptions {
   readonly book: AlertSenderOptions['book'] & Pick<Book, 'dueAlerts' | 'claimAlert'>;
-  /** Pause between looks at the book, for alerts that other gateways queued, or died before they sent. */
+  /** Milliseconds between two passes, which also find alerts that other gateways queued and did not claim. */
   readonly pollMs?: number;
 }
 
 const POLL_MS = 5_000;
 const FIRST_RETRY_MS = 250;
 const LAST_PASS_MS = 1_000;
-/** Most accounts whose next alert a pass asks for at once. */
+/** Most accounts whose next alert a pass asks the book for in one query. */
 const ACCOUNTS_AT_ONCE = 100;
 
 /**
- * Sends the alerts that are queued in the book (specification section 6), outside the request path.
+ * Background worker that claims the alerts queued in the book and has them sent (specification section 6).
  *
- * States of the worker: idle → running (start) → stopped (stop; final). While it runs it is either asleep, its timer armed,
- * or in a pass. A pass claims the next alert of each account, again and again, until no account that the sender has room
- * for has one. `notify` ends the sleep, or makes another pass follow the one under way; so does room for an account that a
- * pass left waiting. One account's alerts never wait for another's (AlertSender). A pass that fails, because the book is
- * out of reach, is tried again: first after FIRST_RETRY_MS, then after twice as long each time, up to the poll interval.
- * (That is why the worker is no `Loop`: a Loop retries later than its interval, and not at all when it is woken.)
+ * States of the worker: idle → running (start) → stopped (stop; final). While it runs it is either asleep, its timer
+ * armed, or in a pass. A pass claims the next alert of each account, again and again, until no account that the sender
+ * has room for has one. `notify` ends the sleep, or makes another pass follow the one under way; so does room for an
+ * account that a pass left waiting. One account's alerts never wait for another's (AlertSender). A pass that fails,
+ * because the book is out of reach, is tried again: first after FIRST_RETRY_MS, then after twice as long each time, up
+ * to the poll interval. (The worker is no `Loop`, because a Loop retries later than its interval, and not at all when
+ * it is woken.)
  *
- * States of an alert: queued → claimed by one worker of all gateways, which writes its deliveries as `unknown` → one POST
- * for each → outcome written. Only the writing is ever repeated. A process that dies in between leaves `unknown`, and
- * nobody sends the alert again, because a claimed alert is not queued any more.
+ * States of an alert: queued → claimed by one worker of all gateways, which writes its deliveries as `unknown` → one
+ * POST for each → outcome written. Only the writing is ever repeated. A process that dies in between leaves `unknown`,
+ * and nobody sends the alert again, because a claimed alert is not queued any more.
  */
 export class AlertWorker {
   readonly #options: AlertWorkerOptions;
   readonly #sender: AlertSender;
-  /** Accounts that have an alert in the book and had no room in the sender. */
+  /** Accounts that have an alert in the book, and had no room in the sender when a pass looked. */
   readonly #left = new Set<number>();
   #state: 'idle' | 'running' | 'stopped' = 'idle';
   #timer: NodeJS.Timeout | undefined;
@@ -49,7 +50,7 @@ export class AlertWorker {
     this.notify();
   }
 
-  /** Looks for alerts now: one may have been queued. Cheap, and harmless at any time. */
+  /** Starts a pass now, because an alert may have been queued. Cheap, and harmless at any time. */
   notify(): void {
     if (this.#state !== 'running') return;
     if (this.#pass) this.#again = true;
@@ -57,8 +58,9 @@ export class AlertWorker {
   }
 
   /**
-   * Lets the pass under way claim for LAST_PASS_MS more, because alerts that were queued just before would wait for the next
-   * start. Then waits at most `deadlineMs` for claimed alerts to be sent, and gives up the rest as `unknown`.
+   * Stops the worker. The pass under way may claim for LAST_PASS_MS more, because alerts that were queued just before
+   * the stop would otherwise wait for the next start. Claimed alerts have `deadlineMs` to be sent; the rest is given up
+   * as `unknown`.
    */
   async stop(deadlineMs: number): Promise<void> {
     const until = performance.now() + LAST_PASS_MS;
@@ -116,7 +118,7 @@ export class AlertWorker {
       const due = await this.#options.book.dueAlerts([...this.#left], ACCOUNTS_AT_ONCE);
       if (due.length === 0) return;
       for (const { id, accountId } of due) {
-        // Claimed only where it can be sent soon: a claimed alert is lost with this process.
+        // An alert is claimed only where it can be sent soon, because a claimed alert is lost with this process.
         if (!this.#sender.hasRoom(accountId)) this.#left.add(accountId);
         else {
           const alert = await this.#claim(id);

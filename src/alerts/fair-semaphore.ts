@@ -1,8 +1,8 @@
 /**
- * A semaphore that accounts share fairly. An account gets its first permit while any is free, its second while half of
- * all permits are free, its n-th while (n − 1)/n are free, and never more than `mostOfOne`. However many accounts use up
- * their share with receivers that do not answer, a permit is free for the next account, until more than half as many
- * accounts as there are permits do so at once. Of the accounts that wait, the one with the fewest permits goes first.
+ * Semaphore that accounts share fairly. An account gets its first permit while any is free, its second while half of
+ * all permits are free, its n-th while (n − 1)/n are free, and never more than `mostOfOne`. So a permit stays free for
+ * the next account as long as at most half as many accounts as there are permits use up their shares, with receivers
+ * that do not answer. Of the accounts that wait, the one with the fewest permits goes first.
  */
 export class FairSemaphore {
   readonly #permits: number;
@@ -10,7 +10,7 @@ export class FairSemaphore {
   #free: number;
   /** Permits that each account holds; accounts without one are absent. */
   readonly #held = new Map<number, number>();
-  /** Work that waits, by account, in the order in which the accounts began to wait or were given a permit last. */
+  /** Waiting work by account. Accounts are in the order in which they began to wait or last got a permit. */
   readonly #waiting = new Map<number, (() => void)[]>();
 
   /** `permits`: at least 1. `mostOfOne`: permits that one account may hold at once. */
@@ -20,12 +20,12 @@ export class FairSemaphore {
     this.#mostOfOne = mostOfOne;
   }
 
-  /** Whether work of the account would begin at once. */
+  /** True where work of the account would begin at once. */
   isFree(account: number): boolean {
     return !this.#waiting.has(account) && this.#mayAcquire(account);
   }
 
-  /** Runs the work once the account has a permit, and releases the permit when the work has settled. */
+  /** Runs the work once the account has a permit, and releases the permit when the work's promise has settled. */
   async run<T>(account: number, work: () => Promise<T>): Promise<T> {
     if (this.isFree(account)) this.#acquire(account);
     else await new Promise<void>((resolve) => this.#queue(account).push(resolve));
@@ -54,7 +54,7 @@ export class FairSemaphore {
     for (let next = this.#next(); next !== undefined; next = this.#next()) this.#begin(next);
   }
 
-  /** Acquires the permit before the work learns of it, so that no other account can slip in between. */
+  /** Acquires a permit at once and then starts the work, so that no other account can slip in between. */
   #begin(account: number): void {
     const queue = this.#queue(account);
     const begin = queue.shift();

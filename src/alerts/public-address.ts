@@ -1,9 +1,9 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * IPv4 addresses that are not public: IANA's special-purpose registry (RFC 6890), and one address that is public by number
- * only. Node's own parser and lists are used, not ipaddr.js: that calls 168.63.129.16 unicast, and reads the
- * address `::8.8.8.8` as if it were `::ffff:8.8.8.8`.
+ * IPv4 ranges that are not public: those of IANA's special-purpose registry (RFC 6890), and 168.63.129.16. They are
+ * checked with Node's own parser and lists and not with ipaddr.js, which calls 168.63.129.16 unicast and reads
+ * `::8.8.8.8` as if it were `::ffff:8.8.8.8`.
  */
 const NOT_PUBLIC_IPV4 = [
   '0.0.0.0/8', // this host; 0.0.0.0 connects to loopback
@@ -28,8 +28,9 @@ const NOT_PUBLIC_IPV4 = [
 ];
 
 /**
- * Only 2000::/3 is global unicast (RFC 4291, section 2.4). That alone leaves out loopback, unspecified, `::a.b.c.d`,
- * NAT64 (64:ff9b::/96, 64:ff9b:1::/48), discard (100::/64), unique local, link-local, site-local and multicast.
+ * Ranges in which public addresses lie. Of IPv6, only 2000::/3 is global unicast (RFC 4291, section 2.4); that alone
+ * leaves out loopback, unspecified, `::a.b.c.d`, NAT64 (64:ff9b::/96, 64:ff9b:1::/48), discard (100::/64), unique
+ * local, link-local, site-local and multicast.
  */
 const GLOBAL_UNICAST = ['0.0.0.0/0', '2000::/3'];
 
@@ -53,7 +54,7 @@ export function isPublicAddress(text: string): boolean {
   // A zone (`%eth0`) only makes sense on a link.
   if (isIP(text) === 0 || text.includes('%')) return false;
   const family = familyOf(text);
-  // Both lists hold IPv4-mapped addresses against their IPv4 ranges.
+  // Both lists compare an IPv4-mapped IPv6 address with their IPv4 ranges.
   return globalUnicast.check(text, family) && !notPublic.check(text, family);
 }
 

@@ -2,19 +2,19 @@ import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 
-/** All addresses of a host name. Rejects where there are none, or once `signal` aborts. */
+/** Resolver of a host name to all of its addresses. Rejects where there are none, or once `signal` aborts. */
 export type Resolve = (hostname: string, signal: AbortSignal) => Promise<LookupAddress[]>;
 
 /**
- * Resolves a name as the system does, hosts file before DNS, but without `dns.lookup`, which holds one of the process' four
- * pool threads until it has an answer. Connections to upstreams wait for those threads too: a few webhooks under a name
- * server that never answers would delay calls, which an alert must not (specification section 6).
+ * Resolves a name as the system does, by the hosts file and then by DNS, but without `dns.lookup`, which holds one of
+ * the process' four pool threads until it has an answer. Connections to upstreams need those threads too, so a few
+ * webhooks under a name server that never answers would delay calls.
  */
 export async function resolveAddresses(hostname: string, signal: AbortSignal): Promise<LookupAddress[]> {
   const name = hostname.toLowerCase().replace(/\.$/, '');
   const local = await inHostsFile(name);
   if (local.length > 0) return local;
-  // Name servers are never asked for it (RFC 6761, section 6.3).
+  // Name servers must not be asked for localhost (RFC 6761, section 6.3).
   if (name === 'localhost' || name.endsWith('.localhost')) {
     return [
       { address: '127.0.0.1', family: 4 },

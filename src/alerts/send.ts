@@ -6,31 +6,34 @@ export interface Post {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Longest time from the start of the name's resolution to the headers of the answer. */
+  /** Longest time in milliseconds from the start of the name's resolution to the headers of the answer. */
   readonly timeoutMs: number;
-  /** True lets the post go to any address; for development and tests. */
+  /** True where the POST may go to any address, as in development and tests. */
   readonly allowPrivateNetworks: boolean;
-  /** Gives the POST up when it aborts. */
+  /** Signal by which the POST is given up. */
   readonly signal: AbortSignal;
 }
 
 export interface PostResult {
-  /** `delivered`: 2xx headers came. `blocked`: not a public address. `timeout`: neither answer nor error in time. */
+  /**
+   * `delivered`: an answer of 2xx came. `failed`: another answer, or an error. `blocked`: the address is not public.
+   * `timeout`: neither an answer nor an error came in time.
+   */
   readonly status: 'delivered' | 'failed' | 'timeout' | 'blocked';
   readonly httpStatus: number | null;
   readonly durationMs: number;
 }
 
 /**
- * Most of an answer's body that is read, and for how long, so that the receiver can finish writing. A socket is read by
- * 64 KiB, so that of an endless body just that much is taken.
+ * Most bytes of an answer's body that are read, and below it for how many milliseconds, so that the receiver can finish
+ * writing. Sockets are read in pieces of 64 KiB, so that of an endless body one piece is taken.
  */
 const DRAIN_LIMIT_BYTES = 16 * 1024;
 const DRAIN_LIMIT_MS = 1_000;
 
 /**
- * Sends one POST, once (specification section 6): no retry, no redirect followed, on a connection of its own that is closed
- * afterwards. Rejects only where `signal` aborts: then nobody knows whether the receiver got it.
+ * Sends one POST, once (specification section 6): no retry, no redirect followed, on a connection of its own that is
+ * closed afterwards. Rejects only where `signal` aborts: then nobody knows whether the receiver got it.
  */
 export async function send(post: Post, resolve: Resolve = resolveAddresses): Promise<PostResult> {
   const startedAt = performance.now();

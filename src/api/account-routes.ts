@@ -76,7 +76,9 @@ function updateRoute(app: FastifyInstance, deps: AccountDeps): void {
   });
 }
 
-/** The account of a key. Throws `account_not_found`, which does not happen: accounts are never removed. */
+/**
+ * The account if it is there. Throws `account_not_found`, which never happens to a key's own account: none is removed.
+ */
 function existing(account: AccountRecord | undefined): AccountRecord {
   if (account === undefined) throw new GatewayError('account_not_found', 'This account does not exist.');
   return account;

@@ -19,7 +19,7 @@ import { type AccountPageView, operatorAccountView } from './views/account-view.
 const DEFAULT_LIMIT = 100;
 const docs = { tags: ['Operator'], security: BY_OPERATOR };
 
-/** The routes that list, read and update accounts. Balances are the live ones, to the last settled call. */
+/** Routes that list, show and change accounts. Balances are those of Redis, and include every settled call. */
 export function adminAccountRoutes(app: FastifyInstance, deps: AdminDeps): void {
   listRoute(app, deps);
   readRoute(app, deps);
@@ -53,7 +53,9 @@ function listRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
   });
 }
 
-/** The part of an e-mail address that the query searches for; undefined: none. Throws `invalid_field`. */
+/**
+ * Part of an e-mail address that the query searches for; undefined where it searches for none. Throws `invalid_field`.
+ */
 function emailPart(query: Query): string | undefined {
   const part = textParam(query, 'email');
   if (part === undefined || (part.length > 0 && !isLonger(part, LONGEST_EMAIL))) return part;

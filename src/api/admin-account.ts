@@ -6,7 +6,7 @@ import type { AccountRecord } from '../domain/key.ts';
 import type { KeyCommandDeps } from './keys.ts';
 import { pathId } from './query.ts';
 
-/** What the operator's routes work with. */
+/** Collaborators of the operator's routes. */
 export interface AdminDeps extends KeyCommandDeps {
   readonly catalog: () => Catalog;
 }

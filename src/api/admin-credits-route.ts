@@ -18,8 +18,8 @@ import { BY_OPERATOR } from './docs/operation.ts';
 import { BODY_REFUSALS, OPERATOR_REFUSALS } from './docs/refusals.ts';
 
 /**
- * `POST /api/admin/accounts/<id>/credits/`: a top-up or an adjustment. The book has it before Redis applies it, under
- * one id, so no crash and no repeat loses it or applies it twice.
+ * Route `POST /api/admin/accounts/<id>/credits/`: a top-up or an adjustment (a "grant"). It is recorded in the book
+ * before Redis applies it under the same id, so that no crash loses it and no repeat applies it twice.
  */
 export function adminCreditsRoute(app: FastifyInstance, { book, ledger, now = Date.now }: AdminDeps): void {
   const schema: FastifySchema = {
@@ -64,8 +64,9 @@ function parseCredits(body: unknown): { amount: Micro; note: string } {
 }
 
 /**
- * Beyond 9,000,000,000 credits either way a balance would no longer be exact, so it never gets there. Redis decides, as of
- * several changes at once each may fit alone; what does not fit by now need not be recorded first.
+ * Throws where the change would take the balance beyond 9,000,000,000 credits either way, because a balance beyond
+ * would not be exact. Redis decides that in the end, as several changes at once may each fit alone; this check spares
+ * the book a record of a change that does not fit already.
  */
 async function requireRoom(ledger: Ledger, accountId: number, amount: Micro): Promise<void> {
   const { balance } = await ledger.account(accountId);
@@ -77,7 +78,10 @@ function noRoom(): GatewayError {
   return invalidField('amount', `amount would take the balance beyond ${MAX_CREDITS} credits.`);
 }
 
-/** `allowed` is asked for a new one only: a repeat gets its answer, however full the account is by now. */
+/**
+ * Records a grant in the book. A repeat under the same idempotency key gets the grant that was recorded before, without
+ * asking `allowed`, because the account may be full by now. Throws 409 `idempotency_key_reused`.
+ */
 async function recorded(
   book: Book,
   grant: Omit<Grant, 'balanceAfter'>,
@@ -99,7 +103,10 @@ async function recorded(
   }
 }
 
-/** What Redis could not take when it was recorded comes first: initial credits are the first row of their ledger. */
+/**
+ * Applies a grant in Redis, after earlier ones of the account that were recorded while Redis was away, so that initial
+ * credits are the first row of the ledger. Resolves with the balance after it.
+ */
 async function appliedInOrder(book: Book, ledger: Ledger, grant: Grant): Promise<Micro> {
   for (const earlier of await book.grantsBefore(grant)) await applied(book, ledger, earlier);
   const balance = await applied(book, ledger, grant);
@@ -107,7 +114,10 @@ async function appliedInOrder(book: Book, ledger: Ledger, grant: Grant): Promise
   return balance;
 }
 
-/** The balance after it; undefined: there is no room for it, and it is as if it had never been asked for. */
+/**
+ * Applies one grant in Redis. Resolves with the balance after it, or with undefined where the balance has no room for
+ * it; then its record is withdrawn.
+ */
 async function applied(book: Book, ledger: Ledger, grant: Grant): Promise<Micro | undefined> {
   try {
     return await ledger.grant(grant);

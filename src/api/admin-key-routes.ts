@@ -23,8 +23,8 @@ const docs = { tags: ['Operator'], security: BY_OPERATOR };
 const PATH = '/api/admin/accounts/:account_id/keys/';
 
 /**
- * The keys of an account, for its operator (specification section 7): an owner who reports a leaked key may have none left to
- * act with.
+ * The operator's routes for the keys of an account (specification section 7). An owner who reports a leaked key may
+ * have no other key left to delete it with.
  */
 export function adminKeyRoutes(app: FastifyInstance, deps: AdminDeps): void {
   listRoute(app, deps);

@@ -22,7 +22,9 @@ const docs = { tags: ['Operator'], security: BY_OPERATOR };
 const PATH = '/api/admin/accounts/:account_id/';
 const ACCOUNT_REFUSALS = [...OPERATOR_REFUSALS, 'account_not_found'] as const;
 
-/** What an owner is answered about their account, for its operator (specification section 7). */
+/**
+ * The operator's routes for an account's ledger, usage and alerts, with the owner's answers (specification section 7).
+ */
 export function adminReportRoutes(app: FastifyInstance, deps: AdminDeps): void {
   const readerOf = async (request: FastifyRequest): Promise<Reader> => {
     const { id } = await accountOf(deps.book, request);

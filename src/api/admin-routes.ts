@@ -9,13 +9,13 @@ import { speakJson } from './json-routes.ts';
 import { newAccountRoute } from './new-account-route.ts';
 import { refuseUnknownParameters } from './query.ts';
 
-/** The operator's routes (specification section 7): accounts, their credits, their keys, and what they used. */
+/** The operator's routes (specification section 7): accounts, their credits, keys and reports. */
 export function adminRoutes(deps: AdminDeps): FastifyPluginAsync {
   const { adminToken } = deps.config;
   const isOperator = adminToken === undefined ? undefined : adminTokenCheck(adminToken);
   return async (app) => {
     speakJson(app);
-    // Checked before the body is read: a stranger's bytes are not worth parsing.
+    // The token is checked before the body is read, so that strangers cannot make the gateway parse their bytes.
     app.addHook('onRequest', async (request) => {
       if (isOperator === undefined) throw noSuchRoute();
       if (!isOperator(request)) throw invalidAdminToken();

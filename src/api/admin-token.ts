@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify';
 import { GatewayError } from '../domain/errors.ts';
 
 /**
- * Makes the check whether a request carries the operator's token, `Authorization: Bearer <ADMIN_TOKEN>`. Digests are
- * compared, not texts: they have one length, and the time taken does not tell how much of a guess was right.
+ * Makes a check that is true for requests with the operator's token, `Authorization: Bearer <ADMIN_TOKEN>`. It compares
+ * digests, which all have one length, so that the time it takes does not show how much of a guess is right.
  */
 export function adminTokenCheck(token: string): (request: FastifyRequest) => boolean {
   const expected = sha256(token);
@@ -14,7 +14,7 @@ export function adminTokenCheck(token: string): (request: FastifyRequest) => boo
   };
 }
 
-/** The refusal where the operator's token is needed and another, or none, was sent. */
+/** The refusal of a request that needs the operator's token and has another one or none. */
 export function invalidAdminToken(): GatewayError {
   return new GatewayError(
     'invalid_admin_token',
@@ -22,7 +22,7 @@ export function invalidAdminToken(): GatewayError {
   );
 }
 
-/** The refusal where the operator's API is switched off: as if the route were not there. */
+/** The refusal on the operator's routes where ADMIN_TOKEN is not set: that of an unknown route. */
 export function noSuchRoute(): GatewayError {
   return new GatewayError('unknown_endpoint', 'There is no such endpoint.');
 }

@@ -23,7 +23,9 @@ export interface AlertRouteDeps {
 
 const docs = { tags: ['Account'], security: BY_KEY };
 
-/** The list of low-credits alerts with their deliveries, and a marked test (specification sections 6 and 7). */
+/**
+ * Routes that list the low-credits alerts with their deliveries, and that send a test (specification sections 6 and 7).
+ */
 export function alertRoutes(app: FastifyInstance, deps: AlertRouteDeps): void {
   listRoute(app, deps);
   testRoute(app, deps);

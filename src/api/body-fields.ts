@@ -2,7 +2,7 @@ import { MAX_CREDITS, type Micro, microFromCredits } from '../domain/credits.ts'
 import { GatewayError, invalidField } from '../domain/errors.ts';
 import { isLonger } from '../domain/key-fields.ts';
 
-/** A request body as an object that holds no field but those named. Throws `invalid_json` or `invalid_field`. */
+/** A request body as an object with no other fields than `fields`. Throws `invalid_json` or `invalid_field`. */
 export function objectBody(body: unknown, fields: readonly string[]): Readonly<Record<string, unknown>> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new GatewayError('invalid_json', 'The request body must be a JSON object.');
@@ -15,7 +15,7 @@ export function objectBody(body: unknown, fields: readonly string[]): Readonly<R
   return body as Readonly<Record<string, unknown>>;
 }
 
-/** A number of credits with at most six decimals. Throws `invalid_field`. */
+/** Parses a number of credits with at most six decimals, of either sign. Throws `invalid_field`. */
 export function creditsField(name: string, value: unknown): Micro {
   const amount = typeof value === 'number' ? microFromCredits(value) : undefined;
   if (amount === undefined) {
@@ -27,16 +27,16 @@ export function creditsField(name: string, value: unknown): Micro {
   return amount;
 }
 
-/** A number of credits from 0 with at most six decimals. Throws `invalid_field`. */
+/** Parses a number of credits, 0 or more, with at most six decimals. Throws `invalid_field`. */
 export function positiveCreditsField(name: string, value: unknown): Micro {
   const amount = creditsField(name, value);
   if (amount < 0) throw invalidField(name, `${name} must not be negative.`);
   return amount;
 }
 
-/** Text of bounded length. Throws `invalid_field`. */
+/** Parses text of at most `maxLength` characters. Throws `invalid_field`. */
 export function textField(name: string, value: unknown, maxLength: number): string {
-  // PostgreSQL cannot store U+0000, and half a surrogate pair is no text.
+  // PostgreSQL cannot store U+0000, and half a surrogate pair has no UTF-8.
   if (
     typeof value !== 'string' ||
     isLonger(value, maxLength) ||
@@ -48,12 +48,12 @@ export function textField(name: string, value: unknown, maxLength: number): stri
   return value;
 }
 
-/** RFC 5321, section 4.5.3.1.3 with erratum 1690: the longest address that mail can be sent to. */
+/** Length of the longest address that mail can be sent to (RFC 5321, section 4.5.3.1.3 with erratum 1690). */
 export const LONGEST_EMAIL = 254;
 
 /**
- * An e-mail address as it is stored: as it was sent. Checked for what would surely be a slip only (one @ with text on
- * both sides, no spaces or control characters); whether mail arrives there, no pattern can tell. Throws
+ * Parses an e-mail address, which is stored as it was sent. Only certain slips are refused: it must have one @ with
+ * text on both sides, and no spaces or control characters. No pattern can tell whether mail arrives. Throws
  * `invalid_field`.
  */
 export function emailField(value: unknown): string {

@@ -12,7 +12,7 @@ export async function callingKey(gatekeeper: Gatekeeper, request: FastifyRequest
   return key;
 }
 
-/** The calling key where it may manage; else throws 403 `management_not_allowed`, before the query is looked at. */
+/** The calling key, which may manage. Throws 403 `management_not_allowed` otherwise, before the query is checked. */
 export async function managingCaller(gatekeeper: Gatekeeper, request: FastifyRequest): Promise<CheckedKey> {
   const { key } = await gatekeeper.authorise(request);
   if (!key.canManage) {
@@ -26,9 +26,9 @@ export async function managingCaller(gatekeeper: Gatekeeper, request: FastifyReq
 }
 
 /**
- * A hook that refuses callers who may not manage before the body is read: a stranger's bytes are not worth parsing, and
- * what is wrong with them is not what a stranger is told. The handler authorises again, because a key may be revoked while
- * its body comes slowly.
+ * Hook that refuses callers who may not manage before their body is read, so that strangers cannot make the gateway
+ * parse it and learn nothing from its errors. The handler authorises again, because a key may be revoked while its body
+ * comes slowly.
  */
 export function beforeTheBody(gatekeeper: Gatekeeper): onRequestAsyncHookHandler {
   return async (request) => {
@@ -36,19 +36,24 @@ export function beforeTheBody(gatekeeper: Gatekeeper): onRequestAsyncHookHandler
   };
 }
 
-/** Scope of a read of entries and sums: a whole account, or one key of it (specification section 2, "What a key sees"). */
+/**
+ * Scope of a read of entries and sums: a whole account, or one key of it (specification section 2, "What a key sees").
+ */
 export interface Reader {
   readonly accountId: number;
-  /** The one key that is seen, without any balance; undefined: all of the account. */
+  /** The only key whose entries may be read, without balances; undefined where all of the account may be read. */
   readonly onlyKeyId: number | undefined;
 }
 
-/** A key that cannot manage sees itself only. */
+/** Scope of a calling key: its account if it can manage, else itself only. */
 export function readerOf({ id, accountId, canManage }: CheckedKey): Reader {
   return { accountId, onlyKeyId: canManage ? undefined : id };
 }
 
-/** The key that a query is about: its `key_id`, else the only one that is seen. Throws `key_not_found` for another's. */
+/**
+ * The key that a query is about: its `key_id`, else the only key that the reader may see, else undefined for all keys.
+ * Throws `key_not_found` for a key that the reader may not see.
+ */
 export function keyAsked(query: Query, { onlyKeyId }: Reader): number | undefined {
   const asked = integerParam(query, 'key_id', { min: 1, max: Number.MAX_SAFE_INTEGER });
   if (onlyKeyId !== undefined && asked !== undefined && asked !== onlyKeyId) throw keyNotFound();

@@ -6,19 +6,19 @@ import { ENDPOINTS, type Endpoint } from '../gateway/endpoints.ts';
 import { objectBody, textField } from './body-fields.ts';
 import { ExplainBody, LONGEST_TEXT } from './explain-schema.ts';
 
-/** The call that an explain request asks about. Undefined fields were not given. */
+/** The call that an explain request asks about. Fields that were not given are undefined. */
 export interface ExplainRequest {
   readonly model: string;
   readonly endpoint: Endpoint | undefined;
   readonly address: ParsedAddress | undefined;
   readonly origin: string | undefined;
-  /** ISO 3166-1 alpha-2, upper case. */
+  /** Country code of ISO 3166-1 alpha-2 in upper case. */
   readonly country: string | undefined;
-  /** Milliseconds since the epoch. */
+  /** Time of the call in milliseconds since the epoch. */
   readonly at: number | undefined;
 }
 
-/** Reads the body of an explain request (specification section 7). Throws `invalid_field`. */
+/** Parses the body of an explain request (specification section 2). Throws `invalid_field`. */
 export function parseExplain(body: unknown): ExplainRequest {
   const fields = objectBody(body, Object.keys(ExplainBody.properties));
   return {

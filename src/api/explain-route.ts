@@ -32,8 +32,9 @@ export interface ExplainDeps {
 }
 
 /**
- * `POST /api/keys/<id>/explain/` (specification section 7): what a call would be answered. Sends and spends nothing. `at`
- * moves active_hours and expires_at; credits and spends are always those of this moment.
+ * Route `POST /api/keys/<id>/explain/` (specification section 2): the answer that a call would get, check by check,
+ * without sending or spending anything. `at` is the time for active_hours and expires_at; credits and spends are those
+ * of now.
  */
 export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
   const schema: FastifySchema = {
@@ -76,7 +77,7 @@ export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
   };
 }
 
-/** The live record of the key. Asks the book first: for an unknown key, Redis would be rebuilt in vain. */
+/** The live record of the key. The book is asked first, so that an unknown key causes no rebuild in Redis. */
 async function subjectOf({ book, ledger }: ExplainDeps, accountId: number, keyId: number): Promise<Subject> {
   const known = await book.key(accountId, keyId);
   const subject = known && (await ledger.current(accountId, keyId));
@@ -102,7 +103,7 @@ function callerOf(
   };
 }
 
-/** Throws 503 where the country data cannot be loaded. */
+/** Country of an address, undefined where it has none. Throws 503 where the country data cannot be loaded. */
 function lookedUp(countries: ExplainDeps['countries'], address: ParsedAddress): string | undefined {
   try {
     return countries.countryOf(address);

@@ -9,7 +9,7 @@ import { leastHold } from '../gateway/least-hold.ts';
 import { modelNamed } from '../gateway/request/json-body.ts';
 import type { ExplanationView } from './views/explanation-view.ts';
 
-/** A call to be put through the checks of specification section 3, with the live state of its key and account. */
+/** A call to run through the checks of specification section 3, with the live state of its key and account. */
 export interface ExplainedCall {
   readonly compiled: CompiledKey;
   /** The beginning of the key, which the dashboard shows too. */
@@ -18,26 +18,26 @@ export interface ExplainedCall {
   readonly catalog: Catalog;
   readonly model: string;
   readonly endpoint: Endpoint | undefined;
-  /** What the key has spent in its current period. */
+  /** Spend of the key in its current period. */
   readonly spent: Micro;
-  /** What calls of the key that are in flight hold. */
+  /** Sum of the holds of the key's calls in flight. */
   readonly keyHeld: Micro;
-  /** The credits of the account, holds not taken off. */
+  /** Balance of the account, from which holds are not subtracted. */
   readonly balance: Micro;
-  /** What calls of the account that are in flight hold. */
+  /** Sum of the holds of the account's calls in flight. */
   readonly accountHeld: Micro;
 }
 
 interface Verdict {
   readonly check: string;
   readonly refusal: Refusal | undefined;
-  /** The detail to show where the check passed. */
+  /** Detail to show where the check passed. */
   readonly fact: string;
 }
 
 /**
- * Runs all checks of specification section 3 in its order, with the functions that real calls go through. The later ones
- * run also where an earlier one fails, so that an owner sees everything that stands in the way at once.
+ * Runs all checks of specification section 3 in its order, with the functions that real calls go through. Later checks
+ * run even after one has failed, so that an owner sees everything that refuses the call at once.
  */
 export function explain(call: ExplainedCall): ExplanationView {
   const { model, refusal } = requestVerdict(call);
@@ -65,7 +65,7 @@ export function explain(call: ExplainedCall): ExplanationView {
 }
 
 /**
- * Check 9, by the function that looks up the model of real calls. The model comes back also where it does not fit the
+ * Check 9, by the function that finds the model of real calls. The model is returned even where it does not fit the
  * endpoint, so that the later checks can be explained.
  */
 function requestVerdict({ catalog, model: slug, endpoint }: ExplainedCall): {
@@ -79,7 +79,7 @@ function requestVerdict({ catalog, model: slug, endpoint }: ExplainedCall): {
     return { model, refusal: { code: 'endpoint_mismatch', message } };
   }
   try {
-    // Without a model there is no endpoint to fit: any will do for the refusal that says so.
+    // Without a model any endpoint will do, because the refusal says that there is no such model.
     modelNamed(slug, catalog, target ?? (ENDPOINTS[0] as Endpoint));
     return { model, refusal: undefined };
   } catch (error) {
@@ -133,7 +133,7 @@ function creditsVerdict({ balance, accountHeld }: ExplainedCall, hold: Micro): V
   };
 }
 
-/** The checks that depend on the model: without one they cannot pass. */
+/** The checks that depend on the model, all failed because there is none. */
 function unchecked(refusal: Refusal | undefined): Verdict[] {
   const reason: Refusal = {
     code: refusal?.code ?? 'model_not_found',
@@ -146,7 +146,7 @@ function unchecked(refusal: Refusal | undefined): Verdict[] {
   }));
 }
 
-/** What was looked at by a check that passed. */
+/** Detail of a check that passed: the value of the call that it looked at. */
 function factOf(name: string, { nowMs, address, country, origin }: Caller): string {
   switch (name) {
     case 'is_active':

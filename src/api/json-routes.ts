@@ -5,19 +5,18 @@ import { measureJson, UNMEASURED_BYTES } from '../gateway/request/json/json-meas
 import { scanMembers } from '../gateway/request/json-scan.ts';
 import { checkEncoding } from '../gateway/request/request-head.ts';
 
-/** Settings are small; a body above this is a mistake and is refused with 413. */
+/** Most bytes of a body. Settings are small; a larger body is a mistake and is refused with 413. */
 const BODY_LIMIT_BYTES = 1_048_576;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Makes a plugin's own scope speak the JSON of specification sections 2 and 7, whatever the rest of the app reads:
- * every other content type is 415, answers are never cached, and an empty body is no body (DELETE is often sent
- * with a JSON content type and nothing behind it).
+ * Sets up a plugin's scope for the JSON of specification sections 2 and 7, whatever the rest of the app reads: every
+ * other content type is 415, answers are never cached, and an empty body counts as no body, because many clients send
+ * DELETE with a JSON content type and nothing else.
  *
- * Requests are validated by the parse functions of the domain alone, which name the field and say what would be
- * right. Route schemas describe the same bodies in /openapi.json, and the app has no validator of its own: two would
- * be two truths. What the schemas forbid, the parse functions refuse: test/api/documented-bounds.test.ts.
+ * Requests are validated by the parse functions of the domain alone, which name the field and say what would be right.
+ * Schemas of routes only describe the bodies in /openapi.json; test/api/documented-bounds.test.ts holds both together.
  */
 export function speakJson(app: FastifyInstance): void {
   app.addHook('onRequest', async (_request, reply) => {
@@ -34,7 +33,7 @@ export function speakJson(app: FastifyInstance): void {
   );
 }
 
-/** Parses a body. A field that is there twice is refused: JSON.parse keeps the last, another reader may keep the first. */
+/** Parses a body. Refuses repeated fields, of which JSON.parse keeps the last and another reader may keep the first. */
 function parseJson(body: Buffer): unknown {
   if (body.length > UNMEASURED_BYTES) measureJson(body);
   let text: string;

@@ -1,4 +1,4 @@
-/** Example bodies of key requests and answers, for the description of the API. */
+// Example bodies of key requests and answers, for the description of the API.
 
 export const KEY_EXAMPLE = {
   id: 2,

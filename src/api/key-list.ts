@@ -22,17 +22,17 @@ export async function keyViews(
 
 interface Page {
   readonly after: number;
-  /** Most keys of the page; undefined: all. */
+  /** Most keys of the page; undefined for all. */
   readonly limit: number | undefined;
 }
 
-/** Keys with ids above `after`, by id ascending: at most `limit`, and no more than the book gives at once. */
+/** Reader of keys with ids above `after`, by id ascending: at most `limit`, and no more than the book gives at once. */
 type ReadKeys = (after: number, limit?: number) => Promise<readonly KeyRecord[]>;
 
 /**
- * Streams the keys of an account by the `limit` and `after` of the query; where `onlyKeyId` is given, that key at most. Ten
- * thousand keys with full lists are gigabytes: a page of the book is in memory at a time. The first page is read before the
- * answer starts, so that a book out of reach is still a clean 503; a fault after it breaks the connection.
+ * Streams the keys of an account by the `limit` and `after` of the query; with `onlyKeyId`, that key at most. One page
+ * of the book is in memory at a time, because ten thousand keys with full lists are gigabytes. The first page is read
+ * before the answer starts, so that a book out of reach is still a clean 503; a later fault breaks the connection.
  */
 export async function sendKeys(
   { book, ledger }: { readonly book: Book; readonly ledger: Ledger },

@@ -100,7 +100,9 @@ const prefix = Type.String({
   description: 'Start of the key value, by which a key is told from others without revealing it.',
 });
 
-/** A key as the list shows it: the fields of specification section 2 in their order, then `can_manage` and `version`. */
+/**
+ * A key as the list shows it: the fields of specification section 2 in their order, then `can_manage` and `version`.
+ */
 export const Key = Type.Object(
   {
     id: id('Names the key in paths.'),
@@ -129,7 +131,7 @@ export const Key = Type.Object(
   { title: 'Key', description: 'A key, without its value.' },
 );
 
-/** Specification section 2, "What a key sees". */
+/** A key as it sees itself (specification section 2, "What a key sees"). */
 export const OwnKey = Type.Object(
   {
     ...Key.properties,
@@ -161,7 +163,7 @@ export const KeyListQuery = Type.Object({
   after: cursor('The `next` of the page before: keys with higher ids only.'),
 });
 
-/** Answer to the creation of a key, the one place that shows its value (specification section 2). */
+/** Answer to the creation of a key, the only one that shows its value (specification section 2). */
 export const CreatedKey = Type.Object(
   {
     id: id('Names the key in paths.'),
@@ -188,7 +190,7 @@ export const KeyPatch = Type.Partial(Type.Object(settings), {
   additionalProperties: false,
 });
 
-/** Specification section 2, "Defaults". */
+/** Fields that may be missing when a key is created, with their defaults (specification section 2, "Fields"). */
 const optional = {
   description: { ...settings.description, default: DEFAULT_SETTINGS.description },
   is_active: { ...settings.is_active, default: DEFAULT_SETTINGS.isActive },

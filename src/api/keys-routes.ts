@@ -48,8 +48,8 @@ export interface KeysDeps extends KeyCommandDeps {
 const docs = { tags: ['Keys'], security: BY_KEY };
 
 /**
- * The owner's routes for keys (specification section 2). The caller is authorised before what was sent is read, so that a
- * key that may not manage learns nothing about which ids or values would be right.
+ * The owner's routes for keys (specification section 2). The caller is authorised before path and body are checked, so
+ * that a key that may not manage learns nothing about which ids or values would be right.
  */
 export function keysRoutes(deps: KeysDeps): FastifyPluginAsync {
   return async (app) => {
@@ -80,7 +80,7 @@ function listRoute(app: FastifyInstance, deps: KeysDeps): void {
   });
 }
 
-/** `GET /api/key/`: what a key is, and what it may still spend (specification section 2, "What a key sees"). */
+/** Route `GET /api/key/`: the calling key, with what it may still spend (specification section 2). */
 function ownKeyRoute(app: FastifyInstance, { ledger, gatekeeper, now = Date.now }: KeysDeps): void {
   const schema: FastifySchema = {
     ...docs,

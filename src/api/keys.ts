@@ -9,7 +9,7 @@ import { type Ledger, LedgerUnavailable } from '../ledger/ledger.ts';
 import { pathId } from './query.ts';
 import { type CreatedKeyView, createdKeyView } from './views/key-view.ts';
 
-/** What the commands on keys work with. */
+/** Collaborators of the commands on keys. */
 export interface KeyCommandDeps {
   readonly book: Book;
   readonly ledger: Ledger;
@@ -18,7 +18,7 @@ export interface KeyCommandDeps {
   readonly now?: () => number;
 }
 
-/** Makes a key; the answer is the only place where its value appears. Throws `too_many_keys`. */
+/** Creates a key. Resolves with the answer, which is the only place where its value appears. Throws `too_many_keys`. */
 export async function createKey(
   { book, ledger, config, now = Date.now }: KeyCommandDeps,
   accountId: number,
@@ -40,9 +40,9 @@ export async function createKey(
 }
 
 /**
- * Lets the publication of something new fail where Redis is out of reach. There is no older record that it would have to
- * replace, the book has the new one, and what is unpublished is published when Redis answers again; a 503 here would lose
- * the only copy of the key value.
+ * Resolves when a new record is published to Redis, and also where Redis is out of reach. That is safe because the book
+ * has the record, no older one is in Redis, and the publication is made up for when Redis answers again. A 503 here
+ * would lose the only copy of the key's value.
  */
 export async function onceReachable(publication: Promise<unknown>): Promise<void> {
   try {
@@ -56,14 +56,14 @@ export interface KeyChange {
   readonly accountId: number;
   readonly keyId: number;
   readonly settings: Partial<KeySettings>;
-  /** Version of the record that the change was built on; undefined: any. */
+  /** Version of the record that the change is made for; undefined for any. */
   readonly ifVersion: number | undefined;
 }
 
 /**
- * Changes a key in the book, then in Redis, and then answers, so that the next request is checked by what was answered.
- * Throws `key_not_found`, `version_conflict`, and LedgerUnavailable where the change is in the book but not published yet;
- * sending the request again is harmless.
+ * Changes a key in the book and then in Redis, and resolves after both, so that the next request is checked by the new
+ * record (specification section 3, "Revocation"). Throws `key_not_found`, `version_conflict`, and LedgerUnavailable
+ * where the change is in the book and not in Redis yet; sending the request again is harmless.
  */
 export async function changeKey(
   { book, ledger, now = Date.now }: Pick<KeyCommandDeps, 'book' | 'ledger' | 'now'>,
@@ -86,20 +86,20 @@ function refuseConflict(error: unknown): never {
 }
 
 /**
- * Whether a key that another key, or the operator, creates may manage (specification section 2, "Who may manage"): as the
- * request says, else only without restrictions. So a key that is handed out with limits cannot lift them.
+ * `canManage` of a key that another key or the operator creates (specification section 2, "Who may manage"): as the
+ * request says, else true only without restrictions, so that a key that is handed out with limits cannot lift them.
  */
 export function managesOnCreation(said: boolean | undefined, settings: Partial<KeySettings>): boolean {
   return said ?? !carriesRestriction(settings);
 }
 
 /**
- * What a PATCH does to `canManage` beside what it says: a restriction that *another* key, or the operator, sets takes it
- * away; one that a key sets on itself does not, so that no owner locks themselves out.
+ * `canManage` after a PATCH that does not mention it; undefined where it stays. A restriction that *another* key or the
+ * operator sets takes it away; one that a key sets on itself does not, so that no owner locks themselves out.
  */
 export function managesAfterPatch(
   change: Partial<KeySettings>,
-  /** Whether a key changes itself. */
+  /** True where a key changes itself. */
   { isOwn }: { readonly isOwn: boolean },
 ): { readonly canManage?: boolean } {
   const loses = change.canManage === undefined && !isOwn && carriesRestriction(change);
@@ -118,12 +118,12 @@ export function keyIdOf(request: FastifyRequest): number {
   return keyId;
 }
 
-/** One version, with quotes (an entity tag of RFC 9110) or without, or `*`. */
+/** Matches one version, with quotes (an entity tag of RFC 9110) or without, or `*`. */
 export const IF_MATCH = /^(\*|"\d{1,15}"|\d{1,15})$/;
 
 /**
- * The version on which a change is built, by the header `If-Match` (specification section 2); undefined: on any. Throws
- * `invalid_field` for what names no single version.
+ * Version for which a change is made, by the header `If-Match` (specification section 2); undefined for any. Throws
+ * `invalid_field` for a header that names no single version.
  */
 export function ifMatch(request: FastifyRequest): number | undefined {
   const value = request.headers['if-match'];

@@ -19,8 +19,8 @@ const COLUMNS = [
 type Cell = string | number | boolean | null | undefined;
 
 /**
- * First line of the export. New columns are added at the end, so that the others keep their place. Lines end in CRLF (RFC
- * 4180, section 2).
+ * First line of the export. New columns must be added at the end, so that the others keep their places. Lines end in
+ * CRLF (RFC 4180, section 2).
  */
 export function csvHeader(): string {
   return csvLine([...COLUMNS, ...USAGE_COLUMNS, 'note']);
@@ -40,8 +40,8 @@ function csvLine(cells: readonly Cell[]): string {
 }
 
 /**
- * Quotes the cells that RFC 4180 wants quoted. Text that a spreadsheet would run as a formula gets an apostrophe in front
- * (OWASP, "CSV Injection"); plain numbers, such as a charge of -0.000123, stay numbers.
+ * A cell of the export, quoted where RFC 4180 requires it. Text that a spreadsheet would run as a formula gets an
+ * apostrophe in front (OWASP, "CSV Injection"); plain numbers, such as a charge of -0.000123, stay numbers.
  */
 function csvCell(cell: Cell): string {
   if (cell === null || cell === undefined) return '';

@@ -12,7 +12,7 @@ export interface LedgerRouteDeps extends LedgerReading {
 
 const docs = { tags: ['Account'], security: BY_KEY };
 
-/** The ledger and its entries (specification section 7). */
+/** The owner's routes for the ledger and for one of its entries (specification section 7). */
 export function ledgerRoutes(app: FastifyInstance, deps: LedgerRouteDeps): void {
   listRoute(app, deps);
   entryRoute(app, deps);

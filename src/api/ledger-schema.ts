@@ -8,7 +8,7 @@ import { GROUP_FIELDS, type UsageGroup } from './views/usage-view.ts';
 
 const count = (description: string) => Type.Optional(Type.Number({ minimum: 0, description }));
 
-/** What a call used; a unit that is absent was not used. */
+/** Usage of a call by unit; a unit that is absent was not used. */
 export const Usage = Type.Object(
   {
     input_tokens: count('Tokens read, without those of the two fields below.'),
@@ -31,7 +31,7 @@ const orNull = <Schema extends ReturnType<typeof Type.String> | ReturnType<typeo
 const day = (description: string) => Type.String({ format: 'date', description });
 const ofCall = 'null where the entry is of no call.';
 
-/** Specification section 7, "Ledger entry". */
+/** An entry of the ledger (specification section 7, "Ledger entry"). */
 export const Entry = Type.Object(
   {
     id: Type.String({ description: '`x-request-id` of the call, or the id of the change of the balance.' }),
@@ -130,7 +130,7 @@ export const LedgerQueryString = Type.Object({
   ),
 });
 
-/** What `GET /api/account/ledger/` answers: a page of JSON, or one of the two exports. */
+/** The answer of `GET /api/account/ledger/`: a page of JSON, or one of the two exports. */
 export const LedgerAnswer = {
   description: 'A page, or with `format` the export.',
   headers: {

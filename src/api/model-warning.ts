@@ -3,13 +3,13 @@ import type { Catalog } from '../domain/catalog.ts';
 import type { ObjectSchema } from './docs/json-type.ts';
 
 const HEADER = 'x-tollgate-warning';
-/** Bounds that keep the header small: names, and characters of each. */
+/** Most names in the header, and below it most characters of each name, so that the header stays small. */
 const MOST_NAMES = 5;
 const LONGEST_NAME = 60;
 
 /**
- * Names in a header of the answer the `allowed_models` of a request that are not in the catalog: most likely misspelt, but
- * not refused, as a model may be added later.
+ * Adds a header to the answer that lists the `allowed_models` of a request that are not in the catalog. They are most
+ * likely misspelt, but are not refused, because a model may be added later.
  */
 export function warnOfModels(
   reply: FastifyReply,
@@ -33,7 +33,7 @@ function quoted(slug: string): string {
   );
 }
 
-/** The description of an answer that may carry the warning. */
+/** Schema of an answer that may carry the warning. */
 export function mayWarn(schema: ObjectSchema) {
   return {
     description: String(schema.description),

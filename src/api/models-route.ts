@@ -5,7 +5,7 @@ import { modelRefusalOf } from '../domain/rules.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import { type ModelListView, modelView } from './views/model-view.ts';
 
-/** `GET /v1/models` and `/v1/models/{id}`: the catalog as the calling key may use it, in OpenAI's shape. */
+/** Routes `GET /v1/models` and `/v1/models/{id}`: the models that the calling key may use, in OpenAI's shape. */
 export function modelsRoute(parts: { gatekeeper: Gatekeeper; catalog: () => Catalog }): FastifyPluginAsync {
   return async (app) => {
     app.get('/v1/models', async (request): Promise<ModelListView> => {

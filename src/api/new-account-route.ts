@@ -13,7 +13,7 @@ import { onceReachable } from './keys.ts';
 import { operatorAccountView } from './views/account-view.ts';
 import { createdKeyView } from './views/key-view.ts';
 
-/** Specification section 6: the balance at which the low-credits alert is sent, until the owner sets another. */
+/** Alert threshold of a new account, until the owner sets another: 100 credits (specification section 7). */
 const DEFAULT_ALERT_THRESHOLD = micro(100 * MICRO_PER_CREDIT);
 const NO_CREDITS = micro(0);
 
@@ -23,7 +23,7 @@ interface Wanted {
   readonly alertThreshold: Micro;
 }
 
-/** `POST /api/admin/accounts/`: an account, its first key, and its first credits as a top-up in the ledger. */
+/** Route `POST /api/admin/accounts/`: creates an account, its first key, and a top-up with its first credits. */
 export function newAccountRoute(app: FastifyInstance, deps: AdminDeps): void {
   const schema: FastifySchema = {
     tags: ['Operator'],
@@ -56,7 +56,9 @@ function parseAccount(body: unknown): Wanted {
   };
 }
 
-/** Creates account, key and grant in one transaction of the book; Redis gets them now, or when it is reachable again. */
+/**
+ * Creates account, key and top-up in one transaction of the book; Redis gets them now, or once it is reachable again.
+ */
 async function createAccount({ book, ledger, config, now = Date.now }: AdminDeps, wanted: Wanted) {
   const { value, prefix, hash } = newKeyValue(config.keyPrefix);
   const firstKey = { ...parseNewKey({ name: 'default' }).settings, canManage: true, prefix, hash };

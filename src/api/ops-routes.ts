@@ -17,7 +17,7 @@ import {
 export interface OpsDeps {
   readonly config: Config;
   readonly metrics: Pick<Registry, 'metrics' | 'contentType'>;
-  /** Asks Redis and the book now; must not reject. Details are for anyone to read. */
+  /** Asks Redis and the book now; must not reject. Anyone can read the details, so they must hold no secrets. */
   readonly readiness: () => Promise<{
     readonly redis: { readonly ok: boolean; readonly durable: boolean; readonly detail?: string };
     readonly book: { readonly ok: boolean; readonly detail?: string };
@@ -26,7 +26,7 @@ export interface OpsDeps {
 }
 
 const docs = { tags: ['Operations'] };
-/** Headers of requests that came through a proxy: their socket does not tell who asks. */
+/** Headers that proxies add. A request with one of them comes from a proxy's socket, which does not show who asks. */
 const FORWARDING_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
 
 /** The routes for monitoring: health, readiness, metrics (specification section 7, "Operations"). */
@@ -66,7 +66,7 @@ function readinessRoute(app: FastifyInstance, { readiness }: OpsDeps): void {
   app.get('/readyz', { schema }, async (_request, reply) => {
     const { redis, book, draining } = await readiness();
     const able = redis.ok && book.ok;
-    // A gateway that is stopping wants no more traffic, however well its parts are.
+    // A gateway that drains is not ready, so that load balancers send it no more traffic.
     reply.code(able && !draining ? 200 : 503);
     return { status: able ? (draining ? 'draining' : 'ok') : 'unavailable', redis, book };
   });
@@ -96,7 +96,7 @@ function metricsRoute(app: FastifyInstance, { config, metrics }: OpsDeps): void 
   });
 }
 
-/** Whether a request comes from this machine, by the socket's own address: anyone can write a header. */
+/** True where a request comes from this machine, by the socket's address, because anyone can write a header. */
 function isLocal({ socket, headers }: FastifyRequest): boolean {
   const { remoteAddress = '' } = socket;
   if (FORWARDING_HEADERS.some((name) => headers[name] !== undefined)) return false;

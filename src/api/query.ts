@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { type GatewayError, invalidField } from '../domain/errors.ts';
 import type { ObjectSchema } from './docs/json-type.ts';
 
-/** Query parameters as Fastify parses them: a parameter that is sent twice arrives as an array. */
+/** Query parameters as Fastify parses them; one that is sent twice is an array. */
 export type Query = Readonly<Record<string, unknown>>;
 
 export function queryOf(request: { readonly query: unknown }): Query {
@@ -13,8 +13,8 @@ export function queryOf(request: { readonly query: unknown }): Query {
 const LONGEST_NAME = 100;
 
 /**
- * Refuses parameters that the schema of the route does not name, and those that are sent twice (specification section 2):
- * a misspelt filter must not answer everything. Throws `invalid_field`.
+ * Refuses parameters that the schema of the route does not name, and those that are sent twice (specification section
+ * 2), because a misspelt filter must not lead to an answer with everything. Throws `invalid_field`.
  */
 export function refuseUnknownParameters(request: FastifyRequest): void {
   const schema = request.routeOptions.schema?.querystring as Partial<ObjectSchema> | undefined;
@@ -33,17 +33,17 @@ function givenTwice(name: string): GatewayError {
   return invalidField(name, `${name} may be given once only.`);
 }
 
-/** One parameter as text; undefined when absent. Throws `invalid_field`. */
+/** A parameter as text; undefined where it is absent. Throws `invalid_field`. */
 export function textParam(query: Query, name: string): string | undefined {
   const value = query[name];
   if (value === undefined) return undefined;
   if (typeof value !== 'string') throw givenTwice(name);
-  // PostgreSQL takes no U+0000, not even in a query.
+  // PostgreSQL rejects U+0000, also in a query's arguments.
   if (value.includes('\0')) throw invalidField(name, `${name} must be a text without U+0000.`);
   return value;
 }
 
-/** A whole number within bounds; undefined when absent. Throws `invalid_field`. */
+/** A parameter as a whole number within bounds; undefined where it is absent. Throws `invalid_field`. */
 export function integerParam(
   query: Query,
   name: string,
@@ -60,7 +60,7 @@ export function integerParam(
   return value;
 }
 
-/** One of the words listed; undefined when absent. Throws `invalid_field`. */
+/** A parameter that is one of the words listed; undefined where it is absent. Throws `invalid_field`. */
 export function wordParam<Word extends string>(
   query: Query,
   name: string,
@@ -73,7 +73,7 @@ export function wordParam<Word extends string>(
   return word;
 }
 
-/** A cursor that an earlier page answered as `next`; undefined when absent. Throws `invalid_field`. */
+/** A parameter that is the cursor `next` of an earlier page; undefined where it is absent. Throws `invalid_field`. */
 export function cursorParam(query: Query, name: string): number | undefined {
   const text = textParam(query, name);
   if (text === undefined) return undefined;
@@ -84,7 +84,7 @@ export function cursorParam(query: Query, name: string): number | undefined {
   return position;
 }
 
-/** A positive id in its one spelling (no sign, no leading zero); undefined for anything else. */
+/** A positive id in its only spelling (no sign, no leading zero); undefined for any other text. */
 export function pathId(text: string): number | undefined {
   if (!/^[1-9]\d{0,15}$/.test(text)) return undefined;
   const id = Number(text);

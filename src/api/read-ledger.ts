@@ -11,7 +11,7 @@ import { cursorParam, integerParam, queryOf, textParam, wordParam } from './quer
 import { ledgerDays } from './usage-days.ts';
 import { type EntryPageView, entryView } from './views/entry-view.ts';
 
-/** Entries an export reads at a time: what bounds its memory. */
+/** Entries that an export reads at a time, which bounds its memory. */
 const EXPORT_PAGE = 500;
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
@@ -25,7 +25,9 @@ export interface LedgerReading {
   readonly ledger: Pick<Ledger, 'flush'>;
 }
 
-/** Answers a ledger query: with a page, or with `format` with a streamed export that is sent by `reply`. */
+/**
+ * Answers a query of the ledger: resolves with a page, or, where `format` asks for an export, streams it by `reply`.
+ */
 export async function readLedger(
   { book, ledger }: LedgerReading,
   reader: Reader,
@@ -49,7 +51,7 @@ export async function readLedger(
     ...(from === undefined ? {} : { fromDay: from }),
     ...(to === undefined ? {} : { toDay: to }),
   };
-  // A caller finds the call that was answered just now.
+  // Drained first, so that a caller finds the call that was answered just now.
   await ledger.flush(reader.accountId);
   if (format !== 'json') return exportEntries(reply, book, filter, format, reader, limit);
   return page(book, { ...filter, limit: limit ?? DEFAULT_LIMIT }, reader);
@@ -82,7 +84,7 @@ async function page(book: Book, query: LedgerQuery, reader: Reader): Promise<Ent
   return { entries: entries.map((entry) => entryView(entry, reader)), next: more ? String(last.seq) : null };
 }
 
-/** The first page is read before the answer starts, so that a book out of reach is still a clean 503. */
+/** Streams an export. Its first page is read before the answer starts, so that a book out of reach is a clean 503. */
 async function exportEntries(
   reply: FastifyReply,
   book: Book,
@@ -99,7 +101,9 @@ async function exportEntries(
     .send(body);
 }
 
-/** The pages of an export, by sequence number: entries that are written meanwhile are newer and do not shift them. */
+/**
+ * Pages of an export, cut by sequence number, so that entries written meanwhile, which are newer, do not shift them.
+ */
 async function* pages(
   book: Book,
   filter: Omit<LedgerQuery, 'limit'>,

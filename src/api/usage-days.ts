@@ -4,18 +4,19 @@ import { type Query, textParam } from './query.ts';
 
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
-/** The longest report, in days: a leap year. */
+/** Days of the longest report: a leap year. */
 const MAX_DAYS = 366;
 
-/** Whole UTC days as days since 1970-01-01; both ends included. */
+/** A range of UTC days, counted from 1970-01-01; both ends are included. */
 export interface DayRange {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * `from` and `to` of a usage report, both included; default the 30 days up to today. Throws `invalid_field` for what
- * is not a date of the calendar, a range that runs backwards, and one of more than 366 days.
+ * `from` and `to` of a usage report, both included; by default the 30 days up to today. `now` is in milliseconds since
+ * the epoch. Throws `invalid_field` for a text that is no date, for a range that runs backwards, and for more than 366
+ * days.
  */
 export function usageDays(query: Query, now: number): DayRange {
   const to = dayParam(query, 'to') ?? Math.floor(now / DAY_MS);
@@ -25,7 +26,7 @@ export function usageDays(query: Query, now: number): DayRange {
   return { from, to };
 }
 
-/** `from` and `to` of a ledger, both included; each alone leaves the other end open. Throws `invalid_field`. */
+/** `from` and `to` of a ledger query, both included; an end that is not given is open. Throws `invalid_field`. */
 export function ledgerDays(query: Query): Partial<DayRange> {
   const from = dayParam(query, 'from');
   const to = dayParam(query, 'to');
@@ -39,7 +40,7 @@ function dayParam(query: Query, name: string): number | undefined {
   const text = textParam(query, name);
   if (text === undefined) return undefined;
   const day = parseDay(text);
-  // There were no calls before 1970, and a range that ends there might begin before year 0.
+  // There were no calls before 1970; without this bound, the default 30 days might begin before year 0.
   if (day === undefined || day < 0)
     throw invalidField(name, `${name} must be a date in the form YYYY-MM-DD.`);
   return day;

@@ -21,7 +21,7 @@ export interface UsageRouteDeps extends UsageReading {
   readonly gatekeeper: Gatekeeper;
 }
 
-/** `GET /api/account/usage/`: calls, credits and units used, by day, key or model (specification section 7). */
+/** Route `GET /api/account/usage/`: calls, credits and units used, by day, key or model (specification section 7). */
 export function usageRoute(app: FastifyInstance, deps: UsageRouteDeps): void {
   const schema: FastifySchema = {
     tags: ['Account'],
@@ -41,7 +41,7 @@ export function usageRoute(app: FastifyInstance, deps: UsageRouteDeps): void {
   });
 }
 
-/** The usage report that a query asks for, over what the reader may see. */
+/** The usage report that a query asks for, of the account or the only key that the reader may see. */
 export async function readUsage(
   { book, ledger, now = Date.now }: UsageReading,
   reader: Reader,

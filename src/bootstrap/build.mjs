@@ -7,12 +7,13 @@ import { toolEnvironment } from './run-to-end.mjs';
 import { progress, Stop } from './stop.mjs';
 
 const CODE = ['.ts', '.mjs'];
-/** Bundles the page at /dashboard/, of which the compiler makes nothing, into dist. */
+/** Program that bundles the page at /dashboard/ into dist; the TypeScript compiler leaves the page out. */
 const PAGE_BUILD = 'src/dashboard/build-page.ts';
 
 /**
- * Compiles src to dist, bundles the dashboard and copies what else is not code beside it, unless dist was built from the same files. The folder is
- * made anew, so that nothing of a file that was removed is left in it. `node` is one that runs TypeScript. Throws Stop.
+ * Builds dist: compiles src, bundles the dashboard and copies the files that are not code, unless dist was already
+ * built from the same contents. The folder is deleted first, so that nothing is left of a removed file. `node` is the
+ * path of a Node that runs TypeScript. Throws Stop.
  */
 export function build(root, node) {
   const dist = join(root, 'dist');
@@ -40,7 +41,7 @@ function runTool(root, tool, args) {
   if (status !== 0) throw new Stop('The build failed: see above');
 }
 
-/** Of contents, not of times, which a checkout sets as it likes. */
+/** Hash of all that dist is made from: of contents and not of times, which a checkout sets arbitrarily. */
 function hashOf(root, source) {
   const hash = createHash('sha256');
   const settings = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];

@@ -2,8 +2,8 @@ import { lstatSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Puts `tollgate` where npx looks first. npm links the commands of dependencies only; for the package's own, npx would
- * install the package into its cache, all of its dependencies with it, at the first use.
+ * Links `tollgate` into node_modules/.bin, where npx looks first. npm links the commands of dependencies only; for the
+ * package's own command, npx would install the package and all of its dependencies into its cache at the first use.
  */
 export function linkCommand(root) {
   const link = join(root, 'node_modules', '.bin', 'tollgate');
@@ -11,6 +11,6 @@ export function linkCommand(root) {
   try {
     symlinkSync('../../bin/tollgate.mjs', link);
   } catch {
-    // Without it npx does it in its own way.
+    // Without the link, `npx tollgate` is slower and works all the same.
   }
 }

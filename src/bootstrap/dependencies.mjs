@@ -6,13 +6,13 @@ import { progress, Stop } from './stop.mjs';
 const LOWEST_NODE = 24;
 
 /**
- * Installs the locked dependencies where they are not installed yet. Gives the path of a Node that is new enough: this
- * one, else the one among the dependencies. Throws Stop.
+ * Installs the locked dependencies where they are not installed yet. Returns the path of a Node that is new enough: the
+ * one that runs this, else the one among the dependencies. Throws Stop.
  */
 export function installDependencies(root) {
   if (!isInstalled(root) || !findNode(root)) {
     progress('installing the locked dependencies');
-    // The development ones too, where NODE_ENV would leave them out: they build the gateway.
+    // With the development dependencies, which build the gateway and which npm leaves out if NODE_ENV is production.
     const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
     const { status, error } = spawnSync('npm', args, { cwd: root, stdio: ['ignore', 2, 2] });
     if (error)
@@ -29,8 +29,8 @@ export function installDependencies(root) {
 }
 
 /**
- * Whether node_modules is what the lock says. npm keeps a copy of the lock there, of what it really installed, and writes
- * it last: so an install by hand counts, and one that was broken off does not.
+ * True where node_modules holds what package-lock.json says. npm writes a lock of what it really installed there as the
+ * last step, so that an install by hand counts, and one that was broken off does not.
  */
 function isInstalled(root) {
   const wanted = packagesIn(join(root, 'package-lock.json'));
@@ -39,7 +39,7 @@ function isInstalled(root) {
     throw new Stop('package-lock.json is missing or broken: get it back with git checkout package-lock.json');
   if (!present) return false;
   return Object.entries(wanted).every(([path, { version, optional, devOptional }]) => {
-    // The empty path is this package itself; optional ones are left out on platforms that they are not for.
+    // The empty path is this package itself. npm leaves optional packages out on platforms that they are not for.
     if (path === '' || (!present[path] && (optional || devOptional))) return true;
     return present[path] !== undefined && present[path].version === version;
   });
@@ -55,7 +55,7 @@ function packagesIn(lockFile) {
 
 function findNode(root) {
   if (Number.parseInt(process.versions.node, 10) >= LOWEST_NODE) return process.execPath;
-  // Asked, not looked at: in a folder that came from another kind of machine it is there, and does not run.
+  // It is run and not only looked for: in a folder copied from another kind of machine it exists and does not run.
   const local = join(root, 'node_modules', '.bin', 'node');
   const { status, stdout } = spawnSync(local, ['--version'], { encoding: 'utf8' });
   return status === 0 && Number.parseInt(stdout.slice(1), 10) >= LOWEST_NODE ? local : undefined;

@@ -3,7 +3,10 @@ import { accessSync, constants, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { progress, Stop } from './stop.mjs';
 
-/** Specification section 1: the gateway's private Redis. Throws Stop where there is none and none may be installed. */
+/**
+ * Provides the server of the gateway's private Redis (specification section 1), installing it where that is possible.
+ * Throws Stop otherwise.
+ */
 export function ensureRedis() {
   ensure({
     what: 'Redis or Valkey (redis-server or valkey-server)',
@@ -13,7 +16,7 @@ export function ensureRedis() {
   });
 }
 
-/** The tests run against a PostgreSQL of their own: its programs are needed, a running server is not. Throws Stop. */
+/** Provides PostgreSQL's programs, with which the tests start a server of their own. Throws Stop. */
 export function ensurePostgres() {
   ensure({
     what: 'PostgreSQL 15 or newer (initdb and postgres)',
@@ -29,7 +32,7 @@ export function ensurePostgres() {
   });
 }
 
-/** The dashboard is tested in a real browser. Throws Stop. */
+/** Provides Chromium, in which the dashboard is tested. Throws Stop. */
 export function ensureChromium() {
   const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
   const applications = ['Chromium.app/Contents/MacOS', 'Google Chrome.app/Contents/MacOS'];
@@ -50,7 +53,7 @@ export function ensureChromium() {
   });
 }
 
-/** Debian and Homebrew keep these programs off the PATH. */
+/** Folders outside the PATH where Debian and Homebrew put PostgreSQL's programs. */
 function postgresFolders() {
   const homebrew = ['/opt/homebrew/opt', '/usr/local/opt'];
   return [
@@ -70,7 +73,7 @@ function ensure({ what, isThere, packages, otherwise }) {
   if (install?.mayRun) {
     progress(`installing ${packages[manager]} with ${manager}`);
     for (const [command, ...args] of install.commands) {
-      // To be read only where it fails; what is installed or not is seen afterwards.
+      // The output is shown only if the installation fails; whether the program is there is tested afterwards.
       const { stdout, stderr } = spawnSync(command, args, {
         encoding: 'utf8',
         stdio: ['ignore', 'pipe', 'pipe'],
@@ -84,7 +87,11 @@ function ensure({ what, isThere, packages, otherwise }) {
   throw new Stop(`Tollgate needs ${what}: ${how}${otherwise}`);
 }
 
-/** apt is used as root or where sudo asks for no password; Homebrew always, as it is the user's own; others never. */
+/**
+ * How to install `name`: the line to type by hand, and the commands to run where this program may (`mayRun`). It may
+ * run apt as root or where sudo asks for no password, Homebrew always, as it belongs to the user, and other managers
+ * never.
+ */
 function installation(manager, name) {
   const isRoot = process.getuid?.() === 0;
   if (manager === 'brew') {

@@ -4,15 +4,15 @@ import { delimiter, join } from 'node:path';
 
 const REPEAT_WITHIN_MS = 1_000;
 
-/** This environment, in which the tools of the dependencies come first, Node among them. */
+/** Environment of this process with the programs of the dependencies first in PATH, Node among them. */
 export function toolEnvironment(root, more = {}) {
   const tools = join(root, 'node_modules', '.bin');
   return { ...process.env, PATH: `${tools}${delimiter}${process.env.PATH ?? ''}`, ...more };
 }
 
 /**
- * Runs the command in the foreground and gives its exit code when it has ended, by itself or by a signal, which it is
- * sent like this process. So whoever stops npm waits for the gateway to drain.
+ * Runs the command in the foreground and resolves with its exit code. Signals to this process are passed on to it, so
+ * that whoever stops npm waits until the gateway has drained.
  */
 export function runToEnd(root, command, args, environment = {}, stdin = 'ignore') {
   const child = spawn(command, args, {
@@ -22,9 +22,10 @@ export function runToEnd(root, command, args, environment = {}, stdin = 'ignore'
   });
   let passedAt = Number.NEGATIVE_INFINITY;
   const passOn = (signal) => {
-    // A terminal sends its signals to every process in the foreground, the child among them.
+    // A terminal sends its signals to every process in the foreground, so the child has this one already.
     const hasIt = signal !== 'SIGTERM' && process.stdin.isTTY;
-    // One that is sent to a process group comes twice, as npm passes it on too; the gateway takes a second for "at once".
+    // A signal to a process group comes twice, as npm passes it on too, and the gateway ends at once at a second
+    // signal.
     const isRepeat = performance.now() - passedAt < REPEAT_WITHIN_MS;
     if (hasIt || isRepeat) return;
     passedAt = performance.now();

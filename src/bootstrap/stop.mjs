@@ -1,7 +1,7 @@
 /** Ends the bootstrap with exit code 1; its message is one line that says what to do. */
 export class Stop extends Error {}
 
-/** Says on stderr what takes time now. */
+/** Prints on stderr what the next seconds are spent on. */
 export function progress(text) {
   console.error(`tollgate: ${text}`);
 }

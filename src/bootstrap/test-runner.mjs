@@ -6,12 +6,12 @@ import { toolEnvironment } from './run-to-end.mjs';
 import { progress, Stop } from './stop.mjs';
 
 /**
- * Makes tap have the plugins that .taprc names. tap compiles them into its own package, and not by itself: a fresh
- * install has the default ones, of which the one for TypeScript does not work with TypeScript 7. Throws Stop.
+ * Has tap compile the plugins that .taprc names into its own package. A fresh install has the default plugins, of which
+ * the one for TypeScript does not work with TypeScript 7. Throws Stop.
  */
 export function prepareTap(root) {
   const settings = readFileSync(join(root, '.taprc'), 'utf8');
-  // Within node_modules, so that it goes where the compiled plugins go.
+  // Within node_modules, so that the stamp is deleted together with the compiled plugins.
   const stamp = join(root, 'node_modules', '.tap-built-for');
   if (readIfThere(stamp) === settings) return;
   progress('preparing the test runner');

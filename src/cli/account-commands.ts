@@ -17,7 +17,7 @@ import { exactCredits, print, printJson, printTable } from './print.ts';
 
 const PAGE = 1_000;
 
-/** `tollgate account …`: the operator's routes of a running gateway. */
+/** Commands `tollgate account …`, which use the operator's routes of a running gateway. */
 export function accountCommands(program: Command): void {
   const account = program.command('account').description('accounts of a running gateway, for its operator');
   remote(account.command('create'))
@@ -112,8 +112,8 @@ async function list(options: RemoteOptions) {
 }
 
 /**
- * Changes the balance. Always sends an idempotency key: where the answer is lost, the repeat that is advised changes nothing
- * twice.
+ * Changes the balance. It always sends an idempotency key, so that repeating the command after a lost answer, as the
+ * error advises, changes the balance once.
  */
 async function credit(
   accountId: number,

@@ -20,7 +20,7 @@ interface UsageOptions extends RemoteOptions {
   readonly groupBy: UsageGroup;
 }
 
-/** `tollgate account ledger|usage|alerts`: what an owner sees, as the operator sees it. */
+/** Commands `tollgate account ledger|usage|alerts`, which show the operator what the account's owner sees. */
 export function accountViewCommands(account: Command): void {
   withAccountId(account.command('ledger'))
     .description('list what changed the balance of an account, newest first')

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { MAX_CREDITS, microFromCredits } from '../domain/credits.ts';
 
-/** The error that ends a command. Its message is for the user: what happened, and what to do. */
+/** Error that ends a command. Its message is for the user and says what happened and what to do. */
 export class Failure extends Error {
-  /** The command was used wrongly: exit code 2 instead of 1. */
+  /** True where the command was used wrongly, which is exit code 2 instead of 1. */
   readonly isUsage: boolean;
 
   constructor(message: string, options: ErrorOptions & { isUsage?: boolean } = {}) {
@@ -14,14 +14,14 @@ export class Failure extends Error {
   }
 }
 
-/** The gateway has refused the command, and so changed nothing. */
+/** Error for a command that the gateway refused, so that nothing was changed. */
 export class Refused extends Failure {}
 
 const STDIN = 0;
 
-/** Parsers of arguments: what they refuse is wrong usage, exit code 2. */
+// Parsers of arguments. They throw commander's error for wrong usage, which is exit code 2.
 
-/** Credits with at most six decimals. */
+/** Parses an amount of credits with at most six decimals. */
 export function credits(text: string): number {
   const amount = Number(text);
   if (!/^-?\d+(\.\d+)?$/.test(text) || microFromCredits(amount) === undefined) {
@@ -32,7 +32,7 @@ export function credits(text: string): number {
   return amount;
 }
 
-/** The id of an account or a key. */
+/** Parses the id of an account or a key. */
 export function id(text: string): number {
   if (!/^[1-9]\d{0,15}$/.test(text))
     throw new InvalidArgumentError('It must be an id: a whole number from 1.');
@@ -75,7 +75,7 @@ export function remote(command: Command): Command {
     .option('--json', 'print JSON');
 }
 
-/** A command on one account of a running gateway. */
+/** Gives a command the argument and options of every command on one account of a running gateway. */
 export function withAccountId(command: Command): Command {
   return remote(command).argument('<id>', 'id of the account', id);
 }

@@ -8,7 +8,7 @@ import { isPriced, priceInCredits } from '../domain/price.ts';
 import { Failure } from './arguments.ts';
 import { print, printJson, printTable } from './print.ts';
 
-/** `tollgate config …`: the file, without a gateway. */
+/** Commands `tollgate config …`, which read the config file and need no running gateway. */
 export function configCommands(program: Command): void {
   const config = program.command('config').description('the configuration file');
   config
@@ -44,12 +44,12 @@ function check(file: string | undefined, { json }: { json?: true }): void {
   }
 }
 
-/** A path relative to the folder that the user is in: npm runs commands in the folder of the package. */
+/** Absolute path of a file named relative to the user's folder, because npm runs commands in the package's folder. */
 function fromCaller(file: string): string {
   return resolve(process.env.INIT_CWD ?? '.', file);
 }
 
-/** A fault `path: what would be right` in its two parts. */
+/** The two parts of a fault in the form `path: what would be right`. */
 function parted(fault: string): { path: string; message: string } {
   const colon = fault.indexOf(': ');
   return { path: fault.slice(0, Math.max(0, colon)), message: fault.slice(colon < 0 ? 0 : colon + 2) };
@@ -57,7 +57,7 @@ function parted(fault: string): { path: string; message: string } {
 
 interface Row {
   readonly model: Model;
-  /** Environment variables that are not set; empty: the upstream is live. */
+  /** Environment variables that the upstream needs and that are not set; empty where it is live. */
   readonly waitsFor: readonly string[];
 }
 

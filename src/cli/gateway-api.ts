@@ -1,13 +1,13 @@
 import { Failure, Refused, type RemoteOptions, secret } from './arguments.ts';
 
-/** Longer than any answer of these routes takes, also when the book is out of reach. */
+/** Timeout of a request, longer than any answer takes, also while the book is out of reach. */
 const ANSWER_WITHIN_MS = 30_000;
 
 interface ErrorBody {
   readonly error?: { readonly message?: unknown; readonly code?: unknown };
 }
 
-/** A client of a running gateway with one token. A refusal is thrown as a Failure with the gateway's own message. */
+/** Client of a running gateway with one token. It throws refusals as Failures with the gateway's own message. */
 export class GatewayApi {
   readonly #url: string;
   readonly #token: string;
@@ -53,10 +53,10 @@ export class GatewayApi {
   }
 }
 
-/** Path of the operator's routes for accounts. */
+/** Path of the operator's routes about accounts. */
 export const ACCOUNTS = '/api/admin/accounts/';
 
-/** The client with the operator's token. Throws a Failure where the token is missing. */
+/** Makes a client with the operator's token. Throws a Failure where the token is missing. */
 export function operatorApi({ url, adminToken }: RemoteOptions): GatewayApi {
   const missing =
     'The operator token is missing. Set ADMIN_TOKEN to that of the gateway, or use --admin-token -.';

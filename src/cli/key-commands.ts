@@ -31,7 +31,7 @@ interface SettingOptions extends KeyOptions {
   readonly canManage?: boolean;
 }
 
-/** `tollgate key …`: with an owner's managing key, or for any account with the operator token. */
+/** Commands `tollgate key …`, with an owner's managing key, or for any account with the operator's token. */
 export function keyCommands(program: Command): void {
   const key = program.command('key').description('API keys of an account of a running gateway');
   withSettings(withCaller(key.command('create')))
@@ -76,7 +76,7 @@ function withCaller(command: Command): Command {
     .option('--account <id>', 'act as the operator on this account instead', id);
 }
 
-/** The gateway as the caller (owner or operator) uses it, and the path of the account's keys there. */
+/** Client of the gateway for an owner or the operator, with the path of the account's keys there. */
 function keysApi(options: KeyOptions): { api: GatewayApi; path: string } {
   if (options.account !== undefined)
     return { api: operatorApi(options), path: `/api/admin/accounts/${options.account}/keys/` };
@@ -85,7 +85,7 @@ function keysApi(options: KeyOptions): { api: GatewayApi; path: string } {
   return { api: new GatewayApi(options.url, secret(options.key, missing)), path: '/api/keys/' };
 }
 
-/** The settings as the API names them. One that was not given is undefined, and so not sent. */
+/** The settings under their names in the API. One that was not given is undefined, and is not sent. */
 function settingsOf(options: SettingOptions) {
   return {
     name: options.name,
@@ -110,8 +110,8 @@ async function create(name: string, options: SettingOptions) {
 }
 
 /**
- * Warns of typing slips, which make a key that can call nothing. Asks with the key itself, which may not be usable from
- * here: then says nothing.
+ * Warns of misspelt models, which make a key that can call nothing. It asks the gateway with the new key itself, and
+ * says nothing where that key may not be used from this machine.
  */
 async function warnOfModels(asKey: GatewayApi, models: readonly string[]): Promise<void> {
   const answer = await asKey.call<Partial<ModelListView>>('GET', '/v1/models').catch(() => undefined);

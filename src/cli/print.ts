@@ -27,13 +27,13 @@ export function printTable(head: readonly string[], rows: readonly (readonly str
 
 const CELL = 24;
 
-/** A name as a cell of a table, cut where it is long; --json has it whole. */
+/** A name cut to the width of a table's cell; `--json` prints it whole. */
 export function shortCell(text: string): string {
   const characters = [...text];
   return characters.length > CELL ? `${characters.slice(0, CELL - 1).join('')}…` : text;
 }
 
-/** Credits of the API, a JSON number, with all their six decimals. */
+/** Credits, as a JSON number of the API, as text with six decimals. */
 export function exactCredits(credits: number): string {
   const amount = microFromCredits(credits);
   return amount === undefined ? String(credits) : creditsString(amount);

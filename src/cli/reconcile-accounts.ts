@@ -18,23 +18,23 @@ export interface Difference {
   readonly expected: Micro;
 }
 
-/** Receives what is found while the accounts are checked. */
+/** Callbacks for what is found while the accounts are checked. */
 export interface Listener {
   difference(found: Difference): void;
-  /** After each account. */
+  /** Called after each account with the number of accounts checked so far. */
   checked?(accounts: number): void;
 }
 
 export interface Summary {
   readonly accounts: number;
   readonly differences: number;
-  /** False: no gateway runs on the data folder, so there was no live balance to check. */
+  /** False where no gateway runs on the data folder, so that there was no live balance to check. */
   readonly live: boolean;
 }
 
 /**
- * Proves for every account that its ledger, its stored balance and its live balance in Redis agree (specification section 7),
- * also beside a running gateway. Rejects where it cannot be told.
+ * Checks for every account that its ledger, its stored balance and its live balance in Redis agree (specification
+ * section 7, "Reconcile"), also beside a running gateway. Rejects where that cannot be determined.
  */
 export async function reconcileAccounts(config: Config, listener: Listener): Promise<Summary> {
   const book = await openBook(config, { readOnly: true });
@@ -58,7 +58,7 @@ async function openLive(config: Config, book: Book): Promise<LiveBalances | unde
   });
 }
 
-/** The Redis of the gateway; undefined: the private Redis of the data folder, if it has one, is not running. */
+/** Address of the gateway's Redis; undefined where that is the private one of the data folder and does not run. */
 async function redisAddress(config: Config): Promise<RedisAddress | undefined> {
   if (config.redisUrl !== undefined) return parseRedisUrl(config.redisUrl);
   const folder = join(config.dataDir, 'redis');
@@ -87,7 +87,7 @@ async function goThrough(book: Book, live: LiveBalances | undefined, listener: L
   return { accounts, differences, live: live !== undefined };
 }
 
-/** A difference in one line, in credits. */
+/** One line of text about a difference, in credits. */
 export function differenceText({ accountId, email, what, found, rule, expected }: Difference): string {
   const by = creditsString(micro(found - expected));
   return `account ${accountId} (${email}): ${what} is ${creditsString(found)} credits, but ${rule} is ${creditsString(expected)}: difference ${by}`;

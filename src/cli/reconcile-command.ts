@@ -4,10 +4,10 @@ import { creditsString, micro } from '../domain/credits.ts';
 import { print, printJson } from './print.ts';
 import { type Difference, differenceText, type Listener, reconcileAccounts } from './reconcile-accounts.ts';
 
-/** Interval between two lines of progress. */
+/** Least time between two lines of progress. */
 const TELL_EVERY_MS = 500;
 
-/** `tollgate reconcile`, which `npm run reconcile` is too. Exit code 1 where there is a difference. */
+/** Command `tollgate reconcile`, which `npm run reconcile` runs too. Exit code 1 where there is a difference. */
 export function reconcileCommand(program: Command): void {
   program
     .command('reconcile')

@@ -10,7 +10,7 @@ import { startCommand } from './start-command.ts';
 const FAILURE = 1;
 const USAGE = 2;
 
-/** Runs a command of the command line `tollgate` and sets the exit code: 0 done, 1 failure, 2 used wrongly. */
+/** Runs a command of `tollgate` and sets the exit code: 0 for success, 1 for failure, 2 for wrong usage. */
 export async function runCommand(args: readonly string[]): Promise<void> {
   try {
     await commandLine().parseAsync(args, { from: 'user' });
@@ -33,7 +33,7 @@ function commandLine(): Command {
   return program;
 }
 
-/** The exit code of an error. commander has printed its own errors; all others are printed here, in one line. */
+/** Exit code for an error, which is printed in one line unless commander has printed it already. */
 function exitCodeOf(error: Error): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
   process.stderr.write(`tollgate: ${error.message}\n`);

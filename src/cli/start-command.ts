@@ -9,7 +9,7 @@ interface StartOptions {
   readonly demo?: true;
 }
 
-/** `tollgate start`: the gateway itself, as `node dist/main.js` runs it. Options stand for their variables. */
+/** Command `tollgate start`, which runs the gateway as `node dist/main.js` does. Options set environment variables. */
 export function startCommand(program: Command): void {
   program
     .command('start')

@@ -9,7 +9,7 @@ const TARGET = fileURLToPath(new URL('../../dist/dashboard/page', import.meta.ur
 
 /**
  * Bundles the page at /dashboard/ into `target`: index.html, and assets with the hash of their content in their names,
- * each also compressed. Files are put in place whole, so that a gateway that serves meanwhile never sends half a one.
+ * each also compressed. Files are renamed into place, so that a gateway that serves meanwhile never sends half of one.
  */
 export async function buildPage(target = TARGET): Promise<void> {
   const { outputFiles } = await build({
@@ -34,12 +34,12 @@ export async function buildPage(target = TARGET): Promise<void> {
   put(join(target, 'index.html'), Buffer.from(page));
   const current = new Set(assets.flatMap(({ name }) => [name, `${name}.br`, `${name}.gz`]));
   for (const name of readdirSync(join(target, 'assets'))) {
-    // Another build may be at work in this folder: its unfinished files are left alone.
+    // Unfinished files are left alone, because another build may be writing them.
     if (!current.has(name) && !name.includes('.part-')) rmSync(join(target, 'assets', name), { force: true });
   }
 }
 
-/** The version in package.json. The page shows it, and asks the gateway for nothing to do so. */
+/** Version in package.json, which the page shows without asking the gateway. */
 function version(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { version: string }).version;

@@ -4,10 +4,10 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import { GatewayError } from '../domain/errors.ts';
 
-/** Where `build-page.ts` leaves the page; the same folder from src/dashboard/ and from dist/dashboard/. */
+/** Folder into which build-page.ts writes the page. The path is right from src/dashboard/ and from dist/dashboard/. */
 const PAGE_FOLDER = fileURLToPath(new URL('../../dist/dashboard/page', import.meta.url));
 
-/** Content Security Policy: scripts, styles and requests of this gateway only; no page can hold this one in a frame. */
+/** Content security policy: scripts, styles and requests of this gateway only, and no frames around the page. */
 const CONTENT_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -29,8 +29,8 @@ const HEADERS = {
 } as const;
 
 /**
- * The page of specification section 8 and its assets, compressed when they were built. The page is asked for anew each time;
- * the assets have the hash of their content in their names and are kept for good.
+ * Routes of the dashboard's page (specification section 8) and its assets, which were compressed when they were built.
+ * Browsers revalidate the page each time; assets have the hash of their content in their names and are cached for good.
  */
 export function dashboardRoutes(folder = PAGE_FOLDER): FastifyPluginAsync {
   return async (app) => {
@@ -41,7 +41,7 @@ export function dashboardRoutes(folder = PAGE_FOLDER): FastifyPluginAsync {
       cacheControl: false,
     });
     app.get('/', { schema: { hide: true } }, async (request, reply) => {
-      // Somebody who types the bare address into a browser wants the page; any other client gets 404.
+      // `/` leads browsers to the page; any other client gets 404.
       if (!/\btext\/html\b/i.test(request.headers.accept ?? '')) {
         throw noSuchFile(`There is no ${request.method} / here.`);
       }

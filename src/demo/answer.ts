@@ -5,21 +5,21 @@ export type Piece = string | Buffer;
 export interface Answer {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
-  /** Written one by one, in this order. */
+  /** Pieces of the body, each written by itself, in this order. */
   readonly pieces: readonly Piece[];
 }
 
-/** What an answer is to say, where that should not follow from the request. All are optional. */
+/** Settings of an answer that replace what would follow from the request. */
 export interface AnswerOptions {
-  /** What a text answer or transcript says, instead of the built-in text. */
+  /** Text of a text answer or transcript, in place of the built-in text. */
   readonly text?: string;
-  /** Into how many content chunks a streamed text answer is cut. Default: one a word. */
+  /** Number of content chunks of a streamed text answer. Default: one for each word. */
   readonly chunks?: number;
-  /** False: the answer reports none, though asked. An object: reported as it stands. */
+  /** Usage to report as it is; false for none, even where the request asks for it. */
   readonly usage?: false | Readonly<Record<string, unknown>>;
 }
 
-/** An answer of JSON. */
+/** An answer with a JSON body. */
 export function json(status: number, value: Readonly<Record<string, unknown>>): Answer {
   const text = JSON.stringify(value);
   return {

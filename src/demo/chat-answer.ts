@@ -7,15 +7,15 @@ export interface ChatAnswer {
   readonly id: string;
   readonly model: string;
   readonly choices: number;
-  /** Null: a tool is called instead. */
+  /** Text of the answer; null where a tool is called instead. */
   readonly text: string | null;
   readonly tool: string | undefined;
   readonly finishReason: 'stop' | 'length' | 'tool_calls';
-  /** False: no usage is reported, though asked for. */
+  /** Usage to report; false for none, even where the request asks for it. */
   readonly usage: false | Readonly<Record<string, unknown>>;
 }
 
-/** A request and its options always give one answer, byte for byte. */
+/** The answer to a chat request. It depends on the request and the options alone, byte for byte. */
 export function answerChat(request: ChatRequest, body: Buffer, options: AnswerOptions): ChatAnswer {
   const { text, isCut } = say(request.question, request.maxTokens, options);
   const completionTokens = tokensIn(request.tool === undefined ? text : TOOL_ARGUMENTS) * request.choices;

@@ -4,7 +4,7 @@ export interface ChatRequest {
   /** Text of the last user message. */
   readonly question: string;
   readonly promptTokens: number;
-  /** Undefined: no maximum was given. */
+  /** Most tokens of the answer; undefined where the request sets no maximum. */
   readonly maxTokens: number | undefined;
   readonly choices: number;
   readonly stream: boolean;
@@ -13,16 +13,18 @@ export interface ChatRequest {
   readonly tool: string | undefined;
 }
 
-/** Tokens of a picture, a file or a piece of audio in a prompt: one number for all, so that a test can foretell it. */
+/**
+ * Tokens of a picture, a file or a piece of audio in a prompt: one number for all, so that tests can predict the usage.
+ */
 const TOKENS_PER_ATTACHMENT = 85;
 const BYTES_PER_TOKEN = 4;
 
-/** The demo's rule for tokens: four UTF-8 bytes each, a part of a token being a whole one. */
+/** Number of tokens of a text by the demo's rule: one for every four UTF-8 bytes, rounded up. */
 export function tokensIn(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
 
-/** The longest beginning of the text with at most `tokens` tokens that ends between characters. */
+/** Longest beginning of the text that has at most `tokens` tokens and ends between characters. */
 export function firstTokens(text: string, tokens: number): string {
   const bytes = Buffer.from(text);
   let end = Math.min(tokens * BYTES_PER_TOKEN, bytes.length);
@@ -31,7 +33,7 @@ export function firstTokens(text: string, tokens: number): string {
   return bytes.subarray(0, end).toString();
 }
 
-/** Reads a body; undefined: it is not a JSON object with a model and a list of messages. */
+/** Reads a body; undefined where it is no JSON object with a model and a list of messages. */
 export function readChatRequest(body: Buffer): ChatRequest | undefined {
   const json = parseObject(body);
   if (!json || typeof json.model !== 'string' || !Array.isArray(json.messages)) return undefined;

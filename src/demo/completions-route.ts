@@ -3,8 +3,8 @@ import type { DemoRoute } from './route.ts';
 import { CREATED_S, cut, idOf, say } from './say.ts';
 
 /**
- * `POST /v1/completions`. Prompts: a text, a list of them, the numbers of tokens, or a list of those lists; each is
- * answered `n` times. Usage: every prompt once, every answer; a number is a token.
+ * `POST /v1/completions`. The prompt is a text, a list of texts, a list of token numbers, or a list of such lists; each
+ * prompt is answered `n` times. Usage counts every prompt once and every answer; a token number is one token.
  */
 export const completionsRoute: DemoRoute = (json, body, options) => {
   const prompts = promptsOf(json.prompt);
@@ -41,7 +41,7 @@ export const completionsRoute: DemoRoute = (json, body, options) => {
   ];
 };
 
-/** The texts of a `prompt` or an `input`, and their tokens. */
+/** The prompts in the value of `prompt` or `input`, with the number of tokens of each. */
 export function promptsOf(value: unknown): { text: string; tokens: number }[] {
   if (typeof value === 'string') return [{ text: value, tokens: tokensIn(value) }];
   if (!Array.isArray(value) || value.length === 0) return [{ text: '', tokens: 0 }];

@@ -21,9 +21,9 @@ const MODELS = ['demo-chat', 'demo-image', 'demo-tts', 'demo-stt', 'demo-video']
 }));
 
 /**
- * The answers of a provider in OpenAI's and Anthropic's format with no AI behind it. An answer and its usage follow
- * from the request alone, byte for byte: a token is four bytes. Only videos are remembered. The paths are those in
- * ROUTES and MEDIA, `/v1/videos` with what is below it, and `GET /v1/models`.
+ * The demo provider's answers, in OpenAI's and Anthropic's formats, with no AI behind them. An answer and its usage
+ * depend on the request alone, byte for byte (a token is four bytes); only videos have a state. Paths are those in
+ * ROUTES and MEDIA, `/v1/videos` and below, and `GET /v1/models`.
  */
 export class DemoAnswers {
   readonly #videos = new DemoVideos();

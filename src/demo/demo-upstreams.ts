@@ -4,14 +4,15 @@ import { startDemoProvider } from './demo-provider.ts';
 import type { Listening } from './listen.ts';
 
 /**
- * The demo provider as an upstream: it runs on loopback from the first configuration that has an upstream for it until
- * it is closed, which is to be after the gateway.
+ * The demo provider as an upstream on loopback. It starts with the first configuration that has an upstream for it, and
+ * must be closed after the gateway, whose last calls may need it.
  */
 export class DemoUpstreams {
   #provider: Promise<Listening> | undefined;
 
   /**
-   * The configuration with the provider's address in the upstreams that are it; without one it is given back as it is.
+   * The configuration with the provider's address in each upstream whose URL is `DEMO_URL`; the provider is started if
+   * need be. A configuration without such an upstream comes back unchanged.
    */
   async bind(config: Config): Promise<Config> {
     const isDemo = (upstream: Upstream) => upstream.url === DEMO_URL;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request whose body was read to its end. */
+/** A request with its whole body. */
 export interface DemoRequest {
   readonly method: string;
   readonly url: string;
@@ -11,20 +11,20 @@ export interface DemoRequest {
 }
 
 export interface Listening {
-  /** `http://host:port`, without a slash at its end. */
+  /** `http://host:port` without a slash at the end. */
   readonly url: string;
   /** Ends every connection and frees the port. Safe to call twice. */
   close(): Promise<void>;
 }
 
 export interface ListenOptions {
-  /** Default 127.0.0.1. */
+  /** Address to listen on; default 127.0.0.1. */
   readonly host?: string | undefined;
-  /** Default 0: any free one. */
+  /** Port to listen on; default 0, which is any free one. */
   readonly port?: number | undefined;
 }
 
-/** An HTTP server whose every request is answered by `serve`; where that rejects, the connection is destroyed. */
+/** Starts an HTTP server that answers with `serve`. Where `serve` rejects, the connection is destroyed. */
 export async function listen(
   { host = '127.0.0.1', port = 0 }: ListenOptions,
   serve: (message: IncomingMessage, response: ServerResponse) => Promise<void>,
@@ -33,8 +33,8 @@ export async function listen(
     // A client that leaves while its body is read must not end the process.
     serve(message, response).catch(() => response.destroy());
   });
-  // An idle connection is closed by the gateway, never from here: one closed in the instant in which a call is sent on
-  // it would cost that call, because a call is not sent twice.
+  // Idle connections are closed by the gateway and never by this server: a call that the gateway sends at that instant
+  // would fail, because a call is not sent twice.
   server.keepAliveTimeout = 0;
   server.requestTimeout = 0;
   server.listen(port, host);

@@ -6,8 +6,9 @@ import { cut, idOf, say, TOOL_ARGUMENTS } from './say.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * `POST /v1/messages` in Anthropic's format. A tool is called where `tool_choice` demands one. Usage: system, messages
- * and tools, none of it cached. A stream reports the input and one output token first, and the whole output at its end.
+ * `POST /v1/messages` in Anthropic's format. A tool is called where `tool_choice` demands one. Usage counts system,
+ * messages and tools, and nothing as cached. A stream reports the input and one output token first, and all output at
+ * its end.
  */
 export const messagesRoute: DemoRoute = (json, body, options) => {
   const tokens = messageTokens(json);

@@ -1,7 +1,7 @@
-/** Units of a second in the file's times. */
+/** Units of the file's times in a second. */
 const TIMESCALE = 1_000;
 
-/** A film of that length without a picture in it: a header that players and probes accept, and no track. */
+/** An MP4 file of the given length without a track: players and probes accept its header. */
 export function emptyMp4(seconds: number): Buffer {
   const brands = Buffer.from('isom\0\0\x02\0isommp41', 'latin1');
   const header = Buffer.alloc(100);

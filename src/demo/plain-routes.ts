@@ -4,7 +4,7 @@ import { messageTokens } from './messages-route.ts';
 import type { DemoRoute } from './route.ts';
 import { idOf } from './say.ts';
 
-/** Length of a demo embedding, unless `dimensions` says otherwise. */
+/** Numbers in an embedding, unless `dimensions` says otherwise. */
 const DIMENSIONS = 8;
 /** Texts with this word are flagged, as violent. */
 const FLAGGED = /\bkill\b/i;

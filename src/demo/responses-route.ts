@@ -6,8 +6,8 @@ import { CREATED_S, cut, idOf, say, TOOL_ARGUMENTS } from './say.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * `POST /v1/responses`. A tool is called where `tool_choice` demands one. Usage: instructions, input and tools; what
- * `previous_response_id` refers to is not stored, so it adds nothing.
+ * `POST /v1/responses`. A tool is called where `tool_choice` demands one. Usage counts instructions, input and tools.
+ * Answers are not stored, so `previous_response_id` adds nothing.
  */
 export const responsesRoute: DemoRoute = (json, body, options) => {
   const { question, tokens } = readInput(json);

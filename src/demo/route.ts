@@ -1,8 +1,8 @@
 import type { AnswerOptions } from './answer.ts';
 
 /**
- * The answer to one path: an object is sent as JSON, a list as the events of a stream, undefined is a 400. The
- * same request and options give the same answer, byte for byte.
+ * Handler of one path. An object is sent as JSON, a list as the events of a stream, and undefined as a 400. The answer
+ * depends on the request and the options alone, byte for byte.
  */
 export type DemoRoute = (
   json: Readonly<Record<string, unknown>>,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { AnswerOptions } from './answer.ts';
 import { firstTokens } from './chat-request.ts';
 
-/** Seconds since the epoch. It never changes, so that the same request gets the same bytes. */
+/** Creation time in all answers, in seconds since the epoch. It is fixed, so that equal requests get equal bytes. */
 export const CREATED_S = 1_735_689_600;
 /** Arguments of every tool call that the demo makes. */
 export const TOOL_ARGUMENTS = '{}';
@@ -20,12 +20,12 @@ export function say(
   return { text, isCut: text !== whole };
 }
 
-/** An id that follows from the request, so that the same request gets the same bytes. */
+/** An id made from a hash of the request, so that equal requests get equal bytes. */
 export function idOf(prefix: string, body: Buffer): string {
   return prefix + createHash('sha256').update(body).digest('hex').slice(0, 24);
 }
 
-/** The text cut into `parts` pieces of nearly equal length (in characters), or into one piece a word. */
+/** Cuts a text into `parts` pieces of nearly equal length in characters; without `parts`, into words. */
 export function cut(text: string, parts?: number): string[] {
   if (parts === undefined) return text.match(/\s*\S+|\s+$/g) ?? [];
   const characters = [...text];

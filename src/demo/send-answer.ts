@@ -11,7 +11,7 @@ export async function sendAnswer(response: ServerResponse, answer: Answer): Prom
   response.end();
 }
 
-/** Resolves when the client takes more, or is gone. */
+/** Writes a piece; resolves when the client takes more, or has left. */
 export async function writePiece(response: ServerResponse, piece: Piece): Promise<void> {
   if (response.write(piece)) return;
   await new Promise<void>((resolve) => {

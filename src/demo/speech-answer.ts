@@ -6,7 +6,10 @@ const SECONDS_PER_CHARACTER = 0.05;
 const MAX_SECONDS = 10;
 const PIECE_BYTES = 16 * 1024;
 
-/** The answer of `/v1/audio/speech`: a tone of 50 ms a character, as a WAV file in pieces or as a stream of events. */
+/**
+ * The answer of `/v1/audio/speech`: a tone of 50 ms for each character, as a WAV file in pieces or as a stream of
+ * events.
+ */
 export function answerSpeech(fields: Record<string, unknown>, options: AnswerOptions): Answer {
   const input = String(fields.input ?? '');
   const wav = toneWav(Math.min(MAX_SECONDS, [...input].length * SECONDS_PER_CHARACTER));

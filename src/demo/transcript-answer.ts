@@ -3,7 +3,7 @@ import { wavSeconds } from './wav.ts';
 
 const BYTES_PER_SECOND = 16_000;
 
-/** A transcript that says how long the audio is, in the requested format. The audio itself is not analysed. */
+/** A transcript in the requested format, whose text states the length of the audio. The sound is not analysed. */
 export function answerTranscript(fields: Record<string, unknown>, options: AnswerOptions): Answer {
   const audio = Buffer.isBuffer(fields.file) ? fields.file : Buffer.alloc(0);
   const exact = wavSeconds(audio) ?? audio.length / BYTES_PER_SECOND;

@@ -7,7 +7,7 @@ import { emptyMp4 } from './mp4.ts';
 const MAX_JOBS = 1_000;
 const CREATED_S = 1_735_689_600;
 const JOB_PATH = /^\/v1\/videos\/([^/]+)(\/content)?$/;
-/** States of a job; it advances by one each time it is asked for. */
+/** States of a job, which goes on to the next one each time that it is read. */
 const STEPS = ['queued', 'in_progress', 'completed'] as const;
 
 interface Job {
@@ -20,8 +20,8 @@ interface Job {
 }
 
 /**
- * `/v1/videos`: a job is queued, then in progress when it is first asked for, then completed; one whose prompt has
- * the word "fail" in it, failed. The film is as long as was asked for, and empty.
+ * The jobs of `/v1/videos`. A job is queued at first, in progress when it is first read, and then completed, or failed
+ * where its prompt has the word "fail" in it. The film is empty and as long as was asked for.
  */
 export class DemoVideos {
   readonly #jobs = new Map<string, Job>();
@@ -47,7 +47,7 @@ export class DemoVideos {
     return json(200, view(job));
   }
 
-  /** Undefined: not a path of a job. `url` may have a query. */
+  /** The answer about a job; undefined where `url`, which may have a query, is not the path of a job. */
   answer(method: string, url: string): Answer | undefined {
     const { pathname, searchParams } = new URL(url, 'http://demo');
     const [, id = '', content] = JOB_PATH.exec(pathname) ?? [];

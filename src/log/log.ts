@@ -1,4 +1,4 @@
-/** The part of a pino-like logger that the program uses; Fastify's fits it. */
+/** The methods of a pino logger that the program uses. Fastify's logger has them too. */
 export interface Log {
   debug(obj: object, msg: string): void;
   info(obj: object, msg: string): void;

@@ -3,9 +3,9 @@ import type { FastifyBaseLogger } from 'fastify';
 type Bindings = Parameters<FastifyBaseLogger['child']>[0];
 
 /**
- * The logger of one request: each line carries its id (`reqId`), whoever writes it, Fastify and its plugins among them. The
- * child logger that does so is made with the first line, because hardly any request logs one: making one each time costs
- * more than checking the request.
+ * Logger of one request, which adds the request's id (`reqId`) to each line, also to those of Fastify and its plugins.
+ * The child logger that adds it is made with the first line, because hardly any request logs one, and making one costs
+ * more CPU than checking a request.
  */
 export class RequestLog implements FastifyBaseLogger {
   readonly #log: FastifyBaseLogger;

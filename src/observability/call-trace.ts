@@ -17,7 +17,9 @@ import type { CallTrace } from '../gateway/tracing.ts';
 const MS_PER_S = 1_000;
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80 };
 
-/** `gen_ai.operation.name`, where the semantic conventions have a word for it; else the last part of the path. */
+/**
+ * Values of `gen_ai.operation.name` by path, where the semantic conventions name one. Other paths use their last part.
+ */
 const OPERATIONS: Readonly<Record<string, string>> = {
   '/v1/chat/completions': 'chat',
   '/v1/responses': 'chat',
@@ -27,7 +29,9 @@ const OPERATIONS: Readonly<Record<string, string>> = {
 
 const propagator = new W3CTraceContextPropagator();
 
-/** The two spans of an admitted call: that of the caller's request, and below it that of the upstream's. */
+/**
+ * The two spans of an admitted call: a server span for the client's request, and in it a client span for the upstream.
+ */
 export class OpenCallTrace implements CallTrace {
   readonly #server: Span;
   readonly #client: Span;
@@ -35,7 +39,10 @@ export class OpenCallTrace implements CallTrace {
   readonly #epoch: number;
   readonly #sentAt: number;
 
-  /** `epoch`: when `performance.now()` was 0, in ms since the epoch: one for all four times, so that the spans nest. */
+  /**
+   * `sentAt` is by `performance.now()`, and `epoch` is when that was 0, in milliseconds since the epoch. All four times
+   * of the two spans are made with it, so that one span lies within the other.
+   */
   constructor(tracer: Tracer, server: Span, call: ReadCall, sentAt: number, epoch: number) {
     const { model, isStream } = call.body;
     const { path } = call.endpoint;
@@ -100,7 +107,7 @@ export class OpenCallTrace implements CallTrace {
       'tollgate.estimated': ending.estimated,
       ...failure,
     });
-    // A client that left is no error.
+    // A client that left is no error of the call.
     if (code !== 'ok' && code !== 'client_left') {
       this.#client.setStatus({ code: SpanStatusCode.ERROR });
       if (ending.status >= 500 || ending.status < 400) this.#server.setStatus({ code: SpanStatusCode.ERROR });
@@ -110,7 +117,9 @@ export class OpenCallTrace implements CallTrace {
   }
 }
 
-/** Token attributes. Input tokens include those read from and written to a cache (semantic conventions, "gen_ai.usage"). */
+/**
+ * Attributes of token usage. Input includes tokens read from and written to a cache, as the semantic conventions say.
+ */
 function usageAttributes(usage: Usage | undefined): Record<string, number> {
   if (usage?.input === undefined && usage?.output === undefined) return {};
   const { input = 0, output = 0, cachedInput = 0, cacheWrite = 0 } = usage;

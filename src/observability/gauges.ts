@@ -6,12 +6,12 @@ import type { SpoolFolder } from '../gateway/request/spool/spool.ts';
 import type { OpenLedger } from '../ledger/open-ledger.ts';
 
 const MS_PER_S = 1_000;
-/** Most queued alerts that a scrape counts: the question must stay cheap when they are many. */
+/** Most queued alerts that a scrape counts, so that the query stays cheap when there are very many. */
 const ALERTS_COUNTED = 1_000;
 
 /**
- * How the values of several worker processes become one: values that belong to a process are added up; of values that all
- * of them read in the same place, the worst counts.
+ * How the values of several worker processes become one: those that belong to a process are added up; of those that all
+ * processes read from Redis or the book, the worst counts.
  */
 type Aggregator = 'sum' | 'max' | 'min' | 'first';
 
@@ -21,7 +21,7 @@ export interface GaugeParts {
   readonly spools: Pick<SpoolFolder, 'kept'>;
 }
 
-/** Gauges that are read at each scrape: the process, and how far the ledger and the book are. */
+/** Registers the gauges that are read at each scrape: of the process, the ledger's backlog and the book. */
 export function registerGauges(registry: Registry, parts: GaugeParts): void {
   const gauge = (name: string, aggregator: Aggregator, help: string, read: () => number | Promise<number>) =>
     new Gauge({
@@ -30,7 +30,7 @@ export function registerGauges(registry: Registry, parts: GaugeParts): void {
       aggregator,
       registers: [registry],
       async collect() {
-        // A part that does not answer must not take the other metrics along.
+        // A part that does not answer makes its own gauges NaN and must not fail the whole scrape.
         this.set(
           await Promise.resolve()
             .then(read)
@@ -66,7 +66,7 @@ type MakeGauge = (
 ) => unknown;
 
 function ledgerGauges(gauge: MakeGauge, ledger: GaugeParts['ledger']): void {
-  // Read once for each scrape, for the gauges that share the answer.
+  // The gauges of one scrape share one reading.
   const backlog = oneAtATime(() => ledger.backlog());
   const faults = oneAtATime(() => ledger.check());
   gauge('tollgate_open_settlements', 'sum', 'Charges that Redis has not confirmed yet', () =>
@@ -128,7 +128,7 @@ function isUp(asked: Promise<unknown>): Promise<number> {
   );
 }
 
-/** An `ask` of which one run is under way at most: whoever asks meanwhile gets its answer, too. */
+/** Wraps `ask` so that at most one run of it is under way; those who call meanwhile get its result. */
 function oneAtATime<T>(ask: () => Promise<T>): () => Promise<T> {
   let asked: Promise<T> | undefined;
   return () => {

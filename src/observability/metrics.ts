@@ -6,13 +6,13 @@ import type { CallMetrics, EndCode } from '../gateway/call-metrics.ts';
 
 const MS_PER_S = 1_000;
 const DELIVERY_STATUSES: readonly DeliveryStatus[] = ['delivered', 'failed', 'timeout', 'blocked', 'unknown'];
-/** Buckets in seconds: model calls take from milliseconds to half an hour. */
+/** Histogram buckets in seconds: model calls take from milliseconds to half an hour. */
 const CALL_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800];
 const ADDED_BUCKETS_S = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 
 /**
- * The request path's metrics (specification section 7, "Operations"). Labels are bounded: paths of the endpoint table, codes of
- * the error table; never a key, an account, a model or a URL.
+ * Prometheus metrics of the request path (specification section 7, "Operations"). The number of label values is
+ * bounded: paths of the endpoint table and codes of the error table, but never a key, an account, a model or a URL.
  */
 export class PrometheusCallMetrics implements CallMetrics {
   readonly #requests: Counter<'endpoint' | 'code'>;
@@ -21,9 +21,9 @@ export class PrometheusCallMetrics implements CallMetrics {
   readonly #firstToken: Histogram;
   readonly #added: Histogram;
   readonly #deliveries: Counter<'status'>;
-  /** Counters by label: finding one costs a microsecond, so each is looked up once. */
+  /** Cache of counters by metric and label, because prom-client takes a microsecond to find one. */
   readonly #counters = new Map<string, Map<string, Counter.Internal>>();
-  /** Micro-credits, summed as integers; converted to a decimal only when read. */
+  /** Charges in micro-credits, summed as an integer and converted to a decimal only when read. */
   #chargedMicro = 0;
   #callsInFlight = 0;
   #openStreams = 0;
@@ -64,7 +64,7 @@ export class PrometheusCallMetrics implements CallMetrics {
       labelNames: ['status'],
       registers,
     });
-    // Shown from the start: the first failure is then an increase, which alert rules see.
+    // At 0 from the start, so that the first failure is an increase, which alerting rules need.
     for (const status of DELIVERY_STATUSES) this.#deliveries.inc({ status }, 0);
     const charged = () => this.#chargedMicro / MICRO_PER_CREDIT;
     new Counter({

@@ -34,20 +34,20 @@ import type { Tracing } from '../gateway/tracing.ts';
 import type { Log } from '../log/log.ts';
 import { OpenCallTrace } from './call-trace.ts';
 
-/** How long a stop waits for the last spans to be taken. */
+/** Longest wait of a stop for the collector to take the last spans. */
 const FLUSH_WITHIN_MS = 3_000;
-/** Least time between two log lines about failed exports: a collector that is gone fails every few seconds. */
+/** Least time between two log lines about failed exports, because a collector that is gone fails every few seconds. */
 const COMPLAIN_EVERY_MS = 60_000;
 
 export interface OpenTracing extends Tracing {
-  /** Sends what is left; 3 s at most. Never rejects. */
+  /** Exports the spans that are left, within 3 s at most. Never rejects. */
   close(): Promise<void>;
 }
 
 /**
- * OpenTelemetry traces of model calls: a server span for each, below it a client span for the upstream, exported in
- * batches over OTLP/HTTP. The one file beside call-trace.ts that imports OpenTelemetry; it is itself imported only where
- * an endpoint is configured, because the packages take a quarter of a second to load.
+ * Opens OpenTelemetry tracing of model calls: a server span for each call and in it a client span for the upstream,
+ * exported in batches over OTLP/HTTP. Only this file and call-trace.ts import OpenTelemetry, and they are imported only
+ * where an endpoint is configured, because the packages take a quarter of a second to load.
  *
  * Spans carry ids, codes and numbers. Keys, bodies and addresses of clients are not in them.
  */
@@ -88,7 +88,7 @@ export function openTracing(settings: NonNullable<Config['tracing']>, log: Log):
 
 const propagator = new W3CTraceContextPropagator();
 
-/** Continues the trace of the caller where it names one. */
+/** Starts the span of a client's request; it continues the client's trace where `traceparent` names one. */
 function serverSpan(tracer: Tracer, headers: IncomingHttpHeaders, path: string, startTime: number) {
   const parent = propagator.extract(ROOT_CONTEXT, headers, {
     get: (carrier: IncomingHttpHeaders, name) => carrier[name],
@@ -98,12 +98,12 @@ function serverSpan(tracer: Tracer, headers: IncomingHttpHeaders, path: string, 
   return tracer.startSpan(`POST ${path}`, { kind: SpanKind.SERVER, startTime, attributes }, parent);
 }
 
-/** When `performance.now()` was 0, in milliseconds since the epoch, by the clock as it is set now. */
+/** Time at which `performance.now()` was 0, in milliseconds since the epoch, by the clock as it is set now. */
 function epoch(): number {
   return Date.now() - performance.now();
 }
 
-/** Attributes of this process. OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence. */
+/** Resource attributes of this process. OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence. */
 function resource() {
   const own = resourceFromAttributes({ [ATTR_SERVICE_NAME]: 'tollgate', [ATTR_SERVICE_VERSION]: VERSION });
   return defaultResource()
@@ -111,7 +111,7 @@ function resource() {
     .merge(detectResources({ detectors: [serviceInstanceIdDetector, envDetector] }));
 }
 
-/** The samplers of the OpenTelemetry specification, by their names there. */
+/** Sampler by its name in the OpenTelemetry specification (OTEL_TRACES_SAMPLER). */
 function samplerOf({ sampler, ratio }: NonNullable<Config['tracing']>): Sampler {
   const name = sampler.replace(/^parentbased_/, '');
   const root =
@@ -123,7 +123,7 @@ function samplerOf({ sampler, ratio }: NonNullable<Config['tracing']>): Sampler 
   return sampler.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
 }
 
-/** Logs a failed export, which costs spans and nothing else. */
+/** Logs failed exports, which cost spans and nothing else. */
 function reportFaults(log: Log): void {
   let silentUntil = 0;
   const complain = (reason: string) => {

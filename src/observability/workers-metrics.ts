@@ -7,18 +7,18 @@ interface Asked {
 
 interface Answered {
   readonly metricsFor: number;
-  /** The metrics of all workers; undefined: not all of them answered. */
+  /** The metrics of all workers; undefined where not all of them answered. */
   readonly text?: string;
 }
 
 /**
- * `/metrics` of several workers on one port: whichever is asked has the supervisor ask them all, and answers with the
- * sums (or what else a metric's `aggregator` says).
+ * Metrics of several workers on one port. The worker that is scraped has the supervisor ask all workers, and answers
+ * with the sums of their values, or what else a metric's `aggregator` says.
  */
 export function summedMetrics(registry: Registry): Pick<Registry, 'metrics' | 'contentType'> {
   if (!cluster.isWorker) return registry;
   AggregatorRegistry.setRegistries([registry]);
-  // Constructed for its side effect: it listens for the supervisor's request and answers it.
+  // Constructed for its side effect: from now on it answers the supervisor's requests for this worker's metrics.
   new AggregatorRegistry();
   let asked = 0;
   const waiting = new Map<number, (text: string | undefined) => void>();
@@ -35,13 +35,13 @@ export function summedMetrics(registry: Registry): Pick<Registry, 'metrics' | 'c
         waiting.set(id, resolve);
         process.send?.({ askMetrics: id } satisfies Asked);
       });
-      // A worker that is being replaced does not answer: this worker's own metrics are better than none.
+      // Where a worker does not answer, because it is being replaced, this worker's own metrics are better than none.
       return text ?? (await registry.metrics());
     },
   };
 }
 
-/** Answers in the supervisor: collects the metrics of all workers for the one that asks. */
+/** Answers requests of workers in the supervisor: collects the metrics of all workers for the one that asks. */
 export function answerMetrics(): void {
   const registry = new AggregatorRegistry();
   cluster.on('message', (worker, { askMetrics }: Partial<Asked>) => {

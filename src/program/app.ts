@@ -25,9 +25,11 @@ import { modelRoutes } from '../gateway/routes.ts';
 import { RequestLog } from '../log/request-log.ts';
 import { lazyPages } from './lazy-pages.ts';
 
-/** How often Node looks for connections that are past `server.headTimeoutMs` or `server.bodyTimeoutMs`. */
+/** Interval at which Node looks for connections that are past `server.headTimeoutMs` or `server.bodyTimeoutMs`. */
 const CHECK_EVERY_MS = 2_000;
-/** Above the 60 s of common load balancers, so that they close idle connections first. */
+/**
+ * Time after which an idle connection is closed. Above the 60 s of common load balancers, so that they close it first.
+ */
 const KEEP_ALIVE_MS = 72_000;
 
 export type AppParts = KeysDeps &
@@ -37,12 +39,12 @@ export type AppParts = KeysDeps &
   OpsDeps & { readonly pipeline: PipelineParts; readonly logger: FastifyBaseLogger };
 
 /**
- * Schemas of routes describe them in /openapi.json and do nothing else. That answers are as they are described, and hold
- * nothing more, is tested; the two compilers that would see to it in every gateway take 60 ms and 4 MB to load.
+ * Compilers that do nothing: schemas of routes only describe them in /openapi.json. Fastify's own compilers, which
+ * would validate and serialise by them, take 60 ms and 4 MB to load; tests hold the answers to their schemas instead.
  */
 const DESCRIBING_ONLY = {
   compilersFactory: { buildValidator: () => () => () => true, buildSerializer: () => () => JSON.stringify },
-  // Fastify's types know no validators but those of Ajv.
+  // Fastify's types allow no validators but Ajv's.
 } as unknown as NonNullable<FastifyServerOptions['schemaController']>;
 
 /** The Fastify instance with every route; not listening. */
@@ -51,7 +53,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const connections = new ConnectionRefuser();
   const app = Fastify({
     loggerInstance: parts.logger,
-    // A log line for each request would cost more than the forwarding; metrics and the ledger tell what happened.
+    // A log line for each request would cost more CPU than forwarding it; metrics and the ledger tell what happened.
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: newRequestId,
     childLoggerFactory: (logger, bindings) => new RequestLog(logger, bindings),
@@ -60,19 +62,19 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     requestTimeout: server.bodyTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     http: {
-      // Node wants this timeout no longer than requestTimeout.
+      // Node requires this timeout to be no longer than requestTimeout.
       headersTimeout: Math.min(server.headTimeoutMs, server.bodyTimeoutMs),
       connectionsCheckingInterval: CHECK_EVERY_MS,
-      // Such requests are refused by checkHead, with a message of ours.
+      // checkHead refuses requests without Host, with a message in the API's own shape.
       requireHostHeader: false,
     },
     forceCloseConnections: 'idle',
-    // While stopping, connections that are open are served to their end, each told to close.
+    // During a stop, requests on open connections are still served, and told to close the connection (stopping.ts).
     return503OnClosing: false,
     frameworkErrors: refuse,
     clientErrorHandler: connections.refuse,
     routerOptions: { ignoreTrailingSlash: true },
-    // The client's address is read by the gatekeeper, which walks only through trusted CIDRs.
+    // The gatekeeper reads the client's address itself, and believes only proxies in trusted CIDRs.
     trustProxy: false,
   });
   app.server.on('request', connections.note).on('connect', connections.refuseTunnel);
@@ -100,7 +102,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     maxAge: 3_600,
     strictPreflight: false,
   });
-  // Answered before the body is read: a stranger could make the gateway read one only to be told that there is no such route.
+  // Unknown routes are answered before the body is read, so that strangers cannot make the gateway read bodies in vain.
   app.addHook('onRequest', (request, _reply, done) => {
     done(request.is404 ? noSuchEndpoint(request) : undefined);
   });
@@ -122,8 +124,8 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
 }
 
 /**
- * Answers `Expect: 100-continue` when the gateway begins to read the body: by then the key is authorised, so that a refused
- * client need not send its body (RFC 9110 §10.1.1). Node would answer at once.
+ * Answers `Expect: 100-continue` when the gateway begins to read the body, which is after the key is authorised, so
+ * that a refused client need not send its body (RFC 9110 §10.1.1). Node alone would answer at once.
  */
 function expectations(server: Server): void {
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {

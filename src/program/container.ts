@@ -29,20 +29,23 @@ import { summedMetrics } from '../observability/workers-metrics.ts';
 import type { AppParts } from './app.ts';
 
 /**
- * Most alert POSTs under way at once. Each is a connection and some 50 KB, so that all together stay below 32 MB; and so many
- * accounts must have receivers that do not answer, all at once, before one waits for another (alerts/fair-semaphore.ts).
+ * Most alert POSTs under way at once. Each is a connection and some 50 KB, so that all together stay below 32 MB. With
+ * so many permits, an account waits for others only where more than 256 of them have receivers that do not answer
+ * (alerts/fair-semaphore.ts).
  */
 const ALERT_CONCURRENCY = 512;
 
 /** Resources that are opened before anything else, and closed after it. */
 export interface Opened {
   readonly config: Config;
-  /** The models that can be called now. Read once for each call: a reload replaces the whole catalog. */
+  /**
+   * The models that can be called now. Each call asks once and keeps the result, because a reload replaces the catalog.
+   */
   readonly catalog: () => Catalog;
   readonly logger: FastifyBaseLogger;
   readonly book: Book;
   readonly ledger: OpenLedger;
-  /** Faults of Redis' persistence, found at the start. */
+  /** Faults of Redis' persistence found at the start, one sentence each; empty where Redis is durable. */
   readonly redisFaults: readonly string[];
   readonly isDraining: () => boolean;
   readonly tracing: Tracing | undefined;
@@ -116,7 +119,7 @@ export function compose(opened: Opened): DependencyContainer {
   return container;
 }
 
-/** The parts on the path of a call. */
+/** Registers the parts on the path of a call. */
 function registerCalls(once: Once, opened: Opened): void {
   const { config, logger, book } = opened;
   const { ledger } = opened.ledger;

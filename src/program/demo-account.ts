@@ -13,9 +13,9 @@ const CREDITS = micro(1_000_000_000);
 const THRESHOLD = micro(100_000_000);
 
 /**
- * What `npm start` gives a newcomer (specification section 1): on the first start an account with 1,000 credits and its key,
- * and at each start a curl line that works as pasted. The key value is kept in the data folder, readable by its owner
- * only: this one account is for trying things out.
+ * Creates the demo account at the first start, with 1,000 credits and one key, and prints at each start a curl line
+ * that works as pasted (specification section 1, "npm start"). The key's value is stored in the data folder, readable
+ * by its owner only; of all other keys only the hash is stored.
  */
 export async function ensureDemoAccount(parts: {
   book: Book;
@@ -24,7 +24,7 @@ export async function ensureDemoAccount(parts: {
   url: string;
 }): Promise<void> {
   const { book, ledger, config, url } = parts;
-  // The value is written first: a start that dies half-way finds it again and goes on from there.
+  // The value is written first, so that the start after one that died half-way can go on from there.
   const file = join(config.dataDir, 'demo-key');
   if (!existsSync(file)) {
     if ((await book.accounts(0, 1)).length > 0) return;

@@ -17,7 +17,7 @@ const load = () => loadConfig({ env: process.env });
 
 const isDemo = process.env.TOLLGATE_DEMO === 'true';
 
-/** A second signal within this time is the first one again, delivered on another way. */
+/** Time within which a second signal is taken for the first one, delivered by another process too. */
 const REPEAT_MS = 1_000;
 
 interface Running {
@@ -32,14 +32,15 @@ async function start(): Promise<Running> {
   const isSupervisor = cluster.isPrimary && config.workers > 1;
   const running = isSupervisor ? await Workers.start(config, logger) : await startOne(config, logger);
   hangup.onReload = () => running.reload();
-  // V8's own value, which main.ts lowered for the time of loading: under load a larger young generation saves CPU.
+  // V8's default again, which main.ts lowered while modules load: under load a larger young generation saves CPU.
   setFlagsFromString('--semi-space-growth-factor=2');
-  // The old generation may grow to three times what lives. V8 lets it grow by half, which at 2,500 calls a second makes a full
-  // collection every 5 s; each takes 60 ms of two cores, and with them the p99: 24 to 51 ms, now 7 to 28.
+  // Lets the old generation grow to three times the live data before a full collection. V8's default, half as much
+  // again, makes one every 5 s at 2,500 calls a second; each takes 60 ms of two cores. The p99 was 24 to 51 ms, and is
+  // 7 to 28.
   setFlagsFromString('--heap-growing-percent=200');
   const { url } = running;
-  // Written past the logger: whoever started the gateway waits for this line at any LOG_LEVEL. A person who tries it out at
-  // a terminal has read the same, in words.
+  // The line does not go through the logger, because scripts that start the gateway wait for it at any LOG_LEVEL. At a
+  // terminal, the demo has printed the address in words.
   if (cluster.isPrimary && !(isDemo && process.stdout.isTTY)) {
     const line = { msg: 'listening', url: boundUrl(config.server.host, url) };
     process.stdout.write(`${JSON.stringify(line)}\n`);
@@ -47,12 +48,15 @@ async function start(): Promise<Running> {
   return running;
 }
 
-/** `http://HOST:PORT` (specification section 1), also where HOST is 0.0.0.0: a container that says 127.0.0.1 seems closed. */
+/**
+ * `http://HOST:PORT` for the line `listening` (specification section 1). HOST stays 0.0.0.0 where that is configured:
+ * with 127.0.0.1 a container would seem to be closed to the outside.
+ */
 function boundUrl(host: string, url: string): string {
   return `http://${isIPv6(host) ? `[${host}]` : host}:${new URL(url).port || '80'}`;
 }
 
-/** A gateway that runs in this process. */
+/** Starts a gateway that runs in this process. */
 async function startOne(config: Config, logger: Logger): Promise<Running> {
   const served = await serve(config, logger, trimStartupHeap);
   if (isDemo) {
@@ -70,7 +74,7 @@ try {
   const running = await start();
   await signal;
   hangup.onReload = () => {};
-  // A second signal means now; but a signal to the whole group arrives twice.
+  // A second signal ends the process at once, unless it is the first one: a signal to a process group arrives twice.
   setTimeout(() => {
     process.once('SIGTERM', () => process.exit(1));
     process.once('SIGINT', () => process.exit(1));
@@ -79,7 +83,7 @@ try {
   process.on('SIGINT', () => {});
   await running.close();
 } catch (error) {
-  // A refusal to start is one clear line (specification section 1); a failed worker has written it itself.
+  // A refusal to start is one clear line (specification section 1); a failed worker has already written its own.
   if (!(error instanceof WorkerFailed)) process.stderr.write(`tollgate: ${(error as Error).message}\n`);
   process.exit(1);
 }

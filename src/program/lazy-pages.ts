@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 
-/** Paths that the app of pages serves. The bare address leads to the dashboard. */
+/** Paths that the app of pages serves; `/` redirects to the dashboard. */
 const PLACES = ['/', '/docs', '/docs/*', '/dashboard', '/dashboard/*'];
 
 /**
- * Hands requests for pages to an app that is made at the first of them: the pages take 2 MB and 40 ms to load, and most
- * gateways are looked at seldom or never. The app that `make` resolves with must be ready.
+ * Plugin that hands requests for pages to another app, made at the first such request: the pages take 2 MB and 40 ms to
+ * load, and most gateways are looked at seldom or never. The app that `make` resolves with must be ready.
  */
 export function lazyPages(make: () => Promise<FastifyInstance>): FastifyPluginAsync {
   return async (app) => {

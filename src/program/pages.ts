@@ -8,7 +8,8 @@ import { noSuchEndpoint } from '../gateway/no-such-endpoint.ts';
 import { refuse } from '../gateway/refuse.ts';
 
 /**
- * The pages for people, /docs and /dashboard, as an app of its own that listens nowhere. `document`: the OpenAPI document.
+ * Builds the pages for people, /docs and /dashboard, as an app of its own that listens nowhere; lazy-pages.ts hands
+ * requests to it. `document` is the OpenAPI document.
  */
 export async function buildPages(
   document: object,

@@ -7,8 +7,8 @@ const ALONE =
   'DATABASE_URL. A second one would spend the same credits again. Gateways that share a database must share a Redis.';
 
 /**
- * The private Redis of this gateway. Loudly where its database can be shared: two gateways with a Redis each know nothing
- * of each other's holds: of an account with 10 credits, 20 were spent.
+ * Starts the private Redis of this gateway. Warns where the book is PostgreSQL, which several gateways can share: two
+ * of them with a Redis each do not see each other's holds, so that of 10 credits 20 can be spent.
  */
 export function startPrivateRedisFor(
   { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>,

@@ -23,7 +23,7 @@ import {
 import { startPrivateRedisFor } from './private-redis.ts';
 import { Stopping } from './stopping.ts';
 
-/** How long settles and the journal may take after the last request (specification section 1, "Stop"). */
+/** Time for settles and the journal after the last request (specification section 1, "Stop"). */
 const DRAIN_WITHIN_MS = 10_000;
 
 const LISTEN_FAULTS: Readonly<Record<string, string>> = {
@@ -33,7 +33,7 @@ const LISTEN_FAULTS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'there is no such host. Set HOST to an address of this machine',
 };
 
-/** Resources that were opened. Closes them in reverse order; one that fails to close does not keep the others open. */
+/** Resources that were opened, to be closed in reverse order. One that fails to close does not keep the others open. */
 class Closers {
   readonly #closers: (() => Promise<unknown> | unknown)[] = [];
 
@@ -59,13 +59,15 @@ export interface Served {
   readonly book: Book;
   readonly ledger: OpenLedger;
   readonly replaceCatalog: ReplaceCatalog;
-  /** Specification section 1, "Stop": finish, settle, drain, close. */
+  /**
+   * Stops the gateway: requests finish, calls settle, the journal drains, all closes (specification section 1, "Stop").
+   */
   close(): Promise<void>;
 }
 
 /**
- * Opens everything, calls `beforeListening`, and listens. Rejects with one clear line where a setting cannot be honoured;
- * then nothing stays open.
+ * Opens everything that the gateway needs, calls `beforeListening`, and listens. Rejects with one clear line where a
+ * setting cannot be honoured; then nothing stays open.
  */
 export async function serve(
   config: Config,
@@ -98,13 +100,13 @@ async function open(
   const book = await openBook({ databaseUrl: config.databaseUrl, dataDir: config.dataDir });
   closers.add(() => book.close());
 
-  // Loaded only where tracing is configured; closed after the last call is settled.
+  // Imported only where tracing is configured (tracing.ts says why); closed after the last call is settled.
   const tracing =
     config.tracing && (await import('../observability/tracing.ts')).openTracing(config.tracing, logger);
   closers.add(() => tracing?.close());
 
   let alerts: AlertWorker | undefined;
-  // Stopped after the ledger, whose last entries may queue an alert: it is sent now, and not at the next start.
+  // Alerts stop after the ledger, because its last entries may queue one, which would else wait for the next start.
   closers.add(() => alerts?.stop(config.alerts.timeoutMs));
   const { ledger, redisFaults } = await openLedgerOf(closers, config, book, logger, () => alerts?.notify());
 
@@ -145,7 +147,7 @@ async function open(
   return { url, config, book, ledger, replaceCatalog, close: () => closers.close() };
 }
 
-/** The ledger on the Redis that is configured, or on a private one. */
+/** Opens the ledger on the Redis that is configured, or on a private one. */
 async function openLedgerOf(
   closers: Closers,
   config: Config,
@@ -184,8 +186,8 @@ async function openLedgerOf(
 }
 
 /**
- * Checks that the data folder can be used. With both URLs set, nothing else touches it at the start, and every large body
- * would be refused.
+ * Rejects where no file can be created in the data folder. With REDIS_URL and DATABASE_URL set, nothing else would
+ * notice at the start, and then every large body would be refused.
  */
 async function checkFolder(spools: SpoolFolder, dataDir: string): Promise<void> {
   await spools.check().catch((cause: Error) => {

@@ -1,13 +1,13 @@
 import { closeSync, openSync } from 'node:fs';
 
 /**
- * SIGHUP has two meanings: a supervisor asks for the configuration to be read again, or the terminal that the gateway was
- * started from is gone. The second is told by the terminal itself, which can then not be opened any more.
+ * The two meanings of SIGHUP: a supervisor asks for the configuration to be read again, or the terminal that the
+ * gateway was started from is gone. In the second case `/dev/tty` cannot be opened any more.
  */
 export class HangupSignal {
-  /** Resolves when the terminal that there was is gone. */
+  /** Resolves when the terminal is gone that the process was started from; never if there was none. */
   readonly terminalGone: Promise<void>;
-  /** Called at each SIGHUP of the first kind. */
+  /** Called at each SIGHUP that asks for the configuration to be read again. */
   onReload: () => void = () => {};
 
   constructor() {

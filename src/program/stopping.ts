@@ -1,14 +1,15 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
-/** How long requests in flight may take to finish after a signal (specification section 1, "Stop"). */
+/** Time for requests in flight to finish after a signal (specification section 1, "Stop"). */
 const FINISH_WITHIN_MS = 30_000;
-/** How often connections are looked at that have become idle meanwhile. */
+/** Interval at which connections are closed that have become idle during a stop. */
 const IDLE_LOOK_MS = 50;
 
 /**
- * How a gateway leaves. States: serving → draining (`/readyz` is 503, answers say `Connection: close`, all is served, so
- * that a load balancer can look elsewhere first) → finishing (nothing new is accepted, what is in flight ends) → stopped.
+ * The stop of a gateway. States: serving → draining (everything is served, but `/readyz` is 503 and answers say
+ * `Connection: close`, so that load balancers turn to other gateways) → finishing (no new connections; requests in
+ * flight end) → stopped.
  */
 export class Stopping {
   #isDraining = false;
@@ -24,20 +25,23 @@ export class Stopping {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
     });
-    // Clients are told to close their connections, so that none is cut while it is about to carry another request.
+    // Clients are told to close their connections, because one that the gateway closes may just be about to carry a
+    // request.
     server.prependListener('request', (_request, response) => {
       if (this.#isDraining) response.shouldKeepAlive = false;
     });
   }
 
-  /** Resolves when the last request is answered, or 30 s after the delay. */
+  /**
+   * Drains for `drainDelayMs`, then finishes. Resolves when the last request is answered, at most 30 s after the delay.
+   */
   async stop(app: FastifyInstance, drainDelayMs: number): Promise<void> {
     this.#isDraining = true;
     if (drainDelayMs > 0) await new Promise((resolve) => setTimeout(resolve, drainDelayMs));
     const patience = setTimeout(() => app.server.closeAllConnections(), FINISH_WITHIN_MS);
-    // Node takes a connection on which nothing ever came (a browser's preconnect) for a busy one.
+    // Node counts a connection on which nothing ever came (a browser's preconnect) as busy, and would wait for it.
     for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
-    // Node closes what is idle at this moment; a connection whose answer ends later would stay open, kept alive.
+    // `close` ends the connections that are idle now; one whose answer ends later would be kept alive.
     const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_LOOK_MS);
     await app.close();
     clearInterval(idle);

@@ -5,17 +5,20 @@ import type { Log } from '../log/log.ts';
 import { answerMetrics } from '../observability/workers-metrics.ts';
 import { startPrivateRedisFor } from './private-redis.ts';
 
-/** What a worker tells its supervisor when it serves. */
+/** Message of a worker to its supervisor once it serves: the gateway's address. */
 export interface Serving {
   readonly serving: string;
 }
 
-/** A worker could not be started, and has said why. */
+/** Thrown where a worker could not be started. It has said why on stderr. */
 export class WorkerFailed extends Error {}
 
-/** Waits between the end of a worker and its next start: twice as long each time, until it has run for a while. */
+/**
+ * Milliseconds between the end of a worker and its next start: from `first` on, twice as long each time, up to `most`,
+ * and from `first` again once a worker has run for `forgetAfter`.
+ */
 const RESTART_MS = { first: 100, most: 5_000, forgetAfter: 60_000 };
-/** Longer than a worker takes to finish, settle and drain (serve.ts), once its drain delay is over. */
+/** Time for a worker to stop after its drain delay: longer than it takes to finish, settle and drain (serve.ts). */
 const STOP_WITHIN_MS = 60_000;
 
 /**
@@ -41,16 +44,18 @@ export class Workers {
     this.#stopRedis = stopRedis;
   }
 
-  /** Resolves when all serve. Rejects where the first cannot; it has then said why on stderr. */
+  /** Starts all workers; resolves when they serve. Rejects with WorkerFailed where the first cannot be started. */
   static async start(config: Config, log: Log): Promise<Workers> {
     const redis = config.redisUrl === undefined ? await startPrivateRedisFor(config, log) : undefined;
     const env = redis ? { REDIS_URL: `unix://${redis.socketPath}` } : {};
     const workers = new Workers(config, log, env, async () => redis?.stop());
-    // As JSON, a metric that is NaN because Redis or the book is away would become null, and the sum 0: all is well.
+    // JSON has no NaN, which is a gauge's value while Redis or the book is away: it would become null, and the sum 0,
+    // as if all were well.
     cluster.setupPrimary({ serialization: 'advanced' });
     answerMetrics();
     try {
-      // One worker starts first: it migrates the book, makes the demo account, and alone reports settings that cannot be honoured.
+      // The first worker starts alone, because it migrates the book, creates the demo account and reports refused
+      // settings.
       workers.#url = await workers.#fork(true);
       const others = Array.from({ length: workers.#count - 1 }, () => workers.#fork(false));
       await Promise.all(others);
@@ -71,7 +76,7 @@ export class Workers {
     for (const worker of all()) worker.process.kill('SIGHUP');
   }
 
-  /** Specification section 1, "Stop", in every worker at once; then the private Redis. */
+  /** Stops all workers at once (specification section 1, "Stop"), and then the private Redis. */
   async close(): Promise<void> {
     this.#stopping = true;
     for (const timer of this.#restarts) clearTimeout(timer);
@@ -79,7 +84,7 @@ export class Workers {
     await this.#stopRedis();
   }
 
-  /** Resolves with the address when it serves; rejects when it ends before. */
+  /** Starts a worker. Resolves with its address when it serves; rejects where it ends before that. */
   async #fork(isFirst: boolean, waitMs = RESTART_MS.first): Promise<string> {
     const worker = cluster.fork({ ...this.#env, ...(isFirst ? {} : { TOLLGATE_DEMO: '' }) });
     const startedAt = Date.now();

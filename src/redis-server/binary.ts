@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Programs that are looked for: Valkey speaks Redis' protocol and takes its arguments. */
+/** Names of the programs that will do: Valkey speaks Redis' protocol and takes its arguments. */
 const NAMES = ['redis-server', 'valkey-server'];
 
 /** Thrown where neither server is on the PATH. The message is one line that says what to type. */
@@ -14,7 +14,7 @@ export class RedisServerMissing extends Error {
   }
 }
 
-/** Absolute path of the server to start. Throws RedisServerMissing. */
+/** Absolute path of the server to start, searched in `path`. Throws RedisServerMissing. */
 export function findRedisServer(path = process.env.PATH ?? ''): string {
   const folders = path.split(delimiter).filter(Boolean);
   for (const name of NAMES) {

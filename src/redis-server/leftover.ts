@@ -10,11 +10,12 @@ const GRACE_MS = 10_000;
 const KILLED_WITHIN_MS = 5_000;
 
 /**
- * Ends every server that a killed gateway left behind on this socket, and waits until it is gone (specification section 1:
- * "never doubled"). Such a server is replaced and not adopted, because only a parent is told when its child dies. Nothing is
- * lost: Redis writes its append-only file out before it obeys SIGTERM.
+ * Ends every server that a killed gateway left behind on this socket, and waits until it is gone (specification section
+ * 1: "never doubled"). Such a server is replaced and not adopted, because only a parent is told when its child dies.
+ * Nothing is lost: Redis writes its append-only file out before it obeys SIGTERM.
  *
- * Call it with the folder's lock held, or it ends the server of a living gateway. Throws Error where one stays.
+ * The caller must hold the folder's lock, or the server of a living gateway is ended. Throws Error where a server
+ * stays.
  */
 export async function endLeftovers(socketPath: string, log: Log): Promise<void> {
   const pids = await serversOn(socketPath);
@@ -26,7 +27,7 @@ export async function endLeftovers(socketPath: string, log: Log): Promise<void> 
       throw new Error(`a Redis left behind on ${socketPath} cannot be ended; end its process by hand`);
     }
   }
-  // A server that this process cannot see, because it is in another container, can still be asked.
+  // A server in another container is not among the processes seen here, but answers on the socket.
   if ((await askRedis(socketPath, 'PING')) === undefined) return;
   await askRedis(socketPath, 'SHUTDOWN NOSAVE');
   const deadline = Date.now() + GRACE_MS;
@@ -38,9 +39,10 @@ export async function endLeftovers(socketPath: string, log: Log): Promise<void> 
 }
 
 /**
- * Ids of the Redis and Valkey servers whose command line names the socket. A pid file would miss a server whose gateway
- * was killed between starting it and writing the file, and could name a stranger; the command line does neither. Redis
- * keeps the socket in it when it sets its own title. A zombie has an empty command line, and so counts as gone.
+ * Ids of the Redis and Valkey processes whose command line names the socket. A pid file would miss a server whose
+ * gateway was killed between starting it and writing the file, and its number could belong to another program by now.
+ * Redis keeps the socket in its command line when it sets its own title. A zombie has an empty one, and so counts as
+ * gone.
  */
 export async function serversOn(socketPath: string): Promise<number[]> {
   const found = (await commandLines()).filter(({ command }) => isServerOn(command, socketPath));
@@ -50,7 +52,7 @@ export async function serversOn(socketPath: string): Promise<number[]> {
 function isServerOn(command: string, socketPath: string): boolean {
   if (!/^(\S*\/)?(redis|valkey)-server\s/.test(command)) return false;
   const at = command.indexOf(socketPath);
-  // Whole words only: a longer path that ends or begins like this one must not match.
+  // Whole words are compared, because a longer path that contains this one must not match.
   return (
     at > 0 && /[\s:]/.test(command.charAt(at - 1)) && /^(\s|$)/.test(command.slice(at + socketPath.length))
   );
@@ -64,7 +66,7 @@ async function commandLines(): Promise<{ pid: number; command: string }[]> {
       return { pid: Number(pid), command };
     });
   }
-  // Read from /proc: a slim container has no `ps`.
+  // From /proc, because a slim container has no `ps`.
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   return Promise.all(
     pids.map(async (pid) => {

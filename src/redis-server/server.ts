@@ -14,25 +14,26 @@ const FIRST_ANSWER_WITHIN_MS = 30_000;
 const SHUTDOWN_WITHIN_MS = 10_000;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 5_000;
-/** Running time after which the end of a server is not blamed on its start, and the pause begins at its shortest again. */
+/** Time that a server must have run for the pause before its restart to begin at its shortest again. */
 const STEADY_AFTER_MS = 10_000;
 const SQLITE_BUSY = 5;
 
 export interface PrivateRedis {
   readonly socketPath: string;
-  /** Shuts the server down, its data written out, and resolves when it is gone. Safe to call twice. */
+  /** Has the server write its data out and end; resolves when it is gone. Safe to call twice. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the gateway's own Redis (specification section 1, "Redis") on a unix socket, with its data in `<dataDir>/redis`, and
- * resolves when it answers. States: starting → up ⇄ down (it died; started again after a growing pause) → stopped.
+ * Starts the gateway's own Redis (specification section 1, "Redis") on a unix socket, with its data in
+ * `<dataDir>/redis`, and resolves when it answers. States: starting → up ⇄ down (it died; started again after a growing
+ * pause) → stopped.
  *
- * The server has a session of its own, so that Ctrl-C in a terminal reaches the gateway only, which still needs Redis to
- * drain; it survives a gateway that is killed, and the next start replaces it.
+ * The server has a session of its own: Ctrl-C in a terminal must reach the gateway only, which still needs Redis to
+ * drain. So the server survives a gateway that is killed, and the next start replaces it.
  *
- * Throws RedisServerMissing; Error with a line for the operator where another gateway has the folder or where the server
- * does not come up.
+ * Throws RedisServerMissing; Error with a line for the operator where another gateway has the folder or where the
+ * server does not come up.
  */
 export async function startPrivateRedis(dataDir: string, log: Log): Promise<PrivateRedis> {
   const binary = findRedisServer();
@@ -46,7 +47,7 @@ export async function startPrivateRedis(dataDir: string, log: Log): Promise<Priv
     let stopped: Promise<void> | undefined;
     return {
       socketPath,
-      // Stopped once only: by a second call, the folder may be another gateway's.
+      // Only the first call stops anything: at a second one, the folder may already belong to another gateway.
       stop: () => {
         stopped ??= server.stop().finally(() => lock.close());
         return stopped;
@@ -59,8 +60,9 @@ export async function startPrivateRedis(dataDir: string, log: Log): Promise<Priv
 }
 
 /**
- * Locks the folder until the result is closed. An open SQLite transaction is a file lock that the operating system drops
- * with the process, however it ends. A SQLite book has a lock too, but with PostgreSQL two gateways could share a data folder.
+ * Locks the folder until the result is closed. The lock is an open SQLite transaction, because the operating system
+ * drops that with the process, however it ends. (A SQLite book has a lock too, but with PostgreSQL two gateways could
+ * share a data folder.) Throws Error where another gateway has it.
  */
 function lockFolder(folder: string): DatabaseSync {
   let lock: DatabaseSync | undefined;
@@ -89,7 +91,7 @@ class RedisChild {
   #gone: Promise<void> = Promise.resolve();
   #restart: NodeJS.Timeout | undefined;
   #backoffMs = FIRST_BACKOFF_MS;
-  /** Whether a server that ends is started again: from its first answer until the stop. */
+  /** True from the server's first answer until the stop: a server that ends meanwhile is started again. */
   #watched = false;
 
   constructor(binary: string, folder: string, socketPath: string, log: Log) {
@@ -99,14 +101,14 @@ class RedisChild {
     this.#log = log;
   }
 
-  /** Resolves when the server answers. Throws, with nothing left running, where it does not. */
+  /** Starts the server and resolves when it answers. Throws, with nothing left running, where it does not. */
   async start(): Promise<void> {
     this.#spawn();
     process.on('exit', this.#abandon);
     const deadline = Date.now() + FIRST_ANSWER_WITHIN_MS;
     while (this.#child) {
       const answer = await askRedis(this.#socketPath, 'PING');
-      // Reading a large append-only file takes as long as it takes.
+      // No time limit while Redis loads: a large append-only file may take minutes.
       const isLoading = answer?.startsWith('-LOADING');
       if (answer === '+PONG') {
         this.#watched = true;
@@ -124,7 +126,7 @@ class RedisChild {
     clearTimeout(this.#restart);
     const child = this.#child;
     const impatient = setTimeout(() => child?.kill('SIGKILL'), SHUTDOWN_WITHIN_MS);
-    // Redis writes its append-only file out before it obeys.
+    // At SIGTERM, Redis writes its append-only file out before it ends.
     child?.kill('SIGTERM');
     await this.#gone;
     clearTimeout(impatient);
@@ -136,7 +138,7 @@ class RedisChild {
     const output = openSync(join(this.#folder, 'redis.log'), 'a', 0o600);
     const startedAt = Date.now();
     const child = spawn(this.#binary, serverArguments(this.#folder, this.#socketPath), {
-      // The gateway's environment holds credentials that Redis has no use for.
+      // PATH only, because the gateway's environment holds credentials.
       env: { PATH: process.env.PATH },
       stdio: ['ignore', output, output],
       detached: true,
@@ -169,7 +171,7 @@ class RedisChild {
     this.#backoffMs = Math.min(this.#backoffMs * 2, LONGEST_BACKOFF_MS);
   }
 
-  /** Ends the server with a process that exits without a stop, as when a later step of the start is refused. */
+  /** Ends the server when the process exits without a stop, as when a later step of the start is refused. */
   readonly #abandon = (): void => {
     this.#child?.kill('SIGTERM');
   };
@@ -181,7 +183,7 @@ class RedisChild {
   }
 }
 
-/** Append-only persistence, and no eviction, ever (specification section 1). */
+/** Command line of the server: append-only persistence, and no eviction (specification section 1). */
 function serverArguments(folder: string, socketPath: string): string[] {
   const settings = {
     port: '0',
@@ -189,7 +191,7 @@ function serverArguments(folder: string, socketPath: string): string[] {
     unixsocketperm: '700',
     dir: folder,
     appendonly: 'yes',
-    // A killed Redis loses nothing with this; only a machine that dies loses up to two seconds.
+    // A killed Redis loses nothing by this setting; a machine that dies loses up to two seconds.
     appendfsync: 'everysec',
     save: '',
     'maxmemory-policy': 'noeviction',

@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { makeFolder } from '../config/make-folder.ts';
 
-/** sun_path holds 104 bytes on macOS and 108 on Linux, the closing NUL included. */
+/** Longest path of a socket: `sun_path` holds 104 bytes on macOS and 108 on Linux, the closing NUL included. */
 const LONGEST_SOCKET_PATH_BYTES = 103;
 const TEMPORARY_PREFIX = 'tollgate-socket-';
 const ANSWER_WITHIN_MS = 1_000;
 
 /**
- * Path of the socket on which the private Redis of a folder listens: in that folder, or, where its path is too long for a
- * socket, in a folder below the system's temporary one whose name is made from the path. Throws Error where that temporary
- * folder belongs to somebody else.
+ * Path of the socket on which the private Redis of `folder` listens: in `folder` itself, or, where that path is too
+ * long for a socket, in a folder of the system's temporary folder, named by a hash of the path. Throws Error where that
+ * one belongs to another user.
  */
 export function socketPathFor(folder: string): string {
   const beside = join(realpathSync(folder), 'redis.sock');
@@ -22,7 +22,7 @@ export function socketPathFor(folder: string): string {
   const inTmp = join(tmpdir(), name);
   const short = Buffer.byteLength(inTmp) <= LONGEST_SOCKET_PATH_BYTES - 11 ? inTmp : join('/tmp', name);
   makeFolder(short);
-  // Anyone can make folders there: a socket in another user's folder would hand that user the ledger.
+  // Anyone can make folders in the temporary one. A socket in another user's folder would give that user the ledger.
   const found = lstatSync(short);
   const isOurs = found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o077) === 0;
   if (!isOurs)
@@ -40,8 +40,8 @@ export function removeSocket(socketPath: string): void {
 }
 
 /**
- * The first line with which a Redis on the socket answers an inline command, such as `+PONG`; undefined where none listens,
- * hangs up, or says nothing for a second.
+ * First line of the answer of a Redis on the socket to an inline command, such as `+PONG`; undefined where none
+ * listens, it hangs up, or it says nothing for a second.
  */
 export function askRedis(socketPath: string, command: string): Promise<string | undefined> {
   return new Promise((resolve) => {

@@ -41,7 +41,7 @@ export interface ApiDocument {
   readonly components: Record<string, Record<string, Record<string, unknown>>>;
 }
 
-/** An operation with where it stands: `GET /api/keys/`, and its JSON pointer. */
+/** An operation with its route, such as `GET /api/keys/`, and its JSON pointer in the document. */
 export interface Described extends Operation {
   readonly name: string;
   readonly method: string;
@@ -71,13 +71,16 @@ export function pointerTo(...steps: readonly string[]): string {
   return `#/${escaped.join('/')}`;
 }
 
-/** Validates values by schemas of the document, named by their JSON pointer; undefined: the value is right. */
+/**
+ * Validator of a value by the schema at a JSON pointer of the document. Returns the fault; undefined where there is
+ * none.
+ */
 export type Validate = (pointer: string, value: unknown) => string | undefined;
 
 export function validatorOf(document: ApiDocument): Validate {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formats.default(ajv);
-  // Bytes, about which there is nothing to validate.
+  // Any bytes are valid.
   ajv.addFormat('binary', true);
   ajv.addSchema(sealed(document), 'api');
   return (pointer, value) => {
@@ -86,7 +89,9 @@ export function validatorOf(document: ApiDocument): Validate {
   };
 }
 
-/** The document with every object that we describe closed: an answer of ours holds nothing that is not described. */
+/**
+ * The document with every object of our own closed, so that an answer with a member that is not described is a fault.
+ */
 function sealed(document: ApiDocument): ApiDocument {
   const text = JSON.stringify(document, (_key, value: unknown) => {
     if (typeof value !== 'object' || value === null || !('properties' in value) || !('type' in value))
@@ -96,7 +101,7 @@ function sealed(document: ApiDocument): ApiDocument {
   return JSON.parse(text) as ApiDocument;
 }
 
-/** What is wrong with an answer of an operation, by the document; an empty list: nothing. */
+/** Faults of an answer by the document; empty where there are none. */
 export async function faultsOf(
   document: ApiDocument,
   validate: Validate,

@@ -7,7 +7,7 @@ export interface ApiError {
   readonly code: string;
 }
 
-/** An answer read as JSON: `body` where it is what was asked for, `error` where it is a refusal. */
+/** An answer that was read as JSON: a success has a `body`, a refusal an `error`. */
 export interface Answer<Body> {
   readonly status: number;
   readonly headers: Headers;
@@ -22,7 +22,7 @@ export interface Api {
   delete<Body>(path: string, headers?: Record<string, string>): Promise<Answer<Body>>;
 }
 
-/** The API as the holder of one token (a key value, or the operator's token) uses it. */
+/** Client of the API with one token, a key's value or the operator's. */
 export function apiOf(world: Pick<InProcessGateway, 'api'>, token: string): Api {
   const call = async <Body>(
     method: string,
@@ -42,7 +42,7 @@ export function apiOf(world: Pick<InProcessGateway, 'api'>, token: string): Api 
   };
 }
 
-/** A refusal as tests compare it. */
+/** The parts of a refusal that tests compare. */
 export function refusalOf({
   status,
   error,

@@ -1,4 +1,4 @@
-/** Files of each container as small as they can be, with what an attacker edits as arguments. What they hold is no sound. */
+// Smallest files of each container, with the fields that an attacker edits as arguments. Their content is no sound.
 
 const u16 = (value: number) => Buffer.from([value >> 8, value & 255]);
 const u32 = (value: number) => {
@@ -7,7 +7,7 @@ const u32 = (value: number) => {
   return bytes;
 };
 
-/** Frames of 4,096 samples at 16 kHz, mono. `stated`: samples by STREAMINFO. */
+/** A FLAC file with frames of 4,096 samples at 16 kHz, mono, whose STREAMINFO states `stated` samples. */
 export function flacFile(frames: number, stated: number): Buffer<ArrayBuffer> {
   const info = Buffer.alloc(34);
   info.writeUInt16BE(4_096, 0);
@@ -15,7 +15,7 @@ export function flacFile(frames: number, stated: number): Buffer<ArrayBuffer> {
   info.writeUInt32BE(((16_000 << 12) | (15 << 4)) >>> 0, 10);
   info.writeUInt32BE(stated, 14);
   const list = Array.from({ length: frames }, (_, number) => {
-    // 4,096 samples, 16 kHz, one channel, 16 bit; a constant subframe, and a checksum that nobody looks at here.
+    // 4,096 samples, 16 kHz, one channel, 16 bit; a constant subframe, and a checksum that no reader here checks.
     const head = Buffer.from([0xff, 0xf8, 0xc5, 0x08, number % 128]);
     return Buffer.concat([head, Buffer.from([crc8(head)]), Buffer.from([0, 0, 0, 0, 0])]);
   });
@@ -34,7 +34,9 @@ function crc8(bytes: Buffer): number {
 /** A packet of Opus that lasts 20 ms. */
 export const OPUS_20_MS = Buffer.from([0x78, 1, 2, 3]);
 
-/** Pages of one packet of Opus each. `stated`: samples (of 48,000 a second) by the granule position of the last page. */
+/**
+ * An Ogg file with one packet of Opus in each page, whose last granule position is `stated` samples (48,000 a second).
+ */
 export function oggOpus(pages: number, stated: number, packet = OPUS_20_MS): Buffer<ArrayBuffer> {
   const head = Buffer.from('OpusHead\x01\x01\0\0\x80\xbb\0\0\0\0\0', 'latin1');
   const tags = Buffer.from('OpusTags\0\0\0\0\0\0\0\0', 'latin1');
@@ -66,14 +68,14 @@ export function oggPage(number: number, packet: Buffer, granule: number, flags =
   return page;
 }
 
-/** An EBML element; its size in four bytes. */
+/** An EBML element with its size in four bytes. */
 export function element(id: number, ...content: readonly Buffer[]): Buffer {
   const bytes = Buffer.concat(content);
   const hex = id.toString(16);
   return Buffer.concat([Buffer.from(hex, 'hex'), u32((0x1000_0000 | bytes.length) >>> 0), bytes]);
 }
 
-/** WebM with blocks of Opus of 20 ms. `stated`: milliseconds by Duration; none: as a browser records. */
+/** A WebM file with blocks of Opus of 20 ms, whose Duration is `stated` ms; without it, as browsers record. */
 export function webmFile(blocks: number, stated?: number, codec = 'A_OPUS'): Buffer<ArrayBuffer> {
   const duration = Buffer.alloc(8);
   duration.writeDoubleBE(stated ?? 0);
@@ -97,7 +99,7 @@ export function box(type: string, ...content: readonly Buffer[]): Buffer {
   return Buffer.concat([u32(bytes.length + 8), Buffer.from(type, 'latin1'), bytes]);
 }
 
-/** M4A with samples of AAC at 16 kHz, mono, of `bytes` each. `stated`: seconds by the track's header. */
+/** An M4A file with samples of AAC at 16 kHz, mono, of `bytes` each, whose track header states `stated` seconds. */
 export function m4aFile(samples: number, stated: number, bytes = 100): Buffer<ArrayBuffer> {
   // AAC LC, 16 kHz, one channel.
   const specific = Buffer.from([5, 2, 0x14, 0x08]);

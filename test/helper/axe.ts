@@ -9,9 +9,9 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** What axe finds wrong in the page as it stands, a line each: the rule, the element, and why. */
+/** Faults that axe finds in the page as it is now, a line each: the rule, the element, and the reason. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
-  // By the debugger, which the page's policy does not bind; a script tag would be refused.
+  // Run by the debugger, because the page's content security policy refuses a script tag.
   await page.evaluate(AXE);
   const { violations } = (await page.evaluate(
     "axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })",

@@ -22,7 +22,7 @@ export interface Balancer {
   readonly url: string;
   add(url: string): void;
   remove(url: string): void;
-  /** How many of the backends were ready when they were last asked. */
+  /** Number of backends that were ready when they were last asked. */
   ready(): number;
 }
 
@@ -65,7 +65,7 @@ async function look(backend: Backend): Promise<void> {
 function pass({ url, agent }: Backend, incoming: IncomingMessage, outgoing: ServerResponse): void {
   const { method, headers, url: path = '' } = incoming;
   const sent = request(`${url}${path}`, { method, headers, agent }, (answer) => {
-    // Hop by hop: what the backend says of its connection is not for the client.
+    // Hop-by-hop headers are about the backend's connection and not about the client's.
     const { connection: _connection, 'keep-alive': _keepAlive, ...rest } = answer.headers;
     outgoing.writeHead(answer.statusCode ?? 502, rest);
     answer.pipe(outgoing);

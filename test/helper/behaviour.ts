@@ -4,29 +4,31 @@ import type { DemoRequest } from '../../src/demo/listen.ts';
 
 /** A request as the scripted provider received it. */
 export interface ReceivedRequest extends DemoRequest {
-  /** Names and values in turn, as they were on the wire. */
+  /** Headers as they were on the wire, names and values in turn. */
   readonly rawHeaders: readonly string[];
-  /** Resolves when the exchange is over: whether the answer was written whole, or the connection ended first. */
+  /** Resolves when the exchange is over, with whether the answer was written whole or the connection ended first. */
   readonly ended: Promise<'answered' | 'broken'>;
 }
 
-/** How one request is to be answered where the demo provider's answer will not do. All are optional. */
+/** Changes of the demo provider's answer to one request. */
 export interface Behaviour extends AnswerOptions {
   /** Pause before the status line, in milliseconds. */
   readonly delayMs?: number;
-  /** Default 200, or what the demo's answer has. */
+  /** Status; default that of the demo's answer, or 200. */
   readonly status?: number;
-  /** Laid over those of the demo's answer, or of the kind of `body`. */
+  /** Headers that replace those of their names in the demo's answer, or those that go with `body`. */
   readonly headers?: OutgoingHttpHeaders;
-  /** Instead of the demo's answer: text or bytes; a list of them, written one by one; or an object, sent as JSON. */
+  /** Body in place of the demo's: text or bytes; a list of them, written one by one; or an object, sent as JSON. */
   readonly body?: Piece | readonly Piece[] | Readonly<Record<string, unknown>>;
   /** Pause before every piece but the first, in milliseconds. */
   readonly intervalMs?: number;
-  /** The connection is destroyed: before the status line, or after so many pieces (0: after the headers). */
+  /**
+   * Point at which the connection is destroyed: before the status line, or after so many pieces (0: after the headers).
+   */
   readonly breakAfter?: 'nothing' | number;
-  /** Nothing more is sent, and the connection stays open: counted as `breakAfter` is. */
+  /** Point from which on nothing is sent while the connection stays open, counted as for `breakAfter`. */
   readonly stallAfter?: 'nothing' | number;
 }
 
-/** Undefined: the demo's answer as it is. */
+/** Chooses how a request is answered; undefined for the demo's answer as it is. */
 export type Behave = (request: ReceivedRequest) => Behaviour | undefined | Promise<Behaviour | undefined>;

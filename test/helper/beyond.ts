@@ -1,19 +1,19 @@
 type Schema = Readonly<Record<string, unknown>>;
 
-/** A value that breaks a constraint of a JSON Schema, and which constraint that is. */
+/** A value that violates a constraint of a JSON Schema, and the name of that constraint. */
 export interface Beyond {
   readonly constraint: string;
   readonly value: unknown;
 }
 
-/** Of these, one breaks any pattern of ours. */
+/** Texts of which at least one violates each pattern in our schemas. */
 const BREAKING = ['?', ' ', '\u0000'];
 
-/** For each constraint that a schema states, a value that is just beyond it. */
+/** A value just beyond each constraint that a schema states. */
 export function beyond(schema: Schema): Beyond[] {
   const branches = (schema.anyOf ?? []) as Schema[];
   if (branches.length > 0) {
-    // null is one of them everywhere, so that what breaks another breaks all.
+    // The other branch is always null, so that a value that violates the one violates both.
     return branches.filter(({ type }) => type !== 'null').flatMap(beyond);
   }
   const { minimum, maximum, minLength, maxLength, maxItems, items, pattern } = schema;
@@ -31,7 +31,7 @@ export function beyond(schema: Schema): Beyond[] {
   if (schema.enum !== undefined) add('enum', 'no such word');
   for (const item of items ? beyond(items as Schema) : []) add(`items.${item.constraint}`, [item.value]);
   if (typeof maxItems === 'number') {
-    // All of them different, and each right by itself wherever any text is.
+    // All items differ, and each is valid wherever any text is.
     add(
       'maxItems',
       Array.from({ length: maxItems + 1 }, (_, index) => `203.0.${index >> 8}.${index & 255}`),
@@ -40,7 +40,7 @@ export function beyond(schema: Schema): Beyond[] {
   return found;
 }
 
-/** Text that is wrong for nothing but its length. */
+/** Text whose only fault is its length. */
 function longText({ description = '', pattern }: Schema, length: number): string {
   if (String(description).includes('URL')) return `https://example.com/${'a'.repeat(length - 20)}`;
   return pattern === undefined ? 'a'.repeat(length) : `${'a'.repeat(length - 2)}@b`;

@@ -2,20 +2,20 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 
-/** Where a book is; undefined: SQLite in the data folder. */
+/** Address of a book; without a database URL, it is SQLite in the data folder. */
 export interface BookAddress {
   readonly databaseUrl?: string | undefined;
   readonly dataDir: string;
 }
 
-/** Rows of a query, with integers as bigint, so that nothing is rounded. */
+/** Runs a query and resolves with its rows, integers as bigint, so that nothing is rounded. */
 export type Rows = <Row>(sql: string) => Promise<Row[]>;
 
 const INT8_OID = 20;
 const INT4_OID = 23;
 const NUMERIC_OID = 1700;
 
-/** Reads the book over a connection of its own: none of the gateway's code takes part. */
+/** Reads the book over a connection of its own and without any of the gateway's code. */
 export async function readBook<T>(address: BookAddress, read: (rows: Rows) => Promise<T>): Promise<T> {
   return address.databaseUrl === undefined
     ? await readSqlite(join(address.dataDir, 'book.sqlite'), read)

@@ -5,7 +5,7 @@ import type { AccountRecord, KeyRecord } from '../../src/domain/key.ts';
 import { DEFAULT_SETTINGS } from '../../src/domain/key-settings.ts';
 import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
 
-/** 2026-11-18 (a Wednesday), 12:00 UTC. */
+/** Time of the records below: 2026-11-18, a Wednesday, 12:00 UTC. */
 export const NOW = Date.UTC(2026, 10, 18, 12);
 export const TODAY = Math.floor(NOW / 86_400_000);
 
@@ -31,7 +31,7 @@ export function newKey(settings: Partial<NewKey> = {}): NewKey {
   };
 }
 
-/** An account with one key and no grant. */
+/** Stores an account with one key and no grant. */
 export async function stored(
   book: Book,
   settings: { account?: Partial<NewAccount>; key?: Partial<NewKey> } = {},
@@ -40,8 +40,8 @@ export async function stored(
 }
 
 /**
- * A charge of one micro-credit at seq 1 of epoch 0, but for what is given. Its balance is that of an account whose
- * entries before it were of the same credits.
+ * A charge of one micro-credit at seq 1 of epoch 0, with `given` in place of its fields. Its balance assumes that all
+ * entries before it have the same credits.
  */
 export function entry(accountId: number, given: Partial<JournalEntry> = {}): JournalEntry {
   const { credits = micro(-1), seq = 1, balanceAfter = micro(credits * seq) } = given;
@@ -68,12 +68,12 @@ export function entry(accountId: number, given: Partial<JournalEntry> = {}): Jou
   };
 }
 
-/** Whether the book's ledger has the entry. */
+/** True where the book's ledger has the entry. */
 export async function hasEntry(book: Pick<Book, 'entriesAmong'>, id: string): Promise<boolean> {
   return (await book.entriesAmong([id])).has(id);
 }
 
-/** The first entries of an account, each as `entry` makes it, whose seq and balance follow from those before it. */
+/** The first entries of an account, each made by `entry`, with the seq and balance that follow from those before it. */
 export function entries(accountId: number, given: readonly Partial<JournalEntry>[]): JournalEntry[] {
   let balance = 0;
   return given.map((each, index) => {

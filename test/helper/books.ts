@@ -19,7 +19,7 @@ export interface BookFixture {
   run(sql: string): Promise<unknown[]>;
 }
 
-/** The same test on SQLite and on PostgreSQL: each has its own fresh database and an open book on it. */
+/** Runs a test on SQLite and on PostgreSQL, each with a fresh database and an open book on it. */
 export function eachBook(
   name: string,
   body: (t: Test, book: Book, fixture: BookFixture) => Promise<void>,

@@ -6,15 +6,15 @@ import type { Behaviour, ReceivedRequest } from './behaviour.ts';
 import type { TestAccount } from './gateway-in-process.ts';
 import { type MediaGateway, startMediaGateway } from './media-gateway.ts';
 
-/** A part of an answer as the upstream sends it, and the words of the model in it. */
+/** A part of an answer as the upstream sends it, and the model's text in it. */
 export interface Piece {
   readonly sent: string | Buffer;
   readonly says?: string;
-  /** Index of the choice that says it, where a call asks for several. */
+  /** Index of the choice that the text belongs to, where a call asks for several. */
   readonly choice?: number;
 }
 
-/** What a call should have used: exactly, or by tokens that may be a few off. */
+/** Usage that a call should be charged for: exact, or tokens within TOKENS_OFF. */
 export interface Expected {
   readonly usage?: Usage;
   /** Input and output tokens by the tokenizer, as far as they are not known exactly. */
@@ -35,29 +35,35 @@ const PRICES: Readonly<Record<string, Usage>> = {
 };
 
 const START = 1_000_000_000;
-/** How far a count of tokens may be from the tokenizer's: what frames a message, and seams between texts. */
+/**
+ * Largest difference between an estimate and the tokenizer's count, for the framing of messages and seams between
+ * texts.
+ */
 const TOKENS_OFF = 8;
 
 export interface Heard {
   readonly status: number | undefined;
   readonly text: string;
-  /** The answer came to a clean end. */
+  /** True where the answer came to a clean end. */
   readonly isWhole: boolean;
 }
 
-/** One call: how the upstream answers it, and when the client leaves it. */
+/** A case: one call, how the upstream answers it, and when the client leaves. */
 export interface Case {
   readonly behaviour: Behaviour;
   readonly path: string;
   readonly body: string | FormData;
-  /** `sent`: when the upstream has the request; `head`: when the client has the head; a number: so many bytes or events. */
+  /**
+   * When the client leaves: `sent`, once the upstream has the request; `head`, once the client has the head; or once
+   * the function is true of the text received so far. Undefined where it stays to the end.
+   */
   readonly leave?: 'sent' | 'head' | ((text: string) => boolean);
 }
 
 export interface Ended {
   readonly heard: Heard;
   readonly account: TestAccount;
-  /** How the exchange with the upstream ended, and how long after the client left; 0 where it stayed. */
+  /** End of the exchange with the upstream, and below it the milliseconds since the client left; 0 where it stayed. */
   readonly upstream: 'answered' | 'broken';
   readonly upstreamEndedMs: number;
 }
@@ -67,10 +73,12 @@ export interface ScriptedGateway extends MediaGateway {
 }
 
 const PATIENT = { requestTimeoutMs: 60_000, headersTimeoutMs: 30_000, idleTimeoutMs: 30_000 };
-/** Long enough for a machine on which much else runs to send what it sends before it stalls. */
+/** Timeouts that are long enough for a provider on a busy machine to send its pieces before it stalls. */
 const IMPATIENT = { requestTimeoutMs: 60_000, headersTimeoutMs: 2_000, idleTimeoutMs: 2_000 };
 
-/** A gateway whose upstream answers each call as its case says. `isImpatient`: it waits 2 s for a head or the next part. */
+/**
+ * Starts a gateway whose upstream answers each call as its case says. An impatient one waits 2 s for a head or a part.
+ */
 export async function startScriptedGateway(t: Test, isImpatient = false): Promise<ScriptedGateway> {
   const cases = new Map<string, { behaviour: Behaviour; received: (request: ReceivedRequest) => void }>();
   const limits = {
@@ -106,7 +114,7 @@ export async function startScriptedGateway(t: Test, isImpatient = false): Promis
   };
 }
 
-/** Sends the call and hears what comes of it, to its end or until it is time to leave. */
+/** Sends the call and reads the answer, to its end or until the case says that the client leaves. */
 async function listen(
   url: string,
   { body, leave }: Case,
@@ -145,14 +153,14 @@ async function listen(
   });
 }
 
-/** Tokens of what the pieces say, each answer by itself. */
+/** Tokens of the text in the pieces, counted for each choice by itself. */
 export function tokensOf(pieces: readonly Piece[]): number {
   const choices = new Map<number, string>();
   for (const { says = '', choice = 0 } of pieces) choices.set(choice, (choices.get(choice) ?? '') + says);
   return [...choices.values()].reduce((sum, text) => sum + countTokens(text), 0);
 }
 
-/** The ledger row, the balance and the holds of a call that has ended. */
+/** Checks the ledger row, the balance and the holds after a call has ended. */
 export async function checkRow(
   t: Test,
   world: ScriptedGateway,

@@ -4,16 +4,16 @@ import { type Browser, chromium } from 'playwright-core';
 import { t } from 'tap';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-/** Where macOS keeps what it installs as applications. */
+/** Paths of the browsers that will do, where macOS installs applications. */
 const MAC_PROGRAMS = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ];
 
-/** One a test process, started when it is first asked for. */
+/** The browser of this test process, started when it is first needed. */
 let browser: Promise<Browser> | undefined;
 
-/** The system's own Chromium, without a window. Rejects where none is installed. */
+/** Starts the system's Chromium without a window. Rejects where none is installed. */
 export function startChromium(): Promise<Browser> {
   browser ??= launch();
   return browser;
@@ -24,7 +24,7 @@ async function launch(): Promise<Browser> {
   if (executablePath === undefined) {
     throw new Error('This needs Chromium: install it (apt-get install chromium, brew install chromium).');
   }
-  // Root and containers have no sandbox for it; it loads nothing but our own page here.
+  // No sandbox, because root and containers have none; only our own page is loaded here.
   return await chromium.launch({ executablePath, chromiumSandbox: false });
 }
 

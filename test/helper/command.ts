@@ -11,7 +11,7 @@ export function tollgate(
   return run('cli.ts', env, args, input);
 }
 
-/** A running gateway, and `tollgate` as its operator uses it: with its address and the token in the environment. */
+/** Starts a gateway, with `tollgate` as its operator uses it: the address and the token are in the environment. */
 export async function startGatewayForCommands(t: Test) {
   const provider = await startDemoProvider();
   t.teardown(() => provider.close());
@@ -21,10 +21,10 @@ export async function startGatewayForCommands(t: Test) {
   return {
     gateway,
     place,
-    /** The default address of the commands is made of PORT. */
+    /** Environment of the commands. Their default address is made from PORT. */
     env,
     operator: (...args: string[]) => tollgate(args, env),
-    /** What it prints as JSON. */
+    /** Runs a command and parses the JSON that it prints. */
     async json<Answer>(...args: string[]): Promise<Answer> {
       const { code, output, errors } = await tollgate([...args, '--json'], env);
       if (code !== 0) throw new Error(`tollgate ${args.join(' ')} ended with ${code}: ${errors}`);

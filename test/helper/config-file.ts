@@ -8,7 +8,7 @@ upstreams:
 models:
   gpt: { upstream: openai, category: text, maxOutputTokens: 100, price: { input: 0.15, output: 0.6 } }
 `;
-/** The variable that it needs. */
+/** The environment variable that SMALL needs. */
 export const KEY = { OPENAI_API_KEY: 'sk-upstream' };
 
 export function load(t: Test, yaml: string, env: NodeJS.ProcessEnv = KEY) {
@@ -16,7 +16,7 @@ export function load(t: Test, yaml: string, env: NodeJS.ProcessEnv = KEY) {
   return loadConfig({ env, file: `${folder}/gateway.yaml` });
 }
 
-/** What the refusal names; none where the file is accepted. */
+/** Faults that the refusal of a config file names; empty where the file is accepted. */
 export function faults(t: Test, yaml: string, env: NodeJS.ProcessEnv = KEY): readonly string[] {
   try {
     load(t, yaml, env);

@@ -5,19 +5,19 @@ import { type Dashboard, openDashboard, type View } from './dashboard.ts';
 import { ADMIN_TOKEN, type InProcessGateway, startGatewayInProcess } from './gateway-in-process.ts';
 import { startReceiver } from './receiver.ts';
 
-/** Accounts in which every page has something to show, or nothing. */
+/** Accounts and keys with which every page has something to show, and with which it has nothing. */
 interface Sights {
   readonly world: InProcessGateway;
   readonly owner: { readonly accountId: number; readonly key: string };
-  /** A key with every restriction. */
+  /** Id of a key with every restriction. */
   readonly limitedId: number;
   /** The value of a key that may not manage. */
   readonly reader: string;
-  /** That of one whose account has no credits, calls or alerts. */
+  /** The value of a key whose account has no credits, calls or alerts. */
   readonly fresh: string;
 }
 
-/** Goes through every page of the dashboard in a view, and has axe and a ruler at each. */
+/** Opens every page of the dashboard in a view, and checks each with axe and for parts that are too wide. */
 export async function inspectEveryPage(t: Test, view: View): Promise<void> {
   const sights = await makeSights(t);
   for (const [who, tour] of Object.entries(TOURS)) {
@@ -63,7 +63,7 @@ async function makeSights(t: Test): Promise<Sights> {
   return { world, owner, limitedId: limited.id, reader: reader.key, fresh: fresh.key };
 }
 
-/** Looks at the page as it is now. */
+/** Checks the page as it is now; `what` names it in the report. */
 type Look = (what: string) => Promise<void>;
 
 async function seeOwnersPages({ page, open, signIn }: Dashboard, sights: Sights, look: Look): Promise<void> {

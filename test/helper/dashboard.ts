@@ -6,18 +6,18 @@ import type { InProcessGateway } from './gateway-in-process.ts';
 
 export interface View {
   readonly scheme?: 'light' | 'dark';
-  /** CSS pixels; default 1,280 × 900. A phone is 360 wide. */
+  /** Size of the view in CSS pixels; default 1,280 × 900. A phone is 360 wide. */
   readonly width?: number;
   readonly height?: number;
-  /** IANA name; default Europe/Berlin, which is never UTC. */
+  /** IANA name of the time zone; default Europe/Berlin, which is never UTC. */
   readonly timezone?: string;
 }
 
 export interface Dashboard {
   readonly page: Page;
-  /** What went wrong in the page itself: errors that were thrown or logged, and what its policy kept it from. */
+  /** Faults of the page itself: errors that it threw or logged, and loads that its content security policy refused. */
   readonly faults: readonly string[];
-  /** Every address that the page asked for. */
+  /** Every address that the page requested. */
   readonly requests: readonly string[];
   /** Types the key and signs in. */
   signIn(token: string): Promise<void>;
@@ -27,7 +27,7 @@ export interface Dashboard {
 
 let built: Promise<void> | undefined;
 
-/** The dashboard of a gateway in a browser of its own: nothing is shared with another. */
+/** Opens the dashboard of a gateway in a browser context of its own, which shares nothing with others. */
 export async function openDashboard(
   t: Test,
   world: Pick<InProcessGateway, 'url'>,
@@ -49,7 +49,7 @@ export async function openDashboard(
   page.on('pageerror', (error) => faults.push(error.message));
   page.on('request', (request) => requests.push(request.url()));
   page.on('console', (message) => {
-    // A refusal is answered to the page, and Chromium tells it as an error of its own.
+    // Chromium logs every refusal as an error, though the page handles it.
     const isRefusal = message.text().startsWith('Failed to load resource: the server responded');
     if (message.type() === 'error' && !isRefusal) faults.push(message.text());
   });

@@ -3,9 +3,9 @@ import type { InProcessGateway, TestAccount } from './gateway-in-process.ts';
 /** Values of path parameters, of a query, or of headers. */
 export type Values = Readonly<Record<string, string>>;
 
-/** One way in which an operation is called; bodies are the examples of the document. */
+/** One way to call an operation. Bodies are the examples of the document. */
 export interface DocumentedCall {
-  /** Makes what the path names; default: the path names nothing. */
+  /** Creates the resources that the path's parameters name; absent where the path has none. */
   readonly path?: (world: InProcessGateway, caller: TestAccount) => Values | Promise<Values>;
   readonly query?: string;
   readonly headers?: Values;
@@ -37,12 +37,12 @@ const entryOfAccount = async (world: InProcessGateway) => {
 async function ownVideo(world: InProcessGateway, { key }: TestAccount): Promise<Values> {
   const answer = await world.api('POST', '/v1/videos', key, { model: 'demo-video', prompt: 'A fox' });
   const { id } = (await answer.json()) as { id: string };
-  // Whose it is comes to the book with its charge.
+  // The owner of the resource is in the book once its charge is.
   await world.settled();
   return { id };
 }
 
-/** The demo provider finishes a video when it has been asked for twice. */
+/** Creates a video and reads it twice, after which the demo provider has finished it. */
 async function finishedVideo(world: InProcessGateway, caller: TestAccount): Promise<Values> {
   const { id = '' } = await ownVideo(world, caller);
   for (const _ of [1, 2]) await (await world.api('GET', `/v1/videos/${id}`, caller.key)).arrayBuffer();
@@ -63,7 +63,7 @@ async function newKey(world: InProcessGateway, accountId: number): Promise<numbe
   return id;
 }
 
-/** Every operation of the document by its `operationId`, and how it is called: one that is added needs a line here. */
+/** Ways to call every operation of the document, by `operationId`. A new operation needs a line here. */
 export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
   listKeys: [{}],
   readOwnKey: [{}],

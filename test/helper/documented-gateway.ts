@@ -5,12 +5,13 @@ import { type InProcessGateway, startGatewayInProcess } from './gateway-in-proce
 import { startScriptedProvider } from './scripted-provider.ts';
 
 const CONFIG = new URL('../../config/gateway.yaml', import.meta.url).pathname;
-/** Small, so that a body that is too large is quickly sent. */
+/** Body limit that is so small that a body beyond it is sent quickly. */
 const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
 
 /**
- * A gateway with the demo models of the configuration that is shipped, which the examples of the document name. The header
- * `x-provider` of a call says how the provider fails: `breaks`, `refuses` (the credential), `stalls` or `limits` (429).
+ * Starts a gateway with the demo models of the shipped configuration, which the examples of the document name. The
+ * header `x-provider` of a call chooses how the provider fails: `breaks`, `refuses` (the credential), `stalls` or
+ * `limits` (429).
  */
 export async function startDocumentedGateway(t: Test): Promise<InProcessGateway> {
   const provider = await startScriptedProvider({
@@ -39,7 +40,7 @@ export async function startDocumentedGateway(t: Test): Promise<InProcessGateway>
         demo.map(([slug, model]) => [slug, { ...model, upstream: { ...model.upstream, url: provider.url } }]),
       ),
       limits: { ...limits, headersTimeoutMs: 300 },
-      // Every example and every refusal makes keys of its own in one account: more than 100 in all.
+      // Every example and every refusal creates keys in one account, more than 100 in all.
       accounts: { maxKeys: 200 },
       server: {
         ...server,

@@ -25,8 +25,8 @@ interface Stage {
 }
 
 /**
- * Holds what /openapi.json says of the operations of a tag against a gateway that answers: every example is sent with
- * every credential that the operation names, every refusal that it names is provoked, and the answers are validated by it.
+ * Tests what /openapi.json says about the operations of a tag on a running gateway: every example is sent with every
+ * credential that the operation names, every refusal that it names is provoked, and all answers are validated.
  */
 export async function testDocumentedOperations(t: Test, tag: string): Promise<void> {
   const world = await startDocumentedGateway(t);
@@ -34,7 +34,7 @@ export async function testDocumentedOperations(t: Test, tag: string): Promise<vo
   const stage = { world, caller: await world.account(), document, validate: validatorOf(document) };
   const operations = operationsOf(document).filter(({ tags }) => tags?.includes(tag));
   t.ok(operations.length > 0, `the document has operations of the tag ${tag}`);
-  // Most of the time passes with waiting for a provider that does not answer.
+  // In parallel, because most of the time is spent waiting for a provider that does not answer.
   t.jobs = OPERATIONS_AT_ONCE;
   const started = operations.flatMap((operation) => {
     const { name, operationId = '' } = operation;
@@ -94,7 +94,7 @@ async function refusesWith(
   t.equal(error?.code, code);
 }
 
-/** The alternatives of the credential; an empty list says that there is none. */
+/** The alternative credentials of an operation; a single empty one where it needs none. */
 function securityOf({ security = [] }: Described): readonly Record<string, unknown>[] {
   return security.length > 0 ? security : [{}];
 }
@@ -114,7 +114,7 @@ async function requestOf(
   };
 }
 
-/** The codes of which an operation shows an example. */
+/** Error codes of which an operation shows an example. */
 function codesOf({ responses }: Described): ErrorCode[] {
   return Object.entries(responses)
     .filter(([status]) => /^[45]\d\d$/.test(status))

@@ -7,16 +7,16 @@ const PIXEL = Buffer.from(
   'base64',
 );
 
-/** A request as an operation describes it; parts can be laid over it before it is sent. */
+/** A request as an operation describes it, of which parts can be replaced before it is sent. */
 export interface DocumentedRequest {
   readonly path: Values;
   readonly query?: string;
   readonly headers: Values;
-  /** The example that is sent, or what is sent in its place as it stands. */
+  /** The example to send, or raw bytes to send in its place. */
   readonly body?: { readonly type: string; readonly example?: unknown; readonly raw?: string | Buffer };
 }
 
-/** The bodies that an operation shows, by name; an operation without a body has one that is none. */
+/** The example bodies of an operation by name; one entry without a body where the operation takes none. */
 export function bodiesOf(operation: Described): [name: string, body: DocumentedRequest['body']][] {
   const content = Object.entries(operation.requestBody?.content ?? {});
   if (content.length === 0) return [['no body', undefined]];
@@ -28,7 +28,7 @@ export function bodiesOf(operation: Described): [name: string, body: DocumentedR
   );
 }
 
-/** The headers that carry a credential by one of the alternatives of an operation's security. */
+/** Headers that carry a credential by `scheme`, one of the alternatives of an operation's security. */
 export function credential(scheme: string | undefined, key: string, adminToken: string): Values {
   switch (scheme) {
     case undefined:
@@ -61,7 +61,7 @@ function written(operation: Described, { headers, body }: DocumentedRequest): Re
   return { headers: { ...headers, 'content-type': body.type }, body: JSON.stringify(body.example) };
 }
 
-/** A form of the example, with a file where the schema says that there is one. */
+/** The example as a form, with a file where the schema has one. */
 function formOf(operation: Described, example: unknown): FormData {
   const form = new FormData();
   const media: Media | undefined = operation.requestBody?.content['multipart/form-data'];

@@ -2,10 +2,10 @@ import type { Test } from 'tap';
 import { type InProcessGateway, startGatewayInProcess, type TestAccount } from './gateway-in-process.ts';
 import { sendRaw } from './raw-http.ts';
 
-/** A gateway at which raw bytes are thrown, and the account whose key they carry. */
+/** A gateway for requests of raw bytes, and the account whose key they carry. */
 export interface EdgeGateway extends InProcessGateway {
   readonly owner: TestAccount;
-  /** Host and Authorization. */
+  /** The header lines Host and Authorization. */
   readonly head: string;
 }
 
@@ -16,7 +16,7 @@ export type Row = readonly [
   code?: string,
 ];
 
-/** A body that would be answered: no row may fail for its sake. */
+/** A valid body, so that no row is refused because of it. */
 export const BODY = '{"model":"flat","messages":[]}';
 export const LENGTH = `Content-Length: ${BODY.length}\r\n`;
 export const CHUNKED = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
@@ -32,8 +32,8 @@ export async function startEdgeGateway(
 }
 
 /**
- * Each row: the status and the code that are expected, in the documented shape; nothing at the upstream, nothing in the
- * ledger, nothing held; and the gateway answers the next call.
+ * Sends each row's bytes and checks that the answer has the expected status and code in the documented shape, that
+ * nothing reached the upstream or the ledger and nothing is held, and that the gateway answers the next call.
  */
 export async function refuseRows(t: Test, world: EdgeGateway, rows: readonly Row[]): Promise<void> {
   for (const [name, bytes, status, code = 'invalid_request'] of rows) {

@@ -1,14 +1,14 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 
-/** A chat call that reports the instant in which its answer has ended, which fetch does not. */
+/** A chat call whose answer has ended. Its caller learns of the end at that instant, which fetch does not report. */
 export interface EndedCall {
   /** `x-request-id`; undefined where no head came. */
   readonly id: string | undefined;
-  /** Whether the answer came whole, its end included. */
+  /** True where the answer came whole, its end included. */
   readonly isWhole: boolean;
 }
 
-/** So many connections at once. */
+/** An HTTP agent with at most `connections` at once. */
 export function callAgent(connections: number): Agent {
   return new Agent({ keepAlive: true, maxSockets: connections });
 }

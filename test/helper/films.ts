@@ -8,19 +8,19 @@ export const BODY = { model: 'film', prompt: 'A cat' };
 export const create = (world: MediaGateway, key: string, body: object = {}) =>
   world.api('POST', PATH, key, { ...BODY, ...body });
 
-/** The id of a new job. */
+/** Creates a job and resolves with its id. */
 export async function made(world: MediaGateway, key: string, body: object = {}): Promise<string> {
   const response = await create(world, key, body);
   return ((await response.json()) as { id: string }).id;
 }
 
-/** As `404 object_not_found`. */
+/** Status and code of an answer as text, such as `404 object_not_found`. */
 export const codeOf = async (response: Response) => {
   const { error } = (await response.json()) as { error?: { code?: string } };
   return `${response.status} ${error?.code}`;
 };
 
-/** A job in the state that the test says, at a provider that does what the test says. */
+/** Behaviour of a provider whose jobs are in the state that the test sets. */
 export function scripted(state: {
   status: string;
   polls?: (request: ReceivedRequest) => Behaviour | undefined;
@@ -35,7 +35,7 @@ export function scripted(state: {
   };
 }
 
-/** How many entries of each type the account's ledger has. */
+/** Number of entries of each type in the account's ledger. */
 export async function counted(
   t: Test,
   world: MediaGateway,

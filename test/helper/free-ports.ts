@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the range that systems take the near ends of connections from: on a busy machine one of those is soon gone. */
+/** First port to try. It is below the range of ephemeral ports, of which a busy machine may take one at any time. */
 const FIRST = 12_000;
 const COUNT = 20_000;
 
-/** So many ports on loopback, all different, that nobody listens on. */
+/** Finds `count` different ports on loopback that nobody listens on. */
 export async function freePorts(count: number): Promise<number[]> {
   const held = [];
   while (held.length < count) {

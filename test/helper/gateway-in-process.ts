@@ -36,14 +36,14 @@ export interface TestAccount {
 
 export interface InProcessGateway extends Served {
   readonly provider: ScriptedProvider;
-  /** An account with one key. Credits in whole credits. */
+  /** Creates an account with one key and whole `credits`. */
   account(options?: {
     credits?: number;
     threshold?: number;
     key?: Partial<KeySettings>;
     email?: string;
   }): Promise<TestAccount>;
-  /** POST /v1/chat/completions. */
+  /** Sends `POST /v1/chat/completions`. */
   chat(key: string, body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Response>;
   api(
     method: string,
@@ -56,8 +56,11 @@ export interface InProcessGateway extends Served {
   settled(): Promise<void>;
 }
 
-/** Models at the provider: `flat` costs 1 credit a request; `tokens` 1 credit per 1,000 input and 2 per 1,000 output tokens;
- * `claude` the same, in Anthropic's format, with 0.1 and 1.25 for 1,000 tokens read from and written to a cache. */
+/**
+ * Catalog of models at the provider: `flat` costs 1 credit a request; `tokens` 1 credit per 1,000 input and 2 per 1,000
+ * output tokens; `claude` has the prices of `tokens`, in Anthropic's format, with 0.1 for 1,000 tokens read from a cache
+ * and 1.25 for 1,000 written to it.
+ */
 export function testCatalog(url: string): Config['catalog'] {
   const upstream = { name: 'test', url, apiKey: 'upstream-secret', format: 'openai' } as const;
   const model = (
@@ -135,7 +138,7 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
   };
 }
 
-/** A whole gateway on real Redis and the real book, with a scriptable provider behind it; closed at the test's end. */
+/** Starts a whole gateway on real Redis and a real book, before a scripted provider; closed at the test's end. */
 export async function startGatewayInProcess(
   t: Test,
   options: {

@@ -21,16 +21,16 @@ export interface Ended {
   readonly errors: string;
 }
 
-/** A gateway in a process of its own. */
+/** A gateway in its own process. */
 export interface GatewayProcess {
   readonly url: string;
   readonly pid: number;
-  /** What it logged until now. */
+  /** Everything that it has logged until now. */
   output(): string;
   ended: Promise<Ended>;
-  /** SIGTERM; resolves when it is gone. */
+  /** Sends SIGTERM; resolves when the process is gone. */
   stop(): Promise<Ended>;
-  /** SIGKILL, at once; resolves when it is gone. */
+  /** Sends SIGKILL; resolves when the process is gone. */
   kill(): Promise<Ended>;
   api(
     method: string,
@@ -39,19 +39,19 @@ export interface GatewayProcess {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<Response>;
-  /** POST /v1/chat/completions: the model `flat` (1 credit a request), unless the body says another. */
+  /** Sends `POST /v1/chat/completions` with the model `flat` (1 credit a request), unless the body names another. */
   chat(key: string, body?: Record<string, unknown>): Promise<Response>;
 }
 
-/** Where gateways keep their data and what they are told; removed with the test, leftover servers too. */
+/** A data folder and an environment for gateways. It is removed with the test, leftover servers too. */
 export interface Place {
   readonly dataDir: string;
   readonly env: NodeJS.ProcessEnv;
 }
 
 /**
- * A data folder, and a config file with the model `flat` (1 credit a request) and `tokens` (1 credit per 1,000 input and
- * 2 per 1,000 output tokens) at the upstream. `more` are sections of the config file, as text.
+ * Makes a data folder and a config file with the models `flat` (1 credit a request) and `tokens` (1 credit per 1,000
+ * input and 2 per 1,000 output tokens) at the upstream. `more` is the text of further sections of the config file.
  */
 export function makePlace(t: Scope, upstreamUrl: string, env: NodeJS.ProcessEnv = {}, more = ''): Place {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-process-'));
@@ -74,7 +74,7 @@ ${more}`,
   return { dataDir, env: { TOLLGATE_CONFIG: config, TOLLGATE_DATA: dataDir, ...env } };
 }
 
-/** Runs a program of src until it ends, with nothing of this process's environment but the PATH and Node's cache. */
+/** Runs a program of src to its end, with nothing of this process' environment but PATH and Node's compile cache. */
 export async function run(
   program: string,
   env: NodeJS.ProcessEnv,
@@ -86,7 +86,7 @@ export async function run(
   return await endOf(child).ended;
 }
 
-/** Starts a gateway and waits until it listens. Rejects, with what it wrote, where it ends instead. */
+/** Starts a gateway and waits until it listens. Rejects with its output where it ends instead. */
 export async function startGatewayProcess(t: Scope, place: Place): Promise<GatewayProcess> {
   const child = launch('main.ts', place.env);
   const { ended, output } = endOf(child);

@@ -10,7 +10,7 @@ export interface Hashed {
   readonly sha256: string;
 }
 
-/** An upstream that keeps no more of what it gets than length and hash, and answers every call alike. */
+/** Starts an upstream that keeps only the length and hash of each body, and answers every call alike. */
 export async function startHashingUpstream(t: Test): Promise<{ url: string; received: Hashed[] }> {
   const received: Hashed[] = [];
   const server = createServer(async (message: IncomingMessage, response) => {

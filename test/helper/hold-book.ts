@@ -1,4 +1,4 @@
-/** A process of its own that has the book of a data folder open: `node hold-book.ts <folder> [leave]`. */
+// Program that opens the book of a data folder and holds it open: `node hold-book.ts <folder> [leave]`.
 import { openBook } from '../../src/book/open-book.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { NOW, newAccount, newKey } from './book-records.ts';
@@ -12,5 +12,5 @@ const { account } = await book.createAccount(
   NOW,
 );
 process.stdout.write(`${account.id}\n`);
-// Left without closing, the book must not keep this process alive.
+// With `leave`, the process is to end although the book is not closed.
 if (!leave) process.stdin.resume();

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 
-/** A body too large to be made at once: a beginning, the same piece again and again, and an end. */
+/** A body too large to be in memory at once: a beginning, one piece repeated many times, and an end. */
 export interface LargeBody {
   readonly type: string;
   readonly head: Buffer;
@@ -18,21 +18,21 @@ function largeBody(type: string, head: string, piece: Buffer, bytes: number, tai
   return { type, head: Buffer.from(head), piece, pieces, tail: Buffer.from(tail) };
 }
 
-/** An upload of about that many bytes, whose fields come after the file. */
+/** An upload of about `bytes`, whose fields come after the file. */
 export function audioForm(model: string, bytes: number): LargeBody {
   const head = '--edge\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\n';
   const tail = `\r\n--edge\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n--edge--\r\n`;
   return largeBody('multipart/form-data; boundary=edge', head, Buffer.alloc(PIECE_BYTES, 7), bytes, tail);
 }
 
-/** A chat call with a picture of about that many bytes. */
+/** A chat call with a picture of about `bytes`. */
 export function pictureChat(model: string, bytes: number): LargeBody {
   const head = `{ "messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,`;
   const tail = `"}}]}],"seed":12345678901234567890,"model":${JSON.stringify(model)} }`;
   return largeBody('application/json', head, Buffer.alloc(PIECE_BYTES, 'QUJD'), bytes, tail);
 }
 
-/** A chat call with messages of a kilobyte each: nothing in it is long. */
+/** A chat call of about `bytes` in messages of a kilobyte each, so that none of its strings is very long. */
 export function wordyChat(model: string, bytes: number): LargeBody {
   const message = `{"role":"user","content":"${'words '.repeat(160)}"},`;
   const head = `{"model":${JSON.stringify(model)},"messages":[`;
@@ -55,14 +55,14 @@ export function sha256Of({ head, piece, pieces, tail }: LargeBody): string {
   return hash.update(tail).digest('hex');
 }
 
-/** A call whose body has been sent, but for its end. */
+/** A call whose body has been sent except for its end. */
 export interface Begun {
   readonly outgoing: ClientRequest;
-  /** Sends the end; the status of the answer. */
+  /** Sends the end; resolves with the status of the answer. */
   finish(): Promise<number>;
 }
 
-/** Sends all of a body but its end, as fast as it is taken. Rejects where the connection breaks. */
+/** Sends a body except for its end, as fast as the gateway takes it. Rejects where the connection breaks. */
 export async function begin(url: string, key: string, path: string, body: LargeBody): Promise<Begun> {
   const outgoing = request(`${url}${path}`, {
     method: 'POST',

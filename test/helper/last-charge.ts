@@ -1,7 +1,7 @@
 import type { LedgerEntry } from '../../src/book/book.ts';
 import type { InProcessGateway } from './gateway-in-process.ts';
 
-/** The account's newest charge, when it is in the book. */
+/** Resolves with the account's newest entry once that is in the book and a charge. */
 export async function lastCharge(world: InProcessGateway, accountId: number): Promise<LedgerEntry> {
   for (;;) {
     await world.settled();

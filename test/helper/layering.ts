@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 
-/** Imports go one way: a tier may import from those above it in this list, and a folder from itself. */
+/** Tiers of folders. A folder may import from itself and from the tiers above its own in this list. */
 const TIERS: readonly (readonly string[])[] = [
   ['domain'],
   ['log'],
@@ -9,29 +9,29 @@ const TIERS: readonly (readonly string[])[] = [
   ['ledger', 'alerts'],
   ['gateway'],
   ['api', 'dashboard'],
-  // Beside what observes, so that nothing on the path of a request can know the demo.
+  // In this tier, so that nothing on the path of a request can import the demo.
   ['observability', 'demo'],
   ['program'],
   ['main.ts'],
   ['cli'],
   ['cli.ts'],
 ];
-/** Runs before there are any dependencies, so that it has none; nothing imports it. */
+/** Folder that runs before any dependencies are installed, and so imports none; nothing imports it. */
 const BOOTSTRAP = 'bootstrap';
-/** Dependency injection stays in one file. */
+/** The only file that may import tsyringe. */
 const CONTAINER = 'program/container.ts';
 const ONLY_IN_CONTAINER = ['tsyringe', 'reflect-metadata'];
-/** Runs in browsers, with the gateway's own rules and nothing else of it; it is reached by the public API only. */
+/** Folder that runs in browsers. It may import the domain's rules and nothing else, and uses the public API only. */
 const BROWSER = 'dashboard';
-/** The shapes of the API's answers, of which the page may import the types. */
+/** Folder of the shapes of the API's answers, of which the page may import the types. */
 const VIEWS = 'api/views/';
-/** What would make the domain do more than compute. */
+/** Matches imports that would let the domain do more than compute. */
 const IO =
   /^(node:)?(fs|net|tls|http|https|http2|dns|dgram|child_process|worker_threads|sqlite)(\/|$)|^(fastify|ioredis|kysely|pg|undici)$/;
 
 const IMPORT = /(?:^|[\s;}])(import type\b[^'"]*?|)(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g;
 
-/** What breaks the rules, one line each, in files given as path below src → source. */
+/** Violations of the rules, a line each, in files given as path below src → source. */
 export function layeringFaults(files: ReadonlyMap<string, string>): string[] {
   const faults: string[] = [];
   for (const [path, source] of files) {
@@ -48,7 +48,7 @@ export function layeringFaults(files: ReadonlyMap<string, string>): string[] {
   return faults;
 }
 
-/** Circles of imports, types included: each as the paths of its files in the order of the alphabet. */
+/** Circles of imports, types included: each as the paths of its files in alphabetical order. */
 export function circlesOf(files: ReadonlyMap<string, string>): string[][] {
   const targets = new Map<string, string[]>();
   for (const [path, source] of files) {
@@ -92,7 +92,7 @@ function importsOf(source: string): { specifier: string; isType: boolean }[] {
 }
 
 function faultOfFile(path: string, target: string, isType: boolean): string | undefined {
-  // package.json, for the version.
+  // The only file outside src is package.json, for the version.
   if (target.startsWith('../'))
     return target.endsWith('.json') ? undefined : `must not import ${target}, outside src`;
   const [from, to] = [unitOf(path), unitOf(target)];
@@ -121,7 +121,7 @@ function unitOf(path: string): string {
   return first === 'bootstrap.mjs' ? BOOTSTRAP : first;
 }
 
-/** Undefined: a folder that is not in the list. */
+/** Index of the tier of a path; undefined where its folder is not in the list. */
 function tierOf(path: string): number | undefined {
   const tier = TIERS.findIndex((units) => units.includes(unitOf(path)));
   return tier === -1 ? undefined : tier;

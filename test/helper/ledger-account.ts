@@ -5,16 +5,16 @@ import { newKeyValue } from '../../src/domain/key-value.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { OPEN_KEY } from './open-key.ts';
 
-/** Amounts in credits. */
+/** Options of a new account, with amounts in credits. */
 export interface AccountOptions {
-  /** Default 100. */
+  /** Balance; default 100. */
   readonly credits?: number;
-  /** Default 0. */
+  /** Alert threshold; default 0. */
   readonly threshold?: number;
   readonly key?: Partial<KeySettings>;
 }
 
-/** A new account with one key, in the book and live. */
+/** Creates an account with one key, in the book and in Redis. */
 export async function accountOn(
   book: Book,
   ledger: Ledger,

@@ -9,7 +9,7 @@ import { startCluster } from './redis-cluster.ts';
 import type { RedisProcess } from './redis-process.ts';
 import { until } from './until.ts';
 
-/** Three masters with a replica each, a ledger on them, and one account for each of 12 buckets. */
+/** Starts three masters with a replica each, a ledger on them, and one account in each of 12 buckets. */
 export async function startLedgerOnCluster(t: Test, options: { waitReplicas?: number } = {}) {
   const cluster = await startCluster(t, { withReplicas: true, nodeTimeoutMs: 1_000 });
   const { book, open } = await openLedgerOn(t, parseRedisUrl(cluster.url), options);
@@ -29,7 +29,7 @@ export async function startLedgerOnCluster(t: Test, options: { waitReplicas?: nu
 
 export type LedgerOnCluster = Awaited<ReturnType<typeof startLedgerOnCluster>>;
 
-/** Calls of 1 credit on every account at once, one after the other in each, until stopped. */
+/** Makes calls of 1 credit until stopped, on all accounts at once and one after the other on each. */
 export function load({ open, accounts }: LedgerOnCluster) {
   const tallies = accounts.map(({ key }) => ({ key, held: 0, refused: 0 }));
   let isOn = true;
@@ -41,7 +41,7 @@ export function load({ open, accounts }: LedgerOnCluster) {
       } catch (error) {
         if (!(error instanceof LedgerUnavailable)) throw error;
         tally.refused++;
-        // A refusal can be immediate, and a loop of those would let nothing else happen.
+        // A refusal can be immediate, and a loop of those would block the event loop.
         await setImmediate();
       }
     }
@@ -49,7 +49,7 @@ export function load({ open, accounts }: LedgerOnCluster) {
   return {
     tallies,
     refused: () => tallies.reduce((sum, { refused }) => sum + refused, 0),
-    /** Resolves when every account has had so many more calls. */
+    /** Resolves when every account has had `calls` more calls. */
     async more(calls: number) {
       const from = tallies.map(({ held }) => held);
       await until(
@@ -65,7 +65,7 @@ export function load({ open, accounts }: LedgerOnCluster) {
   };
 }
 
-/** Every call that was admitted is charged once, and live and book agree. */
+/** Checks that every admitted call is charged once, and that Redis and the book agree. */
 export async function isExact(
   t: Test,
   { open, book }: LedgerOnCluster,

@@ -21,17 +21,17 @@ export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 export interface TestLedger {
   readonly book: Book;
   readonly redis: PrivateRedis;
-  /** A connection of the test's own. */
+  /** The test's own connection to Redis. */
   readonly raw: Redis;
   readonly open: OpenLedger;
-  /** How often the ledger said that alerts were queued. */
+  /** Number of times that the ledger reported queued alerts. */
   readonly alerts: () => number;
   account(options?: AccountOptions): Promise<{ account: AccountRecord; key: KeyRecord; hash: string }>;
-  /** Another gateway on the same Redis and book. */
+  /** Opens a second ledger, as of another gateway, on this Redis and book. */
   second(): Promise<OpenLedger>;
 }
 
-/** A ledger on real Redis and a real SQLite book, without a gateway in front. */
+/** Opens a ledger on a new Redis and a new SQLite book, without a gateway. */
 export async function startLedger(t: Test): Promise<TestLedger> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'));
   const book = await openBook({ databaseUrl: undefined, dataDir });
@@ -71,7 +71,7 @@ export async function startLedger(t: Test): Promise<TestLedger> {
   };
 }
 
-/** A ledger on a Redis that is there already, with a SQLite book of its own; closed at the test's end. */
+/** Opens a ledger on a running Redis, with a new SQLite book; closed at the test's end. */
 export async function openLedgerOn(
   t: Test,
   address: RedisAddress,
@@ -128,7 +128,7 @@ export function chargeOf(admission: Admission, credits: number): EntryDraft {
   };
 }
 
-/** Admits and settles one call; the verdict. */
+/** Admits and settles one call; resolves with the verdict of the admission. */
 export async function spend(open: OpenLedger, admission: Admission, credits: number): Promise<string> {
   const admitted = await open.ledger.admit(admission);
   if (admitted.verdict === 'held') {
@@ -139,7 +139,7 @@ export async function spend(open: OpenLedger, admission: Admission, credits: num
   return admitted.verdict;
 }
 
-/** Everything that a book's ledger holds for an account, oldest first. */
+/** All entries of an account in a book's ledger, oldest first. */
 export async function entriesOf(book: Book, accountId: number) {
   return (await book.ledger({ accountId, limit: 1_000 })).reverse();
 }

@@ -20,16 +20,17 @@ export interface MediaGateway extends InProcessGateway {
     body: string | FormData | Uint8Array<ArrayBuffer>,
     headers?: Record<string, string>,
   ): Promise<Response>;
-  /** The newest entry of the account once it is a charge. */
+  /** Resolves with the newest entry of the account once it is a charge. */
   charged(account: TestAccount): Promise<Omit<JournalEntry, 'seq' | 'epoch' | 'day' | 'crossing'>>;
-  /** The newest entry when everything is settled, and what is held and left. */
+  /** Resolves with the account's balance and holds once everything is settled. */
   held(account: TestAccount): Promise<{ balance: number; held: number }>;
 }
 
 /**
- * A gateway with models for pictures, speech and transcripts. Prices in credits: `picture` 1 an image, `painter` 1 per
- * 1,000 input and 2 per 1,000 output tokens, `voice` 0.001 a character, `talker` as `painter`, `ears` 0.01 a second,
- * `scribe` as `painter`; `film` 0.5 a second and 0.25 a request; `ears-renamed` is `upstream-ears-with-a-longer-name` upstream, and so with the pictures.
+ * Starts a gateway with models for pictures, speech, transcripts and videos. Prices in credits: `picture` 1 an image;
+ * `painter`, `talker` and `scribe` 1 per 1,000 input and 2 per 1,000 output tokens; `voice` 0.001 a character; `ears`
+ * 0.01 a second; `film` 0.5 a second and 0.25 a request. Models named `…-renamed` have another, longer name at the
+ * upstream.
  */
 export async function startMediaGateway(
   t: Test,
@@ -42,12 +43,13 @@ export async function startMediaGateway(
   return withMedia(await startGatewayInProcess(t, { provider, config: { ...config, catalog } }));
 }
 
-/** One a test process, started when it is first asked for. */
+/** The shared gateway of this test process, started when it is first needed. */
 let shared: Promise<InProcessGateway> | undefined;
 
 /**
- * The media gateway that the tests of a file share, before a provider of the test's own: for tests that run one after the
- * other and look at their own accounts only. Each start that it saves is half a second of processor time.
+ * The media gateway that the tests of a file share, with each test's own provider behind it. It is for tests that run
+ * one after the other and look at their own accounts only. Each start that this saves is half a second of processor
+ * time.
  */
 export async function shareMediaGateway(
   t: Test,
@@ -122,7 +124,7 @@ function withMedia(world: InProcessGateway): MediaGateway {
   };
 }
 
-/** Silence of that length as a WAV file: one channel, 16 bit, 8 kHz. */
+/** Silence of `seconds` as a WAV file: one channel, 16 bit, 8 kHz. */
 export function silentWav(seconds: number): Buffer<ArrayBuffer> {
   const bytes = Math.round(seconds * 8_000) * 2;
   const wav = Buffer.alloc(44 + bytes);

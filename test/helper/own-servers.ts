@@ -3,7 +3,10 @@ import { startRedis } from './redis-process.ts';
 import type { Scope } from './scope.ts';
 import { startScriptedProvider } from './scripted-provider.ts';
 
-/** A Redis, a PostgreSQL and a provider of the test's own, which it may stop and start; `env` leads a gateway to them. */
+/**
+ * Starts a Redis, a PostgreSQL and a provider for one test, which may stop and start them. `env` is the environment of
+ * a gateway that uses them.
+ */
 export async function startOwnServers(t: Scope) {
   const [redis, postgres, provider] = await Promise.all([
     startRedis(t),

@@ -4,7 +4,7 @@ import { apiOf } from './api.ts';
 import { type Dashboard, openDashboard, type View } from './dashboard.ts';
 import type { InProcessGateway } from './gateway-in-process.ts';
 
-/** A dashboard in which the holder of the key is signed in. */
+/** Opens a dashboard and signs in with the key. */
 export async function signedIn(
   t: Test,
   world: InProcessGateway,
@@ -22,7 +22,7 @@ export async function keysOf(world: InProcessGateway, key: string): Promise<read
   return (await apiOf(world, key).get<{ keys: KeyView[] }>('/api/keys/')).body.keys;
 }
 
-/** A key of the account, made over the API. */
+/** Creates a key of the account by the API. */
 export async function makeKey(
   world: InProcessGateway,
   key: string,

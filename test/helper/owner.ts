@@ -31,7 +31,7 @@ export async function makeOwner(gateway: GatewayProcess, credits: number, thresh
   return { accountId: body.account.id, keyId: body.key.id, key: body.key.key, email };
 }
 
-/** Balance and holds, live, in credits. */
+/** Live balance and holds of the account, in credits. */
 export async function balanceOf(
   gateway: GatewayProcess,
   owner: Owner,
@@ -56,7 +56,7 @@ export async function ledgerOf(gateway: GatewayProcess, owner: Owner): Promise<E
   }
 }
 
-/** Σ of the ledger, in micro-credits. */
+/** Sum of the entries in micro-credits. */
 export function sumOf(entries: readonly Entry[]): number {
   return entries.reduce((sum, { credits }) => sum + Math.round(Number(credits) * 1_000_000), 0);
 }

@@ -10,7 +10,7 @@ import { until } from './until.ts';
 export const ADMIN_TOKEN = 'planted-admin-token-4711';
 export const UPSTREAM_KEY = 'planted-upstream-key-4712';
 export const HOOK_TOKEN = 'planted-hook-token-4713';
-/** Well-formed, and nobody's: a key of another gateway, or one that was mistyped. */
+/** A well-formed key that does not exist, like one of another gateway, or a mistyped one. */
 export const STRANGER = newKeyValue('sk-tg-').value;
 
 export interface Secrets {
@@ -19,7 +19,9 @@ export interface Secrets {
   readonly webhook: string;
 }
 
-/** A place with models that work, that refuse the credential, and that are not there. */
+/**
+ * Makes a place with models that work, that their provider refuses or breaks off, and whose upstream is unreachable.
+ */
 export function configure(t: Test, upstreamUrl: string, env: NodeJS.ProcessEnv) {
   const place = makePlace(t, upstreamUrl, {
     ...env,
@@ -50,7 +52,7 @@ const chat = (model: string, more = {}) => ({
   ...more,
 });
 
-/** What calls the gateway and notes every answer. */
+/** Client of the gateway that notes every answer. */
 function callerOf(gateway: GatewayProcess) {
   const answers: Place[] = [];
   const call = async (
@@ -86,7 +88,7 @@ function callerOf(gateway: GatewayProcess) {
 
 type Caller = ReturnType<typeof callerOf>;
 
-/** With each key, what it may do and what it may not; `id`: of the limited one. */
+/** Calls with each key the routes that it may use and those that it may not; `id` is that of the limited key. */
 async function useRoutes({ call }: Caller, { managing, limited }: Secrets, id: number): Promise<void> {
   for (const key of [managing, limited]) {
     for (const model of ['flat', 'refused', 'broken', 'gone', 'unknown']) {
@@ -122,7 +124,7 @@ async function useRoutes({ call }: Caller, { managing, limited }: Secrets, id: n
   }
 }
 
-/** Sends secrets to where they are refused. */
+/** Sends secrets in places where they are refused, such as the query. */
 async function misplace({ call, raw }: Caller, { managing }: Secrets): Promise<void> {
   for (const secret of [managing, STRANGER, ADMIN_TOKEN]) {
     for (const name of ['api_key', 'token']) {
@@ -196,7 +198,7 @@ export async function startUpstream(t: Test) {
   return provider;
 }
 
-/** What the upstream was sent. */
+/** Places to search in the requests that the upstream received. */
 export function upstreamPlaces(requests: readonly { url: string; headers: object; body: Buffer }[]): Place[] {
   return requests.flatMap(({ url, headers, body }) => [
     { where: 'upstream path', text: url },

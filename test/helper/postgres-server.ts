@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { freePort } from './redis-process.ts';
 
-/** A real PostgreSQL of our own, on loopback. */
+/** A real PostgreSQL that the tests started, on loopback. */
 export interface PostgresServer {
   readonly port: number;
-  /** Its superuser's address of the named database. */
+  /** URL of the named database, for the superuser. */
   url(database: string): string;
   /** Stops it and keeps its data; open connections are ended. */
   halt(): Promise<void>;
@@ -21,7 +21,7 @@ export interface PostgresServer {
 const USER = 'tollgate';
 const PASSWORD = 'correct-horse%battery';
 
-/** `settings` as in postgresql.conf. Throws Error where PostgreSQL is not installed. */
+/** Starts a PostgreSQL with `settings` as in postgresql.conf. Throws Error where PostgreSQL is not installed. */
 export async function startPostgres(settings: Record<string, string> = {}): Promise<PostgresServer> {
   const bin = binaries();
   if (bin === undefined) {
@@ -73,8 +73,9 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
 }
 
 /**
- * Ends the server and removes its folder when standard input closes, which it does when this process ends, however it
- * ends: a test that was killed leaves no server behind. A line on standard input ends the server only.
+ * Shell script that runs the server, ends it and removes its folder when standard input closes. That happens when this
+ * process ends in any way, so that a killed test leaves no server behind. A line on standard input ends the server
+ * only.
  */
 const WATCHED = `
   folder=$1; shift
@@ -136,7 +137,7 @@ interface Owner {
   readonly gid: number;
 }
 
-/** PostgreSQL refuses to run as root. */
+/** User to run the server as where this process is root, as which PostgreSQL refuses to run. */
 function unprivilegedUser(): Owner | undefined {
   if (process.getuid?.() !== 0) return undefined;
   for (const name of ['postgres', 'nobody']) {
@@ -145,7 +146,7 @@ function unprivilegedUser(): Owner | undefined {
         Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: 'pipe' }));
       return { uid: id('-u'), gid: id('-g') };
     } catch {
-      // There is no such user: try the next name.
+      // No such user; the next name is tried.
     }
   }
   throw new Error(

@@ -2,13 +2,13 @@ import pg from 'pg';
 import { t } from 'tap';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
-/** One a test process, started when it is first asked for. */
+/** The server of this test process, started when it is first needed. */
 let server: Promise<PostgresServer> | undefined;
 let databases = 0;
 
-/** A fresh, empty database on this test process's PostgreSQL; its `postgres://` address. */
+/** Creates an empty database on this test process' PostgreSQL and resolves with its `postgres://` URL. */
 export async function createDatabase(): Promise<string> {
-  // Nothing is to outlive the test, so nothing need reach the disk.
+  // Without fsync, because no data has to outlive the test.
   server ??= startPostgres({ fsync: 'off' });
   const { url } = await server;
   const name = `book_${++databases}`;

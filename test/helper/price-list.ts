@@ -1,6 +1,6 @@
 import type { UsageView } from '../../src/api/views/entry-view.ts';
 
-/** Prices as the config file has them, in credits, as text so that no float comes near them. */
+/** Prices of the config file in credits, as text, so that none becomes a floating-point number. */
 export type PriceList = Readonly<Partial<Record<PriceUnit, string>>>;
 export type PriceUnit =
   | 'input'
@@ -12,7 +12,7 @@ export type PriceUnit =
   | 'audioSecond'
   | 'request';
 
-/** For each unit of usage its price, and of how many units that is the price. */
+/** Prices of the units of usage: for each unit, the name of its price, and the number of units that this price buys. */
 const UNITS: Readonly<Record<keyof UsageView, readonly [PriceUnit | 'videoSecond', bigint]>> = {
   input_tokens: ['input', 1_000_000n],
   output_tokens: ['output', 1_000_000n],
@@ -25,15 +25,15 @@ const UNITS: Readonly<Record<keyof UsageView, readonly [PriceUnit | 'videoSecond
   requests: ['request', 1n],
 };
 
-/** `text × 10^12`, a decimal of at most twelve places. */
+/** `text × 10^12` as an integer, for a decimal of at most twelve places. */
 function scaled(text: string): bigint {
   const [whole = '0', fraction = ''] = text.split('.');
   return BigInt(whole + fraction.padEnd(12, '0'));
 }
 
 /**
- * What an owner who has a ledger row and the price list makes of it: the charge in credits, six decimals, rounded up
- * once. Written from specification section 1 alone, and not from the code that charges.
+ * Charge in credits, with six decimals, rounded up once, as an owner computes it from a ledger row and the price list.
+ * It is written from specification section 5 alone, and not from the code that charges.
  */
 export function recomputed(usage: UsageView, prices: PriceList): string {
   const one = 10n ** 12n;
@@ -41,7 +41,7 @@ export function recomputed(usage: UsageView, prices: PriceList): string {
   for (const [unit, amount] of Object.entries(usage)) {
     const [price, per] = UNITS[unit as keyof UsageView];
     const each = price === 'videoSecond' ? undefined : prices[price];
-    // One 10^12 for the amount, one for the price.
+    // Scaled by 10^24 in all: 10^12 for the amount, 10^12 for the price.
     sum += (scaled(String(amount)) * scaled(each ?? '0')) / per;
   }
   const micro = (sum * 1_000_000n + one * one - 1n) / (one * one);

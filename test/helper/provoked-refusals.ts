@@ -6,7 +6,7 @@ import type { DocumentedRequest } from './documented-request.ts';
 import type { InProcessGateway, TestAccount } from './gateway-in-process.ts';
 import { OPEN_KEY } from './open-key.ts';
 
-/** Makes of a request that an operation accepts one that it refuses with a code. */
+/** Changes a request that an operation accepts into one that it refuses with a certain code. */
 type Provoke = (
   request: DocumentedRequest,
   by: { readonly world: InProcessGateway; readonly caller: TestAccount },
@@ -20,7 +20,7 @@ const withKey = (request: DocumentedRequest, key: string): DocumentedRequest => 
   headers: { ...request.headers, authorization: `Bearer ${key}` },
 });
 
-/** The same call with another key of the account, which has a setting. */
+/** Changes the request to carry another, new key of the account, which has `settings`. */
 const keyWith =
   (settings: Partial<KeySettings>, headers: Record<string, string> = {}): Provoke =>
   async (request, { world, caller }) => {
@@ -55,7 +55,7 @@ const provider =
     headers: { ...request.headers, 'x-provider': failure },
   });
 
-/** An hour that is not this one. */
+/** Active hours that do not include the present time. */
 function otherHours(): string {
   const start = (new Date().getUTCHours() + 2) % 24;
   const hour = (at: number) => `${String(at % 24).padStart(2, '0')}:00`;
@@ -69,7 +69,7 @@ const without =
     return { ...request, body: { type: request.body?.type ?? '', example } };
   };
 
-/** A field, a parameter or a form field that is wrong, whichever the operation has. */
+/** Makes a field of the body or the form, or a parameter, invalid, whichever the operation has. */
 const wrongField: Provoke = (request, by, operation) => {
   const [parameter] = (operation.parameters ?? []).filter((one) => one.in === 'query');
   if (parameter) return { ...request, query: `${parameter.name}=wrong&${parameter.name}=twice` };
@@ -104,7 +104,7 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
     headers: {
       ...request.headers,
       authorization: 'Bearer not-the-token',
-      // Or else the gateway's own machine may ask.
+      // Through a proxy, because /metrics answers requests from the gateway's own machine without a token.
       ...(operation.path === '/metrics' ? { 'x-forwarded-for': '203.0.113.9' } : {}),
     },
   }),
@@ -138,7 +138,7 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
     return { ...request, headers: { ...request.headers, ...headers } };
   },
   version_conflict: (request) => ({ ...request, headers: { ...request.headers, 'if-match': '"999"' } }),
-  /** Five test alerts are let through; the sixth is the request. */
+  /** Sends five test alerts, which are accepted, so that the request is the sixth. */
   async rate_limit_exceeded(request, { world }) {
     const { key } = await world.account();
     for (let sent = 0; sent < 5; sent++) await world.api('POST', '/api/account/alerts/test/', key);
@@ -168,7 +168,7 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
   upstream_timeout: provider('stalls'),
 };
 
-/** Codes that need something broken, or a connection that is not HTTP; other tests see to them. */
+/** Codes that need a broken part or a connection that is not HTTP. Other tests provoke them. */
 export const UNPROVOKED: ReadonlySet<string> = new Set<ErrorCode>([
   'service_unavailable',
   'internal_error',

@@ -1,18 +1,20 @@
 import { connect, type Socket } from 'node:net';
 
-/** One answer as it came over the wire. */
+/** An answer as it came over the wire. */
 export interface RawAnswer {
   readonly status: number;
-  /** Names in lower case. */
+  /** Headers by name in lower case. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
 }
 
-/** A connection on which bytes are sent as they are. */
+/** A connection on which raw bytes can be sent. */
 export interface RawConnection {
   readonly socket: Socket;
   send(bytes: string | Buffer): void;
-  /** The next answer, interim ones (1xx) too; undefined: the server closed the connection, and none came. */
+  /**
+   * Resolves with the next answer, also an interim one (1xx); undefined where the server closed the connection instead.
+   */
   next(method?: string): Promise<RawAnswer | undefined>;
   /** Resolves when the connection is closed, with what came after the last answer that was taken. */
   closed: Promise<string>;
@@ -56,7 +58,7 @@ export function openRaw(url: string, options: { allowHalfOpen?: boolean } = {}):
   };
 }
 
-/** Sends one request and gives its answer; undefined where the connection was closed without one. */
+/** Sends one request; resolves with its answer, or undefined where the connection was closed without one. */
 export async function sendRaw(url: string, bytes: string | Buffer): Promise<RawAnswer | undefined> {
   const connection = openRaw(url);
   connection.send(bytes);

@@ -8,14 +8,14 @@ export interface ReceivedRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** When its last byte came; milliseconds since the epoch. */
+  /** Time at which its last byte came, in milliseconds since the epoch. */
   readonly at: number;
 }
 
 export interface ReceiverOptions {
-  /** Called once the request is there in full. Default: 200 with an empty body. */
+  /** Answers a request once it is there in full. Default: 200 with an empty body. */
   readonly respond?: (request: IncomingMessage, response: ServerResponse) => void;
-  /** PEM; serves HTTPS. */
+  /** Key and certificate (PEM), with which it serves HTTPS. */
   readonly tls?: { readonly key: string; readonly cert: string };
 }
 
@@ -24,17 +24,17 @@ export interface Receiver {
   readonly url: string;
   readonly port: number;
   readonly requests: readonly ReceivedRequest[];
-  /** Connections taken so far, whether or not a request came on them. */
+  /** Number of connections accepted so far, with or without a request. */
   readonly connections: () => number;
-  /** Called for each connection from now on, as it is taken. */
+  /** Has `called` called for each connection accepted from now on. */
   onConnection(called: () => void): void;
-  /** The first request that no earlier call has returned; waits for it. */
+  /** Resolves with the first request that no earlier call has returned, once it is there. */
   next(): Promise<ReceivedRequest>;
-  /** Cuts all connections. */
+  /** Stops listening and cuts all connections. */
   close(): Promise<void>;
 }
 
-/** A webhook receiver on loopback that keeps what it gets. */
+/** Starts a webhook receiver on loopback that keeps the requests it gets. */
 export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
   const respond = options.respond ?? ((_request, response) => response.end());
   const requests: ReceivedRequest[] = [];
@@ -43,7 +43,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
   let connections = 0;
   const onRequest = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await text(request).catch(() => undefined);
-    // A sender that broke off in the middle of its request did not send one.
+    // A request that the sender broke off does not count.
     if (body === undefined) return;
     const { method = '', url: path = '', headers } = request;
     const received = { method, path, headers, body, at: Date.now() };

@@ -7,33 +7,33 @@ import { until } from './until.ts';
 const SLOTS = 16_384;
 
 export interface RedisCluster {
-  /** `redis+cluster://…`, naming one node only: the others are found through it. */
+  /** URL `redis+cluster://…` with one node only, through which the others are found. */
   readonly url: string;
-  /** The masters as they were at the start. */
+  /** The nodes that were masters at the start. */
   readonly nodes: readonly RedisProcess[];
-  /** One of each master, in their order; empty where none were asked for. */
+  /** One replica of each master, in their order; empty where none were wanted. */
   readonly replicas: readonly RedisProcess[];
-  /** The node that answers for a name now. */
+  /** The node that has the slot of a Redis key now. */
   ownerOf(name: string): Promise<RedisProcess>;
   /**
-   * Moves the slot of a name to another master, key by key, as an operator's resharding does. `halfway` is called, and
-   * waited for, when half of the keys have gone.
+   * Moves the slot of a Redis key to another master, key by key, as resharding does. `halfway` is called, and awaited,
+   * when half of the slot's keys have moved.
    */
   moveSlot(name: string, to: RedisProcess, halfway?: () => Promise<unknown>): Promise<void>;
-  /** Resolves when every node is up, every replica has its master, and all say the same of who has what. */
+  /** Resolves when every node is up, every replica is connected, and all nodes agree about the slots. */
   whole(): Promise<void>;
 }
 
 export interface ClusterOptions {
   readonly withReplicas?: boolean;
   readonly nodeTimeoutMs?: number;
-  /** More settings of each node. */
+  /** Further settings of each node. */
   readonly settings?: Record<string, string>;
-  /** Gives the port by which clients and replicas are to reach the node that will listen on this one. */
+  /** Maps the port of a node to the port by which clients and replicas are to reach it, such as that of a proxy. */
   readonly front?: (port: number) => Promise<number>;
 }
 
-/** Three real masters on loopback that share the slots, and a replica for each where wanted. */
+/** Starts three real masters on loopback that share the slots, and a replica for each where wanted. */
 export async function startCluster(t: Scope, options: ClusterOptions = {}): Promise<RedisCluster> {
   const {
     withReplicas = false,
@@ -50,12 +50,12 @@ export async function startCluster(t: Scope, options: ClusterOptions = {}): Prom
         port: String(ports[index]),
         'cluster-enabled': 'yes',
         'cluster-node-timeout': String(nodeTimeoutMs),
-        // A master that is away keeps back its own slots only.
+        // While a master is away, the slots of the others are still served.
         'cluster-require-full-coverage': 'no',
         'repl-diskless-sync-delay': '0',
-        // A replica that has heard nothing of its master yet is not shown to clients; by default it may wait for 10 s.
+        // A replica is shown to clients once it has heard from its master, which by default can take 10 s.
         'repl-ping-replica-period': '1',
-        // By default the port + 10,000, which may be beyond 65,535 or taken.
+        // The default is the port + 10,000, which may be beyond 65,535 or in use.
         'cluster-port': String(ports[count + index]),
         ...(fronts[index] === ports[index] ? {} : { 'cluster-announce-port': String(fronts[index]) }),
         ...settings,
@@ -109,7 +109,9 @@ async function isWhole(node: Redis, known: number): Promise<void> {
   });
 }
 
-/** As `redis-cli --cluster create` does it, which need not be installed beside the server. */
+/**
+ * Joins the masters to a cluster, as `redis-cli --cluster create` does, which may not be installed beside the server.
+ */
 async function join(masters: readonly Redis[]): Promise<void> {
   for (const [index, master] of masters.entries()) {
     const first = Math.ceil((SLOTS / masters.length) * index);
@@ -150,7 +152,7 @@ async function mastersAmong(nodes: readonly Redis[]): Promise<Redis[]> {
   return nodes.filter((_, index) => infos[index]?.includes('role:master'));
 }
 
-/** Resolves when every node shows the same masters and replicas at the same ports, none but these. */
+/** Resolves when every node lists the same masters and replicas, at the ports `fronts` and no others. */
 async function agree(nodes: readonly Redis[], fronts: readonly number[]): Promise<void> {
   await until('the nodes to agree', async () => {
     const views = await Promise.all(nodes.map((node) => viewOf(node).catch(() => [])));
@@ -174,7 +176,7 @@ async function ownerPort(node: Redis, slot: number): Promise<number> {
   return range[2][1];
 }
 
-/** As the Redis Cluster specification has it: IMPORTING, MIGRATING, the keys, then NODE at every master. */
+/** Moves a slot as the Redis Cluster specification says: IMPORTING, MIGRATING, the keys, then NODE at every master. */
 async function migrate(
   slot: number,
   plan: { from: Redis; to: Redis; masters: Redis[]; halfway?: (() => Promise<unknown>) | undefined },
@@ -189,7 +191,7 @@ async function migrate(
   const half = Math.ceil(Number(await from.call('CLUSTER', 'COUNTKEYSINSLOT', slot)) / 2);
   for (let moved = 0; ; moved++) {
     if (moved === half) await halfway();
-    // One at a time: the slot is in two parts for as long as it can be.
+    // One key at a time, so that the slot is divided between two masters for as long as possible.
     const keys = (await from.call('CLUSTER', 'GETKEYSINSLOT', slot, 1)) as string[];
     if (keys.length === 0) break;
     const { port = 0 } = to.options;

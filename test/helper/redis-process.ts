@@ -10,25 +10,30 @@ import { endWithProcess } from './end-with-process.ts';
 import type { Scope } from './scope.ts';
 import { until } from './until.ts';
 
-/** A real Redis on a loopback port, with append-only persistence, that gateways can share. */
+/** A real Redis on a port of loopback, with append-only persistence, that gateways can share. */
 export interface RedisProcess {
   readonly port: number;
   readonly url: string;
-  /** Where it keeps its data. */
+  /** Folder of its data. */
   readonly folder: string;
-  /** SIGKILL; resolves when it is gone. */
+  /** Sends SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>;
   /** Starts it again on the same port and data; resolves when it answers. */
   start(): Promise<void>;
-  /** Stops it as it is, its connections open: SIGSTOP. */
+  /** Suspends it with its connections open (SIGSTOP). */
   freeze(): void;
-  /** Lets it go on: SIGCONT. */
+  /** Lets it go on (SIGCONT). */
   thaw(): void;
-  /** A connection of the test's own, on which names are those of src/ledger/redis/redis-keys.ts. A book must have written some. */
+  /**
+   * Opens the test's own connection, which prefixes Redis keys as src/ledger/redis/redis-keys.ts does; some must exist.
+   */
   connect(): Promise<Redis>;
 }
 
-/** Started, and ended with the test. `settings` as on its command line, without the dashes; `dir`: where its folder is made. */
+/**
+ * Starts a Redis that ends with the test. `settings` are those of its command line without the dashes; `dir` is the
+ * folder in which the folder of its data is made.
+ */
 export async function startRedis(t: Scope, settings: Record<string, string> = {}): Promise<RedisProcess> {
   const folder = mkdtempSync(join(settings.dir ?? tmpdir(), 'tollgate-redis-'));
   const port = settings.port === undefined ? await freePort() : Number(settings.port);

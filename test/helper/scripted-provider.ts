@@ -7,21 +7,21 @@ import { writePiece } from '../../src/demo/send-answer.ts';
 import type { Behave, Behaviour, ReceivedRequest } from './behaviour.ts';
 
 export interface ScriptedProvider extends Listening {
-  /** What came so far, in order of arrival, where `record` is on; else empty. */
+  /** Requests so far in order of arrival; empty where `record` is off. */
   readonly requests: readonly ReceivedRequest[];
-  /** The n-th request (from 0) when it has come. Needs `record`. */
+  /** Resolves with the n-th request (from 0) once it has come. Needs `record`. */
   request(n: number): Promise<ReceivedRequest>;
 }
 
 export interface ScriptOptions extends ListenOptions {
   readonly behave?: Behave | undefined;
-  /** Keeps every request in memory. Default: where `behave` is given. */
+  /** True where every request is kept in memory. Default: true if `behave` is given. */
   readonly record?: boolean;
 }
 
 /**
- * An upstream that answers as the demo provider does, save where `behave` orders something else: another answer anywhere,
- * pauses, breaks and stalls.
+ * Starts an upstream that answers as the demo provider does, unless `behave` asks for something else: another answer,
+ * pauses, a break or a stall.
  */
 export async function startScriptedProvider(options: ScriptOptions = {}): Promise<ScriptedProvider> {
   const { behave, record = behave !== undefined } = options;
@@ -81,7 +81,7 @@ function isPieces(body: object): body is readonly Piece[] {
   return Array.isArray(body);
 }
 
-/** Writes the answer with the pauses, the break or the stall that is ordered. Ends early where the client has left. */
+/** Writes the answer with the pauses, the break or the stall of `behaviour`. Ends early where the client has left. */
 async function play(response: ServerResponse, answer: Answer, behaviour: Behaviour): Promise<void> {
   const { breakAfter, stallAfter, intervalMs = 0 } = behaviour;
   if (behaviour.delayMs) await sleep(behaviour.delayMs);
@@ -99,7 +99,7 @@ async function play(response: ServerResponse, answer: Answer, behaviour: Behavio
   if (stallAfter === undefined) response.end();
 }
 
-/** After what was written has gone out: a break is a connection lost after so many pieces, not lost pieces. */
+/** Destroys the connection once all pieces that were written have gone out, so that the break loses none of them. */
 function breakOff(response: ServerResponse): void {
   if (response.headersSent) response.flushHeaders();
   response.socket?.destroySoon();

@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 
-/** A place that is searched: what it is called, and all that stands there. */
+/** A place to search for secrets: its name and its whole text. */
 export interface Place {
   readonly where: string;
   readonly text: string;
 }
 
-/** The spellings of a secret that are looked for. */
+/** Encodings of a secret that are searched for, by name. */
 function formsOf(secret: string): Record<string, string> {
   const bytes = Buffer.from(secret);
   const digest = createHash('sha256').update(secret).digest();
   return {
     plain: secret,
     'in hex': bytes.toString('hex'),
-    // Without the last group, which depends on what follows it.
+    // Without the last group, which depends on the bytes that follow.
     'in base64': bytes.toString('base64').slice(0, Math.floor(bytes.length / 3) * 4),
     'URL-encoded': encodeURIComponent(secret),
     'SHA-256': digest.toString('hex'),
@@ -23,7 +23,10 @@ function formsOf(secret: string): Record<string, string> {
   };
 }
 
-/** Where a secret stands in any form, as `form: where`, each once; less those that `belongs` names. */
+/**
+ * Places that contain a secret in any encoding, as `encoding: place`, each once, without those for which `belongs` is
+ * true.
+ */
 export function findSecret(
   secret: string,
   places: readonly Place[],
@@ -38,7 +41,7 @@ export function findSecret(
   return [...found].filter((line) => !belongs.some((pattern) => pattern.test(line)));
 }
 
-/** Every row of every table, by `book table.column`. `run` executes SQL. */
+/** Places of the book: every value of every row, named `book table.column`. `run` executes SQL. */
 export async function bookPlaces(
   tables: readonly string[],
   run: (sql: string) => Promise<unknown[]>,
@@ -54,7 +57,7 @@ export async function bookPlaces(
   return places;
 }
 
-/** All names and values, by the kind of name. */
+/** Places of Redis: all Redis keys and values, by the kind of key. */
 export async function redisPlaces(redis: Redis): Promise<Place[]> {
   const places: Place[] = [];
   for (const name of await redis.keys('*')) {

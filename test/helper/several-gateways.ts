@@ -4,7 +4,7 @@ import { type GatewayProcess, makePlace, startGatewayProcess } from './gateway-p
 import { createDatabase } from './postgres.ts';
 import { startRedis } from './redis-process.ts';
 
-/** So many gateways on one Redis and one PostgreSQL (specification section 1, "Several gateways"). */
+/** Starts `count` gateways on one Redis and one PostgreSQL (specification section 1, "Several gateways"). */
 export async function startGatewayProcesses(t: Test, count: number) {
   const [redis, DATABASE_URL, provider] = await Promise.all([
     startRedis(t),
@@ -15,6 +15,6 @@ export async function startGatewayProcesses(t: Test, count: number) {
   const env = { REDIS_URL: redis.url, DATABASE_URL };
   const start = () => startGatewayProcess(t, makePlace(t, provider.url, env));
   const gateways = await Promise.all(Array.from({ length: count }, start));
-  /** One after the other, and round again. */
+  /** Gateway by turns: 0 is the first, and `count` the first again. */
   return { gateways, at: (turn: number) => gateways[turn % count] as GatewayProcess };
 }

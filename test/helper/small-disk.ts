@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 
-/** A file system of its own that is soon full. */
+/** A small file system, which a test can fill. */
 export interface SmallDisk {
   readonly folder: string;
-  /** Takes all that is left. */
+  /** Fills all free space. */
   fill(): void;
-  /** Gives that back. */
+  /** Frees that space again. */
   clear(): void;
 }
 
-/** False where this user may mount one, else why a test that needs it is left out: on Linux only root may. */
+/** False where this user may mount a file system, else the reason for skipping a test: only root may, and on Linux. */
 export function whyNoSmallDisk(): string | false {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-disk-'));
   try {
@@ -32,12 +32,12 @@ function mount(folder: string, megabytes: number): void {
   execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], { stdio: 'pipe' });
 }
 
-/** Unmounted with the test. */
+/** Mounts a file system of `megabytes`, which is unmounted with the test. */
 export function mountSmallDisk(t: Test, megabytes: number): SmallDisk {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-disk-'));
   mount(folder, megabytes);
   t.teardown(() => {
-    // Lazily: a server that is just ending may still have a file open.
+    // Lazily, because a server that is just ending may still have a file open.
     execFileSync('umount', ['--lazy', folder]);
     rmdirSync(folder);
   });

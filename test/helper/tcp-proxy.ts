@@ -2,20 +2,20 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
 
-/** A way to a server on loopback that can lose what the server answers, or be slow. */
+/** TCP proxy to a server on loopback that can lose the server's replies, or be slow. */
 export interface TcpProxy {
   readonly port: number;
-  /** From now on nothing comes back on the connections that are open; what is sent still arrives. */
+  /** Drops all replies on the connections that are open now; requests still arrive. */
   loseReplies(): void;
-  /** Ends every open connection. New ones work as ever. */
+  /** Ends every open connection. New ones work. */
   cut(): void;
-  /** From now on bytes take so long, either way. */
+  /** Delays all bytes from now on by `ms`, in both directions. */
   delay(ms: number): void;
 }
 
 export async function startTcpProxy(t: Test, targetPort: number): Promise<TcpProxy> {
   let delayMs = 0;
-  /** Calls back with each piece in the order in which they came, late. */
+  /** Wraps `forward` so that it gets each piece late, in the order in which they came. */
   const late = (forward: (bytes: Buffer) => void) => {
     let dueAt = 0;
     return (bytes: Buffer) => {

@@ -1,6 +1,6 @@
 /**
- * A self-signed certificate for the name `receiver.test`, good from 2020 to 2126, and its key. Made for these tests
- * and trusted by nobody else.
+ * Self-signed certificate for the name `receiver.test`, valid from 2020 to 2126, and its key. It was made for these
+ * tests and nothing else trusts it.
  */
 export const TEST_CERTIFICATE = {
   cert: `-----BEGIN CERTIFICATE-----
@@ -22,7 +22,7 @@ ivCtRxT7T7xOn2921nFvOekz1H0d+YW3+E5LGYsZjZoBtCbDfRl2Wneq
 `,
 };
 
-/** Likewise for `localhost` and 127.0.0.1, good from 2026 to 2126. */
+/** Self-signed certificate for `localhost` and 127.0.0.1, valid from 2026 to 2126, and its key. */
 export const LOOPBACK_CERTIFICATE = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBnDCCAUGgAwIBAgIUZdHeNElgF0SIYSWsn81e7OaLRbAwCgYIKoZIzj0EAwIw

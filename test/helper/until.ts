@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const POLL_MS = 20;
 
 /**
- * Asks again and again until the answer is neither undefined nor false, and gives it. Rejects after `deadlineMs`, naming
- * what was waited for: for what happens in another process, which cannot be listened to.
+ * Polls until the answer is neither undefined nor false, and resolves with it. It is for events in another process,
+ * which cannot be listened to. Rejects after `deadlineMs` with an error that names what was waited for.
  */
 export async function until<T>(
   what: string,

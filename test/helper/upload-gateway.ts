@@ -11,7 +11,9 @@ const MODELS = `  ears: { upstream: test, category: stt, price: { request: 0.001
   renamed: { upstream: test, upstreamModel: other, category: text, maxOutputTokens: 10, price: { request: 0.001 } }
 `;
 
-/** A gateway in a process of its own, whose memory and files can be looked at (on Linux), before a hashing upstream. */
+/**
+ * Starts a gateway in its own process, whose memory and files can be inspected (on Linux), before a hashing upstream.
+ */
 export async function startUploadGateway(t: Test, more = '', env: NodeJS.ProcessEnv = {}) {
   const upstream = await startHashingUpstream(t);
   const place = makePlace(t, upstream.url, env, MODELS + more);
@@ -20,16 +22,16 @@ export async function startUploadGateway(t: Test, more = '', env: NodeJS.Process
   return { upstream, place, gateway, key };
 }
 
-/** Megabytes of memory: the most there were since they were last asked for, or those there are. */
+/** Megabytes of resident memory: the peak since it was last read (`VmHWM`), or those of now (`VmRSS`). */
 export function megabytes({ pid }: GatewayProcess, which: 'VmHWM' | 'VmRSS'): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const kilobytes = Number(new RegExp(`^${which}:\\s+(\\d+)`, 'm').exec(status)?.[1]);
-  // 5: the peak is now.
+  // 5 resets the peak to the memory of now.
   if (which === 'VmHWM') writeFileSync(`/proc/${pid}/clear_refs`, '5');
   return kilobytes / 1024;
 }
 
-/** Files of uploads that the gateway has open, and those that can be seen in its folder. */
+/** Number of upload files that the gateway has open, and number of files that its folder lists. */
 export function uploadsOf({ pid }: GatewayProcess, { dataDir }: Place): { open: number; seen: number } {
   const folder = join(dataDir, 'uploads');
   const fds = readdirSync(`/proc/${pid}/fd`).map((fd) => {

@@ -2,7 +2,7 @@ import type { Usage } from '../../src/domain/ledger-entry.ts';
 import type { Behaviour } from './behaviour.ts';
 import { silentWav } from './media-gateway.ts';
 
-/** Answers shaped as the vendors' references and the types of their SDKs have them, and what they come to. */
+/** An answer in the shape of a vendor's reference or SDK types, with the usage that it means. */
 export interface Row {
   readonly what: string;
   readonly path: string;

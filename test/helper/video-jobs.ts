@@ -7,11 +7,11 @@ import { startRedis } from './redis-process.ts';
 import { startScriptedProvider } from './scripted-provider.ts';
 import { until } from './until.ts';
 
-/** The model `film`, 0.5 credits a second, for the config file of a place. */
+/** Line of a config file with the model `film`, at 0.5 credits a second. */
 export const FILM = '  film: { upstream: test, category: video, price: { videoSecond: 0.5 } }';
 const PATH = '/v1/videos';
 
-/** Every job that is asked for has failed. */
+/** Starts an upstream at which every job has failed, and resolves with its URL. */
 export async function startFailing(t: Test): Promise<string> {
   const provider = await startScriptedProvider({
     behave: ({ method, url }: ReceivedRequest) =>
@@ -23,13 +23,13 @@ export async function startFailing(t: Test): Promise<string> {
   return provider.url;
 }
 
-/** Places for any number of gateways on one Redis and one PostgreSQL. */
+/** Returns a maker of places, all on one Redis and one PostgreSQL. */
 export async function placesOf(t: Test, upstreamUrl: string): Promise<() => Place> {
   const [redis, DATABASE_URL] = await Promise.all([startRedis(t), createDatabase()]);
   return () => makePlace(t, upstreamUrl, { REDIS_URL: redis.url, DATABASE_URL }, FILM);
 }
 
-/** The path of a new job, for 2 credits. */
+/** Creates a job for 2 credits and resolves with its path. */
 export async function createVideo(gateway: GatewayProcess, { key }: Owner): Promise<string> {
   const response = await gateway.api('POST', PATH, key, { model: 'film', prompt: 'A cat', seconds: '4' });
   const { id } = (await response.json()) as { id: string };
@@ -47,7 +47,7 @@ export async function statusOf(
   return response.status;
 }
 
-/** Each job has one charge of 2 credits and one refund of it, and nothing else is missing. */
+/** Checks that each job has one charge of 2 credits and one refund, and that the balance is otherwise unchanged. */
 export async function refundedOnce(
   t: Test,
   gateway: GatewayProcess,

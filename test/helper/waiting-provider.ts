@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { startScriptedProvider } from './scripted-provider.ts';
 
-/** A provider that holds back the answer to a body with `wait` in it until it is let go. */
+/** Starts a provider that holds back its answers to bodies with `wait` in them until the test releases them. */
 export async function startWaitingProvider(t: Test) {
   const gate = Promise.withResolvers<void>();
   const provider = await startScriptedProvider({

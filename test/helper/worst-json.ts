@@ -1,4 +1,4 @@
-/** Pieces of JSON until there are so many bytes of it. `piece` is given its number. */
+/** Pieces of JSON of about `bytes` together; `piece` makes each from its number. */
 function filled(
   head: string,
   piece: string | ((index: number) => string),
@@ -18,7 +18,7 @@ function filled(
 
 type Shape = readonly [head: string, piece: string | ((index: number) => string), tail: string];
 
-/** What stands at the place of a field in a request. Each is dear in its own way: to parse, to look through, or to keep. */
+/** Makers of values that are expensive in different ways: to parse, to search, or to keep in memory. */
 const SHAPES = {
   'empty objects': ['[{}', ',{}', ']'],
   'empty lists': ['[[]', ',[]', ']'],
@@ -62,7 +62,9 @@ export const WORST_SHAPES = [
   'outermost names',
 ] as readonly WorstShape[];
 
-/** A request of about that many bytes, with the shape in `field`. `start`: its other members, each with its comma. */
+/**
+ * A request of about `bytes` with a value of the shape in `field`. `start` is its other members, each with its comma.
+ */
 export function worstJson(
   shape: WorstShape,
   bytes: number,

@@ -18,7 +18,7 @@ too large headers get that code with status 431.
 
 **Times** are ISO 8601 in UTC, such as \`2026-11-21T08:00:00.000Z\`. Paths work with and without the slash at their end.`;
 
-/** What the document says of the gateway as a whole; the routes add the rest. */
+/** The part of the OpenAPI document about the gateway as a whole; the schemas of the routes add the rest. */
 export const DOCUMENT = {
   openapi: '3.1.0',
   info: {

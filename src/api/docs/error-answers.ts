@@ -19,7 +19,7 @@ const CODE: JsonSchema = {
   description: 'What programs should compare; it does not change.',
 };
 
-/** Specification section 3: the shape of every error but those of Anthropic's routes. */
+/** Schema of every error but those of Anthropic's routes (specification section 3). */
 const OPENAI_ERROR: JsonSchema = {
   title: 'Error',
   type: 'object',
@@ -61,7 +61,7 @@ const ANTHROPIC_ERROR: JsonSchema = {
   },
 };
 
-/** A provider's own error comes as it is; of both formats this much is sure. */
+/** Schema of a provider's own error, which is passed on unchanged; it says as much as both formats have in common. */
 const PROVIDER_ERROR: JsonSchema = {
   title: 'ProviderError',
   description: "The provider's own error, passed on with its body.",
@@ -81,7 +81,7 @@ const PROVIDER_ERROR: JsonSchema = {
   },
 };
 
-/** A provider's 401 and 403 concern the gateway's credential, and are not passed on. */
+/** Statuses of providers that are not passed on, because they concern the gateway's own credential. */
 const NEVER_PASSED_ON: ReadonlySet<number> = new Set([401, 403]);
 
 const FORMATS = {
@@ -98,8 +98,8 @@ const HEADERS: Readonly<Record<number, Record<string, Reference>>> = {
 const FINAL = { 'x-should-retry': { $ref: '#/components/headers/x-should-retry' } };
 
 /**
- * The refusals of one route by status, each with an example of every code, under `#/components/examples`. `passesOn`: the
- * route passes errors of a provider on, which can have the same statuses.
+ * The refusals of one route by status, each referring to an example for every code in `#/components/examples`.
+ * `passesOn` is true where the route passes on a provider's errors, which can have the same statuses.
  */
 export function errorAnswers(
   codes: readonly ErrorCode[],
@@ -125,7 +125,7 @@ export function errorAnswers(
   return answers;
 }
 
-/** What `errorAnswers` refers to: the name of each example, and the refusal as the gateway would write it. */
+/** The examples that `errorAnswers` refers to, by name: each refusal as the gateway would write it in `format`. */
 export function errorExamples(format: ErrorFormat): Record<string, { summary: string; value: unknown }> {
   const { prefix, url } = FORMATS[format];
   const codes = Object.keys(ERRORS) as ErrorCode[];

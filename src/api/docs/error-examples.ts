@@ -1,12 +1,12 @@
 import type { ErrorCode } from '../../domain/errors.ts';
 
-/** A refusal as a client reads it, for the description of the API; `param` where a field is named. */
+/** A refusal as a client reads it, for the description of the API; `param` is set where a field is at fault. */
 export interface ErrorExample {
   readonly message: string;
   readonly param?: string;
 }
 
-/** An example for each code: a new code does not compile without one. */
+/** An example for each code. The type requires one, so that a new code does not compile without it. */
 export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
   missing_api_key: {
     message: 'No API key was sent. Send it in the header "Authorization: Bearer <your key>".',

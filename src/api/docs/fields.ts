@@ -1,19 +1,19 @@
 import { MAX_CREDITS } from '../../domain/credits.ts';
 import { Type } from './json-type.ts';
 
-/** Fields that many schemas have, described once. */
+// Schemas of fields that many bodies have.
 
-/** One of the words listed. */
+/** Schema of a text that is one of the words listed. */
 export function words(list: readonly string[], description: string, more: object = {}) {
   return Type.String({ enum: [...list], description, ...more });
 }
 
-/** `YYYY-MM-DDTHH:MM:SS.sssZ` (specification section 2). */
+/** Schema of a time, `YYYY-MM-DDTHH:MM:SS.sssZ` (specification section 2). */
 export function timestamp(description: string) {
   return Type.String({ format: 'date-time', description, examples: ['2026-11-21T08:00:00.000Z'] });
 }
 
-/** `YYYY-MM-DDTHH:MM:SS.sssZ`, or null. */
+/** Schema of a time, `YYYY-MM-DDTHH:MM:SS.sssZ`, or null. */
 export function timestampOrNull(description: string, more: object = {}) {
   return Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description, ...more });
 }
@@ -23,8 +23,9 @@ export function id(description: string) {
 }
 
 /**
- * Patterns use only constructs that every validator knows: some have no look-around, no back-references and no `\p`. What
- * they cannot forbid, such as half a surrogate pair, the route refuses.
+ * Control characters, for the patterns below. These use only constructs that every validator knows: some have no
+ * look-around, no back-references and no `\p`. Text that they cannot exclude, such as half a surrogate pair, is refused
+ * by the routes.
  */
 const CONTROL = '\\u0000-\\u001f\\u007f-\\u009f';
 export const TEXT_PATTERNS = {
@@ -32,9 +33,9 @@ export const TEXT_PATTERNS = {
   line: `^[^${CONTROL}]*[^${CONTROL}\\s][^${CONTROL}]*$`,
   /** One line that is not blank, without spaces around it. */
   trimmedLine: `^[^${CONTROL}\\s]([^${CONTROL}]*[^${CONTROL}\\s])?$`,
-  /** Control characters are line breaks and tabs only. */
+  /** No control characters but line breaks and tabs. */
   printable: '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$',
-  /** No database takes U+0000. */
+  /** No U+0000, which PostgreSQL cannot store. */
   storable: '^[^\\u0000]*$',
   email: `^[^\\s@${CONTROL}]+@[^\\s@${CONTROL}]+$`,
   /** Empty, or an http(s) URL without user name and password. */
@@ -43,14 +44,17 @@ export const TEXT_PATTERNS = {
   origin: '^([A-Za-z][A-Za-z0-9+.-]*://)?[^/?#@\\s\\\\]+/?$',
 } as const;
 
-/** Below the last of the six decimals there is no amount; `multipleOf` of a fraction would refuse good ones, too. */
+/**
+ * Keywords that exclude amounts smaller than the sixth decimal. `multipleOf: 0.000001` would also refuse good amounts,
+ * because validators divide with floating-point numbers.
+ */
 export const SIX_DECIMALS = {
   ofPositive: { not: { exclusiveMinimum: 0, exclusiveMaximum: 0.000001 } },
   /** Any amount with six decimals but 0. */
   ofSigned: { not: { exclusiveMinimum: -0.000001, exclusiveMaximum: 0.000001 } },
 } as const;
 
-/** Credits as a number, never negative. */
+/** Schema of credits as a number that is never negative. */
 export function credits(description: string, more: object = {}) {
   return Type.Number({
     minimum: 0,
@@ -61,7 +65,7 @@ export function credits(description: string, more: object = {}) {
   });
 }
 
-/** A balance can fall below 0, where a hold was too small a bound. */
+/** Schema of a balance in credits, which can fall below 0 where a hold was smaller than its charge. */
 export function balance(description: string) {
   return Type.Number({
     minimum: -MAX_CREDITS,
@@ -70,7 +74,7 @@ export function balance(description: string) {
   });
 }
 
-/** Credits as a decimal string that loses nothing. */
+/** Schema of credits as a decimal string, which is exact. */
 export function exactCredits(description: string) {
   return Type.String({
     pattern: '^-?\\d+\\.\\d{6}$',
@@ -78,7 +82,7 @@ export function exactCredits(description: string) {
   });
 }
 
-/** The cursor that names the following page. */
+/** Schema of the cursor of the next page. */
 export function cursor(description: string) {
   return Type.Optional(Type.String({ pattern: '^[1-9]\\d{0,15}$', description, examples: ['1024'] }));
 }

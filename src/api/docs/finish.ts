@@ -16,8 +16,8 @@ export interface Document {
 }
 
 /**
- * The document as the schemas of the routes make it, completed: model calls in full, refusals written out, examples put
- * where clients look for them, schemas named, paths in the order of their tags.
+ * Completes the document that Fastify makes from the schemas of the routes: adds the model calls, refusals and
+ * examples, gives schemas names, and sorts the paths by tag.
  */
 export function finish(document: Document): Document {
   const schemas: Record<string, JsonSchema> = {};
@@ -43,7 +43,7 @@ export function finish(document: Document): Document {
   };
 }
 
-/** An operation with its `x-docs` written out and taken off. */
+/** An operation with its `x-docs` replaced by the refusals, examples and headers that they stand for. */
 function complete({ 'x-docs': docs, ...operation }: Operation): Operation {
   if (docs === undefined) return operation;
   const { refusals, errorFormat = 'openai', requests } = docs;
@@ -73,14 +73,17 @@ function exemplified(examples: Readonly<Record<string, Example>>): (media: Media
   return (media) => ({ ...media, examples });
 }
 
-/** Specification section 3: every answer carries `x-request-id`; those of Anthropic's routes `request-id` too. */
+/**
+ * An answer with the headers of every answer: `x-request-id`, on Anthropic's routes `request-id` too (specification
+ * section 3).
+ */
 function identified(answer: Answer, format: ErrorFormat): Answer {
   const names = format === 'anthropic' ? ['x-request-id', 'request-id'] : ['x-request-id'];
   const ids = names.map((name) => [name, { $ref: `#/components/headers/${name}` }]);
   return { ...answer, headers: { ...Object.fromEntries(ids), ...answer.headers } };
 }
 
-/** The operations with those of model calls in place of what Fastify knows of them. */
+/** The operations, with those of model calls taken from MODEL_OPERATIONS, because Fastify has no schemas for them. */
 function described(paths: Paths): Paths {
   return mapValues(paths, (methods, path) =>
     mapValues(

@@ -1,6 +1,6 @@
 import type { JsonSchema } from './operation.ts';
 
-/** Marks a property that may be missing; not part of the schema's JSON. */
+/** Mark of a property that may be missing. A symbol, so that it is not part of the schema's JSON. */
 const OPTIONAL = Symbol('optional');
 
 export interface ObjectSchema extends JsonSchema {
@@ -8,8 +8,8 @@ export interface ObjectSchema extends JsonSchema {
 }
 
 /**
- * Builders of JSON Schemas, called as TypeBox calls them; `options` are further keywords. TypeBox itself would cost 4.5 MB of
- * idle memory and 112 ms of every start (bench/README.md), and none of its checks would be used.
+ * Builders of JSON Schemas, called as TypeBox calls them; `options` are further keywords. TypeBox itself would cost 4.5
+ * MB of idle memory and 112 ms of every start (bench/README.md), and none of its checks would be used.
  */
 export const Type = {
   Array: (items: JsonSchema, options: JsonSchema = {}): JsonSchema => ({ type: 'array', items, ...options }),

@@ -1,7 +1,7 @@
 import { VERSION } from '../../config/version.ts';
 import type { JsonSchema } from './operation.ts';
 
-/** Specification section 6. */
+/** Schema of the alert's body (specification section 6). */
 const ALERT: JsonSchema = {
   title: 'LowCreditsAlert',
   type: 'object',
@@ -27,7 +27,7 @@ const header = (name: string, description: string, schema: JsonSchema, example: 
   example,
 });
 
-/** The request that the gateway sends: specification section 6. */
+/** The webhook of the document: the request that the gateway sends (specification section 6). */
 export const LOW_CREDITS_WEBHOOK = {
   operationId: 'lowCreditsAlert',
   tags: ['Account'],

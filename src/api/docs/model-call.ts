@@ -14,24 +14,24 @@ export interface ModelCall {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  /** The vendor's own description of the call. */
+  /** URL of the vendor's own description of the call. */
   readonly reference: string;
   readonly format?: 'openai' | 'anthropic';
-  /** Properties that the gateway reads; all others pass. */
+  /** Properties of the body that the gateway reads; all others are passed on. */
   readonly fields: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
-  /** How the body may come. Default: as JSON. */
+  /** Media types of the body. Default: JSON only. */
   readonly bodies?: readonly ('application/json' | 'multipart/form-data')[];
   readonly requests: Readonly<Record<string, Example>>;
-  /** Media types of a good answer. */
+  /** Bodies of a successful answer by media type. */
   readonly answers: Readonly<Record<string, Media>>;
-  /** Codes beyond those of every model call. */
+  /** Codes that this call can answer besides those of every model call. */
   readonly refusals?: readonly ErrorCode[];
 }
 
 const VENDORS = { openai: 'OpenAI', anthropic: 'Anthropic' } as const;
 
-/** Statuses that are a provider's own. */
+/** Answers that a provider gives and the gateway passes on. */
 export const PASSED_ON: Readonly<Record<string, Answer>> = {
   '4XX': {
     description:
@@ -41,7 +41,9 @@ export const PASSED_ON: Readonly<Record<string, Answer>> = {
   '5XX': { description: "The provider's own error, passed on with its body; costs nothing." },
 };
 
-/** A call that is forwarded: what the gateway reads of it, and where the rest is described. */
+/**
+ * The operation of a call that is forwarded: the properties that the gateway reads, and a link to the vendor's page.
+ */
 export function modelCall(call: ModelCall): Operation {
   const { format = 'openai', bodies = ['application/json'] } = call;
   const schema: JsonSchema = {
@@ -83,7 +85,7 @@ const MODEL: JsonSchema = {
   description: 'Name of a model of `GET /v1/models`, of the category and format of this route.',
 };
 
-/** A bound that the hold is made of: specification section 4. */
+/** Schema of a number that bounds the output, and so the hold (specification section 5, Admit). */
 export const count = (description: string): JsonSchema => ({
   type: ['integer', 'null'],
   minimum: 0,
@@ -97,13 +99,13 @@ export const STREAM: JsonSchema = {
   description: 'true: the answer comes as `text/event-stream`, event by event.',
 };
 
-/** JSON of the provider. */
+/** A body of the provider's JSON, with an example. */
 export const json = (value: unknown): Media => ({
   schema: { type: 'object', additionalProperties: true, description: "The provider's own fields." },
   examples: { answer: { value } },
 });
 
-/** A stream of events, passed on as it comes. */
+/** A body that is a stream of events, passed on as it comes, with an example. */
 export const events = (...lines: readonly string[]): Media => ({
   schema: { type: 'string', description: 'Events of the provider, one after the other.' },
   examples: { stream: { value: lines.map((line) => `${line}\n\n`).join('') } },

@@ -6,8 +6,8 @@ import { TEXT_OPERATIONS } from './text-calls.ts';
 import { VIDEO_OPERATIONS } from './video-calls.ts';
 
 /**
- * Every route under /v1, as `METHOD path`. They have no schemas that Fastify could read: their bodies are the
- * providers' own, of which the gateway reads what is described here.
+ * Operations of all routes under /v1, by `METHOD path`. They stand here because the routes have no schemas: their
+ * bodies are the providers' own, and the gateway reads only the properties described here.
  */
 export const MODEL_OPERATIONS: Readonly<Record<string, Operation>> = {
   ...MODEL_LIST_OPERATIONS,

@@ -1,12 +1,11 @@
 import type { JsonSchema } from './operation.ts';
 
-/** Keywords whose values only look like schemas. */
+/** Keywords whose values are no schemas, though they can look like them. */
 const VALUES: ReadonlySet<string> = new Set(['example', 'examples', 'default', 'const', 'enum', 'required']);
 
 /**
- * Moves every schema that has a `title` out of a part of the document into `schemas`, and leaves a reference in its
- * place, so that clients that are generated from the document have one type for it. Throws where two that differ have
- * one name.
+ * Moves every schema that has a `title` from a part of the document into `schemas` and leaves a reference in its place,
+ * so that clients generated from the document have one type for it. Throws where two different schemas have one title.
  */
 export function nameSchemas<Part>(part: Part, schemas: Record<string, JsonSchema>): Part {
   return moved(part, schemas) as Part;

@@ -1,9 +1,9 @@
 import type { ErrorCode } from '../../domain/errors.ts';
 
-/** JSON Schema 2020-12 as OpenAPI 3.1 takes it. */
+/** A JSON Schema of draft 2020-12, which OpenAPI 3.1 uses. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** A value that is sent or answered, as it can be copied from the page. */
+/** A body of a request or an answer that readers can copy. */
 export interface Example {
   readonly summary?: string;
   readonly value: unknown;
@@ -40,18 +40,19 @@ export interface Operation {
 }
 
 /**
- * Facts about a route beside its schemas. They are written out into the operation, and are not in the document themselves.
+ * Facts about a route besides its schemas. finish.ts turns them into parts of the operation; the document does not
+ * contain them as they are.
  */
 export interface RouteDocs {
-  /** Every code that it can answer. */
+  /** Every error code that the route can answer. */
   readonly refusals: readonly ErrorCode[];
-  /** `anthropic`: errors in Anthropic's shape. */
+  /** Shape of the route's errors. Default: `openai`. */
   readonly errorFormat?: 'openai' | 'anthropic';
-  /** Bodies that can be sent as they stand. */
+  /** Examples of request bodies, which can be sent as they are. */
   readonly requests?: Readonly<Record<string, Example>>;
-  /** Example of a success. */
+  /** Example of a successful answer's body. */
   readonly answer?: unknown;
-  /** Examples for other statuses that have a schema of their own. */
+  /** Examples of the bodies of other statuses that have schemas of their own. */
   readonly otherAnswers?: Readonly<Record<string, unknown>>;
 }
 

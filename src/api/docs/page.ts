@@ -1,6 +1,9 @@
 import type { FastifySwaggerUiOptions } from '@fastify/swagger-ui';
 
-/** Everything that the page at /docs loads comes from this gateway: it works without the internet. */
+/**
+ * Content security policy of the page at /docs: all of it comes from this gateway, so that it works without the
+ * internet.
+ */
 const POLICY = [
   "default-src 'self'",
   "img-src 'self' data:",
@@ -11,7 +14,7 @@ const POLICY = [
   "object-src 'none'",
 ].join('; ');
 
-/** The page comes without it, and phones would show it as wide as a desk. */
+/** Script that adds a viewport, which Swagger UI's page lacks; phones would show the page at the width of a desktop. */
 const PHONE_SCRIPT = `const viewport = document.createElement('meta');
 viewport.name = 'viewport';
 viewport.content = 'width=device-width, initial-scale=1';
@@ -19,8 +22,8 @@ document.head.append(viewport);
 `;
 
 /**
- * There is one document to show, so that nothing asks for the address of another; of the bar, the switch between light and
- * dark stays. On a phone, tables scroll by themselves instead of the page, and long words break.
+ * Changes of Swagger UI's style. The top bar has no field for the address of another document and keeps the switch
+ * between light and dark. On a phone, tables scroll instead of the page, and long words break.
  */
 const STYLE = `.swagger-ui .topbar .link, .swagger-ui .topbar .download-url-wrapper { display: none }
 html.dark-mode body { background: #1c2022 }
@@ -40,7 +43,7 @@ html.dark-mode body { background: #1c2022 }
 }
 `;
 
-/** The page at /docs: what it shows first, and what it may load. */
+/** Options of the page at /docs: its first view, its style, and what it may load. */
 export const DOCS_PAGE: FastifySwaggerUiOptions = {
   routePrefix: '/docs',
   staticCSP: POLICY,
@@ -54,7 +57,7 @@ export const DOCS_PAGE: FastifySwaggerUiOptions = {
     tryItOutEnabled: true,
     displayRequestDuration: true,
     defaultModelsExpandDepth: 0,
-    // A key that was typed in is not kept: the next person at this browser is not its owner.
+    // A key that was typed in is forgotten with the page, because the next person at this browser may be someone else.
     persistAuthorization: false,
   },
 };

@@ -1,11 +1,11 @@
 import type { ErrorCode } from '../../domain/errors.ts';
 
-/** Codes that a route can answer, in groups that routes share, in the order of the checks. */
+// Codes that routes can answer, in groups that routes share, in the order of the checks.
 
-/** Anything can fail. */
+/** Codes of every route. */
 const FAULTS = ['service_unavailable', 'internal_error'] as const satisfies readonly ErrorCode[];
 
-/** Checks 1 to 8 of specification section 3: every route that asks for a key. */
+/** Codes of every route that requires a key: those of checks 1 to 8 of specification section 3. */
 export const KEY_REFUSALS = [
   'missing_api_key',
   'invalid_api_key',
@@ -19,16 +19,16 @@ export const KEY_REFUSALS = [
   ...FAULTS,
 ] as const satisfies readonly ErrorCode[];
 
-/** Routes under `/api/` that any key may use: they also refuse query parameters that they do not know. */
+/** Codes of routes under `/api/` that any key may use; `invalid_field` refuses unknown query parameters. */
 export const OWNER_REFUSALS = [...KEY_REFUSALS, 'invalid_field'] as const satisfies readonly ErrorCode[];
 
-/** Routes under `/api/` for managing keys. */
+/** Codes of routes under `/api/` that only a managing key may use. */
 export const MANAGING_REFUSALS = [
   ...OWNER_REFUSALS,
   'management_not_allowed',
 ] as const satisfies readonly ErrorCode[];
 
-/** Routes of the operator; `unknown_endpoint` where no ADMIN_TOKEN is set. */
+/** Codes of the operator's routes; `unknown_endpoint` is their answer where no ADMIN_TOKEN is set. */
 export const OPERATOR_REFUSALS = [
   'invalid_admin_token',
   'unknown_endpoint',
@@ -36,7 +36,7 @@ export const OPERATOR_REFUSALS = [
   ...FAULTS,
 ] as const satisfies readonly ErrorCode[];
 
-/** Routes that read a JSON object of settings. */
+/** Codes of routes that read a JSON object of settings. */
 export const BODY_REFUSALS = [
   'invalid_json',
   'invalid_field',
@@ -46,7 +46,7 @@ export const BODY_REFUSALS = [
   'unsupported_media_type',
 ] as const satisfies readonly ErrorCode[];
 
-/** Requests about a job that was paid for: no limit and no balance can refuse them. */
+/** Codes of requests about a job. It is paid for, so no limit and no balance can refuse them. */
 export const JOB_REFUSALS = [
   ...KEY_REFUSALS,
   'object_not_found',
@@ -57,7 +57,7 @@ export const JOB_REFUSALS = [
   'upstream_timeout',
 ] as const satisfies readonly ErrorCode[];
 
-/** Model calls: checks 9 to 12, and what can become of a call that was sent. */
+/** Codes of model calls: those of checks 9 to 12, and those of calls that fail at the provider. */
 export const MODEL_CALL_REFUSALS = [
   ...KEY_REFUSALS,
   'invalid_json',

@@ -49,7 +49,7 @@ interface JobQuestion {
   readonly parameters?: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** An operation on a job: forwarded, but no model call. */
+/** Operation of a request about a job, which is forwarded and is no model call. */
 function ofJob(question: JobQuestion): Operation {
   return {
     operationId: question.operationId,

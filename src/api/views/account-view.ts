@@ -6,9 +6,9 @@ import { timestamp } from '../../domain/period.ts';
 export interface AccountView {
   readonly id: number;
   readonly email: string;
-  /** Balance after the call that was settled last. */
+  /** Balance after the last settled call. */
   readonly credits_balance: number;
-  /** What calls in flight have reserved of the balance. */
+  /** Sum of the holds of calls in flight, which is not yet subtracted from the balance. */
   readonly credits_held: number;
   readonly alert_threshold: number;
   readonly webhook_secret: string;
@@ -23,11 +23,11 @@ export interface OperatorAccountView extends Omit<AccountView, 'webhook_secret'>
 /** A page of `GET /api/admin/accounts/`. */
 export interface AccountPageView {
   readonly accounts: readonly OperatorAccountView[];
-  /** The `after` of the following page; null: there is none. */
+  /** Value of `after` for the next page; null on the last page. */
   readonly next: string | null;
 }
 
-/** Balance and holds of an account at this moment. */
+/** Balance and holds of an account as Redis has them now. */
 interface LiveAmounts {
   readonly balance: Micro;
   readonly held: Micro;

@@ -7,9 +7,9 @@ export interface DeliveryView {
   readonly key_id: number;
   readonly url: string;
   readonly status: DeliveryStatus;
-  /** Null: nothing was answered. */
+  /** Status of the receiver's answer; null where there was none. */
   readonly http_status: number | null;
-  /** Null: not known. */
+  /** Milliseconds until the answer; null where they are not known. */
   readonly duration_ms: number | null;
   readonly attempted_at: string;
 }

@@ -4,7 +4,7 @@ import type { Category } from '../../domain/key.ts';
 import type { EntryType, Outcome, Usage } from '../../domain/ledger-entry.ts';
 import { timestamp } from '../../domain/period.ts';
 
-/** Usage as clients see it: the unit is in the name. A CSV export has its columns in this order. */
+/** Names of the units of usage for clients, by those used inside. A CSV export has its columns in this order. */
 export const USAGE_NAMES = {
   input: 'input_tokens',
   output: 'output_tokens',
@@ -33,22 +33,22 @@ export interface EntryView {
   readonly outcome: Outcome | null;
   readonly usage: UsageView;
   readonly estimated: boolean;
-  /** Signed, six decimals: a charge is negative. */
+  /** Change of the balance in credits, with six decimals; negative for a charge. */
   readonly credits: string;
-  /** Six decimals; null for a key that sees itself only. */
+  /** Balance after the entry in credits, with six decimals; null for a key that sees itself only. */
   readonly balance_after: string | null;
-  /** Says why, of top-ups and adjustments. */
+  /** The operator's reason for a top-up or an adjustment. */
   readonly note: string | null;
 }
 
 /** A page of a ledger, newest first. */
 export interface EntryPageView {
   readonly entries: readonly EntryView[];
-  /** The `before` of the following page; null: there is none. */
+  /** Value of `before` for the next page; null on the last page. */
   readonly next: string | null;
 }
 
-/** Renames the units; one that is absent stays absent. */
+/** Usage under the names for clients; a unit that is absent stays absent. */
 export function usageView(usage: Usage): UsageView {
   const view: UsageView = {};
   for (const [unit, name] of Object.entries(USAGE_NAMES)) {
@@ -58,7 +58,9 @@ export function usageView(usage: Usage): UsageView {
   return view;
 }
 
-/** `onlyKeyId` given: a key that sees itself only reads the entry, and is not shown the balance of the account. */
+/**
+ * An entry for a reader. One with `onlyKeyId` is a key that sees itself only, and is not shown the account's balance.
+ */
 export function entryView(
   entry: LedgerEntry,
   { onlyKeyId }: { readonly onlyKeyId: number | undefined },

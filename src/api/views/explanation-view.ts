@@ -1,18 +1,18 @@
 import type { ErrorCode } from '../../domain/errors.ts';
 
-/** One check of a call that is explained. */
+/** One check of an explained call. */
 export interface CheckView {
   readonly check: string;
   readonly passed: boolean;
-  /** The message of the refusal, or what the check was made against. */
+  /** Message of the refusal, or the value that a passed check looked at. */
   readonly detail: string;
 }
 
-/** What a call would be answered (specification section 7). */
+/** The answer that a call would get, check by check (specification section 2). */
 export interface ExplanationView {
   readonly allowed: boolean;
-  /** The code of the first check that fails; null: none does. */
+  /** Code of the first check that fails; null where all pass. */
   readonly code: ErrorCode | null;
-  /** All checks, in the order in which they count. */
+  /** All checks in the order of specification section 3. */
   readonly checks: readonly CheckView[];
 }

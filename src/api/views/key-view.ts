@@ -2,7 +2,9 @@ import { creditsNumber, creditsString, type Micro, micro } from '../../domain/cr
 import type { Category, KeyRecord, SpendingPeriod } from '../../domain/key.ts';
 import { periodEndsAt, timestamp } from '../../domain/period.ts';
 
-/** A key as its account sees it: the fields in the order of specification section 2, then `can_manage` and `version`. */
+/**
+ * A key as its account sees it: the fields in the order of specification section 2, then `can_manage` and `version`.
+ */
 export interface KeyView {
   readonly id: number;
   readonly name: string;
@@ -13,7 +15,7 @@ export interface KeyView {
   readonly allowed_models: readonly string[];
   readonly allowed_categories: readonly Category[];
   readonly spending_limit: number | null;
-  /** Spent in the current period of `spending_period`; six decimals. */
+  /** Credits spent in the current period of `spending_period`, with six decimals. */
   readonly spending_current: string;
   readonly spending_period: SpendingPeriod;
   readonly active_hours: string;
@@ -36,14 +38,14 @@ export interface CreatedKeyView {
   readonly _service: { readonly note: string };
 }
 
-/** A list of keys. */
+/** A list of keys by id, or a page of it. */
 export interface KeyListView {
   readonly keys: readonly KeyView[];
-  /** The `after` of the following page, null: there is none; absent where no `limit` was asked for. */
+  /** Value of `after` for the next page, null on the last page; absent where no `limit` was given. */
   readonly next?: string | null;
 }
 
-/** `spentInPeriod` is what the key spent in the current period of its `spending_period`. */
+/** The view of a key. `spentInPeriod` is what it spent in the current period of its `spending_period`. */
 export function keyView(key: KeyRecord, spentInPeriod: Micro): KeyView {
   return {
     id: key.id,
@@ -70,9 +72,9 @@ export function keyView(key: KeyRecord, spentInPeriod: Micro): KeyView {
 
 /** A key as it sees itself, and what it may still spend (specification section 2, "What a key sees"). */
 export interface OwnKeyView extends KeyView {
-  /** Limit less spent, at least 0; null: no limit. What calls in flight hold is not counted. */
+  /** Limit less spend, at least 0, without subtracting the holds of calls in flight; null where there is no limit. */
   readonly limit_remaining: string | null;
-  /** When `spending_current` begins at 0 again. */
+  /** Time at which `spending_current` begins at 0 again. */
   readonly period_ends_at: string;
   /** Balance of the account in credits; only for a key that can manage. */
   readonly credits_balance?: number;
@@ -87,7 +89,7 @@ export function ownKeyView(key: KeyRecord, spentInPeriod: Micro, nowMs: number):
   };
 }
 
-/** `value` is the key itself, which is stored nowhere. */
+/** The answer to the creation of a key. `value` is the key itself, which is stored nowhere. */
 export function createdKeyView(key: KeyRecord, value: string): CreatedKeyView {
   return {
     id: key.id,

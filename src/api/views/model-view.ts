@@ -1,11 +1,11 @@
 import type { Model } from '../../domain/catalog.ts';
 import type { Category } from '../../domain/key.ts';
 
-/** A model of `GET /v1/models`, in OpenAI's shape, and its category. */
+/** A model of `GET /v1/models`: OpenAI's shape, with the category besides. */
 export interface ModelView {
   readonly id: string;
   readonly object: 'model';
-  /** Always 0: OpenAI's clients require the field, and the catalog knows no dates. */
+  /** Always 0, because OpenAI's clients require the field and the catalog has no dates. */
   readonly created: number;
   /** Name of the upstream in the configuration. */
   readonly owned_by: string;

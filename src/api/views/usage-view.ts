@@ -10,19 +10,19 @@ export type UsageGroup = keyof typeof GROUP_FIELDS;
 
 export interface SumsView {
   readonly calls: number;
-  /** Six decimals. */
+  /** Credits charged, with six decimals. */
   readonly credits: string;
   readonly usage: UsageView;
 }
 
-/** The sums of one group. Of `day`, `key_id` and `model`, a row has the field that the report is grouped by. */
+/** The sums of one group. A row has one of `day`, `key_id` and `model`: the field that the report is grouped by. */
 export interface UsageRowView extends SumsView {
   readonly day?: string;
   readonly key_id?: number | null;
   readonly model?: string | null;
 }
 
-/** What was used in whole UTC days (specification section 7); `from` and `to` are both included. */
+/** A report of usage in whole UTC days (specification section 7); `from` and `to` are both included. */
 export interface UsageReportView {
   readonly from: string;
   readonly to: string;
@@ -31,7 +31,7 @@ export interface UsageReportView {
   readonly total: SumsView;
 }
 
-/** `from` and `to` are days since 1970-01-01 UTC. */
+/** The view of a report. `from` and `to` are days since 1970-01-01 UTC. */
 export function usageReportView(
   { from, to }: { readonly from: number; readonly to: number },
   group: UsageGroup,
@@ -65,7 +65,7 @@ function totalOf(rows: readonly UsageRow[]): Sums {
   };
 }
 
-/** Seconds may be fractions, and 0.1 + 0.2 should read 0.3. Credits are integers and are never rounded here. */
+/** Rounds seconds, which may be fractions, to six decimals, so that 0.1 + 0.2 is 0.3. Credits never come here. */
 function sixDecimals(amount: number): number {
   return Number(amount.toFixed(6));
 }

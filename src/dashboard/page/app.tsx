@@ -12,7 +12,7 @@ export function App() {
       {session.value === undefined ? (
         <SignIn />
       ) : (
-        // The key makes a new session start without anything that the one before had loaded.
+        // The `key` lets a new session start without anything that the previous one had loaded.
         <Shell key={`${session.value.role} ${session.value.token}`}>
           <Page role={session.value.role} />
         </Shell>

@@ -1,7 +1,7 @@
-/** Declarations of what build-page.ts adds to the sources of the page. */
+// Declarations of names that build-page.ts adds to the page's sources.
 
 /** Version of the gateway that the page was built with. */
 declare const TOLLGATE_VERSION: string;
 
-/** Styles are bundled, and have nothing to import. */
+/** Style sheets, which are bundled and export nothing. */
 declare module '*.css';

@@ -15,7 +15,7 @@ import { Overview } from './overview/overview.tsx';
 import { goInstead, route } from './route.ts';
 import type { Session } from './session/session.ts';
 
-/** The page of the current route. A route that this role has no page for leads to the home page. */
+/** The page of the current route; the home page where this role has no page for it. */
 export function Page({ role }: { role: Session['role'] }) {
   const [place = PLACES[role][0]?.[0] ?? '', id, part] = route.value;
   const isKnown = PLACES[role].some(([known]) => known === place);

@@ -2,15 +2,15 @@ import { signal } from '@preact/signals';
 import { zone } from './format/time.ts';
 import { leavePlace, returnTo, setOut } from './scroll-place.ts';
 
-/** Parameter in the address: `utc` where times are shown in UTC. */
+/** Name of the parameter that is `utc` where times are shown in UTC. */
 const TIMES = 'times';
 
-/** The current route: the parts of `#/keys/12`. */
+/** The current route as the parts of its path: `keys` and `12` for `#/keys/12`. */
 export const route = signal(parts());
 /** The choices made on the current route (filters, search, page): the query of `#/keys?search=ci`. */
 export const query = signal(params());
 
-/** The latest address of each path, with the choices made there. */
+/** Latest address of each path, with the choices made there. */
 const latest = new Map<string, string>();
 
 history.scrollRestoration = 'manual';
@@ -21,7 +21,7 @@ addEventListener('hashchange', () => {
   leavePlace();
   const isReturn = returnTo();
   const times = params().get(TIMES);
-  // A choice of zone outlasts Back; a link that names one is followed.
+  // The browser's Back does not undo the choice of a time zone, but a link that names one sets it.
   if (!isReturn && times !== null) zone.value = times === 'utc' ? 'utc' : 'local';
   show(parts(), params());
 });
@@ -30,12 +30,12 @@ export function goTo(path: string): void {
   location.hash = path;
 }
 
-/** Goes to a page without an entry in the history: for an address that shows another page than it names. */
+/** Goes to a page by replacing the current entry of the history, as from an address that this role has no page for. */
 export function goInstead(path: string): void {
   show([...partsOf(path)], new URLSearchParams());
 }
 
-/** Changes choices of this page; "" removes one. With `push`, Back undoes the change. */
+/** Changes choices of this page; "" removes one. With `push`, the browser's Back undoes the change. */
 export function choose(changes: Readonly<Record<string, string>>, how: 'push' | 'replace' = 'push'): void {
   const chosen = new URLSearchParams(query.value);
   for (const [name, value] of Object.entries(changes)) {
@@ -55,12 +55,12 @@ export function chooseZone(chosen: 'local' | 'utc'): void {
   show(route.value, query.value);
 }
 
-/** The address of a list as it was last left, with its filters; `href` itself where it was not visited yet. */
+/** Address of a list with its filters as the user last left it; `href` itself where it was not visited yet. */
 export function asLeft(href: string): string {
   return latest.get(href) ?? href;
 }
 
-/** Shows a route with its choices. The address comes last: browsers refuse very frequent changes of it, and it matters least. */
+/** Shows a route with its choices. The address is set last, because browsers throw at very frequent changes of it. */
 function show(place: readonly string[], chosen: URLSearchParams): void {
   route.value = place;
   query.value = chosen;

@@ -1,10 +1,10 @@
-/** Where the reader was on a page: how far down, and at which link. */
+/** Position of the reader on a page: how far down, and at which link. */
 interface Place {
   readonly top: number;
   readonly href: string | null | undefined;
 }
 
-/** Places by the number of the history entry; a number is never given twice in a tab. */
+/** Positions by the number of the history entry; a tab gives no number twice. */
 const places = new Map<number, Place>();
 let latest = Date.now();
 let entry = 0;
@@ -17,12 +17,12 @@ export function setOut(): void {
   history.replaceState({ entry }, '');
 }
 
-/** Remembers where the reader is, before another page is drawn. */
+/** Stores the reader's position before another page is drawn. */
 export function leavePlace(): void {
   places.set(entry, { top: scrollY, href: document.activeElement?.getAttribute('href') });
 }
 
-/** Called when the history entry has changed. Returns whether the reader comes back to a known place. */
+/** Called when the history entry has changed. Returns true where the new entry has a stored position. */
 export function returnTo(): boolean {
   const known = numberOf(history.state);
   setOut();
@@ -32,8 +32,8 @@ export function returnTo(): boolean {
 }
 
 /**
- * Brings a page that the reader comes back to where they left it, as soon as it is long enough again, and the focus to
- * the link by which they left. False: it is a new page, which begins at its top.
+ * Scrolls a page that the reader returns to as far down as it was, as soon as it is long enough again, and focuses the
+ * link by which they left. Returns false for a page that they do not return to, which begins at its top.
  */
 export function isBroughtBack(): boolean {
   if (returning === undefined) return false;
@@ -48,7 +48,7 @@ export function isBroughtBack(): boolean {
     end.abort();
   });
   end.signal.addEventListener('abort', () => watch.disconnect());
-  // A reader who scrolls or clicks meanwhile is not moved.
+  // A reader who scrolls, types or clicks meanwhile must not be moved.
   for (const event of ['wheel', 'touchstart', 'pointerdown', 'keydown', 'hashchange']) {
     addEventListener(event, () => end.abort(), { signal: end.signal, passive: true });
   }

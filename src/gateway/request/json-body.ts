@@ -9,7 +9,7 @@ import { foldName } from './json/fold-name.ts';
 import { checkNestedNames } from './json/nested-names.ts';
 import { type Span, scanMembers } from './json-scan.ts';
 
-/** Fields that the gateway's checks and holds read. None may come twice, since an upstream could read the other one. */
+/** Names of the fields that checks and holds read. None may be repeated, since an upstream could read the other one. */
 export const INSPECTED_FIELDS: ReadonlySet<string> = new Set([
   'model',
   'messages',
@@ -40,7 +40,7 @@ export const INSPECTED_FIELDS: ReadonlySet<string> = new Set([
 
 const STREAM_OPTIONS: ReadonlySet<string> = new Set(['include_usage']);
 
-/** A JSON request that passed check 9, with the places of the values that may be changed on the way upstream. */
+/** A JSON request that passed check 9, with the offsets of the values that may be changed on the way upstream. */
 export interface JsonBody extends CallBody {
   readonly kind: 'json';
   /** The text that `spans` and `openAt` point into. */
@@ -53,8 +53,8 @@ export interface JsonBody extends CallBody {
 }
 
 /**
- * Check 9 of specification section 3: readable, model present, in the catalog, fit for the endpoint. Throws
- * GatewayError.
+ * Check 9 of specification section 3, for a body in memory: it is readable, names a model, and the model is in the
+ * catalog and fit for the endpoint. Throws GatewayError.
  */
 export function readJsonBody(bytes: unknown, catalog: Catalog, endpoint: Endpoint): JsonBody {
   if (!Buffer.isBuffer(bytes) || bytes.length === 0)
@@ -109,7 +109,9 @@ export function parseJsonBody(read: ReadJson, catalog: Catalog, endpoint: Endpoi
   };
 }
 
-/** Refuses `stream_options` that an upstream could read in another way: it decides whether a stream reports its usage. */
+/**
+ * Refuses `stream_options` that an upstream could read in another way: they decide whether a stream reports its usage.
+ */
 function checkStreamOptions(text: string): void {
   const { repeated, otherCase } = scanMembers(text, STREAM_OPTIONS);
   if (repeated === undefined && otherCase === undefined) return;
@@ -119,7 +121,9 @@ function checkStreamOptions(text: string): void {
   );
 }
 
-/** The model that a request names, fit for the endpoint. Throws the GatewayError of check 9 that fails. */
+/**
+ * The model of the catalog that a request names. Throws the GatewayError of check 9 if there is none for the endpoint.
+ */
 export function modelNamed(name: unknown, catalog: Catalog, endpoint: Endpoint): Model {
   if (name === undefined || name === '' || name === null) {
     throw new GatewayError('model_required', 'Name the model to call in the field "model".', 'model');

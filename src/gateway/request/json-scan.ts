@@ -1,7 +1,7 @@
 import { closingQuoteAmongEscapes, skipSpace, valueEnd } from '../../metering/json-lexer.ts';
 import { foldName } from './json/fold-name.ts';
 
-/** Place of a member's value in the text: `text.slice(start, end)`. */
+/** Offsets of a member's value in the text: it is `text.slice(start, end)`. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -11,8 +11,9 @@ export interface Span {
  * Finds members of the outermost object of JSON text that JSON.parse has already accepted, so that single values can be
  * replaced while every other byte stays as it came (specification section 4).
  *
- * `names` are compared as `foldName` folds them, because some upstreams read `Model` as `model`. `repeated`: the first of
- * the names that the object has twice. `otherCase`: a name that the object spells in another case.
+ * Names are compared with `names` as `foldName` folds them, because some upstreams read `Model` as `model`. In the
+ * result, `repeated` is the first of the names that the object has twice, and `otherCase` a name that it spells in
+ * another case.
  */
 export function scanMembers(
   text: string,

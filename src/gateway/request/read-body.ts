@@ -11,9 +11,9 @@ import { checkEncoding } from './request-head.ts';
 import { Spool } from './spool/spool.ts';
 
 /**
- * The source of a body that is read in pieces, so that other calls run in between: a body in a file, or JSON of very
- * many parts. Undefined for a body that is read at once. Throws 413 `body_too_large` for JSON with more parts than any
- * call has.
+ * The source of a body that must be read in pieces, so that other calls run in between: one in a file, or JSON of very
+ * many parts. Undefined for a body that is read at once. Throws 413 `body_too_large` for JSON with more parts than
+ * `MAX_PARTS`.
  */
 export function sourceInPieces(request: FastifyRequest, endpoint: Endpoint): ByteSource | undefined {
   const { body } = request;
@@ -24,11 +24,9 @@ export function sourceInPieces(request: FastifyRequest, endpoint: Endpoint): Byt
 }
 
 /**
- * Check 9 of specification section 3, by the kind of body that the endpoint takes, whatever the request calls it.
- * Throws GatewayError.
- *
- * A small body is in memory; a large one is in a file, and a window of it in memory. In both cases the whole body is
- * checked before any of it goes upstream. `source`: the result of `sourceInPieces`.
+ * Check 9 of specification section 3. The endpoint decides whether the body is read as JSON or as a form, whatever its
+ * Content-Type says. `source` is the result of `sourceInPieces`. The whole body is checked before any of it goes
+ * upstream, be it in memory or in a file. Throws GatewayError.
  */
 export async function readBody(
   request: FastifyRequest,

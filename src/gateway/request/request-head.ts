@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { GatewayError } from '../../domain/errors.ts';
 
-/** RFC 9112 §3.2 and RFC 3986 §3.2: what a host with a port is spelled with. No user, path or query. */
+/**
+ * Characters of a host with a port (RFC 9112 §3.2, RFC 3986 §3.2); those of a user, path or query are not among them.
+ */
 const HOST = /^[\w.\-~%!$&'()*+,;=:[\]]*$/;
 
 /**
@@ -16,7 +18,7 @@ export function checkHead(request: IncomingMessage): void {
   }
   if (url.includes('#')) throw faulty('The address of a request has no fragment (#).');
   const coding = headers['transfer-encoding'];
-  // A coding besides chunking would stay undecoded here, and a server that decodes it would read another body.
+  // Another transfer coding than chunked is not decoded here, and a server that decodes it would read another body.
   if (coding !== undefined && (httpVersionMinor === 0 || coding.toLowerCase() !== 'chunked')) {
     throw faulty('Send the body with Content-Length or with Transfer-Encoding: chunked.');
   }
@@ -39,8 +41,8 @@ function checkNames({ rawHeaders, headers }: IncomingMessage, httpVersionMinor: 
 }
 
 /**
- * Throws 415 where the body is compressed: it is checked as it comes, and the header does not go upstream (specification
- * section 4: what the gateway checked is what the upstream gets).
+ * Throws 415 where the body is compressed: the gateway checks the bytes as they came, without decompressing them, and
+ * Content-Encoding does not go upstream (specification section 4: what the gateway checked is what the upstream gets).
  */
 export function checkEncoding(headers: IncomingHttpHeaders): void {
   const encoding = headers['content-encoding'];

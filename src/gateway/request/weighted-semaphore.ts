@@ -1,7 +1,7 @@
 /**
- * Shares out a budget, such as bytes of memory, among those who ask for parts of it, in the order of asking: the parts
- * that are taken at one time are `total` together at most. Who asks for more than the total gets all of it, alone; who
- * asks for less than `least` takes that.
+ * A budget, such as bytes of memory, that is acquired in parts, in the order of asking. The parts held at one time
+ * never exceed `total` together. Asking for more than `total` acquires all of it; asking for less than `least` acquires
+ * `least`.
  */
 export class WeightedSemaphore {
   readonly #total: number;
@@ -14,7 +14,7 @@ export class WeightedSemaphore {
     this.#least = least;
   }
 
-  /** Resolves with `release` once `asked` of the budget is free, and it is taken. Call `release` exactly once. */
+  /** Resolves with `release` once `asked` of the budget has been acquired. Call `release` exactly once. */
   async acquire(asked: number): Promise<() => void> {
     const size = Math.min(Math.max(asked, this.#least), this.#total);
     if (this.#waiting.length > 0 || this.#taken + size > this.#total) {

@@ -7,11 +7,11 @@ export const ITEM_LISTS: ReadonlySet<string> = new Set([
   'reasoning_details',
 ]);
 
-/** Item types that providers look up by id, with the members that hold the item's content. */
+/** Types of items that providers look up by id, with the members that hold the content of such an item. */
 const CONTENT_OF: ReadonlyMap<string, readonly string[]> = new Map([
   ['item_reference', []],
   ['message', ['content']],
-  // The summary is not enough for the model to continue from.
+  // `summary` is missing here: it is not enough for the model to continue from.
   ['reasoning', ['encrypted_content', 'content']],
   ['compaction', ['encrypted_content', 'content']],
   ['image_generation_call', ['result']],
@@ -30,7 +30,7 @@ const LABELS: ReadonlySet<string> = new Set([
   'created_by',
 ]);
 
-/** Whether an item comes with its content, so that its id is a label and no reference to what a provider stores. */
+/** True where an item comes with its content, so that its id is a label and no reference to what a provider stores. */
 export function isSentAlong(item: Readonly<Record<string, unknown>>): boolean {
   // OpenAI treats an item without a type as a message.
   const type = item.type ?? 'message';

@@ -26,7 +26,7 @@ export interface JobRouteParts {
   readonly requestTimeoutMs: number;
 }
 
-/** A job of the asking account, and the upstream that runs it. */
+/** A job (such as a video) that belongs to the asking account, and the upstream that runs it. */
 interface OwnJob {
   readonly resource: ProviderResource;
   readonly upstream: Upstream;
@@ -34,7 +34,7 @@ interface OwnJob {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The authorised key, checked against its current record. Set on job routes only. */
+    /** The authorised key by its current record; null on all routes but those of jobs. */
     asker: CompiledKey | null;
   }
 }
@@ -57,7 +57,10 @@ export class JobRequest {
     this.#reply = reply;
   }
 
-  /** Steps 2 and 3 of job-routes.ts: ownership and the key's right to the model. Throws GatewayError. */
+  /**
+   * The job, if the account owns it and the key may use its model (steps 2 and 3 in job-routes.ts). Throws
+   * GatewayError.
+   */
   async job(): Promise<OwnJob> {
     const { ownership, catalog } = this.#parts;
     const { asker, params } = this.#request;
@@ -72,7 +75,7 @@ export class JobRequest {
     throw new GatewayError('object_not_found', 'The provider of this job is not configured here any more.');
   }
 
-  /** The upstream's whole answer. Throws the GatewayError for the client if there is no usable one. */
+  /** The upstream's whole answer about the job. Throws the GatewayError for the client if there is no usable one. */
   async ask(method: Question['method'], job: OwnJob, headers = this.#request.headers): Promise<WholeAnswer> {
     const { transport, requestTimeoutMs } = this.#parts;
     const exchange = this.#exchange();
@@ -103,7 +106,10 @@ export class JobRequest {
     return reply;
   }
 
-  /** Streams the upstream's answer to the client. Rejects with the refusal if there is no usable answer. */
+  /**
+   * Streams the upstream's answer to the client: that of the job's path and `suffix`. `label` is the path for metrics
+   * and the log. Rejects with the refusal if there is no usable answer.
+   */
   pass(job: OwnJob, suffix: string, label: string): Promise<FastifyReply> {
     const { transport, requestTimeoutMs } = this.#parts;
     const exchange = this.#exchange();

@@ -4,7 +4,7 @@ import { ENDPOINTS, type Endpoint } from '../endpoints.ts';
 import { refusalFrom } from '../refuse.ts';
 import { type AskRequest, isDeleted, isGood, JobRequest, type JobRouteParts } from './job-request.ts';
 
-/** Some clients send `{}` with a DELETE. */
+/** Most bytes of a request's body, which has no meaning here; some clients send `{}` with a DELETE. */
 const MAX_BODY_BYTES = 16 * 1024;
 
 /**
@@ -14,7 +14,7 @@ const MAX_BODY_BYTES = 16 * 1024;
  *  2 find the job among the account's own       replaces check 9: for any other account it does not exist
  *  3 check the key's right to the job's model   check 10
  *  4 ask the upstream
- *  5 refund the charge if the job has failed    before the answer, so that who sees the failure has the credits
+ *  5 refund the charge if the job has failed    before the answer: a client that sees the failure has the credits
  *
  * These requests cost nothing, so checks 11 and 12 do not apply and there is no hold and no ledger entry: a key at its
  * limit and an account without credits can fetch what they have paid for.
@@ -72,7 +72,7 @@ function routesOf(app: FastifyInstance, parts: JobRouteParts, endpoint: Endpoint
   });
 }
 
-/** `/v1/videos/:id` → `/v1/videos/{id}`. */
+/** A route of Fastify as metrics and documents write it: `/v1/videos/:id` → `/v1/videos/{id}`. */
 function labelOf(route: string): string {
   return route.replace(':id', '{id}');
 }

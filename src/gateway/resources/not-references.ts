@@ -1,4 +1,4 @@
-/** Members that are ids by their name, and name nothing that a provider stores. */
+/** Names of members that look like ids and refer to nothing that a provider stores. */
 export const NOT_REFERENCES: ReadonlySet<string> = new Set([
   // The client's own labels for the user, the session and the trace.
   'user_id',
@@ -16,17 +16,19 @@ export const NOT_REFERENCES: ReadonlySet<string> = new Set([
   // Tabs and downloads of the client's own browser.
   'tab_id',
   'download_id',
-  // Anthropic's `diagnostics`: the answer says why a prompt cache was missed and shows nothing of that message.
+  // Anthropic's `diagnostics`: the answer says why a prompt cache was missed, and shows nothing of the message named.
   'previous_message_id',
 ]);
 
-/** Members with free content: names in it come from the client or the model, and no provider reads them as ids. */
+/**
+ * Names of members whose content is free: names inside come from the client or the model, and none is read as an id.
+ */
 export const FREE_FORM: ReadonlySet<string> = new Set([
   // Labels of a call or a turn; the last two are sent by Codex.
   'metadata',
   'client_metadata',
   'internal_chat_message_metadata_passthrough',
-  // JSON Schemas: a name that looks like an id is a property.
+  // JSON Schemas, in which a name that looks like an id is that of a property.
   'parameters',
   'input_schema',
   'output_schema',
@@ -46,10 +48,11 @@ export const FREE_FORM: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Lists whose elements have an `id` that the client, the model or the platform assigned; it refers to nothing stored.
+ * Names of lists whose elements have an `id` that the client, the model or the platform made up, and that refers to
+ * nothing stored.
  */
 export const NUMBERED: ReadonlySet<string> = new Set([
-  // Chat turns and their tool calls are sent in full; providers of these formats store none of them.
+  // Messages of a chat and their tool calls come in full; providers of these formats store none of them.
   'messages',
   'tool_calls',
   // Confirmations that the model asked for in the same conversation.

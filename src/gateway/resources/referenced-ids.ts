@@ -6,21 +6,23 @@ import { FREE_FORM, NOT_REFERENCES, NUMBERED, PUBLIC_SKILLS } from './not-refere
  * `file_ids[]`. Case is ignored, because Go's JSON decoder ignores it (and reads `ſ` as s).
  */
 export const NAMES_AN_ID = /(?:^|[^a-z])ids?[\][\d]*$/iu;
-/** Members whose string value is an id although their names do not end in id. */
+/** Matches names of members whose value, if it is a string, is an id although the name does not end in id. */
 const IDS_AS_STRINGS = /^(?:container|conversation|cached_?content)$/iu;
 const TOOL_USE = /tool_use$/;
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The place of the request itself; its own `id` is a label by the client. */
+/** Place of the request itself, whose own `id` is the client's label. */
 const ROOT = Symbol('root');
-/** Name of the list that contains an object or a list; undefined: it is itself the value of a member. */
+/**
+ * Place of an object or a list: the name of the list that contains it, or undefined where it is a member's own value.
+ */
 type Place = string | undefined | typeof ROOT;
 
 /**
- * Every id by which a request names something that its provider stores, with the member in which it stands: any member
- * that is an id by its name, in a body of any endpoint, and the `id` of an object that does not come with what it names.
- * Members that look like ids and name nothing stored are listed in not-references.ts, each with the reason.
+ * Every id by which a request refers to something that its provider stores, mapped to the name of the member that holds
+ * it. In a body of any endpoint that is: every member that is an id by its name, and the `id` of an object that comes
+ * without the content it names (is-sent-along.ts). Exceptions are listed in not-references.ts, each with the reason.
  *
  * There is no recursion, because the client decides how deep its JSON is. The walk takes 0.5 µs for a chat of two turns
  * and 30 µs for an agent's 100 turns and 30 tools, a tenth of the time to parse them.
@@ -34,10 +36,13 @@ export function referencedIds(body: Members): ReadonlyMap<string, string> {
 
 class Walk {
   readonly named = new Map<string, string>();
-  /** Objects and lists that are still to be looked into, and their places. */
+  /** Stack of the objects and lists that are still to be searched, and below it that of their places. */
   readonly #open: object[] = [];
   readonly #places: Place[] = [];
-  /** Approval requests that are part of this request, and the ids of those that it answers. */
+  /**
+   * Ids of the approval requests that this request contains, and below them the ids of those that it answers. One that
+   * is answered and not contained is a reference.
+   */
   readonly #requests = new Set<string>();
   readonly #answered = new Set<string>();
 
@@ -92,7 +97,7 @@ class Walk {
 
 const NO_MEMBERS: Members = {};
 
-/** Whether the member refers to a stored resource. `beside`: the object that contains the member. */
+/** True where a member of this name refers to a stored resource. `beside` is the object that contains the member. */
 function isReference(name: string, beside: Members): boolean {
   if (!NAMES_AN_ID.test(name)) return IDS_AS_STRINGS.test(name);
   if (NOT_REFERENCES.has(name)) return false;

@@ -6,12 +6,16 @@ import type { Log } from '../../log/log.ts';
 import { isResourceId } from '../../metering/meter.ts';
 import type { CallBody } from '../request/call-body.ts';
 
-/** Longest wait for the journal to reach the book when a call names an unknown id. Normally it takes 6 to 24 ms. */
+/**
+ * Longest wait for the journal to be drained to the book when a call names an unknown id. Normally it takes 6 to 24 ms.
+ */
 const FLUSH_WITHIN_MS = 2_000;
 /** Most ids that one request may name; real requests name a few dozen. */
 const MAX_NAMED = 10_000;
 
-/** Which account owns what a provider stores (specification section 4): for any other account it does not exist. */
+/**
+ * Ownership of what providers store (specification section 4): for any other account than its own it does not exist.
+ */
 export class ResourceOwnership {
   readonly #book: Book;
   readonly #log: Log;
@@ -26,9 +30,9 @@ export class ResourceOwnership {
   }
 
   /**
-   * Tokens that stand behind the ids that a request names, each with the member in which it does. Throws 404
-   * `object_not_found` where one of them is not the account's own at the upstream of the model, whoever's it is;
-   * BookUnavailable where that cannot be found out.
+   * Tokens of the stored content that a request refers to, which the model reads besides the body. `named` maps each id
+   * to the member that holds it (referenced-ids.ts). Throws 404 `object_not_found` where the account does not own one
+   * of them at the upstream of the model, and BookUnavailable where that cannot be determined.
    */
   async tokensBehind(
     named: ReadonlyMap<string, string>,
@@ -57,8 +61,8 @@ export class ResourceOwnership {
   }
 
   /**
-   * The account's resource with this kind and id. Throws 404 `object_not_found` if the account has none, whoever else
-   * has, and BookUnavailable if that cannot be determined now.
+   * The account's resource with this kind and id. Throws 404 `object_not_found` if the account has none, also where
+   * another account has it, and BookUnavailable if that cannot be determined now.
    */
   async ownedBy(
     { accountId }: Pick<KeyRecord, 'accountId'>,
@@ -93,9 +97,9 @@ export class ResourceOwnership {
   }
 
   /**
-   * Drains the account's journal into the book and looks again, because an id reaches the book together with the charge
-   * of its answer. Throws BookUnavailable if the drain is late and the resource is still unknown: the client is told to
-   * retry, not that its own response does not exist.
+   * Searches again with `find` after draining the account's journal, because an id reaches the book together with the
+   * charge of its answer. Throws BookUnavailable if the drain is late and the resource still unknown: the client is
+   * then told to retry, and not that its own response does not exist.
    */
   async #afterFlush<T>(accountId: number, find: () => Promise<T>, isAll: (found: T) => boolean): Promise<T> {
     const isFlushed = await this.#ledger.flush(accountId, FLUSH_WITHIN_MS);

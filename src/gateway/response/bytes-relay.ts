@@ -5,8 +5,8 @@ import { NO_USAGE, type Reading, type Recipient } from './recipient.ts';
 
 /**
  * Relay for a successful answer whose content the gateway does not read, such as speech. Each part is forwarded as it
- * arrives, with back-pressure. Only the end of the answer waits for the settle: the part with the last byte if the
- * length is known, else the end of the chunked encoding. So the client never waits for sound that has already arrived.
+ * arrives, with back-pressure, so that the client never waits for sound that has arrived. Only the end of the answer
+ * waits for the settle: the part with the last byte if the length is known, else the end of the chunked encoding.
  *
  * The price is known before the answer: the charge is announced in its head and does not depend on whether the client
  * receives it all, because the upstream produces and bills all of it once it has begun. Before the first byte nothing
@@ -15,7 +15,7 @@ import { NO_USAGE, type Reading, type Recipient } from './recipient.ts';
 export class BytesRelay implements AnswerSink {
   readonly #recipient: Recipient;
   readonly #answer: UpstreamAnswer;
-  /** Content-Length of the answer, in bytes; undefined: the answer is chunked. */
+  /** Content-Length of the answer, in bytes; undefined where the answer is chunked. */
   readonly #announced: number | undefined;
   #received = 0;
   #last: Buffer | undefined;
@@ -27,7 +27,7 @@ export class BytesRelay implements AnswerSink {
     this.#announced = typeof length === 'string' ? Number(length) : undefined;
   }
 
-  /** The usage so far. Undefined before the first byte: nothing is charged then. */
+  /** The usage so far; undefined before the first byte, because nothing is charged then. */
   reading(): Reading | undefined {
     return this.#received > 0 ? this.#read() : undefined;
   }

@@ -11,7 +11,9 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   zstd: createZstdDecompress,
 };
 
-/** The decoder for an answer's content encoding; 'none': it is not encoded; undefined: the encoding is unknown. */
+/**
+ * Decoder for an answer's content encoding; 'none' where it is not encoded, undefined where the encoding is unknown.
+ */
 export function decoderOf({ headers }: Pick<UpstreamAnswer, 'headers'>): Transform | 'none' | undefined {
   const encoding = String(headers['content-encoding'] ?? 'identity')
     .trim()
@@ -29,8 +31,8 @@ export function decodedHead<Answer extends Pick<UpstreamAnswer, 'headers'>>(answ
 /**
  * Decodes the answer of an upstream that compresses although the gateway asks for identity: the relay must read the
  * answer to charge it. Decoding is incremental, with back-pressure on both sides, so a small answer cannot expand to
- * more than a buffer or two in memory. The client gets the decoded form, because its own Accept-Encoding was not sent
- * on.
+ * more than a buffer or two in memory. The client gets the decoded form, because the upstream was not asked for the
+ * encodings that the client accepts.
  */
 export class DecodingSink implements AnswerSink {
   readonly #decoder: Transform;
@@ -51,7 +53,7 @@ export class DecodingSink implements AnswerSink {
     });
     decoder.on('drain', () => exchange.resume());
     raw.on('drain', () => decoder.resume());
-    // After the client has left, reading on for the usage must not wait for it.
+    // After the client has left, its back-pressure must not stop the reading for the usage.
     raw.once('close', () => decoder.resume());
   }
 
@@ -67,7 +69,7 @@ export class DecodingSink implements AnswerSink {
 
   error(error: Error): void {
     const finish = () => this.#finish(() => this.#sink.error(error));
-    // Deliver what has arrived first, unless the client's back-pressure holds it up.
+    // What has arrived is delivered first, unless the client's back-pressure holds it up.
     if (this.#decoder.isPaused()) finish();
     else this.#decoder.write(Buffer.alloc(0), finish);
   }

@@ -4,16 +4,19 @@ import { ANSWER_SHAPE } from '../../metering/meter.ts';
 import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
 import type { LeftBehind, Reading, Recipient } from './recipient.ts';
 
-/** Answers up to this size are held until they are settled, and carry `x-tollgate-charge` (specification section 3). */
+/**
+ * Bytes of the largest answer that is held until it is settled and carries `x-tollgate-charge` (specification section
+ * 4).
+ */
 const HELD_MAX_BYTES = 1024 * 1024;
-/** Answers up to this size are written as a string, which Node joins with the head into one write. */
+/** Bytes of the largest answer that is written as a string, which Node joins with the head into one write. */
 const TEXT_MAX_BYTES = 16 * 1024;
-/** Rough size of a token, used only for a large answer that reports no usage. */
+/** Rough size of a token in bytes, used only for a large answer that reports no usage. */
 const BYTES_PER_TOKEN = 4;
 
 /**
- * Relay for an answer that is not a stream: a small one is held whole, a large one forwarded with its last part held
- * back.
+ * Relay for an answer that is not a stream. A small one is held whole until its settle is on the wire to Redis; of a
+ * large one the parts are forwarded as they come, and only the last part is held back until then.
  */
 export class JsonRelay implements AnswerSink {
   readonly #recipient: Recipient;
@@ -22,13 +25,13 @@ export class JsonRelay implements AnswerSink {
   #chunks: Buffer[] = [];
   #length = 0;
   #isWhole = false;
-  /** The parsed answer that was held whole; undefined: it is not JSON. */
+  /** Value of an answer that was held whole; undefined where it is not JSON. */
   #json: unknown;
   /**
-   * Set once a large answer is forwarded: extracts the members that meters read, so that the rest need not be stored.
+   * Extractor of the members that meters read, so that a large answer need not be stored; set once one is forwarded.
    */
   #sieve: JsonSieve | undefined;
-  /** Set when the client has left: nothing is written any more. */
+  /** Reading at the moment when the client left; from then on nothing is written. */
   #left: Reading | undefined;
 
   constructor(recipient: Recipient, answer: UpstreamAnswer) {
@@ -37,14 +40,14 @@ export class JsonRelay implements AnswerSink {
     this.#status = answer.statusCode;
   }
 
-  /** The usage so far. Undefined while nothing was sent to the client: nothing is charged then. */
+  /** The usage so far; undefined while nothing was sent to the client, because nothing is charged then. */
   reading(): Reading | undefined {
     return this.#sieve || this.#isWhole ? this.#read() : undefined;
   }
 
   /**
-   * A provider completes an answer that is not a stream before sending it, so it bills all of it; the usage mostly
-   * stands at its end.
+   * The answer that goes on after the client has left. A provider completes an answer that is not a stream before it
+   * sends it, and so bills all of it; the usage is mostly at its end.
    */
   left(): LeftBehind | undefined {
     if (!this.#sieve) return undefined;
@@ -93,7 +96,7 @@ export class JsonRelay implements AnswerSink {
         this.#status,
         this.#recipient.clientHeaders(this.#answer, { ...own, 'content-length': body.length }),
       );
-      // Latin-1: byte for byte.
+      // Latin-1 keeps every byte as it is.
       if (body.length < TEXT_MAX_BYTES) raw.end(body.toString('latin1'), 'latin1');
       else raw.end(body);
     });
@@ -104,7 +107,7 @@ export class JsonRelay implements AnswerSink {
     else this.#recipient.broken(error, this.#status, this.#sieve ? this.#read() : undefined);
   }
 
-  /** Whether the JSON is incomplete. Without a length, a broken connection looks like a regular end of the answer. */
+  /** True where the JSON is incomplete: without a Content-Length, a broken connection looks like a regular end. */
   #isCutOff(): boolean {
     if (this.#status >= 300 || !/\bjson\b/i.test(String(this.#answer.headers['content-type']))) return false;
     return this.#sieve ? !this.#sieve.isWhole : this.#json === undefined;
@@ -126,7 +129,7 @@ export class JsonRelay implements AnswerSink {
     return flowing;
   }
 
-  /** Writes the previous chunk and holds this one: the last chunk waits until the settle is on the wire. */
+  /** Writes the chunk before and holds this one, which may be the last: that waits until the settle is on the wire. */
   #passOn(chunk: Buffer, sieve: JsonSieve): boolean {
     sieve.push(chunk.toString('latin1'));
     const previous = this.#chunks.pop();
@@ -134,7 +137,7 @@ export class JsonRelay implements AnswerSink {
     return previous ? this.#recipient.raw.write(previous) : true;
   }
 
-  /** The reading of a whole answer. If it reports a failure and holds no output, it is free. */
+  /** Reading of an answer that was held whole. One that reports a failure and has no output is free. */
   #readWhole(): Reading {
     const reading = this.#read();
     if (!reading.failed || reading.usage || this.#sieve) return reading;
@@ -158,7 +161,7 @@ export class JsonRelay implements AnswerSink {
     };
   }
 
-  /** The estimate for a large answer. For a text model all bytes count as output; pictures are not text. */
+  /** Estimate for a large answer of `length` bytes, all of which count as output where the model writes text. */
   async #estimateLarge(length: number): Promise<Usage> {
     const { call, countTokens } = this.#recipient;
     const usage = await call.endpoint.meter.estimate(call.body, '', countTokens, call.storedTokens);

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 
 /**
- * Writer of the parts of an answer without a length, after its head. Node's `response.write` makes four pieces of a
- * part (length, line end, part, line end) and joins them in the next tick; that was a quarter of a stream's CPU. Here
+ * Writer of the parts of a chunked answer, after its head. Node's `response.write` makes four pieces of a part (length,
+ * line end, part, line end) and joins them in the next tick, which took a quarter of a stream's CPU. Here
  * each part is one string and one write. Node's own way is used where the answer is not chunked (HTTP/1.0) or waits
  * behind an earlier answer on the connection.
  */
@@ -11,18 +11,18 @@ export class PartWriter {
   #isWaiting = false;
 
   /**
-   * `onDrain` is called when there is room again after a write that returned false, as are other 'drain' listeners of
-   * `response`.
+   * `onDrain` and the other 'drain' listeners of `response` are called when there is room again after a write that
+   * returned false.
    */
   constructor(response: ServerResponse, onDrain: () => void) {
     this.#response = response;
     response.on('drain', onDrain);
   }
 
-  /** `part`: Latin-1 text, a byte a character. False: no more until there is room. */
+  /** Writes `part`, which is Latin-1 text with a byte a character. False asks for no more until there is room. */
   write(part: string): boolean {
     const { socket } = this.#response;
-    // An empty part would end the answer.
+    // A chunk of length 0 would end the answer.
     if (part === '') return true;
     if (!socket || !this.#response.chunkedEncoding) return this.#response.write(part, 'latin1');
     const flowing = socket.write(`${part.length.toString(16)}\r\n${part}\r\n`, 'latin1');

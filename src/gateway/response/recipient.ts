@@ -4,15 +4,15 @@ import type { CountTokens } from '../../metering/tokens/token-counter.ts';
 import type { ReadCall } from '../call.ts';
 import type { Exchange, UpstreamAnswer } from '../upstream/exchange.ts';
 
-/** What a relay has learnt about an answer by its end, whole or broken off. */
+/** A relay's knowledge of an answer that has ended, whole or broken off: enough to settle the call. */
 export interface Reading {
-  /** Undefined: not reported, to be estimated from `outputText`. */
+  /** The usage that the provider reported; undefined where it reported none, so that `estimate` is charged. */
   readonly usage: Usage | undefined;
   /** The usage estimated from what was sent and received. */
   estimate(): Promise<Usage>;
-  /** The answer itself says that the call failed. */
+  /** True where the answer itself says that the call failed. */
   readonly failed?: boolean;
-  /** The call failed before the model produced anything: nothing is charged. */
+  /** True where the call failed before the model produced anything, so that nothing is charged. */
   readonly free?: boolean;
   /** Ids under which the provider stores the answer and its parts. */
   readonly resourceIds?: readonly string[];
@@ -22,7 +22,7 @@ export interface Reading {
 export interface LeftBehind {
   /** The reading that is charged if the usage does not arrive. */
   readonly reading: Reading;
-  /** Only the usage is missing, so it should arrive within a moment. */
+  /** True where only the usage is missing, so that it should arrive within a moment. */
   readonly isClosing: boolean;
 }
 
@@ -33,23 +33,23 @@ export const NO_USAGE: Reading = { usage: {}, estimate: async () => ({}) };
 export interface Recipient {
   readonly call: ReadCall;
   readonly exchange: Exchange;
-  /** The gateway asked for usage although the client did not. */
+  /** True where the gateway asked for usage although the client did not, so that it must be taken out of the answer. */
   readonly injectedUsage: boolean;
   readonly raw: ServerResponse;
   readonly countTokens: CountTokens;
   /** Headers of the client's answer: the upstream's without those that must not pass, then the gateway's own. */
   clientHeaders(answer: UpstreamAnswer, own?: Readonly<Record<string, string | number>>): string[];
-  /** The first event of a stream came. */
+  /** Records that the first event of a stream has arrived. */
   firstToken(): void;
   /** Takes the reply out of Fastify's hands: from here on the relay writes to the socket itself. */
   hijack(): void;
   /**
-   * Settles an answer that has ended regularly. `finish` is called once the settle is on the wire to Redis; it gets the
-   * charge in credits and writes the rest of the answer. `reading` undefined: nothing is charged.
+   * Settles an answer that has ended regularly; without a `reading` nothing is charged. `finish` is called once the
+   * settle is on the wire to Redis; it gets the charge in credits and writes the rest of the answer.
    */
   complete(status: number, reading: Reading | undefined, finish: (charge: string) => void): void;
   /** Settles an answer that broke off. If the client has seen part of it, its connection is broken off too. */
   broken(error: Error, status: number, reading: Reading | undefined): void;
-  /** Settles the call of a client that has left: the usage is known, or will not become known. Stops reading. */
+  /** Settles the call of a client that has left, once its usage has come or will not come. Stops reading the answer. */
   settleLeft(reading: Reading | undefined): void;
 }

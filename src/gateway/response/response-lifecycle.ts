@@ -23,24 +23,25 @@ export interface ResponseContext {
   readonly countTokens: CountTokens;
   readonly requestTimeoutMs: number;
   readonly metrics: CallMetrics;
-  /** Absent: nothing is traced. */
+  /** Undefined where nothing is traced. */
   readonly tracing?: Tracing | undefined;
 }
 
-/** One shared object: every call's connection closes at some time, mostly long after its answer. */
+/** One error for all calls, because every call's connection closes at some time, mostly long after its answer. */
 const CLIENT_LEFT = new Error('the client left');
 /**
- * How long the gateway reads on for the usage after the client has left: when the last content seems to have come, and
- * when it has not.
+ * Milliseconds for which the gateway reads on for the usage after the client has left: first where the last content
+ * seems to have come, then where it has not.
  */
 const READ_ON_CLOSING_MS = 2_000;
 const READ_ON_MS = 250;
 
 /**
- * The answer to one admitted call, from sending it upstream to its settle. States: waiting (for the upstream's head) →
- * relaying → settling → ended. The first two also go straight to settling when the client leaves, the upstream breaks
- * off or the time is up. If the client leaves when only the usage is missing, the gateway reads on for a moment, still
- * `relaying`. `settling` is entered once, so a call is settled once, whatever happens at the same time.
+ * The answer to one admitted call, from sending the call upstream to its settle. States: waiting (for the upstream's
+ * head) → relaying → settling → ended. `waiting` and `relaying` also lead straight to `settling` when the client
+ * leaves, the upstream breaks off or the time is up. If only the usage is missing when the client leaves, the gateway
+ * reads on for a moment, still `relaying`. `settling` is entered once, so a call is settled once, whatever happens at
+ * the same time.
  */
 export class ResponseLifecycle implements Recipient {
   readonly call: HeldCall;
@@ -105,7 +106,7 @@ export class ResponseLifecycle implements Recipient {
       this.#context.metrics.streamBegan();
       this.#relay = new StreamRelay(this, answer);
     }
-    // JSON instead of bytes may be an error, so it is read.
+    // JSON in place of bytes may be an error, so it is read.
     else if (statusCode < 300 && this.call.endpoint.answersBytes && !/\bjson\b/i.test(type))
       this.#relay = new BytesRelay(this, answer);
     else this.#relay = new JsonRelay(this, answer);
@@ -113,8 +114,8 @@ export class ResponseLifecycle implements Recipient {
   }
 
   /**
-   * Whether the answer is a stream although its type does not say so: some providers send none, or text/plain. Treated
-   * as a plain answer it would be held back to its end.
+   * True where the answer is a stream although its Content-Type does not say so: some providers send none, or
+   * text/plain. Relayed as a plain answer, it would be held back to its end.
    */
   #isUnnamedStream({ headers }: UpstreamAnswer, status: number): boolean {
     const { body } = this.call;
@@ -147,8 +148,8 @@ export class ResponseLifecycle implements Recipient {
   }
 
   /**
-   * Settles an answer that has ended regularly. `finish` is called once the settle is on the wire to Redis; it gets the
-   * charge in credits and writes the rest of the answer. `reading` undefined: nothing is charged.
+   * Settles an answer that has ended regularly; without a `reading` nothing is charged. `finish` is called once the
+   * settle is on the wire to Redis; it gets the charge in credits and writes the rest of the answer.
    */
   complete(status: number, reading: Reading | undefined, finish: (charge: string) => void): void {
     const isError = status >= 400;
@@ -159,7 +160,7 @@ export class ResponseLifecycle implements Recipient {
 
   /** Settles an answer that broke off. If the client has seen part of it, its connection is broken off too. */
   broken(error: Error, status: number, reading: Reading | undefined): void {
-    // Cancelling because the client left ends here too.
+    // Cancelling after the client has left leads here too; that call is settled already.
     if (this.#state === 'settling' || this.#state === 'ended') return;
     const outcome = isTimeout(error) ? 'timeout' : 'upstream_broke';
     if (!reading && !this.raw.headersSent) {
@@ -175,7 +176,7 @@ export class ResponseLifecycle implements Recipient {
     this.exchange.cancel(refusal);
   }
 
-  /** The client's connection has closed. The upstream may still be sending, even after the end of the answer. */
+  /** Called when the client's connection has closed. The upstream may still be sending, even after the answer's end. */
   clientLeft(): void {
     if (this.#state === 'settling' || this.#state === 'ended') {
       this.exchange.cancel(CLIENT_LEFT);
@@ -190,13 +191,13 @@ export class ResponseLifecycle implements Recipient {
     }
     const waitMs = behind.isClosing ? READ_ON_CLOSING_MS : READ_ON_MS;
     this.#readOnTimer = setTimeout(() => this.settleLeft(behind.reading), waitMs);
-    // The exchange may be paused by the client's back-pressure.
+    // The client's back-pressure may have paused the exchange.
     this.exchange.resume();
   }
 
-  /** Settles the call of a client that has left: the usage is known, or will not become known. Stops reading. */
+  /** Settles the call of a client that has left, once its usage has come or will not come. Stops reading the answer. */
   settleLeft(reading: Reading | undefined): void {
-    // Settle first: the error of the cancelling would otherwise be taken for the upstream's.
+    // Settling comes first: the error that cancelling causes would otherwise be taken for the upstream's.
     this.#settle(499, 'client_left', reading, () => {});
     this.exchange.cancel(CLIENT_LEFT);
   }
@@ -245,7 +246,8 @@ export class ResponseLifecycle implements Recipient {
 }
 
 /**
- * Whether the reported usage could be settled; false: its charge exceeds what any account can hold, so it is ignored.
+ * True where the reported usage could be settled; false where its charge exceeds what any account can hold, so that the
+ * report is ignored.
  */
 function isSettled(settle: () => void): boolean {
   try {

@@ -4,14 +4,14 @@ import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
 import { PartWriter } from './part-writer.ts';
 import { type LeftBehind, NO_USAGE, type Reading, type Recipient } from './recipient.ts';
 
-/** Bounds for an upstream that sends more after the event that ends its answer: in characters and in time. */
+/** Most characters, and then most milliseconds, that an upstream may go on after the event that ends its answer. */
 const AFTER_END_MAX_CHARS = 64 * 1024;
 const AFTER_END_MS = 2_000;
 const WENT_ON = new Error('the upstream went on after the end of its answer');
 
 /**
- * Passes an SSE answer on as it comes, with back-pressure, reading usage on the way. The event that ends the answer
- * is held back until the settle is on the wire to Redis (specification section 5, Settle).
+ * Relay for an SSE answer: it is forwarded as it comes, with back-pressure, and its usage is read on the way. The event
+ * that ends the answer is held back until the settle is on the wire to Redis (specification section 5, Settle).
  */
 export class StreamRelay implements AnswerSink {
   readonly #recipient: Recipient;
@@ -19,19 +19,19 @@ export class StreamRelay implements AnswerSink {
   readonly #meter: StreamMeter;
   readonly #events: EventReader;
   #received = false;
-  /** A whole event has arrived. */
+  /** True once a whole event has arrived. */
   #begun = false;
-  /** The event that ends the answer has arrived; the settle follows. */
+  /** True once the event that ends the answer has arrived; the settle follows. */
   #hasEnd = false;
   #ending = false;
   #settled = false;
   #upstreamEnded = false;
   readonly #parts: PartWriter;
-  /** The event that ends the answer and what follows it, held back until the settle. Latin-1. */
+  /** The event that ends the answer and everything after it, in Latin-1, held back until the settle. */
   #tail = '';
   #afterEndChars = 0;
   #afterEnd: NodeJS.Timeout | undefined;
-  /** Set when the client has left: the charge if no usage arrives. Nothing is written any more. */
+  /** Reading that is charged if no usage arrives; set when the client has left, after which nothing is written. */
   #left: Reading | undefined;
 
   constructor(recipient: Recipient, answer: UpstreamAnswer) {
@@ -46,7 +46,10 @@ export class StreamRelay implements AnswerSink {
     this.#parts = new PartWriter(raw, () => recipient.exchange.resume());
   }
 
-  /** Undefined before the first byte: a call of which nothing came is not charged. `outputText`: default all until now. */
+  /**
+   * The reading so far; undefined before the first byte, because a call that produced nothing is not charged. An
+   * estimate is made from `outputText`, by default all that has come.
+   */
   reading(outputText?: string): Reading | undefined {
     if (!this.#received) return undefined;
     const { call, countTokens } = this.#recipient;
@@ -64,7 +67,10 @@ export class StreamRelay implements AnswerSink {
     };
   }
 
-  /** Reading goes on until the usage arrives, or more content, which the client did not get and does not pay for. */
+  /**
+   * The answer that goes on after the client has left. It is read until the usage arrives, or until more content does,
+   * which the client did not get and does not pay for.
+   */
   left(): LeftBehind | undefined {
     this.#events.brokeOff();
     this.#left = this.reading(this.#meter.usage ? '' : this.#meter.outputText());
@@ -104,7 +110,7 @@ export class StreamRelay implements AnswerSink {
     else {
       this.#parts.write(this.#passed(rest));
       if (this.#hasEnd || this.#meter.isWhole !== false) this.#finish();
-      // Without a length, a broken connection looks like a regular end.
+      // Without a Content-Length, a broken connection looks like a regular end.
       else this.#broke(new Error('the stream ended before its last event'));
     }
   }
@@ -116,7 +122,7 @@ export class StreamRelay implements AnswerSink {
     else this.#broke(error);
   }
 
-  /** The part of the event just read that the client gets now. */
+  /** The part of `event`, which was just read, that the client gets now. */
   #passed(event: string): string {
     const { verdict } = this.#events;
     if (verdict === 'pass') return event;
@@ -132,7 +138,9 @@ export class StreamRelay implements AnswerSink {
     this.#recipient.broken(error, this.#status, this.reading());
   }
 
-  /** Reads events for their usage after the client has left. */
+  /**
+   * Reads events for the usage after the client has left. Always true: nobody is left whose connection could be full.
+   */
   #readOn(left: Reading): boolean {
     const { pieces } = this.#meter;
     for (let event = this.#events.next(); event !== undefined; event = this.#events.next()) {
@@ -143,7 +151,7 @@ export class StreamRelay implements AnswerSink {
     return true;
   }
 
-  /** The reading with the reported usage, if that has arrived since. */
+  /** `left` with the reported usage, if that has arrived since. */
   #bestOf(left: Reading): Reading {
     const { usage } = this.#meter;
     return usage ? { ...left, usage } : left;
@@ -170,7 +178,7 @@ export class StreamRelay implements AnswerSink {
     const reading = this.reading() ?? NO_USAGE;
     const isCharged =
       !reading.failed || reading.usage || this.#meter.hasOutput || this.#meter.outputText() !== '';
-    // A stream that failed before the model wrote anything is an upstream's error like one of status 500.
+    // A stream that failed before the model wrote anything is not charged, like an answer of status 500.
     this.#recipient.complete(this.#status, isCharged ? reading : undefined, () => {
       this.#settled = true;
       if (this.#upstreamEnded) {

@@ -7,7 +7,7 @@ import { RequestTimeout } from './failure.ts';
 import { upstreamHeaders } from './headers.ts';
 import { EXCHANGE, type UpstreamTransport } from './transport.ts';
 
-/** Largest answer about a job. Most are a few hundred bytes; a prompt of 32,000 characters may be included. */
+/** Bytes of the largest answer about a job. Most have a few hundred; some include a prompt of 32,000 characters. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** A request without a body about a resource at an upstream. */
@@ -16,7 +16,7 @@ export interface Question {
   readonly method: 'GET' | 'DELETE';
   /** Path below the upstream's address, with the query. */
   readonly path: string;
-  /** The client's headers, or none. */
+  /** The client's headers, or none where the gateway itself asks. */
   readonly headers: IncomingHttpHeaders;
 }
 
@@ -27,8 +27,8 @@ export interface WholeAnswer {
 }
 
 /**
- * Sends the question once. `onHead` is called once, with the head of the answer or the error, and must give the answer
- * its sink synchronously.
+ * Sends the question once. `onHead` is called once, with the head of the answer or the reason why there is none; it
+ * must pipe the answer to a sink before it returns.
  */
 export function send(
   transport: UpstreamTransport,
@@ -50,7 +50,10 @@ export function send(
   );
 }
 
-/** Asks and resolves with the whole answer. Rejects if it does not end, or not within `timeoutMs`. */
+/**
+ * Sends the question and resolves with the whole, decoded answer. Rejects if the answer breaks off, is too large, or
+ * has not ended within `timeoutMs`.
+ */
 export async function ask(
   transport: UpstreamTransport,
   question: Question,
@@ -70,7 +73,7 @@ export async function ask(
   }
 }
 
-/** The answer with its body decoded: some upstreams compress although they are asked not to. */
+/** The answer with its body decompressed: some upstreams compress although they are asked not to. */
 async function decoded(answer: WholeAnswer): Promise<WholeAnswer> {
   const decoder = answer.body.length > 0 ? decoderOf(answer) : 'none';
   if (decoder === 'none') return answer;

@@ -7,17 +7,17 @@ const INCLUDE_USAGE: ReadonlySet<string> = new Set(['include_usage']);
 
 export interface UpstreamBody {
   readonly bytes: Buffer | Upload;
-  /** The request was changed to ask for usage; the relay removes it from the answer again. */
+  /** True where the request was changed to ask for usage, which the relay removes from the answer again. */
   readonly injectedUsage: boolean;
 }
 
 /**
- * The body that goes upstream: the bytes that came, unless the upstream knows the model by another name or a chat stream
- * would not report its usage. Then those values are replaced in the text and nothing else is touched: big numbers,
- * key order and white space stay (specification section 4).
+ * The body that goes upstream: the bytes that came, unless the upstream has another name for the model or a chat stream
+ * would not report its usage. Then only those values are replaced in the text, so that big numbers, the order of
+ * members and white space stay (specification section 4).
  */
 export function upstreamBody(body: CallBody, asksForUsage: boolean): UpstreamBody {
-  // A form gets its upstream model name while it is read, so that it is not held in memory twice.
+  // In a form, the model's name was replaced while the form was read, so that it is not in memory twice.
   return isJson(body) ? upstreamJson(body, asksForUsage) : { bytes: body.bytes, injectedUsage: false };
 }
 

@@ -1,9 +1,9 @@
 import type { Dispatcher } from 'undici';
 import type { Upload } from '../request/spool/upload.ts';
 
-/** Receiver of an upstream's answer. Called in order: any number of `data`, then one `end` or `error`. */
+/** Receiver of the body of an upstream's answer: any number of calls of `data`, then one of `end` or `error`. */
 export interface AnswerSink {
-  /** False: no more until `resume()`. */
+  /** Takes a part of the body. False asks for no more until the exchange's `resume()` is called. */
   data(chunk: Buffer): boolean;
   end(): void;
   error(error: Error): void;
@@ -11,7 +11,7 @@ export interface AnswerSink {
 
 /** One call to an upstream, from before it is sent until its answer has ended. */
 export class Exchange implements Dispatcher.DispatchHandler {
-  /** Request headers: name, value, name, value … */
+  /** Request headers, name and value in turn. */
   headers: string[] = [];
   #controller: Dispatcher.DispatchController | undefined;
   #sink: AnswerSink | undefined;
@@ -19,10 +19,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #answered: ((error: Error | null, answer?: UpstreamAnswer) => void) | undefined;
   /** Called once, when the connection is free for another call. */
   over: () => void = () => {};
-  /** A body that is kept in a file; reply-from takes none that is read piece by piece. */
+  /** A request body in a file. It goes by this way because reply-from accepts no body that is read piece by piece. */
   upload: Upload | undefined;
 
-  /** Set by the transport: called once, with the head of the answer or the reason why there is none. */
+  /** Callback of the transport, called once with the head of the answer or the reason why there is none. */
   set answered(callback: (error: Error | null, answer?: UpstreamAnswer) => void) {
     this.#answered = callback;
   }
@@ -34,7 +34,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(reason);
   }
 
-  /** Must be called from within `answered`, or parts are lost. */
+  /** Sends the body to `sink`. Must be called from within `answered`, or the first parts are lost. */
   pipe(sink: AnswerSink): void {
     this.#sink = sink;
   }
@@ -72,7 +72,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     else this.#sink?.error(this.#cancelled ?? error);
   }
 
-  /** reply-from calls this when the client left before the answer. */
+  /** Cancels the call; reply-from calls this when the client leaves before the answer. */
   destroy(): void {
     this.cancel(new Error('the client left'));
   }
@@ -87,6 +87,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
 export interface UpstreamAnswer {
   readonly statusCode: number;
   readonly headers: Record<string, string | string[] | undefined>;
-  /** Passed on by reply-from as `stream`. */
+  /** The exchange itself, which reply-from hands on as the answer's `stream`. */
   readonly body: Exchange;
 }

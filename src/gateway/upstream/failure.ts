@@ -1,7 +1,7 @@
 import { GatewayError } from '../../domain/errors.ts';
 import type { Outcome } from '../../domain/ledger-entry.ts';
 
-/** The gateway gave up: the call took longer than `limits.requestTimeoutMs`. */
+/** Thrown where a call took longer than `limits.requestTimeoutMs`, so that the gateway gave it up. */
 export class RequestTimeout extends Error {
   constructor() {
     super('the call took too long');
@@ -44,8 +44,9 @@ export function failureOf(error: Error): [GatewayError, Outcome] {
 }
 
 /**
- * Answers that concern the gateway and not the client (specification section 4): its credential was refused, or it was sent
- * elsewhere. Undefined: the answer is the client's.
+ * The error for an upstream's status that concerns the gateway and not the client (specification section 4): 401 and
+ * 403 refuse the gateway's credential, and a redirect would send it elsewhere. Undefined for any status that is passed
+ * on.
  */
 export function unfitStatus(statusCode: number): GatewayError | undefined {
   if (statusCode === 401 || statusCode === 403) {

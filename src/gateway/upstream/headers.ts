@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Upstream } from '../../domain/catalog.ts';
 
 /**
- * Request headers that never reach an upstream (specification section 4): hop-by-hop (RFC 9110 §7.6.1), credentials and
- * cookies of the client, what tells where it is, and what the transport sets by itself.
+ * Request headers that never reach an upstream (specification section 4): hop-by-hop (RFC 9110 §7.6.1), the client's
+ * credentials, cookies and address, and those that the transport sets by itself.
  */
 const DROPPED_FROM_REQUEST: ReadonlySet<string> = new Set([
   'connection',
@@ -76,13 +76,16 @@ const DROPPED_FROM_RESPONSE: ReadonlySet<string> = new Set([
   'x-tollgate-charge',
 ]);
 
-/** What the provider's quota of the operator's account has come to (specification section 4). */
+/** Matches response headers about the provider's rate limits of the operator's account (specification section 4). */
 const RATE_LIMIT = /^(?:x-|anthropic-)?rate-?limit/;
 
-/** Headers of the upstream call, name and value in turn: the client's without the dropped ones, then the credential. */
+/**
+ * Headers of a request to an upstream, name and value in turn: the client's less those that are dropped, then the
+ * credential.
+ */
 export function upstreamHeaders(headers: IncomingHttpHeaders, upstream: Upstream): string[] {
   const listed = connectionNames(headers.connection);
-  // The answer must be readable, because usage is read from it on the way.
+  // The answer must not be compressed, because usage is read from it on the way.
   const out = ['accept-encoding', 'identity'];
   for (const name in headers) {
     if (DROPPED_FROM_REQUEST.has(name) || name.startsWith('x-forwarded-') || listed?.includes(name)) continue;
@@ -98,8 +101,8 @@ export function upstreamHeaders(headers: IncomingHttpHeaders, upstream: Upstream
 }
 
 /**
- * Headers of the client's answer, name and value in turn: the upstream's, those set on the reply (they win over the
- * upstream's), and `own`, whose names are dropped from the upstream's (see DROPPED_FROM_RESPONSE).
+ * Headers of the client's answer, name and value in turn: the upstream's less DROPPED_FROM_RESPONSE, then those set on
+ * the reply, which replace the upstream's of their names, then `own`, whose names must be in DROPPED_FROM_RESPONSE.
  */
 export function clientHeaders(
   upstream: Record<string, string | string[] | undefined>,

@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { type ConnectionOptions, Connections, type Dispatched } from './connections.ts';
 import type { Exchange, UpstreamAnswer } from './exchange.ts';
 
-/** Key under which the request headers carry their exchange through the proxy plugin; never sent. */
+/** Key under which the request's headers carry its exchange through @fastify/http-proxy; it is never sent. */
 export const EXCHANGE: unique symbol = Symbol('exchange');
 
 interface TransportRequest extends Omit<Dispatcher.DispatchOptions, 'headers'> {
@@ -10,13 +10,13 @@ interface TransportRequest extends Omit<Dispatcher.DispatchOptions, 'headers'> {
 }
 
 /**
- * The transport that @fastify/http-proxy sends by: its `undici` option takes any object with a `request()`. undici's
- * own `request` wraps each answer in a stream; dispatching with a handler costs about half the CPU per call (126
- * instead of 270–420 µs, measured on Node 24) and lets a call be cancelled at any stage.
+ * Transport of @fastify/http-proxy, whose `undici` option accepts any object with a `request()`. undici's own `request`
+ * wraps each answer in a stream; dispatching with a handler takes about half the CPU a call (126 instead of 270 to 420
+ * µs, measured on Node 24), and a call can be cancelled at any stage.
  */
 export class UpstreamTransport {
   readonly #options: ConnectionOptions;
-  /** Connections by origin. */
+  /** Pools of connections by the upstream's origin. */
   readonly #upstreams = new Map<string, Connections>();
 
   constructor(options: ConnectionOptions) {
@@ -42,7 +42,7 @@ export class UpstreamTransport {
     return connections;
   }
 
-  /** Closes all connections. Answers that are still read for their usage may end first, within `CLOSE_WITHIN_MS`. */
+  /** Closes all connections. Answers that are still read for their usage may end first, within 2.5 s. */
   async close(): Promise<void> {
     await Promise.all([...this.#upstreams.values()].map((connections) => connections.close()));
   }

@@ -1,36 +1,50 @@
-/** How long a piece of audio lasts, and how that is known. */
+/**
+ * Length of an uploaded audio file, and how far it can be trusted. Clients are charged by it, and may forge the file.
+ */
 export interface AudioLength {
-  /** Never less than what a decoder plays of it; undefined where nothing bounds it but its size. */
+  /**
+   * Seconds, never fewer than any decoder plays of the file; undefined where the walk through the file gives no bound.
+   * One gap is known: AAC frames hidden inside AAC frames of legal size (docs/guarantees.md).
+   */
   readonly seconds: number | undefined;
   /**
-   * measured: counted in the audio itself, and what the file states of itself does not contradict it. bounded: no less
-   * than what the audio holds, but perhaps more. unmeasurable: a known container whose content cannot be counted, as
-   * its size says nothing: some codecs write an hour in a few kilobytes. unknown: nothing that is known here.
+   * - `measured`: counted in the audio, and the header states no length or agrees with the count. Charged as exact.
+   * - `bounded`: at least what the audio holds, but perhaps more. Charged as an estimate.
+   * - `unmeasurable`: a known container whose content could not be counted. Its size gives no bound either, because
+   *   some codecs write an hour of silence in a few kilobytes.
+   * - `unknown`: no format that is known here.
    */
   readonly how: 'measured' | 'bounded' | 'unmeasurable' | 'unknown';
 }
 
-/** Length of a container by its frames, packets or samples, and the length that its headers state. */
+/** Result of a walk through a file: the length counted in its frames, packets or samples, and the one in its header. */
 export interface Walked {
-  /** Seconds of all that a decoder can find in it, or more. */
+  /** Counted seconds: of everything that some decoder could find in the file, or more. */
   readonly seconds: number;
-  /** Seconds that its header states; undefined: it states none. */
+  /** Seconds that the header states; undefined where it states none. */
   readonly stated?: number | undefined;
-  /** The count is a bound by its nature, though the header does not contradict it. */
+  /** True where `seconds` is larger than the real length in honest files too, such as Vorbis (see `PacketCodec`). */
   readonly isBound?: boolean;
 }
 
-/** Encoders pad the first and last packets, which decoders cut: by less than this, in seconds. */
+/**
+ * Seconds by which count and header may differ in an honest file: encoders pad the first and the last packet, headers
+ * leave that padding out, and it is always shorter than this.
+ */
 const PADDING_SECONDS = 0.25;
-/** A chance byte in compressed audio can look like the head of a frame. */
+/**
+ * Share of the count by which it may exceed the header besides: compressed bytes can look like a frame header by
+ * chance.
+ */
 const STRAY_SHARE = 0.005;
 
 export const UNMEASURABLE: AudioLength = { seconds: undefined, how: 'unmeasurable' };
 export const UNKNOWN: AudioLength = { seconds: undefined, how: 'unknown' };
 
 /**
- * A header costs nothing to edit and decoders ignore it, so it is believed only where the count agrees; otherwise the
- * larger of both is the bound. Undefined, or a count of nothing: the container could not be walked.
+ * The length to charge for. The header is believed only where the count agrees, because it can be edited freely and
+ * decoders ignore it; otherwise the larger of the two is the bound. Unmeasurable where the walk failed (undefined) or
+ * counted nothing.
  */
 export function lengthOf(walked: Walked | undefined): AudioLength {
   if (!walked || !Number.isFinite(walked.seconds)) return UNMEASURABLE;
@@ -40,7 +54,7 @@ export function lengthOf(walked: Walked | undefined): AudioLength {
   if (isStated && Math.abs(stated - seconds) <= tolerance)
     return { seconds: rounded(stated), how: 'measured' };
   const longest = Math.max(seconds, isStated ? stated : 0);
-  // A container around nothing, as what it holds was not found.
+  // A container in which no audio was found may hold some that only a decoder finds.
   if (longest <= 0) return UNMEASURABLE;
   return { seconds: rounded(longest), how: isStated || isBound ? 'bounded' : 'measured' };
 }

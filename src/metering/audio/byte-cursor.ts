@@ -1,12 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ByteSource } from '../byte-source.ts';
 
-/** Full of the smallest pieces, it takes 5 ms. */
+/** Bytes read at a time. A window full of the smallest frames that there are takes 5 ms of the event loop. */
 const WINDOW_BYTES = 64 * 1024;
 
 /**
- * A place in a source. What is in the window is seen without waiting, so that millions of small pieces are walked in
- * little time; between windows others get their turn.
+ * A reading position in a source, with a window of bytes loaded from there on. Reads inside the window are synchronous,
+ * because a file can hold millions of small frames and a promise for each would cost more than the frame. Loading the
+ * next window gives the event loop to other calls first.
  */
 export class ByteCursor {
   at: number;
@@ -21,7 +22,10 @@ export class ByteCursor {
     this.at = at;
   }
 
-  /** The next `length` bytes, fewer at the end of the source; undefined where they must be loaded first. */
+  /**
+   * The next `length` bytes without moving the cursor, fewer at the end of the source; undefined where they are not in
+   * the window, so that `load` must be awaited.
+   */
   peek(length: number): Buffer | undefined {
     const from = this.at - this.#windowAt;
     const to = Math.min(this.at + length, this.size) - this.#windowAt;
@@ -30,7 +34,9 @@ export class ByteCursor {
       : undefined;
   }
 
-  /** Loads the next window of the audio, and resolves with `length` bytes from the cursor's place on. */
+  /**
+   * Loads a window that begins at the cursor; resolves with its first `length` bytes, fewer at the end of the source.
+   */
   async load(length: number): Promise<Buffer> {
     await setImmediate();
     this.#windowAt = this.at;

@@ -1,15 +1,15 @@
-/** RFC 8794: what Matroska files are made of. */
+/** The head of an EBML element (RFC 8794). Matroska and WebM files are trees of such elements. */
 export interface Element {
   readonly id: number;
   readonly headBytes: number;
-  /** Of its content; undefined: it does not say, and goes on for as long as its content does. */
+  /** Bytes of the content; undefined for "unknown size", where the element lasts until one that cannot be inside it. */
   readonly size: number | undefined;
 }
 
-/** The longest head of an element. */
+/** Bytes of the longest head: 4 of id and 8 of size. */
 export const ELEMENT_HEAD_BYTES = 12;
 
-/** The element whose head stands there; undefined where none does. */
+/** The element whose head is at `at`; undefined where the bytes there are no head. */
 export function elementAt(bytes: Buffer, at = 0): Element | undefined {
   const idBytes = Math.clz32(bytes[at] ?? 0) - 23;
   if (idBytes > 4 || bytes.length <= at + idBytes) return undefined;
@@ -23,7 +23,10 @@ export function elementAt(bytes: Buffer, at = 0): Element | undefined {
   };
 }
 
-/** The elements in the content of another, by id; undefined where they do not fill it, or one stands there twice. */
+/**
+ * Contents of the child elements of `content`, by id. Undefined where the children do not fill it exactly, or where an
+ * id other than `mayRepeat` occurs twice: decoders differ in which of the two they believe.
+ */
 export function childrenOf(content: Buffer, mayRepeat?: number): Map<number, Buffer[]> | undefined {
   const children = new Map<number, Buffer[]>();
   for (let at = 0; at < content.length; ) {
@@ -40,10 +43,10 @@ export function childrenOf(content: Buffer, mayRepeat?: number): Map<number, Buf
   return children;
 }
 
-/** Void and CRC-32. */
+/** Ids of Void and CRC-32, which may stand anywhere and say nothing about the audio. */
 const PADDING: ReadonlySet<number> = new Set([0xec, 0xbf]);
 
-/** A number of variable length, without its marker; undefined where none stands there. */
+/** A variable-length integer (RFC 8794, section 4) without its length marker; undefined where the bytes are none. */
 export function vint(bytes: Buffer, at: number): { value: number; bytes: number } | undefined {
   const first = bytes[at];
   if (!first) return undefined;
@@ -54,10 +57,12 @@ export function vint(bytes: Buffer, at: number): { value: number; bytes: number 
   return { value, bytes: length };
 }
 
+/** Big-endian unsigned integer of any length; inexact above 2^53. */
 export function unsigned(bytes: Buffer): number {
   return bytes.reduce((value, byte) => value * 256 + byte, 0);
 }
 
+/** EBML float of 4 or 8 bytes; 0 for any other length. */
 export function float(bytes: Buffer): number {
   if (bytes.length === 4) return bytes.readFloatBE(0);
   return bytes.length === 8 ? bytes.readDoubleBE(0) : 0;

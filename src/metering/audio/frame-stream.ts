@@ -3,14 +3,14 @@ import { type ByteSource, WINDOW_BYTES } from '../byte-source.ts';
 import type { Walked } from './audio-length.ts';
 import { FRAME_HEAD_BYTES, type Frame, frameAt } from './frame.ts';
 
-/** Junk that begins like a frame; more of it is no honest file, and looking at it takes time. */
+/** Bound of the places where no frame of the stream's kind begins. No honest file has as many, and each costs time. */
 const MAX_FALSE_FRAMES = 100_000;
-/** Frames of one kind that stand one after the other where a stream begins in the midst of something else. */
+/** Frames of one kind in a row that prove a stream which begins after other bytes; a single one can be chance. */
 const SURE_FRAMES = 3;
 
 /**
- * Where the frames of a stream of MPEG audio (MP3) or ADTS begin, at `from` or soon after it; undefined: it is none. At
- * `from` itself two frames must stand, as far as the file goes.
+ * Offset of the first frame of MPEG audio (MP3) or ADTS, at `from` or at most one window (256 KiB) after it; undefined
+ * where there is none. At `from` itself two frames in a row are enough, or one that ends the file.
  */
 export async function framesStart(audio: ByteSource, from: number): Promise<number | undefined> {
   const window = await audio.read(from, from + WINDOW_BYTES);
@@ -35,10 +35,12 @@ function chainedFrames(window: Buffer, start: number, count: number, mayEnd: boo
 }
 
 /**
- * The sum of the frames from `start` on, whatever a header says of their number (a frame of headers counts as sound, 26
- * ms too much). Between frames that do not touch, the next sync is looked for, as decoders do. A frame of another kind
- * than the first is counted, but what stands inside of it is looked at too, as a decoder may pass over it. Undefined
- * where there is too much else between them, or where frames are so long that they can hold others.
+ * Seconds of all frames from `start` on. The number of frames in a Xing or VBRI header is not believed; the frame which
+ * carries that header counts as sound, which is 26 ms too much.
+ *
+ * Decoders skip bytes between frames until the next sync, so this does too. Some also skip a frame of another kind than
+ * the first, others play it: it is counted, and the bytes inside it are searched for frames as well. Undefined where
+ * there are too many such places, or where a frame is long enough to hide others inside (`isOversized`).
  */
 export async function framesSeconds(audio: ByteSource, start: number): Promise<Walked | undefined> {
   let seconds = 0;
@@ -46,7 +48,7 @@ export async function framesSeconds(audio: ByteSource, start: number): Promise<W
   let kind: number | undefined;
   for (let from = start; from < audio.size; ) {
     const window = await audio.read(from, from + WINDOW_BYTES);
-    // A header that the window cuts is looked at with the next one.
+    // A header that the window cuts in two is read with the next window.
     const end = from + window.length < audio.size ? window.length - FRAME_HEAD_BYTES + 1 : window.length;
     let at = 0;
     while (at < end) {

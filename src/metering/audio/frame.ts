@@ -1,4 +1,7 @@
-/** ISO 11172-3 and 13818-3: kbit/s by bitrate index, for MPEG 1 layers I, II, III and MPEG 2 layers I, II and III. */
+/**
+ * Bit rates in kbit/s by layer (I, II, III) and bitrate index: `one` for MPEG 1 (ISO 11172-3), `two` for MPEG 2 and 2.5
+ * (ISO 13818-3).
+ */
 const BITRATES = {
   one: [
     [0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
@@ -11,22 +14,23 @@ const BITRATES = {
     [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
   ],
 } as const;
+/** Sample rates of MPEG 1 in Hz by index; MPEG 2 has half of each, MPEG 2.5 a quarter. */
 const SAMPLE_RATES = [44_100, 48_000, 32_000] as const;
 
 /** A frame of a stream that needs no container: MPEG audio (MP3), or AAC with ADTS headers. */
 export interface Frame {
   readonly bytes: number;
   readonly seconds: number;
-  /** Format and sampling rate as one number, which all frames of one stream share. */
+  /** Format, layer and sample rate in one number, which is equal for all frames of one stream. */
   readonly kind: number;
-  /** Set where the frame is longer than its format allows: it can hold others. */
+  /** True where the frame has more bytes than its format needs, so that other frames could hide inside it. */
   readonly isOversized?: boolean;
 }
 
-/** Bytes of the longest header. */
+/** Bytes of the longest header: 7 of ADTS; MPEG audio has 4. */
 export const FRAME_HEAD_BYTES = 7;
 
-/** The frame whose header stands there; undefined where none does. */
+/** The frame whose header is at `at`; undefined where the bytes there are no header. */
 export function frameAt(audio: Buffer, at: number): Frame | undefined {
   if (audio[at] !== 0xff || at + 4 > audio.length) return undefined;
   const second = audio[at + 1] as number;
@@ -54,12 +58,13 @@ function mpegFrameAt(second: number, third: number): Frame | undefined {
   return { bytes, seconds: samples / rate, kind: ((second & 0x1e) << 8) | (third & 0x0c) };
 }
 
-/** ISO 14496-3: sample rates by index. */
+/** Sample rates of AAC in Hz by index (ISO 14496-3, 1.6.3.4). */
 export const AAC_RATES = [
   96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
 ] as const;
+/** Samples of one block of AAC. */
 export const AAC_SAMPLES = 1_024;
-/** A block of AAC has at most 6,144 bits for each channel. */
+/** Bytes of the longest block of AAC, for each channel: 6,144 bits. A longer one holds something besides. */
 export const AAC_CHANNEL_BYTES = 768;
 
 function adtsFrameAt(audio: Buffer, at: number): Frame | undefined {
@@ -72,7 +77,7 @@ function adtsFrameAt(audio: Buffer, at: number): Frame | undefined {
   const bytes = ((fourth & 3) << 11) | (fifth << 3) | (sixth >> 5);
   if (rate === undefined || bytes < FRAME_HEAD_BYTES) return undefined;
   const blocks = (seventh & 3) + 1;
-  // 0: the channels stand in the first block; then as many as there can be.
+  // 0 refers to a description inside the first block, which is not parsed: the most channels possible, 8, are assumed.
   const channels = ((third & 1) << 2) | (fourth >> 6) || 8;
   return {
     bytes,

@@ -1,9 +1,9 @@
 import type { ByteSource } from '../byte-source.ts';
 
-/** Tags that stand one after the other; an honest file has one or two. */
+/** Bound of the tags in a row that are skipped; an honest file has one or two. */
 const MAX_TAGS = 16;
 
-/** Where the ID3v2 tags end that may stand in front of any audio. */
+/** Offset of the first byte after the ID3v2 tags that may precede audio of any format; 0 where there are none. */
 export async function id3End(audio: ByteSource): Promise<number> {
   let at = 0;
   for (let tags = 0; tags < MAX_TAGS; tags++) {

@@ -1,13 +1,15 @@
 import { vint } from './ebml.ts';
 
 interface Packet {
+  /** Offset in the block. */
   readonly at: number;
   readonly bytes: number;
 }
 
 /**
- * The packets of a block of `size` bytes, whose flags stand at `flagsAt` (RFC 9559, section 10.3). `block` has all of it
- * where the packets are laced. Undefined where the lacing contradicts itself.
+ * Packets of a block of `size` bytes whose flags byte is at `flagsAt` (RFC 9559, section 10.3). A block carries one
+ * packet, or up to 256 by "lacing", with the sizes of all but the last in front. `block` must hold the whole of a laced
+ * block, and of another its head. Undefined where the sizes do not fit into the block.
  */
 export function blockPackets(block: Buffer, flagsAt: number, size: number): Packet[] | undefined {
   const lacing = ((block[flagsAt] as number) >> 1) & 3;
@@ -28,7 +30,7 @@ export function blockPackets(block: Buffer, flagsAt: number, size: number): Pack
       const number = vint(block, at);
       if (!number) return undefined;
       at += number.bytes;
-      // The first is a size, each other the difference to the one before.
+      // EBML lacing: the first number is a size, each further one the difference from the size before it.
       const difference = number.value - (2 ** (7 * number.bytes - 1) - 1);
       sizes.push(index === 0 ? number.value : (sizes[index - 1] as number) + difference);
     }

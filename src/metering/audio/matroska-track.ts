@@ -10,12 +10,14 @@ const PRIVATE = 0x63a2;
 const ENCODINGS = 0x6d80;
 const AUDIO = 2;
 
-/** A track of a Matroska file, and the sum of its packets. */
+/** A track of a Matroska file, with the length of its packets so far. */
 export class MatroskaTrack {
   readonly number: number;
   readonly isAudio: boolean;
   readonly #codec: PacketCodec | undefined;
+  /** Set once a packet came whose length the codec cannot bound. */
   #isStrange = false;
+  /** Sum of the packets so far. */
   seconds = 0;
 
   constructor(number: number, isAudio: boolean, codec: PacketCodec | undefined) {
@@ -24,7 +26,7 @@ export class MatroskaTrack {
     this.#codec = codec;
   }
 
-  /** Its length cannot be told. */
+  /** True where the codec is not known here, or a packet's length could not be bounded. */
   get isUnknown(): boolean {
     return this.#isStrange || !this.#codec;
   }
@@ -33,6 +35,7 @@ export class MatroskaTrack {
     return this.#codec?.isBound ?? false;
   }
 
+  /** Adds the packet that begins with `head` and has `bytes` in all. */
   packet(head: Buffer, bytes: number): void {
     const seconds = this.#codec?.seconds(head, bytes);
     if (seconds === undefined) this.#isStrange = true;
@@ -40,7 +43,7 @@ export class MatroskaTrack {
   }
 }
 
-/** The tracks that the content of a `Tracks` element describes; undefined where decoders could read it in two ways. */
+/** Tracks described by the content of a `Tracks` element; undefined where it is malformed or says something twice. */
 export function tracksIn(content: Buffer): MatroskaTrack[] | undefined {
   const tracks: MatroskaTrack[] = [];
   for (const entry of childrenOf(content, TRACK_ENTRY)?.get(TRACK_ENTRY) ?? []) {
@@ -48,7 +51,7 @@ export function tracksIn(content: Buffer): MatroskaTrack[] | undefined {
     if (!fields) return undefined;
     const field = (id: number) => fields.get(id)?.[0] ?? Buffer.alloc(0);
     const codecId = field(CODEC).toString('latin1').replace(/\0+$/, '');
-    // Its bytes outlive the window that they stand in.
+    // A copy, because the codec keeps these bytes and `content` is a view of the whole window.
     const codec = fields.has(ENCODINGS) ? undefined : codecOf(codecId, Buffer.from(field(PRIVATE)));
     const isAudio = unsigned(field(TYPE)) === AUDIO || codecId.startsWith('A_');
     tracks.push(new MatroskaTrack(unsigned(field(NUMBER)), isAudio, codec));
@@ -63,10 +66,11 @@ function codecOf(id: string, setup: Buffer): PacketCodec | undefined {
     const config = aacConfig(setup);
     return config && aac(config);
   }
-  // `fLaC`, the head of a block, STREAMINFO.
+  // The setup is the beginning of a FLAC file: `fLaC`, the 4-byte head of a metadata block, STREAMINFO.
   if (id === 'A_FLAC') return setup.length >= 26 ? flac(streamInfo(setup.subarray(8)).rate) : undefined;
   if (id !== 'A_VORBIS') return undefined;
-  // Three headers: their number less one, the sizes of the first two in pieces of 255, the headers.
+  // The setup has three headers: a count byte, the sizes of the first two as sums of bytes up to one below 255, and
+  // then the headers themselves, of which the first is the identification.
   let at = 1;
   for (let sizes = 0; sizes < 2 && at < setup.length; at++) if (setup[at] !== 255) sizes++;
   return vorbis(setup.subarray(at));

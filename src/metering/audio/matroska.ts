@@ -6,29 +6,31 @@ import { blockPackets } from './matroska-block.ts';
 import { type MatroskaTrack, tracksIn } from './matroska-track.ts';
 import { PACKET_HEAD_BYTES } from './packet-codec.ts';
 
-/** RFC 9559: Segment, Cluster and BlockGroup are gone into. */
+/** Ids of the elements whose children are walked: Segment, Cluster and BlockGroup (RFC 9559). */
 const MASTERS: ReadonlySet<number> = new Set([0x18538067, 0x1f43b675, 0xa0]);
 const INFO = 0x1549a966;
 const SCALE = 0x2ad7b1;
 const DURATION = 0x4489;
 const TRACKS = 0x1654ae6b;
+/** Ids of Block and SimpleBlock, which carry the packets. */
 const BLOCKS: ReadonlySet<number> = new Set([0xa1, 0xa3]);
 const ENCRYPTED_BLOCK = 0xaf;
 const CLUSTER = Buffer.from([0x1f, 0x43, 0xb6, 0x75]);
 const DEFAULT_SCALE_NS = 1_000_000;
-/** As much of a block as its head and the head of a packet can take. */
+/** Bytes of a block that are read: enough for its head (track number, time, flags) and the head of its packet. */
 const BLOCK_HEAD_BYTES = 16 + PACKET_HEAD_BYTES;
-/** Longest description, and longest block of several packets, that is looked at. */
+/** Bytes of the longest Info or Tracks element, and of the longest laced block, that is read into memory. */
 const MAX_BYTES = 1024 * 1024;
-/** Places at which a file goes on after something that is no element; an honest one has none. */
+/** Bound of the places where the walk resumes after bytes that are no element; an honest file has none. */
 const MAX_GAPS = 100;
 const MAX_TRACKS = 100;
 const MAX_DEPTH = 16;
 
 /**
- * A WebM or Matroska file: the packets in the blocks of its longest audio track, as one is decoded. Undefined where a
- * track has a codec that is not known here, is compressed or encrypted, or is described twice, and where an element is
- * longer than the one that it stands in.
+ * Length of a WebM or Matroska file: the sum of the packets of its longest audio track. The longest bounds all, because
+ * a decoder plays one of them. Undefined wherever decoders could find more than the walk does: an audio track whose
+ * codec is not known here, or which is compressed or encrypted; a track described twice, or after its blocks; an
+ * element that reaches beyond its parent.
  */
 export async function matroskaWalked(audio: ByteSource, start: number): Promise<Walked | undefined> {
   const cursor = new ByteCursor(audio, start);
@@ -49,7 +51,8 @@ export async function matroskaWalked(audio: ByteSource, start: number): Promise<
       continue;
     }
     if (element?.size === undefined || end > cursor.size) {
-      // Where something is no element, or is cut, decoders go on at the next cluster.
+      // Decoders resume at the next cluster after bytes that are no element, or an element that the end of the file
+      // cuts.
       const next = await indexOf(audio, CLUSTER, cursor.at + 1);
       if (next < 0) break;
       if (++gaps > MAX_GAPS) return undefined;
@@ -85,7 +88,10 @@ function statedSeconds(info: Buffer): number {
   return Number.isFinite(seconds) ? seconds : 0;
 }
 
-/** False: which track a block is of is for the decoder to say. */
+/**
+ * Adds the tracks of a `Tracks` element. False where it is malformed, or where a track number is described twice, so
+ * that decoders may differ in the codec of its blocks.
+ */
 function addTracks(content: Buffer, tracks: Map<number, MatroskaTrack>): boolean {
   for (const track of tracksIn(content) ?? [undefined]) {
     if (!track || tracks.has(track.number) || tracks.size >= MAX_TRACKS) return false;
@@ -94,14 +100,14 @@ function addTracks(content: Buffer, tracks: Map<number, MatroskaTrack>): boolean
   return true;
 }
 
-/** Counts the packets of a block; false: they cannot be told. */
+/** Adds the packets of the block at the cursor to its track; false where its track or its packets are not certain. */
 async function readBlock(cursor: ByteCursor, size: number, tracks: ReadonlyMap<number, MatroskaTrack>) {
   const wanted = Math.min(size, BLOCK_HEAD_BYTES);
   let block = cursor.peek(wanted) ?? (await cursor.load(wanted));
   const number = vint(block, 0);
   if (!number || block.length < number.bytes + 3) return true;
   const track = tracks.get(number.value);
-  // A track that is described behind its blocks is one that decoders may know.
+  // Its track may be described further on, and a decoder that reads that first plays this block.
   if (!track) return false;
   if (!track.isAudio) return true;
   const flagsAt = number.bytes + 2;

@@ -8,12 +8,16 @@ import { mp4Walked } from './mp4.ts';
 import { oggWalked } from './ogg.ts';
 import { waveWalked } from './wave.ts';
 
-/** The formats that can be measured, for people. */
+/** Names of the formats that can be measured, for the error that refuses another one. */
 export const MEASURED_FORMATS = 'FLAC, M4A, MP3, MP4, OGG, WAV, WEBM or AAC with ADTS headers';
 
+/** Walks a file that begins at `start`; resolves with undefined where its length cannot be bounded. */
 type Walk = (audio: ByteSource, start: number) => Promise<Walked | undefined>;
 
-/** Containers by what stands in them at an offset; without a walk: known, and not measurable. First match. */
+/**
+ * Containers by the bytes that identify them at an offset; the first match counts. One without a walk is known and not
+ * measurable, and must not be taken for an unknown format, which is bounded by its size.
+ */
 const CONTAINERS: readonly (readonly [at: number, magic: string, walk?: Walk])[] = [
   [8, 'WAVE', waveWalked],
   [0, 'fLaC', flacWalked],
@@ -24,7 +28,8 @@ const CONTAINERS: readonly (readonly [at: number, magic: string, walk?: Walk])[]
   [4, 'mdat', mp4Walked],
   [4, 'wide', mp4Walked],
   [4, 'free', mp4Walked],
-  // AVI, AIFF, CAF, AU, Wave64, AMR, ASF, FLV, MPEG program streams, WavPack, Monkey's Audio, True Audio, Musepack, DSD.
+  // AVI, AIFF, CAF, AU, Wave64, AMR, ASF, FLV, MPEG program streams, WavPack, Monkey's Audio, True Audio, Musepack,
+  // DSD.
   [0, 'RIFF'],
   [0, 'RIFX'],
   [0, 'FORM'],
@@ -46,8 +51,9 @@ const CONTAINERS: readonly (readonly [at: number, magic: string, walk?: Walk])[]
 const MAGIC_BYTES = 16;
 
 /**
- * How long a piece of audio lasts: counted in its frames, packets, blocks or samples, because headers can state
- * anything and decoders play what is there.
+ * Length of an audio file, counted in its frames, packets or samples, because a header can state anything and decoders
+ * play what is there. Specification section 5: a transcription is charged by the second, as the provider reports it,
+ * else as bounded from the audio. Rejects where `audio` cannot be read.
  */
 export async function measureAudio(audio: ByteSource): Promise<AudioLength> {
   const start = await id3End(audio);

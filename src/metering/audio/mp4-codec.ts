@@ -1,12 +1,13 @@
 import { AAC_CHANNEL_BYTES, AAC_SAMPLES } from './frame.ts';
 import { aacConfig, OPUS_MOST_SECONDS } from './packet-codec.ts';
 
-/** What a sample of an MP4 track is to a decoder. */
+/** Bounds of one sample of an MP4 track. An MP4 "sample" is one packet of the codec, not one amplitude. */
 export interface SampleCodec {
-  /** Seconds of a sample, at most. */
+  /** Most seconds that a sample lasts. */
   readonly seconds: number;
-  /** Bytes of a sample, at most: a longer one holds several. */
+  /** Most bytes that a sample of this length needs; a longer one may hold several packets. */
   readonly mostBytes: number;
+  /** True where `seconds` is more than a sample lasts in honest files too. */
   readonly isBound?: boolean;
 }
 
@@ -14,12 +15,12 @@ const ENTRY_HEAD_BYTES = 8;
 const ES_DESCRIPTOR = 3;
 const DECODER_CONFIG = 4;
 const DECODER_SPECIFIC = 5;
-/** Object types of AAC: of MPEG 4, and the profiles of MPEG 2. */
+/** Object type indications of AAC: MPEG 4, then the three profiles of MPEG 2. */
 const AAC: ReadonlySet<number> = new Set([0x40, 0x66, 0x67, 0x68]);
 
 /**
- * The codec that the entries of a sample description name; with several, the one that lasts longest. Undefined where it
- * is not known here.
+ * Codec named by the entries of a sample description box (`stsd`). Where there are several, the one with the longest
+ * samples bounds all. Undefined where one of them is not known here.
  */
 export function sampleCodec(stsd: Buffer): SampleCodec | undefined {
   let codec: SampleCodec | undefined;
@@ -40,7 +41,7 @@ function entryCodec(entry: Buffer): SampleCodec | undefined {
   if (name === 'Opus')
     return { seconds: OPUS_MOST_SECONDS, mostBytes: Number.POSITIVE_INFINITY, isBound: true };
   if (name !== 'alac') return undefined;
-  // The box of the same name in the entry: samples of a packet first, the rate last.
+  // The entry `alac` has a box `alac` inside, which begins with the samples of a packet and ends with the sample rate.
   const at = entry.indexOf('alac', ENTRY_HEAD_BYTES, 'latin1') + ENTRY_HEAD_BYTES;
   if (at < 2 * ENTRY_HEAD_BYTES || at + 24 > entry.length) return undefined;
   const seconds = entry.readUInt32BE(at) / entry.readUInt32BE(at + 20);
@@ -52,7 +53,7 @@ function aacSamples(entry: Buffer): SampleCodec | undefined {
   const es = at < 0 ? undefined : descriptor(entry, at + 8, ES_DESCRIPTOR);
   if (!es || es.length < 3) return undefined;
   const flags = es.readUInt8(2);
-  // A stream that hangs on another, or is elsewhere.
+  // These flags mark a stream that depends on another one, or lies outside of this file.
   if ((flags & 0xe0) !== 0) return undefined;
   const config = descriptor(es, 3, DECODER_CONFIG);
   if (!config || config.length < 13 || !AAC.has(config.readUInt8(0))) return undefined;
@@ -61,7 +62,7 @@ function aacSamples(entry: Buffer): SampleCodec | undefined {
   return found && { seconds: AAC_SAMPLES / found.rate, mostBytes: found.channels * AAC_CHANNEL_BYTES };
 }
 
-/** The content of the MPEG-4 descriptor that stands there, if it has that tag. */
+/** Content of the MPEG-4 descriptor at `at`; undefined where it has another tag or a size of more than four bytes. */
 function descriptor(bytes: Buffer, at: number, tag: number): Buffer | undefined {
   if (bytes[at] !== tag) return undefined;
   let size = 0;

@@ -2,16 +2,17 @@ import type { ByteCursor } from './byte-cursor.ts';
 
 interface Samples {
   count: number;
-  /** Bytes of the longest. */
+  /** Bytes of the longest sample. */
   longest: number;
 }
 
+// Flags of a run (`trun`, ISO 14496-12, 8.8.8).
 const HAS_OFFSET = 0x1;
 const HAS_FIRST_FLAGS = 0x4;
 const HAS_SIZES = 0x200;
-/** Fields of a sample in a run: duration, size, flags, and what it is shifted by. Each has four bytes. */
+/** Flags of the fields that each sample of a run has: duration, size, flags, time offset. A field has four bytes. */
 const SAMPLE_FIELDS = [0x100, HAS_SIZES, 0x400, 0x800];
-/** Fields of a fragment's head before the size of its samples, with their bytes, and that size. */
+/** Flags and bytes of the optional fields of a fragment's head (`tfhd`) that precede its default sample size. */
 const HEAD_FIELDS = [
   [0x1, 8],
   [0x2, 4],
@@ -19,21 +20,25 @@ const HEAD_FIELDS = [
 ] as const;
 const HAS_DEFAULT_SIZE = 0x10;
 
-/** The samples that the fragments of an MP4 file bring, by the id of their track. */
+/**
+ * Samples that the fragments of an MP4 file (`moof`) add to its tracks. A streamed file has them all there, and empty
+ * tables in its `moov`.
+ */
 export class Mp4Fragments {
   readonly #tracks = new Map<number, Samples>();
   #current: Samples = { count: 0, longest: 0 };
 
+  /** Samples found so far for the track with this id. */
   of(track: number): Readonly<Samples> {
     return this.#samplesOf(track);
   }
 
-  /** `trex`: defaults of a track. */
+  /** Reads a `trex` box: the defaults of a track. */
   defaults(fields: Buffer): void {
     if (fields.length >= 20) this.#sizeOf(this.#samplesOf(fields.readUInt32BE(4)), fields.readUInt32BE(16));
   }
 
-  /** `tfhd`: the track of the runs that follow. */
+  /** Reads a `tfhd` box: it names the track of the runs that follow. */
   head(fields: Buffer): void {
     const flags = fields.readUIntBE(1, 3);
     this.#current = this.#samplesOf(fields.readUInt32BE(4));
@@ -42,7 +47,7 @@ export class Mp4Fragments {
     if (at + 4 <= fields.length) this.#sizeOf(this.#current, fields.readUInt32BE(at));
   }
 
-  /** `trun`: samples; the cursor stands at its content, which ends at `end`. */
+  /** Reads a `trun` box, a run of samples; the cursor is at its content, which ends at `end`. */
   async run(cursor: ByteCursor, end: number): Promise<void> {
     const head = cursor.peek(8) ?? (await cursor.load(8));
     const flags = head.readUIntBE(1, 3);

@@ -4,7 +4,7 @@ import { ByteCursor } from './byte-cursor.ts';
 import { type SampleCodec, sampleCodec } from './mp4-codec.ts';
 import { Mp4Fragments } from './mp4-fragments.ts';
 
-/** ISO 14496-12: boxes that are gone into. */
+/** Boxes whose children are walked (ISO 14496-12). */
 const CONTAINERS: ReadonlySet<string> = new Set([
   'moov',
   'trak',
@@ -19,27 +19,31 @@ const CONTAINERS: ReadonlySet<string> = new Set([
   'dinf',
 ]);
 const HEAD_BYTES = 16;
+/** Bytes of a box's content that are read: as far as the fields reach that matter here. */
 const FIELDS_BYTES = 32;
 const MAX_STSD_BYTES = 64 * 1024;
 const MAX_DEPTH = 16;
 const MAX_TRACKS = 100;
 
-/** What the boxes of a track say. Of what is said twice, the longer counts. */
+/** A track, as its boxes describe it. Where two boxes state one fact differently, the larger number counts. */
 class Track {
   id = 0;
   isSound = false;
   codec: SampleCodec | undefined;
+  /** Set where the track has two sample descriptions or a packed size table (`stz2`), which are not read. */
   isStrange = false;
   samples = 0;
   /** Bytes of the longest sample. */
   longest = 0;
+  /** Seconds that its `mdhd` states; 0 where it states none. */
   stated = 0;
 }
 
 /**
- * An MP4 or M4A file, in fragments or not: the number of samples that its tables name for its longest audio track, times
- * what one of them lasts. A decoder finds no sample that no table names. Undefined where a codec is not known here, or
- * where samples are longer than one can be.
+ * Length of an MP4 or M4A file, fragmented or not: the number of samples in the tables of its longest audio track,
+ * times what one sample of its codec lasts at most. That is a bound, because a decoder finds no sample that no table
+ * lists; the durations in the tables are not believed. Undefined where an audio track has a codec that is not known
+ * here, or a sample with more bytes than one of this length needs (`isUncountable`).
  */
 export async function mp4Walked(audio: ByteSource, start: number): Promise<Walked | undefined> {
   const cursor = new ByteCursor(audio, start);
@@ -56,7 +60,7 @@ export async function mp4Walked(audio: ByteSource, start: number): Promise<Walke
     const isLong = size === 1 && head.length === HEAD_BYTES;
     if (isLong) size = Number(head.readBigUInt64BE(8));
     const headBytes = isLong ? HEAD_BYTES : 8;
-    // 0: to the end. Decoders cut a box at the end of the one that it stands in.
+    // Size 0 means "to the end". Decoders cut a box at the end of its parent.
     const end = size === 0 ? limit : Math.min(limit, cursor.at + size);
     if (size !== 0 && size < headBytes) return undefined;
     if (type === 'trak' && tracks.push(new Track()) > MAX_TRACKS) return undefined;
@@ -67,6 +71,7 @@ export async function mp4Walked(audio: ByteSource, start: number): Promise<Walke
     }
     const fields = cursor.peek(FIELDS_BYTES) ?? (await cursor.load(FIELDS_BYTES));
     const track = tracks.at(-1);
+    // A compressed header, whose tables only a decoder sees.
     if (type === 'cmov') return undefined;
     if (type === 'tfhd' && fields.length >= 8) fragments.head(fields);
     else if (type === 'trex') fragments.defaults(fields);
@@ -108,7 +113,7 @@ async function readCodec(cursor: ByteCursor, size: number, track: Track): Promis
   track.codec = codec;
 }
 
-/** `stsz`: one size for all, or a table of them. */
+/** Reads an `stsz` box: the number of samples, and one size for all of them or a table of sizes. */
 async function readSizes(cursor: ByteCursor, end: number, track: Track): Promise<void> {
   const head = cursor.peek(12) ?? (await cursor.load(12));
   if (head.length < 12) return;

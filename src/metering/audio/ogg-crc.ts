@@ -1,4 +1,4 @@
-/** The CRC-32 of RFC 3533: polynomial 0x04c11db7, not reflected. */
+/** Table of the CRC-32 of RFC 3533: polynomial 0x04c11db7, not reflected, so that zlib's CRC-32 cannot be used. */
 const TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
   let crc = byte << 24;
   for (let bit = 0; bit < 8; bit++) crc = crc < 0 ? (crc << 1) ^ 0x04c11db7 : crc << 1;
@@ -6,7 +6,7 @@ const TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
 });
 const CRC_AT = 22;
 
-/** The checksum of a page, whose own four bytes count as zeros. */
+/** Checksum of an Ogg page, in which the four bytes of the checksum itself count as zeros. */
 export function oggCrc(page: Buffer): number {
   let crc = 0;
   for (let at = 0; at < page.length; at++) {

@@ -1,49 +1,54 @@
 import { streamInfo } from './flac.ts';
 import { flac, opus, PACKET_HEAD_BYTES, type PacketCodec, vorbis } from './packet-codec.ts';
 
+/** Granule position of a page on which no packet ends (RFC 3533). */
 const NO_GRANULE = (1n << 64n) - 1n;
 const OPUS_HZ = 48_000;
-/** Enough of a first packet for every codec that is known here. */
+/** Bytes of the first packet of a stream that identify and set up each codec that is known here. */
 const IDENTIFICATION_BYTES = 64;
-/** What else is in Ogg files: Skeleton, and pictures. */
+/** First bytes of streams without sound, which add nothing to the length: Skeleton, video and subtitles. */
 const SILENT = ['fishead\0', '\x80theora', '\x01video', 'OVP80', 'BBCD', '\x80kate', 'CMML'];
 
-/** The second packet of Opus, which is no sound. */
+/** First bytes of the second packet of Opus, which holds tags and no sound. */
 const OPUS_TAGS = 'OpusTags';
 
+/** A codec's scale of the granule position, which is the time at the end of a page. */
 interface Granules {
-  /** Units of the granule position in a second. */
+  /** Units in a second. */
   readonly rate: number;
-  /** Samples that decoders drop at the beginning. */
+  /** Units at the beginning that decoders drop ("pre-skip", RFC 7845). */
   readonly skip: number;
 }
 
-/** One logical stream of an Ogg file: the packets that its pages bring. */
+/** One logical stream of an Ogg file, with the length of its packets so far. */
 export class OggStream {
   seconds = 0;
+  /** True where the first packet is of a codec that is not known here. */
   isUnknown = false;
   #codec: PacketCodec | undefined;
   #granules: Granules | undefined;
-  /** Granule position at which the stream begins: one that was cut out of a longer one does not begin at 0. */
+  /** Granule position at which the stream begins: not 0 where it was cut out of a longer recording. */
   #from: number | undefined;
+  /** Largest granule position so far. */
   #to = 0;
   #isIdentified = false;
   #packets = 0;
-  /** The first bytes of a packet that is not complete, and how many it has until now. */
+  /** First bytes of the packet that is not complete yet. */
   #head: Buffer = Buffer.alloc(0);
+  /** Bytes of that packet so far. */
   #bytes = 0;
 
   get isBound(): boolean {
     return this.#codec?.isBound ?? false;
   }
 
-  /** Seconds by the granule position; undefined: it states none. */
+  /** Seconds by the granule positions, which are this format's statement of its length; undefined where it has none. */
   get stated(): number | undefined {
     if (!this.#granules || this.#from === undefined) return undefined;
     return (this.#to - this.#from - this.#granules.skip) / this.#granules.rate;
   }
 
-  /** A piece of a packet; `isEnd`: its last. */
+  /** Takes the next piece of a packet, which `isEnd` completes. A packet can go on in the next page of its stream. */
   piece(bytes: Buffer, isEnd: boolean): void {
     const limit = this.#isIdentified ? PACKET_HEAD_BYTES : IDENTIFICATION_BYTES;
     if (this.#bytes === 0) this.#head = bytes.subarray(0, limit);
@@ -59,12 +64,12 @@ export class OggStream {
     this.#head = Buffer.alloc(0);
   }
 
-  /** A packet begins: one that had no end before it is whole as it stands. */
+  /** Ends the packet before, if it is not complete: a page says that it begins with a new one. */
   packetStart(): void {
     if (this.#bytes > 0) this.piece(Buffer.alloc(0), true);
   }
 
-  /** The end of a page, with its granule position. `before`: seconds of the stream before it. */
+  /** Takes the granule position of a page; `before` is `seconds` as it was before the packets of this page. */
   pageEnd(granule: bigint, before: number): void {
     if (granule === NO_GRANULE || !this.#granules) return;
     const to = Number(granule);

@@ -8,13 +8,13 @@ const SYNC = Buffer.from('OggS');
 const HEAD_BYTES = 27;
 const CONTINUED = 1;
 const FIRST = 2;
-/** Honest files have one or two, chained ones some more. */
+/** Bound of the logical streams of a file; an honest one has one or two, and a chained one a few more. */
 const MAX_STREAMS = 10_000;
 
 /**
- * An Ogg file: the sum of the packets of all its streams, one after the other or side by side. Undefined where a stream
- * has another codec than Opus, Vorbis or FLAC, or where a page has a wrong checksum: some decoders pass over it, others
- * do not.
+ * Length of an Ogg file: the sum of the packets of all its logical streams. Streams may be chained one after the other
+ * or lie side by side; the sum bounds both. Undefined where a stream has another codec than Opus, Vorbis or FLAC, or
+ * where a page has a wrong checksum, which some decoders skip and others play.
  */
 export async function oggWalked(audio: ByteSource, start: number): Promise<Walked | undefined> {
   const streams: OggStream[] = [];
@@ -23,7 +23,7 @@ export async function oggWalked(audio: ByteSource, start: number): Promise<Walke
   while (cursor.at < cursor.size) {
     const page = await pageAt(cursor);
     if (!page) {
-      // What stands between pages, or after the last, decoders pass over; a page that the end cuts, too.
+      // Decoders skip bytes that are no page, and a page that the end of the file cuts.
       const next = await indexOf(audio, SYNC, cursor.at + 1);
       if (next < 0) break;
       cursor.at = next;
@@ -51,7 +51,7 @@ export async function oggWalked(audio: ByteSource, start: number): Promise<Walke
   };
 }
 
-/** The whole page that stands there; undefined where none does. */
+/** The page at the cursor; undefined where the bytes there are none, or the end of the file cuts it. */
 async function pageAt(cursor: ByteCursor): Promise<Buffer | undefined> {
   const head = cursor.peek(HEAD_BYTES + 255) ?? (await cursor.load(HEAD_BYTES + 255));
   if (head.length < HEAD_BYTES || !head.subarray(0, 4).equals(SYNC)) return undefined;
@@ -62,6 +62,10 @@ async function pageAt(cursor: ByteCursor): Promise<Buffer | undefined> {
   return cursor.peek(length) ?? (await cursor.load(length));
 }
 
+/**
+ * Gives the packets of a page to its stream. The segment table lists their sizes in bytes up to 255: a value below 255
+ * ends a packet, and 255 as the last value means that the packet goes on in the next page.
+ */
 function readPage(page: Buffer, stream: OggStream, isContinued: boolean): void {
   const before = stream.seconds;
   const segments = page.readUInt8(26);

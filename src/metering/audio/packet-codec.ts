@@ -1,22 +1,28 @@
 import { FLAC_HEAD_BYTES, flacFrameAt } from './flac.ts';
 import { AAC_CHANNEL_BYTES, AAC_RATES, AAC_SAMPLES, frameAt } from './frame.ts';
 
-/** A codec as a container carries it: in packets. */
+/** Length of the packets of a codec, as Ogg and Matroska carry them. */
 export interface PacketCodec {
-  /** Seconds of the packet that begins with `head` and has `bytes` in all, or more; undefined: they cannot be told. */
+  /**
+   * Seconds, or an upper bound of them, of the packet that begins with `head` and has `bytes` in all; undefined where
+   * there is no bound.
+   */
   seconds(head: Buffer, bytes: number): number | undefined;
-  /** What it counts is more than there is, in honest files too. */
+  /** True where `seconds` is only an upper bound in honest files too. */
   readonly isBound?: boolean;
 }
 
-/** Number of bytes at the start of a packet that a codec here looks at, at most. */
+/** Most bytes at the start of a packet that any codec here needs as `head`. */
 export const PACKET_HEAD_BYTES = FLAC_HEAD_BYTES;
 
 const OPUS_HZ = 48_000;
-/** RFC 6716: a packet lasts 120 ms at most. */
+/** Samples of the longest packet of Opus: 120 ms at 48 kHz (RFC 6716, section 3.2). */
 const OPUS_MOST_SAMPLES = 5_760;
 
-/** RFC 6716, section 3.1: the first byte tells the length of a frame, and with the second the number of frames. */
+/**
+ * Opus (RFC 6716, section 3). The first byte of a packet gives the length of its frames and whether there are one or
+ * two; for more, the second byte gives their number.
+ */
 export const opus: PacketCodec = {
   seconds([toc, count], bytes) {
     if (toc === undefined || bytes === 0) return 0;
@@ -36,8 +42,9 @@ export const opus: PacketCodec = {
 export const OPUS_MOST_SECONDS = OPUS_MOST_SAMPLES / OPUS_HZ;
 
 /**
- * Vorbis, by its identification header: undefined where that is none. Which of its two block sizes a packet has stands
- * behind codebooks that take a decoder to read: the larger one counts for all.
+ * Vorbis, set up by its identification header; undefined where the bytes are none. Each packet has one of two block
+ * sizes, but which one is written in terms of codebooks that only a decoder reads. The larger size counts for all
+ * packets, so that the result is a bound.
  */
 export function vorbis(identification: Buffer): PacketCodec | undefined {
   if (identification.length < 30 || identification.toString('latin1', 0, 7) !== '\x01vorbis')
@@ -46,15 +53,16 @@ export function vorbis(identification: Buffer): PacketCodec | undefined {
   const sizes = identification.readUInt8(28);
   if (rate === 0) return undefined;
   const most = 2 ** Math.max(sizes >> 4, sizes & 15) / 2 / rate;
-  // Headers have odd first bytes.
+  // A packet whose first byte is odd is a header without sound.
   return { seconds: ([first = 1]) => (first & 1 ? 0 : most), isBound: true };
 }
 
+/** FLAC, one frame a packet; `streamRate` in Hz from STREAMINFO. A packet without a frame header is metadata. */
 export function flac(streamRate: number): PacketCodec {
   return { seconds: (head) => flacFrameAt(head, 0, streamRate)?.seconds ?? 0 };
 }
 
-/** Layers I to III of MPEG audio: a packet can hold several frames. */
+/** MPEG audio, layers I to III. A packet can hold several frames: as many as fit, if all are as long as the first. */
 export const mpegAudio: PacketCodec = {
   seconds(head, bytes) {
     const frame = frameAt(head, 0);
@@ -62,27 +70,35 @@ export const mpegAudio: PacketCodec = {
   },
 };
 
-/** A packet of AAC is a block of 1,024 samples; where it is longer than a block can be, it holds more of them. */
+/** AAC: a packet is one block of 1,024 samples. One with more bytes than a block needs may hold several: no bound. */
 export function aac({ rate, channels }: AacConfig): PacketCodec {
   return {
     seconds: (_head, bytes) => (bytes > channels * AAC_CHANNEL_BYTES ? undefined : AAC_SAMPLES / rate),
   };
 }
 
+/** Samples without compression; undefined where the rate is not above 0. */
 export function pcm(bytesPerSecond: number): PacketCodec | undefined {
   return bytesPerSecond > 0 ? { seconds: (_head, bytes) => bytes / bytesPerSecond } : undefined;
 }
 
 export interface AacConfig {
+  /** Sample rate in Hz. */
   readonly rate: number;
   readonly channels: number;
 }
 
-/** Object types whose blocks have at most 1,024 samples of the rate that the configuration names first. */
+/**
+ * Audio object types whose blocks have at most 1,024 samples, counted at the rate that the configuration names first
+ * (with spectral band replication, a second and higher rate follows).
+ */
 const AAC_TYPES: ReadonlySet<number> = new Set([1, 2, 3, 4, 5, 17, 23, 29]);
 const EXPLICIT_RATE = 15;
 
-/** The start of an AudioSpecificConfig (ISO 14496-3, 1.6.2.1); undefined where it is none, or of another codec. */
+/**
+ * Rate and channels from the beginning of an AudioSpecificConfig (ISO 14496-3, 1.6.2.1); undefined where the bytes are
+ * none, or name another object type than `AAC_TYPES`. Channel configuration 0 counts as 8, the most.
+ */
 export function aacConfig(config: Buffer): AacConfig | undefined {
   if (config.length < 2) return undefined;
   const first = config.readUInt16BE(0);

@@ -4,28 +4,35 @@ import { ByteCursor } from './byte-cursor.ts';
 import { framesSeconds, framesStart } from './frame-stream.ts';
 
 const CHUNK_HEAD_BYTES = 8;
+/** Bytes of a `fmt ` chunk that are read: up to the codec that an extensible one names. */
 const FORMAT_BYTES = 26;
+/** Format tag that says: the codec is named further on in the chunk. */
 const EXTENSIBLE = 0xfffe;
-/** RFC 2361 numbers: PCM, float, A-law, mu-law: as many bits as stated. */
+/**
+ * Format tags (RFC 2361) of codecs with a fixed number of bits a sample, as the header states: PCM, float, A-law,
+ * mu-law.
+ */
 const PLAIN: ReadonlySet<number> = new Set([1, 3, 6, 7]);
-/** ADPCM of Microsoft, IMA and DVI: at most two samples a byte. */
+/** Format tags of ADPCM (Microsoft, IMA and DVI), which has at most two samples a byte. */
 const HALF: ReadonlySet<number> = new Set([2, 0x11]);
+/** Format tags of MPEG audio and MP3: their frames are counted. */
 const MPEG: ReadonlySet<number> = new Set([0x50, 0x55]);
 const MAX_BITS = 64;
-/** Sizes that recorders write that do not know how long they will go on. */
+/** Sizes of a `data` chunk that mean "to the end of the file": live recorders write the header before they know. */
 const OPEN_SIZES: ReadonlySet<number> = new Set([0, 0xffff_ffff]);
 
 interface Format {
   readonly tag: number;
   readonly bytesPerSecond: number;
-  /** What the header says twice, it says in the same way. */
+  /** True where the header's block size agrees with its channels and bits. */
   readonly isConsistent: boolean;
 }
 
 /**
- * A WAV file: the bytes of its `data` chunks, at the rate, channels and bits that decoders read; what else the header
- * derives from them counts only where it makes the file longer. Where chunks do not follow each other to the end, the
- * rest counts as sound. Undefined: another codec than those, or no format.
+ * Length of a WAV file: the bytes of its `data` chunks, divided by rate, channels and bits of the `fmt ` chunk.
+ * Decoders differ in whether they use the bits or the block size, so the smaller of both is taken, which gives the
+ * longer time. A chunk after the data that reaches beyond the end of the file counts as sound. Undefined where the
+ * codec is none of those above, or where the file has no `fmt ` chunk or two of them.
  */
 export async function waveWalked(audio: ByteSource, start: number): Promise<Walked | undefined> {
   const cursor = new ByteCursor(audio, start + 12);
@@ -40,12 +47,12 @@ export async function waveWalked(audio: ByteSource, start: number): Promise<Walk
     const from = cursor.at + CHUNK_HEAD_BYTES;
     const left = cursor.size - from;
     if (name === 'fmt ') {
-      // Decoders differ in which of two they believe.
+      // Decoders differ in which of two `fmt ` chunks they believe.
       if (format || head.length < CHUNK_HEAD_BYTES + 16) return undefined;
       format = readFormat(head.subarray(CHUNK_HEAD_BYTES));
     }
     const isData = name === 'data';
-    // A chunk that is longer than the file has the rest, whatever it is called.
+    // A chunk that is longer than the rest of the file has all of the rest, whatever its name.
     const size = stated > left || (isData && OPEN_SIZES.has(stated)) ? left : stated;
     if (isData || (size < stated && dataAt >= 0)) {
       if (dataAt < 0) dataAt = from;

@@ -9,7 +9,7 @@ import { Shown } from '../ui/shown.tsx';
 import { Events } from './events.tsx';
 import { TestAlert } from './test-alert.tsx';
 
-/** Low-credits alerts, what became of each, and a test. */
+/** Page of the low-credits alerts, with the outcomes of their deliveries and a test alert. */
 export function Alerts() {
   const loaded = useLoad(async (signal) => {
     const [alerts, keys, account] = await Promise.all([
@@ -55,7 +55,7 @@ export function Alerts() {
   );
 }
 
-/** The webhook secret, by which receivers verify alerts; hidden until it is asked for. */
+/** The secret by which receivers verify alerts; hidden until the user asks for it. */
 export function Secret({ value }: { value: string }) {
   const [isShown, setShown] = useState(false);
   return (

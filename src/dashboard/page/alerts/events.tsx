@@ -5,7 +5,7 @@ import { KeyLink } from '../keys/key-label.tsx';
 import { Badge, Empty, Section, Time } from '../ui/elements.tsx';
 import { Table } from '../ui/table.tsx';
 
-/** The alerts and the outcome of each delivery. */
+/** Table of the alerts with the outcome of each delivery. */
 export function Events({ alerts, keys }: { alerts: readonly AlertView[]; keys: readonly KeyView[] }) {
   return (
     <Section title="Events">
@@ -33,7 +33,7 @@ const OUTCOMES: Readonly<Record<DeliveryView['status'], { kind: 'good' | 'bad' |
     unknown: { kind: 'warning', word: 'Unknown' },
   };
 
-/** What the outcome of a delivery means, for whoever has to fix it. */
+/** Explanation of a delivery's outcome, for the person who has to fix it. */
 function meaningOf({ status, http_status: answer }: DeliveryView): string {
   switch (status) {
     case 'delivered':
@@ -83,7 +83,7 @@ export function AlertEvent({ of: alert, keys }: { of: AlertView; keys: readonly 
   );
 }
 
-/** The status that a receiver answered, and after how long. */
+/** Text with the status that a receiver answered, and after how long. */
 function answerOf({ http_status: answer, duration_ms: ms }: DeliveryView): string {
   const after = ms === null ? '' : ` after ${Math.round(ms)} ms`;
   return answer === null ? `none${after && `, given up${after}`}` : `${answer}${after}`;

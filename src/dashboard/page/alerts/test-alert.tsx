@@ -5,16 +5,19 @@ import { announce } from '../ui/announcements.tsx';
 import { Section } from '../ui/elements.tsx';
 import { FailureNote } from '../ui/note.tsx';
 
-/** A delivery takes 10 s at most; one without an outcome after this time is shown at the next refresh. */
+/**
+ * Time to wait for outcomes. A delivery takes 10 s at most; one without an outcome by then is shown at the next
+ * refresh.
+ */
 const WAIT_MS = 12_000;
 const LOOK_EVERY_MS = 400;
 
-/** Sends a marked alert to every webhook, and waits for its outcomes. */
+/** Button that sends a test alert to every webhook and waits for the outcomes. */
 export function TestAlert({
   receivers,
   onAlerts,
 }: {
-  /** How many active keys have a webhook address. */
+  /** Number of active keys with a webhook address. */
   receivers: number;
   onAlerts: (alerts: readonly AlertView[]) => void;
 }) {

@@ -6,7 +6,10 @@ import type { ModelListView, ModelView } from '../../../api/views/model-view.ts'
 import type { UsageGroup, UsageReportView } from '../../../api/views/usage-view.ts';
 import { type Asked, ask, askRaw } from './request.ts';
 
-/** Path of an account's ledger, usage and alerts: the account of the session's key, or one that the operator looks at. */
+/**
+ * Path below which an account's ledger, usage and alerts are: that of the session's key, or one that the operator
+ * views.
+ */
 export type Base = '/api/account/' | `/api/admin/accounts/${number}/`;
 export const OWN = '/api/account/';
 
@@ -22,7 +25,7 @@ export function readUsage(base: Base, groupBy: UsageGroup, signal: AbortSignal):
   return ask('GET', `${base}usage/?group_by=${groupBy}`, { signal });
 }
 
-/** All keys of the account, to name those of entries and deliveries. */
+/** Reads all keys of the account, by which entries and deliveries show the names of theirs. */
 export async function readKeys(base: Base, signal: AbortSignal): Promise<readonly KeyView[]> {
   const { keys } = await ask<KeyListView>('GET', base === OWN ? '/api/keys/' : `${base}keys/`, {
     signal,
@@ -30,7 +33,7 @@ export async function readKeys(base: Base, signal: AbortSignal): Promise<readonl
   return keys;
 }
 
-/** Query of a ledger page or export; empty: not filtered. `from` and `to` are UTC days, both included. */
+/** Names of the ledger's filters, each empty where it is not used. `from` and `to` are UTC days, both included. */
 export const LEDGER_FILTERS = ['key_id', 'type', 'model', 'from', 'to'] as const;
 export type LedgerFilter = Readonly<Record<(typeof LEDGER_FILTERS)[number], string>>;
 
@@ -64,13 +67,13 @@ export function sendTestAlert(): Promise<{ id: number }> {
   return ask('POST', '/api/account/alerts/test/');
 }
 
-/** The models that the key of the session may call. */
+/** Reads the models that the session's key may call. */
 export async function readModels(signal: AbortSignal): Promise<readonly ModelView[]> {
   const { data } = await ask<ModelListView>('GET', '/v1/models', { signal });
   return data;
 }
 
-/** Paths of the model endpoints, from the gateway's OpenAPI description. */
+/** Reads the paths of the model endpoints from the gateway's OpenAPI description. */
 export async function readEndpoints(signal: AbortSignal): Promise<readonly string[]> {
   const { paths } = await ask<{ paths: Record<string, object> }>('GET', '/openapi.json', { signal });
   return Object.keys(paths).filter((path) => path.startsWith('/v1/') && 'post' in (paths[path] ?? {}));

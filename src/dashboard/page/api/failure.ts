@@ -1,6 +1,6 @@
 import { ApiFailure } from './request.ts';
 
-/** Codes of refusals that concern the key of the session: checks 3 to 8 of every request. */
+/** Codes of refusals that concern the session's own key: checks 3 to 8 of specification section 3. */
 const ABOUT_THE_CALLER: ReadonlySet<string> = new Set([
   'inactive_account',
   'outside_active_hours',
@@ -9,14 +9,17 @@ const ABOUT_THE_CALLER: ReadonlySet<string> = new Set([
   'origin_not_allowed',
 ]);
 
-/** The message to show for an error: the gateway's, and which key it concerns where that is easily misread. */
+/** Message to show for an error: the gateway's, with a hint where it concerns the session's own key. */
 export function wordsOf(error: unknown): string {
   if (!(error instanceof ApiFailure)) return 'Something went wrong in this page. Load it again.';
   if (!ABOUT_THE_CALLER.has(error.code)) return error.message;
   return `${error.message} This is about the key that you signed in with: its restrictions hold for this page too.`;
 }
 
-/** The message to show at the field that was refused: without the API's name of the field, and without its "" or null. */
+/**
+ * Message to show at the field that was refused, without the API's words for the form: its name of the field, "" and
+ * null.
+ */
 export function fieldWords(error: unknown): string {
   const words = wordsOf(error);
   if (!(error instanceof ApiFailure) || !error.param) return words;
@@ -27,7 +30,7 @@ export function fieldWords(error: unknown): string {
     .replace(/[;,] (?:or )?(?:""|null|\[\]) for [a-z ]+(?=\.)/, '. Leave the field empty for none');
 }
 
-/** The field that a refusal names, if it names one of these. */
+/** The field that a refusal names; undefined where that is none of `names`. */
 export function fieldOf<Name extends string>(error: unknown, names: readonly Name[]): Name | undefined {
   return error instanceof ApiFailure ? names.find((name) => name === error.param) : undefined;
 }

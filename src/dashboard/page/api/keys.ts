@@ -29,14 +29,14 @@ export function createKey(body: KeyChange): Promise<CreatedKeyView> {
   return made('key', ask('POST', '/api/keys/', { body }));
 }
 
-/** A key of the account by its number. Rejects with `key_not_found` where there is none. */
+/** Reads a key of the account by its id. Rejects with `key_not_found` where there is none. */
 export async function readKey(id: number): Promise<KeyView> {
   const key = (await listKeys()).find((candidate) => candidate.id === id);
   if (!key) throw new ApiFailure(404, 'key_not_found', `No key of your account has the number ${id}.`);
   return key;
 }
 
-/** Changes a key. `version`: the one that the change is built on; another in force is refused as `version_conflict`. */
+/** Changes a key. Rejects with `version_conflict` where `version` is given and the stored key has another one. */
 export function changeKey(id: number, body: KeyChange, version?: number): Promise<KeyView> {
   const headers = version === undefined ? {} : { 'if-match': `"${version}"` };
   return ask('PATCH', `/api/keys/${id}/`, { body, headers });
@@ -46,7 +46,7 @@ export function explainCall(id: number, body: Question): Promise<ExplanationView
   return ask('POST', `/api/keys/${id}/explain/`, { body });
 }
 
-/** The key of the session. One that has become a managing key since it signed in gets the pages for that. */
+/** Reads the session's key. One that has become a managing key since the sign-in gets the pages of an owner. */
 export async function readOwnKey(signal: AbortSignal): Promise<OwnKeyView> {
   const key = await ask<OwnKeyView>('GET', '/api/key/', { signal });
   setManaging(key.can_manage);

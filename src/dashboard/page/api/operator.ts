@@ -2,7 +2,10 @@ import type { AccountPageView, OperatorAccountView } from '../../../api/views/ac
 import type { CreatedKeyView, KeyView } from '../../../api/views/key-view.ts';
 import { type Asked, ask, made } from './request.ts';
 
-/** A page of accounts. `after`: a cursor; "" for the first page. `email`: a part of the addresses; "" for all. */
+/**
+ * Reads a page of accounts: after the cursor `after` ("" for the first page), with `email` in their address ("" for
+ * all).
+ */
 export function listAccounts(
   after: string,
   limit: number,
@@ -32,7 +35,7 @@ export function changeAccount(
   return ask('PATCH', `/api/admin/accounts/${id}/`, { body });
 }
 
-/** Changes the balance. `repeatKey` is the idempotency key: a second try with it changes nothing twice. */
+/** Changes the balance. `repeatKey` is the idempotency key, with which a second try does not change it twice. */
 export function grantCredits(
   id: number,
   body: { amount: number; note: string },

@@ -1,13 +1,15 @@
 import { session, setManaging, signOut } from '../session/session.ts';
 import { leave } from '../ui/leave-guard.ts';
 
-/** A request that was refused or not answered. `message` is for people, as the gateway wrote it. */
+/**
+ * Error of a request that was refused or not answered. `message` is for the user, and the gateway's own if it answered.
+ */
 export class ApiFailure extends Error {
-  /** 0: no answer came. */
+  /** Status of the answer; 0 where none came. */
   readonly status: number;
   /** An error code of the API, `unreachable`, `unreadable` or ANSWER_LOST. */
   readonly code: string;
-  /** Name in the API of the field that was refused. */
+  /** The API's name of the field that was refused; null where none is named. */
   readonly param: string | null;
 
   constructor(status: number, code: string, message: string, param: string | null = null) {
@@ -23,7 +25,7 @@ export interface Asked {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-  /** Default: the token of the session. */
+  /** Token to send; default: that of the session. */
   readonly token?: string;
 }
 
@@ -43,23 +45,25 @@ export async function askRaw(method: string, path: string, asked: Asked = {}): P
   const response = await send(method, path, token, asked);
   if (response.ok) return response;
   const failure = await failureOf(response);
-  // A request that was aborted was cut off by this page itself: that is no failure of the gateway.
+  // A request that this page itself aborted is no failure of the gateway.
   asked.signal?.throwIfAborted();
-  // The key was deleted meanwhile, and every further request would be refused, too: the first refusal ends the session.
+  // The key was deleted meanwhile. Every further request would be refused too, so the first refusal ends the session.
   if (response.status === 401 && asked.token === undefined && session.value?.token === token) {
     leave(() => signOut(`You have been signed out. ${failure.message}`), failure.message);
   }
-  // Not for changes: what was typed stays on the page, below the reason.
+  // Only for reads: after a refused change, the user's input stays on the page, below the reason.
   if (failure.code === 'management_not_allowed' && method === 'GET' && asked.token === undefined) {
     setManaging(false);
   }
   throw failure;
 }
 
-/** Code of a creation whose answer did not come: the thing may have been created all the same. */
+/** Code of a creation without an answer, where it is unknown whether the thing was created. */
 export const ANSWER_LOST = 'answer_lost';
 
-/** The answer to a request that creates `what`. Rejects with code `answer_lost` where it is not known whether it did. */
+/**
+ * Resolves with the answer to a request that creates `what`. Rejects with `answer_lost` where the outcome is unknown.
+ */
 export async function made<Body>(what: string, answer: Promise<Body>): Promise<Body> {
   try {
     return await answer;
@@ -75,7 +79,7 @@ export async function made<Body>(what: string, answer: Promise<Body>): Promise<B
   }
 }
 
-/** Time limit of a change. Reading has none: an answer may be long. */
+/** Time limit of a change. Reads have none, because an answer may be long. */
 const LONGEST_CHANGE_MS = 60_000;
 
 async function send(
@@ -126,7 +130,7 @@ async function failureOf(response: Response): Promise<ApiFailure> {
   }
 }
 
-/** The failure where something between page and gateway answered, or the answer broke off. */
+/** Failure for an answer that broke off, or that came from a proxy between page and gateway. */
 function unreadable(error: unknown, status: number): ApiFailure {
   const reason = error instanceof SyntaxError ? 'is not one of the gateway' : 'broke off';
   return new ApiFailure(status, 'unreadable', `The answer (${status}) ${reason}. Try again shortly.`);

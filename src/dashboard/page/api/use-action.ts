@@ -2,10 +2,10 @@ import { useCallback, useRef, useState } from 'preact/hooks';
 
 /** An asynchronous action that the user starts. */
 export interface Action<Input> {
-  /** Resolves with whether the action succeeded; does nothing while one runs. */
+  /** Runs the action; resolves with true where it succeeded. Does nothing while a run is under way. */
   run(input: Input): Promise<boolean>;
   readonly isBusy: boolean;
-  /** The error of the last run; undefined: it succeeded. */
+  /** Error of the last run; undefined where it succeeded. */
   readonly error: unknown;
   forget(): void;
 }

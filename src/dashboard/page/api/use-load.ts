@@ -1,15 +1,15 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
-/** Data of a page: first nothing, then the data or the error. */
+/** Data of a page while and after it is loaded: at first nothing, then the data or the error. */
 export interface Loaded<Data> {
   readonly data: Data | undefined;
   readonly error: unknown;
   readonly isLoading: boolean;
-  /** The subject that the data was loaded for; undefined: there is no data yet. */
+  /** Subject for which the data was loaded; undefined until there is data. */
   readonly subject: string | undefined;
-  /** Loads again; the old data stays until the new data is there. */
+  /** Loads again. The old data stays until the new data is there. */
   reload(): void;
-  /** Replaces the data by an answer that brought the new state with it. */
+  /** Replaces the data, as after a change whose answer was the new state. */
   replace(data: Data): void;
 }
 
@@ -21,8 +21,8 @@ interface State<Data> {
 }
 
 /**
- * Loads when the component appears and whenever `subject` changes. An answer that is overtaken by a later question, or
- * that comes after the component went, is dropped.
+ * Loads data when the component appears and whenever `subject` changes. An answer is dropped if it comes after a later
+ * request, or after the component has gone.
  */
 export function useLoad<Data>(load: (signal: AbortSignal) => Promise<Data>, subject = ''): Loaded<Data> {
   const [state, setState] = useState<State<Data>>({
@@ -36,7 +36,7 @@ export function useLoad<Data>(load: (signal: AbortSignal) => Promise<Data>, subj
   latest.current = load;
   useEffect(() => {
     const question = new AbortController();
-    // Dependencies only: a change of `round` or `subject` loads again.
+    // Named only so that a change of `round` or `subject` runs this effect again.
     void [round, subject];
     setState((before) => ({ ...before, error: undefined, isLoading: true }));
     latest.current(question.signal).then(

@@ -1,7 +1,7 @@
 import type { Question } from '../api/keys.ts';
 import { fromLocalInput } from '../format/time.ts';
 
-/** The values of the form; "": left out. */
+/** Values of the form about a call; "" for a field that is left out. */
 export interface CallQuestion {
   readonly keyId: number;
   readonly model: string;
@@ -23,7 +23,7 @@ export const NO_QUESTION: CallQuestion = {
   at: '',
 };
 
-/** The request body: without the fields that were left out. */
+/** Request body, without the fields that were left out. */
 export function questionOf({ keyId: _, at, ...texts }: CallQuestion): Question {
   const said = Object.entries({ ...texts, at: at === '' ? '' : (fromLocalInput(at) ?? at) })
     .map(([name, text]) => [name, text.trim()] as const)

@@ -1,7 +1,7 @@
 import { countryName } from '../format/countries.ts';
 import { Time } from '../ui/elements.tsx';
 
-/** Names of fields in the API, with their names on this page. */
+/** Patterns of the API's field names, with the names of those fields on this page. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\ballowed_ips\b/g, 'allowed IP addresses'],
   [/\ballowed_origins\b/g, 'allowed origins'],
@@ -16,7 +16,7 @@ const ANOTHERS: readonly (readonly [RegExp, string])[] = [
 ];
 const MOMENT = /(\d{4}-\d\d-\d\dT[\d:.]+Z)/;
 
-/** The detail of a check. The gateway words it for the caller; here it is read by the owner of the key. */
+/** Detail of a check. The gateway words it for the caller of a model; here it is reworded for the owner of the key. */
 export function Detail({ words, isOwnAddress }: { words: string; isOwnAddress: boolean }) {
   const text = [...WORDS, ...(isOwnAddress ? [] : ANOTHERS)]
     .reduce((said, [wire, word]) => said.replace(wire, word), words)

@@ -11,7 +11,7 @@ import { NO_QUESTION, questionOf } from './call-question.ts';
 import { ExplainForm } from './explain-form.tsx';
 import { Verdict } from './verdict.tsx';
 
-/** What a call would be answered, check by check. */
+/** Page that shows the answer that a call would get, check by check. */
 export function Explain({ keyId }: { keyId: number | undefined }) {
   const loaded = useLoad(async (signal) => {
     const [keys, models, endpoints] = await Promise.all([

@@ -26,19 +26,19 @@ const OUTCOMES = {
   open: { sign: '–', word: 'not checked', kind: 'check-open' },
 } as const;
 
-/** The outcome of a check. One that depends on an unknown model has neither passed nor failed. */
+/** Outcome of a check. One that depends on an unknown model has neither passed nor failed. */
 function outcomeOf({ passed, detail }: CheckView): keyof typeof OUTCOMES {
   if (passed) return 'passed';
   return detail === NOT_CHECKED ? 'open' : 'failed';
 }
 
-/** The checks in the order in which they count; the first that fails decides the answer to the call. */
+/** List of the checks in their order; the first that fails decides the answer to the call. */
 export function Verdict({
   of: { allowed, code, checks },
   isOwnAddress,
 }: {
   of: ExplanationView;
-  /** Whether the address that was checked is the one that this page calls from. */
+  /** True where the address that was checked is the one that this page's requests come from. */
   isOwnAddress: boolean;
 }) {
   const deciding = checks.findIndex(({ passed }) => !passed);

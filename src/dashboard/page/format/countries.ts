@@ -3,7 +3,7 @@ import { COUNTRY_CODES, normaliseCountry } from '../../../domain/countries.ts';
 
 const NAMES = new Intl.DisplayNames(['en'], { type: 'region' });
 
-/** Names that people use beside those that browsers know: of everyday speech, of the UN, and of before. */
+/** Names of countries that browsers do not know: everyday, official and former ones. */
 const OTHER_NAMES = `
 AE UAE, Emirates|BA Bosnia|BN Brunei Darussalam|BO Plurinational State of Bolivia|BY Belorussia|CD DRC, DR Congo, Congo-Kinshasa,
 Democratic Republic of the Congo, Zaire|CF CAR|CG Congo, Republic of the Congo, Congo-Brazzaville|CI Ivory Coast, Cote d Ivoire|
@@ -18,12 +18,12 @@ export function countryName(code: string): string {
   return NAMES.of(code) ?? code;
 }
 
-/** Every country, by name. */
+/** All countries, sorted by name. */
 export const COUNTRIES: readonly { readonly code: string; readonly name: string }[] = COUNTRY_CODES.map(
   (code) => ({ code, name: countryName(code) }),
 ).sort((a, b) => a.name.localeCompare(b.name, 'en'));
 
-/** Two-letter codes by folded name and by three-letter code. */
+/** Two-letter codes by folded name (see `folded`) and by three-letter code. */
 const BY_NAME: ReadonlyMap<string, string> = new Map([
   ...OTHER_NAMES.split('|').flatMap((line) => {
     const [code = '', ...words] = line.trim().split(/\s+/);
@@ -36,7 +36,7 @@ const BY_NAME: ReadonlyMap<string, string> = new Map([
   ...COUNTRIES.map(({ code, name }) => [folded(name), code] as const),
 ]);
 
-/** The code of a country that is named, or given by its two- or three-letter code; undefined where there is no such country. */
+/** Two-letter code of a country given by its name or its two- or three-letter code; undefined where there is none. */
 export function countryCode(text: string): string | undefined {
   return BY_NAME.get(folded(text)) ?? normaliseCountry(text.trim());
 }

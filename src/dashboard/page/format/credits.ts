@@ -1,4 +1,4 @@
-/** Formats numbers. Decimal text keeps every digit: it is never turned into a float. */
+/** Format of amounts. Given decimal text, it keeps every digit, because the text is never turned into a float. */
 const DECIMALS = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 6 });
 const COLUMN = new Intl.NumberFormat('en', { minimumFractionDigits: 6, maximumFractionDigits: 6 });
 const COUNT = new Intl.NumberFormat('en');
@@ -20,7 +20,7 @@ export function signedCredits(amount: string): string {
   return isNothing(amount) ? size : `−${size}`;
 }
 
-/** Whether a change of a balance, as the API writes it, adds to it. */
+/** True where a change of a balance, as the API writes it, adds to it. */
 export function isGain(amount: string): boolean {
   return !amount.startsWith('-') && !isNothing(amount);
 }

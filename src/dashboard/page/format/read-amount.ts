@@ -3,8 +3,9 @@ import { ApiFailure } from '../api/request.ts';
 import { count } from './credits.ts';
 
 /**
- * The number of credits that somebody typed. Throws ApiFailure, said of `what`, for what is no decimal number of at most
- * six decimals, or below `least`; it names `param`. What can be read in two ways is not guessed.
+ * Parses a number of credits as a user types it. Throws an ApiFailure about `what` with the field `param` for text that
+ * is no number, has more than six decimals, is below `least`, or has a comma, which could mean a decimal point or
+ * thousands.
  */
 export function readAmount(what: string, text: string, param: string, least = 0): number {
   const typed = text.trim().replace('−', '-');
@@ -29,7 +30,7 @@ function wantedOf(typed: string, amount: number | undefined, least: number): str
     : `a number alone, without a sign of currency, letters or spaces`;
 }
 
-/** The numbers that may have been meant by a comma. */
+/** Suggestion of the numbers that may have been meant by a comma. */
 function asIn(bare: string): string {
   const decimal = bare.replace(',', '.');
   const whole = bare.replaceAll(',', '');

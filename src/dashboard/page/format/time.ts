@@ -5,7 +5,7 @@ export const zone = signal<'local' | 'utc'>('local');
 
 const FORMATS = new Map<string, Intl.DateTimeFormat>();
 
-/** A moment, as `21 Nov 2026, 07:36:05`, in the machine's zone or in UTC. */
+/** A time as `21 Nov 2026, 07:36:05`, in the browser's zone or in UTC. */
 export function moment(iso: string, where: 'local' | 'utc', seconds = false): string {
   const key = `${where} ${seconds}`;
   let format = FORMATS.get(key);
@@ -20,7 +20,7 @@ export function moment(iso: string, where: 'local' | 'utc', seconds = false): st
   return format.format(new Date(iso));
 }
 
-/** `21 Nov` of a calendar day `2026-11-21`, which is one of UTC. */
+/** A UTC day such as `2026-11-21` as `21 Nov`. */
 export function dayName(day: string): string {
   const format = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
   return format.format(new Date(`${day}T00:00:00Z`));
@@ -30,7 +30,7 @@ export function zoneName(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** The text of a datetime-local input, in local time; "" for none. */
+/** Value of a datetime-local input for a timestamp, in local time; "" for null. */
 export function toLocalInput(iso: string | null): string {
   if (iso === null) return '';
   const at = new Date(iso);
@@ -39,7 +39,7 @@ export function toLocalInput(iso: string | null): string {
   return `${date}T${two(at.getHours())}:${two(at.getMinutes())}`;
 }
 
-/** The timestamp of a datetime-local input; undefined: its text is no time. */
+/** Timestamp for the value of a datetime-local input; undefined where that is no time. */
 export function fromLocalInput(text: string): string | undefined {
   const ms = new Date(text).getTime();
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();

@@ -9,7 +9,7 @@ export const CATEGORY_NAMES: Readonly<Record<string, string>> = {
   video: 'Video',
 };
 
-/** How a spending period is named where it follows "spent" or "credits". */
+/** Names of the spending periods as they follow "spent" or "credits". */
 const THIS_PERIOD: Readonly<Record<SpendingPeriod, string>> = {
   daily: 'today',
   weekly: 'this week',
@@ -22,7 +22,7 @@ export const PERIOD_NAMES: Readonly<Record<SpendingPeriod, string>> = {
   monthly: 'month (from day 1, 00:00 UTC)',
 };
 
-/** The name of a period; a word for any period where a newer gateway has one that this page does not know. */
+/** Name of a period; a general one for a period of a newer gateway that this page does not know. */
 export function thisPeriod(period: string): string {
   return THIS_PERIOD[period as SpendingPeriod] ?? 'in this period';
 }

@@ -6,7 +6,7 @@ import { ManageTick } from './manage-tick.tsx';
 
 export function Basics(part: KeyFormPart) {
   const { draft, errors, change } = part;
-  // A date of which a part is typed has no value and fires no input event.
+  // A date that is only partly typed has no value and fires no input event.
   const seeWhetherHalf = ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
     const isExpiryHalf = currentTarget.validity.badInput;
     if (isExpiryHalf !== draft.isExpiryHalf) change({ isExpiryHalf });

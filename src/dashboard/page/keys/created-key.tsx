@@ -7,7 +7,9 @@ import { Note } from '../ui/note.tsx';
 
 const LOST = 'The value of the new key is shown this once. Whoever has not saved it has to make another key.';
 
-/** The dialog that shows the value of a new key, once. Only its button closes it: closing it by mistake would lose the key. */
+/**
+ * Dialog that shows the value of a new key, once. Only its button closes it, because closing by mistake loses the key.
+ */
 export function CreatedKey({ of, onDone }: { of: CreatedKeyView; onDone: () => void }) {
   const [isSaved, setSaved] = useState(false);
   useUnsaved(!isSaved, LOST);

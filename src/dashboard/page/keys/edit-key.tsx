@@ -10,7 +10,7 @@ import { KeySettings } from './key-settings.tsx';
 import { ReadOnlyNote } from './read-only-note.tsx';
 import { SwitchKey } from './switch-key.tsx';
 
-/** One key: all its settings, and whether it is in use. */
+/** Page of one key, with all its settings and the switch that deactivates it. */
 export function EditKey({ id }: { id: number }) {
   const loaded = useLoad(async (signal) => {
     const keys = await listKeys(signal);

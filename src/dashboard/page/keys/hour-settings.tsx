@@ -5,7 +5,7 @@ import { FieldWords } from '../ui/field.tsx';
 import type { KeyFormPart } from './key-form-part.ts';
 import { hoursOf } from './read-draft.ts';
 
-/** The hours in which the key works: two times of the UTC day. */
+/** Fields for the hours in which the key works: two times of the UTC day. */
 export function HourSettings({ draft, errors, change }: KeyFormPart) {
   const id = 'field-active_hours';
   const attributes = {
@@ -54,7 +54,7 @@ export function HourSettings({ draft, errors, change }: KeyFormPart) {
   );
 }
 
-/** What the two times mean, the wrap past midnight and local time included. */
+/** Explanation of the two times, with the wrap past midnight and in local time. */
 function hoursInWords(draft: KeyFormPart['draft']): string {
   const text = hoursText(draft);
   const hours = text === undefined ? undefined : parseActiveHours(text);

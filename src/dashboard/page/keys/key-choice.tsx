@@ -2,14 +2,14 @@ import { useEffect, useId, useState } from 'preact/hooks';
 import type { KeyView } from '../../../api/views/key-view.ts';
 
 /**
- * Chooses one of any number of keys by typing a part of its name or prefix. Text that names none stays in the field,
- * which says so, and chooses nothing.
+ * Field that chooses one of any number of keys by a part of its name or prefix. Text that matches no key stays in the
+ * field with an error, and chooses nothing.
  */
 export function KeyChoice(props: {
   keys: readonly KeyView[];
-  /** The number of a key; "" for none. */
+  /** Id of the chosen key; "" for none. */
   chosen: string;
-  /** Label of the choice of no key; absent: a key has to be chosen. */
+  /** Label of the choice of no key; absent where a key has to be chosen. */
   none?: string;
   onChosen: (id: string) => void;
 }) {
@@ -19,14 +19,14 @@ export function KeyChoice(props: {
   const written = known ? labelOf(known) : chosen && `Key ${chosen}`;
   const [text, setText] = useState(written);
   const [isUnknown, setUnknown] = useState(false);
-  // Back, or a link, may have chosen another key.
+  // The browser's Back, or a link, may have chosen another key.
   useEffect(() => {
     setText(written);
     setUnknown(false);
   }, [written]);
   const take = (key: KeyView | undefined) =>
     key && String(key.id) !== chosen && props.onChosen(String(key.id));
-  /** While the user types, a name that begins a longer one is not chosen yet. */
+  /** Takes typed text. While the user types, a name that is the beginning of a longer one is not chosen yet. */
   const type = (typed: string) => {
     setText(typed);
     setUnknown(false);
@@ -74,7 +74,7 @@ function labelOf(key: KeyView): string {
   return `${key.name} (${key.prefix}…, no. ${key.id})`;
 }
 
-/** The one key that has this name or prefix. */
+/** The only key with this name or prefix; undefined where there is none, or several. */
 function keyNamed(text: string, keys: readonly KeyView[]): KeyView | undefined {
   const typed = text.trim().toLowerCase();
   const named = keys.filter(({ name, prefix }) => [name.toLowerCase(), prefix.toLowerCase()].includes(typed));

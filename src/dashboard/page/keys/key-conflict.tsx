@@ -8,7 +8,7 @@ import { FailureNote } from '../ui/note.tsx';
 import { Table } from '../ui/table.tsx';
 import { differencesOf } from './key-differences.ts';
 
-/** The dialog where a key was saved by somebody else, or in another tab, while its form was open: asks which settings to keep. */
+/** Dialog for a key that was saved elsewhere while its form was open. It asks which settings to keep. */
 export function KeyConflict(props: {
   changes: KeyChange;
   base: KeyView;

@@ -4,7 +4,7 @@ import { credits } from '../format/credits.ts';
 import { moment } from '../format/time.ts';
 import { KEY_FIELDS, type KeyField } from './key-draft.ts';
 
-/** Labels of the fields in the form. */
+/** Labels of the form's fields. */
 const LABELS: Readonly<Record<KeyField, string>> = {
   name: 'Name',
   description: 'Note',
@@ -24,12 +24,12 @@ const LABELS: Readonly<Record<KeyField, string>> = {
 /** A field in which the stored key differs from the form. */
 export interface Difference {
   readonly label: string;
-  /** Undefined: the form leaves this field as it is. */
+  /** The form's value; undefined where the form leaves this field as it is. */
   readonly mine: string | undefined;
   readonly theirs: string;
 }
 
-/** The fields in which `base` with `changes` differs from `theirs`, which somebody else saved meanwhile. */
+/** Fields in which `base` with `changes` differs from `theirs`, which somebody else saved meanwhile. */
 export function differencesOf(changes: KeyChange, base: KeyView, theirs: KeyView): Difference[] {
   return KEY_FIELDS.flatMap((field) => {
     const isMine = field in changes;
@@ -39,7 +39,7 @@ export function differencesOf(changes: KeyChange, base: KeyView, theirs: KeyView
   });
 }
 
-/** Whether two versions of a key are equal in everything that its form shows. */
+/** True where two versions of a key are equal in everything that its form shows. */
 export function isSameSettings(one: KeyView, other: KeyView): boolean {
   return KEY_FIELDS.every((field) => isEqual(one[field], other[field]));
 }

@@ -3,15 +3,15 @@ import type { Category, SpendingPeriod } from '../../../domain/key.ts';
 import { toLocalInput } from '../format/time.ts';
 import { EMPTY_LIST, type TypedList } from '../ui/typed-list.ts';
 
-/** A key in its form: the text of the inputs, before it is parsed. */
+/** State of a key's form: the text of the inputs before it is parsed. */
 export interface KeyDraft {
   readonly name: string;
   readonly description: string;
   /** Value of a datetime-local input; "" for never. */
   readonly expires: string;
-  /** Whether a date is typed in part: browsers give its value as "". */
+  /** True where the date is only partly typed, for which browsers give "" as its value. */
   readonly isExpiryHalf: boolean;
-  /** Undefined: the gateway decides. */
+  /** State of the tick; undefined where the gateway decides. */
   readonly canManage: boolean | undefined;
   readonly categories: readonly Category[];
   readonly models: readonly string[];
@@ -82,7 +82,7 @@ export function draftOf(key: KeyView): KeyDraft {
     period: key.spending_period,
     hasHours: key.active_hours !== '',
     start,
-    // A time input has no 24:00; the end of the day is its midnight.
+    // A time input has no 24:00, so 00:00 stands for the end of the day.
     end: end === '24:00' ? '00:00' : end,
     ips: { items: key.allowed_ips, text: '' },
     origins: { items: key.allowed_origins, text: '' },
@@ -91,7 +91,7 @@ export function draftOf(key: KeyView): KeyDraft {
   };
 }
 
-/** Whether two drafts are equal, to the last character that is typed. */
+/** True where two drafts are equal in every typed character. */
 export function isSameDraft(one: KeyDraft, other: KeyDraft): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -15,8 +15,9 @@ import { SpendSettings } from './spend-settings.tsx';
 import { WebhookSettings } from './webhook-settings.tsx';
 
 /**
- * Every setting of a key. `faults` are the form's own, and stand at their fields once those were left or the form was
- * to go; what the gateway refuses stands at its field likewise. What is about no field stands in the bar with the button.
+ * Form with every setting of a key. `faults` are those that the form itself finds; each is shown at its field once the
+ * user has left the field or tried to save. Refusals of the gateway are shown at their field, or, where they name none,
+ * in the bar with the button.
  */
 export function KeyForm(props: {
   known: KeyView | undefined;
@@ -25,10 +26,10 @@ export function KeyForm(props: {
   faults: KeyErrors;
   save: Action<void>;
   verb: string;
-  /** Whether nothing is changed yet, so that there is nothing to save. */
+  /** True where nothing is changed, so that there is nothing to save. */
   isUnchanged?: boolean;
   readOnly?: boolean;
-  /** Shown where saving failed; default: the message of the failure. */
+  /** Content to show where saving failed; default: the message of the failure. */
   failure?: ComponentChildren;
 }) {
   const { draft, faults, save, known, isUnchanged = false } = props;
@@ -67,7 +68,8 @@ export function KeyForm(props: {
         void submit();
       }}
       onFocusOut={({ target, relatedTarget }) => {
-        // Sending checks every field; an error line that appears before the button is released would move it from under the pointer.
+        // Sending checks every field anyway; an error line that appears now would move the button away under the
+        // pointer.
         const isSending = relatedTarget instanceof HTMLButtonElement && relatedTarget.type === 'submit';
         if (checked !== 'all' && !isSending) setChecked(new Set([...checked, nameOf(target)]));
       }}

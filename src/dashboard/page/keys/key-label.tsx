@@ -2,18 +2,18 @@ import type { KeyView } from '../../../api/views/key-view.ts';
 import { session } from '../session/session.ts';
 import { Badge } from '../ui/elements.tsx';
 
-/** The name of the key with an id; a dash for null, where there was no key. */
+/** Name of the key with an id; a dash for null, which is the id where no key was involved. */
 export function keyName(id: number | null, keys: readonly KeyView[]): string {
   if (id === null) return '–';
   return keys.find((key) => key.id === id)?.name ?? `Key ${id}`;
 }
 
-/** Whether a key is that of the session, by its prefix: one in 15 million other keys has the same. */
+/** True where a key is that of the session, by its prefix, which one in 15 million other keys shares. */
 export function isOwnKey(key: KeyView): boolean {
   return session.value?.token.startsWith(key.prefix) ?? false;
 }
 
-/** The name of the key with an id, as a link to its page; plain text for the operator, who has no page of one key. */
+/** Name of the key with an id as a link to its page; plain text for the operator, who has no page of one key. */
 export function KeyLink({ id, keys }: { id: number | null; keys: readonly KeyView[] }) {
   const name = keyName(id, keys);
   if (id === null || session.value?.role === 'operator') return name;

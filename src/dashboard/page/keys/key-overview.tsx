@@ -12,7 +12,7 @@ import { Shown } from '../ui/shown.tsx';
 import { KeyStatus } from './key-label.tsx';
 import { ReadOnlyNote } from './read-only-note.tsx';
 
-/** The home page of a key that may not manage: its own limit and spend. */
+/** Home page of a key that may not manage, with its own limit and spend. */
 export function KeyOverview() {
   const own = useLoad(readOwnKey);
   const spend = useSpend(OWN);

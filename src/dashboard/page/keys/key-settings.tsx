@@ -15,8 +15,8 @@ import { lockOutOf } from './lock-out.ts';
 import { changesOf, readDraft } from './read-draft.ts';
 
 /**
- * The form of a key that exists. It is saved on top of the version that it was filled from; where another is in force by
- * then, and where saving would lock out who saves, it asks first.
+ * Form of an existing key. It asks before it saves where the stored key is no longer the version that the form was
+ * filled from, and where saving would lock the user out.
  */
 export function KeySettings({
   of: key,
@@ -33,7 +33,7 @@ export function KeySettings({
   const [lockOut, setLockOut] = useState<readonly string[]>([]);
   /** The key as somebody else saved it meanwhile, while the dialog asks about it. */
   const [theirs, setTheirs] = useState<KeyView>();
-  // Switching the key off or on makes another version with unchanged settings.
+  // Switching the key off or on makes another version, of which the form's settings are unchanged.
   const base = isSameSettings(filledFrom, key) ? key : filledFrom;
   const read = readDraft(draft);
   const changes = changesOf(draft, base, read);
@@ -50,7 +50,7 @@ export function KeySettings({
   const adopt = (saved: KeyView) => {
     setTheirs(undefined);
     onChanged(saved);
-    // The key as it is stored: normalised, and with what the gateway decided itself.
+    // Shows the key as it is stored: normalised, and with the fields that the gateway decided.
     fill(saved);
   };
   const send = async (version: number): Promise<void> => {

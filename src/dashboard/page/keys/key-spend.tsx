@@ -3,7 +3,7 @@ import { credits } from '../format/credits.ts';
 import { thisPeriod } from '../format/words.ts';
 import { Bar } from '../ui/elements.tsx';
 
-/** The spend of a key in its current period, and how much of its limit that is. */
+/** Spend of a key in its current period, with the share of its limit. */
 export function KeySpend({ of }: { of: KeyView }) {
   const { spending_current: spent, spending_limit: limit, spending_period: period } = of;
   if (limit === null) {

@@ -11,7 +11,7 @@ export function KeyTable({
   onSwitch,
 }: {
   keys: readonly KeyView[];
-  /** Absent: each key has a page of its own. */
+  /** Opens the dialog that switches a key off or on; absent where each key is a link to its page. */
   onSwitch?: (key: KeyView) => void;
 }) {
   const catalog = useCatalog(keys);

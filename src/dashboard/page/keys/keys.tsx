@@ -11,7 +11,7 @@ import { KeyTable } from './key-table.tsx';
 
 const PAGE = 100;
 
-/** Every key of the account, to search, create and open. */
+/** Page of all keys of the account, to search, create and open them. */
 export function Keys() {
   const loaded = useLoad((signal) => readKeys(OWN, signal));
   return (
@@ -28,13 +28,13 @@ export function Keys() {
   );
 }
 
-/** Keys, the newest first, searched and in pages as the address says. */
+/** List of keys, newest first; the search and the page are in the address. */
 export function KeyList({
   keys,
   onSwitch,
 }: {
   keys: readonly KeyView[];
-  /** For the operator, who has no page of one key: opens the dialog that switches it off or on. */
+  /** Opens the dialog that switches a key off or on; for the operator, who has no page of one key. */
   onSwitch?: (key: KeyView) => void;
 }) {
   const search = query.value.get('search') ?? '';

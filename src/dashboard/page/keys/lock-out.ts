@@ -7,15 +7,15 @@ import { explainCall, type KeyChange } from '../api/keys.ts';
 import { countryName } from '../format/countries.ts';
 import { moment } from '../format/time.ts';
 
-/** Address and country from which the gateway sees this page; undefined: not known. */
+/** Address and country from which the gateway sees this page; each undefined where it is not known. */
 interface Place {
   readonly address: ParsedAddress | undefined;
   readonly country: string | undefined;
 }
 
 /**
- * Why the key of the session could not be used here, or could change nothing, once it is changed so; what cannot be told
- * counts as a reason. Empty: it goes on as before.
+ * Reasons why the session's key could no longer be used here, or no longer manage, after `changes`. A restriction of
+ * which that cannot be determined counts as a reason. Empty where nothing is lost.
  */
 export async function lockOutOf(key: KeyView, changes: KeyChange): Promise<string[]> {
   const { allowed_ips: ips = [], blocked_countries: countries = [] } = changes;
@@ -69,7 +69,7 @@ function originReason(origins: readonly string[] = []) {
   );
 }
 
-/** The place of this page, read from the details of an explained call. */
+/** Place of this page, read from the details of an explained call. */
 async function placeOf(key: KeyView): Promise<Place> {
   try {
     const { checks } = await explainCall(key.id, { model: 'any' });

@@ -6,7 +6,10 @@ import { useAction } from '../api/use-action.ts';
 import { Time } from '../ui/elements.tsx';
 import { Note } from '../ui/note.tsx';
 
-/** Shown where it is not known whether a key was created. Looks for it, as a second key of the same name would work as well. */
+/**
+ * Note for a creation whose answer was lost. It looks for the key by its name, because trying again would create a
+ * second key that works as well.
+ */
 export function LostKeyAnswer({ error, name }: { error: unknown; name: string }) {
   const [found, setFound] = useState<readonly KeyView[]>();
   const look = useAction(async () => {

@@ -3,7 +3,7 @@ import type { KeyFormPart } from './key-form-part.ts';
 import { isOwnKey } from './key-label.tsx';
 import { changesOf, readDraft } from './read-draft.ts';
 
-/** Whether the key may manage: as ticked, else as the gateway will decide by the restrictions (specification section 2). */
+/** Tick of `can_manage`. Until the user sets it, it shows what the gateway will decide (specification section 2). */
 export function ManageTick({ draft, errors, change, known }: KeyFormPart) {
   const restricts = bodyCarriesRestriction(
     known ? changesOf(draft, known, readDraft(draft)) : readDraft(draft).body,

@@ -10,7 +10,7 @@ import type { KeyFormPart } from './key-form-part.ts';
 export function ModelSettings({ draft, errors, change }: KeyFormPart) {
   const catalog = useLoad(readModels);
   const known = catalog.data ?? [];
-  // Models that the key lists are shown also where the catalog has no such model, or hides it from the key of this session.
+  // A model that the key lists is shown even if the catalog lacks it, or hides it from the session's key.
   const others = draft.models.filter((slug) => !known.some((model) => model.id === slug));
   return (
     <Section title="Models">

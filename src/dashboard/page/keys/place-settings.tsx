@@ -6,7 +6,7 @@ import { ADDRESS, COUNTRY, ORIGIN } from './read-draft.ts';
 
 const COUNTRY_NAMES = COUNTRIES.map(({ name }) => name);
 
-/** Where calls may come from. */
+/** Fields for the addresses, countries and origins that calls may come from. */
 export function PlaceSettings({ draft, errors, change }: KeyFormPart) {
   return (
     <Section title="Where from">

@@ -19,13 +19,13 @@ import { fromLocalInput } from '../format/time.ts';
 import { type ItemKind, type TypedList, taken, wrongIn } from '../ui/typed-list.ts';
 import { draftOf, type KeyDraft, type KeyErrors, type KeyField } from './key-draft.ts';
 
-/** A draft as a request body, and its faults by field, worded for the form. */
+/** A parsed draft: the request body, and its faults by field, worded for the form. */
 export interface ReadDraft {
   readonly body: Required<Omit<KeyChange, 'is_active' | 'can_manage'>>;
   readonly errors: KeyErrors;
 }
 
-/** The kinds of items in the lists of a key. */
+// Kinds of items in the lists of a key.
 export const ADDRESS: ItemKind = {
   read: normaliseRange,
   wanted: 'an IPv4 or IPv6 address or CIDR range',
@@ -74,14 +74,14 @@ export function readDraft(draft: KeyDraft): ReadDraft {
   return { body, errors };
 }
 
-/** The items of the list and those still in its text. Throws where the text holds an invalid item. */
+/** Items of a list, with those that are typed and not added yet. Throws where one of these is invalid. */
 function listOf(typed: TypedList, kind: ItemKind): readonly string[] {
   const { items, text } = taken(typed, kind);
   if (text !== '') throw unfit(`${wrongIn(text, kind)} Correct it, or take it out of the field.`);
   return items;
 }
 
-/** The fields in which the draft differs from the key: the body of the PATCH. */
+/** Body of the PATCH: the fields in which the draft differs from the key. */
 export function changesOf(draft: KeyDraft, key: KeyView, { body }: ReadDraft): KeyChange {
   const before = readDraft(draftOf(key)).body;
   const changed = Object.entries(body).filter(

@@ -1,6 +1,6 @@
 import type { KeyView } from '../../../api/views/key-view.ts';
 
-/** The restrictions of a key, in words; empty: none. */
+/** Restrictions of a key in words; empty where it has none. */
 export function restrictionsOf(key: KeyView): string[] {
   const said: (readonly [boolean, string])[] = [
     [key.allowed_categories.length > 0, 'modalities'],

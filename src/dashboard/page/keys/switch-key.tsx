@@ -7,7 +7,7 @@ import { Confirm } from '../ui/confirm.tsx';
 import { leave } from '../ui/leave-guard.ts';
 import { isOwnKey } from './key-label.tsx';
 
-/** Deactivates a key, or brings it back; asks first. */
+/** Button that deactivates a key, or activates it again, after a question. */
 export function SwitchKey({ of: key, onChanged }: { of: KeyView; onChanged: (key: KeyView) => void }) {
   const [isAsking, setAsking] = useState(false);
   const deactivate = async () => {

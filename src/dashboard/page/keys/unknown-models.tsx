@@ -22,8 +22,8 @@ export function UnknownModels({ of, catalog }: { of: KeyView; catalog: ReadonlyS
 }
 
 /**
- * Names of the models that there are; undefined while that is not known. The gateway tells a key of those only that it may
- * use, so one that is limited itself cannot tell what others are; neither can the operator's token.
+ * Names of all models of the catalog; undefined while they are not known. The gateway shows a key only the models that
+ * it may use, so a session whose key is limited never knows all of them, nor does the operator's.
  */
 export function useCatalog(keys: readonly KeyView[]): ReadonlySet<string> | undefined {
   const isOperator = session.value?.role === 'operator';

@@ -17,7 +17,7 @@ export const OUTCOME_NAMES: Readonly<Record<Outcome, string>> = {
   timeout: 'timed out',
 };
 
-/** The display name of a word of the API; the word itself where it has none. */
+/** Display name of a word of the API; the word itself where it has none. */
 export function named(names: Readonly<Record<string, string>>, word: string): string {
   return names[word] ?? word;
 }

@@ -13,7 +13,7 @@ export function EntryTable({
 }: {
   entries: readonly EntryView[];
   keys: readonly KeyView[];
-  /** False for a key that sees itself only: it is not shown the balance. */
+  /** False for a key that sees itself only, which is not shown the balance. */
   hasBalance: boolean;
 }) {
   return (

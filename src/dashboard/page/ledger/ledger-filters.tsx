@@ -11,12 +11,12 @@ export function LedgerFilters({
   onFilter,
 }: {
   filter: LedgerFilter;
-  /** Undefined: not known yet. */
+  /** Keys to choose from; undefined while they load. */
   keys: readonly KeyView[] | undefined;
   models: readonly string[];
   onFilter: (changes: Partial<LedgerFilter>, how?: 'push' | 'replace') => void;
 }) {
-  // The model that is filtered by stays a choice, also where it was not called in the last 30 days.
+  // The model of the filter stays a choice even if it was not called in the last 30 days.
   const known = new Set([...models, filter.model].filter(Boolean));
   return (
     <search class="filters">
@@ -46,7 +46,7 @@ export function LedgerFilters({
   );
 }
 
-/** Input of a UTC day; both ends of a range are included. */
+/** Input for one end of a range of UTC days, both of which are included. */
 function Day(props: { label: string; value: string; onValue: (day: string) => void }) {
   return (
     <label>
@@ -58,7 +58,8 @@ function Day(props: { label: string; value: string; onValue: (day: string) => vo
         value={props.value}
         onInput={(event) => {
           const { value, validity } = event.currentTarget;
-          // While a year is typed it goes through 0002, 0020 and 0202; half a date has no value.
+          // A year that is being typed goes through 0002, 0020 and 0202, which are not valid here; half a date has no
+          // value.
           if (validity.valid) props.onValue(value);
         }}
       />

@@ -20,7 +20,7 @@ import { LedgerFilters } from './ledger-filters.tsx';
 
 const PAGE = 50;
 
-/** Every change of the balance, newest first. */
+/** Page of the ledger: every change of the balance, newest first. */
 export function Ledger() {
   return (
     <PageFrame title="Ledger">
@@ -29,7 +29,7 @@ export function Ledger() {
   );
 }
 
-/** The ledger of whom `of` names, as the address says that it is filtered. */
+/** Ledger of the account at the path `of`, with the filters that are in the address. */
 export function Entries({ of: base }: { of: Base }) {
   const filter = Object.fromEntries(
     LEDGER_FILTERS.map((name) => [name, query.value.get(name) ?? '']),

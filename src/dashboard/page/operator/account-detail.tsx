@@ -24,7 +24,7 @@ const PARTS = [
   ['alerts', 'Alerts'],
 ] as const;
 
-/** One account, as its operator sees and changes it. */
+/** The operator's page of one account. */
 export function AccountDetail({ id, part = '' }: { id: number; part: string | undefined }) {
   const loaded = useLoad((signal) => readOneAccount(id, signal));
   const { data } = loaded;

@@ -10,7 +10,7 @@ import { Confirm } from '../ui/confirm.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { LostKey } from './lost-key.tsx';
 
-/** The keys of an account: each can be switched off, and on again, and there can be a new one. */
+/** The operator's list of an account's keys, which can be deactivated, activated again, and added to. */
 export function AccountKeys({ of: account, base }: { of: OperatorAccountView; base: Base }) {
   const loaded = useLoad((signal) => readKeys(base, signal));
   const [asked, setAsked] = useState<KeyView>();

@@ -11,7 +11,7 @@ import { Table } from '../ui/table.tsx';
 
 const PAGE = 50;
 
-/** The accounts of the gateway, a page at a time; a search looks for a part of the e-mail address. */
+/** The operator's page of all accounts, in pages, with a search by a part of the e-mail address. */
 export function Accounts() {
   const search = query.value.get('search')?.trim() ?? '';
   return (

@@ -16,7 +16,7 @@ import { useAsked } from './use-asked.ts';
 
 const FIELDS = ['amount', 'note'] as const;
 
-/** A top-up or an adjustment; asks before it is made. */
+/** Form for a top-up or an adjustment, which is made after a question. */
 export function ChangeBalance({
   of: account,
   onBalance,
@@ -26,7 +26,7 @@ export function ChangeBalance({
 }) {
   const [amount, setAmount] = useState('');
   const [note, setNote] = useState('');
-  // The idempotency key of the change as it is typed: sent again after a lost answer, it changes nothing twice.
+  // Idempotency key of the change, kept until it is typed anew, so that trying again after a lost answer is harmless.
   const repeatKey = useRef<string | undefined>(undefined);
   const change = useAsked(
     () => {
@@ -114,13 +114,13 @@ function Question(props: {
   );
 }
 
-/** The sum, counted in micro-credits so that 0.1 and 0.2 are 0.3; undefined: beyond what can be counted exactly. */
+/** Sum of two amounts of credits, in micro-credits so that 0.1 and 0.2 are 0.3; undefined where it would be inexact. */
 function sum(balance: number, amount: number): string | undefined {
   const total = (microFromCredits(balance) ?? Number.NaN) + (microFromCredits(amount) ?? Number.NaN);
   return Number.isSafeInteger(total) ? creditsString(micro(total)) : undefined;
 }
 
-/** A random id. Not randomUUID, which browsers have over HTTPS only. */
+/** A random id, without `crypto.randomUUID`, which browsers have over HTTPS only. */
 function newRepeatKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

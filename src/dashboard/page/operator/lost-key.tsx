@@ -13,7 +13,7 @@ import { TextField } from '../ui/field.tsx';
 import { useUnsaved } from '../ui/leave-guard.ts';
 import { useAsked } from './use-asked.ts';
 
-/** A key for an owner who lost theirs. */
+/** Form that creates a managing key for an owner who lost theirs. */
 export function LostKey({ of: account, onCreated }: { of: OperatorAccountView; onCreated: () => void }) {
   const [name, setName] = useState('');
   const [created, setCreated] = useState<CreatedKeyView>();

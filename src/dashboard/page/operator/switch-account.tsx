@@ -4,7 +4,7 @@ import { changeAccount } from '../api/operator.ts';
 import { announce } from '../ui/announcements.tsx';
 import { Confirm } from '../ui/confirm.tsx';
 
-/** Deactivates an account, or brings it back; asks first. */
+/** Button that deactivates an account, or activates it again, after a question. */
 export function SwitchAccount({
   of: account,
   onChanged,

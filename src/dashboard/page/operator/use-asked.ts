@@ -1,15 +1,15 @@
 import { useState } from 'preact/hooks';
 import { type Action, useAction } from '../api/use-action.ts';
 
-/** An action with a confirmation. `run` reads the form and asks; `act` does what was asked about. */
+/** An action with a confirmation: `run` reads the form and asks, and `act` carries the task out. */
 export interface Asked<Task> extends Action<void> {
-  /** The task that waits for confirmation; undefined: none. */
+  /** The task that waits for confirmation; undefined where there is none. */
   readonly asked: Task | undefined;
   act(): Promise<void>;
   close(): void;
 }
 
-/** `read` throws the fault of the form; a failure of `act` is shown at the form, too. */
+/** Makes an action with a confirmation. `read` throws the form's fault; a failure of `act` is shown at the form too. */
 export function useAsked<Task>(read: () => Task, act: (task: Task) => Promise<unknown>): Asked<Task> {
   const [asked, setAsked] = useState<Task>();
   const doing = useAction(act);

@@ -8,7 +8,7 @@ import type { DaySpend } from './use-spend.ts';
 const HEIGHT_PX = 220;
 const DARK = matchMedia('(prefers-color-scheme: dark)');
 
-/** A bar chart of spend by day. Screen readers get the table below it; the day under the pointer is described in words. */
+/** Bar chart of spend by day, with the day under the pointer in words below. Screen readers get a table instead. */
 export function DayChart({ days }: { days: readonly DaySpend[] }) {
   const frame = useRef<HTMLDivElement>(null);
   const [pointed, setPointed] = useState<number | null>(null);
@@ -16,7 +16,7 @@ export function DayChart({ days }: { days: readonly DaySpend[] }) {
     const place = frame.current;
     if (!place) return;
     let chart = draw(place, days, setPointed);
-    // A canvas does not follow the colour scheme by itself, so it is drawn again.
+    // A canvas does not follow the colour scheme by itself, so the chart is drawn again when that changes.
     const repaint = () => {
       chart.destroy();
       chart = draw(place, days, setPointed);
@@ -98,7 +98,7 @@ function draw(
   );
 }
 
-/** Highlights the bar under the pointer, and returns its index; null: none is pointed at. */
+/** Highlights the bar under the pointer. Returns its index; null where there is none. */
 function mark(chart: uPlot): number | null {
   const place = chart.cursor.idx ?? null;
   const known = chart.over.querySelector<HTMLElement>('.chart-pointed');

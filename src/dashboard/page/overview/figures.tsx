@@ -4,12 +4,12 @@ import { Email } from '../ui/elements.tsx';
 import { Threshold } from './threshold.tsx';
 import type { Spent } from './use-spend.ts';
 
-/** The key figures of the account: balance, holds, spend, threshold. */
+/** Figures of the account: balance, holds, spend, threshold. */
 export function Figures(props: {
   account: AccountView;
   /** Spend of the last 30 days; undefined while it loads. */
   spent: Spent | undefined;
-  /** The spend could not be read. */
+  /** True where the spend could not be read. */
   isUnknown: boolean;
   onChanged: (account: AccountView) => void;
 }) {

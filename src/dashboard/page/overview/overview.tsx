@@ -9,7 +9,7 @@ import { Figures } from './figures.tsx';
 import { Spend } from './spend.tsx';
 import { useSpend } from './use-spend.ts';
 
-/** Balance and spend: what an owner looks at first. */
+/** Home page of an owner, with balance and spend. */
 export function Overview() {
   const account = useLoad((signal) => readAccount({ signal }));
   const spend = useSpend(OWN);
@@ -44,7 +44,7 @@ export function Overview() {
   );
 }
 
-/** Says when there are few credits left, or none. */
+/** Note for an account with few credits left, or none. */
 function CreditState({ account }: { account: AccountView }) {
   const { credits_balance: balance, alert_threshold: threshold } = account;
   if (balance <= 0) {

@@ -11,7 +11,7 @@ interface Row extends Spent {
   readonly href: string | undefined;
 }
 
-/** A bar chart that is a table: the most expensive first, each with its share. */
+/** Table with bars: the rows with the highest charges first, each with its share. */
 export function Ranking({ title, subject, rows }: { title: string; subject: string; rows: readonly Row[] }) {
   const sorted = rows.toSorted((a, b) => Number(b.credits) - Number(a.credits));
   const [isWhole, setWhole] = useState(false);

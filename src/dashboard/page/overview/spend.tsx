@@ -9,7 +9,7 @@ import { DayChart } from './day-chart.tsx';
 import { Ranking } from './ranking.tsx';
 import { type DaySpend, everyDay, type SpendReports } from './use-spend.ts';
 
-/** Where the credits went in the last 30 days: by day, by key, by model. */
+/** Charts of the spend of the last 30 days by day, key and model. */
 export function Spend({ of: base, byDay, byKey, byModel, keys }: SpendReports & { of: Base }) {
   const hrefOf = (keyId: number) => (base === OWN ? `#/keys/${keyId}` : `${ledger}?key_id=${keyId}`);
   const ledger = base === OWN ? '#/ledger' : `#/accounts/${base.split('/')[4]}/ledger`;

@@ -9,7 +9,7 @@ import { announce } from '../ui/announcements.tsx';
 import { focusFirstFault } from '../ui/field.tsx';
 import { useUnsaved } from '../ui/leave-guard.ts';
 
-/** The alert threshold: a figure that is edited where it stands. */
+/** The alert threshold among the figures, which can be edited in place. */
 export function Threshold({
   account,
   onChanged,

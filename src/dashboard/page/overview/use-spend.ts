@@ -10,7 +10,7 @@ export interface SpendReports {
   readonly keys: readonly KeyView[];
 }
 
-/** What was spent in the last 30 days. */
+/** Loads the reports of the spend of the last 30 days. */
 export function useSpend(base: Base): Loaded<SpendReports> {
   return useLoad(async (signal) => {
     const [byDay, byKey, byModel, keys] = await Promise.all([
@@ -23,7 +23,7 @@ export function useSpend(base: Base): Loaded<SpendReports> {
   });
 }
 
-/** Calls and the credits that they cost together. */
+/** A number of calls, and the sum of their charges. */
 export type Spent = Omit<SumsView, 'usage'>;
 
 export interface DaySpend extends Spent {
@@ -32,7 +32,7 @@ export interface DaySpend extends Spent {
 
 const DAY_MS = 86_400_000;
 
-/** A report by day, filled up with the days on which nothing was called. */
+/** Rows of a report by day, with rows of 0 for the days without calls. */
 export function everyDay({ from, to, rows }: UsageReportView): readonly DaySpend[] {
   const known = new Map(rows.map((row) => [row.day, row]));
   const days: DaySpend[] = [];

@@ -1,16 +1,16 @@
 import { signal } from '@preact/signals';
 
-/** The role and token of whoever is signed in. The token is in session storage only: it ends with the tab. */
+/** Role and token of the signed-in user. The token is in session storage only, so that it is gone with the tab. */
 export interface Session {
   readonly token: string;
-  /** `key`: a key that may not manage, and so sees itself only. */
+  /** `owner`: a managing key. `key`: a key that may not manage, and so sees itself only. */
   readonly role: 'owner' | 'key' | 'operator';
 }
 
 const PLACE = 'tollgate.session';
 
 export const session = signal<Session | undefined>(stored());
-/** Why the last session ended, where the user did not end it. */
+/** Reason why the last session ended; "" where the user ended it. */
 export const farewell = signal('');
 
 export function signIn(next: Session): void {
@@ -19,7 +19,7 @@ export function signIn(next: Session): void {
   session.value = next;
 }
 
-/** Takes over whether the session's key may manage, as the gateway just said. */
+/** Sets the role by whether the session's key may manage, as the gateway just answered. */
 export function setManaging(isManaging: boolean): void {
   const { token, role } = session.value ?? {};
   const now = isManaging ? 'owner' : 'key';
@@ -27,7 +27,7 @@ export function setManaging(isManaging: boolean): void {
   signIn({ token, role: now });
 }
 
-/** Whether the session sees the whole account, and not one key only. */
+/** True where the session sees the whole account, and not one key only. */
 export function manages(): boolean {
   return session.value?.role !== 'key';
 }

@@ -63,11 +63,11 @@ export function SignIn() {
 }
 
 /**
- * Whose token it is. What is no key at all may be the operator's; where it is not that either, or there is no operator's
- * API, the answer about the key counts.
+ * Session for a token. A token that is no key may be the operator's. Where it is not that either, or there is no
+ * operator's API, it rejects with the refusal of the token as a key.
  */
 async function sessionOf(token: string): Promise<Session> {
-  // Other characters cannot be sent in a header.
+  // Characters other than these cannot be sent in a header.
   if (!/^[\x21-\x7e]+$/.test(token)) {
     throw new ApiFailure(401, 'invalid_api_key', 'That is no API key. Check that it was copied whole.');
   }

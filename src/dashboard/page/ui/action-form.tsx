@@ -4,14 +4,14 @@ import type { Action } from '../api/use-action.ts';
 import { focusFirstFault } from './field.tsx';
 import { FailureNote } from './note.tsx';
 
-/** A form whose sending is an action; where that fails, the first field with a fault, else the reason, gets the focus. */
+/** Form that runs an action. Where that fails, the first field with a fault gets the focus, else the message. */
 export function ActionForm(props: {
   action: Action<void>;
-  /** Whether the fault is shown at one of the fields; else it is shown below them. */
+  /** True where the failure is shown at one of the fields; otherwise it is shown below them. */
   isAtField: boolean;
   verb: string;
   class?: string;
-  /** Fields. */
+  /** The fields of the form. */
   children: ComponentChildren;
 }) {
   const { action } = props;
@@ -23,7 +23,7 @@ export function ActionForm(props: {
       noValidate
       onSubmit={async (event) => {
         event.preventDefault();
-        // A date that is typed in part has no value, and would be sent as if the field were empty.
+        // A date that is only partly typed has no value, and would be sent as if the field were empty.
         if (halfTyped(event.currentTarget)?.reportValidity() === false) return;
         if (!(await action.run())) focusFirstFault(form.current);
       }}

@@ -5,7 +5,7 @@ const SHOWN_FOR_MS = 6_000;
 const latest = signal('');
 let timer = 0;
 
-/** Announces that something is done: shown for a while, and read out by screen readers. */
+/** Announces that something is done: the text is shown for a while, and read out by screen readers. */
 export function announce(text: string): void {
   clearTimeout(timer);
   latest.value = text;
@@ -14,10 +14,13 @@ export function announce(text: string): void {
   }, SHOWN_FOR_MS);
 }
 
-/** The places where announcements can be shown: the page and, above it, the open dialogs. */
+/** Stack of the places where announcements can be shown: the page and, above it, the open dialogs. */
 const places = signal<readonly symbol[]>([]);
 
-/** Shows the latest announcement in the topmost place only: what is outside of an open dialog is dimmed, and not read out. */
+/**
+ * The latest announcement, shown in the topmost place only, because the page behind a dialog is dimmed and not read
+ * out.
+ */
 export function Announcements() {
   const place = useMemo(() => Symbol(), []);
   useLayoutEffect(() => {

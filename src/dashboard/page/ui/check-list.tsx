@@ -7,7 +7,7 @@ export interface Choice {
   readonly note?: string;
 }
 
-/** A choice of several options, as chips that can be ticked. None ticked means all. */
+/** Choice of several options as chips to tick. None ticked means all. */
 export function CheckList(props: {
   name: string;
   legend: string;

@@ -5,10 +5,10 @@ import { Dialog } from './dialog.tsx';
 import { focusFirstFault } from './field.tsx';
 import { FailureNote } from './note.tsx';
 
-/** A dialog that asks before an action. Where the action fails, it stays open and shows the reason. */
+/** Dialog that asks before an action. Where the action fails, it stays open and shows the reason. */
 export function Confirm(props: {
   title: string;
-  /** Label of the button: the verb. */
+  /** Label of the button: a verb that names the action. */
   verb: string;
   danger?: boolean;
   act: () => Promise<unknown>;

@@ -23,7 +23,10 @@ export function CopyValue({ label, value }: { label: string; value: string }) {
   );
 }
 
-/** Browsers have no clipboard API over plain HTTP: there the value is selected, and copied by execCommand. */
+/**
+ * Copies a value; resolves with true where that worked. Over plain HTTP, where browsers have no clipboard API, the
+ * value is selected and copied by execCommand.
+ */
 async function copied(value: string, input: HTMLInputElement | null): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(value);

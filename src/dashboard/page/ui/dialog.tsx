@@ -2,7 +2,9 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { Announcements } from './announcements.tsx';
 
-/** A modal dialog, open while it is rendered. `onCancel` is called on Escape; without it, only its own buttons close it. */
+/**
+ * Modal dialog, open while it is rendered. `onCancel` is called at Escape; without it, only its own buttons close it.
+ */
 export function Dialog({
   title,
   onCancel,
@@ -26,7 +28,7 @@ export function Dialog({
       ref={element}
       aria-labelledby={titleId}
       onKeyDown={(event) => {
-        // A second Escape would close a dialog whose cancel event was refused.
+        // Browsers close a dialog at a second Escape even if its cancel event is prevented.
         if (event.key === 'Escape' && !onCancel) event.preventDefault();
       }}
       onCancel={(event) => {

@@ -11,7 +11,7 @@ export function Badge({
   return <span class={`badge badge-${kind}`}>{children}</span>;
 }
 
-/** A bar for a part of a whole (0–1); the text beside it gives the numbers. `full`: the limit is reached. */
+/** Bar for a part (0 to 1) of a whole; the text beside it gives the numbers. `full` marks a limit that is reached. */
 export function Bar({ part, full = false }: { part: number; full?: boolean }) {
   const percent = Math.min(100, Math.max(0, part * 100));
   return (
@@ -33,7 +33,7 @@ export function Email({ address }: { address: string }) {
   );
 }
 
-/** A moment in the time zone that is chosen; the tooltip gives the other zone. */
+/** A time in the zone that the user chose; the tooltip has it in the other zone. */
 export function Time({ at, seconds = false }: { at: string; seconds?: boolean }) {
   const here = zone.value;
   const other = here === 'utc' ? moment(at, 'local', true) : `${moment(at, 'utc', true)} UTC`;
@@ -45,7 +45,7 @@ export function Time({ at, seconds = false }: { at: string; seconds?: boolean })
   );
 }
 
-/** Placeholder for a table or chart that has no content yet; says how it gets some. */
+/** Placeholder for a table or chart without content, which says how it gets some. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">

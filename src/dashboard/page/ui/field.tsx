@@ -16,7 +16,7 @@ export interface FieldProps {
   error?: string | undefined;
 }
 
-/** A label, a control, a hint and the error of its value. */
+/** A form field: a label, a control, a hint, and the error of its value. */
 export function Field({
   name,
   label,
@@ -90,8 +90,8 @@ export function TextField({
 }
 
 /**
- * Moves the focus, and so the eye, to what is wrong once that is drawn: the first control of the form that is marked, else
- * the note that says it.
+ * Focuses what is wrong in a form, once it is drawn: the first control that is marked as invalid, else the note with
+ * the reason.
  */
 export function focusFirstFault(form: HTMLElement | null): void {
   setTimeout(() => {

@@ -3,9 +3,9 @@ import { useLayoutEffect } from 'preact/hooks';
 
 /** A navigation that would lose unsaved work, and waits for the user's answer. */
 export interface Leaving {
-  /** What would be lost. */
+  /** Description of what would be lost. */
   readonly lost: string;
-  /** Why the page is left, where the user did not choose to; else "". */
+  /** Reason why the page is left; "" where the user chose to. */
   readonly reason: string;
   readonly go: () => void;
 }
@@ -18,11 +18,11 @@ const EDITS = 'What you changed on this page is not saved.';
 const held = new Map<symbol, string>();
 
 /**
- * While `isUnsaved`, asks before the page is left: by its links, Back and Forward, reload, closing, signing out and the
- * end of the session. `lost` describes what would be lost.
+ * Asks the user, while `isUnsaved` is true, before the page is left in any way: by its links, Back and Forward, reload,
+ * closing, signing out and the end of the session. `lost` describes what would be lost.
  */
 export function useUnsaved(isUnsaved: boolean, lost = EDITS): void {
-  // Not useEffect: work that is saved must be unregistered before saving changes the address.
+  // useEffect would be too late: saved work must be unregistered before saving changes the address.
   useLayoutEffect(() => {
     if (!isUnsaved) return undefined;
     const holder = Symbol();
@@ -36,8 +36,8 @@ export function useUnsaved(isUnsaved: boolean, lost = EDITS): void {
 }
 
 /**
- * Runs `go` at once, or after a question where unsaved work would be lost. `reason`: why the page is left, where the user
- * did not choose to.
+ * Runs `go` at once, or after a question where unsaved work would be lost. `reason` says why the page is left, where
+ * the user did not choose to.
  */
 export function leave(go: () => void, reason = ''): void {
   const lost = [...held.values()].at(-1);
@@ -56,14 +56,14 @@ export function leave(go: () => void, reason = ''): void {
   };
 }
 
-/** Has the browser ask before the tab is closed or reloaded, in its own words. */
+/** Has the browser ask, in its own words, before the tab is closed or reloaded. */
 function refuse(event: BeforeUnloadEvent): void {
   event.preventDefault();
-  // Older browsers look at this property.
+  // For older browsers, which ignore preventDefault here.
   event.returnValue = true;
 }
 
-/** Links are asked about before they are followed, so that no address has to be put back. */
+// Asks before a link is followed, so that no address has to be put back.
 addEventListener(
   'click',
   (event) => {
@@ -80,7 +80,8 @@ addEventListener(
   { capture: true },
 );
 
-/** Back, Forward and a typed address: the browser has gone already. The address is put back until the answer is there. */
+// Asks after Back, Forward or a typed address. The browser has already changed the address, which is put back until the
+// user answers.
 addEventListener(
   'hashchange',
   (event) => {
@@ -92,7 +93,9 @@ addEventListener(
   { capture: true },
 );
 
-/** Whether two addresses name different pages; what follows `?` in the hash says only how a page is shown. */
+/**
+ * True where two addresses name different pages, whatever the query in their hashes, which says how a page is shown.
+ */
 function isOtherPage(one: string, other: string): boolean {
   return pageOf(one) !== pageOf(other);
 }

@@ -3,7 +3,7 @@ import { wordsOf } from '../api/failure.ts';
 
 const SIGNS = { info: 'i', warning: '!', danger: '!', good: '✓' } as const;
 
-/** A note on the page; a `danger` note is read out at once, and can take the focus. */
+/** Note on the page. One of kind `danger` is read out at once, and can take the focus. */
 export function Note({ kind, children }: { kind: keyof typeof SIGNS; children: ComponentChildren }) {
   return (
     <div class={`note note-${kind}`} {...(kind === 'danger' ? { role: 'alert', tabIndex: -1 } : {})}>
@@ -15,7 +15,7 @@ export function Note({ kind, children }: { kind: keyof typeof SIGNS; children: C
   );
 }
 
-/** The reason of a failure, and a button to try again where that is possible. */
+/** Note with the reason of a failure, and a button to try again where `retry` is given. */
 export function FailureNote({ error, retry }: { error: unknown; retry?: () => void }) {
   if (error === undefined) return null;
   return (

@@ -6,12 +6,12 @@ import { isBroughtBack } from '../scroll-place.ts';
 let isFirst = true;
 
 /**
- * A page: its title, what can be done with all of it, and its content. Moves the focus to its title, for readers; one that
- * is come back to is where it was left.
+ * Frame of a page: title, actions and content. A new page focuses its title, for screen readers; one that the user
+ * returns to is scrolled to where it was left.
  */
 export function PageFrame(props: {
   title: string;
-  /** Tells pages of one title apart. */
+  /** Part of the page, which distinguishes pages with one title. */
   part?: string | undefined;
   back?: { readonly href: string; readonly name: string };
   actions?: ComponentChildren;
@@ -23,7 +23,7 @@ export function PageFrame(props: {
     document.title = `${part ? `${part} · ` : ''}${title} · Tollgate`;
   }, [title, part]);
   useEffect(() => {
-    // Not on the first load: the browser starts at the top by itself.
+    // Not on the first load, when the browser starts at the top by itself.
     if (!isFirst) heading.current?.focus({ preventScroll: true });
     isFirst = false;
     if (!isBroughtBack()) scrollTo(0, 0);

@@ -4,10 +4,10 @@ import type { Loaded } from '../api/use-load.ts';
 import { choose, query } from '../route.ts';
 import { isBroughtBack } from '../scroll-place.ts';
 
-/** Parameter in the address: the cursors of the pages up to the one that is shown; the first page has none. */
+/** Name of the parameter with the cursors of all pages up to the shown one; the first page has no cursor. */
 const PAGES = 'pages';
 
-/** To be set together with a filter: a filtered list begins at its first page. */
+/** Choice that must be made together with a filter, so that a filtered list begins at its first page. */
 export const FIRST_PAGE = { [PAGES]: '' } as const;
 
 export function cursors(): readonly string[] {
@@ -15,14 +15,14 @@ export function cursors(): readonly string[] {
 }
 
 /**
- * A page of a list, and the way to the others where there are any. Another page begins at its top once its rows are
- * there, with the focus at its table.
+ * A page of a list, with buttons to the pages before and after it. When another page's rows are there, its top is
+ * scrolled into view and its table gets the focus.
  */
 export function Paged(props: {
   label: string;
   back: string;
   on: string;
-  /** Cursor of the page after the one that is shown; null: it is the last. */
+  /** Cursor of the page after the shown one; null on the last page. */
   next: string | null;
   of: Pick<Loaded<unknown>, 'isLoading' | 'subject'>;
   children: ComponentChildren;
@@ -32,7 +32,7 @@ export function Paged(props: {
   const frame = useRef<HTMLDivElement>(null);
   const isTurned = useRef(false);
   useEffect(() => {
-    // The rows that are shown belong to another subject than before.
+    // Named only so that the effect runs when the rows belong to another subject.
     void subject;
     if (isTurned.current) {
       frame.current?.querySelector<HTMLElement>('.table-frame')?.focus({ preventScroll: true });

@@ -5,7 +5,7 @@ import { chooseZone, route } from '../route.ts';
 import { session, signOut } from '../session/session.ts';
 import { leave } from './leave-guard.ts';
 
-/** The frame of every page: navigation, content, footer. */
+/** Frame around every page: navigation, content, footer. */
 export function Shell({ children }: { children: ComponentChildren }) {
   const places = PLACES[session.value?.role ?? 'owner'];
   const here = places.find(([place]) => place === route.value[0])?.[0] ?? places[0]?.[0];

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Loaded } from '../api/use-load.ts';
 import { FailureNote } from './note.tsx';
 
-/** Shows loading, failure, or the data. Where reloading fails, the old data stays below the reason. */
+/** Shows that data is loading, why it could not be loaded, or the data. Where reloading fails, the old data stays. */
 export function Shown<Data>({
   of,
   children,

@@ -2,14 +2,14 @@ import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
 /**
- * The name of a column, with its class where it is not plain text: `number`, or `wide-only`, left out between phones and
- * desks.
+ * Name of a column, with its class where it is not plain text: `number`, or `wide-only` for one that is left out at
+ * widths between phones and desktops.
  */
 export type Column = string | readonly [name: string, kind: string];
 
 /**
- * A table that scrolls by itself where the screen is too narrow, with a shadow at the edge that hides something; so the
- * keyboard must be able to get there. On phones each row is a card.
+ * Table that scrolls by itself where the screen is too narrow, with a shadow at an edge beyond which there is more. It
+ * can be focused, so that the keyboard can scroll it. On phones each row is a card.
  */
 export function Table({
   label,
@@ -18,13 +18,13 @@ export function Table({
 }: {
   label: string;
   columns: readonly Column[];
-  /** Its rows. */
+  /** The rows. */
   children: ComponentChildren;
 }) {
   const body = useRef<HTMLTableSectionElement>(null);
   const names = columns.map((column) => (typeof column === 'string' ? column : column[0]));
   useLayoutEffect(() => {
-    // A cell in a card stands beside the name of its column.
+    // In a card, each cell stands beside the name of its column, which style sheets read from this attribute.
     for (const row of body.current?.rows ?? []) {
       for (const [index, cell] of [...row.cells].entries()) cell.dataset.column = names[index];
     }

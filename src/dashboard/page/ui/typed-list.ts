@@ -1,4 +1,4 @@
-/** A list in a form: its items, and the text that is typed for the next one and not added yet. */
+/** A list in a form: its items, and the typed text of items that are not added yet. */
 export interface TypedList {
   readonly items: readonly string[];
   readonly text: string;
@@ -6,11 +6,11 @@ export interface TypedList {
 
 /** A kind of list items. */
 export interface ItemKind {
-  /** The item in its normal form; undefined: the text is no such item. */
+  /** Parses an item to its normal form; undefined where the text is no such item. */
   readonly read: (text: string) => string | undefined;
   /** Name of the kind for messages: "an address or range". */
   readonly wanted: string;
-  /** Whether a space separates two items, as in a pasted list. */
+  /** True where a space separates two items, as in a pasted list. */
   readonly spaceParts?: boolean;
 }
 
@@ -28,13 +28,13 @@ export function partsOf(text: string, { read, spaceParts }: ItemKind): { good: s
   };
 }
 
-/** The list with the typed items added; invalid ones stay in the text. */
+/** The list with the typed items added to it; invalid ones stay in the text. */
 export function taken({ items, text }: TypedList, kind: ItemKind): TypedList {
   const { good, wrong } = partsOf(text, kind);
   return { items: [...new Set([...items, ...good])], text: wrong.join(', ') };
 }
 
-/** The fault of the typed text, in words; "": none. */
+/** Fault of the typed text in words; "" where there is none. */
 export function wrongIn(text: string, kind: ItemKind): string {
   const [first] = partsOf(text, kind).wrong;
   return first === undefined ? '' : `“${first}” is not ${kind.wanted}.`;

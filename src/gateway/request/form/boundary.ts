@@ -1,12 +1,13 @@
 import { invalidJson } from '../../../domain/errors.ts';
 
 const PARAMETER = /;[ \t]*([A-Za-z]+)=(?:"([^"\\]*)"|([^\s;"]+))[ \t]*/gy;
-/** RFC 2046 §5.1.1, less the space. */
+/** Characters and length of a boundary (RFC 2046 §5.1.1), without the space, which some servers trim. */
 const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=?]{1,70}$/;
 
 /**
- * The boundary that a Content-Type names. Only the plain forms are taken (RFC 2046): where a header could be read in two
- * ways, the gateway and the upstream might cut the same bytes differently. Throws 400 `invalid_json`.
+ * Boundary named by a Content-Type of `multipart/form-data`. Only its plain forms are accepted (RFC 2046): where a
+ * header could be read in two ways, the gateway and the upstream might cut the same bytes differently. Throws 400
+ * `invalid_json`.
  */
 export function boundaryOf(contentType: string | undefined): string {
   const [type = ''] = (contentType ?? '').split(';', 1);

@@ -17,9 +17,9 @@ import { type Form, readForm } from './read-form.ts';
 const TRUE: ReadonlySet<string> = new Set(['true', '1', 'on', 'yes']);
 
 /**
- * Check 9 of specification section 3 for an upload. Fields may come in any order, so `model` may follow the file. The
- * bytes go upstream as they came; where the upstream knows the model by another name, only that value is another.
- * Throws GatewayError.
+ * Check 9 of specification section 3 for an upload (multipart form). Fields may come in any order, so `model` may
+ * follow the file. The bytes go upstream as they came, except for the value of `model` where the upstream has another
+ * name for it. Throws GatewayError.
  */
 export async function readFormBody(
   sent: unknown,
@@ -55,7 +55,9 @@ export async function readFormBody(
   };
 }
 
-/** Refuses an inspected field that comes twice, as a file, or in another spelling that an upstream could take for it. */
+/**
+ * Refuses an inspected field that comes twice, as a file, or in another spelling that an upstream could take for it.
+ */
 function refuseRepeated({ fields, files }: Form): void {
   const seen = new Set<string>();
   for (const { name } of [...fields, ...files]) {

@@ -9,24 +9,24 @@ export interface Part {
   readonly end: number;
 }
 
-/** More parts than any call has; each costs time. */
+/** Most parts of a form. No call of a provider's API has as many, and each costs time. */
 const MAX_PARTS = 256;
 const MAX_HEADER_BYTES = 8 * 1024;
 const CRLF = '\r\n';
 
-/** A quoted value may hold anything but quotes and what would escape one. */
+/** One parameter of a Content-Disposition. A quoted value may hold anything but quotes and a backslash before one. */
 const DISPOSITION_PARAMETER = /;[ \t]*([a-zA-Z]+\*?)=(?:"((?:[^"\\]|\\(?!"))*)"|([^\s;"]+))[ \t]*/gy;
 /** Encodings that change nothing; others are obsolete (RFC 7578 §4.7), and only some servers decode them. */
 const PLAIN_ENCODINGS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary']);
 
 /**
- * Where the parts of a multipart body stand, so that single values can be replaced and every other byte stays as it
- * came.
+ * Parts of a multipart body, with their offsets, so that single values can be replaced while every other byte stays as
+ * it came.
  *
- * Stricter than parsers are, on purpose: they differ in what they make of line feeds alone, of a delimiter within a
- * line, of escapes, of repeated headers, and whoever finds such a difference to an upstream could name one model to the
- * gateway and another to the provider (specification section 4: what the gateway checked is what the upstream gets).
- * What common clients send is plain. Throws 400 `invalid_json`.
+ * It refuses more than parsers do, on purpose. Parsers differ in how they read bare line feeds, a delimiter inside a
+ * line, escapes and repeated headers. A client who knew such a difference between the gateway and an upstream could
+ * name one model to the gateway and another to the provider (specification section 4: what the gateway checked is what
+ * the upstream gets). Forms of common clients have none of these. Throws 400 `invalid_json`.
  */
 export async function partsOf(body: ByteSource, boundary: string): Promise<Part[]> {
   const delimiter = Buffer.from(`--${boundary}`);
@@ -39,7 +39,7 @@ export async function partsOf(body: ByteSource, boundary: string): Promise<Part[
     if (parts.length === MAX_PARTS) throw malformed(`has more than ${MAX_PARTS} parts`);
     const next = await indexOf(body, delimiter, at);
     if (next < 0 || (await text(next - 2, next)) !== CRLF) throw malformed('is cut off');
-    // The line break that ends the delimiter, the head, and the empty line after it.
+    // Far enough for the line break after the delimiter, the headers, and the empty line that ends them.
     const end = Math.min(next - 2, at + MAX_HEADER_BYTES + 4);
     parts.push(partFrom(await text(at, end), at, next - 2));
     at = next + delimiter.length;
@@ -51,7 +51,10 @@ export async function partsOf(body: ByteSource, boundary: string): Promise<Part[
   return parts;
 }
 
-/** `start`: what stands at `from`, before the line break that ends the delimiter; with the whole head at least. */
+/**
+ * The part whose delimiter ends at `from` of the body and whose content ends at `end`. `start` is the text from `from`
+ * on: at least the line break after the delimiter and all headers of the part.
+ */
 function partFrom(start: string, from: number, end: number): Part {
   const headEnd = start.indexOf(`${CRLF}${CRLF}`);
   if (headEnd < 0) throw malformed('has a part without a proper head');
@@ -90,7 +93,7 @@ function nameIn(disposition = ''): { name: string; isFile: boolean } {
     found.set(key.toLowerCase(), quoted ?? plain ?? '');
   }
   const name = found.get('name');
-  // Names that some servers would decode first. A backslash or percent sign in a file's name decides nothing.
+  // Some servers decode these in names before they compare. In the name of a file they decide nothing.
   if (
     type.trim().toLowerCase() !== 'form-data' ||
     end !== disposition.length ||

@@ -6,19 +6,19 @@ import { GatewayError, invalidJson } from '../../../domain/errors.ts';
 import { type ByteSource, piecesOf } from '../../../metering/byte-source.ts';
 import { type Part, partsOf } from './parts.ts';
 
-/** Text of all fields together; a prompt has 32,000 characters at most. */
+/** Most bytes of the text of all fields together. Providers accept prompts of 32,000 characters at most. */
 const MAX_TEXT_BYTES = 1024 * 1024;
 const MAX_NAME_BYTES = 256;
 
-/** The text fields and files of a form, each kind in its order and with the place of its content. */
+/** The text fields and the files of a form, each in the order of the body, with the offsets of their contents. */
 export interface Form {
   readonly fields: readonly { readonly name: string; readonly text: string; readonly part: Part }[];
   readonly files: readonly Part[];
 }
 
 /**
- * Reads a multipart body without copying its files. Two readers must agree on it: the parser that the world uses, which
- * gives the values, and the strict one that knows where they stand. Throws 400 `invalid_json`.
+ * Reads a multipart body without copying its files. Two parsers must agree on it: a widely used one, which gives the
+ * values, and the strict one of parts.ts, which gives their offsets. Throws 400 `invalid_json`.
  */
 export async function readForm(body: ByteSource, contentType: string, boundary: string): Promise<Form> {
   const parts = await partsOf(body, boundary);
@@ -37,16 +37,16 @@ export async function readForm(body: ByteSource, contentType: string, boundary: 
 
 interface Parsed {
   readonly name: string;
-  /** Undefined: a file. */
+  /** Value of a text field; undefined for a file. */
   readonly text: string | undefined;
 }
 
 async function agree(body: ByteSource, part: Part, { name, text }: Parsed): Promise<boolean> {
   if (part.name !== name) return false;
-  // A part of type application/octet-stream is a file to some servers also without a file name.
+  // Some servers take a part of type application/octet-stream for a file even if it has no file name.
   if (text === undefined) return true;
   if (part.isFile || part.end - part.start > MAX_TEXT_BYTES) return false;
-  // Text is UTF-8, whatever charset the part claims, since few servers look at that.
+  // Text is read as UTF-8, whatever charset the part claims, because few servers look at that.
   const content = await body.read(part.start, part.end);
   return isUtf8(content) && content.toString('utf8') === text;
 }

@@ -6,15 +6,18 @@ import { closingQuoteByte, isEscapedByte } from '../../../metering/json-lexer.ts
 import { JsonMeasure } from './json-measure.ts';
 
 const BACKSLASH = 0x5c;
-/** Longer strings are elided. No id or name that is looked for is longer, even if each character of it is escaped. */
+/** Bytes of the longest string that is not elided. Ids and names that are looked for fit even if fully escaped. */
 const KEPT_STRING_MAX_BYTES = 512;
-/** Bound of the text without long strings: more would take JSON.parse over 20 ms, and twice its size in memory. */
+/**
+ * Most MiB of the text without its long strings: JSON.parse would take over 20 ms for more, and twice its size in
+ * memory.
+ */
 const KEPT_MAX_MIB = 6;
-/** From this size on the text is parsed and checked in heavy steps (heavy-step.ts). */
+/** Bytes from which on the text without its long strings is parsed and checked in heavy steps (heavy-step.ts). */
 const HEAVY_KEPT_BYTES = 1024 * 1024;
-/** `\uXXXX` */
+/** Bytes of the longest escape, `\uXXXX`. */
 const ESCAPE_MAX_BYTES = 6;
-/** Size from which a share of the body is sampled for an estimate of the tokens, not all of it. */
+/** Bytes of the body from which on an estimate of its tokens samples a share of its text and not all of it. */
 const SAMPLED_BYTES = 4 * 1024 * 1024;
 
 /** A JSON body without its long strings. The text is valid JSON if and only if the body is. */
@@ -29,9 +32,8 @@ export interface ElidedJson {
 
 /**
  * Reads JSON from a source in pieces and keeps its structure and its short strings. Long strings (base64, documents)
- * are checked as they pass and replaced by placeholders. Throws 400 `invalid_json` for a long string or an encoding
- * that is invalid (JSON.parse finds any other fault), and 413 `body_too_large` where so much is left that JSON.parse
- * would take too long.
+ * are checked as they pass and replaced by placeholders. Throws 400 `invalid_json` where a long string or the UTF-8 is
+ * invalid (any other fault is left to JSON.parse), and 413 `body_too_large` where the remaining text is over 6 MiB.
  */
 export async function elideLongStrings(source: ByteSource, keepsSamples = false): Promise<ElidedJson> {
   const sampled = keepsSamples ? Math.min(1, SAMPLED_BYTES / source.size) : 0;
@@ -52,9 +54,9 @@ class Elider {
   readonly #elidedStrings = new ElidedStrings();
   #kept = Buffer.allocUnsafeSlow(WINDOW_BYTES);
   #length = 0;
-  /** The long string that the last window ended in. */
+  /** The long string that began in an earlier window and has not ended yet. */
   #long: ElidedString | undefined;
-  /** Offsets after each placeholder: in the kept text, and in the body. */
+  /** Pairs of offsets, one pair for the end of each placeholder: in the kept text, and in the body. */
   readonly #marks: number[] = [0];
   readonly #offsets: number[] = [0];
 
@@ -63,8 +65,8 @@ class Elider {
   }
 
   /**
-   * Takes bytes that begin at `offset` of the body; returns how many, since a short string that is cut off waits for
-   * the rest.
+   * Takes bytes that begin at `offset` of the body. Returns how many of them it took: a short string that they cut off
+   * must come again, whole, with the next bytes.
    */
   push(bytes: Buffer, offset: number, isLast: boolean): number {
     let from = 0;
@@ -83,7 +85,8 @@ class Elider {
       const close = this.#measure.toClose(bytes, open + 1);
       const end = close < 0 ? bytes.length : close;
       if (end - open <= KEPT_STRING_MAX_BYTES) {
-        // A string that is cut off comes whole with the next window. JSON.parse finds one that never ends.
+        // A string that the window cuts off comes whole with the next one. One that never ends is refused by
+        // JSON.parse.
         if (close < 0) return this.#keep(bytes, from, isLast ? end : open);
         at = close + 1;
         continue;
@@ -114,7 +117,7 @@ class Elider {
     };
   }
 
-  /** Throws 413 `body_too_large`. */
+  /** Appends bytes to the kept text. Throws 413 `body_too_large` beyond its bound. */
   #keep(bytes: Buffer, from: number, end: number): number {
     this.#measure.check();
     const length = this.#length + end - from;
@@ -144,10 +147,10 @@ class Elider {
   }
 }
 
-/** Length at which bytes, which begin with a whole character, can be cut without cutting a character or an escape. */
+/** Largest length to which `bytes` can be cut without cutting a character or an escape. They begin with a whole one. */
 function cleanCut(bytes: Buffer): number {
   let cut = bytes.length;
-  // Back over an unfinished character: at most three bytes of it are here.
+  // Goes back over a character that the end cuts: at most three of its bytes are here.
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back] as number;
     if (byte < 0x80) break;
@@ -159,6 +162,6 @@ function cleanCut(bytes: Buffer): number {
   }
   const slash = bytes.lastIndexOf(BACKSLASH, cut - 1);
   if (slash < 0 || slash + ESCAPE_MAX_BYTES <= cut) return cut;
-  // The second backslash of a pair begins no escape.
+  // A backslash that is itself escaped begins no escape.
   return isEscapedByte(bytes, slash, 0) ? cut : slash;
 }

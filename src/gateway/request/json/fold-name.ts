@@ -1,6 +1,6 @@
-/** Names of ASCII characters only, which fold to their lower case. */
+/** Matches names of ASCII characters only, which fold to their lower case. */
 const ASCII = /^[\0-\x7f]*$/;
-/** The dot that `İ` leaves in lower case. */
+/** Combining dot above, which `İ` leaves behind when it is put into lower case. */
 const DOT_ABOVE = /\u0307/g;
 
 /**

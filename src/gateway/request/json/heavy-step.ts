@@ -4,9 +4,9 @@ let last: Promise<void> = Promise.resolve();
 let notBeforeMs = 0;
 
 /**
- * Runs one step of work that keeps the event loop for some 10 ms: one at a time in the process, in the order of asking,
- * and after each the loop is free for others for as long as it took. Resolves with what `work` returns, or rejects with
- * what it throws.
+ * Runs a step of work that blocks the event loop for some 10 ms. Such steps run one at a time in the process, in the
+ * order of asking, and after each one the loop is left to other work for as long as the step took. Resolves with what
+ * `work` returns, or rejects with what it throws.
  */
 export function heavyStep<T>(work: () => T): Promise<T> {
   const step = last.then(async () => {

@@ -9,8 +9,8 @@ import { elideLongStrings } from './elide-long-strings.ts';
 import { heavyStep } from './heavy-step.ts';
 
 /**
- * Check 9 of specification section 3 for JSON that is in a file, because it is large, or has very many parts. It is
- * read piece by piece, and other calls run in between. Throws GatewayError.
+ * Check 9 of specification section 3 for JSON that is large (and therefore in a file) or has very many parts. The body
+ * is read piece by piece, and other calls run in between. Throws GatewayError.
  */
 export async function readJsonInPieces(
   source: ByteSource,
@@ -26,7 +26,10 @@ export async function readJsonInPieces(
   return isHeavy ? await heavyStep(parse) : parse();
 }
 
-/** A large body as it stays in memory while its call runs: only those inspected fields that are no objects or lists. */
+/**
+ * The part of a large body that stays in memory while its call runs: inspected fields that are neither objects nor
+ * lists.
+ */
 export function retainScalars(body: JsonBody): JsonBody {
   const scalars = Object.entries(body.value).filter(
     ([name, value]) => INSPECTED_FIELDS.has(name) && typeof value !== 'object',
@@ -35,7 +38,7 @@ export function retainScalars(body: JsonBody): JsonBody {
   return { ...body, value: Object.fromEntries(scalars), text: '', spans: new Map(), elided: undefined };
 }
 
-/** The meter for a body of which scalars only are kept: for an estimate it reads the body from its source once more. */
+/** Meter for a body of which only scalars were retained: an estimate reads the body from its source once more. */
 export function rereadingMeter(endpoint: Endpoint, source: ByteSource, semaphore: WeightedSemaphore): Meter {
   const { meter } = endpoint;
   return {

@@ -2,25 +2,28 @@ import { randomInt } from 'node:crypto';
 import { GatewayError, invalidJson } from '../../../domain/errors.ts';
 import { closingQuoteByte } from '../../../metering/json-lexer.ts';
 
-/** JSON up to this size is not measured, because JSON.parse takes 5 ms for it at worst. */
+/** Most bytes of JSON that is not measured, because JSON.parse takes 5 ms for it at worst. */
 export const UNMEASURED_BYTES = 64 * 1024;
 /**
- * Bounds of one body, so that no step of parsing and checking it takes long, measured with `node bench/worst-json.ts`
- * (Node 24.21): JSON.parse takes 20 to 140 ns for a number, string, name, object or list, those of the dearest kinds weighed
- * by WEIGHTS, and 600 to 1,000 ns for each new name. A history of 10,000 messages with tools weighs 275,000, a prompt of
- * 300,000 numbers of tokens as much as that.
+ * Most weighted parts (values, names, lists, objects) of a body, so that no step of parsing and checking it takes long.
+ * Measured with `node bench/worst-json.ts` (Node 24.21): JSON.parse takes 20 to 140 ns for a part, of which the dearest
+ * kinds count more (WEIGHTS), and 600 to 1,000 ns for each new name. A history of 10,000 messages with tools weighs
+ * 275,000, a prompt of 300,000 token numbers 300,000.
  */
 export const MAX_PARTS = 400_000;
 export const MAX_NAMES = 10_000;
-/** JSON.parse takes 140 ns a level, and more where it must grow its stack: 40 ms for 130,000 levels, 3 ms for these. */
+/**
+ * Most levels of nesting. JSON.parse takes 140 ns for each, and more where it must grow its stack: 40 ms for 130,000
+ * levels, 3 ms for these.
+ */
 export const MAX_DEPTH = 20_000;
-/** From here on a body is parsed and checked in heavy steps (heavy-step.ts); below, JSON.parse takes about 2 ms. */
+/** Parts from which on a body is parsed and checked in heavy steps (heavy-step.ts); JSON.parse takes 2 ms for these. */
 const HEAVY_PARTS = 20_000;
 const HEAVY_NAMES = 1_000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** Meanings of the signs outside of strings; 0 for any other byte. */
+// Meanings of a byte outside of strings; 0 is any other byte.
 const COMMA = 1;
 const COLON = 2;
 const OPEN = 3;
@@ -35,23 +38,26 @@ for (const [sign, meaning] of [
   [']', CLOSE],
 ] as const)
   SIGNS[sign.charCodeAt(0)] = meaning;
-/** A comma parts two values, a colon follows a name; a list or object costs three times as much as a value. */
+/** Weights by meaning: each comma means one more value and each colon a name; an opened list or object costs three. */
 const WEIGHTS = [0, 1, 1, 3, 0] as const;
 
-/** An elided string takes 0.9 KB of memory, and 45 MB can be cut into 87,000 of them: counted so, 57,000 are taken. */
+/**
+ * Weight of an elided string, which takes 0.9 KB of memory. A body of 45 MB can hold 87,000 of them; with this weight
+ * 57,000 are accepted.
+ */
 const ELIDED_PARTS = 6;
 
-/** Strings up to this length are told apart as names; each longer one counts as a new name. */
+/** Bytes of the longest name that is compared with earlier ones; each longer one counts as a new name. */
 const TOLD_APART_BYTES = 48;
 const LONG = -1;
-/** Size of the table that notes names by their hash, as a power of two: few of MAX_NAMES share a place in it. */
+/** Size of the table of names by their hash, as a power of two: so large that few of MAX_NAMES share a place. */
 const PLACE_BITS = 18;
 /** Random seed of the hash, so that a client cannot make up names with the same hash. */
 const SEED = randomInt(2 ** 31);
 
 /**
- * Counts values, names and levels of JSON from its bytes, before it is parsed: a megabyte takes 2 ms at worst. For text
- * that is no JSON the counts mean nothing, which does no harm, since JSON.parse refuses it.
+ * Counter of the values, names and levels of JSON, from its bytes, before it is parsed: 2 ms a megabyte at worst. The
+ * counts of text that is no JSON mean nothing, which does no harm, since JSON.parse refuses that.
  */
 export class JsonMeasure {
   #parts = 0;
@@ -59,7 +65,7 @@ export class JsonMeasure {
   #deepest = 0;
   #names = 0;
   readonly #noted = new Uint8Array(2 ** (PLACE_BITS - 3));
-  /** Hash of the last string, which is a name if a colon follows; LONG where it was not looked at. */
+  /** Hash of the last string, which is a name if a colon follows; LONG where the string was too long to compare. */
   #lastString = LONG;
 
   get isHeavy(): boolean {
@@ -77,14 +83,14 @@ export class JsonMeasure {
     if (this.#names > MAX_NAMES) throw tooLarge(`too many different names: at most ${MAX_NAMES} are taken`);
   }
 
-  /** Counts a string that is elided, beyond the value that it is. */
+  /** Adds what an elided string weighs beyond any other value. */
   countElided(): void {
     this.#parts += ELIDED_PARTS;
   }
 
   /**
-   * Index of the quote that opens the next string from `from` on, which is outside of strings; else the number of
-   * bytes.
+   * Index of the quote that opens the next string at or after `from`, which must be outside of strings; the length of
+   * `bytes` where there is none.
    */
   toQuote(bytes: Buffer, from: number): number {
     for (let at = from; at < bytes.length; at++) {
@@ -141,7 +147,7 @@ function tooLarge(what: string): GatewayError {
   return new GatewayError('body_too_large', `The body has ${what}.`);
 }
 
-/** Measures JSON that is in memory as a whole. Throws as `check` does. */
+/** Measures JSON that is in memory as a whole. Throws 413 `body_too_large` or 400 `invalid_json`, as `check` does. */
 export function measureJson(bytes: Buffer): JsonMeasure {
   const measure = new JsonMeasure();
   for (let at = 0; at < bytes.length; ) {

@@ -2,13 +2,14 @@ import { otherCase } from '../../../domain/errors.ts';
 import { isObject } from '../../../metering/json-value.ts';
 import { foldName } from './fold-name.ts';
 
-/** Nested names that holds read. */
+/** Names of members of `thinking` and of tools that the size of a hold depends on. */
 const INSPECTED_WITHIN: ReadonlySet<string> = new Set(['type', 'budget_tokens', 'max_uses']);
 const PLAIN = /^[a-z0-9_]*$/;
 
 /**
- * Refuses `Type` beside `type` and the like where a nested name decides what a call may cost: in `thinking`, and in each
- * tool. The schema of a tool may have any names and is not searched. Throws 400 `invalid_json`.
+ * Refuses an inspected name in another spelling, such as `Type` for `type`, in `thinking` and in each tool, because an
+ * upstream that ignores case would read a value that the hold did not count. The schema of a tool may have any names
+ * and is not searched. Throws 400 `invalid_json`.
  */
 export function checkNestedNames({ thinking, tools }: Readonly<Record<string, unknown>>): void {
   if (thinking !== undefined) checkNames('thinking', thinking);

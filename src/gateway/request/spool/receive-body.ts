@@ -4,23 +4,27 @@ import { GatewayError } from '../../../domain/errors.ts';
 import type { Spool, SpoolFolder } from './spool.ts';
 
 /**
- * Larger bodies go to a file as they come: a megabyte, and what stands around it, does not. At that size the way through
- * the file takes 1.8 times the CPU (12 ms a call against 6.7 ms, on a busy machine).
+ * Bytes of the largest body that is kept in memory: one with a megabyte of content and some JSON around it. Larger ones
+ * go to a file as they come, which at this size takes 1.8 times the CPU (12 ms a call against 6.7 ms, on a busy
+ * machine).
  */
 const IN_MEMORY_MAX_BYTES = 1.25 * 1024 * 1024;
 
 export interface ReceiverParts {
   readonly spools: SpoolFolder;
   readonly bodyLimitBytes: number;
-  /** Checks 1 to 8 by the record as it is now, which a refusal of the body must not hide. Rejects with their refusal. */
+  /**
+   * Repeats checks 1 to 8 with the key's current record, before a body is refused: the cached record may be stale, and
+   * their refusal comes first. Rejects with it.
+   */
   confirm(request: FastifyRequest): Promise<void>;
 }
 
 type Done = (error: Error | null, body?: Buffer | Spool) => void;
 
 /**
- * Receives the body of a model call, whatever its content type says: small ones in memory, as Fastify would; larger ones
- * in a file, where the client is slowed down to what the disk takes. `bodyLimitBytes` holds for both.
+ * Parser of Fastify for the body of a model call of any content type. Small bodies are received in memory, larger ones
+ * in a file, with back-pressure from the disk to the client. `bodyLimitBytes` holds for both.
  */
 export function bodyReceiver(parts: ReceiverParts) {
   const spool = (request: FastifyRequest, payload: Readable, begun: readonly Buffer[], done: Done) => {
@@ -46,12 +50,12 @@ export function bodyReceiver(parts: ReceiverParts) {
       chunks.push(chunk);
       length += chunk.length;
       if (length <= IN_MEMORY_MAX_BYTES && length <= parts.bodyLimitBytes) return;
-      // Only where no length was announced.
+      // Only a body without Content-Length gets here: one with a length was decided on above.
       stop();
       payload.pause();
       spool(request, payload, chunks, done);
     };
-    // Taking the listeners off a stream that has ended would cost more than they do.
+    // The listeners stay: removing them from a stream that has ended would cost more than they do.
     const onEnd = () => {
       done(null, Buffer.concat(chunks, length));
     };
@@ -81,7 +85,7 @@ async function receiveSpool(
   try {
     if (Number(request.headers['content-length'] ?? 0) > parts.bodyLimitBytes) throw tooLarge();
     for (const chunk of begun) await append(chunk);
-    // A payload that is destroyed takes the connection along, and with it the refusal.
+    // Destroying the payload would destroy the connection, on which a refusal may still have to be sent.
     for await (const chunk of (payload as Readable).iterator({ destroyOnReturn: false })) await append(chunk);
     if (!spool) throw new Error('a body to be spooled that is empty');
     return spool;
@@ -92,7 +96,7 @@ async function receiveSpool(
   }
 }
 
-/** Frees the file when the call ends before it is forwarded; after that, its ResponseLifecycle does. */
+/** Frees the file when a call ends that was not forwarded. Of a call that was, the ResponseLifecycle frees it. */
 export function closeWithReply(spool: Spool, request: FastifyRequest, reply: FastifyReply): void {
   const close = () => {
     if (!request.lifecycle) void spool.close();

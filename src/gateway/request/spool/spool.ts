@@ -6,9 +6,9 @@ import { GatewayError } from '../../../domain/errors.ts';
 import type { ByteSource } from '../../../metering/byte-source.ts';
 
 /**
- * The body of one call in a file whose name is removed before anything is written to it: the system frees it when it is
- * closed, or when the process ends in whatever way. Written to its end first, then read; closed once, by whoever the
- * call ends with.
+ * The body of one call in a file whose name is removed before anything is written to it, so that the system frees it
+ * when it is closed or the process ends in any way. States: being written → complete and read, any number of times →
+ * closed.
  */
 export class Spool implements ByteSource {
   readonly #file: FileHandle;
@@ -25,7 +25,7 @@ export class Spool implements ByteSource {
     return this.#size;
   }
 
-  /** Throws 503 `service_unavailable` where it cannot be written, as on a full disk. */
+  /** Appends bytes. Throws 503 `service_unavailable` where the file cannot be written, as on a full disk. */
   async append(bytes: Buffer): Promise<void> {
     try {
       for (let from = 0; from < bytes.length; ) {
@@ -38,7 +38,7 @@ export class Spool implements ByteSource {
     }
   }
 
-  /** Throws where the file is closed, because the client has left, or cannot be read. */
+  /** Reads [start, end). Throws where the file was closed, because the client has left, or cannot be read. */
   async read(start: number, end: number): Promise<Buffer> {
     if (this.#isClosed) throw new GatewayError('invalid_request', 'The upload was broken off.');
     const bytes = Buffer.allocUnsafeSlow(Math.max(0, Math.min(end, this.#size) - start));
@@ -60,7 +60,7 @@ export class Spool implements ByteSource {
   }
 }
 
-/** The folder for the files of large bodies. Listing it shows none, because they have no names. */
+/** The folder of the files of large bodies. It looks empty, because the files have no names. */
 export class SpoolFolder {
   readonly #path: string;
   /** Bodies whose calls are under way. */

@@ -1,25 +1,25 @@
 import { type ByteSource, piecesOf } from '../../../metering/byte-source.ts';
 
-/** Replaces the bytes [start, end) of a body by `text`. */
+/** A change of a body on its way upstream: the bytes [start, end) become `text`. */
 export interface Edit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** Bytes of its body that a call under way has in memory: as many as the kernel takes at once. */
+/** Bytes that are read at a time, and all of the body that is in memory: as many as the kernel takes in one write. */
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * A body in a file as it goes upstream: its bytes as they came, with the edits. Read piece by piece, as fast as the
- * upstream takes them.
+ * A body in a file as it goes upstream: the bytes that the client sent, with edits. It is read piece by piece, as fast
+ * as the upstream accepts it.
  */
 export class Upload implements AsyncIterable<Buffer> {
   readonly #source: ByteSource;
   readonly #edits: readonly Edit[];
   readonly size: number;
 
-  /** `edits` do not overlap. */
+  /** `edits` must not overlap; their order does not matter. */
   constructor(source: ByteSource, edits: readonly Edit[] = []) {
     this.#source = source;
     this.#edits = edits.toSorted((a, b) => a.start - b.start);
@@ -29,7 +29,7 @@ export class Upload implements AsyncIterable<Buffer> {
     );
   }
 
-  /** The bytes as they came, with these edits instead of the upload's own. */
+  /** Another upload of the same source, with these edits in place of this one's. */
   edited(edits: readonly Edit[]): Upload {
     return new Upload(this.#source, edits);
   }
