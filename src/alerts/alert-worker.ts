@@ -4,7 +4,7 @@ import { AlertSender, type AlertSenderOptions } from './alert-sender.ts';
 
 export interface AlertWorkerOptions extends AlertSenderOptions {
   readonly book: AlertSenderOptions['book'] & Pick<Book, 'dueAlerts' | 'claimAlert'>;
-  /** Pause in milliseconds between looks at the book, for alerts that other gateways queued and have not claimed. */
+  /** Milliseconds between two passes, which also find alerts that other gateways queued and did not claim. */
   readonly pollMs?: number;
 }
 
@@ -50,7 +50,7 @@ export class AlertWorker {
     this.notify();
   }
 
-  /** Looks for alerts now, because one may have been queued. Cheap, and harmless at any time. */
+  /** Starts a pass now, because an alert may have been queued. Cheap, and harmless at any time. */
   notify(): void {
     if (this.#state !== 'running') return;
     if (this.#pass) this.#again = true;

@@ -15,6 +15,8 @@ import { type EntryPageView, entryView } from './views/entry-view.ts';
 const EXPORT_PAGE = 500;
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
+/** How long a reader of one entry waits for the journal, which is behind by 250 ms at most in normal running. */
+const ENTRY_FLUSH_MS = 2_000;
 
 type ExportFormat = Exclude<(typeof FORMATS)[number], 'json'>;
 
@@ -55,10 +57,16 @@ export async function readLedger(
   return page(book, { ...filter, limit: limit ?? DEFAULT_LIMIT }, reader);
 }
 
-/** The entry that the path names. Throws `entry_not_found`, also where the reader may not see it. */
+/**
+ * The entry that the path names. Throws `entry_not_found`, also where the reader may not see it, and `service_unavailable`
+ * where the entry may be on its way to the book still: "not found" would say that the call was not charged.
+ */
 export async function readEntry({ book, ledger }: LedgerReading, reader: Reader, request: FastifyRequest) {
-  await ledger.flush(reader.accountId);
+  const isWhole = await ledger.flush(reader.accountId, ENTRY_FLUSH_MS);
   const entry = await book.entry(reader.accountId, (request.params as { entry_id: string }).entry_id);
+  if (entry === undefined && !isWhole) {
+    throw new GatewayError('service_unavailable', 'The ledger is behind the calls. Try again shortly.');
+  }
   const isSeen = reader.onlyKeyId === undefined || entry?.keyId === reader.onlyKeyId;
   if (entry === undefined || !isSeen) {
     throw new GatewayError('entry_not_found', 'There is no entry with this id in the ledger.');

@@ -11,7 +11,7 @@ export interface Answer {
 
 /** Settings of an answer that replace what would follow from the request. */
 export interface AnswerOptions {
-  /** What a text answer or transcript says, instead of the built-in text. */
+  /** Text of a text answer or transcript, in place of the built-in text. */
   readonly text?: string;
   /** Number of content chunks of a streamed text answer. Default: one for each word. */
   readonly chunks?: number;

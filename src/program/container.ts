@@ -29,8 +29,8 @@ import { summedMetrics } from '../observability/workers-metrics.ts';
 import type { AppParts } from './app.ts';
 
 /**
- * Most alert POSTs under way at once. Each is a connection and some 50 KB, so that all together stay below 32 MB. No
- * account waits for another until more than half as many accounts have receivers that do not answer
+ * Most alert POSTs under way at once. Each is a connection and some 50 KB, so that all together stay below 32 MB. With
+ * so many permits, an account waits for others only where more than 256 of them have receivers that do not answer
  * (alerts/fair-semaphore.ts).
  */
 const ALERT_CONCURRENCY = 512;

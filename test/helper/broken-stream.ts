@@ -55,7 +55,7 @@ export interface Case {
   readonly body: string | FormData;
   /**
    * When the client leaves: `sent`, once the upstream has the request; `head`, once the client has the head; or once
-   * the function is true of the text received so far. Undefined: it stays.
+   * the function is true of the text received so far. Undefined where it stays to the end.
    */
   readonly leave?: 'sent' | 'head' | ((text: string) => boolean);
 }

@@ -94,7 +94,7 @@ async function refusesWith(
   t.equal(error?.code, code);
 }
 
-/** The alternative credentials of an operation; empty where it needs none. */
+/** The alternative credentials of an operation; a single empty one where it needs none. */
 function securityOf({ security = [] }: Described): readonly Record<string, unknown>[] {
   return security.length > 0 ? security : [{}];
 }

@@ -20,7 +20,7 @@ export interface Secrets {
 }
 
 /**
- * Makes a place with three models: one that works, one whose provider refuses the credential, one that is unreachable.
+ * Makes a place with models that work, that their provider refuses or breaks off, and whose upstream is unreachable.
  */
 export function configure(t: Test, upstreamUrl: string, env: NodeJS.ProcessEnv) {
   const place = makePlace(t, upstreamUrl, {

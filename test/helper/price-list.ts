@@ -12,7 +12,7 @@ export type PriceUnit =
   | 'audioSecond'
   | 'request';
 
-/** For each unit of usage, the name of its price and the number of units that this is the price of. */
+/** Prices of the units of usage: for each unit, the name of its price, and the number of units that this price buys. */
 const UNITS: Readonly<Record<keyof UsageView, readonly [PriceUnit | 'videoSecond', bigint]>> = {
   input_tokens: ['input', 1_000_000n],
   output_tokens: ['output', 1_000_000n],

@@ -20,7 +20,7 @@ const withKey = (request: DocumentedRequest, key: string): DocumentedRequest => 
   headers: { ...request.headers, authorization: `Bearer ${key}` },
 });
 
-/** Sends the request with another key of the account, which has `settings`. */
+/** Changes the request to carry another, new key of the account, which has `settings`. */
 const keyWith =
   (settings: Partial<KeySettings>, headers: Record<string, string> = {}): Provoke =>
   async (request, { world, caller }) => {

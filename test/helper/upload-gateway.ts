@@ -31,7 +31,7 @@ export function megabytes({ pid }: GatewayProcess, which: 'VmHWM' | 'VmRSS'): nu
   return kilobytes / 1024;
 }
 
-/** Number of upload files that the gateway has open, and of those that its folder lists. */
+/** Number of upload files that the gateway has open, and number of files that its folder lists. */
 export function uploadsOf({ pid }: GatewayProcess, { dataDir }: Place): { open: number; seen: number } {
   const folder = join(dataDir, 'uploads');
   const fds = readdirSync(`/proc/${pid}/fd`).map((fd) => {

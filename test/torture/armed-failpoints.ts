@@ -3,17 +3,17 @@ import type { GatewaySlot } from './gateway-slot.ts';
 import type { Link } from './wire.ts';
 
 /**
- * What happens when a failpoint is reached the next time: the gateway is killed there, or the replies from there on are
- * lost, or what it sends from there on comes late.
+ * A fault that happens when a failpoint is next reached: the gateway is killed there, or loses all replies from there
+ * on, or what it sends from there on arrives late.
  */
 export interface ArmedFailpoint {
   readonly point: Failpoint;
   readonly effect: 'kill' | 'lose' | 'late';
-  /** How long a killed gateway stays away, or how late what it sends comes. */
+  /** Milliseconds for which a killed gateway stays away, or by which the gateway's bytes arrive late. */
   readonly forMs: number;
 }
 
-/** The bytes that show these failpoints arrive all the same: they are what a killed gateway had written. */
+/** Failpoints whose bytes arrive even if the gateway is killed there, because it had already written them. */
 const ARRIVES: ReadonlySet<Failpoint> = new Set(['settle sent']);
 
 /** The failpoints that are armed; each triggers once. */

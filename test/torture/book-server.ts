@@ -2,16 +2,16 @@ import pg from 'pg';
 import { type PostgresServer, startPostgres } from '../helper/postgres-server.ts';
 import type { Scope } from '../helper/scope.ts';
 
-/** A PostgreSQL with a database of one history's own. */
+/** A PostgreSQL with the database of one history. */
 export interface BookServer {
   readonly port: number;
-  /** The database's address, by way of the port. */
+  /** URL of the database through the given port, such as that of a wire. */
   url(port: number): string;
   halt(): Promise<void>;
   resume(): Promise<void>;
 }
 
-/** One server for all histories of a run; a fresh, empty database for each. */
+/** The PostgreSQL of a run of histories, with an empty database for each. */
 export class BookServers {
   readonly #scope: Scope;
   #server: Promise<PostgresServer> | undefined;
@@ -38,7 +38,7 @@ export class BookServers {
 
   #start(): Promise<PostgresServer> {
     if (!this.#server) {
-      // It is stopped and started, never killed: nothing has to reach the disk.
+      // Without fsync, because the server is stopped and started, but never killed.
       this.#server = startPostgres({ fsync: 'off' });
       this.#scope.teardown(async () => (await this.#server)?.stop());
     }

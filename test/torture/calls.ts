@@ -4,7 +4,7 @@ import type { History } from './history.ts';
 import type { CallModel, KeyModel } from './model.ts';
 import { BEHAVIOUR_HEADER, CALL_HEADER } from './upstream.ts';
 
-/** How an upstream answers. */
+/** The upstream's ways to answer, by name. */
 export const MANNERS = {
   plain: {},
   late: { delayMs: 150 },
@@ -19,7 +19,7 @@ export const MANNERS = {
 
 export type Manner = keyof typeof MANNERS;
 
-/** One model call as it is generated; `key` and `slot` are taken modulo what there is. */
+/** A model call as the generator draws it. `key` and `slot` are taken modulo the number of keys and gateways. */
 export interface CallPlan {
   readonly key: number;
   readonly slot: number;
@@ -28,7 +28,7 @@ export interface CallPlan {
   readonly leaving: Leaving | undefined;
 }
 
-/** What a call may be answered with. */
+/** Statuses that a call may be answered with; any other is a violation. */
 const STATUSES: ReadonlySet<number> = new Set([200, 401, 402, 403, 429, 502, 503, 504]);
 
 const STREAMS = new Set<Manner>(['stream', 'slow stream', 'reset within', 'stall within']);
@@ -83,7 +83,7 @@ function refusalOf(key: KeyModel, model: CallPlan['model']): CallModel['mustBeRe
   return key.isRestricted === true && model === 'flat' ? 'restricted' : undefined;
 }
 
-/** The element at the place, counted round and round. */
+/** The element at an index modulo the length of the list. */
 export function pick<T>(list: readonly T[], place: number): T {
   const found = list[place % list.length];
   if (found === undefined) throw new RangeError('nothing to pick from');

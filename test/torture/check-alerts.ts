@@ -3,17 +3,23 @@ import type { ReceivedRequest } from '../helper/receiver.ts';
 import type { AccountModel, Model } from './model.ts';
 import type { LedgerRow, Snapshot } from './snapshot.ts';
 
-/** Around a loss, places in the ledger are given anew, and accounts stand where they stood before. */
+/**
+ * Time after a loss in which sequence numbers say nothing about when a threshold was changed: a loss sets accounts
+ * back, and their next entries get numbers that were in use before.
+ */
 const AROUND_A_LOSS_MS = 15_000;
 
-/** Invariant 4: an alert for each crossing and no other, whichever threshold was in force; and the last one stands. */
+/**
+ * Checks invariant 4: each entry that crosses the threshold has one alert, and no other entry has any; and that the
+ * book has the threshold that was set last. Several thresholds may have been in force for an entry.
+ */
 export function checkCrossings({ accounts, ledger, alerts }: Snapshot, model: Model): string[] {
   const faults: string[] = [];
   const alerted = new Set(alerts.map(({ entry_id }) => entry_id));
   if (alerted.size !== alerts.length) faults.push('an entry has two alerts');
   for (const { id, alert_threshold } of accounts) {
     const account = model.accounts.find((candidate) => candidate.id === id);
-    // One whose making was not answered: nobody has its key.
+    // The model lacks an account whose creation was not answered: nobody has its key, so its threshold never changed.
     const inForce = account ? thresholdsOf(account, model) : () => [alert_threshold];
     if (!inForce(Number.MAX_SAFE_INTEGER).includes(alert_threshold)) {
       faults.push(`account ${id}: its threshold is ${alert_threshold}, not the last that was answered`);
@@ -33,7 +39,7 @@ function isCrossing({ credits, balance_after }: LedgerRow, threshold: number): b
   return credits < 0 && balance_after < threshold && balance_after - credits >= threshold;
 }
 
-/** Those that may have been in force for the entry of that place. */
+/** Returns a function from an entry's sequence number to the thresholds that may have been in force for it. */
 function thresholdsOf(account: AccountModel, { losses }: Model): (seq: number) => number[] {
   const changes = account.thresholds.map((change) =>
     change.askedAt > 0 && losses.some(({ at }) => at > change.askedAt - AROUND_A_LOSS_MS)
@@ -54,7 +60,9 @@ function thresholdsOf(account: AccountModel, { losses }: Model): (seq: number) =
   };
 }
 
-/** No alert was sent twice, nor one that the book does not know, and what was sent says what the book says. */
+/**
+ * Checks that no alert was sent twice, and that each one sent is in the book and has the content that the book says.
+ */
 export function checkDeliveries(
   { alerts, deliveries }: Snapshot,
   requests: readonly ReceivedRequest[],

@@ -4,16 +4,16 @@ import type { GatewaySlot, Life } from './gateway-slot.ts';
 import type { CallModel, Model } from './model.ts';
 import type { LedgerRow, Snapshot } from './snapshot.ts';
 
-/** A settle is on the wire this long before the end of its answer, at most; what befalls it then is the settle's too. */
+/** Longest time between a settle and the end of its answer. A fault in that time may have hit the settle. */
 const SETTLE_MS = 1_500;
 
-/** So long the others hold a rebuild for one that is under way, and a moment more. */
+/** Time for which other gateways wait for a rebuild whose gateway died: 5 s of lease, and a margin. */
 const DEAD_REBUILD_MS = 5_000 + 1_000;
 
-/** Refused by the gateway before anything was sent or held. */
+/** Statuses by which the gateway refuses a call before anything is sent or held. */
 const REFUSED: ReadonlySet<number | undefined> = new Set([401, 402, 403, 503]);
 
-/** Invariants 3 and 5: which rows of the ledger the calls of a history may and must have. */
+/** Checker of invariants 3 and 5: of the rows of the ledger that the calls of a history may and must have. */
 export class CallChecker {
   readonly #model: Model;
   readonly #reached: ReadonlyMap<number, number>;
@@ -78,7 +78,7 @@ export class CallChecker {
     if (credits !== 0) this.#faults.push(`the expired hold ${id} cost ${credits}`);
   }
 
-  /** A call of which the client knows the id. */
+  /** Checks a call whose id the client knows. */
   #checkNamed(call: CallModel, id: string): void {
     const row = this.#rows.get(id);
     const about = `call ${call.id} (${id}, answered ${call.answer?.status})`;
@@ -104,8 +104,9 @@ export class CallChecker {
   }
 
   /**
-   * Lost with Redis: its entry while the book did not have it yet; its hold, where its gateway died too. Where only the
-   * last moments were lost, the gateway makes an entry again, unless it dies before it could.
+   * True where a call may have no row, because Redis lost its entry before the book had it, or lost its hold and its
+   * gateway died too. Where Redis lost only the last moments, the gateway makes the entry again, unless it died before
+   * it could.
    */
   #mayBeLost(id: string): boolean {
     const killedAt = this.#lifeOf(id)?.killedAt;
@@ -116,14 +117,15 @@ export class CallChecker {
     });
   }
 
-  /** Redis lost that it was settled; its gateway cannot know. */
+  /** True where a settled call has its hold again, because Redis lost the settle. Its gateway cannot know. */
   #isRevived(id: string): boolean {
     return this.#model.losses.some(({ revived }) => revived.has(id));
   }
 
   /**
-   * Its gateway died, which had the charge, while Redis could not be told: two faults at once. Nor can it be told while
-   * an account that it lost waits for a book that is away.
+   * True where the settle of a call that ended may be lost: its gateway, which alone had the charge, died while it
+   * could not reach Redis, which is two faults at once. It also cannot settle while the account, which Redis lost,
+   * waits to be rebuilt from a book that is away.
    */
   #mayGoUnsettled({ answer, slot, key }: CallModel, id: string): boolean {
     if (this.#isRevived(id) && this.#mayBeLost(id)) return true;
@@ -142,8 +144,8 @@ export class CallChecker {
   }
 
   /**
-   * Something was not as it should be for its account at its gateway, while it was under way; or a gateway had died that
-   * may have been rebuilding the account, for which the others wait.
+   * True where a refusal of the call is excused: Redis or the book was in trouble for its account at its gateway while
+   * it was under way, or a gateway had just died that may have been rebuilding the account, for which the others wait.
    */
   #isInTrouble({ key, slot, startedAt, answer }: CallModel): boolean {
     const isRebuilt = this.#lives.some(
@@ -160,7 +162,10 @@ export class CallChecker {
     );
   }
 
-  /** Calls of one key at one gateway whose clients never saw a head: their rows are counted. */
+  /**
+   * Checks the calls of one key at one gateway whose clients saw no head and know no id. Only their rows can be
+   * counted.
+   */
   #checkUnnamed(calls: readonly CallModel[], named: ReadonlySet<string>): void {
     const [first] = calls;
     if (!first) return;
@@ -185,7 +190,7 @@ export class CallChecker {
   }
 }
 
-/** Where calls wait for a replica, none whose hold went with a failover was sent (docs/guarantees.md). */
+/** Checks that no call was sent whose hold a failover lost, where calls wait for a replica (docs/guarantees.md). */
 export function checkReplicated({ calls, losses }: Model, reached: ReadonlyMap<number, number>): string[] {
   const lost = new Set(losses.flatMap(({ isFailover, holds }) => (isFailover ? [...holds.keys()] : [])));
   return calls

@@ -3,7 +3,7 @@ import { checkReplicated } from './check-calls.ts';
 import { CREDIT, faultsOf, fixture, PREFIX, row, withLedger } from './check-fixture.ts';
 import type { CallModel, Loss } from './model.ts';
 
-/** What faults excuse, and what they do not. */
+// Tests of the checker: what faults excuse, and what they do not.
 
 test('an answered call whose hold expired is right only where its gateway died while Redis was in trouble', async (t) => {
   const base = fixture();
@@ -22,7 +22,7 @@ test('an answered call whose hold expired is right only where its gateway died w
   t.equal(faultsOf(withLedger(base, ledger)).filter(about).length, 0);
 });
 
-/** Redis lost the entry of the first call. */
+/** The fixture after a Redis that lost the entry of the first call. */
 function withLostEntry(more: Pick<Loss, 'trouble'> = {}) {
   const base = fixture();
   const lost = { accountId: 1, credits: -CREDIT, keyId: 1, createdAt: 0, journalledAt: 0 };

@@ -3,7 +3,7 @@ import type { LedgerRow, Snapshot } from './snapshot.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Invariant 1, row by row, and that Redis says the same as the book. */
+/** Checks invariant 1 row by row, and that Redis agrees with the book. */
 export function checkBalances({
   accounts,
   keys,
@@ -24,7 +24,7 @@ export function checkBalances({
     }
     if (sum !== balance) faults.push(`account ${id}: the balance is ${balance}, its ledger ${sum}`);
     const live = liveAccounts.get(id) ?? {};
-    // Not live: its next use rebuilds it.
+    // An account that is not in Redis is rebuilt by its next use.
     if (live.ep === undefined) continue;
     const wanted = { bal: String(balance), held: '0', seq: String(seq), ep: String(epoch) };
     for (const [field, value] of Object.entries(wanted)) {
@@ -58,8 +58,8 @@ function checkSpends(
 }
 
 /**
- * Invariant 2. Adjustments are not held back by the balance (docs/guarantees.md). What an emptied Redis held for calls in flight, or
- * had in its journal, is lost, so that much may be overspent (docs/guarantees.md).
+ * Checks invariant 2. Adjustments are not held back by the balance, and an account may be overspent by the holds and
+ * entries that an emptied Redis lost (docs/guarantees.md).
  */
 export function checkOverspending({ accounts, ledger }: Snapshot, model: Model): string[] {
   const faults: string[] = [];
@@ -94,8 +94,8 @@ export function checkOverspending({ accounts, ledger }: Snapshot, model: Model):
 }
 
 /**
- * What was lost of holds, and of charges that their gateways make again: until then others could spend those credits.
- * In micro-credits.
+ * Sum of the holds that were lost, and of the lost charges that their gateways make again, in micro-credits. Until
+ * then, other calls could spend those credits.
  */
 function lostSpending(
   losses: readonly Loss[],
@@ -109,7 +109,10 @@ function lostSpending(
   );
 }
 
-/** Top-ups and adjustments: each that was ordered stands in the ledger once; so do initial credits. */
+/**
+ * Checks that each top-up and adjustment that was ordered is in the ledger once, and that initial credits are its
+ * first.
+ */
 export function checkTopUps({ ledger, pendingGrants }: Snapshot, model: Model): string[] {
   const faults = pendingGrants > 0 ? [`${pendingGrants} top-ups are recorded and not applied`] : [];
   const grants = ledger.filter(({ type }) => type === 'top_up' || type === 'adjustment');
@@ -129,7 +132,7 @@ export function checkTopUps({ ledger, pendingGrants }: Snapshot, model: Model): 
   for (const { id, granted } of model.accounts) {
     const rows = ledger.filter((row) => row.account_id === id);
     const initial = rows.filter(({ type, note }) => type === 'top_up' && note === 'Initial credits');
-    // Lost with Redis, it is applied again by the sweep, and others may have come first.
+    // Initial credits that Redis lost are applied again by the sweep, and other grants may have come before.
     const first = rows.find(({ type }) => type === 'top_up' || type === 'adjustment');
     const isFirst = model.losses.length > 0 || initial[0]?.seq === first?.seq;
     if (initial.length !== 1 || initial[0]?.credits !== granted || !isFirst) {

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { CREDIT, type Fixture, faultsOf, fixture, post, row, withLedger } from './check-fixture.ts';
 
-/** The checker is itself held to what it must find. */
+// Tests of the checker: the faults that it must find.
 
 test('a history in which everything is right passes', async (t) => {
   t.same(faultsOf(fixture()), []);

@@ -6,7 +6,7 @@ import type { History } from './history.ts';
 import { takeSnapshot } from './snapshot.ts';
 import { bookOf } from './world.ts';
 
-/** Specification section 5, invariants 1 to 5, of a history that has ended: what is wrong, a line each. */
+/** Checks invariants 1 to 5 of specification section 5 after a history. Resolves with the violations, a line each. */
 export async function check({ world, model, raw }: History): Promise<string[]> {
   const snapshot = await takeSnapshot(bookOf(world), raw);
   const reconcile = await run('cli.ts', world.place.env, ['reconcile']);

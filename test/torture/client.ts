@@ -1,6 +1,6 @@
 import { type IncomingMessage, request } from 'node:http';
 
-/** When a client goes away by itself: before the head of the answer, or so many milliseconds after it. */
+/** Time at which a client leaves by itself: `afterMs` after its start, or after the head of the answer. */
 export type Leaving = { readonly afterMs: number; readonly of: 'start' | 'head' };
 
 export interface Asked {
@@ -12,24 +12,24 @@ export interface Asked {
   readonly leaving?: Leaving | undefined;
 }
 
-/** What became of a request, as far as its client can tell. */
+/** Outcome of a request as far as its client can tell. */
 export interface Answered {
-  /** Undefined: no head came. */
+  /** Status of the answer; undefined where no head came. */
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   readonly charge: string | undefined;
-  /** The whole of the answer came. */
+  /** True where the whole answer came. */
   readonly isWhole: boolean;
   readonly text: string;
   readonly endedAt: number;
 }
 
-/** No answer of a gateway takes longer; one that does is reported as a hang. */
+/** Longest time that an answer of a gateway may take; a longer one is reported as a hang. */
 const PATIENCE_MS = 20_000;
 
 export class Hang extends Error {}
 
-/** One request on a connection of its own. Rejects with Hang only. */
+/** Sends one request on a connection of its own. Rejects with Hang only. */
 export function ask({ method, url, token, body, headers = {}, leaving }: Asked): Promise<Answered> {
   const { promise, resolve, reject } = Promise.withResolvers<Answered>();
   const text = body === undefined ? '' : JSON.stringify(body);

@@ -12,7 +12,7 @@ export type ClusterFault =
   | 'every node emptied'
   | 'scripts flushed everywhere';
 
-/** What befalls a cluster only. */
+/** Injections of the faults that only a cluster can have. */
 export const CLUSTER_FAULTS: Record<ClusterFault, Injection> = {
   'replica promoted': (history, { shard, forMs }) => promote(history, shard, 'killed', forMs),
   'replica promoted, master frozen': (history, { shard, forMs }) => promote(history, shard, 'frozen', forMs),
@@ -45,9 +45,9 @@ export const CLUSTER_FAULTS: Record<ClusterFault, Injection> = {
   },
 };
 
-/** A replica that lags for longer than this has been noticed. */
+/** Lag of a replica after which gateways have noticed it. */
 const LAG_MS = 1_000;
-/** Slots that are moved one after the other, each half-way for a while. */
+/** Number of buckets that are moved one after the other, each of which stays half-way for a while. */
 const BUCKETS_AT_ONCE = 3;
 
 async function promote(
@@ -65,7 +65,7 @@ async function promote(
   );
 }
 
-/** Those with accounts that the driver knows, first. */
+/** Buckets of a shard, those with accounts of the history first. */
 function bucketsInUse({ model }: History, { buckets }: Shard): number[] {
   const used = new Set(model.accounts.map(({ id }) => bucketOf(id)));
   return [...buckets].sort((a, b) => Number(used.has(b)) - Number(used.has(a)));

@@ -9,8 +9,8 @@ const POLL_MS = 4;
 const STOP_MS = 5_000;
 
 /**
- * Another gateway's alert worker looks for alerts at every moment, until all is healed, and comes to claim what it saw `lateMs` later.
- * Not with a book in a file, which one gateway has to itself.
+ * Runs the alert worker of another gateway until everything is healed. It looks for alerts all the time, and claims
+ * what it saw only `lateMs` later. Does nothing with a SQLite book, which one gateway has to itself.
  */
 export async function concurrentAlertWorker(
   history: History,

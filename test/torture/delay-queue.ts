@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** Delays one direction of a connection: each piece is written `delayMs()` after it came, and all in their order. */
+/** Delay of one direction of a connection: each piece is written `delayMs()` after it came, and all in their order. */
 export class DelayQueue {
   readonly #to: Socket;
   readonly #delayMs: () => number;

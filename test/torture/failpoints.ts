@@ -3,24 +3,20 @@ import { scriptText } from '../../src/ledger/redis/scripts.ts';
 import type { Link, Watcher } from './wire.ts';
 
 /**
- * Failpoints: the named points at which a gateway is killed or loses a reply. Each is an event on a wire that the driver
- * stands in, so the gateway has no code for them: what it sent before the point arrives, what came back for it does not.
+ * Names of the failpoints, at which a gateway is killed or loses a reply. Each is an event on a connection that goes
+ * through a wire of the driver, so the gateway has no code for them. What the gateway sent before the point arrives;
+ * replies after it do not.
  *
- * | failpoint | on the wire |
- * |---|---|
- * | `hold asked` | the admission is on its way to Redis |
- * | `hold` | the admission is done in Redis; its reply is on its way |
- * | `asked` | the upstream has the call |
- * | `answered` | the upstream's answer is written |
- * | `settle sent` | the settle is on its way to Redis |
- * | `settled` | it is done; between settle and drain |
- * | `grant recorded` | a top-up is in the book and on its way to Redis, which does not get it |
- * | `change committed` | a key's change is in the book; Redis does not get it |
- * | `half rebuilt` | the keys of a lost account are restored, the account is not |
- * | `book committed` | PostgreSQL has committed journal entries; its reply is on its way |
- * | `drained` | the book has the entries; Redis does not get their deletion |
- * | `claimed` | PostgreSQL has committed the claim of an alert; nothing is sent yet |
- * | `posting` | the receiver has taken the connection of an alert */
+ * | failpoint | on the wire | |---|---| | `hold asked` | the admission is being sent to Redis | | `hold` | the
+ * admission is done in Redis; its reply is on its way | | `asked` | the upstream has the call | | `answered` | the
+ * upstream's answer is written | | `settle sent` | the settle is being sent to Redis | | `settled` | the settle is done
+ * in Redis, the drain has not begun | | `grant recorded` | a top-up is in the book and on its way to Redis, which does
+ * not get it | | `change committed` | a key's change is in the book; Redis does not get it | | `half rebuilt` | the
+ * keys of a lost account are restored, the account is not | | `book committed` | PostgreSQL has committed journal
+ * entries; its reply is on its way | | `drained` | the book has the entries; Redis does not get their deletion | |
+ * `claimed` | PostgreSQL has committed the claim of an alert; nothing is sent yet | | `posting` | the receiver has
+ * taken the connection of an alert
+ */
 export const FAILPOINTS = [
   'hold asked',
   'hold',
@@ -37,7 +33,7 @@ export const FAILPOINTS = [
   'posting',
 ] as const;
 
-/** What a gateway sends to Redis there can come late, when the gateway has given it up. */
+/** Failpoints at which a command to Redis can be made to arrive late, after the gateway has given it up. */
 export const SENT_TO_REDIS = [
   'hold asked',
   'settle sent',
@@ -51,18 +47,18 @@ export const ON_THE_WAY_TO_THE_BOOK: ReadonlySet<string> = new Set(['book commit
 
 export type Failpoint = (typeof FAILPOINTS)[number];
 
-/** Called when a failpoint is reached. `'swallow'`: the bytes that show it do not go on. */
+/** Called when a failpoint is reached. Returns 'swallow' where the bytes that show it must not be passed on. */
 export type OnReached = (point: Failpoint, link: Link | undefined) => 'swallow' | undefined;
 
 interface Pattern {
   readonly point: Failpoint;
-  /** The failpoint is reached when the gateway sends any of these. */
+  /** Bytes by which the failpoint is recognised: the gateway sends any one of these. */
   readonly marks: readonly string[];
-  /** The failpoint is the reply to it, not the sending. */
+  /** True where the failpoint is the reply to those bytes and not their sending. */
   readonly onReply: boolean;
 }
 
-/** Scripts go by their SHA-1, and whole where Redis does not know them: then by their first line. */
+/** Marks of a script: its SHA-1, and, for a Redis that does not know it and gets the whole text, its first line. */
 function script(file: string): string[] {
   const text = scriptText(file);
   return [createHash('sha1').update(text).digest('hex'), text.slice(0, text.indexOf('\n'))];
@@ -79,10 +75,10 @@ const REDIS_PATTERNS: readonly Pattern[] = [
   { point: 'drained', marks: ['\nxdel\r'], onReply: false },
 ];
 
-/** Longest mark: one may lie across two pieces of bytes. */
+/** Bytes of the longest mark. That many of the last piece are kept, because a mark can be cut in two. */
 const OVERLAP = 128;
 
-/** Finds the failpoints on the way to Redis. */
+/** Watcher that finds the failpoints on connections to Redis. */
 export function redisFailpoints(onReached: OnReached): Watcher {
   const tails = new WeakMap<Link, string>();
   const awaited = new WeakMap<Link, Failpoint[]>();
@@ -98,7 +94,7 @@ export function redisFailpoints(onReached: OnReached): Watcher {
       let verdict: 'swallow' | undefined;
       for (const { point, onReply } of reached) {
         if (onReply) awaited.set(link, [...(awaited.get(link) ?? []), point]);
-        // What is swallowed here must not take a settle along, which its gateway had written.
+        // Bytes that contain a settle are not swallowed, because the gateway had written that.
         else if (point === 'settle sent' || !carriesSettle) verdict = onReached(point, link) ?? verdict;
       }
       return verdict;
@@ -111,7 +107,7 @@ export function redisFailpoints(onReached: OnReached): Watcher {
   };
 }
 
-/** Finds the failpoints on the way to PostgreSQL. */
+/** Watcher that finds the failpoints on connections to PostgreSQL. */
 export function bookFailpoints(onReached: OnReached): Watcher {
   const writing = new WeakMap<Link, Set<Failpoint>>();
   const committing = new WeakMap<Link, Set<Failpoint>>();

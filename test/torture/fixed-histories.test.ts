@@ -4,7 +4,9 @@ import { FIXED_HISTORIES } from './fixed-histories.ts';
 import { runHistory } from './run-history.ts';
 import { RunSummary } from './run-summary.ts';
 
-/** A history mostly waits. Each that runs has a PostgreSQL to itself, which it may stop. */
+/**
+ * Histories that run in parallel, because a history mostly waits. Each has a PostgreSQL to itself, which it may stop.
+ */
 const AT_ONCE = 2;
 const free = Array.from({ length: AT_ONCE }, () => new BookServers(t));
 t.jobs = AT_ONCE;

@@ -6,8 +6,8 @@ import type { Change } from './owners.ts';
 import { Step } from './step.ts';
 
 /**
- * A history for each kind of bug that drawn ones, or the questions that they raised, have found. Each puts the faults
- * together under which that bug was seen; those that hung on a moment have a test of their own beside what was mended.
+ * A history for a kind of bug that drawn histories, or reviews of them, have found. It combines the faults under which
+ * the bug was seen. Bugs that depended on an exact moment have tests of their own beside the code that was mended.
  */
 export interface FixedHistory extends HistoryPlan {
   readonly name: string;
@@ -35,7 +35,9 @@ function failpoint(point: Failpoint, effect: keyof typeof EFFECT_MS): Step {
 
 const change = (key: number, what: Change) => Step.of('change', { slot: 0, key, change: what });
 
-/** Beside the first account and its key: one of 8 credits and a threshold of 5, with a key of up to 4 credits. */
+/**
+ * Steps that create a second account, with 8 credits and a threshold of 5, and in it a key with a limit of 4 credits.
+ */
 const OWNERS = [
   Step.of('account', { slot: 0, credits: 8, threshold: 5 }),
   Step.of('key', { slot: 0, account: 1, limit: 4 }),

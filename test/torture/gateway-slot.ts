@@ -1,25 +1,25 @@
 import { type GatewayProcess, type Place, startGatewayProcess } from '../helper/gateway-process.ts';
 import type { Scope } from '../helper/scope.ts';
 
-/** One life of a gateway: from its start to its death. */
+/** One life of a gateway, from its start to its end. */
 export interface Life {
   readonly slot: number;
-  /** What the ids of its calls begin with (domain/request-id.ts). */
+  /** Prefix of the ids of its calls (domain/request-id.ts). */
   readonly prefix: string;
-  /** Milliseconds since the epoch; undefined: it lives, or was stopped as it should be. */
+  /** Time at which it was killed, in milliseconds since the epoch; undefined where it runs, or was stopped cleanly. */
   killedAt: number | undefined;
 }
 
-/** `req_` and 16 characters of the process; a count follows. */
+/** Characters of that prefix: `req_` and 16 of the process, after which a count follows. */
 const PREFIX_LENGTH = 20;
 const AGAIN_MS = 100;
 
-/** A place that a gateway is started in again and again, always at the same address. */
+/** A place for a gateway, which is started in it again and again, always at the same address. */
 export class GatewaySlot {
   readonly index: number;
   readonly url: string;
   readonly lives: Life[] = [];
-  /** Ends that nobody ordered, with what the gateway wrote. */
+  /** Ends of the gateway that the driver did not cause, with what it wrote. */
   readonly crashes: string[] = [];
   readonly #scope: Scope;
   readonly #place: Place;
@@ -55,7 +55,10 @@ export class GatewaySlot {
     });
   }
 
-  /** SIGKILL, now; it starts again after `downMs`, and goes on trying where it cannot. False: it is down already. */
+  /**
+   * Sends SIGKILL; the gateway is started again after `downMs`, as often as it takes. Returns false where it is already
+   * down.
+   */
   kill(downMs: number): boolean {
     const gateway = this.#gateway;
     if (!gateway || this.#stopped) return false;
@@ -73,18 +76,18 @@ export class GatewaySlot {
       try {
         return await this.start();
       } catch {
-        // Redis or the book is away: as a supervisor would, again.
+        // Redis or the book is away, so it is started again, as a supervisor would.
         await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
       }
     }
   }
 
-  /** Resolves when it is up again. */
+  /** Resolves when the gateway is up again. */
   async revived(): Promise<void> {
     await this.#reviving;
   }
 
-  /** SIGTERM; the exit code, and what it wrote on stderr. */
+  /** Sends SIGTERM; resolves with the exit code and everything that the gateway wrote. */
   async stop(): Promise<{ code: number | null; errors: string; output: string }> {
     this.#stopped = true;
     await this.#reviving;
@@ -94,12 +97,12 @@ export class GatewaySlot {
     return ended ?? { code: null, errors: 'it was not up', output: '' };
   }
 
-  /** What it logged until now. */
+  /** Everything that the gateway has logged until now. */
   output(): string {
     return this.#gateway?.output() ?? '';
   }
 
-  /** At the end of a history, however that ended. */
+  /** Ends the gateway at once, after a history of any outcome. */
   abandon(): void {
     this.#stopped = true;
     if (this.#gateway) process.kill(this.#gateway.pid, 'SIGKILL');

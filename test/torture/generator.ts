@@ -62,7 +62,7 @@ const changes = step('change', fc.record({ slot, key: place, change: fc.constant
 
 const topUps = step('top-up', fc.record({ slot, account: place, credits: fc.integer({ min: 1, max: 20 }) }));
 
-/** Some take the balance below 0, which holds back every call until a top-up. */
+/** Adjustments, of which some take the balance below 0, so that every call is refused until a top-up. */
 const adjustments = step(
   'adjustment',
   fc.record({ slot, account: place, credits: fc.integer({ min: -12, max: -1 }) }),
@@ -97,7 +97,8 @@ const failpoints: fc.Arbitrary<FaultPlan> = fc.record({
       weight: 1,
     },
     {
-      // A gateway gives up what is not answered within 1 s, and takes it back over another connection within 0.5 s.
+      // Around the 1 s after which a gateway gives up an admission, and the 0.5 s within which it cancels it by another
+      // connection.
       arbitrary: fc.record({
         point: fc.constantFrom(...SENT_TO_REDIS),
         effect: fc.constant('late' as const),
@@ -150,13 +151,13 @@ const sweeps = step('sweep', fc.constant(null));
 
 const overtaken = step('overtaken rebuild', fc.record({ account: place }));
 
-/** In two histories of three, from the beginning. */
+/** A second alert worker from the beginning, in two histories of three. */
 const concurrentWorkers = fc.option(step('concurrent alert worker', fc.record({ lateMs: fc.nat(60) })), {
   nil: undefined,
   freq: 1,
 });
 
-/** In one history of eight, before anything else befalls it. */
+/** A loss of Redis before any other fault, in one history of eight. */
 const lossesWithoutFault = fc.oneof(
   { arbitrary: fc.constant(undefined), weight: 7 },
   {
@@ -167,16 +168,16 @@ const lossesWithoutFault = fc.oneof(
 
 export interface HistoryPlan {
   readonly world: WorldKind;
-  /** Of a cluster: calls go on only when a replica has their hold (REDIS_WAIT_REPLICAS). */
+  /** True where calls wait until a replica has their hold (REDIS_WAIT_REPLICAS); for clusters only. */
   readonly waitReplicas: boolean;
   readonly begin: readonly Step[];
   readonly steps: Iterable<fc.AsyncCommand<Model, History>>;
 }
 
-/** So that even a short history meets faults with calls under way. */
+/** Number of rounds of a fault with calls, so that even a short history has faults while calls are under way. */
 const ROUNDS = { minLength: 2, maxLength: 4, size: 'max' } as const;
 
-/** Worlds, and in how many histories of eight. */
+/** Number of histories of eight for each kind of world. */
 const SHARES = {
   all: { postgres: 5, sqlite: 2, cluster: 1 },
   'no cluster': { postgres: 6, sqlite: 2, cluster: 0 },
@@ -190,7 +191,7 @@ export function histories(maxSteps: number, worlds: Worlds): fc.Arbitrary<Histor
   return fc.oneof(...shares.map(([world, weight]) => ({ arbitrary: historiesIn(world, maxSteps), weight })));
 }
 
-/** Histories: some accounts and keys, rounds of a fault and calls, then anything, `maxSteps` at most. */
+/** Generator of histories: some accounts and keys, rounds of a fault with calls, then any steps, `maxSteps` in all. */
 function historiesIn(world: WorldKind, maxSteps: number): fc.Arbitrary<HistoryPlan> {
   const faults = faultsIn(world);
   return fc.record({

@@ -11,25 +11,29 @@ import type { Shard } from './shard.ts';
 import { StallMeter } from './stall-meter.ts';
 import { startWorld, type World, type WorldPlan } from './world.ts';
 
-/** After a fault on a connection, for so long what a gateway had sent may have been for nothing. */
+/** Time after a fault on a connection in which commands that a gateway had sent may still get no reply. */
 export const AFTERMATH_MS = 3_000;
 
-/** A connection to PostgreSQL that has fallen silent is given up after 6 s (docs/guarantees.md). */
+/**
+ * Aftermath of a fault of PostgreSQL, where a connection that went silent is given up after 6 s (docs/guarantees.md).
+ */
 export const BOOK_AFTERMATH_MS = 6_000 + AFTERMATH_MS;
 
 const EFFECTS = { kill: 'gateway killed', lose: 'replies lost', late: 'late' } as const;
 
-/** One history under way: the world that it happens to, and what goes on in the background. */
+/** A history under way, with its world, its model, and the work that goes on in the background. */
 export class History {
   readonly world: World;
   readonly summary: RunSummary;
   readonly model: Model;
-  /** Past the wires; on names of src/ledger/redis/redis-keys.ts. */
+  /** Connection to Redis that bypasses the wires and prefixes Redis keys as src/ledger/redis/redis-keys.ts does. */
   readonly raw: Redis | Cluster;
-  /** A key with plenty of credits for each shard: who can make a call with it can do so with every account there. */
+  /**
+   * A key with plenty of credits for each shard. A call with it succeeds when calls with all accounts of the shard can.
+   */
   readonly probes: readonly KeyModel[];
   readonly stallMeter = new StallMeter();
-  /** What the driver and the faults do meanwhile. */
+  /** Work of the driver and of faults that goes on meanwhile. */
   readonly #background = new Set<Promise<unknown>>();
   readonly #onHealed: (() => Promise<void>)[] = [];
   #isBookUp = true;
@@ -65,7 +69,7 @@ export class History {
       if (effect === 'kill') return;
       if (effect === 'late') {
         history.trouble(slot, forMs + AFTERMATH_MS);
-        // Nothing may arrive after the history is checked.
+        // Awaited, so that nothing arrives after the history is checked.
         history.inBackground(sleep(forMs));
         return;
       }
@@ -91,7 +95,10 @@ export class History {
     this.#isBookUp = isUp;
   }
 
-  /** Goes on while other commands run; awaited before the history is checked. What it rejects with is a violation. */
+  /**
+   * Adds work that goes on while other steps run. It is awaited before the history is checked; a rejection is a
+   * violation.
+   */
   inBackground(work: Promise<unknown>): void {
     const watched = work
       .catch((error: Error) => this.model.violations.push(error.message))
@@ -99,7 +106,7 @@ export class History {
     this.#background.add(watched);
   }
 
-  /** What ends when everything that was broken works again. */
+  /** Registers a function that is called when everything that was broken works again. */
   onHealed(end: () => Promise<void>): void {
     this.#onHealed.push(end);
   }
@@ -113,8 +120,8 @@ export class History {
   }
 
   /**
-   * From now, for so long, Redis, or these shards of it, or the book, is not what it should be for the gateway (undefined:
-   * for all). `to` may be moved.
+   * Records that Redis, or some shards of it, or the book, is in trouble for a gateway (undefined for all) from now on,
+   * for a time. `to` of the result may be changed later.
    */
   trouble(
     slot: number | undefined,
@@ -129,7 +136,7 @@ export class History {
     return trouble;
   }
 
-  /** Asks the gateway; an answer with a status that nothing may have is a violation. */
+  /** Sends a request to a gateway. An answer with a status that no request may have is a violation. */
   async ask(slot: number, asked: Omit<Asked, 'url'> & { path: string }): Promise<Answered> {
     const answer = await ask({ ...asked, url: `${this.world.slots[slot]?.url}${asked.path}` });
     if (answer.status === 500) {
@@ -140,8 +147,8 @@ export class History {
 }
 
 /**
- * Accounts until every shard has one, which the names in Redis then show the book's id by; the first of each shard. All but
- * the very first are out of the way of what is drawn.
+ * Creates accounts until every shard has one, and resolves with the key of the first account in each. From then on
+ * Redis has keys that show the book's id. Only the very first of these accounts takes part in drawn steps.
  */
 async function makeProbes(world: World): Promise<KeyModel[]> {
   const probes = new Map<Shard, KeyModel>();
@@ -176,7 +183,7 @@ async function makeProbe({ slots }: World, email: string): Promise<KeyModel> {
   };
 }
 
-/** That of an account from its first entry on. */
+/** The threshold that an account has from its first entry on. */
 export function firstThreshold(threshold: number): ThresholdModel {
   return { threshold, afterSeq: 0, surelyAfterSeq: 0, askedAt: 0 };
 }

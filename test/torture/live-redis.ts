@@ -8,21 +8,21 @@ import type { Scope } from '../helper/scope.ts';
 import { type RedisNode, Shard } from './shard.ts';
 import { startWire, type Watcher, type Whose, type Wire } from './wire.ts';
 
-/** Redis as a history has it: one server, or a cluster of three masters with a replica each. */
+/** The Redis of a history: one server, or a cluster of three masters with a replica each. */
 export interface LiveRedis {
-  /** As nobody in particular: no fault is meant for those who use it. */
+  /** URL that belongs to no gateway, so that no fault of a gateway's connections hits its users. */
   readonly url: string;
   readonly shards: readonly Shard[];
-  /** What a gateway is told: with a name that its wires know it by. */
+  /** URL for the gateway in a slot, with a user name by which the wires recognise its connections. */
   urlFor(slot: number): string;
-  /** All of it, on names of src/ledger/redis/redis-keys.ts. A book must have written some. */
+  /** Connects to all of it and prefixes Redis keys as src/ledger/redis/redis-keys.ts does; some must exist. */
   connect(): Promise<Redis | Cluster>;
-  /** Moves a bucket to another shard; `halfway` is waited for when half of its names have gone. Cluster only. */
+  /** Moves a bucket to another shard and awaits `halfway` when half of its keys have moved. For clusters only. */
   move(bucket: number, to: Shard, halfway: () => Promise<unknown>): Promise<void>;
 }
 
 export interface RedisPlan {
-  /** For files. */
+  /** Folder for files. */
   readonly folder: string;
   readonly gateways: number;
   readonly watcher: Watcher;
@@ -30,7 +30,7 @@ export interface RedisPlan {
 
 const ALL = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
 const NAME = 'gateway-';
-/** Long enough that a busy machine is not taken for a dead node. */
+/** Time after which a node counts as dead, long enough for a busy machine. */
 const NODE_TIMEOUT_MS = 1_500;
 
 export async function startSingle(scope: Scope, plan: RedisPlan): Promise<LiveRedis> {
@@ -53,9 +53,9 @@ export async function startSingle(scope: Scope, plan: RedisPlan): Promise<LiveRe
 }
 
 /**
- * One wire for each node, which the node announces as its own port: whoever asks the cluster for its nodes is led through
- * it, replicas too. Replicas take over only when they are let: else a node that a busy machine keeps waiting would lose
- * its place, and its last writes, unseen by the driver.
+ * Starts a cluster with a wire before each node. The node announces the wire's port as its own, so that all clients and
+ * replicas go through it. Replicas take over only when the driver allows it: a node that a busy machine delays would
+ * otherwise lose its place and its last writes without the driver's knowledge.
  */
 export async function startSharded(scope: Scope, plan: RedisPlan): Promise<LiveRedis> {
   const wires = new Map<number, Wire>();
@@ -108,7 +108,9 @@ export async function startSharded(scope: Scope, plan: RedisPlan): Promise<LiveR
   };
 }
 
-/** Each gateway has a user of its own, so that a wire knows whose a connection is. Any password will do. */
+/**
+ * Writes the file of Redis users: one for each gateway, by which a wire knows whose a connection is, with any password.
+ */
 function usersFile({ folder, gateways }: RedisPlan): string {
   const users = Array.from({ length: gateways }, (_, slot) => `user ${NAME}${slot} on nopass ~* &* +@all`);
   const file = join(folder, 'users.acl');
@@ -123,7 +125,7 @@ function whose(bytes: Buffer): Whose | undefined {
   return text.includes('REPLCONF') ? 'replica' : undefined;
 }
 
-/** The driver's own connections; `name` tells them how names begin. */
+/** The nodes with the driver's own connections, which prefix Redis keys once the prefix is known. */
 function nodesOf(scope: Scope, processes: readonly RedisProcess[], wires: readonly Wire[]): RedisNode[] {
   return processes.map((process, index) => {
     const raw = new Redis(process.port, '127.0.0.1', { keyPrefix: '', retryStrategy: () => 50 });

@@ -4,11 +4,11 @@ import { AFTERMATH_MS, type History } from './history.ts';
 import { empty } from './losses.ts';
 import { noteLoss } from './redis-nemesis.ts';
 
-/** Specification section 5: the most that an emptied Redis can cost in normal running. */
+/** Longest time that an entry waits in the journal in normal running (specification section 5, Journal). */
 const LAG_MS = 250;
-/** A look at the journal, its commit and what lies between pass through this process so often, there and back. */
+/** Number of times that the messages of one drain pass through this process, there and back. */
 const PASSES = 20;
-/** Where the machine keeps this process waiting for longer, a bound of milliseconds says nothing. */
+/** Longest stall of this process for which the bound is checked; on a slower machine it would mean nothing. */
 const STALLED_MS = 25;
 const PAUSE_MS = 20;
 
@@ -21,7 +21,7 @@ export async function loseWithoutFault(
   { afterMs }: { readonly afterMs: number },
 ): Promise<void> {
   const { world, model, summary, stallMeter } = history;
-  // The first account's probe and the rest of a start are over.
+  // By then, the first calls and the rest of the start are over.
   const until = Date.now() + afterMs;
   for (let call = 0; Date.now() < until; call++) {
     const plan = {

@@ -10,7 +10,9 @@ import type { Shard } from './shard.ts';
 
 type Volatile = Pick<Loss, 'entries' | 'holds'>;
 
-/** FLUSHALL, and what it takes along, in one step: nothing comes between the look and the loss. */
+/**
+ * Empties Redis, and resolves with what was lost. One script reads and empties it, so that nothing comes in between.
+ */
 export async function empty(shard: Shard): Promise<Loss> {
   const { master, buckets } = shard;
   const [replies, time] = (await master.raw.eval(EMPTY, 0, ...namesOf(master.raw, buckets))) as [
@@ -24,38 +26,38 @@ export async function empty(shard: Shard): Promise<Loss> {
 }
 
 /**
- * Redis dies and comes back as it was a moment ago, as on a machine that died between two syncs of its append-only file.
- * `meanwhile` is the moment.
+ * Kills Redis and starts it again with the data that it had before `meanwhile`, as on a machine that died between two
+ * syncs of the append-only file. Resolves with what was lost.
  */
 export async function setBack(shard: Shard, meanwhile: Promise<unknown>): Promise<Loss> {
   const { master, buckets } = shard;
   const file = appendOnlyFile(master.process.folder);
   const size = statSync(file).size;
   await meanwhile;
-  // Writes wait from here on, so what is seen is what there is when it dies.
+  // Writes wait from here on, so that the look shows exactly what there is when Redis dies.
   await master.raw.client('PAUSE', 60_000, 'WRITE');
   const before = await look(master.raw, buckets);
   await master.process.kill();
   const at = Date.now();
   truncateSync(file, size);
   await master.process.start();
-  // Of a cluster, a node that comes back refuses everything for 2 s.
+  // In a cluster, a node that comes back refuses all commands for 2 s.
   const after = await until('the node to be let in', () => look(master.raw, buckets).catch(() => undefined));
   await shard.whole();
   return lossBetween(at, before, after);
 }
 
-/** How a master goes, when its replica is to take its place. */
+/** Way in which a master fails before its replica takes over. */
 export type Going = 'killed' | 'frozen';
 
-/** A master that is to be frozen lets no write through for so long: in this it is looked at and stopped. */
+/** Time for which a master lets no write through before it is frozen; within it, the master is read and stopped. */
 const STOPPED_WITHIN_MS = 1_000;
 const TAKEN_OVER_WITHIN_MS = 20_000;
 
 /**
- * The replica takes the place of a master that goes, without what came last: from the beginning until `meanwhile` is over
- * nothing reaches it. The old master comes back after `awayMs`; one that was frozen then still takes itself for the
- * master, and does what waited in its connections. `lost` is told as soon as it is known, before anything is let in.
+ * Lets a replica take over from its master without the master's last writes: nothing reaches the replica until
+ * `meanwhile` is over. The old master comes back after `awayMs`; one that was frozen then still acts as the master, and
+ * runs the commands that wait in its connections. `lost` is called with the loss before the replica accepts any client.
  */
 export async function failOver(
   shard: Shard,
@@ -74,7 +76,7 @@ export async function failOver(
   else master.process.freeze();
   const at = Date.now();
   if (!isKilled && at - pausedAt > STOPPED_WITHIN_MS / 2) {
-    // The machine was too busy: writes may have come after the look. Nothing has happened yet.
+    // On a machine this busy, writes may have come after the look. Nothing has happened yet, so the fault is given up.
     master.process.thaw();
     master.wire.cut('replica');
     return await shard.whole();
@@ -95,9 +97,9 @@ export async function failOver(
   await shard.whole();
 }
 
-/** Of a Redis that was one thing when it died at that time, and then another. */
+/** The loss of a Redis that died at the time `at` with the content `before`, and came back with the content `after`. */
 function lossBetween(at: number, before: Volatile, after: Volatile): Loss {
-  // A gateway may have taken new ones already.
+  // Later holds are not revived: gateways may have taken new ones already.
   const revived = [...without(after.holds, before.holds)].filter(([, hold]) => hold.createdAt < at);
   return {
     at,
@@ -107,10 +109,13 @@ function lossBetween(at: number, before: Volatile, after: Volatile): Loss {
   };
 }
 
-/** Of one bucket: its journal's entries by stream id, and its holds by request id, name and value in turn. */
+/** Content of one bucket: its journal's entries by stream id, and its holds, request id and value in turn. */
 type Found = readonly [journal: readonly [string, [string, string]][], holds: readonly string[]];
 
-/** Scripts, as a transaction may not touch several slots of a cluster. ARGV: the names of journal and holds of each bucket. */
+/**
+ * Script that reads journal and holds of several buckets at once, which a transaction may not do across the slots of a
+ * cluster. ARGV: the Redis keys of journal and holds of each bucket.
+ */
 const LOOK = `#!lua flags=no-writes,allow-cross-slot-keys
 local found = {}
 for at = 1, #ARGV, 2 do
@@ -145,7 +150,7 @@ function read(found: readonly Found[]): Volatile {
     for (let at = 0; at < held.length; at += 2) {
       const [id, text] = [held[at], held[at + 1]] as [string, string];
       const { accountId, keyId } = parseHold(text);
-      // An idempotency marker is no hold.
+      // Idempotency markers are stored among the holds, and are none.
       if (accountId === undefined || keyId === undefined) continue;
       const [amount = 0, , , , createdAt = 0] = text.split(' ').map(Number);
       holds.set(id, { accountId, keyId, amount, createdAt });

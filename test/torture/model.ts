@@ -1,35 +1,35 @@
 import type { Answered } from './client.ts';
 
-/** What the driver knows to be so: what was asked, what was answered. The checker holds the book against it. */
+/** The driver's knowledge of a history: what was asked and what was answered. The checker compares the book with it. */
 export class Model {
   readonly accounts: AccountModel[] = [];
   readonly keys: KeyModel[] = [];
   readonly calls: CallModel[] = [];
   readonly topUps: TopUpModel[] = [];
-  /** What was seen to be wrong while the history ran. */
+  /** Violations that were seen while the history ran. */
   readonly violations: string[] = [];
-  /** What Redis lost each time, read in that instant. */
+  /** Losses of Redis, each read in the instant in which it happened. */
   readonly losses: Loss[] = [];
-  /** When Redis, or the book, was not what it should be for a gateway. */
+  /** Times in which Redis or the book was in trouble for a gateway. */
   readonly troubles: Trouble[] = [];
 }
 
 export interface AccountModel {
   readonly id: number;
   readonly email: string;
-  /** In micro-credits. */
+  /** Initial credits in micro-credits. */
   readonly granted: number;
-  /** In the order in which they were asked for; the first is that of the account's making. */
+  /** Thresholds in the order in which they were asked for; the first is that of the account's creation. */
   readonly thresholds: ThresholdModel[];
 }
 
-/** A threshold that was asked for, and between which entries of the ledger it came into force. */
+/** A threshold that was asked for, and the entries of the ledger between which it came into force. */
 export interface ThresholdModel {
-  /** In micro-credits. */
+  /** Amount in micro-credits. */
   readonly threshold: number;
-  /** Not before the entry that follows this one; 0: unknown. */
+  /** Last entry for which it was surely not in force, like all before; 0 where none is known. */
   readonly afterSeq: number;
-  /** For every entry that follows this one; undefined: nobody knows whether and when. */
+  /** Entry after which it was surely in force; undefined where it is unknown whether and when that was. */
   surelyAfterSeq: number | undefined;
   readonly askedAt: number;
 }
@@ -38,23 +38,23 @@ export interface KeyModel {
   readonly id: number;
   readonly value: string;
   readonly account: AccountModel;
-  /** The highest spending limit that it ever had, in micro-credits; null: none at some time. */
+  /** Highest spending limit that it ever had, in micro-credits; null where it had none at some time. */
   highestLimit: number | null;
-  /** Undefined: a change was not answered, either may be. */
+  /** Undefined where a change was not answered, so that either is possible. */
   isActive: boolean | undefined;
-  /** Whether the model `tokens` alone is allowed; undefined as above. */
+  /** True where only the model `tokens` is allowed; undefined where a change was not answered. */
   isRestricted: boolean | undefined;
-  /** A change that lets it in again was not answered, and may come into force at any time. */
+  /** True where a change that lifts a refusal was not answered, so that it may come into force at any time. */
   mayOpen: boolean;
 }
 
 export interface CallModel {
-  /** From 1; what the upstream knows it by. */
+  /** Number from 1, by which the upstream knows the call. */
   readonly id: number;
   readonly key: KeyModel;
-  /** Where it was sent. */
+  /** Slot of the gateway that it was sent to. */
   readonly slot: number;
-  /** The key was answered as deleted, or as not allowed to, before it was sent. */
+  /** Set where the answer that the key is deleted, or restricted to another model, came before the call was sent. */
   mustBeRefused: 'deleted' | 'restricted' | undefined;
   readonly startedAt: number;
   answer: Answered | undefined;
@@ -62,7 +62,7 @@ export interface CallModel {
 
 export interface TopUpModel {
   readonly account: AccountModel;
-  /** Micro-credits; no two are the same. Below 0: an adjustment. */
+  /** Micro-credits, different for each; below 0 for an adjustment. */
   readonly amount: number;
   readonly idempotencyKey: string;
   isAcknowledged: boolean;
@@ -77,41 +77,41 @@ export interface LostHold {
 
 export interface LostEntry {
   readonly accountId: number;
-  /** Micro-credits. */
+  /** Change of the balance in micro-credits. */
   readonly credits: number;
   readonly keyId: number | null;
-  /** By the clock of its gateway. */
+  /** Time by the clock of its gateway. */
   readonly createdAt: number;
-  /** By the clock of Redis. */
+  /** Time by the clock of Redis. */
   readonly journalledAt: number;
 }
 
-/** What Redis lost when it was emptied, or set back. */
+/** The data that Redis lost when it was emptied or set back, or when a replica took over. */
 export interface Loss {
   readonly at: number;
-  /** What its journals held, by id: none of it need be in the book. */
+  /** Entries of its journals by id, none of which need be in the book. */
   readonly entries: ReadonlyMap<string, LostEntry>;
   /** Holds of calls in flight, by request id. */
   readonly holds: ReadonlyMap<string, LostHold>;
-  /** How old the oldest entry was, by the clock of Redis, in ms; undefined: not measured. */
+  /** Age of the oldest entry in milliseconds, by the clock of Redis; undefined where it was not measured. */
   readonly lagMs?: number;
-  /** Holds that were settled, and are there again. */
+  /** Request ids of holds that were settled and are there again. */
   readonly revived: ReadonlySet<string>;
   /**
-   * Only the last moments were lost, as with a failover: gateways that live make them good by the end of this (docs/guarantees.md).
-   * Undefined: nobody does, Redis was emptied.
+   * Time in which running gateways make the loss good, where only the last moments were lost, as in a failover
+   * (docs/guarantees.md). Undefined where Redis was emptied, which no gateway makes good.
    */
   readonly trouble?: Trouble;
-  /** A replica took over: what it had before is there. */
+  /** True where a replica took over, which has all older data. */
   readonly isFailover?: boolean;
 }
 
 export interface Trouble {
-  /** Undefined: every gateway. */
+  /** Slot of the gateway in trouble; undefined for all. */
   readonly slot: number | undefined;
-  /** The book's: in the way of what has to be rebuilt only. */
+  /** True for trouble of the book, which affects only accounts that have to be rebuilt. */
   readonly ofBook: boolean;
-  /** Accounts of others are not concerned. */
+  /** Buckets whose accounts are affected. */
   readonly buckets: ReadonlySet<number>;
   readonly from: number;
   to: number;

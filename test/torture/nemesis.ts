@@ -6,18 +6,18 @@ import { type Injection, REDIS_FAULTS, type RedisFault, shardOf } from './redis-
 
 type BookFault = 'book stopped' | 'book slow' | 'book replies lost' | 'book cut';
 
-/** A fault that is done to the world at once, and heals by itself after `forMs` where it lasts. */
+/** A fault that is injected into the world at once. One that lasts heals by itself after `forMs`. */
 export type FaultPlan =
   | {
       readonly kind: RedisFault | ClusterFault | BookFault | 'gateway killed';
       readonly slot: number;
       readonly forMs: number;
-      /** The shard of this account is the target of a fault in Redis. */
+      /** Account whose shard is the target of a fault in Redis. */
       readonly account: number;
     }
   | { readonly kind: 'failpoint'; readonly failpoint: ArmedFailpoint };
 
-/** Injects the fault, unless the world is not in a state for it. What heals it goes on in the background. */
+/** Injects the fault, unless the world is not in a state for it. It is healed in the background. */
 export async function injectFault(history: History, plan: FaultPlan): Promise<void> {
   if (plan.kind === 'failpoint') return history.world.failpoints.arm(plan.failpoint);
   const { world, summary } = history;
@@ -71,5 +71,5 @@ const FAULTS: Record<Exclude<FaultPlan['kind'], 'failpoint'>, Injection> = {
   },
 };
 
-/** A rebuild, of some twenty statements, is done within the 5 s that others wait for it. */
+/** Delay of a slow book. A rebuild of some twenty statements still ends within the 5 s for which others wait for it. */
 const SLOW_BOOK_MS = 40;

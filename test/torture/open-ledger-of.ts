@@ -4,7 +4,7 @@ import { parseRedisUrl } from '../../src/config/redis-url.ts';
 import { type OpenLedger, openLedger } from '../../src/ledger/open-ledger.ts';
 import type { World } from './world.ts';
 
-/** The ledger of a gateway of the driver's own, which no fault of a wire is meant for. */
+/** Opens a ledger in the driver's process, as of another gateway, whose connections no fault of a wire hits. */
 export function openLedgerOf({ redis }: World, book: Book): Promise<OpenLedger> {
   return openLedger({
     address: parseRedisUrl(redis.url),

@@ -5,16 +5,16 @@ import type { History } from './history.ts';
 import { bookOf } from './world.ts';
 
 /**
- * A gateway stood still amid a rebuild for longer than its lease, was overtaken, and asks the book only now: the account
- * has an epoch that Redis does not have, and what is journalled belongs to one that is over. Not with a book in a file,
- * which one gateway has to itself.
+ * Acts as a gateway that stood still in the middle of a rebuild for longer than its lease, was overtaken by another
+ * rebuild, and only now asks the book for a new epoch. The book then has an epoch that Redis lacks, and journalled
+ * entries belong to an older one. Does nothing with a SQLite book, which one gateway has to itself.
  */
 export async function overtakeRebuild(history: History, plan: { readonly account: number }): Promise<void> {
   const { model, world, isBookUp, summary } = history;
   if (!world.book || !isBookUp) return;
   const account = pick(model.accounts, plan.account);
   if (!account) return;
-  // It may go away meanwhile: then nothing was asked.
+  // The book may be away by now; then there is nothing to do.
   const book = await openBook(bookOf(world)).catch(() => undefined);
   const taken = await book?.snapshot(account.id, periodStarts(Date.now())).catch(() => undefined);
   await book?.close();

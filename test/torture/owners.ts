@@ -14,7 +14,7 @@ export interface AccountPlan {
   readonly threshold: number;
 }
 
-/** An account whose key hears of crossings. One whose answer is lost is forgotten: nobody has its key. */
+/** Creates an account whose key has a webhook. One whose answer is lost is forgotten, because nobody has its key. */
 export async function makeAccount(history: History, plan: AccountPlan): Promise<void> {
   const { model, world } = history;
   const email = `owner${model.accounts.length}-${Date.now()}@example.com`;
@@ -45,7 +45,7 @@ export async function makeAccount(history: History, plan: AccountPlan): Promise<
 export interface KeyPlan {
   readonly slot: number;
   readonly account: number;
-  /** Whole credits; null: none. */
+  /** Spending limit in whole credits; null for none. */
   readonly limit: number | null;
 }
 
@@ -71,7 +71,10 @@ export interface KeyChangePlan {
   readonly change: Change;
 }
 
-/** Changes a key other than an account's first, so that there is always one left that may manage. Undefined: there is none. */
+/**
+ * Changes a key, but not the first of an account, so that one is left that may manage. Undefined where there is no
+ * other.
+ */
 export async function changeKey(history: History, plan: KeyChangePlan): Promise<KeyModel | undefined> {
   const { model, world } = history;
   const managing = new Set(ownersOf(history));
@@ -98,7 +101,7 @@ async function openOrRestrict(
   what: 'reactivate' | 'restrict' | 'open',
 ): Promise<void> {
   const opens = what !== 'restrict';
-  // From here on it may be let in again: also those of its calls that are on their way.
+  // From here on its calls may be admitted again, also those that are already on their way.
   if (opens)
     for (const call of history.model.calls)
       if (call.key === key && !call.answer) call.mustBeRefused = undefined;
@@ -125,7 +128,7 @@ async function remove(history: History, slot: number, key: KeyModel): Promise<vo
   key.isActive = isDone(history, answer, 200) ? false : undefined;
 }
 
-/** Whether it was answered as done. */
+/** Sends a change of a key; resolves with true where the answer says that it is done. */
 async function change(history: History, slot: number, key: KeyModel, body: object): Promise<boolean> {
   const answer = await history.ask(slot, {
     method: 'PATCH',
@@ -138,7 +141,10 @@ async function change(history: History, slot: number, key: KeyModel, body: objec
 
 const TRIES_PAUSE_MS = 150;
 
-/** Sends a top-up or adjustment with one Idempotency-Key, at the gateways in turn, until it is acknowledged or the tries are used up. */
+/**
+ * Sends a top-up or adjustment with one Idempotency-Key to the gateways in turn, until it is acknowledged, `tries`
+ * times.
+ */
 export async function topUp(history: History, topUp: TopUpModel, slot: number, tries: number): Promise<void> {
   const { slots } = history.world;
   for (let attempt = 0; attempt < tries; attempt++) {
@@ -157,7 +163,9 @@ export async function topUp(history: History, topUp: TopUpModel, slot: number, t
   }
 }
 
-/** Amounts end in a number of their own, by which the ledger shows each of them. `credits` below 0: an adjustment. */
+/**
+ * Makes a top-up, or with `credits` below 0 an adjustment. Its amount ends in a unique number, which the ledger shows.
+ */
 export function newTopUp(history: History, account: AccountModel, credits: number): TopUpModel {
   const { topUps } = history.model;
   const number = topUps.length + 1;
@@ -182,7 +190,10 @@ function ownerOf({ model }: History, { account }: KeyModel): KeyModel {
   return owner;
 }
 
-/** Only the answer asked for, none at all, and 503 are right, whatever goes on. */
+/**
+ * True for an answer of status `wanted`, false for a 503 and for none at all. Any other answer is recorded as a
+ * violation, whatever trouble there is.
+ */
 export function isDone({ model }: History, { status, text, isWhole }: Answered, wanted: number): boolean {
   if (status === wanted) return isWhole;
   if (status !== undefined && status !== 503 && status !== 500) {

@@ -12,10 +12,10 @@ import { bookOf } from './world.ts';
 const RECOVERED_WITHIN_MS = 30_000;
 const QUIESCED_WITHIN_MS = 30_000;
 const AGAIN_MS = 20;
-/** Beyond every deadline of a hold, within the time for which idempotency markers are kept. */
+/** Time that is beyond the deadline of every hold and within that for which idempotency markers are kept. */
 const LATER_MS = 3_600_000;
 
-/** Everything that was broken works again; measures how long after that calls pass again, at every gateway. */
+/** Heals everything that was broken, and measures how long it takes after that until calls pass at every gateway. */
 export async function heal(history: History): Promise<void> {
   const { world, summary, model } = history;
   world.failpoints.disarmAll();
@@ -43,7 +43,9 @@ export async function heal(history: History): Promise<void> {
   await history.healed();
 }
 
-/** Waits until nothing is under way: every top-up acknowledged, every journal drained, no hold of a gateway that lives. */
+/**
+ * Waits until nothing is under way: every top-up is acknowledged, every journal drained, no running gateway has a hold.
+ */
 export async function quiesce(history: History): Promise<void> {
   const { model, world } = history;
   for (const [index, missing] of model.topUps.entries()) {
@@ -72,13 +74,13 @@ export async function quiesce(history: History): Promise<void> {
         said = await ready.text();
         return ready.status === 200;
       },
-      // A connection to the book on which nothing comes back may not have been used since.
+      // Long, because a silent connection to the book is noticed only when it is used.
       QUIESCED_WITHIN_MS,
     ).catch(() => model.violations.push(`gateway ${slot.index} is not ready: ${said}`));
   }
 }
 
-/** Charges that Redis has not confirmed: where it was emptied, no hold tells of them. */
+/** Charges that gateways have and Redis has not confirmed; an emptied Redis has no holds that show them. */
 async function openInGateways({ world }: History): Promise<string[]> {
   const open: string[] = [];
   for (const { url, index } of world.slots) {
@@ -103,7 +105,7 @@ async function openInRedis({ raw, world, model }: History): Promise<string[]> {
   return open;
 }
 
-/** What the sweep and the alert worker have yet to do. */
+/** Work in the book that the sweep and the alert worker have yet to do. */
 async function openInBook({ world }: History): Promise<string[]> {
   return await readBook(bookOf(world), async (rows) => {
     const grants = await rows<{ id: string }>("select id from grants where state = 'pending'");
@@ -113,8 +115,8 @@ async function openInBook({ world }: History): Promise<string[]> {
 }
 
 /**
- * Every account is asked for at a gateway: what is lost in Redis is rebuilt by that. A connection on which nothing comes
- * back is noticed after a second or two, so the first answer may be a 503 still.
+ * Reads every account at a gateway, which rebuilds those that Redis lost. A silent connection is noticed after a second
+ * or two, so that the first answer may still be a 503.
  */
 export async function touchAll(history: History): Promise<void> {
   const { model } = history;
@@ -130,7 +132,7 @@ export async function touchAll(history: History): Promise<void> {
   }
 }
 
-/** The gateways stop, cleanly; then the holds of those that were killed are past their deadline. */
+/** Stops the gateways cleanly, and then expires the holds of those that were killed, as if past their deadline. */
 export async function end(history: History): Promise<void> {
   const { world, model } = history;
   for (const slot of world.slots) {

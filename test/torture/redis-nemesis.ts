@@ -17,7 +17,7 @@ export type RedisFault =
   | 'redis set back';
 
 export interface Target {
-  /** The slot of a gateway: faults on its connections befall it alone. */
+  /** Slot of the gateway that faults on connections hit; the others keep theirs. */
   readonly slot: number;
   readonly shard: Shard;
   readonly forMs: number;
@@ -26,7 +26,7 @@ export interface Target {
 /** Injects one fault. Resolves with false where the world is not in a state for it. */
 export type Injection = (history: History, target: Target) => Promise<false | undefined>;
 
-/** Each befalls one shard: of a single server, all there is. */
+/** Injections of the faults of Redis, each into one shard, which is all of a single server. */
 export const REDIS_FAULTS: Record<RedisFault, Injection> = {
   async 'redis killed'(history, { shard, forMs }) {
     return whileAway(history, shard, async () => {
@@ -81,15 +81,15 @@ export const REDIS_FAULTS: Record<RedisFault, Injection> = {
   },
 };
 
-/** What Redis may lose with `appendfsync everysec` when its machine dies. */
+/** Time whose writes Redis may lose with `appendfsync everysec` when its machine dies. */
 const UNSYNCED_MS = 1_000;
 
-/** Within what a call waits for Redis (1 s), there and back. */
+/** Delay in each direction of a slow Redis, below the 1 s for which a call waits. */
 const SLOW_MS = 120;
 
 /**
- * Until `work` is done, in the background, Redis is not what it should be for the accounts of these shards, and no other
- * fault befalls a node: two masters that are away at once leave the third without a majority.
+ * Runs `work` in the background and records trouble for the accounts of these shards until it is done. Meanwhile no
+ * other node gets a fault, because two masters that are away at once leave the third without a majority.
  */
 export function whileAway(
   history: History,
@@ -108,7 +108,7 @@ export function whileAway(
   return undefined;
 }
 
-/** That of the account at this place. */
+/** Shard of the account at an index. */
 export function shardOf({ model, world }: History, place: number): Shard {
   const bucket = bucketOf(pick(model.accounts, place).id);
   const shard = world.redis.shards.find(({ buckets }) => buckets.has(bucket));

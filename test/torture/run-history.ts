@@ -8,7 +8,7 @@ import { Model } from './model.ts';
 import { end, heal, quiesce, touchAll } from './quiesce.ts';
 import type { RunSummary } from './run-summary.ts';
 
-/** What ends with a history. */
+/** Scope of the parts that end with a history. */
 class OwnScope implements Scope {
   readonly #ends: (() => unknown)[] = [];
 
@@ -21,7 +21,9 @@ class OwnScope implements Scope {
   }
 }
 
-/** Runs one history in a world of its own and checks it. Rejects with what is wrong, a line each. */
+/**
+ * Runs one history in a world of its own and checks it. Rejects with an error that lists the violations, a line each.
+ */
 export async function runHistory(
   plan: HistoryPlan,
   servers: BookServers,

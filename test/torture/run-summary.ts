@@ -1,12 +1,12 @@
-/** What a run of histories has done, for its report. */
+/** Figures of a run of histories, for its report. */
 export class RunSummary {
   histories = 0;
   calls = 0;
   readonly #faults = new Map<string, number>();
   readonly #recoveriesMs: number[] = [];
-  /** The history with the slowest recovery, from 0. */
+  /** Number, from 0, of the history with the slowest recovery. */
   #slowest = 0;
-  /** How old the oldest journal entry was that Redis lost, in ms. */
+  /** Age in milliseconds of the oldest journal entry that Redis lost. */
   #oldestLossMs = 0;
   readonly #lagsMs: number[] = [];
   #unchecked = 0;
@@ -24,7 +24,10 @@ export class RunSummary {
     this.#oldestLossMs = Math.max(this.#oldestLossMs, ageMs);
   }
 
-  /** Redis was emptied while nothing else was wrong; undefined: nothing could be checked, or the machine was too busy. */
+  /**
+   * Records a loss while nothing else was wrong, whose oldest entry was `lagMs` old; undefined where nothing could be
+   * checked, as on a machine that was too busy.
+   */
   lostWithoutFault(lagMs: number | undefined): void {
     if (lagMs === undefined) this.#unchecked++;
     else this.#lagsMs.push(lagMs);

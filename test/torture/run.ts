@@ -1,4 +1,5 @@
-/** Histories of calls and faults against real gateways, until the time is up (specification section 5, invariants). */
+// Program that runs histories of calls and faults against real gateways until its time is up, and checks the invariants
+// of specification section 5.
 import { parseArgs } from 'node:util';
 import type { Scope } from '../helper/scope.ts';
 import { torture } from './torture.ts';

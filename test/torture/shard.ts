@@ -2,17 +2,17 @@ import type { Redis } from 'ioredis';
 import type { RedisProcess } from '../helper/redis-process.ts';
 import type { Whose, Wire } from './wire.ts';
 
-/** A server, the way to it that gateways and replicas take, and one past that. */
+/** A server, the wire by which gateways and replicas reach it, and a connection that bypasses the wire. */
 export interface RedisNode {
   readonly process: RedisProcess;
   readonly wire: Wire;
-  /** On names of src/ledger/redis/redis-keys.ts. */
+  /** The driver's connection, which prefixes Redis keys as src/ledger/redis/redis-keys.ts does. */
   readonly raw: Redis;
 }
 
-/** What answers for some of the buckets: a node, and in a cluster the replica that may take its place. */
+/** The servers of some of the buckets: a node, and in a cluster the replica that may take over. */
 export class Shard {
-  /** Those whose names lie here now. */
+  /** Buckets whose Redis keys are in this shard now. */
   readonly buckets: Set<number>;
   readonly #whole: () => Promise<void>;
   #master: RedisNode;
@@ -35,18 +35,18 @@ export class Shard {
     return this.#master;
   }
 
-  /** Undefined: no cluster. */
+  /** The replica; undefined where there is no cluster. */
   get replica(): RedisNode | undefined {
     return this.#replica;
   }
 
-  /** The replica has taken over. */
+  /** Records that the replica has taken over. */
   changedPlaces(): void {
     if (!this.#replica) throw new Error('this shard has no replica');
     [this.#master, this.#replica] = [this.#replica, this.#master];
   }
 
-  /** On every way there: a gateway may ask a replica, too. */
+  /** Loses replies on the wires to master and replica, because a gateway may ask a replica too. */
   loseReplies(of: Whose): void {
     for (const { wire } of this.#nodes) wire.loseReplies(of);
   }

@@ -8,18 +8,18 @@ import {
 } from '../../src/ledger/redis/redis-keys.ts';
 import { type BookAddress, readBook } from '../helper/book-reader.ts';
 
-/** What stands in the book and in Redis once nothing is under way, read past every line of the gateway. */
+/** Content of the book and of Redis once nothing is under way, read without any code of the gateway. */
 export interface Snapshot {
   readonly accounts: readonly AccountRow[];
   readonly keys: readonly { readonly id: number; readonly account_id: number }[];
-  /** By account, then in the order of the ledger. */
+  /** Entries, sorted by account and then in the order of the ledger. */
   readonly ledger: readonly LedgerRow[];
   readonly alerts: readonly AlertRow[];
   readonly deliveries: readonly DeliveryRow[];
   readonly pendingGrants: number;
   readonly liveAccounts: ReadonlyMap<number, Readonly<Record<string, string>>>;
   readonly liveKeys: ReadonlyMap<number, Readonly<Record<string, string>>>;
-  /** What is left of journals and holds; idempotency markers are left out. */
+  /** Entries of journals, and holds, that are left, without idempotency markers. */
   readonly leftovers: readonly string[];
 }
 
@@ -103,7 +103,7 @@ async function readLive(book: Pick<Snapshot, 'accounts' | 'keys'>, raw: Redis | 
   return { liveAccounts, liveKeys, leftovers };
 }
 
-/** Amounts of a history are far below 2^53: numbers from here on. Throws where one is not. */
+/** A row with its bigints as numbers. Amounts of a history are far below 2^53; throws where one is not. */
 function exact<Row>(row: object): Row {
   const values = Object.entries(row).map(([name, value]) => {
     if (typeof value !== 'bigint') return [name, value];

@@ -1,10 +1,10 @@
 const TICK_MS = 10;
-/** How many ticks are remembered: three seconds. */
+/** Number of ticks that are remembered: those of three seconds. */
 const TICKS = 300;
 
 /**
- * Measures how late the timers of this process fire. Gateways, Redis and the book share the machine with it and stall as
- * long, so a bound in milliseconds can be checked only while this is small.
+ * Meter of how late the timers of this process fire. Gateways, Redis and the book share the machine and stall for as
+ * long, so that a bound in milliseconds can be checked only while this is small.
  */
 export class StallMeter {
   readonly #late: number[] = [];
@@ -21,7 +21,7 @@ export class StallMeter {
     this.#timer.unref();
   }
 
-  /** Lateness of the latest of the last three seconds' ticks, in ms. */
+  /** Largest lateness among the ticks of the last three seconds, in milliseconds. */
   get worstMs(): number {
     return Math.max(0, ...this.#late);
   }

@@ -19,7 +19,7 @@ import {
 import { sweepNow } from './sweep-now.ts';
 import { changeThreshold, type ThresholdPlan } from './thresholds.ts';
 
-/** What each kind of step is told. */
+/** Parameters of each kind of step. */
 export interface StepPlans {
   calls: { readonly plans: readonly CallPlan[]; readonly isAwaited: boolean };
   account: AccountPlan;
@@ -40,7 +40,7 @@ const TRIES = 6;
 const RUNS: {
   readonly [Kind in keyof StepPlans]: (history: History, plan: StepPlans[Kind]) => Promise<void>;
 } = {
-  /** At once; the next step follows when they have ended, or while they go on. */
+  /** Makes calls, all at once. The next step begins when they have ended, or, unless `isAwaited`, while they go on. */
   async calls(history, { plans, isAwaited }) {
     const all = Promise.all(plans.map((plan) => makeCall(history, plan)));
     if (isAwaited) await all;
@@ -59,7 +59,7 @@ const RUNS: {
   'concurrent alert worker': concurrentAlertWorker,
 };
 
-/** What was answered holds in the very next call, at every gateway. */
+/** Changes a key and then calls with it at every gateway, where the change must already hold. */
 async function changeAndCall(history: History, plan: KeyChangePlan): Promise<void> {
   const key = await changeKey(history, plan);
   if (!key) return;
@@ -75,7 +75,7 @@ async function changeCredits(history: History, plan: StepPlans['top-up']): Promi
   history.inBackground(topUp(history, made, plan.slot, TRIES));
 }
 
-/** A step of a history as fast-check draws, replays and prints it. */
+/** A step of a history, which fast-check draws, replays and prints. */
 export class Step implements fc.AsyncCommand<Model, History> {
   readonly #name: string;
   readonly #plan: unknown;
@@ -91,7 +91,7 @@ export class Step implements fc.AsyncCommand<Model, History> {
     return new Step(kind, plan, (history) => RUNS[kind](history, plan));
   }
 
-  /** What is drawn is taken modulo what there is, so every step can be taken in every state. */
+  /** Always true: drawn indexes are taken modulo what there is, so that every step is possible in every state. */
   check(): boolean {
     return true;
   }

@@ -4,13 +4,13 @@ import { openLedgerOf } from './open-ledger-of.ts';
 import { bookOf } from './world.ts';
 
 /**
- * Another gateway looks for holds to release, which each does every 15 s: no hold of a history is due yet. Not with a book
- * in a file, which one gateway has to itself.
+ * Runs the sweep of another gateway, which each gateway does every 15 s. It must release nothing, because no hold of a
+ * history is due yet. Does nothing with a SQLite book, which one gateway has to itself.
  */
 export async function sweepNow(history: History): Promise<void> {
   const { world, isRedisUp, isBookUp } = history;
   if (!world.book || !isRedisUp || !isBookUp) return;
-  // Either may go away meanwhile: then there is no sweep.
+  // Redis or the book may be away by now; then there is no sweep.
   const book = await openBook(bookOf(world)).catch(() => undefined);
   const open = book && (await openLedgerOf(world, book).catch(() => undefined));
   await open?.sweep.expireHolds(Date.now()).catch(() => {});

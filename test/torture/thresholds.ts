@@ -5,7 +5,7 @@ import type { AccountModel, ThresholdModel } from './model.ts';
 import { isDone } from './owners.ts';
 
 const MICRO = 1_000_000;
-/** How long the look at Redis may take; it may be going down in this moment. */
+/** Longest wait for a read of Redis, which may just be going down. */
 const LOOK_MS = 200;
 
 export interface ThresholdPlan {
@@ -15,7 +15,10 @@ export interface ThresholdPlan {
   readonly threshold: number;
 }
 
-/** The owner changes the alert threshold; between which entries it came into force is read from Redis before and after. */
+/**
+ * Changes the alert threshold as its owner. Redis is read before and after, to know between which entries it took
+ * effect.
+ */
 export async function changeThreshold(history: History, plan: ThresholdPlan): Promise<void> {
   const { model, world } = history;
   const account = pick(model.accounts, plan.account);

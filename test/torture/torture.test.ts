@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { torture } from './torture.ts';
 
-/** Histories that begin within this; the last one, and the servers, take some seconds more. */
+/** Time in which histories may begin; the last one, and stopping the servers, take some seconds more. */
 const FOR_MS = 8_000;
 const STEPS = 12;
 

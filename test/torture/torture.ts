@@ -7,21 +7,21 @@ import { RunSummary } from './run-summary.ts';
 
 export interface TortureOptions {
   readonly seed: number;
-  /** One history only: its place among those of the seed, as a failure prints it. */
+  /** Number of a single history to run among those of the seed, as a failure prints it; undefined for all. */
   readonly path?: string | undefined;
-  /** No history begins later than so many milliseconds from now. */
+  /** Milliseconds from now in which histories may begin. */
   readonly forMs: number;
-  /** Steps of a history at most. */
+  /** Most steps of a history. */
   readonly steps: number;
-  /** Which worlds histories are drawn in. */
+  /** Kinds of worlds in which histories are drawn. */
   readonly worlds: Worlds;
-  /** Told of each history that has ended well. */
+  /** Called after each history that has passed. */
   readonly onHistory?: (summary: RunSummary) => void;
 }
 
 export interface Outcome {
   readonly summary: RunSummary;
-  /** What was wrong with the history that failed, its steps, and how to run it again. */
+  /** Violations of the history that failed, its steps, and how to run it again; undefined where none failed. */
   readonly failure: string | undefined;
 }
 
@@ -34,8 +34,8 @@ export async function torture(scope: Scope, options: TortureOptions): Promise<Ou
   const until = Date.now() + forMs;
   for (let index = 0; index === 0 || (path === undefined && Date.now() < until); index++) {
     const at = path ?? String(index);
-    // A run of one history each, so that the path of one is its place. Real processes do not shrink: no two runs of
-    // one history are the same to the microsecond.
+    // One history for each run of fast-check, so that the path of a history is its number. There is no shrinking,
+    // because two runs of one history on real processes are never the same to the microsecond.
     const details = await fc.check(property, {
       seed,
       path: at,

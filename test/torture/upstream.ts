@@ -2,17 +2,20 @@ import type { Behaviour, ReceivedRequest } from '../helper/behaviour.ts';
 import type { Scope } from '../helper/scope.ts';
 import { startScriptedProvider } from '../helper/scripted-provider.ts';
 
-/** Which call it is, and how it is to be answered: headers that the gateway passes on. */
+/** Headers with the number of a call and how to answer it, which the gateway passes on. */
 export const CALL_HEADER = 'x-torture-call';
 export const BEHAVIOUR_HEADER = 'x-torture-behaviour';
 
 export interface Upstream {
   readonly url: string;
-  /** How often each call reached it, by CALL_HEADER. */
+  /** Number of times that each call reached the upstream, by the number in CALL_HEADER. */
   readonly reached: ReadonlyMap<number, number>;
 }
 
-/** The demo provider, counting calls. `onFailpoint` is told which gateway's (by its credential) call came or was answered. */
+/**
+ * Starts the demo provider as an upstream that counts calls. `onFailpoint` is called when a call came or was answered,
+ * with its gateway, which is known by the credential.
+ */
 export async function startUpstream(
   scope: Scope,
   onFailpoint: (point: 'asked' | 'answered', credential: string) => void,

@@ -3,39 +3,41 @@ import { connect, createServer, type Socket } from 'node:net';
 import type { Scope } from '../helper/scope.ts';
 import { DelayQueue } from './delay-queue.ts';
 
-/** Sees every piece of bytes before it goes on. `'swallow'`: it does not. */
+/** Sees every piece of bytes before it is passed on, which 'swallow' prevents. */
 export interface Watcher {
-  /** From the gateway to the server. */
+  /** Called with bytes from the gateway to the server. */
   sent(bytes: Buffer, link: Link): 'swallow' | undefined;
-  /** From the server to the gateway. */
+  /** Called with bytes from the server to the gateway. */
   replied(bytes: Buffer, link: Link): 'swallow' | undefined;
 }
 
-/** Whose a connection is: a gateway's, by its slot, or a replica's that follows the server. */
+/** Owner of a connection: a gateway, by its slot, or a replica that follows the server. */
 export type Whose = number | 'replica';
 
 /** One connection through a wire. */
 export interface Link {
-  /** Undefined: not known yet, or somebody else's. */
+  /** Owner of the connection; undefined where it is not known yet, or is anybody else. */
   readonly whose: Whose | undefined;
-  /** From now on nothing comes back on it; what is sent still arrives. */
+  /** Drops all replies from now on; what the gateway sends still arrives. */
   deafen(): void;
-  /** What is sent from now on arrives in so many milliseconds at the earliest, in its order. */
+  /** Delays what the gateway sends from now on until `ms` have passed, keeping its order. */
   holdUp(ms: number): void;
 }
 
-/** A way to a server on loopback that can be watched, slowed, muted and cut: for some, or for all who use it. */
+/**
+ * Proxy to a server on loopback whose connections can be watched, slowed, muted and cut: those of one owner, or all.
+ */
 export interface Wire {
   readonly port: number;
-  /** From now on nothing comes back on the connections that are open now. */
+  /** Drops all replies from now on, on the connections that are open now. */
   loseReplies(of?: Whose): void;
-  /** Ends every open connection; what was sent before still arrives. */
+  /** Ends every open connection. What was sent before still arrives. */
   cut(of?: Whose): void;
-  /** Everything takes so much longer each way; 0: no longer. */
+  /** Delays all bytes by `ms` in each direction; 0 ends the delay. */
   delay(ms: number, of?: Whose): void;
 }
 
-/** `tell`: whose a connection is, by what it begins with; undefined: that cannot be seen there. */
+/** Starts a wire. `tell` returns the owner of a connection by its first bytes; undefined where they do not show it. */
 export async function startWire(
   scope: Scope,
   targetPort: number,
@@ -74,7 +76,7 @@ export async function startWire(
   };
 }
 
-/** Pieces that a connection begins with: who authenticates, or follows as a replica, does so in these. */
+/** Number of first pieces of a connection in which its owner shows by authenticating, or by following as a replica. */
 const BEGINNING = 8;
 
 class Wired implements Link {
@@ -82,7 +84,7 @@ class Wired implements Link {
   readonly #near: Socket;
   #pieces = 0;
   #isDeaf = false;
-  /** By performance.now(). */
+  /** Time by performance.now() before which nothing that the gateway sends is passed on. */
   #heldUpUntil = 0;
 
   constructor(
@@ -106,7 +108,8 @@ class Wired implements Link {
     far.on('data', (bytes) => {
       if (watcher.replied(bytes, this) !== 'swallow' && !this.#isDeaf) down.pass(bytes);
     });
-    // The server gets all that a killed gateway had written, and a gateway all that a killed server had.
+    // Ended and not destroyed: the server gets all that a killed gateway had written, and the gateway all that a killed
+    // server had.
     near.on('error', () => {}).on('close', () => up.end());
     far.on('error', () => {}).on('close', () => (this.#isDeaf ? near.destroy() : down.end()));
   }

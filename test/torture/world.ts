@@ -18,27 +18,27 @@ export type WorldKind = 'postgres' | 'sqlite' | 'cluster';
 export interface WorldPlan {
   readonly world: WorldKind;
   readonly waitReplicas: boolean;
-  /** Undefined: SQLite. */
+  /** PostgreSQL of the book; undefined for SQLite. */
   readonly book: BookServer | undefined;
 }
 
-/** Everything that one history runs on. */
+/** The processes that one history runs on, and the wires between them. */
 export interface World {
   readonly slots: readonly GatewaySlot[];
   readonly redis: LiveRedis;
   readonly bookWires: readonly Wire[];
   readonly upstream: Upstream;
   readonly receiver: Receiver;
-  /** Undefined: SQLite in the data folder. */
+  /** PostgreSQL of the book; undefined for SQLite in the data folder. */
   readonly book: BookServer | undefined;
-  /** Of the first gateway: what reconcile and the checker use, past the wires. */
+  /** Place of the first gateway for reconcile and the checker, with addresses that bypass the wires. */
   readonly place: Place;
-  /** No call is sent before a replica has its hold. */
+  /** True where no call is sent before a replica has its hold. */
   readonly waitReplicas: boolean;
   readonly failpoints: ArmedFailpoints;
 }
 
-/** Two gateways on one Redis or Redis Cluster and one PostgreSQL; or, without `book`, one on a Redis and SQLite. */
+/** Starts two gateways on one Redis or Redis Cluster and one PostgreSQL; without `book`, one on a Redis and SQLite. */
 export async function startWorld(scope: Scope, plan: WorldPlan): Promise<World> {
   const { book } = plan;
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-torture-'));
@@ -52,7 +52,7 @@ export async function startWorld(scope: Scope, plan: WorldPlan): Promise<World> 
   );
   const receiver = await startReceiver();
   scope.teardown(() => receiver.close());
-  // Which gateway it is cannot be seen from here: all of them.
+  // Counted for all gateways, because the receiver cannot see which one it is.
   receiver.onConnection(() => failpoints.reachAll('posting', slots));
   const count = book ? 2 : 1;
   const indexes = Array.from({ length: count }, (_, index) => index);
@@ -71,7 +71,7 @@ export async function startWorld(scope: Scope, plan: WorldPlan): Promise<World> 
       ...(book && bookWire ? { DATABASE_URL: book.url(bookWire.port) } : {}),
     });
   });
-  // Also later: a gateway that was killed comes back to its own.
+  // Chosen here, because a gateway that was killed must come back at its own port.
   const ports = await freePorts(count);
   for (const [index, place] of places.entries()) {
     const port = ports[index] as number;
@@ -97,7 +97,7 @@ export async function startWorld(scope: Scope, plan: WorldPlan): Promise<World> 
   return world;
 }
 
-/** Watches each gateway's connections with a watcher of its own, and nobody else's. */
+/** Watcher that gives the bytes of each gateway's connections to that gateway's own watcher, and of no others. */
 function byGateway(watchers: readonly Watcher[]): Watcher {
   const of = ({ whose }: Link) => (typeof whose === 'number' ? watchers[whose] : undefined);
   return {
@@ -106,7 +106,9 @@ function byGateway(watchers: readonly Watcher[]): Watcher {
   };
 }
 
-/** Short limits: a history must not wait long for an upstream that stalls. The longest call takes 6 s. */
+/**
+ * Makes a gateway's place with short limits, so that no history waits long for a stalled upstream: at most 6 s a call.
+ */
 function makePlace(folder: string, index: number, upstreamUrl: string, env: NodeJS.ProcessEnv): Place {
   const config = join(folder, `gateway-${index}.yaml`);
   const model = 'upstream: test, category: text, maxOutputTokens: 100';
@@ -124,7 +126,7 @@ models:
   return { dataDir, env: { TOLLGATE_CONFIG: config, TOLLGATE_DATA: dataDir, ADMIN_TOKEN, ...env } };
 }
 
-/** Its book, past the wires. */
+/** Address of the world's book, which bypasses the wires. */
 export function bookOf({ place }: World): { databaseUrl: string | undefined; dataDir: string } {
   return { databaseUrl: place.env.DATABASE_URL, dataDir: place.dataDir };
 }

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { AnswerSink, Exchange, UpstreamAnswer } from '../upstream/exchange.ts';
 import { clientHeaders } from '../upstream/headers.ts';
 
-/** How the relaying of an answer ended. */
+/** Outcome of relaying an answer. */
 export type Passed = 'ok' | 'client_left' | 'upstream_broke';
 
 /** Relay for an answer that is neither read nor charged, such as a finished video. Has back-pressure. */

@@ -4,7 +4,7 @@ import type { CountTokens } from '../../metering/tokens/token-counter.ts';
 import type { ReadCall } from '../call.ts';
 import type { Exchange, UpstreamAnswer } from '../upstream/exchange.ts';
 
-/** What a relay has learnt about an answer by its end, whole or broken off. */
+/** A relay's knowledge of an answer that has ended, whole or broken off: enough to settle the call. */
 export interface Reading {
   /** The usage that the provider reported; undefined where it reported none, so that `estimate` is charged. */
   readonly usage: Usage | undefined;

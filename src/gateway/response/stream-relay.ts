@@ -31,7 +31,7 @@ export class StreamRelay implements AnswerSink {
   #tail = '';
   #afterEndChars = 0;
   #afterEnd: NodeJS.Timeout | undefined;
-  /** What is charged if no usage arrives; set when the client has left, after which nothing is written. */
+  /** Reading that is charged if no usage arrives; set when the client has left, after which nothing is written. */
   #left: Reading | undefined;
 
   constructor(recipient: Recipient, answer: UpstreamAnswer) {

@@ -2,7 +2,10 @@
  * Length of an uploaded audio file, and how far it can be trusted. Clients are charged by it, and may forge the file.
  */
 export interface AudioLength {
-  /** Never less than what any decoder plays of the file; undefined where the walk through the file gives no bound. */
+  /**
+   * Seconds, never fewer than any decoder plays of the file; undefined where the walk through the file gives no bound.
+   * One gap is known: AAC frames hidden inside AAC frames of legal size (docs/guarantees.md).
+   */
   readonly seconds: number | undefined;
   /**
    * - `measured`: counted in the audio, and the header states no length or agrees with the count. Charged as exact.
@@ -14,9 +17,7 @@ export interface AudioLength {
   readonly how: 'measured' | 'bounded' | 'unmeasurable' | 'unknown';
 }
 
-/**
- * What a walk through a file found: the length counted in its frames, packets or samples, and the one in its header.
- */
+/** Result of a walk through a file: the length counted in its frames, packets or samples, and the one in its header. */
 export interface Walked {
   /** Counted seconds: of everything that some decoder could find in the file, or more. */
   readonly seconds: number;

@@ -28,7 +28,7 @@ export interface StreamInfo {
   readonly samples: number;
 }
 
-/** Reads the content of a STREAMINFO block, of which `block` must have 18 bytes at least. */
+/** Reads the content of a STREAMINFO block. `block` must have its first 18 bytes at least. */
 export function streamInfo(block: Buffer): StreamInfo {
   const rate = block.readUIntBE(10, 3) >> 4;
   return { rate, samples: ((block[13] as number) & 15) * 2 ** 32 + block.readUInt32BE(14) };

@@ -25,7 +25,7 @@ const MAX_STSD_BYTES = 64 * 1024;
 const MAX_DEPTH = 16;
 const MAX_TRACKS = 100;
 
-/** What the boxes of a track state. Where two of them state the same thing, the larger number counts. */
+/** A track, as its boxes describe it. Where two boxes state one fact differently, the larger number counts. */
 class Track {
   id = 0;
   isSound = false;

@@ -12,7 +12,7 @@ const SILENT = ['fishead\0', '\x80theora', '\x01video', 'OVP80', 'BBCD', '\x80ka
 /** First bytes of the second packet of Opus, which holds tags and no sound. */
 const OPUS_TAGS = 'OpusTags';
 
-/** How a codec counts the granule position, which is the time at the end of a page. */
+/** A codec's scale of the granule position, which is the time at the end of a page. */
 interface Granules {
   /** Units in a second. */
   readonly rate: number;

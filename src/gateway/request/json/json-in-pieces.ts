@@ -27,7 +27,8 @@ export async function readJsonInPieces(
 }
 
 /**
- * What stays in memory of a large body while its call runs: the inspected fields that are neither objects nor lists.
+ * The part of a large body that stays in memory while its call runs: inspected fields that are neither objects nor
+ * lists.
  */
 export function retainScalars(body: JsonBody): JsonBody {
   const scalars = Object.entries(body.value).filter(

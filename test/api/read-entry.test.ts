@@ -1,0 +1,20 @@
+import type { FastifyRequest } from 'fastify';
+import { test } from 'tap';
+import { readEntry } from '../../src/api/read-ledger.ts';
+import type { Book } from '../../src/book/book.ts';
+
+/** Asks for an entry that the book does not have; `isFlushed`: the journal was drained in time. */
+function askedFor({ isFlushed }: { isFlushed: boolean }) {
+  const book = { entry: async () => undefined } as unknown as Book;
+  const request = { params: { entry_id: 'req_1' } } as unknown as FastifyRequest;
+  const reader = { accountId: 1, onlyKeyId: undefined };
+  return readEntry({ book, ledger: { flush: async () => isFlushed } }, reader, request);
+}
+
+test('an entry that no journal brings is not found', async (t) => {
+  await t.rejects(askedFor({ isFlushed: true }), { code: 'entry_not_found' });
+});
+
+test('while the journal is behind, nobody is told that a call has no entry', async (t) => {
+  await t.rejects(askedFor({ isFlushed: false }), { code: 'service_unavailable' });
+});
