@@ -14,7 +14,7 @@ import { startPostgres } from './helper/postgres-server.ts';
 
 /** Twice the cores, as many files wait for a deadline, a restart or a browser half of their time. */
 const JOBS = Math.min(2 * availableParallelism(), 12);
-const TIMEOUT_MS = 240_000;
+const TIMEOUT_S = 240;
 
 /** Folders of files that take long and mostly wait: they are spread over the run, so that the cores are never idle. */
 const WAITING = /^test\/(?:torture|process|reconcile|ledger|redis-server)\b/;
@@ -47,9 +47,16 @@ function byFolderFrom(...folders: readonly string[]): (a: string, b: string) => 
   return (a, b) => rank(a) - rank(b);
 }
 
-// What a single file needs it starts by itself: helper/postgres.ts.
-const postgres = named.length > 0 ? undefined : await startPostgres({ fsync: 'off', max_connections: '500' });
+// What a few files need they start by themselves: helper/postgres.ts.
+const postgres = files.length < 5 ? undefined : await startPostgres({ fsync: 'off', max_connections: '500' });
 t.teardown(() => postgres?.stop());
+
+const env = {
+  ...process.env,
+  // A test process gives up by itself after 30 s otherwise.
+  TAP_TIMEOUT: String(TIMEOUT_S),
+  ...(postgres ? { TEST_POSTGRES_PORT: String(postgres.port) } : {}),
+};
 
 const children = new Set<ChildProcess>();
 t.on('spawn', (subtest) => {
@@ -74,7 +81,7 @@ for (const name of files) {
     name,
     at: null,
     buffered: JOBS > 1,
-    timeout: TIMEOUT_MS,
-    env: { ...process.env, ...(postgres ? { TEST_POSTGRES_PORT: String(postgres.port) } : {}) },
+    timeout: TIMEOUT_S * 1_000,
+    env,
   });
 }
