@@ -49,12 +49,16 @@ const verbs = {
     build(root, node);
     return 0;
   },
-  async test(_node, args) {
+  async test(node, args) {
     ensureRedis();
     ensurePostgres();
     ensureChromium();
     prepareTap(root);
-    return runToEnd(root, 'tap', args, KEEP_COMPILED);
+    // Options are tap's; without them tap only makes the results readable, where a person looks on.
+    if (args.some((arg) => arg.startsWith('-'))) return runToEnd(root, 'tap', args, KEEP_COMPILED);
+    if (!process.stdout.isTTY) return runToEnd(root, node, ['test/run.ts', ...args], KEEP_COMPILED);
+    const readable = ['-c', '"$@" | tap -', 'sh', node, 'test/run.ts', ...args];
+    return runToEnd(root, 'sh', readable, KEEP_COMPILED);
   },
   async bench(node, args) {
     ensureRedis();

@@ -21,7 +21,12 @@ export interface PostgresServer {
 const USER = 'tollgate';
 const PASSWORD = 'correct-horse%battery';
 
-/** Starts a PostgreSQL with `settings` as in postgresql.conf. Throws Error where PostgreSQL is not installed. */
+/** The superuser's address of a database on a server that `startPostgres` started on this port. */
+export function addressOf(port: number, database: string): string {
+  return `postgres://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`;
+}
+
+/** `settings` as in postgresql.conf. Throws Error where PostgreSQL is not installed. */
 export async function startPostgres(settings: Record<string, string> = {}): Promise<PostgresServer> {
   const bin = binaries();
   if (bin === undefined) {
@@ -54,7 +59,7 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
   let process = await start();
   return {
     port,
-    url: (database) => `postgres://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`,
+    url: (database) => addressOf(port, database),
     halt: async () => {
       const exited = once(process, 'exit');
       process.stdin?.end('halt\n');

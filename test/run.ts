@@ -1,0 +1,87 @@
+/**
+ * Runs test files, each in a process of its own, and writes TAP: `node test/run.ts`, or with the files to be run.
+ *
+ * tap's own command loads a hook into each test process, and into each Node process that such a process starts, which
+ * records what files were loaded, for coverage that nobody reads: half a second of processor time for each of the seven
+ * hundred processes of a run. It also runs the files in the order of their names, however long the last one takes.
+ */
+import type { ChildProcess } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { dirname } from 'node:path';
+import { t } from 'tap';
+import { startPostgres } from './helper/postgres-server.ts';
+
+/** Twice the cores, as many files wait for a deadline, a restart or a browser half of their time. */
+const JOBS = Math.min(2 * availableParallelism(), 12);
+const TIMEOUT_S = 240;
+
+/** Folders of files that take long and mostly wait: they are spread over the run, so that the cores are never idle. */
+const WAITING = /^test\/(?:torture|process|reconcile|ledger|redis-server)\b/;
+/** Folders of files that take long and compute: they come before the short ones, so that the end of a run is short. */
+const COMPUTING = /^test\/(?:dashboard|cli|book|bootstrap)\b/;
+
+const named = process.argv.slice(2);
+const files = named.length > 0 ? named : inOrder(globSync('test/**/*.test.ts').sort());
+
+function inOrder(all: readonly string[]): string[] {
+  const waiting = all.filter((file) => WAITING.test(file)).sort(byFolderFrom('test/torture', 'test/process'));
+  const others = all.filter((file) => !WAITING.test(file));
+  const computing = [
+    ...others.filter((file) => COMPUTING.test(file)).sort(byFolderFrom('test/dashboard')),
+    ...others.filter((file) => !COMPUTING.test(file)),
+  ];
+  const each = Math.ceil(computing.length / waiting.length);
+  return [
+    ...waiting.flatMap((file, at) => [file, ...computing.slice(at * each, (at + 1) * each)]),
+    ...computing.slice(waiting.length * each),
+  ];
+}
+
+/** Sorts files of these folders before the others, and is otherwise stable. */
+function byFolderFrom(...folders: readonly string[]): (a: string, b: string) => number {
+  const rank = (file: string) => {
+    const at = folders.indexOf(dirname(file));
+    return at < 0 ? folders.length : at;
+  };
+  return (a, b) => rank(a) - rank(b);
+}
+
+// What a few files need they start by themselves: helper/postgres.ts.
+const postgres = files.length < 5 ? undefined : await startPostgres({ fsync: 'off', max_connections: '500' });
+t.teardown(() => postgres?.stop());
+
+const env = {
+  ...process.env,
+  // A test process gives up by itself after 30 s otherwise.
+  TAP_TIMEOUT: String(TIMEOUT_S),
+  ...(postgres ? { TEST_POSTGRES_PORT: String(postgres.port) } : {}),
+};
+
+const children = new Set<ChildProcess>();
+t.on('spawn', (subtest) => {
+  subtest.on('process', (child) => {
+    children.add(child);
+    child.once('exit', () => children.delete(child));
+  });
+});
+
+t.setTimeout(0);
+t.jobs = JOBS;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    for (const child of children) child.kill(signal);
+    process.exit(1);
+  });
+}
+
+for (const name of files) {
+  // tap has each Node process that it starts load its hook by NODE_OPTIONS.
+  void t.spawn('env', ['NODE_OPTIONS=', process.execPath, name], {
+    name,
+    at: null,
+    buffered: JOBS > 1,
+    timeout: TIMEOUT_S * 1_000,
+    env,
+  });
+}
