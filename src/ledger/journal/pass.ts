@@ -4,7 +4,7 @@ import type { JournalEntry } from '../../domain/ledger-entry.ts';
 import type { Log } from '../../log/log.ts';
 import { repostArgs } from '../recovery/repost-args.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { accountRedisKey, bucketOf, journalRedisKey } from '../redis/redis-keys.ts';
+import { accountRedisKey, bucketOf, journalRedisKey, knownRedisKey } from '../redis/redis-keys.ts';
 import { readJournalEntry } from './entry-text.ts';
 import { PostApart } from './post-apart.ts';
 import { SetAside } from './set-aside.ts';
@@ -73,10 +73,11 @@ export class JournalPass {
     if (entries.length === 0) return more;
     const posting = await this.#poster.post(entries.map(({ entry }) => entry));
     if (posting.alerts > 0) this.#events.emit('alertsQueued');
-    const done = new Map<number, string[]>();
+    const done = new Map<number, JournalledEntry[]>();
     /** Epochs that are over, by the accounts to be rebuilt. */
     const behind = new Map<number, number>();
-    for (const [index, { bucket, streamId, entry }] of entries.entries()) {
+    for (const [index, journalled] of entries.entries()) {
+      const { bucket, streamId, entry } = journalled;
       const result = posting.results[index];
       if (result instanceof Error) {
         this.#aside.add(bucket, streamId, { accountId: entry.accountId, entryId: entry.id, err: result });
@@ -90,14 +91,14 @@ export class JournalPass {
           (error: unknown) => failed(bucket, error),
         );
       } else {
-        const ids = done.get(bucket);
-        if (ids) ids.push(streamId);
-        else done.set(bucket, [streamId]);
+        const booked = done.get(bucket);
+        if (booked) booked.push(journalled);
+        else done.set(bucket, [journalled]);
       }
     }
     await Promise.all(
-      [...done].map(([bucket, ids]) =>
-        this.#client.xdel(journalRedisKey(bucket), ...ids).catch((error: unknown) => failed(bucket, error)),
+      [...done].map(([bucket, booked]) =>
+        this.#delete(bucket, booked).catch((error: unknown) => failed(bucket, error)),
       ),
     );
     for (const accountId of posting.gaps) {
@@ -110,6 +111,15 @@ export class JournalPass {
     }
     for (const [accountId, epoch] of behind) this.#events.emit('accountBehind', accountId, epoch);
     return more;
+  }
+
+  /** Deletes entries that the book has. What it has is noted first: a restored book is known by that (restored-book.ts). */
+  async #delete(bucket: number, booked: readonly JournalledEntry[]): Promise<void> {
+    const newest = booked.at(-1)?.entry.id ?? '';
+    await Promise.all([
+      this.#client.hset(knownRedisKey(bucket), 'entry', newest),
+      this.#client.xdel(journalRedisKey(bucket), ...booked.map(({ streamId }) => streamId)),
+    ]);
   }
 
   async #read(
