@@ -287,6 +287,7 @@ function commandOf({ epoch, draft }: Settlement): HotCommand {
   const bucket = bucketOf(accountId);
   const { day, week, month } = periodStarts(createdAt);
   return {
+    bucket,
     keys: [
       accountRedisKey(accountId),
       keyRedisKey(accountId, keyId ?? 0),

@@ -58,8 +58,8 @@ export function holdText(admission: Admission, now: number, deadline: number): s
 }
 
 /**
- * A field of the holds hash: a hold, or (only `deadline` present) a tombstone of a cancelled admission or an idempotency marker
- * of an entry that was applied without a hold, both stored as `- <deadline ms>`.
+ * A field of the holds hash: a hold, or (only `deadline` present) the idempotency marker of an entry that was applied without
+ * a hold, stored as `- <deadline ms>`. Until 0.1.0 cancelled admissions were stored so, too.
  */
 export interface StoredHold {
   readonly amount?: Micro;

@@ -27,7 +27,7 @@ export interface ScriptClient {
   /** For one call, as `settle` is; ScriptSender sends several at once. */
   admit(...args: Arg[]): Promise<[number | [string, string?, string?]]>;
   settle(...args: Arg[]): Promise<[1 | 'DONE' | 'LOST' | 'MISSING' | ['ERROR', string]]>;
-  cancel(...args: Arg[]): Promise<'CANCELLED' | 'TOMBSTONED' | 'MISSING'>;
+  cancel(...args: Arg[]): Promise<'CANCELLED' | 'NONE' | 'MISSING'>;
   expire(...args: Arg[]): Promise<'EXPIRED' | 'FORGOTTEN' | 'KEPT' | 'MISSING'>;
   apply(...args: Arg[]): Promise<['APPLIED' | 'DONE' | 'MISSING' | 'BEYOND', string?]>;
   refund(...args: Arg[]): Promise<'APPLIED' | 'DONE' | 'MOVED' | 'BEYOND' | 'MISSING'>;
