@@ -1,6 +1,7 @@
 import { type Micro, micro } from '../../domain/credits.ts';
 import type { Category } from '../../domain/key.ts';
 import type { EntryDraft, JournalEntry } from '../../domain/ledger-entry.ts';
+import { type PeriodStarts, periodStarts, periodsOfDay } from '../../domain/period.ts';
 import type { Admission } from '../ledger.ts';
 
 /** Texts of entries and holds in Redis. lua/post.inc.lua writes the head of a journal entry, the gateway everything else. */
@@ -49,6 +50,11 @@ export function draftOf(entry: JournalEntry): EntryDraft {
     ...draft
   } = entry;
   return draft;
+}
+
+/** Periods that an entry counts for when it is applied again: a refund for those of its charge, any other for the current. */
+export function startsAnew({ type, day }: JournalEntry): PeriodStarts {
+  return type === 'refund' ? periodsOfDay(day) : periodStarts(Date.now());
 }
 
 /** The text of a hold: `<amount> <deadline ms> <key id> <account id> <created ms> <category> <endpoint> <model>` (lua/admit.lua). */

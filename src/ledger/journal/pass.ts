@@ -2,11 +2,11 @@ import type { EventEmitter } from 'node:events';
 import type { Book } from '../../book/book.ts';
 import type { JournalEntry } from '../../domain/ledger-entry.ts';
 import type { Log } from '../../log/log.ts';
-import { repostArgs } from '../recovery/repost-args.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { accountRedisKey, bucketOf, journalRedisKey, knownRedisKey } from '../redis/redis-keys.ts';
-import { readJournalEntry } from './entry-text.ts';
+import { journalRedisKey, knownRedisKey } from '../redis/redis-keys.ts';
+import { draftOf, readJournalEntry, startsAnew } from './entry-text.ts';
 import { PostApart } from './post-apart.ts';
+import { postOnce } from './post-once.ts';
 import { SetAside } from './set-aside.ts';
 
 /** Most entries that a pass takes from one bucket. */
@@ -36,7 +36,7 @@ interface JournalledEntry {
  * One pass from the journals to the book: reads the oldest entries, commits them to the book, then deletes them from the
  * streams. Any number of gateways may do so at once, and any may die at any step: the book takes an entry id once, and a
  * deletion is idempotent. Entries that the book refuses as superseded (a rebuild came between, or they do not continue the
- * account's ledger, which is then rebuilt first) are applied again by lua/repost.lua, once however many gateways try.
+ * account's ledger, which is then rebuilt first) are applied again by lua/post-once.lua, once however many gateways try.
  */
 export class JournalPass {
   readonly #client: RedisClient;
@@ -83,7 +83,7 @@ export class JournalPass {
         this.#aside.add(bucket, streamId, { accountId: entry.accountId, entryId: entry.id, err: result });
       } else if (result === 'superseded') {
         await this.#repost(streamId, entry).then(
-          (reply) => {
+          ({ reply }) => {
             if (reply === 'MISSING') behind.set(entry.accountId, entry.epoch);
             else if (reply === 'BEYOND') this.#aside.add(bucket, streamId, noRoom(entry));
             else if (!more.has(bucket)) more.set(bucket, after(streamId));
@@ -153,12 +153,10 @@ export class JournalPass {
     return { entries, more };
   }
 
-  /** Applies an entry again; resolves with the reply of lua/repost.lua. */
+  /** Applies an entry again whose epoch is over. */
   #repost(streamId: string, entry: JournalEntry) {
-    const { accountId, epoch } = entry;
-    const { key, values } = repostArgs(entry);
-    const journal = journalRedisKey(bucketOf(accountId));
-    return this.#client.repost(accountRedisKey(accountId), key, journal, streamId, ...values, epoch);
+    const epochs = { lowest: entry.epoch + 1 };
+    return postOnce(this.#client, draftOf(entry), { starts: startsAnew(entry), replaces: streamId, epochs });
   }
 }
 
