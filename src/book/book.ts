@@ -234,6 +234,8 @@ export interface Book {
    * `limit` keys, at most 500, and fewer where their lists are long, so that it takes some 1 MiB. Empty: there are no more.
    */
   keys(accountId: number, after?: number, limit?: number): Promise<KeyRecord[]>;
+  /** The ids among these that the book has. */
+  keysAmong(ids: readonly number[]): Promise<ReadonlySet<number>>;
   /** Throws TooManyKeys where the account has `most` keys already. Inactive keys count: none is ever removed. */
   createKey(accountId: number, key: NewKey, now: number, most?: number): Promise<KeyRecord>;
   /**

@@ -1,11 +1,15 @@
 import { type Kysely, sql } from 'kysely';
 import type { KeyRecord } from '../domain/key.ts';
 import { type Book, type NewKey, TooManyKeys, VersionConflict } from './book.ts';
+import { chunks } from './bulk-values.ts';
 import { keyRecord, settingColumns } from './key-row.ts';
 import type { BookSchema } from './schema.ts';
 import type { Store } from './store.ts';
 
-type Keys = Pick<Book, 'keyByHash' | 'key' | 'keys' | 'createKey' | 'updateKey' | 'anyBlockedCountries'>;
+type Keys = Pick<
+  Book,
+  'keyByHash' | 'key' | 'keys' | 'keysAmong' | 'createKey' | 'updateKey' | 'anyBlockedCountries'
+>;
 
 export function keyQueries(store: Store): Keys {
   const { db } = store;
@@ -34,6 +38,15 @@ export function keyQueries(store: Store): Keys {
         .orderBy('id')
         .execute();
       return rows.map(keyRecord);
+    },
+
+    async keysAmong(ids) {
+      const found = new Set<number>();
+      for (const chunk of chunks(ids)) {
+        const rows = await db.selectFrom('keys').select('id').where('id', 'in', chunk).execute();
+        for (const { id } of rows) found.add(id);
+      }
+      return found;
     },
 
     createKey: (accountId, key, now, most) =>

@@ -32,9 +32,6 @@ export type Admitted =
   | { readonly verdict: 'over_limit'; readonly spent: Micro; readonly held: Micro }
   | { readonly verdict: 'insufficient'; readonly balance: Micro; readonly held: Micro };
 
-/** How long Redis keeps the idempotency marker of an entry that was applied without a hold; a repeat comes within seconds. */
-export const IDEMPOTENCY_MARKER_MS = 24 * 3_600_000;
-
 /** The part of an account's live state that was found not to be live; empty: the account itself. */
 export interface Stale {
   /** A key of the account that must be live too. */

@@ -84,16 +84,16 @@ function construct({ address, book, log, bounds = UNBOUNDED, ...options }: Ledge
   // The journal is read over a connection of its own: a large reply must not stand in front of an admission.
   const background = createRedis(address, { name: 'background', keyPrefix, log });
   const writer = new TickWriter(client);
-  const scripts = new ScriptSender(client, writer);
-  const clock = new RedisClock(background);
   const owners = new BucketOwners(client);
+  const clock = new RedisClock(background, owners);
+  const scripts = new ScriptSender(client, writer, clock);
 
   const drain = new JournalDrain({ client: background, book, log, maxEntries: bounds.journalEntries });
   drain.events.on('alertsQueued', options.onAlerts);
   const rebuilder = new Rebuilder({ client: background, book, log, drain });
   drain.events.on('accountBehind', (accountId, epoch) => rebuilder.rebuildLater(accountId, epoch));
 
-  const unanswered = new UnansweredAdmissions({ client: background, clock, rebuilder });
+  const unanswered = new UnansweredAdmissions({ client: background, rebuilder });
   const settler = new Settler({ background, writer, scripts, log, drain, rebuilder, unanswered });
 
   // Not over the calls' connection: commands there may wait for the very check that publishes.

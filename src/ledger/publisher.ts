@@ -3,7 +3,7 @@ import type { AccountRecord, KeyRecord } from '../domain/key.ts';
 import type { Log } from '../log/log.ts';
 import { Failures } from './failures.ts';
 import type { RedisClient } from './redis/connect.ts';
-import { accountRedisKey, hashRedisKey, keyRedisKey } from './redis/redis-keys.ts';
+import { accountRedisKey, bucketOf, hashRedisKey, keyRedisKey, knownRedisKey } from './redis/redis-keys.ts';
 
 /** Unpublished keys, and as many accounts, that one round reads from the book. */
 const UNPUBLISHED_AT_ONCE = 500;
@@ -41,7 +41,12 @@ export class Publisher {
       JSON.stringify(key),
       hash ? 1 : 0,
     );
-    if (hash) await this.#client.set(hashRedisKey(hash), `${key.accountId}:${key.id}`);
+    if (hash) {
+      await Promise.all([
+        this.#client.set(hashRedisKey(hash), `${key.accountId}:${key.id}`),
+        this.#client.hset(knownRedisKey(bucketOf(key.accountId)), 'key', key.id),
+      ]);
+    }
     this.#note({ keys: [{ id: key.id, version: key.version }] });
   }
 

@@ -72,7 +72,7 @@ test('each call of a tick is checked with the holds of those before it, and has 
     { verdict: 'held' },
     { verdict: 'stale' },
     { verdict: 'held' },
-    { message: 'the admission was cancelled' },
+    { message: 'the admission was repeated' },
     { verdict: 'held' },
   ]);
 });

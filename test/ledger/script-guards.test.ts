@@ -57,13 +57,11 @@ const SCRIPTS: Record<
 > = {
   settle: (client, { account, key, holds, journal }, id) =>
     client.settle(account, key, holds, journal, id, '1 -1000000 1 1 1', '{}'),
-  apply: (client, { account, key, holds, journal }) =>
-    client.apply(account, key, holds, journal, 'lost', 1, FAR, -1_000_000, 1, 1, 1, '{}'),
-  refund: (client, { account, key, holds, journal }) =>
-    client.refund(account, key, holds, journal, 'refund', 1, FAR, 1_000_000, 1, 1, 1, '{}'),
-  repost: (client, { account, key, journal }, _id, streamId) =>
-    client.repost(account, key, journal, streamId, 1, -1_000_000, 1, 1, 1, '{}', 0),
-  cancel: (client, { account, key, holds }, id) => client.cancel(account, key, holds, id, FAR),
+  'post-once': (client, { account, key, holds, journal }) =>
+    client.postOnce(account, key, holds, journal, 'lost', 1, -1_000_000, 1, 1, 1, '{}', FAR, '', '', '', ''),
+  'post-once, in place of another entry,': (client, { account, key, holds, journal }, _id, streamId) =>
+    client.postOnce(account, key, holds, journal, 'o', 1, -1_000_000, 1, 1, 1, '{}', '', streamId, 0, '', ''),
+  cancel: (client, { account, key, holds }, id) => client.cancel(account, key, holds, id),
   expire: (client, { account, key, holds, journal }, id) =>
     client.expire(account, key, holds, journal, id, 2 * FAR, 1, 1, 1, '{}'),
 };
@@ -147,8 +145,11 @@ test('a rebuild finds the holds of its own account and keys, and those of no oth
 
 test('an entry that is off the journal, because somebody applied it again, is not applied once more', async (t) => {
   const { client, names, streamId, all } = await startLedgerWithHold(t);
-  const { account, journal } = names;
-  const repost = () => client.repost(account, account, journal, streamId, 0, -1_000_000, 1, 1, 1, '{}', 0);
+  const { account, holds, journal } = names;
+  const repost = async () => {
+    const of = [account, account, holds, journal, 'old', 0, -1_000_000, 1, 1, 1, '{}'];
+    return (await client.postOnce(...of, '', streamId, 1, '', ''))[0];
+  };
   t.equal(await repost(), 'APPLIED');
   const after = await all();
   t.match(after[0], { bal: '9000000' });
@@ -162,8 +163,10 @@ test('a refund that was asked of the book before the account was rebuilt is not 
   const epoch = Number(await raw.hget(account, 'ep'));
   await raw.hset(key, 'ep', epoch);
   const before = await all();
-  const refund = (askedIn: number) =>
-    client.refund(account, key, holds, journal, 'refund', askedIn, FAR, 1_000_000, 1, 1, 1, '{}');
+  const refund = async (askedIn: number) => {
+    const of = [account, key, holds, journal, 'refund', 1, 1_000_000, 1, 1, 1, '{}'];
+    return (await client.postOnce(...of, FAR, '', askedIn, askedIn, ''))[0];
+  };
   t.equal(await refund(epoch - 1), 'MOVED');
   t.same(await all(), before);
   t.equal(await refund(epoch), 'APPLIED');

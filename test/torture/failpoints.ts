@@ -69,7 +69,7 @@ const REDIS_PATTERNS: readonly Pattern[] = [
   { point: 'hold', marks: script('admit'), onReply: true },
   { point: 'settle sent', marks: script('settle'), onReply: false },
   { point: 'settled', marks: script('settle'), onReply: true },
-  { point: 'grant recorded', marks: script('apply'), onReply: false },
+  { point: 'grant recorded', marks: script('post-once'), onReply: false },
   { point: 'change committed', marks: script('publish-key'), onReply: false },
   { point: 'half rebuilt', marks: script('restore-keys'), onReply: true },
   { point: 'drained', marks: ['\nxdel\r'], onReply: false },

@@ -129,7 +129,7 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
     Step.of('threshold', { slot: 0, account: 2, threshold: 18 }),
     calls(4, { key: 3, isAwaited: true }),
   ]),
-  history('an admission that comes after it was given up and barred holds nothing', 'postgres', [
+  history('an admission that comes after it was given up holds nothing', 'postgres', [
     failpoint('hold asked', 'late'),
     calls(4),
     failpoint('hold asked', 'late'),

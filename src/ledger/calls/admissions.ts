@@ -2,7 +2,7 @@ import { micro } from '../../domain/credits.ts';
 import { periodStarts } from '../../domain/period.ts';
 import { type Admission, type Admitted, LedgerUnavailable } from '../ledger.ts';
 import type { ConnectionGate } from '../recovery/connection-gate.ts';
-import type { LiveAccess } from '../recovery/live-access.ts';
+import { type LiveAccess, orUnavailable } from '../recovery/live-access.ts';
 import { REBUILDS } from '../recovery/rebuild.ts';
 import type { RedisClock } from '../redis/clock.ts';
 import { bucketOf } from '../redis/redis-keys.ts';
@@ -28,11 +28,19 @@ export interface AdmissionParts {
 interface AdmitReply {
   readonly error: Error | null;
   readonly reply: unknown;
+  /** By performance.now(). */
+  readonly sentAt: number;
 }
+
+/** Replies after which something is mended, and the call asks again. */
+type ToMend = 'MISSING' | 'LATE';
+
+/** An admission that is refused as late sooner than this was not late: the clocks have moved. */
+const LATE_MS = 500;
 
 /**
  * Admission of calls: checks 11 and 12 of specification section 3, and the hold. An admission whose reply is lost is
- * cancelled, so that nothing of it is left, whether Redis has it, gets it later, or never.
+ * cancelled, so that nothing of it is left, whether Redis has it, gets it within its time, or never; later, Redis refuses it.
  */
 export class Admissions {
   readonly #parts: AdmissionParts;
@@ -51,22 +59,23 @@ export class Admissions {
   /** Admits where there is nothing to wait for but the reply, with one promise instead of five. */
   #admitAtOnce(admission: Admission): Promise<Admitted> {
     const { waiting, scripts } = this.#parts;
+    const sentAt = performance.now();
     return new Promise((resolve, reject) => {
       waiting.enter();
       scripts.send('admit', this.#commandOf(admission), (error, reply) => {
         waiting.leave();
         if (typeof reply === 'number') resolve({ verdict: 'held', epoch: reply });
-        else this.#goOn(admission, { error, reply }).then(resolve, reject);
+        else this.#goOn(admission, { error, reply, sentAt }).then(resolve, reject);
       });
     });
   }
 
-  /** Reads a reply that did not hold the credits; after a rebuild, asks again. */
+  /** Reads a reply that did not hold the credits; where something must be mended first, asks again. */
   async #goOn(admission: Admission, reply: AdmitReply): Promise<Admitted> {
-    const admitted = this.#read(admission, reply);
-    if (admitted) return admitted;
+    const read = this.#read(admission, reply);
+    if (typeof read === 'object') return read;
     return await this.#parts.waiting.during(async () => {
-      await this.#parts.live.rebuild(admission.accountId, admission.keyId);
+      await this.#mend(admission, read, reply);
       return await this.#admitInTime(admission);
     });
   }
@@ -77,24 +86,40 @@ export class Admissions {
     const command = this.#commandOf(admission);
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
       if (!gate.isOpen(bucket)) await gate.opened(bucket);
+      const sentAt = performance.now();
       const reply = await new Promise<AdmitReply>((resolve) => {
-        scripts.send('admit', command, (error, reply) => resolve({ error, reply }));
+        scripts.send('admit', command, (error, reply) => resolve({ error, reply, sentAt }));
       });
-      const admitted = this.#read(admission, reply);
-      if (admitted?.verdict === 'held' && replicas.isOn) await this.#confirm(admission);
-      if (admitted) return admitted;
-      await this.#parts.live.rebuild(admission.accountId, admission.keyId);
+      const read = this.#read(admission, reply);
+      if (typeof read === 'object') {
+        if (read.verdict === 'held' && replicas.isOn) await this.#confirm(admission);
+        return read;
+      }
+      await this.#mend(admission, read, reply);
     }
     throw new LedgerUnavailable('the live state is lost again and again');
   }
 
   #commandOf(admission: Admission): HotCommand {
     const { clock, holdTtlMs } = this.#parts;
-    return admitCommand(admission, periodStarts(Date.now()), clock.now(), holdTtlMs);
+    return admitCommand(
+      admission,
+      periodStarts(Date.now()),
+      clock.now(bucketOf(admission.accountId)),
+      holdTtlMs,
+    );
   }
 
-  /** The verdict in a reply; undefined: the live state must be rebuilt first. Throws LedgerUnavailable. */
-  #read(admission: Admission, { error, reply }: AdmitReply): Admitted | undefined {
+  /** Rebuilds the live state, or reads the clock of Redis again, by which an admission was late that was not. */
+  async #mend(admission: Admission, what: ToMend, { sentAt }: AdmitReply): Promise<void> {
+    const { accountId, keyId } = admission;
+    if (what === 'MISSING') return await this.#parts.live.rebuild(accountId, keyId);
+    if (performance.now() - sentAt > LATE_MS) throw new LedgerUnavailable('redis is slow');
+    await orUnavailable(() => this.#parts.clock.adjust(bucketOf(accountId)));
+  }
+
+  /** The verdict in a reply, or what must be mended before the call asks again. Throws LedgerUnavailable. */
+  #read(admission: Admission, { error, reply }: AdmitReply): Admitted | ToMend {
     const { unanswered } = this.#parts;
     if (error) {
       unanswered.add(admission);
@@ -110,11 +135,12 @@ export class Admissions {
       case 'FUNDS':
         return { verdict: 'insufficient', balance: micro(Number(first)), held: micro(Number(held)) };
       case 'MISSING':
-        return undefined;
+      case 'LATE':
+        return verdict;
       default:
-        // VOID: cancelled before it came; or sent twice, and then the first one holds the credits.
+        // VOID: sent twice, and the first one holds the credits.
         unanswered.add(admission);
-        throw new LedgerUnavailable('the admission was cancelled');
+        throw new LedgerUnavailable('the admission was repeated');
     }
   }
 

@@ -20,8 +20,10 @@ export function admitCommand(
 ): HotCommand {
   const { accountId, keyId, keyVersion, accountVersion, hold, spendingLimit, spendingPeriod } = admission;
   const start = periodStart(starts, spendingPeriod);
+  const bucket = bucketOf(accountId);
   return {
-    keys: [accountRedisKey(accountId), keyRedisKey(accountId, keyId), holdsRedisKey(bucketOf(accountId))],
+    bucket,
+    keys: [accountRedisKey(accountId), keyRedisKey(accountId, keyId), holdsRedisKey(bucket)],
     id: admission.requestId,
     numbers: `${keyVersion} ${accountVersion} ${hold} ${spendingLimit ?? '-'} ${PERIOD_FIELDS[spendingPeriod]} ${start}`,
     record: holdText(admission, now, now + holdTtlMs),

@@ -3,7 +3,7 @@ import { periodStarts } from '../../domain/period.ts';
 import type { Log } from '../../log/log.ts';
 import type { JournalDrain } from '../journal/drain.ts';
 import { draftText, parseHold } from '../journal/entry-text.ts';
-import { IDEMPOTENCY_MARKER_MS } from '../ledger.ts';
+import { postOnce } from '../journal/post-once.ts';
 import type { Rebuilder } from '../recovery/rebuild.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import {
@@ -37,7 +37,7 @@ interface Settlement {
 /**
  * Settles holds, each exactly once: sent at once, and again until Redis answers. A repeat is harmless, because only
  * the first finds the hold (lua/settle.lua). States of a settlement: sent → settled; sent → failed → sent again;
- * sent → lost (the hold is gone) → looked up in journal and book → settled, or applied without a hold (lua/apply.lua).
+ * sent → lost (the hold is gone) → looked up in journal and book → settled, or applied without a hold (lua/post-once.lua).
  *
  * A hold is gone because it was settled before and the reply was lost, or because Redis lost it in a failover or with a
  * machine. Nothing in Redis tells the two apart, so journal and book are asked in either case.
@@ -228,21 +228,8 @@ export class Settler {
       return;
     }
     const starts = periodStarts(draft.createdAt);
-    const [reply] = await this.#background.apply(
-      accountRedisKey(accountId),
-      keyRedisKey(accountId, draft.keyId ?? 0),
-      holdsRedisKey(bucket),
-      journalRedisKey(bucket),
-      draft.id,
-      1,
-      Date.now() + IDEMPOTENCY_MARKER_MS,
-      draft.credits,
-      starts.day,
-      starts.week,
-      starts.month,
-      draftText(draft),
-      '',
-    );
+    const { reply } = await postOnce(this.#background, draft, { starts });
+    if (reply === 'BEYOND') throw new Error('the balance has no room for the charge');
     if (reply === 'MISSING') {
       await this.#rebuild(settlement);
       throw new Error('the account was rebuilt; the charge is applied with the next attempt');
@@ -287,6 +274,7 @@ function commandOf({ epoch, draft }: Settlement): HotCommand {
   const bucket = bucketOf(accountId);
   const { day, week, month } = periodStarts(createdAt);
   return {
+    bucket,
     keys: [
       accountRedisKey(accountId),
       keyRedisKey(accountId, keyId ?? 0),

@@ -1,41 +1,36 @@
 import { Failures } from '../failures.ts';
 import type { HeldCall } from '../ledger.ts';
 import type { Rebuilder } from '../recovery/rebuild.ts';
-import type { RedisClock } from '../redis/clock.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { accountRedisKey, bucketOf, holdsRedisKey, keyRedisKey } from '../redis/redis-keys.ts';
 
-/** A tombstone outlives any admission still on its way: a TCP connection that is cut delivers nothing after this. */
-const TOMBSTONE_MS = 10 * 60_000;
 /** Cancels sent together; one after the other, a slow Redis would take minutes over what a second of outage left. */
 const AT_ONCE = 200;
 /** Admissions remembered at most in either state; beyond it holds are released at their deadline instead. */
 const MAX = 10_000;
 /**
- * Time until the second cancel: longer than an admission that was given up is on its way. With it, holds are released
- * within the 10 s of specification section 5.
+ * Time until the second cancel: longer than an admission may take (COMMAND_TIMEOUT_MS), and the clock of Redis may have been
+ * set back meanwhile. With it, holds are released within the 10 s of specification section 5.
  */
 const AGAIN_MS = 4_000;
 
 /**
- * Admissions whose answer nobody waits for any more. Redis may have one, get it later, or never: nothing of it is to be left.
- * States of an admission: unanswered → (lua/cancel.lua releases its hold and leaves a tombstone) → tombstoned → (AGAIN_MS
+ * Admissions whose answer nobody waits for any more. Redis may have one, get it within its time, or never: nothing of it is to
+ * be left. States of an admission: unanswered → (lua/cancel.lua releases its hold, if there is one) → cancelled → (AGAIN_MS
  * later, cancelled once more) → forgotten.
  *
- * The second cancel is for a Redis that lost the first: one that was emptied had no tombstone when the admission came
- * late, and a replica that took over had the hold but not its release. Such a hold kept its credits until its deadline.
+ * The second cancel finds what the first came too early for: an admission on a connection that was cut, executed after it; and
+ * the hold on a replica that took over and had not received its release. Later than that, Redis refuses the admission.
  */
 export class UnansweredAdmissions {
   readonly #client: RedisClient;
-  readonly #clock: RedisClock;
   readonly #rebuilder: Rebuilder;
   readonly #unanswered = new Map<string, HeldCall>();
   /** In the order in which they are due. */
-  readonly #tombstoned = new Map<string, { readonly call: HeldCall; readonly againAt: number }>();
+  readonly #cancelled = new Map<string, { readonly call: HeldCall; readonly againAt: number }>();
 
-  constructor(parts: { client: RedisClient; clock: RedisClock; rebuilder: Rebuilder }) {
+  constructor(parts: { client: RedisClient; rebuilder: Rebuilder }) {
     this.#client = parts.client;
-    this.#clock = parts.clock;
     this.#rebuilder = parts.rebuilder;
   }
 
@@ -50,7 +45,7 @@ export class UnansweredAdmissions {
    */
   async cancel(now: number): Promise<void> {
     const due = [...this.#unanswered.values()];
-    for (const { call, againAt } of this.#tombstoned.values()) {
+    for (const { call, againAt } of this.#cancelled.values()) {
       if (againAt > now) break;
       due.push(call);
     }
@@ -64,9 +59,9 @@ export class UnansweredAdmissions {
   async #cancelDue(call: HeldCall): Promise<void> {
     if (!(await this.cancelOne(call))) return;
     const { requestId } = call;
-    this.#tombstoned.delete(requestId);
-    if (this.#unanswered.delete(requestId) && this.#tombstoned.size < MAX) {
-      this.#tombstoned.set(requestId, { call, againAt: Date.now() + AGAIN_MS });
+    this.#cancelled.delete(requestId);
+    if (this.#unanswered.delete(requestId) && this.#cancelled.size < MAX) {
+      this.#cancelled.set(requestId, { call, againAt: Date.now() + AGAIN_MS });
     }
   }
 
@@ -77,7 +72,6 @@ export class UnansweredAdmissions {
       keyRedisKey(accountId, keyId),
       holdsRedisKey(bucketOf(accountId)),
       requestId,
-      this.#clock.now() + TOMBSTONE_MS,
     );
     if (reply !== 'MISSING') return true;
     await this.#rebuilder.rebuild(accountId, { keyId });

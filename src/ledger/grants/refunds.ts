@@ -3,17 +3,11 @@ import { micro } from '../../domain/credits.ts';
 import { type EntryDraft, refundId } from '../../domain/ledger-entry.ts';
 import { periodsOfDay } from '../../domain/period.ts';
 import type { JournalDrain } from '../journal/drain.ts';
-import { draftText } from '../journal/entry-text.ts';
-import { IDEMPOTENCY_MARKER_MS, LedgerUnavailable } from '../ledger.ts';
+import { type PostedOnce, postOnce } from '../journal/post-once.ts';
+import { LedgerUnavailable } from '../ledger.ts';
 import type { LiveAccess } from '../recovery/live-access.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import {
-  accountRedisKey,
-  bucketOf,
-  holdsRedisKey,
-  journalRedisKey,
-  keyRedisKey,
-} from '../redis/redis-keys.ts';
+import { accountRedisKey, bucketOf, holdsRedisKey } from '../redis/redis-keys.ts';
 
 /** Rebuilds in a row that one refund waits for; more means that the state is lost as fast as it is restored. */
 const REBUILDS = 5;
@@ -22,7 +16,7 @@ const REBUILDS = 5;
  * Gives charges back, each exactly once (specification section 5, video). The refund's id is made from the charge's, so every
  * gateway that learns of the failure asks for one and the same entry:
  *
- * - while the refund is on its way to the book, an idempotency marker in Redis refuses a second one (lua/refund.lua);
+ * - while the refund is on its way to the book, an idempotency marker in Redis refuses a second one (lua/post-once.lua);
  * - once it is in the book, the book tells;
  * - a rebuild between asking the book and asking Redis shows in the account's epoch, and the book is asked again.
  */
@@ -60,7 +54,7 @@ export class Refunds {
         if (!charge && (isOpen || waiting.has(chargeId)))
           throw new LedgerUnavailable('the charge is not settled yet');
         if (!charge || charge.isRefunded || charge.entry.credits >= 0) return;
-        const reply = await this.#live.ask(accountId, () => this.#apply(charge, epoch));
+        const reply = await this.#live.ask(accountId, () => this.#apply(charge, Number(epoch)));
         if (reply === 'APPLIED') this.#drain.touch(bucketOf(accountId));
         if (reply === 'APPLIED' || reply === 'DONE') return;
         if (reply === 'MOVED') continue;
@@ -73,25 +67,12 @@ export class Refunds {
     throw new LedgerUnavailable('the live state is lost again and again');
   }
 
-  #apply(charge: Charge, epoch: string) {
-    const { accountId, keyId } = charge.entry;
-    const draft = draftOf(charge);
-    const bucket = bucketOf(accountId);
-    const starts = periodsOfDay(charge.day);
-    return this.#client.refund(
-      accountRedisKey(accountId),
-      keyRedisKey(accountId, keyId ?? 0),
-      holdsRedisKey(bucket),
-      journalRedisKey(bucket),
-      draft.id,
-      epoch,
-      Date.now() + IDEMPOTENCY_MARKER_MS,
-      draft.credits,
-      starts.day,
-      starts.week,
-      starts.month,
-      draftText(draft),
-    );
+  async #apply(charge: Charge, epoch: number): Promise<PostedOnce['reply']> {
+    const { reply } = await postOnce(this.#client, draftOf(charge), {
+      starts: periodsOfDay(charge.day),
+      epochs: { lowest: epoch, highest: epoch },
+    });
+    return reply;
   }
 }
 

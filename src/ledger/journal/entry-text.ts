@@ -1,6 +1,7 @@
 import { type Micro, micro } from '../../domain/credits.ts';
 import type { Category } from '../../domain/key.ts';
 import type { EntryDraft, JournalEntry } from '../../domain/ledger-entry.ts';
+import { type PeriodStarts, periodStarts, periodsOfDay } from '../../domain/period.ts';
 import type { Admission } from '../ledger.ts';
 
 /** Texts of entries and holds in Redis. lua/post.inc.lua writes the head of a journal entry, the gateway everything else. */
@@ -51,6 +52,11 @@ export function draftOf(entry: JournalEntry): EntryDraft {
   return draft;
 }
 
+/** Periods that an entry counts for when it is applied again: a refund for those of its charge, any other for the current. */
+export function startsAnew({ type, day }: JournalEntry): PeriodStarts {
+  return type === 'refund' ? periodsOfDay(day) : periodStarts(Date.now());
+}
+
 /** The text of a hold: `<amount> <deadline ms> <key id> <account id> <created ms> <category> <endpoint> <model>` (lua/admit.lua). */
 export function holdText(admission: Admission, now: number, deadline: number): string {
   const { hold, keyId, accountId, category, endpoint, model } = admission;
@@ -58,8 +64,8 @@ export function holdText(admission: Admission, now: number, deadline: number): s
 }
 
 /**
- * A field of the holds hash: a hold, or (only `deadline` present) a tombstone of a cancelled admission or an idempotency marker
- * of an entry that was applied without a hold, both stored as `- <deadline ms>`.
+ * A field of the holds hash: a hold, or (only `deadline` present) the idempotency marker of an entry that was applied without
+ * a hold, stored as `- <deadline ms>`. Until 0.1.0 cancelled admissions were stored so, too.
  */
 export interface StoredHold {
   readonly amount?: Micro;

@@ -2,11 +2,11 @@ import type { EventEmitter } from 'node:events';
 import type { Book } from '../../book/book.ts';
 import type { JournalEntry } from '../../domain/ledger-entry.ts';
 import type { Log } from '../../log/log.ts';
-import { repostArgs } from '../recovery/repost-args.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { accountRedisKey, bucketOf, journalRedisKey } from '../redis/redis-keys.ts';
-import { readJournalEntry } from './entry-text.ts';
+import { journalRedisKey, knownRedisKey } from '../redis/redis-keys.ts';
+import { draftOf, readJournalEntry, startsAnew } from './entry-text.ts';
 import { PostApart } from './post-apart.ts';
+import { postOnce } from './post-once.ts';
 import { SetAside } from './set-aside.ts';
 
 /** Most entries that a pass takes from one bucket. */
@@ -36,7 +36,7 @@ interface JournalledEntry {
  * One pass from the journals to the book: reads the oldest entries, commits them to the book, then deletes them from the
  * streams. Any number of gateways may do so at once, and any may die at any step: the book takes an entry id once, and a
  * deletion is idempotent. Entries that the book refuses as superseded (a rebuild came between, or they do not continue the
- * account's ledger, which is then rebuilt first) are applied again by lua/repost.lua, once however many gateways try.
+ * account's ledger, which is then rebuilt first) are applied again by lua/post-once.lua, once however many gateways try.
  */
 export class JournalPass {
   readonly #client: RedisClient;
@@ -73,16 +73,17 @@ export class JournalPass {
     if (entries.length === 0) return more;
     const posting = await this.#poster.post(entries.map(({ entry }) => entry));
     if (posting.alerts > 0) this.#events.emit('alertsQueued');
-    const done = new Map<number, string[]>();
+    const done = new Map<number, JournalledEntry[]>();
     /** Epochs that are over, by the accounts to be rebuilt. */
     const behind = new Map<number, number>();
-    for (const [index, { bucket, streamId, entry }] of entries.entries()) {
+    for (const [index, journalled] of entries.entries()) {
+      const { bucket, streamId, entry } = journalled;
       const result = posting.results[index];
       if (result instanceof Error) {
         this.#aside.add(bucket, streamId, { accountId: entry.accountId, entryId: entry.id, err: result });
       } else if (result === 'superseded') {
         await this.#repost(streamId, entry).then(
-          (reply) => {
+          ({ reply }) => {
             if (reply === 'MISSING') behind.set(entry.accountId, entry.epoch);
             else if (reply === 'BEYOND') this.#aside.add(bucket, streamId, noRoom(entry));
             else if (!more.has(bucket)) more.set(bucket, after(streamId));
@@ -90,14 +91,14 @@ export class JournalPass {
           (error: unknown) => failed(bucket, error),
         );
       } else {
-        const ids = done.get(bucket);
-        if (ids) ids.push(streamId);
-        else done.set(bucket, [streamId]);
+        const booked = done.get(bucket);
+        if (booked) booked.push(journalled);
+        else done.set(bucket, [journalled]);
       }
     }
     await Promise.all(
-      [...done].map(([bucket, ids]) =>
-        this.#client.xdel(journalRedisKey(bucket), ...ids).catch((error: unknown) => failed(bucket, error)),
+      [...done].map(([bucket, booked]) =>
+        this.#delete(bucket, booked).catch((error: unknown) => failed(bucket, error)),
       ),
     );
     for (const accountId of posting.gaps) {
@@ -110,6 +111,15 @@ export class JournalPass {
     }
     for (const [accountId, epoch] of behind) this.#events.emit('accountBehind', accountId, epoch);
     return more;
+  }
+
+  /** Deletes entries that the book has. What it has is noted first: a restored book is known by that (restored-book.ts). */
+  async #delete(bucket: number, booked: readonly JournalledEntry[]): Promise<void> {
+    const newest = booked.at(-1)?.entry.id ?? '';
+    await Promise.all([
+      this.#client.hset(knownRedisKey(bucket), 'entry', newest),
+      this.#client.xdel(journalRedisKey(bucket), ...booked.map(({ streamId }) => streamId)),
+    ]);
   }
 
   async #read(
@@ -143,12 +153,10 @@ export class JournalPass {
     return { entries, more };
   }
 
-  /** Applies an entry again; resolves with the reply of lua/repost.lua. */
+  /** Applies an entry again whose epoch is over. */
   #repost(streamId: string, entry: JournalEntry) {
-    const { accountId, epoch } = entry;
-    const { key, values } = repostArgs(entry);
-    const journal = journalRedisKey(bucketOf(accountId));
-    return this.#client.repost(accountRedisKey(accountId), key, journal, streamId, ...values, epoch);
+    const epochs = { lowest: entry.epoch + 1 };
+    return postOnce(this.#client, draftOf(entry), { starts: startsAnew(entry), replaces: streamId, epochs });
   }
 }
 

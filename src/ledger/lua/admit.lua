@@ -5,12 +5,16 @@
 --       '<key version> <account version> <hold (micro-credits)> <limit, or -> <period field d|w|m> <its start (days since epoch)>':
 --         one argument, because an argument costs the gateway as much as splitting this text costs here;
 --       hold record: '<amount> <deadline ms> <key id> <account id> <created ms> <category> <endpoint> <model>'
+--       and after all calls: until when they may be admitted (ms since epoch, by the clock of this Redis)
 -- Reply of each call: epoch (integer): the credits are held | {'STALE'} | {'MISSING'} live state to be rebuilt
---       | {'VOID'} cancelled before it came, or repeated | {'LIMIT', spent, held} | {'FUNDS', balance, held}
+--       | {'LATE'} it was given up meanwhile | {'VOID'} repeated | {'LIMIT', spent, held} | {'FUNDS', balance, held}
 --       | {'ERROR', message}
 -- O(1) for each call.
 --- @include int
 --- @include each
+
+local time = redis.call('TIME')
+local isLate = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000) > tonumber(ARGV[#ARGV])
 
 -- Accounts and keys of this run, by Redis key: each is read once and its holds are written once, however many calls it has.
 local accounts, keys = {}, {}
@@ -33,6 +37,7 @@ local function readKey(name)
 end
 
 local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
+  if isLate then return { 'LATE' } end
   local version, accountVersion, amount, limit, period, start =
     string.match(numbers, '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+)$')
   local account, key = readAccount(accountName), readKey(keyName)

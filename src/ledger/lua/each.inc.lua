@@ -1,8 +1,8 @@
--- Runs `script` for each call, with the call's `keyCount` Redis keys and three arguments. An error is the reply of its own
+-- Runs `script` for each call, with the call's `keyCount` Redis keys and three arguments; what follows those is for `script` to read. An error is the reply of its own
 -- call only, {'ERROR', message}; where Redis refuses everything (a write to a replica, say), every call gets it.
 local function each(script, keyCount)
   local replies = {}
-  for call = 0, #ARGV / 3 - 1 do
+  for call = 0, math.floor(#ARGV / 3) - 1 do
     local input = { unpack(KEYS, call * keyCount + 1, (call + 1) * keyCount) }
     for argument = 1, 3 do input[keyCount + argument] = ARGV[call * 3 + argument] end
     local isDone, reply = pcall(script, unpack(input))

@@ -1,5 +1,5 @@
--- Expire: release a hold whose gateway died, with a ledger entry of charge 0; forget a tombstone or an
--- idempotency marker that is past its time.
+-- Expire: release a hold whose gateway died, with a ledger entry of charge 0; forget an idempotency marker that is past its
+-- time.
 -- KEYS  1 account hash  2 key hash  3 holds hash  4 journal stream
 -- ARGV  1 request id  2 now (ms since epoch)  3 day  4 week  5 month  6 entry JSON
 -- Reply 'EXPIRED' | 'FORGOTTEN' | 'KEPT' settled meanwhile, or not due | 'MISSING' live state to be rebuilt

@@ -10,7 +10,7 @@
 --- @include int
 
 -- Beyond ±2^53 a double is no exact integer any more, and the book takes no entry. Grants stay within a narrower bound
--- (lua/apply.lua); charges and refunds are refused here, before anything is written.
+-- (lua/post-once.lua); charges and refunds are refused here, before anything is written.
 local MOST_EXACT = 9007199254740991
 
 local function fits(account, credits)

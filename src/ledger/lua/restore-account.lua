@@ -21,7 +21,7 @@ redis.call('HSET', KEYS[1], 'ep', ARGV[3], 'v', version, 'on', on, 'thr', thr,
 local restored = readAccount(KEYS[1])
 for i = 4, #KEYS do
   local at = 9 + (i - 4) * 7
-  -- An entry that does not fit waits in the journal until it does (lua/repost.lua).
+  -- An entry that does not fit waits in the journal until it does (lua/post-once.lua).
   if fits(restored, tonumber(ARGV[at + 2])) and redis.call('XDEL', KEYS[3], ARGV[at]) == 1 then
     local key = ARGV[at + 1] == '1' and readKey(KEYS[i]) or nil
     post(restored, key, KEYS[3], tonumber(ARGV[at + 2]), 0,

@@ -24,7 +24,7 @@ export interface Holds {
   readonly amount: number;
 }
 
-/** Releases holds that no gateway will settle any more, and forgets tombstones and idempotency markers in time. */
+/** Releases holds that no gateway will settle any more, and forgets idempotency markers in time. */
 export class ExpiredHolds {
   readonly #client: RedisClient;
   readonly #log: Log;
@@ -54,7 +54,7 @@ export class ExpiredHolds {
 
   /**
    * Releases holds whose deadline is before `now` (ms since the epoch, by the clock of Redis), each with a ledger entry of
-   * charge 0, and forgets tombstones and markers of before. A failure keeps nothing else back; rejects at the end with
+   * charge 0, and forgets markers of before. A failure keeps nothing else back; rejects at the end with
    * all failures.
    */
   async release(now: number): Promise<void> {

@@ -1,16 +1,14 @@
 import type { JournalEntry } from '../../domain/ledger-entry.ts';
-import { periodStarts, periodsOfDay } from '../../domain/period.ts';
-import { draftOf, draftText } from '../journal/entry-text.ts';
+import { draftOf, draftText, startsAnew } from '../journal/entry-text.ts';
 import { accountRedisKey, keyRedisKey } from '../redis/redis-keys.ts';
 
 /**
- * Arguments with which lua/repost.lua and lua/restore-account.lua apply a journal entry again whose epoch is over: the Redis
- * key of the entry's API key (of its account where it has none), and the values that follow the stream id.
+ * Arguments with which lua/restore-account.lua applies a journal entry again whose epoch is over: the Redis key of the entry's
+ * API key (of its account where it has none), and the values that follow the stream id.
  */
 export function repostArgs(entry: JournalEntry): { key: string; values: (string | number)[] } {
   const { accountId, keyId, credits } = entry;
-  // A refund counts for the day of its charge.
-  const starts = entry.type === 'refund' ? periodsOfDay(entry.day) : periodStarts(Date.now());
+  const starts = startsAnew(entry);
   return {
     key: keyId === null ? accountRedisKey(accountId) : keyRedisKey(accountId, keyId),
     values: [

@@ -30,6 +30,11 @@ export class BucketOwners {
     return this.#client.slots[this.#slots[bucket] as number]?.[0];
   }
 
+  /** The name, as `ownerOf` gives it, of a node that one of this process' connections leads to. */
+  nameOf(node: Redis): string {
+    return this.#client instanceof Cluster ? addressOf(node) : SINGLE;
+  }
+
   /** The buckets in a slot of a cluster: none, or nearly always one. */
   bucketsIn(slot: number): number[] {
     return ALL.filter((bucket) => this.#slots[bucket] === slot);

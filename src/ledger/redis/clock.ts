@@ -1,27 +1,44 @@
+import type { Redis } from 'ioredis';
+import type { BucketOwners } from './bucket-owners.ts';
 import { nodesOf, type RedisClient } from './connect.ts';
 
 /**
- * The clock of Redis as this process sees it. Deadlines of holds are set and compared by it: gateways whose own clocks
- * differ must not release each other's holds early.
+ * The clocks of the nodes of Redis as this process sees them. Deadlines of holds and of admissions are set and compared by
+ * them: gateways whose own clocks differ must not release each other's holds early.
+ *
+ * Each is a lower bound: the time in a node's reply counts as that of the reply's arrival, so it is late by the way of the
+ * reply, and never early. It goes on by a monotonic clock, which no change of this machine's time moves.
  */
 export class RedisClock {
   readonly #client: RedisClient;
-  #offsetMs = 0;
+  readonly #owners: BucketOwners;
+  /** Added to performance.now(), by node. */
+  readonly #offsetsMs = new Map<string, number>();
 
-  constructor(client: RedisClient) {
+  constructor(client: RedisClient, owners: BucketOwners) {
     this.#client = client;
+    this.#owners = owners;
   }
 
-  /** Milliseconds since the epoch, off by half a round trip at most. */
-  now(): number {
-    return Date.now() + this.#offsetMs;
+  /** Milliseconds since the epoch by the node of the bucket; by this machine until that node has been asked. */
+  now(bucket = 0): number {
+    const offsetMs = this.#offsetsMs.get(this.#owners.ownerOf(bucket) ?? '');
+    return Math.floor(offsetMs === undefined ? Date.now() : performance.now() + offsetMs);
   }
 
-  /** Asks Redis for the time. Rejects where no node answers. */
-  async adjust(): Promise<void> {
-    const node = nodesOf(this.#client).find(({ status }) => status === 'ready');
-    if (!node) throw new Error('no node of redis is connected');
+  /** Asks the node of the bucket for the time, or every node, and waits for one. Rejects where none answers. */
+  async adjust(bucket?: number): Promise<void> {
+    const owner = bucket === undefined ? undefined : this.#owners.ownerOf(bucket);
+    const nodes = nodesOf(this.#client).filter(
+      (node) => node.status === 'ready' && (owner === undefined || this.#owners.nameOf(node) === owner),
+    );
+    if (nodes.length === 0) throw new Error('no node of redis is connected');
+    await Promise.any(nodes.map((node) => this.#ask(node)));
+  }
+
+  async #ask(node: Redis): Promise<void> {
     const [seconds, microseconds] = await node.time();
-    this.#offsetMs = Math.round(Number(seconds) * 1_000 + Number(microseconds) / 1_000 - Date.now());
+    const now = Number(seconds) * 1_000 + Number(microseconds) / 1_000;
+    this.#offsetsMs.set(this.#owners.nameOf(node), now - performance.now());
   }
 }

@@ -33,6 +33,11 @@ export function journalRedisKey(bucket: number): string {
   return `${TAGS[bucket]}journal`;
 }
 
+/** Redis key of a hash: ids of what the book is known to have, the newest `entry` and the newest `key`. */
+export function knownRedisKey(bucket: number): string {
+  return `${TAGS[bucket]}known`;
+}
+
 /** Redis key of the text `<account id>:<key id>` for the API key whose value has that SHA-256; written once, never changed. */
 export function hashRedisKey(hash: string): string {
   return `tg:h:${hash}`;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Cluster, type Command } from 'ioredis';
+import type { RedisClock } from './clock.ts';
 import { COMMAND_TIMEOUT_MS, type RedisClient } from './connect.ts';
 import { KEYS_OF, scriptText } from './scripts.ts';
 import type { TickWriter } from './tick-writer.ts';
@@ -9,6 +10,7 @@ export type HotScript = 'admit' | 'settle';
 
 /** Redis keys (without the prefix) and arguments of a hot script; all but `record` is ASCII. */
 export interface HotCommand {
+  readonly bucket: number;
   readonly keys: readonly string[];
   readonly id: string;
   /** Several values with spaces between: see the script. */
@@ -46,19 +48,21 @@ const BATCH = 32;
  * be redirected, and a Redis that forgot the script.
  *
  * A reply that does not come within COMMAND_TIMEOUT_MS counts as lost, and `onReply` gets an error: the caller must
- * assume nothing.
+ * assume nothing. An admission says when that is, so that it is refused where Redis executes it later (lua/admit.lua).
  */
 export class ScriptSender {
   readonly #client: RedisClient;
   readonly #writer: TickWriter;
+  readonly #clock: Pick<RedisClock, 'now'>;
   readonly #scripts: Record<HotScript, Script>;
   readonly #open = new Set<Batch>();
   #late = 0;
   #watch: NodeJS.Timeout | undefined;
 
-  constructor(client: RedisClient, writer: TickWriter) {
+  constructor(client: RedisClient, writer: TickWriter, clock: Pick<RedisClock, 'now'>) {
     this.#client = client;
     this.#writer = writer;
+    this.#clock = clock;
     const prefix = client.options.keyPrefix ?? '';
     this.#scripts = { admit: new Script('admit', prefix), settle: new Script('settle', prefix) };
   }
@@ -85,6 +89,11 @@ export class ScriptSender {
   /** Called by a batch that was given up once its reply has come, or its connection is gone. */
   ended(batch: Batch): void {
     this.#late -= batch.calls.length;
+  }
+
+  /** Arguments behind those of the calls: see the scripts. */
+  trailing(script: HotScript, bucket: number): readonly string[] {
+    return script === 'admit' ? [String(this.#clock.now(bucket) + COMMAND_TIMEOUT_MS)] : [];
   }
 
   /** Called by a batch once it has a reply, or an error. */
@@ -115,8 +124,8 @@ export class ScriptSender {
   }
 
   #sendDefined(script: HotScript, { command, onReply }: Call): void {
-    const { keys, id, numbers, record } = command;
-    this.#client[script](...keys, id, numbers, record).then(
+    const { keys, id, numbers, record, bucket } = command;
+    this.#client[script](...keys, id, numbers, record, ...this.trailing(script, bucket)).then(
       ([reply]) => tell(onReply, reply),
       (error: Error) => onReply(error, undefined),
     );
@@ -172,7 +181,12 @@ class Batch {
   setTimeout(): void {}
 
   toWritable(socket: object): string {
-    return this.script.textFor(socket, this.calls);
+    const { script, calls } = this;
+    return script.textFor(
+      socket,
+      calls,
+      this.#sender.trailing(script.name, (calls[0] as Call).command.bucket),
+    );
   }
 
   resolve(reply: unknown): void {
@@ -227,12 +241,12 @@ class Script {
    * The command for these calls. The script goes by its SHA, but whole the first time on a connection: commands that a
    * gateway sent before it was killed must be executed, and not refused because the script is not known.
    */
-  textFor(socket: object, calls: readonly Call[]): string {
+  textFor(socket: object, calls: readonly Call[], trailing: readonly string[]): string {
     const isKnown = this.#known.has(socket);
     if (!isKnown) this.#known.add(socket);
     const keyCount = KEYS_OF[this.name] * calls.length;
     // The command, the script and the number of keys come first.
-    const count = 3 + keyCount + ARGUMENTS * calls.length;
+    const count = 3 + keyCount + ARGUMENTS * calls.length + trailing.length;
     let text = `*${count}\r\n${isKnown ? this.#bySha : this.#whole}${bulk(String(keyCount))}`;
     for (const { command } of calls) {
       for (const key of command.keys)
@@ -242,6 +256,7 @@ class Script {
       const { id, numbers, record } = command;
       text += `$${id.length}\r\n${id}\r\n$${numbers.length}\r\n${numbers}\r\n${bulk(record)}`;
     }
+    for (const value of trailing) text += bulk(value);
     return text;
   }
 }

@@ -10,9 +10,7 @@ export const KEYS_OF = {
   settle: 4,
   cancel: 3,
   expire: 4,
-  apply: 4,
-  refund: 4,
-  repost: 3,
+  postOnce: 4,
   publishKey: 2,
   publishAccount: 1,
   beginRebuild: 2,
@@ -27,11 +25,9 @@ export interface ScriptClient {
   /** For one call, as `settle` is; ScriptSender sends several at once. */
   admit(...args: Arg[]): Promise<[number | [string, string?, string?]]>;
   settle(...args: Arg[]): Promise<[1 | 'DONE' | 'LOST' | 'MISSING' | ['ERROR', string]]>;
-  cancel(...args: Arg[]): Promise<'CANCELLED' | 'TOMBSTONED' | 'MISSING'>;
+  cancel(...args: Arg[]): Promise<'CANCELLED' | 'NONE' | 'MISSING'>;
   expire(...args: Arg[]): Promise<'EXPIRED' | 'FORGOTTEN' | 'KEPT' | 'MISSING'>;
-  apply(...args: Arg[]): Promise<['APPLIED' | 'DONE' | 'MISSING' | 'BEYOND', string?]>;
-  refund(...args: Arg[]): Promise<'APPLIED' | 'DONE' | 'MOVED' | 'BEYOND' | 'MISSING'>;
-  repost(...args: Arg[]): Promise<'APPLIED' | 'DONE' | 'BEYOND' | 'MISSING'>;
+  postOnce(...args: Arg[]): Promise<['APPLIED' | 'DONE' | 'MISSING' | 'MOVED' | 'BEYOND', string?]>;
   publishKey(...args: Arg[]): Promise<'PUBLISHED' | 'NEWER' | 'ABSENT'>;
   publishAccount(...args: Arg[]): Promise<'PUBLISHED' | 'NEWER' | 'ABSENT'>;
   beginRebuild(...args: Arg[]): Promise<'CLOSED' | 'LIVE' | 'BUSY'>;

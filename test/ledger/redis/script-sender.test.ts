@@ -22,6 +22,7 @@ const MEMBERS = [
   'toWritable',
 ];
 const CALL = {
+  bucket: 1,
   keys: ['tg:{1}:a:1', 'tg:{1}:k:1', 'tg:{1}:holds'],
   id: 'r',
   numbers: '1 1 1 - d 1',
@@ -64,7 +65,7 @@ test('a batch has every member that ioredis reads of a command, and no reply is 
     });
     return send(watched);
   };
-  const sender = new ScriptSender(client, new TickWriter(client));
+  const sender = new ScriptSender(client, new TickWriter(client), { now: () => Date.now() });
   const ask = () =>
     new Promise<{ error: Error | null; reply: unknown }>((resolve) =>
       sender.send('admit', CALL, (error, reply) => resolve({ error, reply })),

@@ -1,0 +1,63 @@
+import { type Micro, micro } from '../../domain/credits.ts';
+import type { EntryDraft } from '../../domain/ledger-entry.ts';
+import type { PeriodStarts } from '../../domain/period.ts';
+import type { RedisClient } from '../redis/connect.ts';
+import {
+  accountRedisKey,
+  bucketOf,
+  holdsRedisKey,
+  journalRedisKey,
+  keyRedisKey,
+} from '../redis/redis-keys.ts';
+import { draftText } from './entry-text.ts';
+
+/** How long Redis keeps an idempotency marker; a repeat comes within seconds. */
+const MARKER_MS = 24 * 3_600_000;
+
+/** Under what an entry is posted. */
+export interface PostingTerms {
+  /** Periods that the key's spend is booked to. */
+  readonly starts: PeriodStarts;
+  /** Stream id of the journal entry that it replaces. Without it, an idempotency marker under the entry's id tells repeats. */
+  readonly replaces?: string;
+  /** Epochs that the account may be in; any where not given. */
+  readonly epochs?: { readonly lowest?: number; readonly highest?: number };
+  /** Most micro-credits that the balance, less its holds, may be away from 0. Beyond, the entry is refused for good. */
+  readonly mostBalance?: number;
+}
+
+/** The reply of lua/post-once.lua, with the balance where the entry is posted. */
+export type PostedOnce =
+  | { readonly reply: 'APPLIED' | 'DONE'; readonly balance: Micro }
+  | { readonly reply: 'MISSING' | 'MOVED' | 'BEYOND' };
+
+/** Posts an entry without a hold, once however often it is asked for (lua/post-once.lua). Rejects with the Redis error. */
+export async function postOnce(
+  client: RedisClient,
+  draft: EntryDraft,
+  { starts, replaces, epochs = {}, mostBalance }: PostingTerms,
+): Promise<PostedOnce> {
+  const { accountId, keyId } = draft;
+  const bucket = bucketOf(accountId);
+  const account = accountRedisKey(accountId);
+  const [reply, balance] = await client.postOnce(
+    account,
+    keyId === null ? account : keyRedisKey(accountId, keyId),
+    holdsRedisKey(bucket),
+    journalRedisKey(bucket),
+    draft.id,
+    keyId === null ? 0 : 1,
+    draft.credits,
+    starts.day,
+    starts.week,
+    starts.month,
+    draftText(draft),
+    replaces === undefined ? Date.now() + MARKER_MS : '',
+    replaces ?? '',
+    epochs.lowest ?? '',
+    epochs.highest ?? '',
+    mostBalance ?? '',
+  );
+  if (reply === 'APPLIED' || reply === 'DONE') return { reply, balance: micro(Number(balance)) };
+  return { reply };
+}

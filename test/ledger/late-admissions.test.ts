@@ -1,0 +1,54 @@
+import { test } from 'tap';
+import { bucketOf, holdsRedisKey } from '../../src/ledger/redis/redis-keys.ts';
+import { admissionOf, openLedgerOn, startLedger } from '../helper/ledger.ts';
+import { accountOn } from '../helper/ledger-account.ts';
+import { startRedis } from '../helper/redis-process.ts';
+import { startTcpProxy } from '../helper/tcp-proxy.ts';
+import { until } from '../helper/until.ts';
+
+/** Longer than an admission may take, shorter than a connection may be silent. */
+const LATE_MS = 1_250;
+
+test('an admission that comes to Redis after it was given up holds nothing, without anybody to release it', async (t) => {
+  const redis = await startRedis(t);
+  const proxy = await startTcpProxy(t, redis.port);
+  const { book, open } = await openLedgerOn(t, { kind: 'single', url: `redis://127.0.0.1:${proxy.port}` });
+  const { key } = await accountOn(book, open.ledger, { credits: 10 });
+  t.match(await open.ledger.admit(admissionOf(key, 1)), { verdict: 'held' });
+  await open.sweep.stop();
+  const raw = await redis.connect();
+  const holds = holdsRedisKey(bucketOf(key.accountId));
+  const refusals = async () => Number(/cmdstat_time:calls=(\d+)/.exec(await raw.info('commandstats'))?.[1]);
+  const before = await refusals();
+  proxy.delay(LATE_MS);
+  const late = admissionOf(key, 3);
+  await t.rejects(open.ledger.admit(late), { message: 'no answer to an admission' });
+  proxy.delay(0);
+  await until('the admission to have come', async () => (await refusals()) > before);
+  t.equal(await raw.hexists(holds, late.requestId), 0);
+  t.equal(
+    (await until('Redis to be back', () => open.ledger.account(key.accountId).catch(() => undefined))).held,
+    1_000_000,
+  );
+});
+
+test('where the clock of Redis has moved, calls are admitted all the same', async (t) => {
+  const { open, account, raw } = await startLedger(t);
+  const { key } = await account({ credits: 100 });
+  for (const aheadMs of [-5_000, 5_000]) {
+    // As if this machine and that of Redis had parted by so much.
+    const now = performance.now.bind(performance);
+    performance.now = () => now() + aheadMs;
+    t.teardown(() => {
+      performance.now = now;
+    });
+    t.match(await open.ledger.admit(admissionOf(key, 1)), { verdict: 'held' });
+    performance.now = now;
+    t.match(await open.ledger.admit(admissionOf(key, 1)), { verdict: 'held' });
+  }
+  t.equal(
+    await raw.hlen(holdsRedisKey(bucketOf(key.accountId))),
+    4 + 1,
+    'with the marker of the first top-up',
+  );
+});
