@@ -74,7 +74,7 @@ const WRONGS: readonly [string, (right: Fixture) => Fixture, RegExp][] = [
   ],
   [
     'a balance below the overdraft',
-    (right) => withEstimated(right, { overdraft: 2, estimate: 0, cost: 13 }),
+    (right) => withEstimated(right, { overdraft: 2, estimate: 0, cost: 15 }),
     /its balance was -3000000 after .* an overdraft of 2000000/,
   ],
   [
