@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
 import { DEMO_URL } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { micro } from '../../src/domain/credits.ts';
 import { type InProcessGateway, startGatewayInProcess } from './gateway-in-process.ts';
 import { startScriptedProvider } from './scripted-provider.ts';
 
@@ -40,8 +41,8 @@ export async function startDocumentedGateway(t: Test): Promise<InProcessGateway>
         demo.map(([slug, model]) => [slug, { ...model, upstream: { ...model.upstream, url: provider.url } }]),
       ),
       limits: { ...limits, headersTimeoutMs: 300 },
-      // Every example and every refusal creates keys in one account, more than 100 in all.
-      accounts: { maxKeys: 200 },
+      // Every example and every refusal makes keys of its own in one account: more than 100 in all.
+      accounts: { maxKeys: 200, overdraft: micro(0) },
       server: {
         ...server,
         host: '127.0.0.1',

@@ -65,7 +65,7 @@ export function credits(description: string, more: object = {}) {
   });
 }
 
-/** Schema of a balance in credits, which can fall below 0 where a hold was smaller than its charge. */
+/** A balance can fall below 0: by the overdraft, by an adjustment, or where a hold was too small a bound. */
 export function balance(description: string) {
   return Type.Number({
     minimum: -MAX_CREDITS,

@@ -3,12 +3,17 @@
 -- ARGV  1 request id
 -- Reply 'CANCELLED' | 'NONE' there is no hold of it | 'MISSING' live state to be rebuilt
 -- O(1).
+--- @include int
+--- @include hold-record
 local hold = redis.call('HGET', KEYS[3], ARGV[1])
 if not hold or string.sub(hold, 1, 1) == '-' then return 'NONE' end
 local ep = redis.call('HGET', KEYS[1], 'ep')
 if not ep or redis.call('HGET', KEYS[2], 'ep') ~= ep then return 'MISSING' end
-local amount = string.match(hold, '^%d+')
-redis.call('HINCRBY', KEYS[1], 'held', '-' .. amount)
-redis.call('HINCRBY', KEYS[2], 'held', '-' .. amount)
+local amount, slack = amountsOf(hold)
+for i = 1, 2 do
+  -- 0 - x, because -x is "-0" of 0, which is no integer to Redis.
+  redis.call('HINCRBY', KEYS[i], 'held', int(0 - amount))
+  redis.call('HINCRBY', KEYS[i], 'slack', int(0 - slack))
+end
 redis.call('HDEL', KEYS[3], ARGV[1])
 return 'CANCELLED'
