@@ -5,6 +5,7 @@ import { ConfigError, loadConfig } from '../config/load.ts';
 import { configSchemaText } from '../config/schema.ts';
 import type { Model, Price } from '../domain/catalog.ts';
 import { isPriced, priceInCredits } from '../domain/price.ts';
+import { UNIT_NAMES } from '../domain/price-units.ts';
 import { Failure } from './arguments.ts';
 import { print, printJson, printTable } from './print.ts';
 
@@ -70,13 +71,10 @@ function rowsOf({ catalog, unconfigured }: Config): Row[] {
   ];
 }
 
-/** Prices above 0 by unit; those of the cache only where they differ from the price of input. */
+/** Prices of one length tier by unit: those that the model has a price of its own for. */
 function priceOf(price: Price): Record<string, string> {
-  const units = Object.keys(price) as (keyof Price)[];
-  const told = units.filter((unit) =>
-    unit === 'cachedInput' || unit === 'cacheWrite' ? price[unit] !== price.input : price[unit] > 0n,
-  );
-  return Object.fromEntries(told.map((unit) => [unit, priceInCredits(unit, price[unit])]));
+  const told = UNIT_NAMES.filter((unit) => price.named.has(unit));
+  return Object.fromEntries(told.map((unit) => [unit, priceInCredits(unit, price.units[unit])]));
 }
 
 function facts(config: Config) {

@@ -6,6 +6,7 @@ import type { Unset } from './substitute.ts';
 
 /** Assumed where maxOutputTokens is missing and output has a price. */
 const DEFAULT_OUTPUT_TOKENS = 16_384;
+const NO_TIERS: ReadonlyMap<string, number> = new Map();
 
 /**
  * What can be called now: upstreams whose variables are set, with their models; what waits for a variable; and one
@@ -43,8 +44,9 @@ function catalogModel(slug: string, model: ModelSettings, upstream: Upstream): M
     upstream,
     upstreamModel: model.upstreamModel ?? slug,
     category: model.category,
-    maxOutputTokens: model.maxOutputTokens ?? (model.price?.output ? DEFAULT_OUTPUT_TOKENS : 0),
-    price: model.price ?? FREE_PRICE,
+    maxOutputTokens: model.maxOutputTokens ?? (model.price?.units.output ? DEFAULT_OUTPUT_TOKENS : 0),
+    price: { ...(model.price ?? FREE_PRICE), serviceTiers: model.serviceTiers ?? NO_TIERS },
+    priceSource: model.price ? 'config' : 'free',
   };
 }
 
@@ -55,7 +57,7 @@ function leftOut({ upstream, variables, models }: UnconfiguredUpstream): string 
 }
 
 function isUnbounded([, model]: [string, ModelSettings]): boolean {
-  return Boolean(model.price?.output) && model.maxOutputTokens === undefined;
+  return Boolean(model.price?.units.output) && model.maxOutputTokens === undefined;
 }
 
 function assumedBound(slug: string): string {

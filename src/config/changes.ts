@@ -1,5 +1,6 @@
-import type { Catalog, Model, Price, Upstream } from '../domain/catalog.ts';
-import { priceInCredits } from '../domain/price.ts';
+import type { Catalog, Model, Price, UnitPrices, Upstream } from '../domain/catalog.ts';
+import { priceInCredits, TIMES_ONE } from '../domain/price.ts';
+import { UNIT_NAMES, type Unit } from '../domain/price-units.ts';
 import type { Config } from './config.ts';
 
 /** What a new configuration changes of what can be called, and what of it the running gateway cannot take up. */
@@ -58,9 +59,24 @@ function fieldChanges(old: Model, model: Model): string[] {
 }
 
 function priceChanges(was: Price, is: Price): string[] {
-  return differing(was, is).map(
-    (unit) => `price.${unit}: ${priceInCredits(unit, was[unit])} -> ${priceInCredits(unit, is[unit])}`,
-  );
+  const [before, after] = [priceLines(was), priceLines(is)];
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .filter((name) => before.get(name) !== after.get(name))
+    .map((name) => `${name}: ${before.get(name) ?? 'none'} -> ${after.get(name) ?? 'none'}`);
+}
+
+/** Every price and multiplier by its name. */
+function priceLines({ units, tiers, serviceTiers }: Price): Map<string, string> {
+  const unitLines = (prices: UnitPrices, name: (unit: Unit) => string): [string, string][] =>
+    UNIT_NAMES.map((unit) => [name(unit), priceInCredits(unit, prices[unit])]);
+  return new Map([
+    ...unitLines(units, (unit) => `price.${unit}`),
+    ...tiers.flatMap((tier) => unitLines(tier.units, (unit) => `price.${unit} above ${tier.above} tokens`)),
+    ...[...serviceTiers].map(([tier, times]): [string, string] => [
+      `serviceTiers.${tier}`,
+      String(times / TIMES_ONE),
+    ]),
+  ]);
 }
 
 function upstreamChanges(

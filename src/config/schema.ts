@@ -1,9 +1,9 @@
 import { normaliseRange } from '../domain/addresses.ts';
-import type { Price, WireFormat } from '../domain/catalog.ts';
-import { MAX_CREDITS } from '../domain/credits.ts';
+import type { WireFormat } from '../domain/catalog.ts';
 import { CATEGORIES } from '../domain/key.ts';
-import { isPriced, priceFromCredits } from '../domain/price.ts';
+import { isPriced } from '../domain/price.ts';
 import { DEMO_URL } from './config.ts';
+import { priceReader, serviceTiersReader } from './price-schema.ts';
 import {
   boolean,
   entries,
@@ -85,53 +85,6 @@ const upstream: Reader<UpstreamSettings> = reader(upstreamSection.schema, (value
   return { ...read, apiKey: read.apiKey ?? '' };
 });
 
-/** Reads a price. A key without a value (`input:`) is a fault: it would make that unit free. */
-function unitPrice(unit: keyof Price, description: string): Field<bigint | undefined> {
-  const read: Reader<bigint> = reader(
-    { type: 'number', minimum: 0, maximum: MAX_CREDITS },
-    (value, path, faults) =>
-      (typeof value === 'number' ? priceFromCredits(unit, value) : undefined) ??
-      faults.add(path, 'must be a number of credits, 0 or more, with at most six decimals'),
-  );
-  return { ...optional(read, undefined, description), readsBlank: true };
-}
-
-const priceSection = section({
-  input: unitPrice('input', 'Credits per 1,000,000 tokens read'),
-  output: unitPrice('output', 'Credits per 1,000,000 tokens written'),
-  cachedInput: unitPrice(
-    'cachedInput',
-    'Credits per 1,000,000 tokens read from a prompt cache; default: as input',
-  ),
-  cacheWrite: unitPrice(
-    'cacheWrite',
-    'Credits per 1,000,000 tokens written to a prompt cache; default: as input',
-  ),
-  character: unitPrice('character', 'Credits per 1,000,000 characters of speech'),
-  image: unitPrice('image', 'Credits per image'),
-  audioSecond: unitPrice('audioSecond', 'Credits per second of audio'),
-  videoSecond: unitPrice('videoSecond', 'Credits per second of video'),
-  request: unitPrice('request', 'Credits per request'),
-});
-
-/** Absent = 0, but tokens in and out of a cache cost what input costs, unless priced (specification section 1). */
-const price: Reader<Price> = reader({ ...priceSection.schema, minProperties: 1 }, (value, path, faults) => {
-  const read = priceSection(value, path, faults);
-  if (!read) return undefined;
-  const input = read.input ?? 0n;
-  return {
-    input,
-    output: read.output ?? 0n,
-    cachedInput: read.cachedInput ?? input,
-    cacheWrite: read.cacheWrite ?? input,
-    character: read.character ?? 0n,
-    image: read.image ?? 0n,
-    audioSecond: read.audioSecond ?? 0n,
-    videoSecond: read.videoSecond ?? 0n,
-    request: read.request ?? 0n,
-  };
-});
-
 const modelSection = section({
   upstream: required(
     matching(/./, 'must be the name of an upstream'),
@@ -149,9 +102,14 @@ const modelSection = section({
     'Longest answer in tokens (of an image model priced by token: of one picture), held for a request that sets no maximum. Default 16384, with a warning where output has a price',
   ),
   price: optional(
-    price,
+    priceReader,
     undefined,
     'Credits by unit, at most six decimals; a unit that is absent costs nothing',
+  ),
+  serviceTiers: optional(
+    serviceTiersReader,
+    undefined,
+    "What a provider's service tiers multiply the price by, by their names: priority, flex, fast, a region; absent: requests for one are refused",
   ),
   free: optional(boolean, false, 'true instead of a price: the model costs nothing'),
 });

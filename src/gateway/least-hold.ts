@@ -1,8 +1,8 @@
 import type { Model } from '../domain/catalog.ts';
 import type { Micro } from '../domain/credits.ts';
 import type { Category } from '../domain/key.ts';
-import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
+import type { Usage } from '../domain/usage.ts';
 
 const LEAST_USAGE: Readonly<Record<Category, Usage>> = {
   text: { input: 1 },
