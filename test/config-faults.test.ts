@@ -79,7 +79,7 @@ test('a model is priced or free, not neither and not both', async (t) => {
   t.match(faults(t, withModel(`{ ${common}, price: {} }`)), [/^models\.gpt\.price: /]);
   t.match(faults(t, withModel(`{ ${common}, price: { input: 0 } }`)), [/^models\.gpt\.price: /]);
   t.match(faults(t, withModel(`{ ${common}, free: true, price: { input: 1 } }`)), [/^models\.gpt\.free: /]);
-  t.equal(load(t, withModel(`{ ${common}, free: true }`)).catalog.get('gpt')?.price.input, 0n);
+  t.equal(load(t, withModel(`{ ${common}, free: true }`)).catalog.get('gpt')?.price.units.input, 0n);
 });
 
 test('a price that was begun and not filled in is not 0', (t) => {

@@ -56,7 +56,7 @@ test('the shipped file states the defaults', async (t) => {
 test('the shipped file has the models of both providers when their keys are set', async (t) => {
   const env = { ...KEY, ANTHROPIC_API_KEY: 'sk-ant' };
   const config = loadConfig({ env, file: 'config/gateway.yaml' });
-  t.equal(config.catalog.get('gpt-4o-mini')?.price.cachedInput, 75_000n);
+  t.equal(config.catalog.get('gpt-4o-mini')?.price.units.cachedInput, 75_000n);
   t.equal(config.catalog.get('claude-sonnet-5-5')?.upstream.format, 'anthropic');
   t.match(config.unconfigured, [{ upstream: 'videos' }]);
 });
@@ -71,7 +71,7 @@ test('models from gpt-5.6 on have cache writes at 1.25 times their input, as Ope
   const { catalog } = loadConfig({ env: KEY, file: 'config/gateway.yaml' });
   const models = [...catalog.values()].filter(({ slug }) => /^gpt-(5\.6|6)/.test(slug));
   t.equal(models.length, 8);
-  for (const { slug, price } of models) t.equal(price.cacheWrite * 4n, price.input * 5n, slug);
+  for (const { slug, price } of models) t.equal(price.units.cacheWrite * 4n, price.units.input * 5n, slug);
 });
 
 test('a first start says in one short line what waits for which variable', async (t) => {

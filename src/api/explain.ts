@@ -2,7 +2,7 @@ import type { Catalog, Model } from '../domain/catalog.ts';
 import { creditsString, type Micro, micro } from '../domain/credits.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { Category } from '../domain/key.ts';
-import type { Usage } from '../domain/ledger-entry.ts';
+import type { Usage } from '../domain/usage.ts';
 import { NOT_CHECKED } from '../domain/not-checked.ts';
 import { timestamp } from '../domain/period.ts';
 import { holdFor } from '../domain/price.ts';

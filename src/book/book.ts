@@ -1,7 +1,8 @@
 import type { Micro } from '../domain/credits.ts';
 import type { AccountRecord, KeyRecord, KeySettings } from '../domain/key.ts';
-import type { EntryDraft, EntryType, JournalEntry, Usage } from '../domain/ledger-entry.ts';
+import type { EntryDraft, EntryType, JournalEntry } from '../domain/ledger-entry.ts';
 import type { PeriodStarts } from '../domain/period.ts';
+import type { Usage } from '../domain/usage.ts';
 
 export type { PeriodStarts } from '../domain/period.ts';
 

@@ -1,7 +1,8 @@
 import type { Selectable } from 'kysely';
 import { micro } from '../domain/credits.ts';
-import type { JournalEntry, Usage } from '../domain/ledger-entry.ts';
+import type { JournalEntry } from '../domain/ledger-entry.ts';
 import { monthStart } from '../domain/period.ts';
+import type { Usage } from '../domain/usage.ts';
 import { insertRows } from './many-rows.ts';
 import type { BookSchema, SpendDaysTable } from './schema.ts';
 import type { Store, Trx } from './store.ts';

@@ -1,5 +1,5 @@
 import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely';
-import type { Usage } from '../domain/ledger-entry.ts';
+import type { Usage } from '../domain/usage.ts';
 import type { Book, UsageRow } from './book.ts';
 import { type DateRange, rollupRanges } from './rollup-ranges.ts';
 import type { BookSchema } from './schema.ts';

@@ -1,11 +1,12 @@
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../config/config.ts';
 import { ConfigError, loadConfig } from '../config/load.ts';
 import { configSchemaText } from '../config/schema.ts';
 import type { Model, Price } from '../domain/catalog.ts';
-import { isPriced, priceInCredits } from '../domain/price.ts';
+import { isPriced } from '../domain/price.ts';
+import { writtenPrice } from '../domain/written-price.ts';
 import { Failure } from './arguments.ts';
+import { fromCaller, unitText } from './models-of-config.ts';
 import { print, printJson, printTable } from './print.ts';
 
 /** Commands `tollgate config …`, which read the config file and need no running gateway. */
@@ -44,11 +45,6 @@ function check(file: string | undefined, { json }: { json?: true }): void {
   }
 }
 
-/** Absolute path of a file named relative to the user's folder, because npm runs commands in the package's folder. */
-function fromCaller(file: string): string {
-  return resolve(process.env.INIT_CWD ?? '.', file);
-}
-
 /** The two parts of a fault in the form `path: what would be right`. */
 function parted(fault: string): { path: string; message: string } {
   const colon = fault.indexOf(': ');
@@ -70,15 +66,6 @@ function rowsOf({ catalog, unconfigured }: Config): Row[] {
   ];
 }
 
-/** Prices above 0 by unit; those of the cache only where they differ from the price of input. */
-function priceOf(price: Price): Record<string, string> {
-  const units = Object.keys(price) as (keyof Price)[];
-  const told = units.filter((unit) =>
-    unit === 'cachedInput' || unit === 'cacheWrite' ? price[unit] !== price.input : price[unit] > 0n,
-  );
-  return Object.fromEntries(told.map((unit) => [unit, priceInCredits(unit, price[unit])]));
-}
-
 function facts(config: Config) {
   return {
     models: rowsOf(config).map(({ model, waitsFor }) => ({
@@ -88,7 +75,8 @@ function facts(config: Config) {
       live: waitsFor.length === 0,
       waits_for: waitsFor,
       free: !isPriced(model.price),
-      price: priceOf(model.price),
+      price_source: model.priceSource,
+      price: writtenPrice(model.price),
     })),
     unset: config.unconfigured.map(({ upstream, variables }) => ({ upstream, variables })),
     warnings: config.warnings,
@@ -116,6 +104,6 @@ function show(config: Config): void {
 }
 
 function priceText(price: Price): string {
-  const units = Object.entries(priceOf(price)).map(([unit, credits]) => `${unit} ${credits}`);
+  const units = Object.entries(writtenPrice(price)).map(([unit, written]) => `${unit} ${unitText(written)}`);
   return units.join(', ') || 'free';
 }

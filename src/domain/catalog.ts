@@ -1,19 +1,28 @@
 import type { Category } from './key.ts';
+import type { Unit } from './price-units.ts';
 
 /**
- * Prices of one model as exact integers: pico-credits (10^-12 credit) per unit, where the unit is one token,
- * character, image, second or request. A config price of 0.15 credits per 1,000,000 tokens is 150,000.
+ * What one of each unit costs, as exact integers: pico-credits (10^-12 credit) per token, character, image, second, search
+ * or request. A config price of 0.15 credits per 1,000,000 tokens is 150,000. Units without a price of their own have that
+ * of the unit which they refine.
  */
+export type UnitPrices = Readonly<Record<Unit, bigint>>;
+
+/** What a request whose input is longer than `above` tokens costs, whole. */
+export interface LengthTier {
+  readonly above: number;
+  readonly units: UnitPrices;
+}
+
+/** The prices of one model (specification section 10). */
 export interface Price {
-  readonly input: bigint;
-  readonly output: bigint;
-  readonly cachedInput: bigint;
-  readonly cacheWrite: bigint;
-  readonly character: bigint;
-  readonly image: bigint;
-  readonly audioSecond: bigint;
-  readonly videoSecond: bigint;
-  readonly request: bigint;
+  readonly units: UnitPrices;
+  /** By ascending `above`; most models have none. */
+  readonly tiers: readonly LengthTier[];
+  /** Units with a price of their own. A request that asks for another one is refused, or charged as what it refines. */
+  readonly named: ReadonlySet<Unit>;
+  /** What service tiers multiply all of it by, in millionths, by their names. */
+  readonly serviceTiers: ReadonlyMap<string, number>;
 }
 
 export type WireFormat = 'openai' | 'anthropic';
@@ -25,6 +34,8 @@ export interface Upstream {
   /** Empty: the upstream asks for none, and none is sent. */
   readonly apiKey: string;
   readonly format: WireFormat;
+  /** Whose prices its models have, by the id of the price list; undefined: theirs are written in the configuration. */
+  readonly provider?: string | undefined;
 }
 
 export interface Model {
@@ -36,7 +47,15 @@ export interface Model {
   readonly category: Category;
   /** Bound of a hold where the request names no maximum, in tokens. */
   readonly maxOutputTokens: number;
+  /** Tokens that it can read in one pass; undefined: `limits.contextTokens` bounds them. */
+  readonly contextWindow?: number | undefined;
   readonly price: Price;
+  /** Where `price` is from: written in the configuration, the list (then `cost` is there as well), or nothing costs. */
+  readonly priceSource: 'config' | 'list' | 'free';
+  /** What the provider takes by the list: `price` at markup 1, with the multipliers of `price`. */
+  readonly cost?: Price | undefined;
+  /** What becomes of a request that asks for something that `price` does not name (specification section 10). */
+  readonly unpriced?: 'refuse' | 'pass';
 }
 
 /** The models that can be called now, by slug. */

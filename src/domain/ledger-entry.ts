@@ -1,5 +1,7 @@
 import type { Micro } from './credits.ts';
 import type { Category } from './key.ts';
+import type { Unit } from './price-units.ts';
+import type { Usage } from './usage.ts';
 
 export const ENTRY_TYPES = ['charge', 'top_up', 'adjustment', 'refund', 'expired_hold'] as const;
 export type EntryType = (typeof ENTRY_TYPES)[number];
@@ -12,19 +14,8 @@ export type Outcome =
   | 'upstream_unreachable'
   | 'timeout';
 
-/** What a call used, in the units that the price list charges. Absent = 0. Integers, seconds may be fractions. */
-export interface Usage {
-  /** Input tokens that are priced at `input`: without the cached ones. */
-  input?: number;
-  output?: number;
-  cachedInput?: number;
-  cacheWrite?: number;
-  characters?: number;
-  images?: number;
-  audioSeconds?: number;
-  videoSeconds?: number;
-  requests?: number;
-}
+/** Unit prices in micro-credits for `per` units each (price-units.ts), as a config file has them in credits. */
+export type AppliedUnits = Readonly<Partial<Record<Unit, Micro>>>;
 
 /** A job that an upstream took on for a call, and reports on later. */
 export interface Job {
@@ -62,6 +53,16 @@ export interface EntryDraft {
   readonly estimated: boolean;
   /** Signed: a charge is negative. */
   readonly credits: Micro;
+  /** Of calls: what was charged for each unit that was used, in micro-credits for as many units as a config price names. */
+  readonly price?: AppliedUnits;
+  /** Of calls: what the service tier multiplied the sum by, in millionths. Absent: 1. */
+  readonly multiplier?: number;
+  /** Of calls whose prices are from the list: what the provider takes, in micro-credits. */
+  readonly cost?: Micro;
+  /** Of calls: from its first byte until it was settled, in milliseconds. */
+  readonly durationMs?: number;
+  /** Of calls: whether the answer was a stream. */
+  readonly streamed?: boolean;
   readonly note?: string;
   /** Travels with the charge, so that whoever pays for a job also owns it, whatever dies in between. */
   readonly job?: Job;

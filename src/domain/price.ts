@@ -1,7 +1,9 @@
-import type { Price } from './catalog.ts';
+import type { LengthTier, Price, UnitPrices } from './catalog.ts';
 import { creditsString, MAX_CREDITS, type Micro, micro, microFromCredits } from './credits.ts';
 import { shiftDecimal } from './decimal.ts';
-import type { Usage } from './ledger-entry.ts';
+import type { AppliedUnits } from './ledger-entry.ts';
+import { TIMED, UNIT_NAMES, UNITS, type Unit, unitRule } from './price-units.ts';
+import type { Usage } from './usage.ts';
 
 /**
  * The arithmetic of charges. It is done in integers, from the config file to the charge:
@@ -9,129 +11,233 @@ import type { Usage } from './ledger-entry.ts';
  * - A price is pico-credits (10^-12 credit) per unit. Six decimals of a price per 1,000,000 tokens are exactly
  *   pico-credits per token, so no price that the config can state is rounded.
  * - Seconds may be fractions. They are counted in microseconds, a part of a microsecond as a whole one.
- * - The sum over units is therefore kept in atto-credits (10^-18 credit: pico-credits × millionths of a unit) and
- *   rounded up once, at the end, to a micro-credit (specification section 1).
+ * - A multiplier is a whole number of millionths.
+ * - The sum over units is therefore kept in 10^-24 credit (pico-credits × millionths of a unit × millionths) and rounded up
+ *   once, at the end, to a micro-credit (specification sections 1 and 10).
  */
-const ATTO_PER_MICRO = 10n ** 12n;
+const SCALED_PER_MICRO = 10n ** 18n;
 const PICO_PER_MICRO = 10n ** 6n;
 const PICO_IN_MICRO = Number(PICO_PER_MICRO);
 const MILLIONTHS = 10n ** 6n;
 
-type Unit = keyof Price;
+/** A multiplier of 1. */
+export const TIMES_ONE = 1_000_000;
 
-/** Units whose configured price is for 1,000,000 of them; the others are priced one by one. */
-const PRICED_PER_MILLION: ReadonlySet<Unit> = new Set<Unit>([
-  'input',
-  'output',
-  'cachedInput',
-  'cacheWrite',
-  'character',
-]);
+/** The unit that charges each dimension of usage. */
+const UNIT_OF = Object.fromEntries(UNIT_NAMES.map((unit) => [UNITS[unit].usage, unit])) as Readonly<
+  Record<keyof Usage, Unit>
+>;
+const COUNTED = UNIT_NAMES.filter((unit) => !TIMED.has(UNITS[unit].usage));
+const INPUT = UNIT_NAMES.filter((unit) => unitRule(unit).isInput).map((unit) => UNITS[unit].usage);
 
-/** What is counted in whole units, and the price that it is charged at. */
-const COUNTED = [
-  ['input', 'input'],
-  ['output', 'output'],
-  ['cachedInput', 'cachedInput'],
-  ['cacheWrite', 'cacheWrite'],
-  ['characters', 'character'],
-  ['images', 'image'],
-  ['requests', 'request'],
-] as const satisfies readonly (readonly [keyof Usage, Unit])[];
+/** Pico-credits per unit for each micro-credit of a config price. */
+function picoPerMicro(unit: Unit): bigint {
+  return PICO_PER_MICRO / BigInt(UNITS[unit].per);
+}
 
-const TIMED = [
-  ['audioSeconds', 'audioSecond'],
-  ['videoSeconds', 'videoSecond'],
-] as const satisfies readonly (readonly [keyof Usage, Unit])[];
+/** Prices of every unit; those that are not given are resolved by what they refine. */
+export function resolveUnits(given: Partial<UnitPrices>): UnitPrices {
+  const units: Partial<Record<Unit, bigint>> = {};
+  for (const unit of UNIT_NAMES) {
+    const { refines } = unitRule(unit);
+    units[unit] = given[unit] ?? (refines === undefined ? 0n : (units[refines] as bigint));
+  }
+  return Object.freeze(units as UnitPrices);
+}
+
+/** A price from what a config file or a list names. `tiers` name what differs from the tier below. */
+export function priceOf(
+  given: Partial<UnitPrices>,
+  more: {
+    readonly tiers?: readonly { readonly above: number; readonly units: Partial<UnitPrices> }[];
+    readonly serviceTiers?: ReadonlyMap<string, number>;
+  } = {},
+): Price {
+  let below = given;
+  const tiers = [...(more.tiers ?? [])]
+    .sort((a, b) => a.above - b.above)
+    .map(({ above, units }): LengthTier => {
+      below = { ...below, ...units };
+      return Object.freeze({ above, units: resolveUnits(below) });
+    });
+  return Object.freeze({
+    units: resolveUnits(given),
+    tiers,
+    named: new Set(UNIT_NAMES.filter((unit) => below[unit] !== undefined)),
+    serviceTiers: more.serviceTiers ?? new Map(),
+  });
+}
 
 /** A model that costs nothing (`free: true`). */
-export const FREE_PRICE: Price = Object.freeze({
-  input: 0n,
-  output: 0n,
-  cachedInput: 0n,
-  cacheWrite: 0n,
-  character: 0n,
-  image: 0n,
-  audioSecond: 0n,
-  videoSecond: 0n,
-  request: 0n,
-});
+export const FREE_PRICE: Price = priceOf({});
 
 /**
- * A configured price as pico-credits per unit. `credits` is per 1,000,000 tokens or characters, else per unit.
+ * A configured price as pico-credits per unit. `credits` is for as many units as price-units.ts says.
  * Undefined where it is negative, not finite, above MAX_CREDITS, or has more than six decimals.
  */
 export function priceFromCredits(unit: Unit, credits: number): bigint | undefined {
   if (!(credits >= 0 && credits <= MAX_CREDITS)) return undefined;
   const amount = microFromCredits(credits);
-  if (amount === undefined) return undefined;
-  // Micro-credits per 1,000,000 units and pico-credits per unit are the same number.
-  return PRICED_PER_MILLION.has(unit) ? BigInt(amount) : BigInt(amount) * PICO_PER_MICRO;
+  return amount === undefined ? undefined : priceFromMicros(unit, BigInt(amount));
+}
+
+/** A price in whole micro-credits for as many units as price-units.ts says, as pico-credits per unit. */
+export function priceFromMicros(unit: Unit, micros: bigint): bigint {
+  return micros * picoPerMicro(unit);
+}
+
+/** A unit price in micro-credits for as many units as a config file's price is for. */
+export function priceInMicros(unit: Unit, price: bigint): Micro {
+  return micro(Number(price / picoPerMicro(unit)));
 }
 
 /** The price as it stands in a config file, with six decimals: the inverse of `priceFromCredits`. */
 export function priceInCredits(unit: Unit, price: bigint): string {
-  return creditsString(micro(Number(PRICED_PER_MILLION.has(unit) ? price : price / PICO_PER_MICRO)));
+  return creditsString(priceInMicros(unit, price));
 }
 
 /** Whether anything at all is charged at this price. */
 export function isPriced(price: Price): boolean {
-  return Object.values(price).some((perUnit: bigint) => perUnit > 0n);
+  return [price.units, ...price.tiers.map(({ units }) => units)].some((units) =>
+    UNIT_NAMES.some((unit) => units[unit] > 0n),
+  );
+}
+
+/** Whether tokens cost anything at this price. */
+export function isPricedByToken(price: Price): boolean {
+  const { units } = price;
+  return units.input > 0n || units.output > 0n || units.cachedInput > 0n || units.cacheWrite > 0n;
+}
+
+/** All input tokens of a usage together, by which its length tier is found. */
+export function inputTokens(usage: Usage): number {
+  let tokens = 0;
+  for (const used of INPUT) tokens += usage[used] ?? 0;
+  return tokens;
+}
+
+/** The unit prices of the length tier that a usage reaches: they price the whole request. */
+export function unitsFor(price: Price, usage: Usage): UnitPrices {
+  if (price.tiers.length === 0) return price.units;
+  const tokens = inputTokens(usage);
+  return price.tiers.findLast(({ above }) => tokens > above)?.units ?? price.units;
 }
 
 /**
- * What the usage costs, rounded up once to a micro-credit. Throws RangeError on usage that is negative, not finite,
- * or a fraction of anything but a second (the readers of usage must not let it come this far), and where the charge
- * would not be a safe integer.
+ * What the service tiers of an answer multiply its charge by, in millionths, rounded up. A tier without a multiplier counts
+ * 1, as do none.
  */
-export function chargeFor(price: Price, usage: Usage): Micro {
-  return micro(smallMicros(listsOf(price).charge, usage) ?? Number(microsFor(price, usage)));
+export function multiplierOf(price: Price, serviceTiers: readonly string[]): number {
+  let multiplier = TIMES_ONE;
+  for (const tier of serviceTiers) {
+    const times = price.serviceTiers.get(tier);
+    if (times !== undefined) multiplier = Math.ceil((multiplier * times) / TIMES_ONE);
+  }
+  return multiplier;
 }
 
 /**
- * The most that a call with at most this usage costs: a request, with its input priced in the dearest way. A request can
- * name bounds without end (`max_tokens`, `n`); then it is 2^53 − 1 micro-credits, which no account has and no limit allows.
+ * What the usage costs, rounded up once to a micro-credit. `multiplier`: of `multiplierOf`. Throws RangeError on usage that
+ * is negative, not finite, or a fraction of anything but a second (the readers of usage must not let it come this far), and
+ * where the charge would not be a safe integer.
  */
-export function holdFor(price: Price, usage: Usage): Micro {
+export function chargeFor(price: Price, usage: Usage, multiplier = TIMES_ONE): Micro {
+  const units = unitsFor(price, usage);
+  const small = multiplier === TIMES_ONE ? smallMicros(numbersOf(units), usage) : undefined;
+  return micro(small ?? Number(microsFor(units, usage, multiplier)));
+}
+
+/** The unit prices that a usage was charged at, as a ledger row tells them: the units that were used. */
+export function appliedUnits(units: UnitPrices, usage: Usage): AppliedUnits {
+  const applied: { [U in Unit]?: Micro } = {};
+  for (const used in usage) {
+    const unit = UNIT_OF[used as keyof Usage];
+    if (usage[used as keyof Usage]) applied[unit] = priceInMicros(unit, units[unit]);
+  }
+  return applied;
+}
+
+/** What a request may be billed as beyond plain text at the plain price. */
+export interface Reach {
+  /** Units, besides input, cachedInput and cacheWrite, that a token of the input can be charged at. */
+  readonly input?: readonly Unit[];
+  /** Units, besides output, that a token of the output can be charged at. */
+  readonly output?: readonly Unit[];
+  /** The highest multiplier, in millionths. */
+  readonly multiplier?: number;
+}
+
+const PLAIN: Reach = Object.freeze({});
+
+/**
+ * The most that a call with at most this usage costs: a request, with its tokens priced in the dearest way and length tier
+ * that it can reach. A request can name bounds without end (`max_tokens`, `n`); then it is 2^53 − 1 micro-credits, which no
+ * account has and no limit allows.
+ */
+export function holdFor(price: Price, usage: Usage, reach: Reach = PLAIN): Micro {
   const bounded: Usage = { ...usage, requests: 1 };
-  const small = smallMicros(listsOf(price).hold, bounded);
-  if (small !== undefined) return micro(small);
-  for (const [used] of COUNTED) bounded[used] = Math.min(bounded[used] ?? 0, Number.MAX_SAFE_INTEGER);
-  const micros = microsFor(dearest(price), bounded);
-  return micro(Math.min(Number(micros), Number.MAX_SAFE_INTEGER));
+  const multiplier = reach.multiplier ?? TIMES_ONE;
+  if (price.tiers.length === 0 && reach.input === undefined && reach.output === undefined) {
+    const small = multiplier === TIMES_ONE ? smallMicros(plainHoldNumbers(price.units), bounded) : undefined;
+    if (small !== undefined) return micro(small);
+  }
+  for (const unit of COUNTED) {
+    const used = UNITS[unit].usage;
+    if (bounded[used] !== undefined) bounded[used] = Math.min(bounded[used], Number.MAX_SAFE_INTEGER);
+  }
+  const tokens = inputTokens(bounded);
+  const reached = [price.units];
+  for (const { above, units } of price.tiers) if (tokens > above) reached.push(units);
+  const micros = reached.map((units) => microsFor(dearest(units, reach), bounded, multiplier));
+  const most = micros.reduce((a, b) => (a > b ? a : b));
+  return micro(Math.min(Number(most), Number.MAX_SAFE_INTEGER));
 }
 
-function dearest(price: Price): Price {
-  const input = [price.input, price.cachedInput, price.cacheWrite].reduce((a, b) => (a > b ? a : b));
-  return { ...price, input };
+function dearest(units: UnitPrices, { input = [], output = [] }: Reach): UnitPrices {
+  const most = (of: readonly Unit[]) => of.map((unit) => units[unit]).reduce((a, b) => (a > b ? a : b));
+  return {
+    ...units,
+    input: most(['input', 'cachedInput', 'cacheWrite', ...input]),
+    output: most(['output', ...output]),
+  };
 }
 
 /** Prices of what is counted in whole units, as numbers, in the order of COUNTED. */
-type PriceList = readonly number[];
+type PriceNumbers = readonly number[];
 
-const LISTS = new WeakMap<Price, { charge: PriceList; hold: PriceList }>();
+const NUMBERS = new WeakMap<UnitPrices, PriceNumbers>();
+const HOLD_NUMBERS = new WeakMap<UnitPrices, PriceNumbers>();
 
-function listsOf(price: Price): { charge: PriceList; hold: PriceList } {
-  const known = LISTS.get(price);
+function numbersOf(units: UnitPrices): PriceNumbers {
+  const known = NUMBERS.get(units);
   if (known) return known;
-  const list = (of: Price) => COUNTED.map(([, unit]) => Number(of[unit]));
-  const lists = { charge: list(price), hold: list(dearest(price)) };
-  LISTS.set(price, lists);
-  return lists;
+  const numbers = COUNTED.map((unit) => Number(units[unit]));
+  NUMBERS.set(units, numbers);
+  return numbers;
 }
 
+function plainHoldNumbers(units: UnitPrices): PriceNumbers {
+  const known = HOLD_NUMBERS.get(units);
+  if (known) return known;
+  const numbers = numbersOf(dearest(units, PLAIN));
+  HOLD_NUMBERS.set(units, numbers);
+  return numbers;
+}
+
+const COUNTED_USAGE = COUNTED.map((unit) => UNITS[unit].usage);
+
 /**
- * The same as `microsFor`, without a big integer: numbers are exact as long as the sum is a safe integer, which it is up
- * to 9,007 credits. Undefined where it is more, and for usage that is timed, or wrong.
+ * The same sum as that of `microsFor` at multiplier 1, without a big integer: numbers are exact as long as the sum is a safe
+ * integer, which it is up to 9,007 credits. Undefined where it is more, and for usage that is timed, or wrong.
  */
-function smallMicros(list: PriceList, usage: Usage): number | undefined {
+function smallMicros(numbers: PriceNumbers, usage: Usage): number | undefined {
   if (usage.audioSeconds !== undefined || usage.videoSeconds !== undefined) return undefined;
   let pico = 0;
-  for (let index = 0; index < COUNTED.length; index++) {
-    const count = usage[(COUNTED[index] as (typeof COUNTED)[number])[0]];
+  for (let index = 0; index < COUNTED_USAGE.length; index++) {
+    const count = usage[COUNTED_USAGE[index] as keyof Usage];
     if (count === undefined) continue;
     if (!(Number.isSafeInteger(count) && count >= 0)) return undefined;
-    pico += count * (list[index] as number);
+    pico += count * (numbers[index] as number);
   }
   if (pico > Number.MAX_SAFE_INTEGER) return undefined;
   // The quotient's error is below 2^-20, and a sum that is no whole micro-credit is 10^-6 away from one at least.
@@ -139,17 +245,16 @@ function smallMicros(list: PriceList, usage: Usage): number | undefined {
 }
 
 /** Micro-credits, rounded up, however many. */
-function microsFor(price: Price, usage: Usage): bigint {
-  let atto = 0n;
-  for (const [used, unit] of COUNTED) {
-    const count = usage[used];
-    if (count !== undefined) atto += wholeUnits(used, count) * MILLIONTHS * price[unit];
+function microsFor(units: UnitPrices, usage: Usage, multiplier: number): bigint {
+  let sum = 0n;
+  for (const unit of UNIT_NAMES) {
+    const used = UNITS[unit].usage;
+    const amount = usage[used];
+    if (amount === undefined) continue;
+    const millionths = TIMED.has(used) ? microseconds(used, amount) : wholeUnits(used, amount) * MILLIONTHS;
+    sum += millionths * units[unit];
   }
-  for (const [used, unit] of TIMED) {
-    const seconds = usage[used];
-    if (seconds !== undefined) atto += microseconds(used, seconds) * price[unit];
-  }
-  return (atto + ATTO_PER_MICRO - 1n) / ATTO_PER_MICRO;
+  return (sum * BigInt(multiplier) + SCALED_PER_MICRO - 1n) / SCALED_PER_MICRO;
 }
 
 function wholeUnits(name: string, count: number): bigint {

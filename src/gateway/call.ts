@@ -33,6 +33,8 @@ export interface ReadCall extends EnteredCall {
   readonly hold: Micro;
   /** What it is likely to cost; at most `hold`. */
   readonly estimate: Micro;
+  /** Service tiers that the request asks for, by the names that multipliers have. */
+  readonly serviceTiers: readonly string[];
 }
 
 /** An admitted call: its hold stands in the ledger until `settleCall`. */

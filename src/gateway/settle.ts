@@ -1,6 +1,7 @@
 import { type Micro, micro } from '../domain/credits.ts';
-import type { EntryDraft, Outcome, ResourceIds, Usage } from '../domain/ledger-entry.ts';
-import { chargeFor } from '../domain/price.ts';
+import type { EntryDraft, Outcome, ResourceIds } from '../domain/ledger-entry.ts';
+import { appliedUnits, chargeFor, inputTokens, multiplierOf, TIMES_ONE, unitsFor } from '../domain/price.ts';
+import type { Usage } from '../domain/usage.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { HeldCall, ReadCall } from './call.ts';
 import type { Endpoint } from './endpoints.ts';
@@ -24,6 +25,8 @@ export interface Ending {
   readonly outcome: Outcome;
   readonly usage: Usage | undefined;
   readonly estimated: boolean;
+  /** Service tiers as the answer reports them; undefined: it does not, and what was asked for counts. */
+  readonly serviceTiers?: readonly string[] | undefined;
   /** Ids under which the provider stores the answer and its parts. */
   readonly resourceIds?: readonly string[] | undefined;
 }
@@ -35,7 +38,7 @@ export interface Ending {
 export function settleCall(ledger: Ledger, call: HeldCall, ending: Ending, onWire: () => void): Micro {
   if (call.isSettled) throw new Error('a call is being settled twice');
   const { body, compiled } = call;
-  const charge = ending.usage ? chargeOf(call, ending.usage) : micro(0);
+  const charge = ending.usage ? chargeOf(call, ending.usage, ending.serviceTiers) : micro(0);
   call.isSettled = true;
   const draft: EntryDraft = {
     id: call.requestId,
@@ -51,15 +54,38 @@ export function settleCall(ledger: Ledger, call: HeldCall, ending: Ending, onWir
     usage: ending.usage ? { ...ending.usage, requests: 1 } : {},
     estimated: ending.estimated,
     credits: micro(-charge),
+    durationMs: Math.round(performance.now() - call.startedAt),
+    streamed: body.isStream,
+    ...pricesOf(call, ending),
     ...resourcesOf(call, ending),
   };
   ledger.settle(call.epoch, draft, onWire);
   return charge;
 }
 
-/** What a usage costs on this call's model, the price per request included. Throws RangeError as `settleCall` does. */
-export function chargeOf(call: ReadCall, usage: Usage): Micro {
-  return chargeFor(call.body.model.price, { ...usage, requests: 1 });
+/**
+ * What a usage costs on this call's model, the price per request included. `serviceTiers`: as the answer reports them. Throws
+ * RangeError as `settleCall` does.
+ */
+export function chargeOf(call: ReadCall, usage: Usage, serviceTiers?: readonly string[]): Micro {
+  const { price } = call.body.model;
+  return chargeFor(price, { ...usage, requests: 1 }, multiplierOf(price, serviceTiers ?? call.serviceTiers));
+}
+
+/** What the charge can be computed again from, and what the provider takes where the list says so. */
+function pricesOf(
+  call: HeldCall,
+  { usage, serviceTiers = call.serviceTiers }: Ending,
+): Pick<EntryDraft, 'price' | 'multiplier' | 'cost'> {
+  if (!usage) return {};
+  const { price, cost } = call.body.model;
+  const used: Usage = { ...usage, requests: 1 };
+  const multiplier = multiplierOf(price, serviceTiers);
+  return {
+    price: appliedUnits(unitsFor(price, used), used),
+    ...(multiplier === TIMES_ONE ? {} : { multiplier }),
+    ...(cost ? { cost: chargeFor(cost, used, multiplier) } : {}),
+  };
 }
 
 /** The kind of resource that an endpoint creates, by the word in its path: `responses`, `videos`. */
@@ -94,6 +120,6 @@ function journalledIds(ids: readonly string[]): string[] {
   return journalled;
 }
 
-function total({ input = 0, cachedInput = 0, cacheWrite = 0, output = 0 }: Usage): number {
-  return input + cachedInput + cacheWrite + output;
+function total({ output = 0, outputAudio = 0, outputImage = 0, ...usage }: Usage): number {
+  return inputTokens(usage) + output + outputAudio + outputImage;
 }

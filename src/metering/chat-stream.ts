@@ -1,4 +1,4 @@
-import type { Usage } from '../domain/ledger-entry.ts';
+import type { Usage } from '../domain/usage.ts';
 import type { Shape } from './json-sieve.ts';
 import { isObject } from './json-value.ts';
 import type { StreamMeter, Verdict } from './meter.ts';

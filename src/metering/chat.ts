@@ -1,6 +1,6 @@
 import type { Micro } from '../domain/credits.ts';
-import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
+import type { Usage } from '../domain/usage.ts';
 import { ChatStream, chatResourceIds } from './chat-stream.ts';
 import { base64Length } from './content-parts.ts';
 import type { ElidedStrings } from './elided-strings.ts';

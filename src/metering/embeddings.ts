@@ -1,5 +1,5 @@
-import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
+import type { Usage } from '../domain/usage.ts';
 import { ChatStream } from './chat-stream.ts';
 import { countPrompts, readPrompts } from './completions.ts';
 import { type Meter, saysError } from './meter.ts';

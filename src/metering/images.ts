@@ -1,12 +1,12 @@
 import type { Model } from '../domain/catalog.ts';
-import type { Usage } from '../domain/ledger-entry.ts';
-import { holdFor } from '../domain/price.ts';
+import { holdFor, isPricedByToken } from '../domain/price.ts';
+import type { Usage } from '../domain/usage.ts';
 import type { Shape } from './json-sieve.ts';
 import { type Bounds, type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
 import { countOf, type MeteredBody } from './metered-body.ts';
 import { eventData, eventName, saysDone } from './sse/event.ts';
 import { sifted } from './sse/large-event.ts';
-import { addTokens, isPricedByToken, responsesToUsage } from './usage.ts';
+import { addTokens, responsesToUsage } from './usage.ts';
 
 /** About the tokens that a template adds to a prompt. */
 const REQUEST_OVERHEAD = 64;
@@ -36,7 +36,7 @@ export const images: Meter = {
   usage(answer: unknown, body: MeteredBody): Usage | undefined {
     const { data, usage } = (answer ?? {}) as { data?: unknown; usage?: unknown };
     const tokens = responsesToUsage(usage);
-    if (!Array.isArray(data) || (!tokens && isPricedByToken(body.model))) return undefined;
+    if (!Array.isArray(data) || (!tokens && isPricedByToken(body.model.price))) return undefined;
     return { images: data.length, ...tokens };
   },
   outputText: () => '',
@@ -46,7 +46,7 @@ export const images: Meter = {
   async estimate(body, _outputText, count) {
     const { prompt } = body.value;
     const asked = imagesAsked(body);
-    const input = typeof prompt === 'string' && isPricedByToken(body.model) ? await count(prompt) : 0;
+    const input = typeof prompt === 'string' && isPricedByToken(body.model.price) ? await count(prompt) : 0;
     return { images: asked, input, output: body.model.maxOutputTokens * asked };
   },
 };
@@ -79,7 +79,7 @@ export class ImageStream implements StreamMeter {
 
   get usage(): Usage | undefined {
     if (this.#failed && this.#images === 0) return undefined;
-    if (this.#unreported > 0 && isPricedByToken(this.#model)) return undefined;
+    if (this.#unreported > 0 && isPricedByToken(this.#model.price)) return undefined;
     return { images: this.#images, ...this.#tokens };
   }
 

@@ -1,6 +1,6 @@
 import { invalidField } from '../domain/errors.ts';
-import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
+import type { Usage } from '../domain/usage.ts';
 import { contentParts, inputBound, readable, TOOL_ROUNDS } from './content-parts.ts';
 import { asText, isObject } from './json-value.ts';
 import { MessagesStream, messagesResourceIds } from './messages-stream.ts';

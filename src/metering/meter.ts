@@ -1,5 +1,5 @@
 import type { Micro } from '../domain/credits.ts';
-import type { Usage } from '../domain/ledger-entry.ts';
+import type { Usage } from '../domain/usage.ts';
 import type { Shape } from './json-sieve.ts';
 import { isObject } from './json-value.ts';
 import type { MeteredBody } from './metered-body.ts';

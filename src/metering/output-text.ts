@@ -1,4 +1,4 @@
-import type { Usage } from '../domain/ledger-entry.ts';
+import type { Usage } from '../domain/usage.ts';
 import type { ValueSink } from './json-sieve.ts';
 import { TextScanner } from './text-scanner.ts';
 

@@ -1,6 +1,6 @@
 import { invalidField } from '../domain/errors.ts';
-import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
+import type { Usage } from '../domain/usage.ts';
 import { contentParts, inputBound, readable, TOOL_ROUNDS } from './content-parts.ts';
 import type { Shape } from './json-sieve.ts';
 import { asText, isObject } from './json-value.ts';

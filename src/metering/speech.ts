@@ -1,12 +1,12 @@
 import { invalidField } from '../domain/errors.ts';
-import type { Usage } from '../domain/ledger-entry.ts';
-import { holdFor } from '../domain/price.ts';
+import { holdFor, isPricedByToken } from '../domain/price.ts';
 import { surrogatePairs } from '../domain/surrogate-pairs.ts';
+import type { Usage } from '../domain/usage.ts';
 import type { Shape } from './json-sieve.ts';
 import { type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
 import { eventData, saysDone, saysFailed } from './sse/event.ts';
-import { isPricedByToken, responsesToUsage } from './usage.ts';
+import { responsesToUsage } from './usage.ts';
 
 /**
  * Unicode code points of `input` (specification section 5), half a surrogate pair included. Throws 400 `invalid_field`
@@ -22,7 +22,7 @@ function charactersOf(body: MeteredBody): number {
 
 /** Usage without a report: the characters, unless tokens have a price; undefined then. */
 function knownUsage(body: MeteredBody): Usage | undefined {
-  return isPricedByToken(body.model) ? undefined : { characters: charactersOf(body) };
+  return isPricedByToken(body.model.price) ? undefined : { characters: charactersOf(body) };
 }
 
 /**

@@ -1,13 +1,13 @@
 import { invalidField } from '../domain/errors.ts';
-import type { Usage } from '../domain/ledger-entry.ts';
-import { holdFor } from '../domain/price.ts';
+import { holdFor, isPricedByToken } from '../domain/price.ts';
+import type { Usage } from '../domain/usage.ts';
 import { MEASURED_FORMATS } from './audio/measure-audio.ts';
 import type { Shape } from './json-sieve.ts';
 import { type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
 import { OutputTextCollector } from './output-text.ts';
 import { eventData, saysDone, saysFailed } from './sse/event.ts';
-import { isPricedByToken, reportedSeconds, responsesToUsage } from './usage.ts';
+import { reportedSeconds, responsesToUsage } from './usage.ts';
 
 /** Bytes a second (6 kbit/s) that bound the length of audio in an unknown format: MP3 has 8 kbit/s at least. */
 const LOWEST_BYTES_PER_SECOND = 750;
@@ -25,7 +25,7 @@ function boundSeconds({ audio }: MeteredBody): number {
  * in some formats. A format that no decoder here knows may go to a provider that reports the length.
  */
 function check({ audio, model, value }: MeteredBody): void {
-  const isCharged = model.price.audioSecond > 0n || isPricedByToken(model);
+  const isCharged = model.price.units.audioSecond > 0n || isPricedByToken(model.price);
   const isReported = !TEXT_FORMATS.has(value.response_format);
   if (!isCharged || audio?.seconds !== undefined || (audio?.how !== 'unmeasurable' && isReported)) return;
   throw invalidField(
@@ -55,7 +55,7 @@ export const transcription: Meter = {
   stream: (_injectedUsage, body) => new TranscriptionStream(body),
   async estimate(body, outputText, count) {
     const audioSeconds = boundSeconds(body);
-    if (!isPricedByToken(body.model)) return { audioSeconds };
+    if (!isPricedByToken(body.model.price)) return { audioSeconds };
     const { prompt } = body.value;
     const asked = typeof prompt === 'string' ? await count(prompt) : 0;
     return {
@@ -77,8 +77,8 @@ function transcriptionUsage(answer: unknown, body: MeteredBody): Usage | undefin
   const audioSeconds = reportedSeconds(usage?.seconds) ?? reportedSeconds(duration) ?? measured;
   const tokens = responsesToUsage(usage);
   const { model } = body;
-  if (audioSeconds === undefined && (model.price.audioSecond > 0n || !tokens)) return undefined;
-  if (!tokens && isPricedByToken(model)) return undefined;
+  if (audioSeconds === undefined && (model.price.units.audioSecond > 0n || !tokens)) return undefined;
+  if (!tokens && isPricedByToken(model.price)) return undefined;
   return { ...(audioSeconds === undefined ? {} : { audioSeconds }), ...tokens };
 }
 

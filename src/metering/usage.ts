@@ -1,5 +1,4 @@
-import type { Model } from '../domain/catalog.ts';
-import type { Usage } from '../domain/ledger-entry.ts';
+import type { Usage } from '../domain/usage.ts';
 import { isObject } from './json-value.ts';
 
 /**
@@ -137,11 +136,6 @@ export function mergeReported(estimate: Usage, reported: Usage | undefined): Usa
   if (!reported) return estimate;
   const output = Math.max(estimate.output ?? 0, reported.output ?? 0);
   return { ...estimate, ...reported, output };
-}
-
-/** Whether tokens cost anything on this model. */
-export function isPricedByToken({ price }: Model): boolean {
-  return price.input > 0n || price.output > 0n || price.cachedInput > 0n || price.cacheWrite > 0n;
 }
 
 function tokens(reportedInput: unknown, details: unknown, reportedOutput: unknown): Usage | undefined {

@@ -1,6 +1,6 @@
 import { GatewayError, invalidField } from '../domain/errors.ts';
-import type { Usage } from '../domain/ledger-entry.ts';
 import { holdFor } from '../domain/price.ts';
+import type { Usage } from '../domain/usage.ts';
 import { isObject } from './json-value.ts';
 import type { Meter, StreamMeter } from './meter.ts';
 import { isResourceId } from './meter.ts';

@@ -8,7 +8,7 @@ import {
   ATTR_SERVER_PORT,
 } from '@opentelemetry/semantic-conventions';
 import { creditsString, type Micro } from '../domain/credits.ts';
-import type { Usage } from '../domain/ledger-entry.ts';
+import type { Usage } from '../domain/usage.ts';
 import type { ReadCall } from '../gateway/call.ts';
 import type { EndCode } from '../gateway/call-metrics.ts';
 import type { Ending } from '../gateway/settle.ts';

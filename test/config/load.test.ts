@@ -41,20 +41,20 @@ test('a model gets its upstream, its slug as upstream model, and exact prices', 
     format: 'openai',
   });
   t.equal(model?.upstreamModel, 'gpt');
-  t.equal(model?.price.input, 150_000n);
-  t.equal(model?.price.output, 600_000n);
+  t.equal(model?.price.units.input, 150_000n);
+  t.equal(model?.price.units.output, 600_000n);
 });
 
 test('cached input and cache writes cost what input costs unless priced', async (t) => {
   const price = load(t, SMALL).catalog.get('gpt')?.price;
-  t.equal(price?.cachedInput, 150_000n);
-  t.equal(price?.cacheWrite, 150_000n);
+  t.equal(price?.units.cachedInput, 150_000n);
+  t.equal(price?.units.cacheWrite, 150_000n);
   const own = load(
     t,
     withModel('{ upstream: openai, category: text, price: { input: 2, cachedInput: 0, cacheWrite: 3 } }'),
   );
-  t.equal(own.catalog.get('gpt')?.price.cachedInput, 0n);
-  t.equal(own.catalog.get('gpt')?.price.cacheWrite, 3_000_000n);
+  t.equal(own.catalog.get('gpt')?.price.units.cachedInput, 0n);
+  t.equal(own.catalog.get('gpt')?.price.units.cacheWrite, 3_000_000n);
 });
 
 test('an upstream whose address comes from a variable that is not set is left out', async (t) => {

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { test } from 'tap';
 import type { Price } from '../../src/domain/catalog.ts';
 import { MAX_CREDITS } from '../../src/domain/credits.ts';
-import type { Usage } from '../../src/domain/ledger-entry.ts';
 import {
   chargeFor,
   FREE_PRICE,
@@ -10,20 +9,13 @@ import {
   isPriced,
   priceFromCredits,
   priceInCredits,
+  priceOf,
 } from '../../src/domain/price.ts';
+import { UNIT_NAMES, type Unit } from '../../src/domain/price-units.ts';
+import type { Usage } from '../../src/domain/usage.ts';
+import { creditPrice } from '../helper/credit-price.ts';
 
-/** A price list in config numbers; what is not named costs nothing. */
-function priced(credits: Partial<Record<keyof Price, number>>): Price {
-  const price: { -readonly [U in keyof Price]: bigint } = { ...FREE_PRICE };
-  for (const [unit, perUnit] of Object.entries(credits)) {
-    const pico = priceFromCredits(unit as keyof Price, perUnit);
-    if (pico === undefined) throw new Error(`no price: ${perUnit}`);
-    price[unit as keyof Price] = pico;
-  }
-  return price;
-}
-
-const PRICES: readonly [unit: keyof Price, credits: number, pico: bigint | undefined][] = [
+const PRICES: readonly [unit: Unit, credits: number, pico: bigint | undefined][] = [
   ['input', 0.15, 150_000n],
   ['input', 0, 0n],
   ['input', -0, 0n],
@@ -50,7 +42,7 @@ for (const [unit, credits, pico] of PRICES) {
   });
 }
 
-const MINI = priced({ input: 0.15, output: 0.6, cachedInput: 0.075 });
+const MINI = creditPrice({ input: 0.15, output: 0.6, cachedInput: 0.075 });
 
 const CHARGES: readonly [what: string, price: Price, usage: Usage, micros: number][] = [
   ['nothing used', MINI, {}, 0],
@@ -61,19 +53,29 @@ const CHARGES: readonly [what: string, price: Price, usage: Usage, micros: numbe
   ['three parts of a micro-credit, rounded up once', MINI, { input: 1, output: 1, cachedInput: 1 }, 1],
   ['exactly one micro-credit, not rounded', MINI, { input: 20, cachedInput: -0 }, 3],
   ['cached input at its own price', MINI, { input: 0, cachedInput: 1_000_000 }, 75_000],
-  ['cache writes', priced({ cacheWrite: 3.75 }), { cacheWrite: 1_000 }, 3_750],
-  ['characters', priced({ character: 15 }), { characters: 11 }, 165],
-  ['images', priced({ image: 0.04 }), { images: 3 }, 120_000],
-  ['requests', priced({ request: 0.000001 }), { requests: 1 }, 1],
-  ['whole seconds of audio', priced({ audioSecond: 0.0001 }), { audioSeconds: 60 }, 6_000],
-  ['a part of a second', priced({ audioSecond: 0.0001 }), { audioSeconds: 2.5 }, 250],
-  ['seconds that binary fractions cannot hold', priced({ audioSecond: 1 }), { audioSeconds: 1.1 }, 1_100_000],
-  ['a part of a microsecond counts as a whole one', priced({ audioSecond: 1 }), { audioSeconds: 1e-9 }, 1],
-  ['a second in exponent form', priced({ audioSecond: 1 }), { audioSeconds: 1e-6 }, 1],
-  ['video', priced({ videoSecond: 0.1 }), { videoSeconds: 8 }, 800_000],
+  ['cache writes', creditPrice({ cacheWrite: 3.75 }), { cacheWrite: 1_000 }, 3_750],
+  ['characters', creditPrice({ character: 15 }), { characters: 11 }, 165],
+  ['images', creditPrice({ image: 0.04 }), { images: 3 }, 120_000],
+  ['requests', creditPrice({ request: 0.000001 }), { requests: 1 }, 1],
+  ['whole seconds of audio', creditPrice({ audioSecond: 0.0001 }), { audioSeconds: 60 }, 6_000],
+  ['a part of a second', creditPrice({ audioSecond: 0.0001 }), { audioSeconds: 2.5 }, 250],
+  [
+    'seconds that binary fractions cannot hold',
+    creditPrice({ audioSecond: 1 }),
+    { audioSeconds: 1.1 },
+    1_100_000,
+  ],
+  [
+    'a part of a microsecond counts as a whole one',
+    creditPrice({ audioSecond: 1 }),
+    { audioSeconds: 1e-9 },
+    1,
+  ],
+  ['a second in exponent form', creditPrice({ audioSecond: 1 }), { audioSeconds: 1e-6 }, 1],
+  ['video', creditPrice({ videoSecond: 0.1 }), { videoSeconds: 8 }, 800_000],
   [
     'every unit at once',
-    priced({
+    creditPrice({
       input: 1,
       output: 1,
       cachedInput: 1,
@@ -107,7 +109,7 @@ for (const [what, price, usage, micros] of CHARGES) {
 
 test('a charge never is below the exact sum, nor a micro-credit or more above it', async (t) => {
   for (let tokens = 0; tokens < 2_000; tokens += 7) {
-    const exactPico = BigInt(tokens) * MINI.input + BigInt(tokens * 3) * MINI.output;
+    const exactPico = BigInt(tokens) * MINI.units.input + BigInt(tokens * 3) * MINI.units.output;
     const charged = BigInt(chargeFor(MINI, { input: tokens, output: tokens * 3 })) * 1_000_000n;
     if (charged < exactPico || charged - exactPico >= 1_000_000n) t.fail(`${tokens} tokens: ${charged}`);
   }
@@ -118,9 +120,7 @@ test('numbers give the same charge and hold as big integers do', async (t) => {
   // Usage of which a part is timed is always counted in big integers.
   const exactly = { audioSeconds: 0 };
   const price = fc.record(
-    Object.fromEntries(
-      Object.keys(FREE_PRICE).map((unit) => [unit, fc.bigInt({ min: 0n, max: 10n ** 10n })]),
-    ),
+    Object.fromEntries(UNIT_NAMES.map((unit) => [unit, fc.bigInt({ min: 0n, max: 10n ** 10n })])),
   );
   const count = fc.oneof(fc.nat(5_000_000), fc.maxSafeNat());
   const usage = fc.record(
@@ -136,7 +136,7 @@ test('numbers give the same charge and hold as big integers do', async (t) => {
   };
   fc.assert(
     fc.property(price, usage, (drawn, used) => {
-      const of = { ...FREE_PRICE, ...drawn };
+      const of = priceOf(drawn);
       const big = { ...used, ...exactly };
       t.equal(
         outcome(() => chargeFor(of, used)),
@@ -152,7 +152,7 @@ test('numbers give the same charge and hold as big integers do', async (t) => {
 });
 
 test('a sum is rounded up also where it is as large as numbers count', async (t) => {
-  const charge = (pico: bigint) => chargeFor({ ...FREE_PRICE, input: pico }, { input: 1 });
+  const charge = (pico: bigint) => chargeFor(priceOf({ input: pico }), { input: 1 });
   for (const micros of [8_589_934_592n, 9_007_199_254n]) {
     t.equal(charge(micros * 1_000_000n - 1n), Number(micros));
     t.equal(charge(micros * 1_000_000n), Number(micros));
@@ -177,14 +177,14 @@ for (const [what, usage] of WRONG) {
 }
 
 test('a charge beyond the safe range is an error and no wrong number', async (t) => {
-  const price = priced({ videoSecond: MAX_CREDITS });
+  const price = creditPrice({ videoSecond: MAX_CREDITS });
   t.throws(() => chargeFor(price, { videoSeconds: 2 }), RangeError);
   t.throws(() => chargeFor(price, { videoSeconds: 1e308 }), RangeError);
 });
 
 test('a price list is priced where one price is above zero', async (t) => {
   t.equal(isPriced(FREE_PRICE), false);
-  for (const unit of Object.keys(FREE_PRICE)) t.equal(isPriced({ ...FREE_PRICE, [unit]: 1n }), true, unit);
+  for (const unit of UNIT_NAMES) t.equal(isPriced(priceOf({ [unit]: 1n })), true, unit);
 });
 
 test('a price is shown as it was configured, to the last decimal', async (t) => {
@@ -196,12 +196,12 @@ test('a price is shown as it was configured, to the last decimal', async (t) => 
 });
 
 test('a hold prices input in the dearest way, and a request', async (t) => {
-  const price = priced({ input: 1, cachedInput: 0.5, cacheWrite: 2, output: 4, request: 0.01 });
+  const price = creditPrice({ input: 1, cachedInput: 0.5, cacheWrite: 2, output: 4, request: 0.01 });
   t.equal(holdFor(price, { input: 1_000, output: 1_000 }), 10_000 + 2_000 + 4_000);
 });
 
 test('a bound without end is a hold that no account has, and free on a model that is free', async (t) => {
   const endless = { input: 2 ** 53, output: Number.MAX_SAFE_INTEGER ** 2 };
-  t.equal(holdFor(priced({ input: 1_000 }), endless), Number.MAX_SAFE_INTEGER);
+  t.equal(holdFor(creditPrice({ input: 1_000 }), endless), Number.MAX_SAFE_INTEGER);
   t.equal(holdFor(FREE_PRICE, endless), 0);
 });

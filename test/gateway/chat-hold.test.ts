@@ -1,20 +1,18 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { test } from 'tap';
 import type { Catalog } from '../../src/domain/catalog.ts';
-import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
 import { readJsonBody } from '../../src/gateway/request/json-body.ts';
 import { chatHold } from '../../src/metering/chat.ts';
+import { creditPrice } from '../helper/credit-price.ts';
 import { testCatalog } from '../helper/gateway-in-process.ts';
 
 /** One credit a token, in or out, so that a hold in credits is a number of tokens. */
 function catalogOf(): Catalog {
-  const rate = priceFromCredits('input', 1_000_000) ?? 0n;
+  const price = creditPrice({ input: 1_000_000, output: 1_000_000 });
   const model = testCatalog('http://127.0.0.1').get('tokens');
   if (!model) throw new Error('no model');
-  return new Map([
-    ['m', { ...model, slug: 'm', price: { ...FREE_PRICE, input: rate, output: rate, cachedInput: rate } }],
-  ]);
+  return new Map([['m', { ...model, slug: 'm', price }]]);
 }
 
 function holdOf(body: Record<string, unknown>, imageTokens = 1_000): number {

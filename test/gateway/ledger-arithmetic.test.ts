@@ -1,9 +1,9 @@
 import { type Test, test } from 'tap';
 import type { EntryView } from '../../src/api/views/entry-view.ts';
-import type { Model, Price } from '../../src/domain/catalog.ts';
+import type { Model } from '../../src/domain/catalog.ts';
 import type { Category } from '../../src/domain/key.ts';
-import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
 import type { Behaviour, ReceivedRequest } from '../helper/behaviour.ts';
+import { creditPrice } from '../helper/credit-price.ts';
 import {
   type InProcessGateway,
   startGatewayInProcess,
@@ -43,11 +43,8 @@ async function start(
   const base = testCatalog(provider.url);
   const [flat, claude] = [base.get('flat'), base.get('claude')];
   if (!flat || !claude) throw new Error('no upstreams');
-  const price = Object.fromEntries(
-    Object.entries(PRICES).map(([unit, credits]) => [
-      unit,
-      priceFromCredits(unit as keyof Price, Number(credits)),
-    ]),
+  const price = creditPrice(
+    Object.fromEntries(Object.entries(PRICES).map(([unit, credits]) => [unit, Number(credits)])),
   );
   const catalog = new Map(
     Object.entries(MODELS).map(([slug, [category, format]]): [string, Model] => [
@@ -57,7 +54,7 @@ async function start(
         slug,
         upstreamModel: slug,
         category,
-        price: { ...FREE_PRICE, ...price },
+        price,
       },
     ]),
   );

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { MAX_CREDITS } from '../../src/domain/credits.ts';
-import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
 import { checkRow, startScriptedGateway } from '../helper/broken-stream.ts';
+import { creditPrice } from '../helper/credit-price.ts';
 import { startGatewayInProcess, testCatalog } from '../helper/gateway-in-process.ts';
 import { lastCharge } from '../helper/last-charge.ts';
 import { startScriptedProvider } from '../helper/scripted-provider.ts';
@@ -128,8 +128,8 @@ test('a report that would cost more than can be written is none, and the hold is
   const tokens = catalog.get('tokens');
   if (!tokens) throw new Error('no model');
   // 8,500 credits a token, the dearest that the config can state.
-  const input = priceFromCredits('input', MAX_CREDITS) ?? 0n;
-  catalog.set('dear', { ...tokens, slug: 'dear', upstreamModel: 'dear', price: { ...FREE_PRICE, input } });
+  const price = creditPrice({ input: MAX_CREDITS });
+  catalog.set('dear', { ...tokens, slug: 'dear', upstreamModel: 'dear', price });
   const world = await startGatewayInProcess(t, { provider, config: { catalog } });
   const { key, accountId } = await world.account({ credits: 100_000_000 });
   t.equal((await world.chat(key, { model: 'dear' })).status, 200);

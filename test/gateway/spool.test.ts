@@ -3,11 +3,11 @@ import { open } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { priceFromCredits } from '../../src/domain/price.ts';
 import { Spool, SpoolFolder } from '../../src/gateway/request/spool/spool.ts';
 import { Upload } from '../../src/gateway/request/spool/upload.ts';
 import { WeightedSemaphore } from '../../src/gateway/request/weighted-semaphore.ts';
 import { apiOf } from '../helper/api.ts';
+import { creditPrice } from '../helper/credit-price.ts';
 import { startGatewayInProcess, TEST_SERVER, testCatalog } from '../helper/gateway-in-process.ts';
 import { lastCharge } from '../helper/last-charge.ts';
 import { startMediaGateway } from '../helper/media-gateway.ts';
@@ -177,7 +177,7 @@ test('so is one whose report no account could pay', async (t) => {
   if (!tokens) return t.fail('no model');
   catalog.set('tokens', {
     ...tokens,
-    price: { ...tokens.price, output: priceFromCredits('output', 1e9) ?? 0n },
+    price: creditPrice({ input: 1_000, cachedInput: 500, output: 1e9 }),
   });
   const world = await startGatewayInProcess(t, { provider, config: { catalog } });
   const { key, accountId } = await world.account({ credits: 1_000_000 });

@@ -1,10 +1,10 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { test } from 'tap';
 import type { Catalog } from '../../src/domain/catalog.ts';
-import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
 import { readJsonBody } from '../../src/gateway/request/json-body.ts';
 import { referencedIds } from '../../src/gateway/resources/referenced-ids.ts';
+import { creditPrice } from '../helper/credit-price.ts';
 import { testCatalog } from '../helper/gateway-in-process.ts';
 
 const BOUNDS = { imageTokens: 1_000, contextTokens: 100_000 };
@@ -14,8 +14,7 @@ function holdOf(path: string, body: Record<string, unknown>, storedTokens = 0): 
   const endpoint = ENDPOINTS.find((candidate) => candidate.path === path);
   const base = testCatalog('http://127.0.0.1').get(endpoint?.format === 'anthropic' ? 'claude' : 'tokens');
   if (!endpoint || !base) throw new Error('no endpoint or model');
-  const rate = priceFromCredits('input', 1_000_000) ?? 0n;
-  const price = { ...FREE_PRICE, input: rate, output: rate, cachedInput: rate, cacheWrite: rate };
+  const price = creditPrice({ input: 1_000_000, output: 1_000_000 });
   const catalog: Catalog = new Map([['m', { ...base, slug: 'm', price }]]);
   const read = readJsonBody(Buffer.from(JSON.stringify({ model: 'm', ...body })), catalog, endpoint);
   endpoint.meter.check?.(read);

@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import type { Test } from 'tap';
-import type { Usage } from '../../src/domain/ledger-entry.ts';
+import type { Usage } from '../../src/domain/usage.ts';
 import type { Behaviour, ReceivedRequest } from './behaviour.ts';
 import type { TestAccount } from './gateway-in-process.ts';
 import { type MediaGateway, startMediaGateway } from './media-gateway.ts';

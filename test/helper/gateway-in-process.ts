@@ -9,9 +9,9 @@ import type { Model } from '../../src/domain/catalog.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { KeySettings } from '../../src/domain/key.ts';
 import { newKeyValue } from '../../src/domain/key-value.ts';
-import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
 import { type Served, serve } from '../../src/program/serve.ts';
 import type { Behaviour, ReceivedRequest } from './behaviour.ts';
+import { creditPrice } from './credit-price.ts';
 import { OPEN_KEY } from './open-key.ts';
 import { type ScriptedProvider, startScriptedProvider } from './scripted-provider.ts';
 
@@ -67,7 +67,7 @@ export function testCatalog(url: string): Config['catalog'] {
   const upstream = { name: 'test', url, apiKey: 'upstream-secret', format: 'openai' } as const;
   const model = (
     slug: string,
-    price: Partial<Model['price']>,
+    price: Parameters<typeof creditPrice>[0],
     more: Partial<Model> = {},
   ): [string, Model] => [
     slug,
@@ -77,32 +77,32 @@ export function testCatalog(url: string): Config['catalog'] {
       upstreamModel: slug,
       category: 'text',
       maxOutputTokens: 1_000,
-      price: { ...FREE_PRICE, ...price },
+      price: creditPrice(price),
+      priceSource: 'config',
       ...more,
     },
   ];
   const anthropic = { ...upstream, name: 'test-anthropic', format: 'anthropic' } as const;
-  const credits = (unit: keyof Model['price'], amount: number) => priceFromCredits(unit, amount) ?? 0n;
   return new Map([
-    model('flat', { request: credits('request', 1) }),
+    model('flat', { request: 1 }),
     model('tokens', {
-      input: credits('input', 1_000),
-      cachedInput: credits('cachedInput', 500),
-      output: credits('output', 2_000),
+      input: 1_000,
+      cachedInput: 500,
+      output: 2_000,
     }),
-    model('renamed', { request: credits('request', 1) }, { upstreamModel: 'upstream-name' }),
+    model('renamed', { request: 1 }, { upstreamModel: 'upstream-name' }),
     model(
       'claude',
       {
-        input: credits('input', 1_000),
-        cachedInput: credits('cachedInput', 100),
-        cacheWrite: credits('cacheWrite', 1_250),
-        output: credits('output', 2_000),
+        input: 1_000,
+        cachedInput: 100,
+        cacheWrite: 1_250,
+        output: 2_000,
       },
       { upstream: anthropic },
     ),
-    model('claude-flat', { request: credits('request', 1) }, { upstream: anthropic }),
-    model('picture', { image: credits('image', 1) }, { category: 'image' }),
+    model('claude-flat', { request: 1 }, { upstream: anthropic }),
+    model('picture', { image: 1 }, { category: 'image' }),
   ]);
 }
 
@@ -121,6 +121,13 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
       contextTokens: 10_000,
       waitingCalls: 5_000,
       journalEntries: 1_000_000,
+    },
+    pricing: {
+      creditsPerUsd: 1_000_000,
+      markup: 1_000_000,
+      list: undefined,
+      unpriced: 'refuse',
+      version: undefined,
     },
     upstreams: new Map([...catalog.values()].map(({ upstream }) => [upstream.name, upstream])),
     catalog,

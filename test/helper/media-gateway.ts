@@ -1,10 +1,11 @@
 import { t as ofFile, type Test } from 'tap';
 import type { Config } from '../../src/config/config.ts';
-import type { Model, Price } from '../../src/domain/catalog.ts';
+import type { Model } from '../../src/domain/catalog.ts';
 import type { Category } from '../../src/domain/key.ts';
 import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
-import { FREE_PRICE, priceFromCredits } from '../../src/domain/price.ts';
+import type { Unit } from '../../src/domain/price-units.ts';
 import type { Behaviour, ReceivedRequest } from './behaviour.ts';
+import { creditPrice } from './credit-price.ts';
 import {
   type InProcessGateway,
   startGatewayInProcess,
@@ -68,22 +69,15 @@ function mediaCatalog(url: string): Map<string, Model> {
   const catalog = new Map(testCatalog(url));
   const upstream = catalog.get('flat')?.upstream;
   if (!upstream) throw new Error('no upstream');
-  const add = (
-    slug: string,
-    category: Category,
-    credits: Partial<Record<keyof Price, number>>,
-    name = slug,
-  ) => {
-    const price = Object.fromEntries(
-      Object.entries(credits).map(([unit, amount]) => [unit, priceFromCredits(unit as keyof Price, amount)]),
-    );
+  const add = (slug: string, category: Category, credits: Partial<Record<Unit, number>>, name = slug) => {
     const model: Model = {
       slug,
       upstream,
       upstreamModel: name,
       category,
       maxOutputTokens: 500,
-      price: { ...FREE_PRICE, ...price },
+      price: creditPrice(credits),
+      priceSource: 'config',
     };
     catalog.set(slug, model);
   };

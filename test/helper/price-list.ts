@@ -1,16 +1,9 @@
 import type { UsageView } from '../../src/api/views/entry-view.ts';
+import type { Unit } from '../../src/domain/price-units.ts';
 
 /** Prices of the config file in credits, as text, so that none becomes a floating-point number. */
 export type PriceList = Readonly<Partial<Record<PriceUnit, string>>>;
-export type PriceUnit =
-  | 'input'
-  | 'output'
-  | 'cachedInput'
-  | 'cacheWrite'
-  | 'character'
-  | 'image'
-  | 'audioSecond'
-  | 'request';
+export type PriceUnit = Exclude<Unit, 'videoSecond'>;
 
 /** Prices of the units of usage: for each unit, the name of its price, and the number of units that this price buys. */
 const UNITS: Readonly<Record<keyof UsageView, readonly [PriceUnit | 'videoSecond', bigint]>> = {
@@ -23,6 +16,14 @@ const UNITS: Readonly<Record<keyof UsageView, readonly [PriceUnit | 'videoSecond
   audio_seconds: ['audioSecond', 1n],
   video_seconds: ['videoSecond', 1n],
   requests: ['request', 1n],
+  cache_write_1h_tokens: ['cacheWrite1h', 1_000_000n],
+  input_audio_tokens: ['inputAudio', 1_000_000n],
+  cached_input_audio_tokens: ['cachedInputAudio', 1_000_000n],
+  output_audio_tokens: ['outputAudio', 1_000_000n],
+  input_image_tokens: ['inputImage', 1_000_000n],
+  cached_input_image_tokens: ['cachedInputImage', 1_000_000n],
+  output_image_tokens: ['outputImage', 1_000_000n],
+  web_searches: ['webSearch', 1_000n],
 };
 
 /** `text × 10^12` as an integer, for a decimal of at most twelve places. */

@@ -1,4 +1,4 @@
-import type { Usage } from '../../src/domain/ledger-entry.ts';
+import type { Usage } from '../../src/domain/usage.ts';
 import type { Behaviour } from './behaviour.ts';
 import { silentWav } from './media-gateway.ts';
 

@@ -1,8 +1,9 @@
 import type { LedgerEntry } from '../../book/book.ts';
 import { creditsString } from '../../domain/credits.ts';
 import type { Category } from '../../domain/key.ts';
-import type { EntryType, Outcome, Usage } from '../../domain/ledger-entry.ts';
+import type { EntryType, Outcome } from '../../domain/ledger-entry.ts';
 import { timestamp } from '../../domain/period.ts';
+import type { Usage } from '../../domain/usage.ts';
 
 /** Names of the units of usage for clients, by those used inside. A CSV export has its columns in this order. */
 export const USAGE_NAMES = {
@@ -15,6 +16,14 @@ export const USAGE_NAMES = {
   audioSeconds: 'audio_seconds',
   videoSeconds: 'video_seconds',
   requests: 'requests',
+  cacheWrite1h: 'cache_write_1h_tokens',
+  inputAudio: 'input_audio_tokens',
+  cachedInputAudio: 'cached_input_audio_tokens',
+  outputAudio: 'output_audio_tokens',
+  inputImage: 'input_image_tokens',
+  cachedInputImage: 'cached_input_image_tokens',
+  outputImage: 'output_image_tokens',
+  webSearches: 'web_searches',
 } as const satisfies Record<keyof Usage, string>;
 
 export type UsageName = (typeof USAGE_NAMES)[keyof Usage];

@@ -1,7 +1,7 @@
 import type { UsageRow } from '../../book/book.ts';
 import { creditsString } from '../../domain/credits.ts';
-import type { Usage } from '../../domain/ledger-entry.ts';
 import { dayString } from '../../domain/period.ts';
+import type { Usage } from '../../domain/usage.ts';
 import { USAGE_NAMES, type UsageView, usageView } from './entry-view.ts';
 
 /** The words of `group_by`, each with the field that names the group in a row. */

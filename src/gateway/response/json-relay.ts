@@ -1,4 +1,4 @@
-import type { Usage } from '../../domain/ledger-entry.ts';
+import type { Usage } from '../../domain/usage.ts';
 import { JsonSieve } from '../../metering/json-sieve.ts';
 import { ANSWER_SHAPE } from '../../metering/meter.ts';
 import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Usage } from '../../domain/ledger-entry.ts';
+import type { Usage } from '../../domain/usage.ts';
 import type { CountTokens } from '../../metering/tokens/token-counter.ts';
 import type { ReadCall } from '../call.ts';
 import type { Exchange, UpstreamAnswer } from '../upstream/exchange.ts';

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { creditsString, type Micro } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import type { Outcome, Usage } from '../../domain/ledger-entry.ts';
+import type { Outcome } from '../../domain/ledger-entry.ts';
+import type { Usage } from '../../domain/usage.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { CountTokens } from '../../metering/tokens/token-counter.ts';
 import type { HeldCall } from '../call.ts';

@@ -1,0 +1,154 @@
+import type { Price } from '../domain/catalog.ts';
+import { MAX_CREDITS } from '../domain/credits.ts';
+import { shiftDecimal } from '../domain/decimal.ts';
+import { priceFromCredits, priceOf } from '../domain/price.ts';
+import { UNIT_NAMES, type Unit } from '../domain/price-units.ts';
+import { entries, type Faults, type Field, optional, type Reader, reader, section } from './reader.ts';
+
+/** Tokens beyond what any model reads. */
+const MAX_ABOVE = 1_000_000_000;
+const MAX_MULTIPLIER = 1_000;
+const NOT_A_PRICE = 'must be a number of credits, 0 or more, with at most six decimals';
+
+/** A unit's price, in pico-credits per unit: of the shortest requests, and above numbers of input tokens. */
+interface UnitPrice {
+  readonly base: bigint;
+  readonly above: readonly { readonly above: number; readonly price: bigint }[];
+}
+
+const AMOUNT = { type: 'number', minimum: 0, maximum: MAX_CREDITS };
+const TIERS = {
+  type: 'array',
+  minItems: 2,
+  items: {
+    type: 'object',
+    required: ['price'],
+    properties: { above: { type: 'integer', minimum: 1, maximum: MAX_ABOVE }, price: AMOUNT },
+    additionalProperties: false,
+  },
+};
+
+function amountOf(unit: Unit, value: unknown, path: string, faults: Faults): bigint | undefined {
+  const price = typeof value === 'number' ? priceFromCredits(unit, value) : undefined;
+  return price ?? faults.add(path, NOT_A_PRICE);
+}
+
+/** Reads a number, or a list of length tiers. A key without a value (`input:`) is a fault: it would make that unit free. */
+function unitPrice(unit: Unit, description: string): Field<UnitPrice | undefined> {
+  const read: Reader<UnitPrice> = reader({ anyOf: [AMOUNT, TIERS] }, (value, path, faults) => {
+    if (Array.isArray(value)) return tieredPrice(unit, value, path, faults);
+    const base = amountOf(unit, value, path, faults);
+    return base === undefined ? undefined : { base, above: [] };
+  });
+  return { ...optional(read, undefined, description), readsBlank: true };
+}
+
+function tieredPrice(
+  unit: Unit,
+  given: readonly unknown[],
+  path: string,
+  faults: Faults,
+): UnitPrice | undefined {
+  const before = faults.lines.length;
+  const tiers = given.map((tier, index) => {
+    const at = `${path}[${index}]`;
+    const read = tier instanceof Map ? (tier as Map<unknown, unknown>) : new Map<unknown, unknown>();
+    for (const key of read.keys()) {
+      if (key !== 'above' && key !== 'price')
+        faults.add(`${at}.${String(key)}`, 'is not a setting; known here: above, price');
+    }
+    const above = read.get('above');
+    if (index === 0 && above !== undefined) {
+      faults.add(`${at}.above`, 'must not stand in the first entry, which prices the shortest requests');
+    }
+    const isBound = Number.isInteger(above) && Number(above) >= 1 && Number(above) <= MAX_ABOVE;
+    if (index > 0 && !isBound)
+      faults.add(`${at}.above`, `must be a whole number of input tokens from 1 to ${MAX_ABOVE}`);
+    return {
+      above: Number(above ?? 0),
+      price: amountOf(unit, read.get('price'), `${at}.price`, faults) ?? 0n,
+    };
+  });
+  const [base, ...above] = tiers;
+  if (!base || above.length === 0)
+    return faults.add(
+      path,
+      'must be a number, or a list of two prices or more: [{ price: 2 }, { above: 272000, price: 4 }]',
+    );
+  const isAscending = above.every((tier, index) => tier.above > (above[index - 1]?.above ?? 0));
+  if (faults.lines.length === before && !isAscending)
+    faults.add(path, 'must have its entries by ascending above');
+  return faults.lines.length === before ? { base: base.price, above } : undefined;
+}
+
+const TOKENS = 'Credits per 1,000,000 tokens';
+
+const priceSection = section({
+  input: unitPrice('input', `${TOKENS} read`),
+  output: unitPrice('output', `${TOKENS} written`),
+  cachedInput: unitPrice('cachedInput', `${TOKENS} read from a prompt cache; default: as input`),
+  cacheWrite: unitPrice('cacheWrite', `${TOKENS} written to a prompt cache; default: as input`),
+  cacheWrite1h: unitPrice(
+    'cacheWrite1h',
+    `${TOKENS} written to a prompt cache that keeps them for an hour; absent: requests for it are refused`,
+  ),
+  inputAudio: unitPrice('inputAudio', `${TOKENS} of sound read; default: as input`),
+  cachedInputAudio: unitPrice(
+    'cachedInputAudio',
+    `${TOKENS} of sound read from a cache; default: as inputAudio`,
+  ),
+  outputAudio: unitPrice('outputAudio', `${TOKENS} of sound made; absent: requests for sound are refused`),
+  inputImage: unitPrice('inputImage', `${TOKENS} of pictures read; default: as input`),
+  cachedInputImage: unitPrice(
+    'cachedInputImage',
+    `${TOKENS} of pictures read from a cache; default: as inputImage`,
+  ),
+  outputImage: unitPrice('outputImage', `${TOKENS} of pictures made; default: as output`),
+  webSearch: unitPrice('webSearch', 'Credits per 1,000 web searches; absent: requests for it are refused'),
+  character: unitPrice('character', 'Credits per 1,000,000 characters of speech'),
+  image: unitPrice('image', 'Credits per image'),
+  audioSecond: unitPrice('audioSecond', 'Credits per second of audio'),
+  videoSecond: unitPrice('videoSecond', 'Credits per second of video'),
+  request: unitPrice('request', 'Credits per request'),
+});
+
+/** The `price` of a model: unit prices by length of the input (specification section 10). Multipliers come with the model. */
+export const priceReader: Reader<Price> = reader(
+  { ...priceSection.schema, minProperties: 1 },
+  (value, path, faults) => {
+    const read = priceSection(value, path, faults);
+    if (!read) return undefined;
+    const named = UNIT_NAMES.flatMap((unit) => (read[unit] ? [[unit, read[unit]] as const] : []));
+    const starts = [...new Set(named.flatMap(([, { above }]) => above.map((tier) => tier.above)))];
+    return priceOf(Object.fromEntries(named.map(([unit, { base }]) => [unit, base])), {
+      tiers: starts.map((start) => ({
+        above: start,
+        units: Object.fromEntries(
+          named.flatMap(([unit, { above }]) =>
+            above.filter((tier) => tier.above === start).map((tier) => [unit, tier.price]),
+          ),
+        ),
+      })),
+    });
+  },
+);
+
+/** A number with at most six decimals as millionths, from `least` to `most`. */
+function millionths(least: number, most: number): Reader<number> {
+  return reader({ type: 'number', minimum: least, maximum: most }, (value, path, faults) => {
+    const shifted =
+      typeof value === 'number' && value >= least && value <= most ? shiftDecimal(value, 6) : undefined;
+    if (!shifted?.exact)
+      return faults.add(path, `must be a number from ${least} to ${most} with at most six decimals`);
+    return Number(shifted.whole);
+  });
+}
+
+/** The `serviceTiers` of a model: multipliers in millionths by the tier's name. */
+export const serviceTiersReader: Reader<Map<string, number>> = entries(millionths(0, MAX_MULTIPLIER));
+
+/** `markup`: what list prices are multiplied by, in millionths. */
+export const markupReader: Reader<number> = millionths(0, MAX_MULTIPLIER);
+
+/** `creditsPerUsd`, in millionths. */
+export const creditsPerUsdReader: Reader<number> = millionths(0.000001, 1_000_000);
