@@ -2,7 +2,9 @@ import { invalidField } from '../domain/errors.ts';
 import { holdFor, isPricedByToken } from '../domain/price.ts';
 import type { Usage } from '../domain/usage.ts';
 import { MEASURED_FORMATS } from './audio/measure-audio.ts';
+import { above0 } from './input-split.ts';
 import type { Shape } from './json-sieve.ts';
+import { isObject } from './json-value.ts';
 import { type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
 import { responsesToUsage } from './openai-usage.ts';
@@ -68,6 +70,16 @@ export const transcription: Meter = {
   },
 };
 
+/** Tokens as reported. Input that the report does not divide is sound, where sound has a price of its own. */
+function transcriptTokens(reported: unknown, { model: { price } }: MeteredBody): Usage | undefined {
+  const tokens = responsesToUsage(reported, price);
+  const isDivided =
+    isObject(reported) && isObject(reported.input_token_details ?? reported.input_tokens_details);
+  if (!tokens || isDivided || !price.named.has('inputAudio')) return tokens;
+  const { input = 0, ...others } = tokens;
+  return { input: 0, ...others, ...above0({ inputAudio: input }) };
+}
+
 /** An estimate whose tokens of sound are those of sound. */
 function withSound(estimate: Usage): Usage {
   const { input = 0, audioSeconds = 0 } = estimate;
@@ -85,7 +97,7 @@ function transcriptionUsage(answer: unknown, body: MeteredBody): Usage | undefin
   const measured = body.audio?.how === 'measured' ? body.audio.seconds : undefined;
   const audioSeconds = reportedSeconds(usage?.seconds) ?? reportedSeconds(duration) ?? measured;
   const { model } = body;
-  const tokens = responsesToUsage(usage, model.price);
+  const tokens = transcriptTokens(usage, body);
   if (audioSeconds === undefined && (model.price.units.audioSecond > 0n || !tokens)) return undefined;
   if (!tokens && isPricedByToken(model.price)) return undefined;
   return { ...(audioSeconds === undefined ? {} : { audioSeconds }), ...tokens };
