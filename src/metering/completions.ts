@@ -4,21 +4,24 @@ import { ChatStream } from './chat-stream.ts';
 import { asText } from './json-value.ts';
 import { type Bounds, type Meter, saysError } from './meter.ts';
 import { countOf, type MeteredBody } from './metered-body.ts';
+import { chatToUsage } from './openai-usage.ts';
+import { openaiTiers } from './service-tiers.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
-import { chatToUsage, reportedBy } from './usage.ts';
+import { reportedBy } from './usage.ts';
 
 const REQUEST_OVERHEAD = 64;
 
 /** `/v1/completions`: reports usage in the format of chat. */
 export const completions: Meter = {
   hold,
-  usage: (answer) => chatToUsage(reportedBy(answer)),
+  usage: (answer, { model }) => chatToUsage(reportedBy(answer), model.price),
+  serviceTiers: (answer, { model }) => openaiTiers(answer, model.price),
   outputText: outputTextOf,
   failed: saysError,
-  stream: (injectedUsage, { value }) => {
+  stream: (injectedUsage, { value, model: { price } }) => {
     // Several prompts, or several completions of one.
     const isInterleaved = value.n !== undefined || Array.isArray(value.prompt);
-    return new ChatStream({ injectedUsage, isInterleaved, deltas: ['text'] });
+    return new ChatStream({ injectedUsage, price, isInterleaved, deltas: ['text'] });
   },
   estimate,
 };

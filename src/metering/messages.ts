@@ -4,11 +4,13 @@ import type { Usage } from '../domain/usage.ts';
 import { contentParts, inputBound, readable, TOOL_ROUNDS } from './content-parts.ts';
 import { asText, isObject } from './json-value.ts';
 import { MessagesStream, messagesResourceIds } from './messages-stream.ts';
+import { hasOtherModels, iterationsOf, messagesToUsage } from './messages-usage.ts';
 import { type Bounds, type Meter, saysError } from './meter.ts';
 import { countOf, type MeteredBody } from './metered-body.ts';
 import { outputTextIn } from './output-text.ts';
+import { messagesTiers, tierNames } from './service-tiers.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
-import { messagesToUsage, reportedBy } from './usage.ts';
+import { reportedBy } from './usage.ts';
 
 /** Types of Anthropic's tools that the client runs, by their beginning. A tool without a type is the client's own. */
 const CLIENT_TOOLS = /^(custom|bash_|text_editor_|computer_|memory_|browser_)/;
@@ -21,10 +23,12 @@ export const messages: Meter = {
   check: checkMessage,
   hold: messagesHold,
   usage: (answer) => messagesToUsage(reportedBy(answer)),
+  serviceTiers: (answer, body) => tierNames(messagesTiers(reportedBy(answer)), body),
+  isEstimated: (answer) => hasOtherModels(iterationsOf(reportedBy(answer))),
   outputText: messagesOutputText,
   failed: saysError,
   resourceIds: messagesResourceIds,
-  stream: () => new MessagesStream(),
+  stream: (_injectedUsage, body) => new MessagesStream(body),
   estimate: estimateMessage,
 };
 

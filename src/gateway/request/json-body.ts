@@ -36,6 +36,10 @@ export const INSPECTED_FIELDS: ReadonlySet<string> = new Set([
   'fallbacks',
   'context_management',
   'seconds',
+  'web_search_options',
+  'service_tier',
+  'speed',
+  'inference_geo',
 ]);
 
 const STREAM_OPTIONS: ReadonlySet<string> = new Set(['include_usage']);

@@ -8,6 +8,10 @@ import type { Exchange, UpstreamAnswer } from '../upstream/exchange.ts';
 export interface Reading {
   /** The usage that the provider reported; undefined where it reported none, so that `estimate` is charged. */
   readonly usage: Usage | undefined;
+  /** Service tiers as the answer reports them; undefined: it does not. */
+  readonly serviceTiers?: readonly string[] | undefined;
+  /** `usage` has tokens whose price is not known to be the model's. */
+  readonly isEstimated?: boolean | undefined;
   /** The usage estimated from what was sent and received. */
   estimate(): Promise<Usage>;
   /** True where the answer itself says that the call failed. */
