@@ -1,6 +1,18 @@
-import { type EntryView, USAGE_NAMES } from './views/entry-view.ts';
+import { type EntryView, USAGE_NAMES, type UsageName } from './views/entry-view.ts';
 
-const USAGE_COLUMNS = Object.values(USAGE_NAMES);
+/** Usage that exports have had columns of from the first; all other usage has its columns after `note`. */
+const FIRST_USAGE = [
+  'input_tokens',
+  'output_tokens',
+  'cached_input_tokens',
+  'cache_write_tokens',
+  'characters',
+  'images',
+  'audio_seconds',
+  'video_seconds',
+  'requests',
+] as const satisfies readonly UsageName[];
+const LATER_USAGE = Object.values(USAGE_NAMES).filter((name) => !FIRST_USAGE.some((first) => first === name));
 const COLUMNS = [
   'id',
   'type',
@@ -16,6 +28,9 @@ const COLUMNS = [
   'balance_after',
 ] as const satisfies readonly (keyof EntryView)[];
 
+/** `price` is JSON: credits by unit. */
+const LATER_COLUMNS = ['price', 'multiplier', 'upstream', 'duration_ms', 'streamed'] as const;
+
 type Cell = string | number | boolean | null | undefined;
 
 /**
@@ -23,15 +38,19 @@ type Cell = string | number | boolean | null | undefined;
  * 4180, section 2).
  */
 export function csvHeader(): string {
-  return csvLine([...COLUMNS, ...USAGE_COLUMNS, 'note']);
+  return csvLine([...COLUMNS, ...FIRST_USAGE, 'note', ...LATER_COLUMNS, ...LATER_USAGE]);
 }
 
 /** The line of an entry; absent values are empty cells. */
 export function csvEntry(entry: EntryView): string {
   return csvLine([
     ...COLUMNS.map((column) => entry[column]),
-    ...USAGE_COLUMNS.map((column) => entry.usage[column]),
+    ...FIRST_USAGE.map((column) => entry.usage[column]),
     entry.note,
+    ...LATER_COLUMNS.map((column) =>
+      column === 'price' ? entry.price && JSON.stringify(entry.price) : entry[column],
+    ),
+    ...LATER_USAGE.map((column) => entry.usage[column]),
   ]);
 }
 

@@ -53,6 +53,8 @@ export interface EntryDraft {
   readonly estimated: boolean;
   /** Signed: a charge is negative. */
   readonly credits: Micro;
+  /** Of calls: name of the upstream in the configuration. */
+  readonly upstream?: string;
   /** Of calls: what was charged for each unit that was used, in micro-credits for as many units as a config price names. */
   readonly price?: AppliedUnits;
   /** Of calls: what the service tier multiplied the sum by, in millionths. Absent: 1. */
