@@ -1,3 +1,4 @@
+import { csvLine } from './csv.ts';
 import { type EntryView, USAGE_NAMES, type UsageName } from './views/entry-view.ts';
 
 /** Usage that exports have had columns of from the first; all other usage has its columns after `note`. */
@@ -31,12 +32,7 @@ const COLUMNS = [
 /** `price` is JSON: credits by unit. */
 const LATER_COLUMNS = ['price', 'multiplier', 'upstream', 'duration_ms', 'streamed'] as const;
 
-type Cell = string | number | boolean | null | undefined;
-
-/**
- * First line of the export. New columns are added at the end, so that the others keep their place. Lines end in CRLF (RFC
- * 4180, section 2).
- */
+/** First line of the export. New columns are added at the end, so that the others keep their place. */
 export function csvHeader(): string {
   return csvLine([...COLUMNS, ...FIRST_USAGE, 'note', ...LATER_COLUMNS, ...LATER_USAGE]);
 }
@@ -52,20 +48,4 @@ export function csvEntry(entry: EntryView): string {
     ),
     ...LATER_USAGE.map((column) => entry.usage[column]),
   ]);
-}
-
-function csvLine(cells: readonly Cell[]): string {
-  return `${cells.map(csvCell).join(',')}\r\n`;
-}
-
-/**
- * Quotes the cells that RFC 4180 wants quoted. Text that a spreadsheet would run as a formula gets an apostrophe in front
- * (OWASP, "CSV Injection"); plain numbers, such as a charge of -0.000123, stay numbers.
- */
-function csvCell(cell: Cell): string {
-  if (cell === null || cell === undefined) return '';
-  const text = String(cell);
-  const formula = /^[=+\-@\t\r\n]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text);
-  const safe = formula ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -33,11 +33,11 @@ export const Usage = Type.Object(
   { title: 'Usage', description: 'What was used; a unit that is absent was not.' },
 );
 
-const orNull = <Schema extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(
+export const orNull = <Schema extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(
   schema: Schema,
   description: string,
 ) => Type.Union([schema, Type.Null()], { description });
-const day = (description: string) => Type.String({ format: 'date', description });
+export const day = (description: string) => Type.String({ format: 'date', description });
 const ofCall = 'null where the entry is of no call.';
 
 /** Specification section 7, "Ledger entry". */
@@ -92,7 +92,10 @@ export const Entry = Type.Object(
       },
     ),
     multiplier: orNull(Type.Number(), `What the service tier multiplied the sum by; 1: nothing. ${ofCall}`),
-    upstream: orNull(Type.String(), `The configuration's name of the provider that was called; ${ofCall}`),
+    upstream: orNull(
+      Type.String(),
+      `The configuration's name of the provider that was called, also of a refund; ${ofCall}`,
+    ),
     duration_ms: orNull(Type.Integer(), `From the first byte of the call until it was settled. ${ofCall}`),
     streamed: Type.Union([Type.Boolean(), Type.Null()], {
       description: `Whether the answer was a stream; ${ofCall}`,

@@ -16,7 +16,7 @@ export function migrations(engine: Engine): Record<string, Migration> {
     '0004_jobs': { up: addJobs },
     '0005_sums': { up: (db) => addSums(db, engine) },
     '0006_alerts_by_account': { up: indexAlerts },
-    '0007_prices': { up: (db) => addPrices(db, engine) },
+    '0008_prices': { up: (db) => addPrices(db, engine) },
   };
 }
 

@@ -27,7 +27,10 @@ export const USAGE_COLUMNS = {
   web_searches: 'webSearches',
 } as const satisfies Partial<Record<keyof BookSchema['spend_days'], keyof Usage>>;
 
-export const SUMS = ['calls', 'credits', 'cost', 'costed', ...keysOf(USAGE_COLUMNS)] as const;
+/** Sums that an owner may see. */
+export const SPENT_SUMS = ['calls', 'credits', ...keysOf(USAGE_COLUMNS)] as const;
+/** All of them: what providers take is only for the operator. */
+export const SUMS = [...SPENT_SUMS, 'cost', 'costed'] as const;
 
 /** The amounts that an entry adds, and the rows that they are added to. */
 type Spend = Selectable<SpendDaysTable> & { readonly month: number; readonly upstream: string };
