@@ -5,6 +5,7 @@ import { adminCreditsRoute } from './admin-credits-route.ts';
 import { adminKeyRoutes } from './admin-key-routes.ts';
 import { adminReportRoutes } from './admin-report-routes.ts';
 import { adminTokenCheck, invalidAdminToken, noSuchRoute } from './admin-token.ts';
+import { adminUsageRoute } from './admin-usage-route.ts';
 import { speakJson } from './json-routes.ts';
 import { newAccountRoute } from './new-account-route.ts';
 import { refuseUnknownParameters } from './query.ts';
@@ -26,5 +27,6 @@ export function adminRoutes(deps: AdminDeps): FastifyPluginAsync {
     adminCreditsRoute(app, deps);
     adminKeyRoutes(app, deps);
     adminReportRoutes(app, deps);
+    adminUsageRoute(app, deps);
   };
 }

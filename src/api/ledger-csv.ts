@@ -1,6 +1,19 @@
-import { type EntryView, USAGE_NAMES } from './views/entry-view.ts';
+import { csvLine } from './csv.ts';
+import { type EntryView, USAGE_NAMES, type UsageName } from './views/entry-view.ts';
 
-const USAGE_COLUMNS = Object.values(USAGE_NAMES);
+/** Usage that exports have had columns of from the first; all other usage has its columns after `note`. */
+const FIRST_USAGE = [
+  'input_tokens',
+  'output_tokens',
+  'cached_input_tokens',
+  'cache_write_tokens',
+  'characters',
+  'images',
+  'audio_seconds',
+  'video_seconds',
+  'requests',
+] as const satisfies readonly UsageName[];
+const LATER_USAGE = Object.values(USAGE_NAMES).filter((name) => !FIRST_USAGE.some((first) => first === name));
 const COLUMNS = [
   'id',
   'type',
@@ -16,37 +29,23 @@ const COLUMNS = [
   'balance_after',
 ] as const satisfies readonly (keyof EntryView)[];
 
-type Cell = string | number | boolean | null | undefined;
+/** `price` is JSON: credits by unit. */
+const LATER_COLUMNS = ['price', 'multiplier', 'upstream', 'duration_ms', 'streamed'] as const;
 
-/**
- * First line of the export. New columns must be added at the end, so that the others keep their places. Lines end in
- * CRLF (RFC 4180, section 2).
- */
+/** First line of the export. New columns must be added at the end, so that the others keep their places. */
 export function csvHeader(): string {
-  return csvLine([...COLUMNS, ...USAGE_COLUMNS, 'note']);
+  return csvLine([...COLUMNS, ...FIRST_USAGE, 'note', ...LATER_COLUMNS, ...LATER_USAGE]);
 }
 
 /** The line of an entry; absent values are empty cells. */
 export function csvEntry(entry: EntryView): string {
   return csvLine([
     ...COLUMNS.map((column) => entry[column]),
-    ...USAGE_COLUMNS.map((column) => entry.usage[column]),
+    ...FIRST_USAGE.map((column) => entry.usage[column]),
     entry.note,
+    ...LATER_COLUMNS.map((column) =>
+      column === 'price' ? entry.price && JSON.stringify(entry.price) : entry[column],
+    ),
+    ...LATER_USAGE.map((column) => entry.usage[column]),
   ]);
-}
-
-function csvLine(cells: readonly Cell[]): string {
-  return `${cells.map(csvCell).join(',')}\r\n`;
-}
-
-/**
- * A cell of the export, quoted where RFC 4180 requires it. Text that a spreadsheet would run as a formula gets an
- * apostrophe in front (OWASP, "CSV Injection"); plain numbers, such as a charge of -0.000123, stay numbers.
- */
-function csvCell(cell: Cell): string {
-  if (cell === null || cell === undefined) return '';
-  const text = String(cell);
-  const formula = /^[=+\-@\t\r\n]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text);
-  const safe = formula ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

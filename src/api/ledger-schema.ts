@@ -1,5 +1,6 @@
 import { CATEGORIES } from '../domain/key.ts';
 import { ENTRY_TYPES } from '../domain/ledger-entry.ts';
+import { UNIT_NAMES } from '../domain/price-units.ts';
 import { cursor, exactCredits, pageLimit, timestamp, words } from './docs/fields.ts';
 import { Type } from './docs/json-type.ts';
 import { csvEntry, csvHeader } from './ledger-csv.ts';
@@ -11,7 +12,7 @@ const count = (description: string) => Type.Optional(Type.Number({ minimum: 0, d
 /** Usage of a call by unit; a unit that is absent was not used. */
 export const Usage = Type.Object(
   {
-    input_tokens: count('Tokens read, without those of the two fields below.'),
+    input_tokens: count('Tokens read that no other field counts.'),
     output_tokens: count('Tokens written.'),
     cached_input_tokens: count('Tokens read from a prompt cache.'),
     cache_write_tokens: count('Tokens written to a prompt cache.'),
@@ -20,15 +21,23 @@ export const Usage = Type.Object(
     audio_seconds: count('Seconds of audio that were heard.'),
     video_seconds: count('Seconds of video that were made.'),
     requests: count('Calls.'),
+    cache_write_1h_tokens: count('Tokens written to a prompt cache that keeps them for an hour.'),
+    input_audio_tokens: count('Tokens of sound read.'),
+    cached_input_audio_tokens: count('Tokens of sound read from a prompt cache.'),
+    output_audio_tokens: count('Tokens of sound made.'),
+    input_image_tokens: count('Tokens of pictures read.'),
+    cached_input_image_tokens: count('Tokens of pictures read from a prompt cache.'),
+    output_image_tokens: count('Tokens of pictures made.'),
+    web_searches: count('Web searches by the provider.'),
   },
   { title: 'Usage', description: 'What was used; a unit that is absent was not.' },
 );
 
-const orNull = <Schema extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(
+export const orNull = <Schema extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(
   schema: Schema,
   description: string,
 ) => Type.Union([schema, Type.Null()], { description });
-const day = (description: string) => Type.String({ format: 'date', description });
+export const day = (description: string) => Type.String({ format: 'date', description });
 const ofCall = 'null where the entry is of no call.';
 
 /** An entry of the ledger (specification section 7, "Ledger entry"). */
@@ -71,6 +80,26 @@ export const Entry = Type.Object(
       Type.String(),
       'What the operator wrote of a top-up or an adjustment, or the gateway of an expired hold; null: nothing.',
     ),
+    price: Type.Union(
+      [
+        Type.Partial(Type.Object(Object.fromEntries(UNIT_NAMES.map((unit) => [unit, Type.Number()])))),
+        Type.Null(),
+      ],
+      {
+        description:
+          'What the units that were used cost, in credits: per 1,000,000 tokens or characters, per 1,000 searches, per image, ' +
+          `second or request. credits = -(usage x price x multiplier), rounded up to a micro-credit. ${ofCall}`,
+      },
+    ),
+    multiplier: orNull(Type.Number(), `What the service tier multiplied the sum by; 1: nothing. ${ofCall}`),
+    upstream: orNull(
+      Type.String(),
+      `The configuration's name of the provider that was called, also of a refund; ${ofCall}`,
+    ),
+    duration_ms: orNull(Type.Integer(), `From the first byte of the call until it was settled. ${ofCall}`),
+    streamed: Type.Union([Type.Boolean(), Type.Null()], {
+      description: `Whether the answer was a stream; ${ofCall}`,
+    }),
   },
   { title: 'LedgerEntry', description: 'One change of the balance.' },
 );
@@ -85,11 +114,16 @@ export const ENTRY_EXAMPLE: EntryView = {
   endpoint: '/v1/chat/completions',
   status: 200,
   outcome: 'complete',
-  usage: { input_tokens: 8, output_tokens: 17 },
+  usage: { input_tokens: 8, output_tokens: 17, requests: 1 },
   estimated: false,
   credits: '-0.010042',
   balance_after: '999.989958',
   note: null,
+  price: { input: 1, output: 2, request: 0.01 },
+  multiplier: 1,
+  upstream: 'demo',
+  duration_ms: 412,
+  streamed: false,
 };
 
 export const EntryPage = Type.Object(

@@ -105,6 +105,17 @@ export interface UsageRow {
   readonly usage: Usage;
 }
 
+/** What the operator's usage report can be grouped by. */
+export type MarginGroup = 'account' | 'key' | 'model' | 'upstream' | 'day';
+
+/** Sums over several accounts. `group`: an id, a name, or a day as `YYYY-MM-DD`; null: the entries name none. */
+export interface MarginRow extends UsageRow {
+  /** Micro-credits that providers take for the calls whose cost is known. */
+  readonly cost: bigint;
+  /** Micro-credits of `credits` that these calls were charged. */
+  readonly costed: bigint;
+}
+
 export type DeliveryStatus = 'delivered' | 'failed' | 'timeout' | 'blocked' | 'unknown';
 
 export interface Delivery {
@@ -308,6 +319,13 @@ export interface Book {
     groupBy: 'day' | 'key' | 'model',
     keyId?: number,
   ): Promise<UsageRow[]>;
+
+  /**
+   * Sums of all accounts over whole UTC days, as `usage` counts days, with what providers take. They come in parts, each of
+   * some accounts by id ascending: a group other than an account or a key can be in several. Only sums are read, never
+   * the ledger; each part is of one moment.
+   */
+  usageOfAll(fromDay: number, toDay: number, groupBy: MarginGroup): AsyncIterable<readonly MarginRow[]>;
 
   /** Ids of queued alerts, oldest first. */
   queuedAlerts(limit: number): Promise<number[]>;

@@ -22,6 +22,12 @@ export const LEDGER_COLUMNS = [
   'credits',
   'balance_after',
   'note',
+  'price',
+  'multiplier',
+  'cost',
+  'duration_ms',
+  'streamed',
+  'upstream',
 ] as const satisfies readonly (keyof LedgerRow)[];
 
 export function entryRow(entry: JournalEntry): LedgerRow {
@@ -44,6 +50,12 @@ export function entryRow(entry: JournalEntry): LedgerRow {
     credits: entry.credits,
     balance_after: entry.balanceAfter,
     note: entry.note ?? null,
+    price: entry.price ? JSON.stringify(entry.price) : null,
+    multiplier: entry.multiplier ?? null,
+    cost: entry.cost ?? null,
+    duration_ms: entry.durationMs ?? null,
+    streamed: entry.streamed === undefined ? null : Number(entry.streamed),
+    upstream: entry.upstream ?? null,
   };
 }
 
@@ -63,6 +75,12 @@ export function ledgerEntry(row: LedgerRow): LedgerEntry {
     estimated: row.estimated === 1,
     credits: micro(row.credits),
     ...(row.note !== null && { note: row.note }),
+    ...(row.price !== null && { price: JSON.parse(row.price) }),
+    ...(row.multiplier !== null && { multiplier: row.multiplier }),
+    ...(row.cost !== null && { cost: micro(row.cost) }),
+    ...(row.duration_ms !== null && { durationMs: row.duration_ms }),
+    ...(row.streamed !== null && { streamed: row.streamed === 1 }),
+    ...(row.upstream !== null && { upstream: row.upstream }),
     seq: row.seq,
     balanceAfter: micro(row.balance_after),
   };

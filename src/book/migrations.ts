@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
+import { addPrices } from './prices-migration.ts';
 import type { Engine } from './schema.ts';
 import { addSums } from './sums-migration.ts';
 
@@ -16,6 +17,7 @@ export function migrations(engine: Engine): Record<string, Migration> {
     '0005_sums': { up: (db) => addSums(db, engine) },
     '0006_alerts_by_account': { up: indexAlerts },
     '0007_overdraft': { up: addOverdraft },
+    '0008_prices': { up: (db) => addPrices(db, engine) },
   };
 }
 

@@ -19,6 +19,7 @@ export interface BookSchema {
   spend_days: SpendDaysTable;
   spend_model_days: SpendModelDaysTable;
   spend_key_months: SpendKeyMonthsTable;
+  spend_upstream_days: SpendUpstreamDaysTable;
   alerts: AlertsTable;
   deliveries: DeliveriesTable;
   objects: ObjectsTable;
@@ -106,6 +107,16 @@ export interface LedgerTable {
   credits: number;
   balance_after: number;
   note: string | null;
+  /** Of calls, as all that follows: JSON of `AppliedUnits`. Entries from before 0.2 have none of it. */
+  price: string | null;
+  /** Millionths; null: 1. */
+  multiplier: number | null;
+  /** Micro-credits that the provider takes; null: the prices were not those of a list. */
+  cost: number | null;
+  duration_ms: number | null;
+  streamed: number | null;
+  /** Name of the upstream in the configuration. */
+  upstream: string | null;
 }
 
 export interface SpendSums {
@@ -120,6 +131,18 @@ export interface SpendSums {
   images: number;
   audio_seconds: number;
   video_seconds: number;
+  cache_write_1h: number;
+  input_audio: number;
+  cached_input_audio: number;
+  output_audio: number;
+  input_image: number;
+  cached_input_image: number;
+  output_image: number;
+  web_searches: number;
+  /** Micro-credits that providers take for the calls whose prices were those of a list. */
+  cost: number;
+  /** Micro-credits of `credits` that such calls were charged. */
+  costed: number;
 }
 
 export interface SpendDaysTable extends SpendSums {
@@ -135,6 +158,13 @@ export interface SpendModelDaysTable extends SpendSums {
   account_id: number;
   day: number;
   model: string;
+}
+
+/** Sums of a day over all keys and models, by upstream; "" where an entry names none. */
+export interface SpendUpstreamDaysTable extends SpendSums {
+  account_id: number;
+  day: number;
+  upstream: string;
 }
 
 /** Sums of a key over all models and the days of a month, which is named by its first day. */

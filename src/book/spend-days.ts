@@ -17,23 +17,36 @@ export const USAGE_COLUMNS = {
   images: 'images',
   audio_seconds: 'audioSeconds',
   video_seconds: 'videoSeconds',
+  cache_write_1h: 'cacheWrite1h',
+  input_audio: 'inputAudio',
+  cached_input_audio: 'cachedInputAudio',
+  output_audio: 'outputAudio',
+  input_image: 'inputImage',
+  cached_input_image: 'cachedInputImage',
+  output_image: 'outputImage',
+  web_searches: 'webSearches',
 } as const satisfies Partial<Record<keyof BookSchema['spend_days'], keyof Usage>>;
 
-export const SUMS = ['calls', 'credits', ...keysOf(USAGE_COLUMNS)] as const;
+/** Sums that an owner may see. */
+export const SPENT_SUMS = ['calls', 'credits', ...keysOf(USAGE_COLUMNS)] as const;
+/** All of them: what providers take is only for the operator. */
+export const SUMS = [...SPENT_SUMS, 'cost', 'costed'] as const;
 
 /** The amounts that an entry adds, and the rows that they are added to. */
-type Spend = Selectable<SpendDaysTable> & { readonly month: number };
+type Spend = Selectable<SpendDaysTable> & { readonly month: number; readonly upstream: string };
 
 const PLACES = {
   spend_days: ['account_id', 'key_id', 'model', 'day'],
   spend_model_days: ['account_id', 'day', 'model'],
   spend_key_months: ['account_id', 'month', 'key_id'],
+  spend_upstream_days: ['account_id', 'day', 'upstream'],
 } as const satisfies Partial<Record<keyof BookSchema, readonly (keyof Spend)[]>>;
 
 const ADD_UP = {
   spend_days: addUp('spend_days'),
   spend_model_days: addUp('spend_model_days'),
   spend_key_months: addUp('spend_key_months'),
+  spend_upstream_days: addUp('spend_upstream_days'),
 };
 
 function addUp(table: keyof typeof PLACES): string {
@@ -47,27 +60,24 @@ function addUp(table: keyof typeof PLACES): string {
  */
 export async function addSpendDays(store: Store, trx: Trx, posted: readonly JournalEntry[]): Promise<void> {
   const spends = posted.map(spendOf).filter((spend) => spend !== undefined);
-  const { spend_days, spend_model_days, spend_key_months } = PLACES;
-  const days = summed(spends, spend_days);
-  const modelDays = summed(days, spend_model_days);
-  const keyMonths = summed(days, spend_key_months);
-  await insertRows(store, trx, 'spend_days', [...spend_days, ...SUMS], days, ADD_UP.spend_days);
-  await insertRows(
-    store,
-    trx,
-    'spend_model_days',
-    [...spend_model_days, ...SUMS],
-    modelDays,
-    ADD_UP.spend_model_days,
-  );
-  await insertRows(
-    store,
-    trx,
-    'spend_key_months',
-    [...spend_key_months, ...SUMS],
-    keyMonths,
-    ADD_UP.spend_key_months,
-  );
+  const days = summed(spends, PLACES.spend_days);
+  await add(store, trx, 'spend_days', days);
+  await add(store, trx, 'spend_model_days', days);
+  await add(store, trx, 'spend_key_months', days);
+  // Not from the days, which do not tell upstreams apart.
+  await add(store, trx, 'spend_upstream_days', spends);
+}
+
+async function add<T extends keyof typeof PLACES>(
+  store: Store,
+  trx: Trx,
+  table: T,
+  spends: readonly Spend[],
+): Promise<void> {
+  const place: readonly (keyof Spend)[] = PLACES[table];
+  const columns = [...place, ...SUMS] as readonly (keyof BookSchema[T] & string)[];
+  const rows = summed(spends, place) as Parameters<typeof insertRows<T>>[4];
+  await insertRows(store, trx, table, columns, rows, ADD_UP[table]);
 }
 
 function summed(spends: readonly Spend[], place: readonly (keyof Spend)[]): Spend[] {
@@ -87,24 +97,24 @@ function summed(spends: readonly Spend[], place: readonly (keyof Spend)[]): Spen
 function spendOf(entry: JournalEntry): Spend | undefined {
   if (entry.keyId === null || entry.type === 'top_up' || entry.type === 'adjustment') return undefined;
   const refund = entry.type === 'refund';
-  const usage: Usage = refund ? {} : entry.usage;
   return {
     account_id: entry.accountId,
     key_id: entry.keyId,
     model: entry.model ?? '',
     day: entry.day,
     month: monthStart(entry.day),
+    upstream: entry.upstream ?? '',
     calls: refund ? 0 : 1,
     credits: -entry.credits,
-    input: usage.input ?? 0,
-    output: usage.output ?? 0,
-    cached_input: usage.cachedInput ?? 0,
-    cache_write: usage.cacheWrite ?? 0,
-    characters: usage.characters ?? 0,
-    images: usage.images ?? 0,
-    audio_seconds: usage.audioSeconds ?? 0,
-    video_seconds: usage.videoSeconds ?? 0,
+    cost: entry.cost ?? 0,
+    costed: entry.cost === undefined ? 0 : -entry.credits,
+    ...usageSums(refund ? {} : entry.usage),
   };
+}
+
+function usageSums(usage: Usage): Record<keyof typeof USAGE_COLUMNS, number> {
+  const sums = Object.entries(USAGE_COLUMNS).map(([column, used]) => [column, usage[used] ?? 0]);
+  return Object.fromEntries(sums);
 }
 
 function keysOf<T extends object>(record: T): (keyof T)[] {

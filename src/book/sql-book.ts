@@ -12,6 +12,7 @@ import { resourceQueries } from './resources.ts';
 import { snapshotQueries } from './snapshot.ts';
 import type { Store } from './store.ts';
 import { usageQueries } from './usage.ts';
+import { usageOfAllQueries } from './usage-of-all.ts';
 
 /** The book over a database whose schema is current. It owns the store from here on: `close` closes it. */
 export async function sqlBook(store: Store): Promise<Book> {
@@ -30,6 +31,7 @@ export async function sqlBook(store: Store): Promise<Book> {
     ...snapshotQueries(store),
     ...ledgerQueries(store),
     ...usageQueries(store),
+    ...usageOfAllQueries(store),
     ...alertQueries(store),
     ...resourceQueries(store),
     ...reconcileQueries(store),

@@ -3,7 +3,7 @@ import type { Usage } from '../domain/usage.ts';
 import type { Book, UsageRow } from './book.ts';
 import { type DateRange, rollupRanges } from './rollup-ranges.ts';
 import type { BookSchema } from './schema.ts';
-import { SUMS, USAGE_COLUMNS } from './spend-days.ts';
+import { SPENT_SUMS, USAGE_COLUMNS } from './spend-days.ts';
 import type { Store } from './store.ts';
 
 const DAY_MS = 86_400_000;
@@ -36,9 +36,12 @@ interface Span {
 
 type Row = Sums & { place: string | number; credits: string };
 
-/** Credits as text: over years they can be more than a number holds exactly. */
-function summed(column: string, sum: Expression<unknown>): RawBuilder<never> {
-  return column === 'credits' ? sql`cast(${sum} as text)` : sql`${sum}`;
+/** Sums of credits, which can be more than a number holds exactly over years. */
+const AMOUNTS: ReadonlySet<string> = new Set(['credits', 'cost', 'costed']);
+
+/** A sum as it is selected: credits as text. */
+export function summed(column: string, sum: Expression<unknown>): RawBuilder<never> {
+  return AMOUNTS.has(column) ? sql`cast(${sum} as text)` : sql`${sum}`;
 }
 
 /** Sums by day or by model. Those of one key are read from spend_days, because spend_model_days does not tell keys apart. */
@@ -49,15 +52,15 @@ function byModelDays(
 ): Promise<Row[]> {
   const sums =
     keyId === undefined
-      ? db.selectFrom('spend_model_days').select(['account_id', 'day', 'model', ...SUMS])
+      ? db.selectFrom('spend_model_days').select(['account_id', 'day', 'model', ...SPENT_SUMS])
       : db
           .selectFrom('spend_days')
-          .select(['account_id', 'day', 'model', ...SUMS])
+          .select(['account_id', 'day', 'model', ...SPENT_SUMS])
           .where('key_id', '=', keyId);
   return db
     .selectFrom(sums.as('sums'))
     .select(`${column} as place`)
-    .select(({ fn }) => SUMS.map((sum) => summed(sum, fn.sum(sum)).as(sum)))
+    .select(({ fn }) => SPENT_SUMS.map((sum) => summed(sum, fn.sum(sum)).as(sum)))
     .where('account_id', '=', accountId)
     .where('day', '>=', fromDay)
     .where('day', '<', toDay)
@@ -77,7 +80,7 @@ async function byKey(db: Kysely<BookSchema>, { accountId, fromDay, toDay, keyId 
   const rows = await db
     .selectFrom(all.as('parts'))
     .select('key_id as place')
-    .select(({ fn }) => SUMS.map((sum) => summed(sum, fn.sum(sql`times * ${sql.ref(sum)}`)).as(sum)))
+    .select(({ fn }) => SPENT_SUMS.map((sum) => summed(sum, fn.sum(sql`times * ${sql.ref(sum)}`)).as(sum)))
     .groupBy('key_id')
     .execute();
   // A key that was used in a month, but only on days that were taken off again.
@@ -92,7 +95,7 @@ function monthsOf(
 ) {
   return db
     .selectFrom('spend_key_months')
-    .select(['key_id', ...SUMS, sql.lit(times).as('times')])
+    .select(['key_id', ...SPENT_SUMS, sql.lit(times).as('times')])
     .where('account_id', '=', accountId)
     .where('month', '>=', from)
     .where('month', '<', to)
@@ -107,17 +110,17 @@ function daysOf(
 ) {
   return db
     .selectFrom('spend_days')
-    .select(['key_id', ...SUMS, sql.lit(times).as('times')])
+    .select(['key_id', ...SPENT_SUMS, sql.lit(times).as('times')])
     .where('account_id', '=', accountId)
     .where('day', '>=', from)
     .where('day', '<', to)
     .$if(keyId !== undefined, (query) => query.where('key_id', '=', Number(keyId)));
 }
 
-type Sums = Record<Exclude<(typeof SUMS)[number], 'credits'>, number>;
+export type Sums = Record<Exclude<(typeof SPENT_SUMS)[number], 'credits'>, number>;
 
 /** Usage fields of a row; a field that is 0 is absent. */
-function usageOf(sums: Sums): Usage {
+export function usageOf(sums: Sums): Usage {
   const used = Object.entries(USAGE_COLUMNS).map(([column, field]) => [
     field,
     exact(sums[column as keyof Sums]),
@@ -130,11 +133,11 @@ function exact(sum: number): number {
   return Number.isInteger(sum) ? sum : Math.round(sum * 1e6) / 1e6;
 }
 
-function byPlace(a: { place: string | number }, b: { place: string | number }): number {
+export function byPlace(a: { place: string | number }, b: { place: string | number }): number {
   return a.place < b.place ? -1 : Number(a.place > b.place);
 }
 
-function groupName(groupBy: 'day' | 'key' | 'model', place: string | number): UsageRow['group'] {
+export function groupName(groupBy: string, place: string | number): UsageRow['group'] {
   if (groupBy === 'day') return new Date(Number(place) * DAY_MS).toISOString().slice(0, 10);
   return place === '' ? null : place;
 }

@@ -53,11 +53,13 @@ export interface EntryDraft {
   readonly estimated: boolean;
   /** Signed: a charge is negative. */
   readonly credits: Micro;
+  /** Of calls and their refunds: name of the upstream in the configuration. */
+  readonly upstream?: string;
   /** Of calls: what was charged for each unit that was used, in micro-credits for as many units as a config price names. */
   readonly price?: AppliedUnits;
   /** Of calls: what the service tier multiplied the sum by, in millionths. Absent: 1. */
   readonly multiplier?: number;
-  /** Of calls whose prices are from the list: what the provider takes, in micro-credits. */
+  /** Of calls whose prices are from the list: what the provider takes, in micro-credits. Of refunds: negative. */
   readonly cost?: Micro;
   /** Of calls: from its first byte until it was settled, in milliseconds. */
   readonly durationMs?: number;

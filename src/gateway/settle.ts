@@ -56,6 +56,7 @@ export function settleCall(ledger: Ledger, call: HeldCall, ending: Ending, onWir
     credits: micro(-charge),
     durationMs: Math.round(performance.now() - call.startedAt),
     streamed: body.isStream,
+    upstream: body.model.upstream.name,
     ...pricesOf(call, ending),
     ...resourcesOf(call, ending),
   };
@@ -77,7 +78,7 @@ function pricesOf(
   call: HeldCall,
   { usage, serviceTiers = call.serviceTiers }: Ending,
 ): Pick<EntryDraft, 'price' | 'multiplier' | 'cost'> {
-  if (!usage) return {};
+  if (!usage) return { price: {} };
   const { price, cost } = call.body.model;
   const used: Usage = { ...usage, requests: 1 };
   const multiplier = multiplierOf(price, serviceTiers);

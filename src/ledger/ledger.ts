@@ -99,10 +99,10 @@ export interface Ledger {
 
   account(accountId: number): Promise<LiveAccount>;
   /**
-   * Waits, `withinMs` at most (default: a quarter of a second), until the book has what the account was charged until
-   * now. False: it may not have all of it, as where the book or Redis is away. Never rejects.
+   * Waits, `withinMs` at most (default: a quarter of a second), until the book has what the account, or all, were charged
+   * until now. False: it may not have all of it, as where the book or Redis is away. Never rejects.
    */
-  flush(accountId: number, withinMs?: number): Promise<boolean>;
+  flush(accountId: number | 'all', withinMs?: number): Promise<boolean>;
   /** Credits that each of these keys has spent in its current period, in the order given. */
   spent(accountId: number, keys: readonly { id: number; period: SpendingPeriod }[]): Promise<Micro[]>;
   /** What calls of the key that are in flight have reserved: Σ of their holds and Σ of their estimates. */

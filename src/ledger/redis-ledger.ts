@@ -140,7 +140,7 @@ export class RedisLedger implements Ledger {
     throw new LedgerUnavailable('the live state is lost again and again');
   }
 
-  async flush(accountId: number, withinMs = FLUSH_MS): Promise<boolean> {
+  async flush(accountId: number | 'all', withinMs = FLUSH_MS): Promise<boolean> {
     const { settler, drain } = this.#parts;
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<boolean>((resolve) => {
@@ -149,7 +149,7 @@ export class RedisLedger implements Ledger {
     // A settle is sent over another connection than the journal is read over, and may be on its way still.
     const drained = settler
       .journalled(accountId)
-      .then(() => drain.drain(bucketOf(accountId)))
+      .then(() => (accountId === 'all' ? drain.drainAll() : drain.drain(bucketOf(accountId))))
       .then(
         () => true,
         () => false,

@@ -72,14 +72,16 @@ t.test('CSV: a header, then the whole ledger in lines that end in CRLF', async (
   t.equal(
     lines[0],
     'id,type,created_at,key_id,model,category,endpoint,status,outcome,estimated,credits,balance_after,' +
-      'input_tokens,output_tokens,cached_input_tokens,cache_write_tokens,characters,images,audio_seconds,video_seconds,requests,note',
+      'input_tokens,output_tokens,cached_input_tokens,cache_write_tokens,characters,images,audio_seconds,video_seconds,requests,note,price,multiplier,upstream,duration_ms,streamed,' +
+      'cache_write_1h_tokens,input_audio_tokens,cached_input_audio_tokens,output_audio_tokens,input_image_tokens,' +
+      'cached_input_image_tokens,output_image_tokens,web_searches',
   );
   const [first] = lines.slice(1);
   t.match(
     first,
     new RegExp(`^export-${CHARGES - 1},charge,[^,]+,${owner.keyId},flat,text,/v1/chat/completions,200,`),
   );
-  t.match(first, /,complete,true,-0\.000001,9999\.998766,10,2,,,,,,,,$/);
+  t.match(first, /,complete,true,-0\.000001,9999\.998766,10,2,{21}$/);
 });
 
 t.test('an export is cut at limit, and filtered as the pages are', async (t) => {
@@ -129,11 +131,16 @@ t.test('cells are quoted by RFC 4180, and none is a formula', async (t) => {
     credits: '-0.000123',
     balance_after: '-1.000000',
     note: '=1+1\nand "more"',
+    price: { audioSecond: 0.0001, request: 0 },
+    multiplier: 2,
+    upstream: '@first',
+    duration_ms: 7,
+    streamed: false,
   };
   t.equal(
     csvEntry(entry),
     '"a""b,c",charge,2026-01-01T00:00:00.000Z,1,"\'=HYPERLINK(""http://x"")",text,\'+1+1,499,client_left,true,' +
-      '-0.000123,-1.000000,,,,,,,1.5,,,"\'=1+1\nand ""more"""\r\n',
+      '-0.000123,-1.000000,,,,,,,1.5,,,"\'=1+1\nand ""more""","{""audioSecond"":0.0001,""request"":0}",2,\'@first,7,false,,,,,,,,\r\n',
   );
   for (const model of ['@x', '-x', '\tx', '\rx', '-1-1']) {
     t.match(csvEntry({ ...entry, model }), `'${model}`, JSON.stringify(model));

@@ -44,7 +44,13 @@ t.test('a charge has every field of specification section 7', async (t) => {
     credits: '-1.000000',
     balance_after: '99.000000',
     note: null,
+    price: { input: 0, output: 0, request: 1 },
+    multiplier: 1,
+    upstream: 'test',
+    duration_ms: entry?.duration_ms,
+    streamed: false,
   });
+  t.ok(Number.isSafeInteger(entry?.duration_ms));
 });
 
 t.test('entries are found by their type and their model', async (t) => {

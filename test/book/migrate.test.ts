@@ -21,6 +21,22 @@ const BEFORE_SUMS = [
   'drop index ledger_model',
   'alter table accounts drop column last_entry_hour',
   'alter table accounts drop column overdraft',
+  'drop table spend_upstream_days',
+  ...['price', 'multiplier', 'cost', 'duration_ms', 'streamed', 'upstream'].map(
+    (column) => `alter table ledger drop column ${column}`,
+  ),
+  ...[
+    'cache_write_1h',
+    'input_audio',
+    'cached_input_audio',
+    'output_audio',
+    'input_image',
+    'cached_input_image',
+    'output_image',
+    'web_searches',
+    'cost',
+    'costed',
+  ].map((column) => `alter table spend_days drop column ${column}`),
   "delete from kysely_migration where name >= '0005_sums'",
 ];
 const FUTURE = `insert into kysely_migration (name, timestamp) values ('9999_future', '2030-01-01T00:00:00.000Z')`;

@@ -122,6 +122,11 @@ export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
   ],
   readLedgerEntryOfAccount: [{ path: entryOfAccount }],
   readUsageOfAccount: [{ path: ownAccount }, { path: ownAccount, query: 'group_by=key&key_id=1' }],
+  readUsageOfAll: [
+    {},
+    ...['account', 'key', 'model', 'upstream', 'day'].map((group) => ({ query: `group_by=${group}` })),
+    { query: 'format=csv&from=2026-01-01&to=2026-11-21' },
+  ],
   listAlertsOfAccount: [{ path: ownAccount }],
   changeCredits: [{ path: ownAccount }, { path: ownAccount, headers: { 'idempotency-key': 'invoice-1001' } }],
   listKeysOfAccount: [{ path: ownAccount }],

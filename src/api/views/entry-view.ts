@@ -1,11 +1,13 @@
 import type { LedgerEntry } from '../../book/book.ts';
-import { creditsString } from '../../domain/credits.ts';
+import { creditsNumber, creditsString } from '../../domain/credits.ts';
 import type { Category } from '../../domain/key.ts';
-import type { EntryType, Outcome } from '../../domain/ledger-entry.ts';
+import type { AppliedUnits, EntryType, Outcome } from '../../domain/ledger-entry.ts';
 import { timestamp } from '../../domain/period.ts';
+import { TIMES_ONE } from '../../domain/price.ts';
+import type { Unit } from '../../domain/price-units.ts';
 import type { Usage } from '../../domain/usage.ts';
 
-/** Names of the units of usage for clients, by those used inside. A CSV export has its columns in this order. */
+/** Names of the dimensions of usage for clients, by those used inside. */
 export const USAGE_NAMES = {
   input: 'input_tokens',
   output: 'output_tokens',
@@ -48,7 +50,19 @@ export interface EntryView {
   readonly balance_after: string | null;
   /** The operator's reason for a top-up or an adjustment. */
   readonly note: string | null;
+  /** Of calls: credits for each unit that was used, as in the config; null: no call, or one from before prices were kept. */
+  readonly price: PriceView | null;
+  /** Of calls: what the service tier multiplied the sum by. */
+  readonly multiplier: number | null;
+  /** Of calls: name of the upstream in the configuration. */
+  readonly upstream: string | null;
+  /** Of calls: from its first byte until it was settled. */
+  readonly duration_ms: number | null;
+  readonly streamed: boolean | null;
 }
+
+/** Credits by unit: per 1,000,000 tokens or characters, per 1,000 searches, per image, second or request. */
+export type PriceView = { readonly [U in Unit]?: number };
 
 /** A page of a ledger, newest first. */
 export interface EntryPageView {
@@ -89,5 +103,14 @@ export function entryView(
     credits: creditsString(entry.credits),
     balance_after: onlyKeyId === undefined ? creditsString(entry.balanceAfter) : null,
     note: entry.note ?? null,
+    price: entry.price ? priceView(entry.price) : null,
+    multiplier: entry.price ? (entry.multiplier ?? TIMES_ONE) / TIMES_ONE : null,
+    upstream: entry.upstream ?? null,
+    duration_ms: entry.durationMs ?? null,
+    streamed: entry.streamed ?? null,
   };
+}
+
+function priceView(price: AppliedUnits): PriceView {
+  return Object.fromEntries(Object.entries(price).map(([unit, amount]) => [unit, creditsNumber(amount)]));
 }

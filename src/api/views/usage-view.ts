@@ -2,7 +2,7 @@ import type { UsageRow } from '../../book/book.ts';
 import { creditsString } from '../../domain/credits.ts';
 import { dayString } from '../../domain/period.ts';
 import type { Usage } from '../../domain/usage.ts';
-import { USAGE_NAMES, type UsageView, usageView } from './entry-view.ts';
+import { type UsageView, usageView } from './entry-view.ts';
 
 /** The words of `group_by`, each with the field that names the group in a row. */
 export const GROUP_FIELDS = { day: 'day', key: 'key_id', model: 'model' } as const;
@@ -54,10 +54,7 @@ function sumsView({ calls, credits, usage }: Sums): SumsView {
 
 function totalOf(rows: readonly UsageRow[]): Sums {
   const usage: Usage = {};
-  for (const unit of Object.keys(USAGE_NAMES) as (keyof Usage)[]) {
-    const amounts = rows.flatMap((row) => row.usage[unit] ?? []);
-    if (amounts.length > 0) usage[unit] = sixDecimals(amounts.reduce((sum, amount) => sum + amount, 0));
-  }
+  for (const row of rows) addUsage(usage, row.usage);
   return {
     calls: rows.reduce((sum, row) => sum + row.calls, 0),
     credits: rows.reduce((sum, row) => sum + row.credits, 0n),
@@ -65,7 +62,10 @@ function totalOf(rows: readonly UsageRow[]): Sums {
   };
 }
 
-/** Rounds seconds, which may be fractions, to six decimals, so that 0.1 + 0.2 is 0.3. Credits never come here. */
-function sixDecimals(amount: number): number {
-  return Number(amount.toFixed(6));
+/** Adds what another group used. Seconds may be fractions, and 0.1 + 0.2 should read 0.3. */
+export function addUsage(sums: Usage, usage: Usage): void {
+  for (const [unit, amount] of Object.entries(usage) as [keyof Usage, number][]) {
+    const sum = (sums[unit] ?? 0) + amount;
+    sums[unit] = Number.isInteger(sum) ? sum : Number(sum.toFixed(6));
+  }
 }

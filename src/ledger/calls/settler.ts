@@ -90,9 +90,11 @@ export class Settler {
     this.#writer.afterWrite(onWire);
   }
 
-  /** Resolves once all that this gateway has settled for the account until now is in the journal or in the book. */
-  async journalled(accountId: number): Promise<void> {
-    const open = [...this.#unwritten].filter(({ draft }) => draft.accountId === accountId);
+  /** Resolves once all that this gateway has settled for the account, or all, until now is in the journal or in the book. */
+  async journalled(accountId: number | 'all'): Promise<void> {
+    const open = [...this.#unwritten].filter(
+      ({ draft }) => accountId === 'all' || draft.accountId === accountId,
+    );
     await Promise.all(
       open.map((settlement) => {
         settlement.journalled ??= Promise.withResolvers();

@@ -91,5 +91,8 @@ function draftOf({ entry }: Charge): EntryDraft {
     usage: {},
     estimated: false,
     credits: micro(-entry.credits),
+    ...(entry.upstream !== undefined && { upstream: entry.upstream }),
+    // The provider takes nothing for a job that failed: sums give back its cost as they give back its credits.
+    ...(entry.cost !== undefined && { cost: micro(-entry.cost) }),
   };
 }

@@ -1,0 +1,118 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
+import type { Book, MarginGroup, MarginRow } from '../book/book.ts';
+import { dayString } from '../domain/period.ts';
+import { BY_OPERATOR } from './docs/operation.ts';
+import { OPERATOR_REFUSALS } from './docs/refusals.ts';
+import { csvHeaderOf, csvRow } from './margin-csv.ts';
+import { MARGIN_EXAMPLE, MARGIN_FORMATS, MarginAnswer, MarginQueryString } from './margin-schema.ts';
+import { queryOf, wordParam } from './query.ts';
+import { type DayRange, usageDays } from './usage-days.ts';
+import type { UsageReading } from './usage-routes.ts';
+import {
+  addMargin,
+  MARGIN_GROUPS,
+  type MarginSums,
+  marginRowView,
+  marginSumsView,
+  noMargin,
+} from './views/margin-view.ts';
+
+const SCHEMA: FastifySchema = {
+  tags: ['Operator'],
+  security: BY_OPERATOR,
+  operationId: 'readUsageOfAll',
+  summary: 'Sum up usage, cost and margin',
+  description:
+    'Calls, credits and units of all accounts over whole UTC days, by account, key, model, upstream or day. Where prices ' +
+    'are those of the list, with what the providers take, and what is left.',
+  querystring: MarginQueryString,
+  response: { 200: MarginAnswer },
+  'x-docs': { refusals: OPERATOR_REFUSALS, answer: MARGIN_EXAMPLE },
+};
+
+interface Report {
+  readonly days: DayRange;
+  readonly group: MarginGroup;
+}
+
+/** `GET /api/admin/usage/`: what all accounts used, was charged, and costs the operator (specification section 7). */
+export function adminUsageRoute(app: FastifyInstance, deps: UsageReading): void {
+  app.get('/api/admin/usage/', { schema: SCHEMA }, (request, reply) => sendReport(deps, request, reply));
+}
+
+/**
+ * Streams the report: there can be a row for each of very many keys. Its first part is read before the answer starts, so that
+ * a book out of reach is still a clean 503; a fault after it breaks the connection.
+ */
+async function sendReport(
+  { book, ledger, now = Date.now }: UsageReading,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const query = queryOf(request);
+  const report = {
+    group: wordParam(query, 'group_by', MARGIN_GROUPS) ?? 'account',
+    days: usageDays(query, now()),
+  };
+  const isCsv = wordParam(query, 'format', MARGIN_FORMATS) === 'csv';
+  await ledger.flush('all');
+  const chunks = (isCsv ? csvChunks : jsonChunks)(report, rowsOf(book, report));
+  const first = await chunks.next();
+  const body = async function* () {
+    if (!first.done) yield first.value;
+    yield* chunks;
+  };
+  if (isCsv) reply.header('content-disposition', 'attachment; filename="usage.csv"');
+  return reply
+    .type(isCsv ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8')
+    .send(Readable.from(body()));
+}
+
+/** The rows of the report in parts, each group once. Accounts and keys come as they are read; of all else there are few. */
+async function* rowsOf(book: Book, { days, group }: Report): AsyncGenerator<readonly MarginRow[], void> {
+  const parts = book.usageOfAll(days.from, days.to + 1, group);
+  if (group === 'account' || group === 'key') yield* parts;
+  else yield await joined(parts);
+}
+
+async function joined(parts: AsyncIterable<readonly MarginRow[]>): Promise<readonly MarginRow[]> {
+  const groups = new Map<MarginRow['group'], MarginSums>();
+  for await (const rows of parts) {
+    for (const row of rows) {
+      const sums = groups.get(row.group) ?? noMargin();
+      groups.set(row.group, sums);
+      addMargin(sums, row);
+    }
+  }
+  const sorted = [...groups].sort(([a], [b]) => (String(a ?? '') < String(b ?? '') ? -1 : 1));
+  return sorted.map(([group, sums]) => ({ group, ...sums }));
+}
+
+async function* jsonChunks(
+  { days, group }: Report,
+  parts: AsyncIterable<readonly MarginRow[]>,
+): AsyncGenerator<string, void> {
+  const total = noMargin();
+  const head = { from: dayString(days.from), to: dayString(days.to), group_by: group };
+  let opening = `${JSON.stringify(head).slice(0, -1)},"rows":[`;
+  for await (const rows of parts) {
+    for (const row of rows) addMargin(total, row);
+    if (rows.length === 0) continue;
+    yield opening + rows.map((row) => JSON.stringify(marginRowView(group, row))).join(',');
+    opening = ',';
+  }
+  yield `${opening === ',' ? '' : opening}],"total":${JSON.stringify(marginSumsView(total))}}`;
+}
+
+async function* csvChunks(
+  { group }: Report,
+  parts: AsyncIterable<readonly MarginRow[]>,
+): AsyncGenerator<string, void> {
+  let opening = csvHeaderOf(group);
+  for await (const rows of parts) {
+    yield opening + rows.map((row) => csvRow(group, marginRowView(group, row))).join('');
+    opening = '';
+  }
+  if (opening !== '') yield opening;
+}

@@ -1,0 +1,95 @@
+import { exactCredits, words } from './docs/fields.ts';
+import { Type } from './docs/json-type.ts';
+import { day, orNull, Usage } from './ledger-schema.ts';
+import { csvHeaderOf, csvRow } from './margin-csv.ts';
+import { MARGIN_GROUPS, type MarginReportView } from './views/margin-view.ts';
+
+const creditsOrNull = (description: string) =>
+  Type.Union([exactCredits(description), Type.Null()], { description });
+
+const Sums = {
+  calls: Type.Integer({ minimum: 0, description: 'Model calls that were charged, also those of 0.' }),
+  charged: exactCredits('Charges less refunds.'),
+  charged_with_cost: exactCredits('The part of `charged` of calls whose cost is known.'),
+  cost: creditsOrNull(
+    'What the providers take for these calls, by the price list at markup 1; null: it is known of none of them.',
+  ),
+  margin: creditsOrNull('`charged_with_cost` less `cost`; null where `cost` is.'),
+  usage: Usage,
+};
+
+const MarginReport = Type.Object(
+  {
+    from: day('First UTC day of the report.'),
+    to: day('Last UTC day of the report, included.'),
+    group_by: words(MARGIN_GROUPS, 'What a row is.'),
+    rows: Type.Array(
+      Type.Object(
+        {
+          account_id: Type.Optional(orNull(Type.Integer(), 'With group_by=account: the account.')),
+          key_id: Type.Optional(orNull(Type.Integer(), 'With group_by=key: the key.')),
+          model: Type.Optional(orNull(Type.String(), 'With group_by=model: the model.')),
+          upstream: Type.Optional(
+            orNull(
+              Type.String(),
+              'With group_by=upstream: its name in the configuration; null: calls of before version 0.2, and expired holds.',
+            ),
+          ),
+          day: Type.Optional(day('With group_by=day: the UTC day on which the calls ended.')),
+          ...Sums,
+        },
+        { title: 'MarginRow' },
+      ),
+    ),
+    total: Type.Object(Sums, { title: 'MarginTotal', description: 'Over all rows.' }),
+  },
+  { title: 'MarginReport', description: 'Sums over whole UTC days and all accounts, one row a group.' },
+);
+
+const SUMS_EXAMPLE = {
+  calls: 1,
+  charged: '0.012089',
+  charged_with_cost: '0.012089',
+  cost: '0.010990',
+  margin: '0.001099',
+  usage: { input_tokens: 8, output_tokens: 17 },
+};
+export const MARGIN_EXAMPLE: MarginReportView = {
+  from: '2026-10-23',
+  to: '2026-11-21',
+  group_by: 'account',
+  rows: [{ account_id: 1, ...SUMS_EXAMPLE }],
+  total: SUMS_EXAMPLE,
+};
+
+export const MARGIN_FORMATS = ['json', 'csv'] as const;
+
+export const MarginQueryString = Type.Object({
+  from: Type.Optional(day('First UTC day. Default: 29 days before `to`; a report has at most 366 days.')),
+  to: Type.Optional(day('Last UTC day, included. Default: today.')),
+  group_by: Type.Optional(words(MARGIN_GROUPS, 'What a row is.', { default: 'account' })),
+  format: Type.Optional(words(MARGIN_FORMATS, '`csv` is a file to save.', { default: 'json' })),
+});
+
+/** What `GET /api/admin/usage/` answers: a report in JSON, or its rows as CSV. */
+export const MarginAnswer = {
+  description: 'The report, or with `format` its rows.',
+  headers: {
+    'content-disposition': {
+      type: 'string',
+      description: 'Of an export: the name of the file.',
+      examples: ['attachment; filename="usage.csv"'],
+    },
+  },
+  content: {
+    'application/json': { schema: MarginReport },
+    'text/csv': {
+      schema: Type.String({ description: 'A line of names, then a line for each row; lines end in CRLF.' }),
+      examples: {
+        export: {
+          value: csvHeaderOf('account') + MARGIN_EXAMPLE.rows.map((row) => csvRow('account', row)).join(''),
+        },
+      },
+    },
+  },
+};

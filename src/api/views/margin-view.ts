@@ -1,0 +1,91 @@
+import type { MarginGroup, MarginRow } from '../../book/book.ts';
+import { creditsString } from '../../domain/credits.ts';
+import type { Usage } from '../../domain/usage.ts';
+import { type UsageView, usageView } from './entry-view.ts';
+import { addUsage } from './usage-view.ts';
+
+/** The words of `group_by`, each with the field that names the group in a row. */
+export const MARGIN_FIELDS = {
+  account: 'account_id',
+  key: 'key_id',
+  model: 'model',
+  upstream: 'upstream',
+  day: 'day',
+} as const satisfies Record<MarginGroup, string>;
+export const MARGIN_GROUPS = Object.keys(MARGIN_FIELDS) as readonly MarginGroup[];
+
+/** Sums with what the providers take; all amounts are decimal strings with six decimals. */
+export interface MarginSumsView {
+  readonly calls: number;
+  /** Charges less refunds. */
+  readonly charged: string;
+  /** The part of `charged` of the calls whose cost is known. */
+  readonly charged_with_cost: string;
+  /** What providers take for these calls; null: it is known of none. */
+  readonly cost: string | null;
+  /** `charged_with_cost` − `cost`. */
+  readonly margin: string | null;
+  readonly usage: UsageView;
+}
+
+/** The sums of one group, which the field that the report is grouped by names. */
+export interface MarginRowView extends MarginSumsView {
+  readonly account_id?: number | null;
+  readonly key_id?: number | null;
+  readonly model?: string | null;
+  readonly upstream?: string | null;
+  readonly day?: string;
+}
+
+/** What all accounts used in whole UTC days; `from` and `to` are both included. */
+export interface MarginReportView {
+  readonly from: string;
+  readonly to: string;
+  readonly group_by: MarginGroup;
+  readonly rows: readonly MarginRowView[];
+  readonly total: MarginSumsView;
+}
+
+/** Sums as they grow, part by part of the report. */
+export interface MarginSums {
+  calls: number;
+  credits: bigint;
+  cost: bigint;
+  costed: bigint;
+  readonly usage: Usage;
+}
+
+export function noMargin(): MarginSums {
+  return { calls: 0, credits: 0n, cost: 0n, costed: 0n, usage: {} };
+}
+
+export function addMargin(sums: MarginSums, row: MarginSums | MarginRow): void {
+  sums.calls += row.calls;
+  sums.credits += row.credits;
+  sums.cost += row.cost;
+  sums.costed += row.costed;
+  addUsage(sums.usage, row.usage);
+}
+
+export function marginRowView(group: MarginGroup, row: MarginRow): MarginRowView {
+  return { [MARGIN_FIELDS[group]]: row.group, ...marginSumsView(row) };
+}
+
+/** Sums of calls whose cost is known are not both 0, but where all of them cost nothing or were given back. */
+export function marginSumsView({
+  calls,
+  credits,
+  cost,
+  costed,
+  usage,
+}: MarginSums | MarginRow): MarginSumsView {
+  const isKnown = cost !== 0n || costed !== 0n;
+  return {
+    calls,
+    charged: creditsString(credits),
+    charged_with_cost: creditsString(costed),
+    cost: isKnown ? creditsString(cost) : null,
+    margin: isKnown ? creditsString(costed - cost) : null,
+    usage: usageView(usage),
+  };
+}

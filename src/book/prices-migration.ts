@@ -1,0 +1,75 @@
+import { type Kysely, sql } from 'kysely';
+import type { Engine } from './schema.ts';
+
+const LEDGER = [
+  ['price', 'text'],
+  ['multiplier', 'bigint'],
+  ['cost', 'bigint'],
+  ['duration_ms', 'bigint'],
+  ['streamed', 'integer'],
+  ['upstream', 'text'],
+] as const;
+
+/** The sums that tables had before. */
+const OLD_SUMS = [
+  'calls',
+  'credits',
+  'input',
+  'output',
+  'cached_input',
+  'cache_write',
+  'characters',
+  'images',
+  'audio_seconds',
+  'video_seconds',
+] as const;
+
+const NEW_SUMS = [
+  'cache_write_1h',
+  'input_audio',
+  'cached_input_audio',
+  'output_audio',
+  'input_image',
+  'cached_input_image',
+  'output_image',
+  'web_searches',
+  'cost',
+  'costed',
+] as const;
+
+/**
+ * What a call was charged at, in its ledger row, and sums of it. Columns are added without a walk over the rows in either
+ * engine: absent in the ledger, 0 in the sums. The sums by upstream begin with what spend_model_days has, of no upstream.
+ */
+export async function addPrices(db: Kysely<unknown>, engine: Engine): Promise<void> {
+  for (const [name, type] of LEDGER) await db.schema.alterTable('ledger').addColumn(name, type).execute();
+  for (const table of ['spend_days', 'spend_model_days', 'spend_key_months']) {
+    for (const name of NEW_SUMS) {
+      await db.schema
+        .alterTable(table)
+        .addColumn(name, 'bigint', (column) => column.notNull().defaultTo(0))
+        .execute();
+    }
+  }
+  await createUpstreamDays(db, engine);
+}
+
+async function createUpstreamDays(db: Kysely<unknown>, engine: Engine): Promise<void> {
+  let table = db.schema
+    .createTable('spend_upstream_days')
+    .addColumn('account_id', 'bigint', (column) => column.notNull().references('accounts.id'))
+    .addColumn('day', 'integer', (column) => column.notNull())
+    .addColumn('upstream', 'text', (column) => column.notNull());
+  for (const name of [...OLD_SUMS, ...NEW_SUMS]) {
+    const type = name.endsWith('_seconds') ? 'double precision' : 'bigint';
+    table = table.addColumn(name, type, (column) => column.notNull().defaultTo(0)) as typeof table;
+  }
+  if (engine === 'sqlite') table = table.modifyEnd(sql`without rowid`);
+  await table
+    .addPrimaryKeyConstraint('spend_upstream_days_place', ['account_id', 'day', 'upstream'])
+    .execute();
+  const sums = sql.raw(OLD_SUMS.map((name) => `sum(${name})`).join(', '));
+  const names = sql.raw(OLD_SUMS.join(', '));
+  await sql`insert into spend_upstream_days (account_id, day, upstream, ${names})
+    select account_id, day, '', ${sums} from spend_model_days group by account_id, day`.execute(db);
+}

@@ -1,0 +1,114 @@
+import { type Kysely, sql } from 'kysely';
+import type { Book, MarginGroup, MarginRow } from './book.ts';
+import { type DateRange, rollupRanges } from './rollup-ranges.ts';
+import type { BookSchema } from './schema.ts';
+import { SUMS } from './spend-days.ts';
+import type { Store } from './store.ts';
+import { byPlace, groupName, type Sums, summed, usageOf } from './usage.ts';
+
+/**
+ * Days times accounts of one statement. A statement of a year then reads the sums of ten accounts, and one of a day those of
+ * a thousand: some thousand rows, a few milliseconds, in which SQLite's one thread posts nothing.
+ */
+const ACCOUNT_DAYS = 4_000;
+/** Most accounts of one statement, which lists their ids. */
+const MAX_ACCOUNTS = 1_000;
+
+interface Part {
+  readonly accounts: readonly number[];
+  readonly fromDay: number;
+  /** The day after the last day. */
+  readonly toDay: number;
+}
+
+type Row = Sums & { place: string | number; credits: string; cost: string; costed: string };
+
+/**
+ * The operator's report. Accounts are gone through by their ids, so that each statement begins with the accounts in the
+ * primary keys of the sums: no index over all accounts is needed, which every posting would have to write.
+ */
+export function usageOfAllQueries({ db }: Store): Pick<Book, 'usageOfAll'> {
+  return {
+    async *usageOfAll(fromDay, toDay, groupBy) {
+      const size = Math.min(MAX_ACCOUNTS, Math.ceil(ACCOUNT_DAYS / Math.max(1, toDay - fromDay)));
+      let accounts = await accountsAfter(db, 0, size);
+      while (accounts.length > 0) {
+        yield await part(db, { accounts, fromDay, toDay }, groupBy);
+        accounts = await accountsAfter(db, accounts.at(-1) ?? 0, size);
+      }
+    },
+  };
+}
+
+async function accountsAfter(db: Kysely<BookSchema>, after: number, limit: number): Promise<number[]> {
+  const rows = await db
+    .selectFrom('accounts')
+    .select('id')
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+async function part(db: Kysely<BookSchema>, of: Part, groupBy: MarginGroup): Promise<readonly MarginRow[]> {
+  const rows = groupBy === 'key' ? await byKey(db, of) : await byDays(db, of, groupBy);
+  // Sorted here: the engines order text differently.
+  return rows.sort(byPlace).map((row) => ({
+    group: groupName(groupBy, row.place),
+    calls: row.calls,
+    credits: BigInt(row.credits),
+    cost: BigInt(row.cost),
+    costed: BigInt(row.costed),
+    usage: usageOf(row),
+  }));
+}
+
+/** Sums by upstream have the fewest rows of those by day; models are told apart only in sums by model. */
+function byDays(
+  db: Kysely<BookSchema>,
+  { accounts, fromDay, toDay }: Part,
+  groupBy: Exclude<MarginGroup, 'key'>,
+): Promise<Row[]> {
+  const place = groupBy === 'account' ? 'account_id' : groupBy;
+  return db
+    .selectFrom(groupBy === 'model' ? 'spend_model_days' : 'spend_upstream_days')
+    .select(sql<string | number>`${sql.ref(place)}`.as('place'))
+    .select(({ fn }) => SUMS.map((sum) => summed(sum, fn.sum(sum)).as(sum)))
+    .where('account_id', 'in', accounts)
+    .where('day', '>=', fromDay)
+    .where('day', '<', toDay)
+    .groupBy(sql.ref(place))
+    .execute();
+}
+
+/** As the owner's report by key: months where they save reading days. */
+async function byKey(db: Kysely<BookSchema>, { accounts, fromDay, toDay }: Part): Promise<Row[]> {
+  const parts = rollupRanges(fromDay, toDay).map((range) => keySums(db, accounts, range));
+  const all = parts.reduce((before, next) => before.unionAll(next));
+  const rows = await db
+    .selectFrom(all.as('parts'))
+    .select('key_id as place')
+    .select(({ fn }) => SUMS.map((sum) => summed(sum, fn.sum(sql`times * ${sql.ref(sum)}`)).as(sum)))
+    .groupBy('key_id')
+    .execute();
+  // A key that was used in a month, but only on days that were taken off again.
+  return rows.filter(({ calls, credits }) => calls !== 0 || credits !== '0');
+}
+
+function keySums(db: Kysely<BookSchema>, accounts: readonly number[], { sums, from, to, times }: DateRange) {
+  const columns = ['key_id', ...SUMS, sql.lit(times).as('times')] as const;
+  return sums === 'months'
+    ? db
+        .selectFrom('spend_key_months')
+        .select(columns)
+        .where('account_id', 'in', accounts)
+        .where('month', '>=', from)
+        .where('month', '<', to)
+    : db
+        .selectFrom('spend_days')
+        .select(columns)
+        .where('account_id', 'in', accounts)
+        .where('day', '>=', from)
+        .where('day', '<', to);
+}
