@@ -15,7 +15,7 @@ import { startPostgres } from './helper/postgres-server.ts';
 
 /** Twice the cores, as many files wait for a deadline, a restart or a browser half of their time. */
 const JOBS = Math.min(2 * availableParallelism(), 12);
-const TIMEOUT_S = 240;
+const TIMEOUT_S = 360;
 
 /** Folders of files that take long and mostly wait: they are spread over the run, so that the cores are never idle. */
 const WAITING = /^test\/(?:torture|process|reconcile|ledger|redis-server)\b/;
