@@ -1,5 +1,6 @@
 /**
- * Runs test files, each in a process of its own, and writes TAP: `node test/run.ts`, or with the files to be run.
+ * Runs test files, each in a process of its own, and writes TAP: `node test/run.ts` runs all, or the files and folders
+ * that are named.
  *
  * tap's own command loads a hook into each test process, and into each Node process that such a process starts, which
  * records what files were loaded, for coverage that nobody reads: half a second of processor time for each of the seven
@@ -8,13 +9,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { t } from 'tap';
 import { startPostgres } from './helper/postgres-server.ts';
 
 /** Twice the cores, as many files wait for a deadline, a restart or a browser half of their time. */
 const JOBS = Math.min(2 * availableParallelism(), 12);
-const TIMEOUT_S = 240;
+const TIMEOUT_S = 360;
 
 /** Folders of files that take long and mostly wait: they are spread over the run, so that the cores are never idle. */
 const WAITING = /^test\/(?:torture|process|reconcile|ledger|redis-server)\b/;
@@ -22,20 +23,29 @@ const WAITING = /^test\/(?:torture|process|reconcile|ledger|redis-server)\b/;
 const COMPUTING = /^test\/(?:dashboard|cli|book|bootstrap)\b/;
 
 const named = process.argv.slice(2);
-const files = named.length > 0 ? named : inOrder(globSync('test/**/*.test.ts').sort());
+const files = inOrder(named.length > 0 ? named.flatMap(filesAt) : filesAt('test'));
+
+function filesAt(name: string): string[] {
+  const found = globSync([name, join(name, '**/*.test.ts')]).filter((path) => path.endsWith('.test.ts'));
+  if (found.length === 0) throw new Error(`no test file is at ${name}`);
+  return found.sort();
+}
 
 function inOrder(all: readonly string[]): string[] {
-  const waiting = all.filter((file) => WAITING.test(file)).sort(byFolderFrom('test/torture', 'test/process'));
+  const waiting = all
+    .filter((file) => WAITING.test(file))
+    .sort(byFolderFrom('test/torture', 'test/process', 'test'));
   const others = all.filter((file) => !WAITING.test(file));
   const computing = [
-    ...others.filter((file) => COMPUTING.test(file)).sort(byFolderFrom('test/dashboard')),
+    ...others.filter((file) => COMPUTING.test(file)).sort(byFolderFrom('test/dashboard', 'test')),
     ...others.filter((file) => !COMPUTING.test(file)),
   ];
-  const each = Math.ceil(computing.length / waiting.length);
-  return [
-    ...waiting.flatMap((file, at) => [file, ...computing.slice(at * each, (at + 1) * each)]),
-    ...computing.slice(waiting.length * each),
-  ];
+  return [...spread(waiting), ...spread(computing)].sort((a, b) => a.place - b.place).map(({ file }) => file);
+}
+
+/** Where in the run each file stands: from 0, its begin, to 1. */
+function spread(files: readonly string[]): { file: string; place: number }[] {
+  return files.map((file, at) => ({ file, place: at / files.length }));
 }
 
 /** Sorts files of these folders before the others, and is otherwise stable. */

@@ -4,7 +4,9 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 export interface EndedCall {
   /** `x-request-id`; undefined where no head came. */
   readonly id: string | undefined;
-  /** True where the answer came whole, its end included. */
+  /** Of its head. */
+  readonly status: number | undefined;
+  /** Whether the answer came whole, its end included. */
   readonly isWhole: boolean;
 }
 
@@ -18,21 +20,23 @@ export function call(
   url: string,
   key: string,
   body: Record<string, unknown>,
-  options: { agent: Agent; onEnd?: () => void },
+  options: { agent: Agent; onEnd?: (status: number | undefined) => void },
 ): Promise<EndedCall> {
   return new Promise((resolve) => {
     let id: string | undefined;
-    const broken = () => resolve({ id, isWhole: false });
+    let status: number | undefined;
+    const broken = () => resolve({ id, status, isWhole: false });
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const outgoing = request(`${url}/v1/chat/completions`, { method: 'POST', headers, agent: options.agent });
     outgoing.on('error', broken);
     outgoing.on('response', (response: IncomingMessage) => {
       id = response.headers['x-request-id'] as string;
+      status = response.statusCode;
       response.on('error', broken);
       response.on('end', () => {
         if (!response.complete) return broken();
-        options.onEnd?.();
-        resolve({ id, isWhole: true });
+        options.onEnd?.(status);
+        resolve({ id, status, isWhole: true });
       });
       response.resume();
     });

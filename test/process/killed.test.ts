@@ -27,14 +27,15 @@ for (const stream of [false, true]) {
       // Another moment in each round: after the first answer, and amid many.
       const killAt = ended.length + 1 + (round - 1) * 21;
       let ends = ended.length;
-      const onEnd = () => {
-        if (++ends === killAt) process.kill(pid, 'SIGKILL');
+      const onEnd = (status: number | undefined) => {
+        if (status === 200 && ++ends === killAt) process.kill(pid, 'SIGKILL');
       };
       const client = async () => {
         for (;;) {
           const done = await call(url, owner.key, { stream }, { agent, onEnd });
           if (!done.isWhole) return;
-          ended.push(done);
+          // A busy machine may refuse a call (503), which then costs nothing.
+          if (done.status === 200) ended.push(done);
         }
       };
       await Promise.all(Array.from({ length: CLIENTS }, client));
@@ -43,10 +44,16 @@ for (const stream of [false, true]) {
       gateway = await startGatewayProcess(t, place);
     }
     t.ok(ended.length >= 200, `${ended.length} answers ended`);
-    const entries = await until('every journal to be drained', async () => {
-      const found = await ledgerOf(gateway, owner);
-      return found.filter(({ type }) => type === 'charge').length >= ended.length && found;
-    });
+    // Calls whose end was not seen are charged as well, so that their number says nothing: each is looked for.
+    const isFree = (charged: readonly { id: string }[]) => {
+      const ids = new Set(charged.map(({ id }) => id));
+      return ({ id = '' }: EndedCall) => !ids.has(id);
+    };
+    let entries = await ledgerOf(gateway, owner);
+    await until('every journal to be drained', async () => {
+      entries = await ledgerOf(gateway, owner);
+      return !ended.some(isFree(entries));
+    }).catch(() => t.same(ended.filter(isFree(entries)), [], 'in time'));
     const charges = new Map(entries.map((entry) => [entry.id, entry.credits]));
     const free = ended.filter(({ id = '' }) => charges.get(id) !== '-1.000000');
     t.same(free, [], 'no ended answer is without its charge');

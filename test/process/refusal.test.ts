@@ -17,7 +17,8 @@ async function refused(t: Test, env: NodeJS.ProcessEnv, reason: RegExp): Promise
   t.match(errors, reason);
   t.notMatch(errors, /\n\s+at |Error:/, 'no stack');
   t.notMatch(output, 'listening');
-  t.ok(performance.now() - startedAt < 10_000, 'within seconds');
+  // The longest wait of these starts is 5 s; the rest is for a machine on which loading the program alone takes 15.
+  t.ok(performance.now() - startedAt < 30_000, 'within seconds');
 }
 
 const place = (t: Test, env: NodeJS.ProcessEnv = {}, more = '') =>
