@@ -32,9 +32,10 @@ async function checkWith(ask: Ask, upstreamCalls: number): Promise<Check[]> {
   const unequal = await ask(`
     select count(*) from accounts a where a.balance <> (
       select coalesce(sum(l.credits), 0) from ledger l where l.account_id = a.id)`);
-  const negative = await ask('select count(*) from ledger where balance_after < 0');
+  const negative = await ask(`
+    select count(*) from ledger l join accounts a on a.id = l.account_id where l.balance_after < -a.overdraft`);
   const overLimit = await ask(`
-    select count(*) from keys k where k.spending_limit < (
+    select count(*) from keys k join accounts a on a.id = k.account_id where k.spending_limit + a.overdraft < (
       select -coalesce(sum(l.credits), 0) from ledger l where l.account_id = k.account_id and l.key_id = k.id)`);
   const rows = await ask("select count(*) from ledger where type in ('charge', 'expired_hold')");
   const ids = await ask("select count(distinct id) from ledger where type in ('charge', 'expired_hold')");
@@ -52,7 +53,7 @@ async function checkWith(ask: Ask, upstreamCalls: number): Promise<Check[]> {
     {
       name: '2 nothing overspent',
       holds: negative === 0n && overLimit === 0n,
-      detail: `${negative} balances below 0, ${overLimit} keys above their limit`,
+      detail: `${negative} balances below 0 or the overdraft, ${overLimit} keys above their limit`,
     },
     {
       name: '3 one row a call',

@@ -153,7 +153,7 @@ function creditsVerdict({ account }: ExplainedCall, hold: Micro): Verdict {
 }
 
 /**
- * The two conditions of specification section 5, "Estimate and overdraft", as lua/admit.lua judges them. The estimate of the
+ * The two conditions of specification section 5, "Estimate and overdraft", as lua/admit.lua checks them. The estimate of the
  * least call is its hold.
  */
 function covers(credits: Micro, overdraft: Micro, { held, estimated }: Reserved, hold: Micro): boolean {

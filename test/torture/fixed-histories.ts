@@ -33,9 +33,9 @@ function failpoint(point: Failpoint, effect: keyof typeof EFFECT_MS): Step {
   return Step.of('fault', { kind: 'failpoint', failpoint: { point, effect, forMs: EFFECT_MS[effect] } });
 }
 
-/** Of 1.5 credits each, which all of them cost, with estimates of a tenth. */
-function estimated(count: number, key: number): Step {
-  const plan = { key, hold: 1_500_000, estimate: 10, cost: 100, lastsMs: 100 };
+/** Of 1.5 credits each, with estimates of a part of that, which they all cost, or those of a sure account (estimated-calls.ts). */
+function estimated(count: number, key: number, estimate = 10): Step {
+  const plan = { key, hold: 1_500_000, estimate, cost: 100, lastsMs: 100 };
   return Step.of('estimated calls', { plans: Array.from({ length: count }, () => plan) });
 }
 
@@ -48,6 +48,26 @@ const OWNERS = [
   Step.of('account', { slot: 0, credits: 8, threshold: 5, overdraft: 0 }),
   Step.of('key', { slot: 0, account: 1, limit: 4 }),
 ];
+
+/** Two accounts with an overdraft; the first is a sure one. The second has a key with a limit, too. */
+const OVERDRAWN = [
+  Step.of('account', { slot: 0, credits: 3, threshold: 2, overdraft: 30 }),
+  Step.of('account', { slot: 0, credits: 6, threshold: 2, overdraft: 5 }),
+  Step.of('key', { slot: 0, account: 3, limit: 3 }),
+];
+
+/** Calls that would cost more than these accounts have, before each fault; then credits for the next. */
+function beyondTheBalance(...faults: readonly Step[]): Step[] {
+  return faults.flatMap((befalls) => [
+    estimated(12, 3, 40),
+    estimated(12, 5),
+    estimated(12, 4),
+    befalls,
+    calls(4, { key: 4 }),
+    Step.of('top-up', { slot: 1, account: 2, credits: 3 }),
+    Step.of('top-up', { slot: 1, account: 3, credits: 12 }),
+  ]);
+}
 
 function history(name: string, world: HistoryPlan['world'], steps: readonly Step[]): FixedHistory {
   return {
@@ -130,18 +150,15 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
       awaited(4),
     ],
   ),
-  history('holds go beyond the balance by the overdraft and no more, also while it is rebuilt', 'postgres', [
-    Step.of('account', { slot: 0, credits: 6, threshold: 2, overdraft: 5 }),
-    Step.of('key', { slot: 0, account: 2, limit: 3 }),
-    ...[fault('redis slow', 400), fault('redis emptied'), fault('redis set back', 300)].flatMap((befalls) => [
-      estimated(12, 3),
-      estimated(12, 4),
-      befalls,
-      calls(4, { key: 3 }),
-      Step.of('top-up', { slot: 1, account: 2, credits: 4 }),
-    ]),
-    Step.of('overdraft', { slot: 1, account: 2, overdraft: 0 }),
-    estimated(12, 3),
+  history('holds go beyond the balance by the overdraft and no more, estimates do not', 'postgres', [
+    ...OVERDRAWN,
+    ...beyondTheBalance(fault('redis slow', 400), fault('redis killed', 300)),
+  ]),
+  history('a rebuild keeps the sums of holds and of estimates', 'postgres', [
+    ...OVERDRAWN,
+    ...beyondTheBalance(fault('redis emptied'), fault('redis set back', 300)),
+    Step.of('overdraft', { slot: 1, account: 3, overdraft: 0 }),
+    estimated(12, 4),
   ]),
   history('a changed threshold holds for the next debit', 'postgres', [
     Step.of('account', { slot: 0, credits: 20, threshold: 2, overdraft: 0 }),

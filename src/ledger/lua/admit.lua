@@ -43,17 +43,6 @@ local function readKey(name)
   return keys[name]
 end
 
-local function take(of, hold, slack)
-  if hold > 0 then of.isMoved, of.held, of.slack = true, of.held + hold, of.slack + slack end
-end
-
-local function write(all)
-  for name, of in pairs(all) do
-    -- HSET cannot fail on a hash that was read; HINCRBY could fail on a field's value, after the holds have been written.
-    if of.isMoved then redis.call('HSET', name, 'held', int(of.held), 'slack', int(of.slack)) end
-  end
-end
-
 local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
   if isLate then return { 'LATE' } end
   local version, accountVersion, amount, likely, limit, period, start =
@@ -79,12 +68,20 @@ local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
     return { 'FUNDS', int(account.bal), int(held), int(estimated), int(overdraft) }
   end
   if redis.call('HSETNX', holdsRedisKey, id, record) == 0 then return { 'VOID' } end
-  take(account, hold, hold - estimate)
-  take(key, hold, hold - estimate)
+  if hold > 0 then
+    local slack = hold - estimate
+    account.isMoved, account.held, account.slack = true, held + hold, account.slack + slack
+    key.isMoved, key.held, key.slack = true, key.held + hold, key.slack + slack
+  end
   return epoch
 end
 
 local replies = each(admit, 3)
-write(accounts)
-write(keys)
+-- HSET cannot fail on a hash that was read; HINCRBY could fail on a field's value, after the holds have been written.
+for name, account in pairs(accounts) do
+  if account.isMoved then redis.call('HSET', name, 'held', int(account.held), 'slack', int(account.slack)) end
+end
+for name, key in pairs(keys) do
+  if key.isMoved then redis.call('HSET', name, 'held', int(key.held), 'slack', int(key.slack)) end
+end
 return replies
