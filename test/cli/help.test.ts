@@ -26,6 +26,7 @@ const COMMANDS = [
   'config',
   'config check',
   'config schema',
+  'prices',
 ];
 
 for (const command of COMMANDS) {

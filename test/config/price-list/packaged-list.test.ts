@@ -24,7 +24,12 @@ test('a name finds the model that the package finds', async (t) => {
     [provider.id, model.id],
     [provider.id, `${model.id}-20261001`],
   ]);
-  names.push(['openai', 'GPT-4o'], ['azure', 'gpt-4o'], ['azure', 'claude-opus-5'], ['google', 'claude-haiku-4-5@20251001']);
+  names.push(
+    ['openai', 'GPT-4o'],
+    ['azure', 'gpt-4o'],
+    ['azure', 'claude-opus-5'],
+    ['google', 'claude-haiku-4-5@20251001'],
+  );
   names.push(
     ['anthropic', 'claude-haiku-4-5-20251001'],
     ['openai', 'gpt-4o-2024-08-06'],
@@ -34,7 +39,9 @@ test('a name finds the model that the package finds', async (t) => {
     const theirs = calcPrice({ input_tokens: 0 }, name, { providerId, timestamp: NOW });
     const provider = list.provider(providerId);
     const ours = provider && list.model(provider, name)?.id;
-    return theirs ? ours !== theirs.model.id : ours !== undefined && ours.toLowerCase() !== name.toLowerCase();
+    return theirs
+      ? ours !== theirs.model.id
+      : ours !== undefined && ours.toLowerCase() !== name.toLowerCase();
   });
   t.ok(names.length > 3_000);
   t.same(wrong, []);
