@@ -31,7 +31,8 @@ interface Medium {
  *    `cachedInputImage`.
  * 3. Where it does not, the split is the dearest of those that fit the report, so that it is never cheaper than the bill: a
  *    cached token is taken for text as long as the medium's discount is the larger one (then no discount is given that was
- *    not), and for the medium where text has the larger discount.
+ *    not), and for the medium where text has the larger discount. Text that can have been written has the discount from
+ *    the price of writing.
  * 4. Written tokens are text first; more of them than there is text are written ones of a medium, at the dearer price.
  */
 export function splitInput(total: number, parts: InputParts, price: Price): Usage {
@@ -56,7 +57,7 @@ export function splitInput(total: number, parts: InputParts, price: Price): Usag
   const priced = media.filter(isPriced);
   const text = total - priced.reduce((sum, { tokens }) => sum + tokens, 0);
   const usage: Usage = {};
-  const cachedText = Math.min(text, takeCached(usage, cached, text, priced, units));
+  const cachedText = Math.min(text, takeCached(usage, cached, { text, written }, priced, units));
   const writtenText = Math.min(written, text - cachedText);
   const writtenMedia = takeWritten(usage, written - writtenText, priced, units);
   let input = text - cachedText - writtenText;
@@ -75,18 +76,19 @@ export function splitInput(total: number, parts: InputParts, price: Price): Usag
 function takeCached(
   usage: Usage,
   cached: number,
-  text: number,
+  { text, written }: { readonly text: number; readonly written: number },
   media: readonly Medium[],
   units: UnitPrices,
 ): number {
-  const textDiscount = units.input - units.cachedInput;
-  const dearer = ({ uncached, fromCache }: Medium) => textDiscount - (units[uncached] - units[fromCache]);
+  const dearer = ({ uncached, fromCache }: Medium, textUnit: 'input' | 'cacheWrite' = 'input') =>
+    units[textUnit] - units.cachedInput - (units[uncached] - units[fromCache]);
   const order = [...media].sort((a, b) => Number(dearer(b) - dearer(a)));
   let left = cached;
   const told = order.filter(({ told }) => told !== undefined);
   const untold = order.filter(({ told }) => told === undefined);
   for (const medium of [...told, ...untold]) {
-    const wanted = medium.told ?? (dearer(medium) > 0n ? left : left - text);
+    const room = dearer(medium, 'cacheWrite') > 0n ? text - written : text;
+    const wanted = medium.told ?? (dearer(medium) > 0n ? left : left - room);
     const fromCache = Math.max(0, Math.min(wanted, medium.tokens, left));
     usage[medium.fromCache] = fromCache;
     usage[medium.uncached] = medium.tokens - fromCache;

@@ -40,11 +40,12 @@ interface ChatUsage {
 interface ResponsesUsage {
   readonly input_tokens: number;
   readonly input_tokens_details: InputDetails;
-  /** The name in transcripts. */
+  /** The name in transcripts and sessions. */
   readonly input_token_details: InputDetails;
   /** With reasoning inside. */
   readonly output_tokens: number;
   readonly output_tokens_details: OutputDetails;
+  readonly output_token_details: OutputDetails;
   /** Beside the total in some reports, and in `input_tokens_details` in others. */
   readonly cached_tokens: number;
   readonly cached_tokens_details: CachedDetails;
@@ -84,7 +85,7 @@ export function responsesToUsage(
   const details = usage.input_tokens_details ?? usage.input_token_details;
   return {
     ...inputUsage(input, details, usage, price),
-    ...outputUsage(output, usage.output_tokens_details, unit),
+    ...outputUsage(output, usage.output_tokens_details ?? usage.output_token_details, unit),
   };
 }
 

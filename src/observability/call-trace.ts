@@ -8,6 +8,7 @@ import {
   ATTR_SERVER_PORT,
 } from '@opentelemetry/semantic-conventions';
 import { creditsString, type Micro } from '../domain/credits.ts';
+import { inputTokens } from '../domain/price.ts';
 import type { Usage } from '../domain/usage.ts';
 import type { ReadCall } from '../gateway/call.ts';
 import type { EndCode } from '../gateway/call-metrics.ts';
@@ -122,11 +123,14 @@ export class OpenCallTrace implements CallTrace {
  */
 function usageAttributes(usage: Usage | undefined): Record<string, number> {
   if (usage?.input === undefined && usage?.output === undefined) return {};
-  const { input = 0, output = 0, cachedInput = 0, cacheWrite = 0 } = usage;
+  const { output = 0, outputAudio = 0, outputImage = 0, cacheWrite = 0, cacheWrite1h = 0 } = usage;
+  const { cachedInput = 0, cachedInputAudio = 0, cachedInputImage = 0 } = usage;
+  const cached = cachedInput + cachedInputAudio + cachedInputImage;
+  const written = cacheWrite + cacheWrite1h;
   return {
-    'gen_ai.usage.input_tokens': input + cachedInput + cacheWrite,
-    'gen_ai.usage.output_tokens': output,
-    ...(cachedInput > 0 ? { 'gen_ai.usage.cache_read.input_tokens': cachedInput } : {}),
-    ...(cacheWrite > 0 ? { 'gen_ai.usage.cache_creation.input_tokens': cacheWrite } : {}),
+    'gen_ai.usage.input_tokens': inputTokens(usage),
+    'gen_ai.usage.output_tokens': output + outputAudio + outputImage,
+    ...(cached > 0 ? { 'gen_ai.usage.cache_read.input_tokens': cached } : {}),
+    ...(written > 0 ? { 'gen_ai.usage.cache_creation.input_tokens': written } : {}),
   };
 }

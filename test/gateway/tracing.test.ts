@@ -69,7 +69,12 @@ test('a call is a span of the caller’s trace, with one for the upstream below 
   const traced = await startTraced(t, (request) => {
     seen = request.headers.traceparent as string;
     return {
-      usage: { prompt_tokens: 100, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 40 } },
+      usage: {
+        prompt_tokens: 100,
+        completion_tokens: 7,
+        prompt_tokens_details: { cached_tokens: 40, audio_tokens: 20 },
+        completion_tokens_details: { audio_tokens: 3 },
+      },
     };
   });
   const { key, accountId, keyId } = await traced.world.account();

@@ -114,7 +114,7 @@ const FORMATS: readonly Format[] = [
     body: { model: 'painter', prompt: 'A cat', stream: true },
     pieces: PICTURE_CUT,
     until: 'iVBORw0KGgo=',
-    expected: { usage: { images: 1, input: 50, output: 60 }, estimated: false },
+    expected: { usage: { images: 1, input: 50, outputImage: 60 }, estimated: false },
   },
 ];
 
