@@ -6,6 +6,7 @@ import { configCommands } from './config-commands.ts';
 import { keyCommands } from './key-commands.ts';
 import { reconcileCommand } from './reconcile-command.ts';
 import { startCommand } from './start-command.ts';
+import { usageCommand } from './usage-command.ts';
 
 const FAILURE = 1;
 const USAGE = 2;
@@ -28,6 +29,7 @@ function commandLine(): Command {
   startCommand(program);
   accountCommands(program);
   keyCommands(program);
+  usageCommand(program);
   reconcileCommand(program);
   configCommands(program);
   return program;
