@@ -19,7 +19,6 @@ const BEFORE_SUMS = [
   'drop index ledger_type',
   'drop index ledger_model',
   'alter table accounts drop column last_entry_hour',
-  'drop table spend_upstream_days',
   ...['price', 'multiplier', 'cost', 'duration_ms', 'streamed', 'upstream'].map(
     (column) => `alter table ledger drop column ${column}`,
   ),
