@@ -64,6 +64,8 @@ async function makeOwner(book: Book): Promise<Omit<BigBook, 'entries' | 'others'
   return { accountId: made.account.id, keyIds, key: value };
 }
 
+const SUM_COLUMNS =
+  'calls, credits, input, output, cached_input, cache_write, characters, images, audio_seconds, video_seconds';
 const SUMS = `sum(calls), sum(credits), sum(input), sum(output), sum(cached_input), sum(cache_write), sum(characters),
   sum(images), sum(audio_seconds), sum(video_seconds)`;
 
@@ -114,13 +116,14 @@ async function fill(run: Run, engine: Engine, big: BigBook, otherRows: number): 
   const otherKey = `${firstOtherKey} + i % ${others}`;
   const from0 = `(select i - 1 as i from ${numbers(engine, each * others)}) as zero`;
   await run(ledgerRows({ numbers: from0, account: other, seq, key: otherKey, of: each, today }));
-  await run(`insert into spend_days select account_id, key_id, model, day, count(*), -sum(credits),
+  await run(`insert into spend_days (account_id, key_id, model, day, ${SUM_COLUMNS}) select account_id, key_id, model, day, count(*), -sum(credits),
     count(*) * 200, count(*) * 100, 0, 0, 0, 0, 0, 0 from ledger where type = 'charge' group by 1, 2, 3, 4`);
   await run(
-    `insert into spend_model_days select account_id, day, model, ${SUMS}
-    from spend_days group by 1, 2, 3`,
+    `insert into spend_model_days (account_id, day, model, upstream, ${SUM_COLUMNS})
+    select account_id, day, model, 'openai', ${SUMS} from spend_days group by 1, 2, 3`,
   );
-  await run(`insert into spend_key_months select account_id, ${monthOf(engine)}, key_id, ${SUMS}
+  await run(`insert into spend_key_months (account_id, month, key_id, ${SUM_COLUMNS})
+    select account_id, ${monthOf(engine)}, key_id, ${SUMS}
     from spend_days group by 1, 2, 3`);
   await run(`update accounts set seq = ${entries}, balance = ${balanceAfter(entries)}, last_entry_at = ${today * DAY_MS}
     where id = ${accountId}`);

@@ -39,11 +39,11 @@ const NEW_SUMS = [
 
 /**
  * What a call was charged at, in its ledger row, and sums of it. Columns are added without a walk over the rows in either
- * engine: absent in the ledger, 0 in the sums. The sums by upstream begin with what spend_model_days has, of no upstream.
+ * engine: absent in the ledger, 0 in the sums.
  */
 export async function addPrices(db: Kysely<unknown>, engine: Engine): Promise<void> {
   for (const [name, type] of LEDGER) await db.schema.alterTable('ledger').addColumn(name, type).execute();
-  for (const table of ['spend_days', 'spend_model_days', 'spend_key_months']) {
+  for (const table of ['spend_days', 'spend_key_months']) {
     for (const name of NEW_SUMS) {
       await db.schema
         .alterTable(table)
@@ -51,14 +51,16 @@ export async function addPrices(db: Kysely<unknown>, engine: Engine): Promise<vo
         .execute();
     }
   }
-  await createUpstreamDays(db, engine);
+  await tellUpstreamsApart(db, engine);
 }
 
-async function createUpstreamDays(db: Kysely<unknown>, engine: Engine): Promise<void> {
+/** The upstream comes into the primary key of spend_model_days, which SQLite can only do in a new table; it is "" before. */
+async function tellUpstreamsApart(db: Kysely<unknown>, engine: Engine): Promise<void> {
   let table = db.schema
     .createTable('spend_upstream_days')
     .addColumn('account_id', 'bigint', (column) => column.notNull().references('accounts.id'))
     .addColumn('day', 'integer', (column) => column.notNull())
+    .addColumn('model', 'text', (column) => column.notNull())
     .addColumn('upstream', 'text', (column) => column.notNull());
   for (const name of [...OLD_SUMS, ...NEW_SUMS]) {
     const type = name.endsWith('_seconds') ? 'double precision' : 'bigint';
@@ -66,10 +68,11 @@ async function createUpstreamDays(db: Kysely<unknown>, engine: Engine): Promise<
   }
   if (engine === 'sqlite') table = table.modifyEnd(sql`without rowid`);
   await table
-    .addPrimaryKeyConstraint('spend_upstream_days_place', ['account_id', 'day', 'upstream'])
+    .addPrimaryKeyConstraint('spend_upstream_days_place', ['account_id', 'day', 'model', 'upstream'])
     .execute();
-  const sums = sql.raw(OLD_SUMS.map((name) => `sum(${name})`).join(', '));
-  const names = sql.raw(OLD_SUMS.join(', '));
-  await sql`insert into spend_upstream_days (account_id, day, upstream, ${names})
-    select account_id, day, '', ${sums} from spend_model_days group by account_id, day`.execute(db);
+  const columns = sql.raw(['account_id', 'day', 'model', ...OLD_SUMS].join(', '));
+  await sql`insert into spend_upstream_days (${columns}, upstream)
+    select ${columns}, '' from spend_model_days`.execute(db);
+  await db.schema.dropTable('spend_model_days').execute();
+  await db.schema.alterTable('spend_upstream_days').renameTo('spend_model_days').execute();
 }

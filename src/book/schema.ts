@@ -19,7 +19,6 @@ export interface BookSchema {
   spend_days: SpendDaysTable;
   spend_model_days: SpendModelDaysTable;
   spend_key_months: SpendKeyMonthsTable;
-  spend_upstream_days: SpendUpstreamDaysTable;
   alerts: AlertsTable;
   deliveries: DeliveriesTable;
   objects: ObjectsTable;
@@ -158,12 +157,7 @@ export interface SpendModelDaysTable extends SpendSums {
   account_id: number;
   day: number;
   model: string;
-}
-
-/** Sums of a day over all keys and models, by upstream; "" where an entry names none. */
-export interface SpendUpstreamDaysTable extends SpendSums {
-  account_id: number;
-  day: number;
+  /** "" where an entry names none. */
   upstream: string;
 }
 

@@ -1,10 +1,9 @@
-import type { Selectable } from 'kysely';
 import { micro } from '../domain/credits.ts';
 import type { JournalEntry } from '../domain/ledger-entry.ts';
 import { monthStart } from '../domain/period.ts';
 import type { Usage } from '../domain/usage.ts';
 import { insertRows } from './many-rows.ts';
-import type { BookSchema, SpendDaysTable } from './schema.ts';
+import type { BookSchema } from './schema.ts';
 import type { Store, Trx } from './store.ts';
 
 /** Columns that are summed per day, with the field of a call's usage each comes from; `calls` and `credits` come from the entry. */
@@ -31,28 +30,42 @@ export const USAGE_COLUMNS = {
 export const SPENT_SUMS = ['calls', 'credits', ...keysOf(USAGE_COLUMNS)] as const;
 /** All of them: what providers take is only for the operator. */
 export const SUMS = [...SPENT_SUMS, 'cost', 'costed'] as const;
+type Sum = (typeof SUMS)[number];
 
-/** The amounts that an entry adds, and the rows that they are added to. */
-type Spend = Selectable<SpendDaysTable> & { readonly month: number; readonly upstream: string };
+/**
+ * Sums that most calls add nothing to, whose columns have the default 0: a statement names those of them that its rows add to.
+ * Naming all of them in each made posting a batch a third slower.
+ */
+const RARE_SUMS = [
+  'cache_write_1h',
+  'input_audio',
+  'cached_input_audio',
+  'output_audio',
+  'input_image',
+  'cached_input_image',
+  'output_image',
+  'web_searches',
+  'cost',
+  'costed',
+] as const satisfies readonly Sum[];
+const USUAL_SUMS = SUMS.filter((sum) => !RARE_SUMS.some((rare) => rare === sum));
+
+/** Where an entry's amounts are added, and the amounts: those that are not 0. */
+interface Spend extends Partial<Record<Sum, number>> {
+  readonly account_id: number;
+  readonly key_id: number;
+  readonly model: string;
+  readonly day: number;
+  readonly month: number;
+  readonly upstream: string;
+}
+type Place = Exclude<keyof Spend, Sum>;
 
 const PLACES = {
   spend_days: ['account_id', 'key_id', 'model', 'day'],
-  spend_model_days: ['account_id', 'day', 'model'],
+  spend_model_days: ['account_id', 'day', 'model', 'upstream'],
   spend_key_months: ['account_id', 'month', 'key_id'],
-  spend_upstream_days: ['account_id', 'day', 'upstream'],
-} as const satisfies Partial<Record<keyof BookSchema, readonly (keyof Spend)[]>>;
-
-const ADD_UP = {
-  spend_days: addUp('spend_days'),
-  spend_model_days: addUp('spend_model_days'),
-  spend_key_months: addUp('spend_key_months'),
-  spend_upstream_days: addUp('spend_upstream_days'),
-};
-
-function addUp(table: keyof typeof PLACES): string {
-  const sums = SUMS.map((column) => `${column} = ${table}.${column} + excluded.${column}`);
-  return `on conflict (${PLACES[table].join(', ')}) do update set ${sums.join(', ')}`;
-}
+} as const satisfies Partial<Record<keyof BookSchema, readonly Place[]>>;
 
 /**
  * Adds the entries of keys to the sums that spending limits are rebuilt from and usage is reported from, so that
@@ -62,33 +75,41 @@ export async function addSpendDays(store: Store, trx: Trx, posted: readonly Jour
   const spends = posted.map(spendOf).filter((spend) => spend !== undefined);
   const days = summed(spends, PLACES.spend_days);
   await add(store, trx, 'spend_days', days);
-  await add(store, trx, 'spend_model_days', days);
-  await add(store, trx, 'spend_key_months', days);
+  await add(store, trx, 'spend_key_months', summed(days, PLACES.spend_key_months));
   // Not from the days, which do not tell upstreams apart.
-  await add(store, trx, 'spend_upstream_days', spends);
+  await add(store, trx, 'spend_model_days', summed(spends, PLACES.spend_model_days));
 }
 
-async function add<T extends keyof typeof PLACES>(
+async function add(
   store: Store,
   trx: Trx,
-  table: T,
-  spends: readonly Spend[],
+  table: keyof typeof PLACES,
+  rows: readonly Spend[],
 ): Promise<void> {
-  const place: readonly (keyof Spend)[] = PLACES[table];
-  const columns = [...place, ...SUMS] as readonly (keyof BookSchema[T] & string)[];
-  const rows = summed(spends, place) as Parameters<typeof insertRows<T>>[4];
-  await insertRows(store, trx, table, columns, rows, ADD_UP[table]);
+  const place = PLACES[table];
+  const sums = [...USUAL_SUMS, ...RARE_SUMS.filter((sum) => rows.some((row) => row[sum] !== undefined))];
+  const added = sums.map((sum) => `${sum} = ${table}.${sum} + excluded.${sum}`);
+  const columns = [...place, ...sums];
+  await insertRows(
+    store,
+    trx,
+    table,
+    columns as readonly (keyof BookSchema[typeof table] & string)[],
+    rows.map((row) => Object.fromEntries(columns.map((column) => [column, row[column] ?? 0]))),
+    `on conflict (${place.join(', ')}) do update set ${added.join(', ')}`,
+  );
 }
 
-function summed(spends: readonly Spend[], place: readonly (keyof Spend)[]): Spend[] {
+function summed(spends: readonly Spend[], place: readonly Place[]): Spend[] {
   const sums = new Map<string, Spend>();
   for (const spend of spends) {
     const name = JSON.stringify(place.map((column) => spend[column]));
     const sum = sums.get(name);
     if (!sum) sums.set(name, { ...spend });
-    else for (const column of SUMS) sum[column] += spend[column];
+    else for (const column of SUMS) if (spend[column]) sum[column] = (sum[column] ?? 0) + spend[column];
     // Not rounded silently: entries that are together too much for a number are posted one by one (ledger/post-apart.ts).
     micro(sums.get(name)?.credits ?? 0);
+    micro(sums.get(name)?.cost ?? 0);
   }
   return [...sums.values()];
 }
@@ -96,26 +117,28 @@ function summed(spends: readonly Spend[], place: readonly (keyof Spend)[]): Spen
 /** A refund lowers what was spent; the call that it refunds stays counted. */
 function spendOf(entry: JournalEntry): Spend | undefined {
   if (entry.keyId === null || entry.type === 'top_up' || entry.type === 'adjustment') return undefined;
-  const refund = entry.type === 'refund';
-  return {
+  const isCall = entry.type !== 'refund';
+  const spend: Spend = {
     account_id: entry.accountId,
     key_id: entry.keyId,
     model: entry.model ?? '',
     day: entry.day,
     month: monthStart(entry.day),
     upstream: entry.upstream ?? '',
-    calls: refund ? 0 : 1,
+    calls: isCall ? 1 : 0,
     credits: -entry.credits,
-    cost: entry.cost ?? 0,
-    costed: entry.cost === undefined ? 0 : -entry.credits,
-    ...usageSums(refund ? {} : entry.usage),
   };
+  if (entry.cost !== undefined) {
+    spend.cost = entry.cost;
+    spend.costed = -entry.credits;
+  }
+  if (isCall) {
+    for (const [column, used] of USED) if (entry.usage[used]) spend[column] = entry.usage[used];
+  }
+  return spend;
 }
 
-function usageSums(usage: Usage): Record<keyof typeof USAGE_COLUMNS, number> {
-  const sums = Object.entries(USAGE_COLUMNS).map(([column, used]) => [column, usage[used] ?? 0]);
-  return Object.fromEntries(sums);
-}
+const USED = Object.entries(USAGE_COLUMNS) as [keyof typeof USAGE_COLUMNS, keyof Usage][];
 
 function keysOf<T extends object>(record: T): (keyof T)[] {
   return Object.keys(record) as (keyof T)[];

@@ -7,10 +7,10 @@ import type { Store } from './store.ts';
 import { byPlace, groupName, type Sums, summed, usageOf } from './usage.ts';
 
 /**
- * Days times accounts of one statement. A statement of a year then reads the sums of ten accounts, and one of a day those of
- * a thousand: some thousand rows, a few milliseconds, in which SQLite's one thread posts nothing.
+ * Days times accounts of one statement. A statement of a year then reads the sums of six accounts, and one of a day those of
+ * a thousand: some thousand rows, in which SQLite's one thread posts nothing.
  */
-const ACCOUNT_DAYS = 4_000;
+const ACCOUNT_DAYS = 2_000;
 /** Most accounts of one statement, which lists their ids. */
 const MAX_ACCOUNTS = 1_000;
 
@@ -64,7 +64,6 @@ async function part(db: Kysely<BookSchema>, of: Part, groupBy: MarginGroup): Pro
   }));
 }
 
-/** Sums by upstream have the fewest rows of those by day; models are told apart only in sums by model. */
 function byDays(
   db: Kysely<BookSchema>,
   { accounts, fromDay, toDay }: Part,
@@ -72,7 +71,7 @@ function byDays(
 ): Promise<Row[]> {
   const place = groupBy === 'account' ? 'account_id' : groupBy;
   return db
-    .selectFrom(groupBy === 'model' ? 'spend_model_days' : 'spend_upstream_days')
+    .selectFrom('spend_model_days')
     .select(sql<string | number>`${sql.ref(place)}`.as('place'))
     .select(({ fn }) => SUMS.map((sum) => summed(sum, fn.sum(sum)).as(sum)))
     .where('account_id', 'in', accounts)

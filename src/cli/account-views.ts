@@ -41,7 +41,8 @@ export function accountViewCommands(account: Command): void {
     .action(alerts);
 }
 
-function queryOf(fields: Readonly<Record<string, string | number | undefined>>): string {
+/** A query string of what is given, with its question mark; nothing given: empty. */
+export function queryOf(fields: Readonly<Record<string, string | number | undefined>>): string {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) {
     if (value !== undefined) given.set(name, String(value));

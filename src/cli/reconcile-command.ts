@@ -1,17 +1,36 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { loadConfig } from '../config/load.ts';
 import { creditsString, micro } from '../domain/credits.ts';
+import { parseDay } from '../domain/period.ts';
+import { Failure, id } from './arguments.ts';
 import { print, printJson } from './print.ts';
-import { type Difference, differenceText, type Listener, reconcileAccounts } from './reconcile-accounts.ts';
+import { type Difference, differenceText, reconcileAccounts } from './reconcile-accounts.ts';
+import { type ChargeDifference, chargeDifferenceText, reconcileCharges } from './reconcile-charges.ts';
 
 /** Least time between two lines of progress. */
 const TELL_EVERY_MS = 500;
+
+interface Options {
+  readonly json?: true;
+  readonly progress?: boolean;
+  readonly charges?: true;
+  readonly from?: number;
+  readonly to?: number;
+  readonly account?: number;
+}
 
 /** Command `tollgate reconcile`, which `npm run reconcile` runs too. Exit code 1 where there is a difference. */
 export function reconcileCommand(program: Command): void {
   program
     .command('reconcile')
     .description('prove for every account that balance = ledger; takes the environment of the gateway')
+    .option(
+      '--charges',
+      'compute every charge again from the usage, prices and multiplier in its row instead',
+    )
+    .option('--from <day>', 'with --charges: first UTC day, as 2026-11-01', day)
+    .option('--to <day>', 'with --charges: last UTC day', day)
+    .option('--account <id>', 'with --charges: this account only', id)
     .option('--json', 'print JSON')
     .option(
       '--progress',
@@ -21,12 +40,29 @@ export function reconcileCommand(program: Command): void {
     .action(reconcile);
 }
 
-async function reconcile({ json, progress }: { json?: true; progress?: boolean }): Promise<void> {
+function day(text: string): number {
+  const days = parseDay(text);
+  if (days === undefined) throw new InvalidArgumentError('It must be a UTC day, as 2026-11-01.');
+  return days;
+}
+
+async function reconcile(options: Options): Promise<void> {
+  const { from, to, account } = options;
+  if (options.charges) return await charges(options);
+  if (from !== undefined || to !== undefined || account !== undefined) {
+    throw new Failure('--from, --to and --account go with --charges: balances are proved whole.', {
+      isUsage: true,
+    });
+  }
+  await balances(options);
+}
+
+async function balances({ json, progress }: Options): Promise<void> {
   const config = loadConfig({ env: process.env });
   const found: Difference[] = [];
   const summary = await reconcileAccounts(config, {
     difference: (one) => (json ? found.push(one) : print(differenceText(one))),
-    ...(progress ? { checked: progressTeller() } : {}),
+    ...(progress ? { checked: progressTeller('accounts') } : {}),
   });
   if (json) printJson({ ...summary, differences: found.map(differenceView) });
   else {
@@ -37,12 +73,42 @@ async function reconcile({ json, progress }: { json?: true; progress?: boolean }
   process.exitCode = summary.differences === 0 ? 0 : 1;
 }
 
-function progressTeller(): NonNullable<Listener['checked']> {
+async function charges({ json, progress, from, to, account }: Options): Promise<void> {
+  if (from !== undefined && to !== undefined && from > to) {
+    throw new Failure('--from must not be later than --to.', { isUsage: true });
+  }
+  const config = loadConfig({ env: process.env });
+  const found: ChargeDifference[] = [];
+  const span = { fromDay: from, toDay: to, accountId: account };
+  const { notCheckable, ...summary } = await reconcileCharges(config, span, {
+    difference: (one) => (json ? found.push(one) : print(chargeDifferenceText(one))),
+    ...(progress ? { checked: progressTeller('charges') } : {}),
+  });
+  if (json) printJson({ ...summary, not_checkable: notCheckable, differences: found.map(chargeView) });
+  else {
+    print(`charges checked: ${summary.charges}, differences: ${summary.differences}`);
+    if (notCheckable > 0)
+      print(`not checkable: ${notCheckable}, made before version 0.2: their rows do not tell their prices`);
+  }
+  process.exitCode = summary.differences === 0 ? 0 : 1;
+}
+
+function progressTeller(what: 'accounts' | 'charges'): (count: number) => void {
   let toldAt = performance.now();
-  return (accounts) => {
+  return (count) => {
     if (performance.now() - toldAt < TELL_EVERY_MS) return;
     toldAt = performance.now();
-    process.stderr.write(`tollgate: accounts checked so far: ${accounts}\n`);
+    process.stderr.write(`tollgate: ${what} checked so far: ${count}\n`);
+  };
+}
+
+function chargeView({ id, accountId, found, expected }: ChargeDifference) {
+  return {
+    id,
+    account_id: accountId,
+    charged: creditsString(found),
+    expected: expected === undefined ? null : creditsString(expected),
+    difference: expected === undefined ? null : creditsString(found - expected),
   };
 }
 

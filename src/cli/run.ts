@@ -7,6 +7,7 @@ import { keyCommands } from './key-commands.ts';
 import { pricesCommand } from './prices-command.ts';
 import { reconcileCommand } from './reconcile-command.ts';
 import { startCommand } from './start-command.ts';
+import { usageCommand } from './usage-command.ts';
 
 const FAILURE = 1;
 const USAGE = 2;
@@ -29,6 +30,7 @@ function commandLine(): Command {
   startCommand(program);
   accountCommands(program);
   keyCommands(program);
+  usageCommand(program);
   reconcileCommand(program);
   configCommands(program);
   pricesCommand(program);

@@ -36,6 +36,9 @@ async function askEverything(book: Book, accountId: number, keyId: number): Prom
   ] as const) {
     await book.usage(accountId, TODAY + from, TODAY + to, 'key');
   }
+  for (const by of ['account', 'key', 'model', 'upstream', 'day'] as const) {
+    for await (const _ of book.usageOfAll(TODAY - 340, TODAY, by));
+  }
   await book.account(accountId);
   await book.accounts(0, 100);
   await book.accounts(0, 100, 'owner');
@@ -171,6 +174,34 @@ eachBook(
     const plans = [];
     for (const query of asked) plans.push((await explain(query)).join('\n'));
     t.match(plans, [/ledger_type/, /ledger_model/]);
+  },
+);
+
+eachBook(
+  "the operator's usage report goes through accounts by the keys of the sums, and never reads the ledger",
+  async (t, book, fixture) => {
+    const { account, key } = await stored(book);
+    for (let other = 0; other < 50; other++) await book.createAccount(newAccount(), newKey(), null, NOW);
+    const made = { keyId: key.id, upstream: 'first' };
+    await book.post(
+      Array.from({ length: 300 }, (_, at) => entry(account.id, { ...made, seq: at + 1, day: TODAY - at })),
+    );
+    await book.close();
+    const asked: CompiledQuery[] = [];
+    const telling = await tellingBook(t, fixture, (query) => asked.push(query));
+    if (fixture.engine === 'postgres') await fixture.run('analyze');
+    const explain = await explainer(t, fixture);
+    for (const by of ['account', 'key', 'model', 'upstream', 'day'] as const) {
+      asked.length = 0;
+      for await (const _ of telling.usageOfAll(TODAY - 9, TODAY + 1, by));
+      const plan = (await Promise.all(asked.map(explain))).flat().join('\n');
+      t.notMatch(plan, /ledger/, by);
+      t.match(
+        plan,
+        fixture.engine === 'sqlite' ? /account_id=\? AND day>\?/ : /Index Cond.*account_id.*day/,
+        by,
+      );
+    }
   },
 );
 

@@ -1,6 +1,7 @@
-import type { Book } from '../../src/book/book.ts';
+import type { Book, MarginGroup, MarginRow } from '../../src/book/book.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
+import type { Usage } from '../../src/domain/usage.ts';
 import { entries, entry, NOW, newKey, stored, TODAY } from '../helper/book-records.ts';
 import { eachBook } from '../helper/books.ts';
 
@@ -183,4 +184,139 @@ eachBook('seconds leave no crumbs where days are taken off a month', async (t, b
   ]);
   const [row] = await book.usage(account.id, DECEMBER + 3, DECEMBER + 31, 'key');
   t.same(row?.usage, used);
+});
+
+/** One of each dimension, each another number, so that none can be taken for another. */
+const EVERY_DIMENSION = {
+  input: 1,
+  output: 2,
+  cachedInput: 3,
+  cacheWrite: 4,
+  cacheWrite1h: 5,
+  inputAudio: 6,
+  cachedInputAudio: 7,
+  outputAudio: 8,
+  inputImage: 9,
+  cachedInputImage: 10,
+  outputImage: 11,
+  webSearches: 12,
+  characters: 13,
+  images: 14,
+  audioSeconds: 15.5,
+  videoSeconds: 16.5,
+} satisfies Required<Omit<Usage, 'requests'>>;
+const doubled = Object.fromEntries(
+  Object.entries(EVERY_DIMENSION).map(([dimension, amount]) => [dimension, 2 * amount]),
+);
+
+eachBook('every dimension of usage is summed, by day, key and model', async (t, book) => {
+  const id = await accountWith(book, [{ usage: EVERY_DIMENSION }, { usage: EVERY_DIMENSION }]);
+  for (const by of ['day', 'key', 'model'] as const) {
+    const [row] = await book.usage(id, TODAY, TODAY + 1, by);
+    t.same(row?.usage, doubled, by);
+    t.same(Object.keys(row ?? {}).sort(), ['calls', 'credits', 'group', 'usage'], 'an owner reads no cost');
+  }
+  for (const by of ['account', 'key', 'model', 'upstream', 'day'] as const) {
+    const [[row] = []] = await parts(book, TODAY, TODAY + 1, by);
+    t.same(row?.usage, doubled, by);
+  }
+});
+
+/** All parts of an operator's report. */
+async function parts(
+  book: Book,
+  from: number,
+  to: number,
+  by: MarginGroup,
+): Promise<(readonly MarginRow[])[]> {
+  const all: (readonly MarginRow[])[] = [];
+  for await (const rows of book.usageOfAll(from, to, by)) all.push(rows);
+  return all;
+}
+
+eachBook("the operator's report sums all accounts, and cost where it is known", async (t, book) => {
+  const [first, second] = [await stored(book), await stored(book)];
+  const listed = { keyId: first.key.id, model: 'listed', upstream: 'one', usage: { input: 1 } };
+  await book.post([
+    ...entries(first.account.id, [
+      { ...listed, credits: micro(-11), cost: micro(10) },
+      { ...listed, credits: micro(-22), cost: micro(20), day: TODAY - 40 },
+      { ...listed, model: 'written', credits: micro(-5) },
+    ]),
+    ...entries(second.account.id, [
+      { ...listed, keyId: second.key.id, upstream: 'two', credits: micro(-33), cost: micro(40) },
+      // Of a version before upstreams were kept.
+      { keyId: second.key.id, model: 'written', credits: micro(-7), day: TODAY - 70 },
+    ]),
+  ]);
+  const report = async (by: MarginGroup, from = TODAY - 100) =>
+    (await parts(book, from, TODAY + 1, by))
+      .flat()
+      .map((row) => [row.group, row.calls, ...[row.credits, row.cost, row.costed].map(Number)]);
+  t.same(await report('account'), [
+    [first.account.id, 3, 38, 30, 33],
+    [second.account.id, 2, 40, 40, 33],
+  ]);
+  t.same(await report('key'), [
+    [first.key.id, 3, 38, 30, 33],
+    [second.key.id, 2, 40, 40, 33],
+  ]);
+  t.same(await report('model'), [
+    ['listed', 3, 66, 70, 66],
+    ['written', 2, 12, 0, 0],
+  ]);
+  t.same(await report('upstream'), [
+    [null, 1, 7, 0, 0],
+    ['one', 3, 38, 30, 33],
+    ['two', 1, 33, 40, 33],
+  ]);
+  t.same(await report('day'), [
+    ['2026-09-09', 1, 7, 0, 0],
+    ['2026-10-09', 1, 22, 20, 22],
+    ['2026-11-18', 3, 49, 50, 44],
+  ]);
+  t.same(await report('key', TODAY - 30), [
+    [first.key.id, 2, 16, 10, 11],
+    [second.key.id, 1, 33, 40, 33],
+  ]);
+});
+
+eachBook("a refund gives back cost and credits in the operator's report", async (t, book) => {
+  const made = { upstream: 'films', usage: { videoSeconds: 8 } };
+  await accountWith(book, [
+    { ...made, credits: micro(-80), cost: micro(70) },
+    { ...made, credits: micro(80), cost: micro(-70), type: 'refund', usage: {} },
+    { ...made, credits: micro(-40), cost: micro(35) },
+  ]);
+  for (const by of ['key', 'model', 'upstream', 'day'] as const) {
+    t.match(
+      await parts(book, TODAY, TODAY + 1, by),
+      [[{ calls: 2, credits: 40n, cost: 35n, costed: 40n }]],
+      by,
+    );
+  }
+});
+
+eachBook('many accounts come in parts, none left out and none twice', async (t, book) => {
+  const ids: number[] = [];
+  for (let made = 0; made < 25; made++) ids.push(await accountWith(book, [{}]));
+  const [from, to] = [TODAY - 365, TODAY + 1];
+  const read = await parts(book, from, to, 'account');
+  t.ok(read.length > 1, `${read.length} parts of a year`);
+  t.same(
+    read.flat().map(({ group, calls }) => [group, calls]),
+    ids.map((id) => [id, 1]),
+  );
+  t.equal((await parts(book, TODAY, to, 'account')).length, 1, 'one part of a day');
+});
+
+eachBook('cost beyond 2^53 is told exactly', async (t, book) => {
+  const huge = 8_000_000_000_000_000;
+  await accountWith(book, [{ cost: micro(huge) }]);
+  await accountWith(book, [{ cost: micro(huge) }]);
+  const rows = (await parts(book, TODAY, TODAY + 1, 'day')).flat();
+  t.same(
+    rows.map(({ cost }) => cost),
+    [2n * BigInt(huge)],
+  );
 });

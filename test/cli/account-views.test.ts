@@ -36,6 +36,22 @@ t.test('the operator reads the usage of an account by day, key and model', async
   });
 });
 
+t.test('the operator reads what all accounts used, and the margin where the cost is known', async (t) => {
+  const owner = await makeOwner(gateway, 100);
+  t.equal((await gateway.chat(owner.key)).status, 200);
+  const { output } = await operator('usage');
+  t.match(output, /^ACCOUNT +CALLS +CHARGED +OF THAT WITH COST +COST +MARGIN\n/);
+  t.match(output, new RegExp(`^${owner.accountId} +1 +\\S+ +0\\.000000 +unknown +unknown$`, 'm'));
+  t.match(output, /^total +\d+ /m);
+  t.match(await json('usage', '--group-by', 'upstream'), {
+    group_by: 'upstream',
+    rows: [{ upstream: String }],
+  });
+  const { code, errors } = await operator('usage', '--group-by', 'colour');
+  t.equal(code, 2);
+  t.match(errors, /account, key, model, upstream, day/);
+});
+
 t.test('the operator reads the alerts of an account', async (t) => {
   const owner = await makeOwner(gateway, 100);
   const { code, output } = await operator('account', 'alerts', String(owner.accountId));

@@ -23,6 +23,7 @@ const COMMANDS = [
   'key revoke',
   'key edit',
   'key reactivate',
+  'usage',
   'reconcile',
   'config',
   'config check',

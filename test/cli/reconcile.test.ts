@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import { startGatewayForCommands, tollgate } from '../helper/command.ts';
 import { makeOwner } from '../helper/owner.ts';
+import { until } from '../helper/until.ts';
 
 const { gateway, place } = await startGatewayForCommands(t);
 const owner = await makeOwner(gateway, 100);
@@ -28,4 +29,80 @@ t.test('a difference is told exactly: exit code 1', async (t) => {
     difference: '0.000001',
   });
   t.match(await reconcile(), { code: 1, output: /: difference 0\.000001\n/ });
+});
+
+const book = <T>(run: (book: DatabaseSync) => T): T => {
+  const open = new DatabaseSync(join(place.dataDir, 'book.sqlite'), { timeout: 5_000 });
+  try {
+    return run(open);
+  } finally {
+    open.close();
+  }
+};
+
+t.test('charges are computed again from their rows, beside a gateway that serves', async (t) => {
+  const other = await makeOwner(gateway, 100);
+  const ids: string[] = [];
+  for (const key of [owner.key, owner.key, other.key]) {
+    const response = await gateway.chat(key);
+    await response.text();
+    ids.push(response.headers.get('x-request-id') ?? '');
+  }
+  const count = "select count(*) as count from ledger where type = 'charge'";
+  await until('the charges to be in the book', () => book((open) => open.prepare(count).get()?.count === 3));
+  t.match(await reconcile('--charges'), {
+    code: 0,
+    output: 'charges checked: 3, differences: 0\n',
+    errors: '',
+  });
+
+  const [first = '', second = '', third = ''] = ids;
+  book((open) => {
+    open.exec(`update ledger set credits = credits - 1 where id = '${first}'`);
+    // As version 0.1.0 made them.
+    open.exec(`update ledger set price = null where id = '${second}'`);
+    open.exec(`update ledger set price = '{}' where id = '${third}'`);
+  });
+  const { code, output } = await reconcile('--charges');
+  t.equal(code, 1);
+  t.match(
+    output,
+    new RegExp(
+      `^charge ${first} of account ${owner.accountId}: (\\S+) credits were charged, but its usage at its prices is \\S+: difference 0\\.000001$`,
+      'm',
+    ),
+  );
+  t.match(
+    output,
+    new RegExp(`^charge ${third} of account ${other.accountId}: .* has no price for all that was used$`, 'm'),
+  );
+  t.match(output, /^charges checked: 2, differences: 2$/m);
+  t.match(output, /^not checkable: 1, made before version 0\.2: their rows do not tell their prices$/m);
+
+  const json = await reconcile('--charges', '--json', '--account', String(owner.accountId));
+  t.equal(json.code, 1);
+  t.match(JSON.parse(json.output), {
+    charges: 1,
+    not_checkable: 1,
+    differences: [{ id: first, account_id: owner.accountId, difference: '0.000001' }],
+  });
+  t.match(await reconcile('--charges', '--to', '2020-01-01'), {
+    code: 0,
+    output: 'charges checked: 0, differences: 0\n',
+  });
+  t.match(await reconcile('--charges', '--from', '2020-01-01'), { code: 1, output: /checked: 2,/ });
+});
+
+t.test('a span that cannot be is wrong usage, an account that is not there a failure', async (t) => {
+  for (const [args, words] of [
+    [['--charges', '--from', 'yesterday'], /It must be a UTC day, as 2026-11-01/],
+    [['--charges', '--from', '2026-02-01', '--to', '2026-01-01'], /--from must not be later than --to/],
+    [['--from', '2026-02-01'], /--from, --to and --account go with --charges/],
+  ] as const) {
+    t.match(await reconcile(...args), { code: 2, output: '', errors: words });
+  }
+  t.match(await reconcile('--charges', '--account', '987654'), {
+    code: 1,
+    errors: 'tollgate: There is no account 987654.\n',
+  });
 });

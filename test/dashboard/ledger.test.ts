@@ -104,6 +104,27 @@ t.test('H5: the note of a top-up is shown', async (t) => {
   await page.getByRole('cell', { name: 'Top-up Invoice 1001' }).waitFor();
 });
 
+t.test(
+  'the details of a call tell what it was charged at, how long it took and whether it was streamed',
+  async (t) => {
+    const other = await world.account({ credits: 10 });
+    await (await world.chat(other.key, { model: 'tokens', stream: true })).text();
+    await world.settled();
+    const { page, signIn, open } = await openDashboard(t, world);
+    await signIn(other.key);
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    await open('ledger', 'Ledger');
+    const row = page.getByRole('row', { name: /Charge tokens/ });
+    await row.getByText('Details').click();
+    await row.getByText('1,000.00 per 1,000,000 input tokens').waitFor();
+    const words = await row.locator('.entry-detail').textContent();
+    t.match(words, /2,000\.00 per 1,000,000 output tokens/);
+    t.match(words, /Multiplier1Duration[\d.,]+ m?sAnswerstreamedProvidertest/);
+    const topUp = page.getByRole('row', { name: /Top-up/ });
+    t.equal(await topUp.getByText('Details').count(), 0, 'no call has none');
+  },
+);
+
 t.test('L1: a call that cost nothing is no gain', async (t) => {
   const failing = await startGatewayInProcess(t, {
     behave: () => ({ status: 500, body: { error: { message: 'no' } } }),

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { apiOf } from '../helper/api.ts';
 import { openDashboard } from '../helper/dashboard.ts';
@@ -206,6 +207,30 @@ t.test('M8: ledger, usage and alerts of an account are seen', async (t) => {
   await parts.getByRole('link', { name: 'Alerts' }).click();
   await page.getByRole('row', { name: /Watched Delivered/ }).waitFor();
   t.equal(await page.getByRole('button', { name: 'Send test alert' }).count(), 0);
+  t.same(faults, []);
+});
+
+t.test('the usage of all accounts is seen by group and by day, and exported', async (t) => {
+  const { accountId, key } = await world.account({ credits: 10 });
+  await (await world.chat(key, { model: 'renamed' })).text();
+  const { page, faults } = await operator(t);
+  await page.getByRole('link', { name: 'Usage' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+  await page.getByRole('row', { name: new RegExp(`No. ${accountId} 1 1.000000 0.000000 – –`) }).waitFor();
+  await page.getByRole('row', { name: /^All \d+ / }).waitFor();
+  await page.getByLabel('Group by').selectOption('model');
+  await page.getByRole('row', { name: /^renamed 1 1\.000000 / }).waitFor();
+  t.match(page.url(), /#\/usage\?group_by=model/);
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export CSV' }).click();
+  const file = await download;
+  t.equal(file.suggestedFilename(), 'usage.csv');
+  t.match(
+    readFileSync(await file.path(), 'utf8'),
+    /^model,calls,charged,.*\r\n(.*\r\n)*renamed,1,1\.000000,0\.000000,,,/,
+  );
+  await page.getByLabel('To (UTC)').fill('2001-02-04');
+  await page.getByText('No calls from 6 Jan to 4 Feb 2001').waitFor();
   t.same(faults, []);
 });
 

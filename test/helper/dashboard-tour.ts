@@ -106,7 +106,8 @@ async function seeOwnersPages({ page, open, signIn }: Dashboard, sights: Sights,
   await look('explanation');
   await open('ledger', 'Ledger');
   await page.getByRole('cell', { name: 'Top-up' }).waitFor();
-  await look('ledger');
+  await page.getByText('Details').first().click();
+  await look('ledger with the details of a call');
   await open('alerts', 'Alerts');
   await page.getByText('Test alert', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Show the secret' }).click();
@@ -169,6 +170,10 @@ async function seeOperatorsPages(
     await sight.waitFor();
     await look(`${part} of an account`);
   }
+  await open('usage', 'Usage');
+  await page.getByRole('region', { name: 'Usage' }).waitFor();
+  await look('usage of all accounts');
+  await open(`accounts/${sights.owner.accountId}/keys`, /@example\.com/);
   await page.getByLabel('Name of the key').fill('New');
   await page.getByRole('button', { name: 'Create key for the owner' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();

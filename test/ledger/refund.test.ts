@@ -176,3 +176,13 @@ test('a charge of an epoch that ends in the book meanwhile is refunded all the s
   await world.open.refunds.refund(key.accountId, id);
   await refundedOnce(t, world, key, id);
 });
+
+test('a refund names the upstream of its charge, and takes its cost back', async (t) => {
+  const world = await startLedger(t);
+  const { key } = await world.account({ credits: 10, key: KEY });
+  const listed = await charged(world, key, { upstream: 'films', cost: micro(2_500_000) });
+  await world.open.refunds.refund(key.accountId, listed);
+  await refundedOnce(t, world, key, listed);
+  const refund = await world.book.entry(key.accountId, `${listed}:refund`);
+  t.match(refund, { upstream: 'films', cost: -2_500_000, credits: 3_000_000 });
+});

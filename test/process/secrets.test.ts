@@ -75,7 +75,6 @@ const TABLES = Object.keys({
   spend_days: true,
   spend_model_days: true,
   spend_key_months: true,
-  spend_upstream_days: true,
   alerts: true,
   deliveries: true,
   objects: true,

@@ -15,5 +15,8 @@ export const PLACES: Readonly<Record<Session['role'], readonly (readonly [place:
       ['keys', 'Settings'],
       ['ledger', 'Ledger'],
     ],
-    operator: [['accounts', 'Accounts']],
+    operator: [
+      ['accounts', 'Accounts'],
+      ['usage', 'Usage'],
+    ],
   };

@@ -11,6 +11,7 @@ import { PLACES } from './navigation.ts';
 import { AccountDetail } from './operator/account-detail.tsx';
 import { Accounts } from './operator/accounts.tsx';
 import { NewAccount } from './operator/new-account.tsx';
+import { Usage } from './operator/usage.tsx';
 import { Overview } from './overview/overview.tsx';
 import { goInstead, route } from './route.ts';
 import type { Session } from './session/session.ts';
@@ -32,6 +33,8 @@ export function Page({ role }: { role: Session['role'] }) {
       ) : (
         <AccountDetail key={`${id}/${part}`} id={number} part={part} />
       );
+    case 'usage':
+      return <Usage />;
     case 'keys':
       if (number !== undefined) return <EditKey key={number} id={number} />;
       if (role === 'key') return <OwnSettings />;

@@ -1,6 +1,7 @@
 import type { AccountPageView, OperatorAccountView } from '../../../api/views/account-view.ts';
 import type { CreatedKeyView, KeyView } from '../../../api/views/key-view.ts';
-import { type Asked, ask, made } from './request.ts';
+import type { MarginReportView } from '../../../api/views/margin-view.ts';
+import { type Asked, ask, askRaw, made } from './request.ts';
 
 /**
  * Reads a page of accounts: after the cursor `after` ("" for the first page), with `email` in their address ("" for
@@ -52,4 +53,21 @@ export function createAccountKey(id: number, name: string): Promise<CreatedKeyVi
 
 export function switchAccountKey(id: number, keyId: number, is_active: boolean): Promise<KeyView> {
   return ask('PATCH', `/api/admin/accounts/${id}/keys/${keyId}/`, { body: { is_active } });
+}
+
+/** Query of the operator's usage report; empty: the gateway's default. `from` and `to` are UTC days, both included. */
+export const USAGE_CHOICES = ['group_by', 'from', 'to'] as const;
+export type UsageChoice = Readonly<Record<(typeof USAGE_CHOICES)[number], string>>;
+
+export function readUsageOfAll(choice: UsageChoice, signal: AbortSignal): Promise<MarginReportView> {
+  return ask('GET', `/api/admin/usage/?${usageQuery(choice)}`, { signal });
+}
+
+export async function exportUsageOfAll(choice: UsageChoice): Promise<Blob> {
+  const response = await askRaw('GET', `/api/admin/usage/?${usageQuery({ ...choice, format: 'csv' })}`);
+  return response.blob();
+}
+
+function usageQuery(chosen: Readonly<Record<string, string>>): URLSearchParams {
+  return new URLSearchParams(Object.entries(chosen).filter(([, value]) => value !== ''));
 }

@@ -1,9 +1,11 @@
 import type { EntryView } from '../../../api/views/entry-view.ts';
 import type { KeyView } from '../../../api/views/key-view.ts';
-import { count, creditsInColumn, isGain, signedCredits } from '../format/credits.ts';
+import { creditsInColumn, isGain, signedCredits } from '../format/credits.ts';
+import { usageWords } from '../format/usage.ts';
 import { KeyLink } from '../keys/key-label.tsx';
 import { Badge, Time } from '../ui/elements.tsx';
 import { Table } from '../ui/table.tsx';
+import { EntryDetail } from './entry-detail.tsx';
 import { ENTRY_NAMES, named, OUTCOME_NAMES } from './entry-names.ts';
 
 export function EntryTable({
@@ -49,32 +51,20 @@ export function EntryTable({
             <KeyLink id={entry.key_id} keys={keys} />
           </td>
           <td class="used">
-            {usageWords(entry) || '–'}
+            {usageWords(entry.usage) || '–'}
             {entry.estimated && (
               <>
                 {' '}
                 <Badge kind="plain">estimated</Badge>
               </>
             )}
+            <EntryDetail of={entry} />
           </td>
           <td>{answered(entry)}</td>
         </tr>
       ))}
     </Table>
   );
-}
-
-function usageWords({ usage }: EntryView): string {
-  return Object.entries(usage)
-    .filter(([, amount]) => amount > 0)
-    .map(([unit, amount]) => `${count(amount)} ${unitWords(unit, amount)}`)
-    .join(', ');
-}
-
-/** An amount with its unit: `input_tokens` → `17 input tokens`, `1 input token`. */
-function unitWords(unit: string, amount: number): string {
-  const words = unit.replaceAll('_', ' ');
-  return amount === 1 ? words.replace(/s$/, '') : words;
 }
 
 function answered({ status, outcome, endpoint }: EntryView) {

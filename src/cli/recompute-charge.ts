@@ -1,0 +1,66 @@
+import type { LedgerEntry } from '../book/book.ts';
+import type { Unit } from '../domain/price-units.ts';
+import type { Usage } from '../domain/usage.ts';
+
+/**
+ * The arithmetic of charges a second time, written from specification section 10 alone: none of it is shared with the code
+ * that charges (domain/price.ts), so that a fault of one is found by the other.
+ */
+
+/** The unit of a price that each dimension of usage is charged at, and how many of the dimension the price is for. */
+const PRICED: Readonly<Record<keyof Usage, readonly [Unit, bigint]>> = {
+  input: ['input', 1_000_000n],
+  cachedInput: ['cachedInput', 1_000_000n],
+  cacheWrite: ['cacheWrite', 1_000_000n],
+  cacheWrite1h: ['cacheWrite1h', 1_000_000n],
+  output: ['output', 1_000_000n],
+  inputAudio: ['inputAudio', 1_000_000n],
+  cachedInputAudio: ['cachedInputAudio', 1_000_000n],
+  outputAudio: ['outputAudio', 1_000_000n],
+  inputImage: ['inputImage', 1_000_000n],
+  cachedInputImage: ['cachedInputImage', 1_000_000n],
+  outputImage: ['outputImage', 1_000_000n],
+  characters: ['character', 1_000_000n],
+  webSearches: ['webSearch', 1_000n],
+  requests: ['request', 1n],
+  images: ['image', 1n],
+  audioSeconds: ['audioSecond', 1n],
+  videoSeconds: ['videoSecond', 1n],
+};
+
+const MILLION = 1_000_000n;
+/** Every price is for a part of this many. */
+const PARTS = MILLION;
+
+/**
+ * Micro-credits that a charge's row comes to: ⌈Σ usage × price × multiplier⌉. Undefined where the row has no price for what
+ * was used, or its usage is no number that can be charged.
+ */
+export function recomputedCharge({
+  usage,
+  price = {},
+  multiplier = 1_000_000,
+}: Pick<LedgerEntry, 'usage' | 'price' | 'multiplier'>): bigint | undefined {
+  let sum = 0n;
+  for (const [dimension, amount] of Object.entries(usage)) {
+    if (amount === 0) continue;
+    const [unit, per] = PRICED[dimension as keyof Usage] ?? [];
+    const millionths = inMillionths(amount);
+    const micros = unit && price[unit];
+    if (per === undefined || micros === undefined || millionths === undefined) return undefined;
+    sum += millionths * BigInt(micros) * (PARTS / per);
+  }
+  const scale = MILLION * PARTS * MILLION;
+  const scaled = sum * BigInt(multiplier);
+  return scaled / scale + (scaled % scale === 0n ? 0n : 1n);
+}
+
+/** An amount in millionths; a part of a millionth, which only a second can have, counts as a whole one. */
+function inMillionths(amount: number): bigint | undefined {
+  const parts = /^(\d+)(?:\.(\d+))?(?:e-(\d+))?$/.exec(String(amount));
+  if (!parts) return undefined;
+  const [, whole = '', fraction = '', tenths = '0'] = parts;
+  const denominator = 10n ** BigInt(fraction.length + Number(tenths));
+  const numerator = BigInt(whole + fraction) * MILLION;
+  return (numerator + denominator - 1n) / denominator;
+}

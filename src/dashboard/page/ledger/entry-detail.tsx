@@ -1,0 +1,46 @@
+import type { ComponentChildren } from 'preact';
+import type { EntryView } from '../../../api/views/entry-view.ts';
+import { count } from '../format/credits.ts';
+import { priceWords } from '../format/usage.ts';
+
+/** What a call was charged at, and how it went; nothing for what is no call, or came before prices were kept. */
+export function EntryDetail({ of: entry }: { of: EntryView }) {
+  // A gateway of before has none of these fields.
+  const { id, price, multiplier, upstream, duration_ms, streamed } = entry;
+  if (price == null && duration_ms == null) return null;
+  const prices = Object.entries(price ?? {});
+  return (
+    <details class="entry-detail">
+      <summary aria-label={`Details of ${id}`}>Details</summary>
+      <dl>
+        {prices.length > 0 && (
+          <Fact name="Price">
+            {prices.map(([unit, amount]) => (
+              <div key={unit}>{priceWords(unit, amount)}</div>
+            ))}
+          </Fact>
+        )}
+        {multiplier != null && prices.length > 0 && (
+          <Fact name="Multiplier">{multiplier === 1 ? '1' : `${multiplier}, by the service tier`}</Fact>
+        )}
+        {duration_ms != null && <Fact name="Duration">{durationWords(duration_ms)}</Fact>}
+        {streamed != null && <Fact name="Answer">{streamed ? 'streamed' : 'in one piece'}</Fact>}
+        {upstream != null && <Fact name="Provider">{upstream}</Fact>}
+        <Fact name="Request">{id}</Fact>
+      </dl>
+    </details>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+function durationWords(ms: number): string {
+  return ms < 10_000 ? `${count(ms)} ms` : `${count(Math.round(ms / 100) / 10)} s`;
+}

@@ -1,0 +1,42 @@
+/** Input of a UTC day; both ends of a range are included. */
+export function Day(props: { label: string; value: string; onValue: (day: string) => void }) {
+  return (
+    <label>
+      <span>{props.label}</span>
+      <input
+        type="date"
+        min="1970-01-01"
+        max="9999-12-31"
+        value={props.value}
+        onInput={(event) => {
+          const { value, validity } = event.currentTarget;
+          // While a year is typed it goes through 0002, 0020 and 0202; half a date has no value.
+          if (validity.valid) props.onValue(value);
+        }}
+      />
+    </label>
+  );
+}
+
+/** A choice of one; `none` is what it says where nothing is chosen, and absent where something always is. */
+export function Choice(props: {
+  label: string;
+  none?: string;
+  value: string;
+  choices: readonly (readonly [value: string, name: string])[];
+  onValue: (value: string) => void;
+}) {
+  return (
+    <label>
+      <span>{props.label}</span>
+      <select value={props.value} onChange={(event) => props.onValue(event.currentTarget.value)}>
+        {props.none !== undefined && <option value="">{props.none}</option>}
+        {props.choices.map(([value, name]) => (
+          <option key={value} value={value}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
