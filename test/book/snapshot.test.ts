@@ -15,6 +15,7 @@ eachBook('a snapshot takes a new epoch each time', async (t, book) => {
     epoch: 1,
     keys: [{ key, daySpent: 0, weekSpent: 0, monthSpent: 0 }],
     pendingGrants: [],
+    known: new Set(),
   });
   t.equal((await book.snapshot(account.id, STARTS))?.epoch, 2);
 });

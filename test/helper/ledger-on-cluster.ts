@@ -79,6 +79,8 @@ export async function isExact(
     t.same(await open.ledger.account(key.accountId), {
       balance: (100_000 - held) * 1_000_000,
       held: 0,
+      estimated: 0,
+      overdraft: 0,
     });
   }
 }
