@@ -11,7 +11,7 @@ const RETIRED: readonly (readonly [word: RegExp, today: string])[] = [
   [/\bSlots\b/, 'FairSemaphore, permits'],
   [/RecentSettles|recent-settles/, 'ReplayBuffer'],
   [/LostAdmissions|lost-admissions/, 'UnansweredAdmissions'],
-  [/entryAnew|entry-anew/, 'repostArgs'],
+  [/entryAnew|entry-anew|repost|superseded/, 'posted; an account is astray'],
   [/\b(?:holds|journal)Name\b/, 'holdsRedisKey, journalRedisKey'],
   [/condens|LongText/i, 'elide, ElidedString'],
   [/\bwrittenIn\b|WrittenText|written-text/, 'output text'],

@@ -38,21 +38,24 @@ export type PostResult =
   | 'posted'
   /** An entry with this id was written before. */
   | 'duplicate'
-  /**
-   * The entry does not continue the account's ledger: its epoch ended with the last rebuild, its seq is taken by another
-   * entry, or its balance is not the book's balance plus its credits (entries are missing before it, or a Redis that was set
-   * back has begun another history of the account). It must be applied again.
-   */
-  | 'superseded';
+  /** The book has no such account, or its balance no room for the entry (2^53 micro-credits). It may have room later. */
+  | 'refused';
+
+/** An account whose live state may not be what the book has: it must be rebuilt in a later epoch than this. */
+export interface AstrayAccount {
+  readonly accountId: number;
+  readonly epoch: number;
+}
 
 export interface Posting {
   /** In the order of the entries offered. */
   readonly results: readonly PostResult[];
   /**
-   * Accounts in which an entry was posted whose balance follows, although seqs before it are missing: their live state must
-   * be rebuilt. Where the balance does not follow, the entry is superseded, and that is no gap.
+   * Accounts with an entry of another epoch than the book's, or one that Redis counted twice, or gave another seq or balance
+   * than the book does.
+   * Their epoch in the book is over with this posting, so that they are found if nobody lives to rebuild them.
    */
-  readonly gaps: readonly number[];
+  readonly astray: readonly AstrayAccount[];
   /** Number of alerts that crossings queued. */
   readonly alerts: number;
 }
@@ -72,6 +75,8 @@ export interface AccountSnapshot {
   readonly seq: number;
   readonly epoch: number;
   readonly keys: readonly KeyState[];
+  /** The ids among those asked for that the ledger has: their entries are in the balance. */
+  readonly known: ReadonlySet<string>;
   /** Grants that are recorded but not in the ledger, so not in the balance; oldest first. */
   readonly pendingGrants: readonly Grant[];
 }
@@ -292,8 +297,15 @@ export interface Book {
   entry(accountId: number, id: string): Promise<LedgerEntry | undefined>;
   /** The charge of the account with that id. */
   charge(accountId: number, id: string): Promise<Charge | undefined>;
-  /** Begins a new epoch of the account, and reads the state that its live state is rebuilt from. Undefined: no such account. */
-  snapshot(accountId: number, starts: PeriodStarts): Promise<AccountSnapshot | undefined>;
+  /**
+   * Begins a new epoch of the account, and reads the state that its live state is rebuilt from, with which of these entries
+   * are in it. Undefined: no such account.
+   */
+  snapshot(
+    accountId: number,
+    starts: PeriodStarts,
+    ids?: readonly string[],
+  ): Promise<AccountSnapshot | undefined>;
   /** Accounts with an entry at or after `since` (ms since the epoch), with their last seq and epoch. */
   recentAccounts(since: number): Promise<{ id: number; seq: number; epoch: number }[]>;
 

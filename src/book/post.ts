@@ -2,6 +2,7 @@ import { micro } from '../domain/credits.ts';
 import type { JournalEntry } from '../domain/ledger-entry.ts';
 import type { Book, Posting, PostResult } from './book.ts';
 import { chunks } from './bulk-values.ts';
+import { idsInLedger } from './ids-in-ledger.ts';
 import { entryRow, LEDGER_COLUMNS } from './ledger-row.ts';
 import { insertRows, updateRows } from './many-rows.ts';
 import { recordResources } from './resources.ts';
@@ -12,15 +13,19 @@ import type { Store, Trx } from './store.ts';
 /** The end of an account's ledger; entries of a batch move it on. */
 interface LedgerPosition {
   seq: number;
-  readonly epoch: number;
+  epoch: number;
   balance: number;
   lastEntryAt: number;
 }
 
 interface Plan {
   readonly results: PostResult[];
-  readonly gaps: Set<number>;
+  /** Entries that the ledger's end and Redis agree on: the usual case. */
+  readonly following: ReadonlySet<JournalEntry>;
+  /** As the book numbers them. */
   readonly posted: JournalEntry[];
+  /** Epochs that are over, by account. */
+  readonly astray: ReadonlyMap<number, number>;
   /** Ends of the accounts' ledgers after the batch. */
   readonly positions: ReadonlyMap<number, LedgerPosition>;
 }
@@ -29,13 +34,14 @@ interface Plan {
 class IdTaken extends Error {}
 
 /**
- * Posts journal entries to the ledger. The rows of the accounts are locked first, by id ascending, which is the fixed lock order of the
- * book: two gateways that offer the same batch come one after the other, and the second finds every entry written.
+ * Posts journal entries to the ledger, which takes each id once and numbers what is new: any gateway may offer any entry, as
+ * often as it likes. The rows of the accounts are locked first, by id ascending, which is the fixed lock order of the book:
+ * two gateways that offer the same batch come one after the other, and the second finds every entry written.
  */
 export function postQueries(store: Store): Pick<Book, 'post' | 'entriesAmong'> {
   return {
     async post(entries) {
-      if (entries.length === 0) return { results: [], gaps: [], alerts: 0 };
+      if (entries.length === 0) return { results: [], astray: [], alerts: 0 };
       try {
         return await post(store, entries, false);
       } catch (error) {
@@ -44,31 +50,27 @@ export function postQueries(store: Store): Pick<Book, 'post' | 'entriesAmong'> {
       }
     },
 
-    async entriesAmong(ids) {
-      const found = new Set<string>();
-      for (const chunk of chunks(ids)) {
-        const rows = await store.db.selectFrom('ledger').select('id').where('id', 'in', chunk).execute();
-        for (const { id } of rows) found.add(id);
-      }
-      return found;
-    },
+    entriesAmong: (ids) => idsInLedger(store.db, ids),
   };
 }
 
 /**
- * An entry that continues its account is taken to be new, which saves looking every id up; where that is wrong, the ledger's
- * unique id says so, nothing is written, and the batch is planned again with its ids looked up (`careful`).
+ * An entry that Redis counted as the book does is taken to be new, which saves looking every id up; where that is wrong, the
+ * ledger's unique id says so, nothing is written, and the batch is planned again with its ids looked up (`careful`).
  */
 async function post(store: Store, entries: readonly JournalEntry[], careful: boolean): Promise<Posting> {
   return store.transaction(async (trx) => {
     const positions = await lockAccounts(store, trx, entries);
     const first = planPosting(entries, positions, new Set());
-    const doubtful = careful ? entries : entries.filter((_, index) => first.results[index] !== 'posted');
-    const plan =
-      doubtful.length > 0 ? planPosting(entries, positions, await writtenBefore(trx, doubtful)) : first;
+    const doubtful = careful ? entries : entries.filter((entry) => !first.following.has(entry));
+    const ids = doubtful.map(({ id }) => id);
+    const plan = ids.length > 0 ? planPosting(entries, positions, await idsInLedger(trx, ids)) : first;
     await write(store, trx, plan);
-    const alerts = plan.posted.filter((entry) => entry.crossing).length;
-    return { results: plan.results, gaps: [...plan.gaps], alerts };
+    return {
+      results: plan.results,
+      astray: [...plan.astray].map(([accountId, epoch]) => ({ accountId, epoch })),
+      alerts: plan.posted.filter((entry) => entry.crossing).length,
+    };
   });
 }
 
@@ -93,68 +95,61 @@ async function lockAccounts(
   return positions;
 }
 
-async function writtenBefore(trx: Trx, entries: readonly JournalEntry[]): Promise<Set<string>> {
-  const written = new Set<string>();
-  for (const chunk of chunks(entries.map((entry) => entry.id))) {
-    const rows = await trx.selectFrom('ledger').select('id').where('id', 'in', chunk).execute();
-    for (const row of rows) written.add(row.id);
-  }
-  return written;
-}
-
-/** Decides entry by entry, in journal order, from the ends of the ledgers on; adds the ids that are posted to `written`. */
+/** Decides entry by entry, in journal order, from the ends of the ledgers on. `known`: ids that the ledger has. */
 function planPosting(
   entries: readonly JournalEntry[],
   start: ReadonlyMap<number, LedgerPosition>,
-  written: Set<string>,
+  known: ReadonlySet<string>,
 ): Plan {
   const positions = new Map([...start].map(([id, position]) => [id, { ...position }]));
-  const plan: Plan = { results: [], gaps: new Set(), posted: [], positions };
-  for (const entry of entries) {
+  const written = new Set(known);
+  const following = new Set<JournalEntry>();
+  const posted: JournalEntry[] = [];
+  const astray = new Map<number, number>();
+  const results = entries.map((entry): PostResult => {
     const position = positions.get(entry.accountId);
-    const result = verdict(entry, position, written);
-    plan.results.push(result);
-    if (result !== 'posted' || !position) continue;
-    if (entry.seq > position.seq + 1) plan.gaps.add(entry.accountId);
-    position.seq = entry.seq;
-    position.balance = micro(position.balance + entry.credits);
-    position.lastEntryAt = Math.max(position.lastEntryAt, entry.createdAt);
+    if (!position) return 'refused';
+    const isCurrent = entry.epoch === position.epoch;
+    if (written.has(entry.id)) {
+      // Offered again it would stand where it was posted: Redis has counted it twice.
+      if (isCurrent && entry.seq > position.seq) astray.set(entry.accountId, position.epoch);
+      return 'duplicate';
+    }
+    const balance = position.balance + entry.credits;
+    if (!Number.isSafeInteger(balance)) {
+      if (isCurrent) astray.set(entry.accountId, position.epoch);
+      return 'refused';
+    }
+    const follows = isCurrent && entry.seq === position.seq + 1 && entry.balanceAfter === balance;
+    if (follows) following.add(entry);
+    else astray.set(entry.accountId, position.epoch);
+    posted.push(follows ? entry : numbered(entry, position));
     written.add(entry.id);
-    plan.posted.push(entry);
-  }
-  return plan;
+    position.seq++;
+    position.balance = balance;
+    position.lastEntryAt = Math.max(position.lastEntryAt, entry.createdAt);
+    return 'posted';
+  });
+  for (const [id, epoch] of astray) (positions.get(id) as LedgerPosition).epoch = epoch + 1;
+  return { results, following, posted, astray, positions };
 }
 
-/** An entry of an account that the book does not know, because it was restored from a backup, continues nothing. */
-function verdict(
-  entry: JournalEntry,
-  position: LedgerPosition | undefined,
-  written: ReadonlySet<string>,
-): PostResult {
-  if (written.has(entry.id)) return 'duplicate';
-  return isNext(entry, position) ? 'posted' : 'superseded';
+/** The entry after the end of a ledger. Its crossing is that of the ledger, by the threshold that was in force at the debit. */
+function numbered(entry: JournalEntry, { seq, balance }: LedgerPosition): JournalEntry {
+  const { credits, threshold } = entry;
+  const after = micro(balance + credits);
+  const crossing =
+    threshold === undefined ? entry.crossing : credits < 0 && balance >= threshold && after < threshold;
+  return { ...entry, seq: seq + 1, balanceAfter: after, crossing };
 }
 
-/**
- * Whether an entry continues the account's ledger. Its balance must follow too: where Redis was set back by a moment, or
- * applied a charge again that the book has, entries of one epoch belong to two histories, which seqs alone would mix.
- */
-function isNext(entry: JournalEntry, position: LedgerPosition | undefined): boolean {
-  return (
-    position !== undefined &&
-    entry.epoch === position.epoch &&
-    entry.seq > position.seq &&
-    Number.isSafeInteger(entry.balanceAfter) &&
-    entry.balanceAfter === position.balance + entry.credits
-  );
-}
-
-async function write(store: Store, trx: Trx, { posted, positions }: Plan): Promise<void> {
+async function write(store: Store, trx: Trx, { posted, positions, astray }: Plan): Promise<void> {
   const rows = posted.map(entryRow);
   const written = await insertRows(store, trx, 'ledger', LEDGER_COLUMNS, rows, 'on conflict (id) do nothing');
   if (written !== posted.length) throw new IdTaken();
   await store.inOrder([
-    () => moveAccounts(store, trx, posted, positions),
+    () =>
+      moveAccounts(store, trx, positions, [...posted.map(({ accountId }) => accountId), ...astray.keys()]),
     () => addSpendDays(store, trx, posted),
     () => queueAlerts(trx, posted),
     () => finishGrants(store, trx, posted),
@@ -165,20 +160,21 @@ async function write(store: Store, trx: Trx, { posted, positions }: Plan): Promi
 async function moveAccounts(
   store: Store,
   trx: Trx,
-  posted: readonly JournalEntry[],
   positions: ReadonlyMap<number, LedgerPosition>,
+  accountIds: readonly number[],
 ): Promise<void> {
-  const moved = new Set(posted.map((entry) => entry.accountId));
-  const rows = [...positions]
-    .filter(([id]) => moved.has(id))
-    .map(([id, { seq, balance, lastEntryAt }]) => ({
+  const rows = [...new Set(accountIds)].map((id) => {
+    const { seq, epoch, balance, lastEntryAt } = positions.get(id) as LedgerPosition;
+    return {
       id,
       seq,
+      epoch,
       balance,
       last_entry_at: lastEntryAt,
       last_entry_hour: hourOf(lastEntryAt),
-    }));
-  const columns = ['seq', 'balance', 'last_entry_at', 'last_entry_hour'] as const;
+    };
+  });
+  const columns = ['seq', 'epoch', 'balance', 'last_entry_at', 'last_entry_hour'] as const;
   await updateRows(store, trx, 'accounts', 'id', columns, rows);
 }
 

@@ -3,6 +3,7 @@ import { micro } from '../domain/credits.ts';
 import { accountRecord } from './account-row.ts';
 import type { Book, KeyState, PeriodStarts } from './book.ts';
 import { pendingGrantsOf } from './grants.ts';
+import { idsInLedger } from './ids-in-ledger.ts';
 import { keyRecord } from './key-row.ts';
 import type { Store, Trx } from './store.ts';
 
@@ -12,7 +13,7 @@ type Snapshots = Pick<Book, 'snapshot' | 'recentAccounts'>;
 
 export function snapshotQueries(store: Store): Snapshots {
   return {
-    snapshot: (accountId, starts) =>
+    snapshot: (accountId, starts, ids = []) =>
       store.transaction(async (trx) => {
         // Comes first: it locks the account, so that nothing is posted to it until the sums are read.
         const account = await trx
@@ -28,6 +29,7 @@ export function snapshotQueries(store: Store): Snapshots {
           seq: account.seq,
           epoch: account.epoch,
           keys: await keyStates(trx, accountId, starts),
+          known: await idsInLedger(trx, ids),
           pendingGrants: await pendingGrantsOf(trx, accountId),
         };
       }),

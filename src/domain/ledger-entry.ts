@@ -77,15 +77,18 @@ export function refundId(chargeId: string): string {
   return `${chargeId}:refund`;
 }
 
-/** An entry as the journal carries it from Redis to the book. */
+/** An entry as the journal carries it from Redis to the book, which numbers it anew. */
 export interface JournalEntry extends EntryDraft {
-  /** Position among the account's entries, from 1, without gaps within an epoch. */
+  /** Position among the account's entries, from 1, as Redis counted. */
   readonly seq: number;
   /** Which rebuild of the account's live state the entry was made in. */
   readonly epoch: number;
+  /** As Redis counted. */
   readonly balanceAfter: Micro;
   /** Days since 1970-01-01 UTC to which the spend was booked. */
   readonly day: number;
-  /** True where this debit took the balance from at-or-above the threshold to below it. */
+  /** True where this debit took the balance in Redis from at-or-above the threshold to below it. */
   readonly crossing: boolean;
+  /** The alert threshold at the debit. Absent in entries that release 0.1.0 journalled: `crossing` decides. */
+  readonly threshold?: Micro;
 }

@@ -5,6 +5,7 @@ import type { Refunds } from './grants/refunds.ts';
 import type { JournalDrain } from './journal/drain.ts';
 import type { Ledger } from './ledger.ts';
 import type { Holds } from './recovery/expired-holds.ts';
+import type { Rebuilder } from './recovery/rebuild.ts';
 import type { Sweep } from './recovery/sweep.ts';
 import type { RedisClock } from './redis/clock.ts';
 import type { RedisClient } from './redis/connect.ts';
@@ -22,6 +23,7 @@ export class OpenLedger {
   readonly #client: RedisClient;
   readonly #background: RedisClient;
   readonly #settler: Settler;
+  readonly #rebuilder: Rebuilder;
   readonly #clock: RedisClock;
   readonly #log: Log;
 
@@ -30,6 +32,7 @@ export class OpenLedger {
     background: RedisClient;
     ledger: Ledger;
     settler: Settler;
+    rebuilder: Rebuilder;
     unanswered: UnansweredAdmissions;
     sweep: Sweep;
     drain: JournalDrain;
@@ -45,6 +48,7 @@ export class OpenLedger {
     this.#client = parts.client;
     this.#background = parts.background;
     this.#settler = parts.settler;
+    this.#rebuilder = parts.rebuilder;
     this.#clock = parts.clock;
     this.#log = parts.log;
   }
@@ -84,11 +88,15 @@ export class OpenLedger {
     return this.#settler.open;
   }
 
-  /** Resolves when every settle is answered and every journal is in the book. Rejects where either cannot be. */
+  /**
+   * Resolves when every settle is answered, every journal is in the book, and Redis says what the book says. Rejects where
+   * one of these cannot be.
+   */
   async settled(): Promise<void> {
     if (!(await this.#settler.idle(SETTLED_WITHIN_MS)))
       throw new Error('redis has not answered every settle');
     await this.drain.drainAll();
+    await this.#rebuilder.rebuildAstray();
   }
 
   /** Answers every settle, drains the journal and closes, within `deadlineMs`; the next start does what is left. */

@@ -75,7 +75,7 @@ export async function openLedger(options: LedgerOptions): Promise<OpenLedger> {
 }
 
 /**
- * Every part of the ledger, each made from parts above it. One arrow runs back: a drain that finds an account behind has it
+ * Every part of the ledger, each made from parts above it. One arrow runs back: a drain that finds an account astray has it
  * rebuilt, and a rebuild drains. That one is an event, so that the drain does not know who rebuilds.
  */
 function construct({ address, book, log, bounds = UNBOUNDED, ...options }: LedgerOptions) {
@@ -91,7 +91,7 @@ function construct({ address, book, log, bounds = UNBOUNDED, ...options }: Ledge
   const drain = new JournalDrain({ client: background, book, log, maxEntries: bounds.journalEntries });
   drain.events.on('alertsQueued', options.onAlerts);
   const rebuilder = new Rebuilder({ client: background, book, log, drain });
-  drain.events.on('accountBehind', (accountId, epoch) => rebuilder.rebuildLater(accountId, epoch));
+  drain.events.on('accountAstray', (accountId, epoch) => rebuilder.rebuildLater(accountId, epoch));
 
   const unanswered = new UnansweredAdmissions({ client: background, rebuilder });
   const settler = new Settler({ background, writer, scripts, log, drain, rebuilder, unanswered });
@@ -106,7 +106,7 @@ function construct({ address, book, log, bounds = UNBOUNDED, ...options }: Ledge
   const refunds = new Refunds({ client, live, book, drain });
   const expiredHolds = new ExpiredHolds({ client: background, log, drain, rebuilder, unanswered });
   const pendingGrants = new PendingGrants({ book, log, drain, grants });
-  const sweep = new Sweep({ log, clock, publisher, unanswered, expiredHolds, pendingGrants });
+  const sweep = new Sweep({ log, clock, publisher, rebuilder, unanswered, expiredHolds, pendingGrants });
 
   const replicas = new ReplicaWait(owners, options.waitReplicas ?? 0);
   const waiting = new WaitingCalls(bounds.waitingCalls, scripts);
@@ -126,6 +126,18 @@ function construct({ address, book, log, bounds = UNBOUNDED, ...options }: Ledge
     publisher: callPublisher,
     waiting,
   });
-  const parts = { client, background, ledger, settler, unanswered, sweep, drain, refunds, clock, log };
+  const parts = {
+    client,
+    background,
+    ledger,
+    settler,
+    rebuilder,
+    unanswered,
+    sweep,
+    drain,
+    refunds,
+    clock,
+    log,
+  };
   return { client, background, gate, open: new OpenLedger(parts) };
 }

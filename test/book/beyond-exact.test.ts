@@ -5,12 +5,17 @@ import { eachBook } from '../helper/books.ts';
 
 const HUGE = 8_000_000_000_000_000;
 
-eachBook('a balance beyond 2^53 is not taken for one that follows', async (t, book) => {
+eachBook('an entry for which the balance has no room is refused until it has', async (t, book) => {
   const { account } = await stored(book);
   const [first] = entries(account.id, [{ type: 'top_up', credits: micro(HUGE) }]);
   if (!first) throw new Error('an entry');
   const second = { ...first, id: 'second', seq: 2, balanceAfter: (2 * HUGE) as never };
-  t.same((await book.post([first, second])).results, ['posted', 'superseded']);
+  const astray = [{ accountId: account.id, epoch: 0 }];
+  t.same(await book.post([first, second]), { results: ['posted', 'refused'], astray, alerts: 0 });
+  t.same(await book.post([second]), { results: ['refused'], astray: [], alerts: 0 });
+  const debit = { ...first, id: 'debit', seq: 2, epoch: 1, credits: micro(-HUGE), balanceAfter: micro(0) };
+  t.same((await book.post([second, debit])).results, ['refused', 'posted']);
+  t.same((await book.post([second])).results, ['posted']);
 });
 
 eachBook('entries that the book refuses keep back no other account, and are tried again', async (t, book) => {

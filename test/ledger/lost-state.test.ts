@@ -53,7 +53,7 @@ test('a call whose hold was lost with Redis is still charged, once', async (t) =
   t.equal(entries.filter(({ id }) => id === admission.requestId).length, 1);
 });
 
-test('entries journalled before a rebuild and drained after it are applied again', async (t) => {
+test('entries journalled before a rebuild and drained after it are posted, and the account rebuilt', async (t) => {
   const { open, account, book } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   await open.settled();

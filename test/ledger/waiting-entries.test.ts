@@ -1,4 +1,4 @@
-import { type Test, test } from 'tap';
+import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import { parseJournalEntry } from '../../src/ledger/journal/entry-text.ts';
 import { Rebuilder } from '../../src/ledger/recovery/rebuild.ts';
@@ -13,12 +13,12 @@ import { hasEntry } from '../helper/book-records.ts';
 import { admissionOf, chargeOf, entriesOf, log, spend, startLedger } from '../helper/ledger.ts';
 import { until } from '../helper/until.ts';
 
-test('what entries took that wait for a rebuild is not to be spent again after it', async (t) => {
+test('what an entry of an epoch that is over took is not to be spent again after a rebuild', async (t) => {
   const { open, account, book, raw } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   await open.settled();
   t.equal(await spend(open, admissionOf(key, 8), 8), 'held');
-  // The book refuses the entry from now on; and Redis loses the account.
+  // A rebuild began elsewhere; and Redis loses the account.
   await book.snapshot(key.accountId, { day: 0, week: 0, month: 0 });
   await raw.del(accountRedisKey(key.accountId));
   t.match(await open.ledger.admit(admissionOf(key, 5)), { verdict: 'insufficient', balance: 2_000_000 });
@@ -32,7 +32,7 @@ test('what entries took that wait for a rebuild is not to be spent again after i
   );
 });
 
-test('what waits for a rebuild of another account of the bucket is no part of this one', async (t) => {
+test('what waits of another account of the bucket is no part of a rebuild', async (t) => {
   const { open, account, book, raw } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   await spend(open, admissionOf(key, 1), 1);
@@ -47,7 +47,7 @@ test('what waits for a rebuild of another account of the bucket is no part of th
   await raw.del(journal);
 });
 
-test('a settle sent again while its entry waits for a rebuild is not applied a second time', async (t) => {
+test('a settle sent again while its entry is of an epoch that is over is not applied a second time', async (t) => {
   const { open, account, book } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   await open.settled();
@@ -57,7 +57,7 @@ test('a settle sent again while its entry waits for a rebuild is not applied a s
   const settle = () =>
     new Promise<void>((resolve) => open.ledger.settle(admitted.epoch, chargeOf(admission, 2), resolve));
   await settle();
-  // A rebuild began elsewhere: the book refuses the entry, which stays in the journal until Redis has the new epoch.
+  // A rebuild began elsewhere.
   await book.snapshot(key.accountId, { day: 0, week: 0, month: 0 });
   await settle();
   await until('its entry to be in the book', async () => {
@@ -68,8 +68,7 @@ test('a settle sent again while its entry waits for a rebuild is not applied a s
   t.match(await open.ledger.account(key.accountId), { balance: 8_000_000, held: 0 });
 });
 
-/** An account of 10 credits, topped up by 5 that the book refuses until the account has been rebuilt. */
-async function waitingTopUp(t: Test) {
+test('a top-up whose entry is of an epoch that is over counts once, also where Redis has forgotten its mark', async (t) => {
   const { open, account, book, raw } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   await open.settled();
@@ -80,11 +79,6 @@ async function waitingTopUp(t: Test) {
   );
   await open.ledger.grant(grant);
   await book.snapshot(accountId, { day: 0, week: 0, month: 0 });
-  return { open, book, raw, accountId, grant };
-}
-
-test('a top-up whose entry waits for a rebuild counts once, also where Redis has forgotten its mark', async (t) => {
-  const { open, book, raw, accountId } = await waitingTopUp(t);
   // Redis loses the account, and forgot the mark, as after a day.
   await raw.del(accountRedisKey(accountId));
   await raw.hdel(holdsRedisKey(accountId % 64), 'waits');
@@ -96,15 +90,26 @@ test('a top-up whose entry waits for a rebuild counts once, also where Redis has
   );
 });
 
-test('the mark of a top-up is not forgotten while its entry waits, however long the book is away', async (t) => {
-  const { open, book, accountId, grant } = await waitingTopUp(t);
-  await open.sweep.expireHolds(Date.now() + 48 * 3_600_000);
-  t.equal(await open.ledger.grant(grant), 15_000_000);
-  await until('its entry to be in the book', async () => {
-    await open.settled();
-    return await hasEntry(book, 'waits');
-  });
-  t.match(await open.ledger.account(accountId), { balance: 15_000_000 });
+test('the mark of an entry is not forgotten while the book does not have the entry, however long that is', async (t) => {
+  const { open, account, raw } = await startLedger(t);
+  const { account: owner } = await account();
+  await open.settled();
+  const bucket = owner.id % 64;
+  const draft = {
+    id: 'waits',
+    type: 'top_up',
+    accountId: owner.id + 64_000,
+    keyId: null,
+    credits: 1,
+    usage: {},
+  };
+  await raw.xadd(journalRedisKey(bucket), '*', 'e', `1 1 20000 0 0 0 ${JSON.stringify(draft)}`);
+  await raw.hset(holdsRedisKey(bucket), 'waits', '- 1');
+  await open.sweep.expireHolds(Date.now());
+  t.equal(await raw.hget(holdsRedisKey(bucket), 'waits'), '- 1');
+  await raw.del(journalRedisKey(bucket));
+  await open.sweep.expireHolds(Date.now());
+  t.equal(await raw.hget(holdsRedisKey(bucket), 'waits'), null);
 });
 
 test('an entry that another gateway has committed and not yet deleted counts once in a rebuild', async (t) => {

@@ -84,7 +84,7 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
     [awaited(6), slow(6), fault('redis set back', 500), calls(12), slow(6)],
   ),
   history(
-    'a settle sent again while its entry waits for a rebuild is not applied a second time',
+    'a settle sent again while its account is rebuilt is not applied a second time',
     'postgres',
     [slow(8), failpoint('settled', 'lose'), fault('redis emptied'), fault('book stopped', 600), calls(10)],
   ),
@@ -169,7 +169,7 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
     failpoint('hold asked', 'late'),
     calls(4, { isAwaited: true }),
   ]),
-  history('entries of an epoch that is over are applied again, once', 'postgres', [
+  history('entries of an epoch that is over are posted once, and their account rebuilt', 'postgres', [
     calls(6, { key: 0 }),
     Step.of('overtaken rebuild', { account: 0 }),
     calls(6, { key: 0, isAwaited: true }),

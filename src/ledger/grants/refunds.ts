@@ -54,7 +54,7 @@ export class Refunds {
         if (!charge && (isOpen || waiting.has(chargeId)))
           throw new LedgerUnavailable('the charge is not settled yet');
         if (!charge || charge.isRefunded || charge.entry.credits >= 0) return;
-        const reply = await this.#live.ask(accountId, () => this.#apply(charge, Number(epoch)));
+        const reply = await this.#live.ask(accountId, () => this.#apply(charge, epoch));
         if (reply === 'APPLIED') this.#drain.touch(bucketOf(accountId));
         if (reply === 'APPLIED' || reply === 'DONE') return;
         if (reply === 'MOVED') continue;
@@ -67,10 +67,10 @@ export class Refunds {
     throw new LedgerUnavailable('the live state is lost again and again');
   }
 
-  async #apply(charge: Charge, epoch: number): Promise<PostedOnce['reply']> {
+  async #apply(charge: Charge, epoch: string): Promise<PostedOnce['reply']> {
     const { reply } = await postOnce(this.#client, draftOf(charge), {
       starts: periodsOfDay(charge.day),
-      epochs: { lowest: epoch, highest: epoch },
+      epoch,
     });
     return reply;
   }

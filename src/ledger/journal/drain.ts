@@ -74,8 +74,7 @@ export class JournalDrain {
 
   /**
    * Resolves when every entry that the bucket's journal held at the time of the call is in the book, but for entries that
-   * wait for a rebuild of their account and entries that the book refuses (set-aside.ts). Rejects where it could not be
-   * drained.
+   * the book refuses (set-aside.ts). Rejects where it could not be drained.
    */
   async drain(bucket: number): Promise<void> {
     this.#dirty.add(bucket);
@@ -91,7 +90,7 @@ export class JournalDrain {
 
   /**
    * Ids of the entries that are in the bucket's journal after it was drained: entries that came meanwhile, and entries that
-   * wait for a rebuild of their account. Rejects where the journal could not be drained or read.
+   * the book refuses. Rejects where the journal could not be drained or read.
    */
   async undrained(bucket: number): Promise<ReadonlySet<string>> {
     await this.drain(bucket);

@@ -1,28 +1,37 @@
 import { type Micro, micro } from '../../domain/credits.ts';
 import type { Category } from '../../domain/key.ts';
 import type { EntryDraft, JournalEntry } from '../../domain/ledger-entry.ts';
-import { type PeriodStarts, periodStarts, periodsOfDay } from '../../domain/period.ts';
 import type { Admission } from '../ledger.ts';
 
 /** Texts of entries and holds in Redis. lua/post.inc.lua writes the head of a journal entry, the gateway everything else. */
 
 /**
- * Parses `<seq> <balance after> <day booked> <epoch> <crossing> <draft JSON>`. The balance may be beyond what a number holds
- * exactly; the book takes no such entry. Throws where no gateway wrote the text.
+ * Parses `<seq> <balance after> <day booked> <epoch> <crossing> <alert threshold> <draft JSON>`; release 0.1.0 wrote no threshold.
+ * The balance may be beyond what a number holds exactly; the book takes no such entry. Throws where no gateway wrote the text.
  */
 export function parseJournalEntry(text: string): JournalEntry {
   const head = text.slice(0, text.indexOf('{'));
-  const [seq, balanceAfter, day, epoch, crossing] = head.split(' ').map(Number) as [
+  const numbers = head.trimEnd().split(' ').map(Number);
+  const [seq, balanceAfter, day, epoch, crossing, threshold] = numbers as [
     number,
     number,
     number,
     number,
     number,
+    number?,
   ];
   const draft = JSON.parse(text.slice(head.length)) as EntryDraft;
-  const whole = [seq, day, epoch, draft.accountId, draft.credits];
+  const whole = [seq, day, epoch, draft.accountId, draft.credits, threshold ?? 0];
   if (typeof draft.id !== 'string' || !whole.every(Number.isSafeInteger)) throw new Error('no journal entry');
-  return { ...draft, seq, balanceAfter: balanceAfter as Micro, day, epoch, crossing: crossing === 1 };
+  return {
+    ...draft,
+    seq,
+    balanceAfter: balanceAfter as Micro,
+    day,
+    epoch,
+    crossing: crossing === 1,
+    ...(threshold !== undefined && { threshold: micro(threshold) }),
+  };
 }
 
 /** Parses the text of a journal entry as parseJournalEntry does; undefined where no gateway wrote it. */
@@ -37,24 +46,6 @@ export function readJournalEntry(text: string | undefined): JournalEntry | undef
 /** The text of a draft, as the scripts take it. */
 export function draftText(draft: EntryDraft): string {
   return JSON.stringify(draft);
-}
-
-/** The draft of a journal entry, without seq, balance, day and epoch, so that it can be applied again. */
-export function draftOf(entry: JournalEntry): EntryDraft {
-  const {
-    seq: _seq,
-    balanceAfter: _balance,
-    day: _day,
-    epoch: _epoch,
-    crossing: _crossing,
-    ...draft
-  } = entry;
-  return draft;
-}
-
-/** Periods that an entry counts for when it is applied again: a refund for those of its charge, any other for the current. */
-export function startsAnew({ type, day }: JournalEntry): PeriodStarts {
-  return type === 'refund' ? periodsOfDay(day) : periodStarts(Date.now());
 }
 
 /** The estimate of an admission: never more than its hold, which is the most that the call can cost. */

@@ -4,9 +4,8 @@ import type { JournalEntry } from '../../domain/ledger-entry.ts';
 import type { Log } from '../../log/log.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { journalRedisKey, knownRedisKey } from '../redis/redis-keys.ts';
-import { draftOf, readJournalEntry, startsAnew } from './entry-text.ts';
+import { readJournalEntry } from './entry-text.ts';
 import { PostApart } from './post-apart.ts';
-import { postOnce } from './post-once.ts';
 import { SetAside } from './set-aside.ts';
 
 /** Most entries that a pass takes from one bucket. */
@@ -18,8 +17,8 @@ export const OLDEST = '-';
 
 /** What a drain finds that others must act on. */
 export interface JournalEvents {
-  /** Entries of the account cannot be booked before it is rebuilt; `epoch` is over. */
-  accountBehind: [accountId: number, epoch: number];
+  /** The account's live state may not be what the book has; `epoch` is over. */
+  accountAstray: [accountId: number, epoch: number];
   /** Alerts were queued in the book. */
   alertsQueued: [];
 }
@@ -35,8 +34,7 @@ interface JournalledEntry {
 /**
  * One pass from the journals to the book: reads the oldest entries, commits them to the book, then deletes them from the
  * streams. Any number of gateways may do so at once, and any may die at any step: the book takes an entry id once, and a
- * deletion is idempotent. Entries that the book refuses as superseded (a rebuild came between, or they do not continue the
- * account's ledger, which is then rebuilt first) are applied again by lua/post-once.lua, once however many gateways try.
+ * deletion is idempotent.
  */
 export class JournalPass {
   readonly #client: RedisClient;
@@ -65,8 +63,8 @@ export class JournalPass {
 
   /**
    * Takes the entries of each bucket from its position on. Resolves with the buckets that have more, and their positions.
-   * Entries that wait for a rebuild of their account stay, as do entries that the book refuses; neither keep back those
-   * behind them. Rejects where the book takes no entries; calls `failed` for a bucket for which Redis does not answer.
+   * Entries that the book refuses stay, and keep back none behind them. Rejects where the book takes no entries; calls
+   * `failed` for a bucket for which Redis does not answer.
    */
   async run(positions: StreamPositions, failed: BucketFailed): Promise<StreamPositions> {
     const { entries, more } = await this.#read(positions, failed);
@@ -74,22 +72,13 @@ export class JournalPass {
     const posting = await this.#poster.post(entries.map(({ entry }) => entry));
     if (posting.alerts > 0) this.#events.emit('alertsQueued');
     const done = new Map<number, JournalledEntry[]>();
-    /** Epochs that are over, by the accounts to be rebuilt. */
-    const behind = new Map<number, number>();
     for (const [index, journalled] of entries.entries()) {
       const { bucket, streamId, entry } = journalled;
       const result = posting.results[index];
-      if (result instanceof Error) {
-        this.#aside.add(bucket, streamId, { accountId: entry.accountId, entryId: entry.id, err: result });
-      } else if (result === 'superseded') {
-        await this.#repost(streamId, entry).then(
-          ({ reply }) => {
-            if (reply === 'MISSING') behind.set(entry.accountId, entry.epoch);
-            else if (reply === 'BEYOND') this.#aside.add(bucket, streamId, noRoom(entry));
-            else if (!more.has(bucket)) more.set(bucket, after(streamId));
-          },
-          (error: unknown) => failed(bucket, error),
-        );
+      if (result instanceof Error || result === 'refused') {
+        const err =
+          result instanceof Error ? result : new Error('no account for it, or no room in its balance');
+        this.#aside.add(bucket, streamId, { accountId: entry.accountId, entryId: entry.id, err });
       } else {
         const booked = done.get(bucket);
         if (booked) booked.push(journalled);
@@ -101,15 +90,10 @@ export class JournalPass {
         this.#delete(bucket, booked).catch((error: unknown) => failed(bucket, error)),
       ),
     );
-    for (const accountId of posting.gaps) {
-      this.#log.error(
-        { accountId },
-        'entries are missing in the journal; the account is rebuilt from the book',
-      );
-      const last = entries.findLast(({ entry }) => entry.accountId === accountId);
-      behind.set(accountId, last?.entry.epoch ?? 0);
+    for (const { accountId, epoch } of posting.astray) {
+      this.#log.warn({ accountId, epoch }, 'redis and book differ about an account; it is rebuilt');
+      this.#events.emit('accountAstray', accountId, epoch);
     }
-    for (const [accountId, epoch] of behind) this.#events.emit('accountBehind', accountId, epoch);
     return more;
   }
 
@@ -152,16 +136,6 @@ export class JournalPass {
     });
     return { entries, more };
   }
-
-  /** Applies an entry again whose epoch is over. */
-  #repost(streamId: string, entry: JournalEntry) {
-    const epochs = { lowest: entry.epoch + 1 };
-    return postOnce(this.#client, draftOf(entry), { starts: startsAnew(entry), replaces: streamId, epochs });
-  }
-}
-
-function noRoom({ accountId, id }: JournalEntry): object {
-  return { accountId, entryId: id, err: new Error('the balance has no room for it') };
 }
 
 function after(streamId: string): string {

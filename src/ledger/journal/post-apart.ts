@@ -1,4 +1,4 @@
-import { type Book, BookUnavailable, type PostResult } from '../../book/book.ts';
+import { type AstrayAccount, type Book, BookUnavailable, type PostResult } from '../../book/book.ts';
 import type { JournalEntry } from '../../domain/ledger-entry.ts';
 
 /** Pause before entries of a refused account are tried again: each try is a transaction that fails. */
@@ -7,7 +7,7 @@ const AGAIN_MS = 2_000;
 export interface PostedApart {
   /** In the order of the entries offered. An error: the book refused the entry, or an earlier one of its account. */
   readonly results: readonly (PostResult | Error)[];
-  readonly gaps: readonly number[];
+  readonly astray: readonly AstrayAccount[];
   readonly alerts: number;
 }
 
@@ -29,12 +29,12 @@ export class PostApart {
   async post(entries: readonly JournalEntry[]): Promise<PostedApart> {
     const together = entries.filter(({ accountId }) => !this.#refused.has(accountId));
     const results = new Map<JournalEntry, PostResult | Error>();
-    const gaps: number[] = [];
+    const astray: AstrayAccount[] = [];
     let alerts = 0;
     const post = async (some: readonly JournalEntry[]) => {
       const posting = await this.#book.post(some);
       for (const [index, entry] of some.entries()) results.set(entry, posting.results[index] as PostResult);
-      gaps.push(...posting.gaps);
+      astray.push(...posting.astray);
       alerts += posting.alerts;
     };
     let failure: Error | undefined;
@@ -46,7 +46,7 @@ export class PostApart {
     for (const [accountId, own] of accounts) await this.#postOwn(accountId, own, post, results);
     const isNoneTaken = [...results.values()].every((result) => result instanceof Error);
     if (failure && accounts.size > 1 && isNoneTaken) throw failure;
-    return { results: entries.map((entry) => results.get(entry) as PostResult | Error), gaps, alerts };
+    return { results: entries.map((entry) => results.get(entry) as PostResult | Error), astray, alerts };
   }
 
   async #postOwn(

@@ -18,10 +18,8 @@ const MARKER_MS = 24 * 3_600_000;
 export interface PostingTerms {
   /** Periods that the key's spend is booked to. */
   readonly starts: PeriodStarts;
-  /** Stream id of the journal entry that it replaces. Without it, an idempotency marker under the entry's id tells repeats. */
-  readonly replaces?: string;
-  /** Epochs that the account may be in; any where not given. */
-  readonly epochs?: { readonly lowest?: number; readonly highest?: number };
+  /** Epoch in which the account must be, where not in any. */
+  readonly epoch?: string;
   /** Most micro-credits that the balance, less its holds, may be away from 0. Beyond, the entry is refused for good. */
   readonly mostBalance?: number;
 }
@@ -35,7 +33,7 @@ export type PostedOnce =
 export async function postOnce(
   client: RedisClient,
   draft: EntryDraft,
-  { starts, replaces, epochs = {}, mostBalance }: PostingTerms,
+  { starts, epoch, mostBalance }: PostingTerms,
 ): Promise<PostedOnce> {
   const { accountId, keyId } = draft;
   const bucket = bucketOf(accountId);
@@ -52,10 +50,8 @@ export async function postOnce(
     starts.week,
     starts.month,
     draftText(draft),
-    replaces === undefined ? Date.now() + MARKER_MS : '',
-    replaces ?? '',
-    epochs.lowest ?? '',
-    epochs.highest ?? '',
+    Date.now() + MARKER_MS,
+    epoch ?? '',
     mostBalance ?? '',
   );
   if (reply === 'APPLIED' || reply === 'DONE') return { reply, balance: micro(Number(balance)) };

@@ -1,33 +1,31 @@
--- Post once: post an entry without a hold, once, however many gateways ask and however often: a grant, a refund, a charge
--- whose hold was lost with the state of Redis, or a journal entry whose epoch is over.
+-- Post once: post an entry without a hold, once, however many gateways ask and however often: a grant, a refund, or a charge
+-- whose hold was lost with the state of Redis.
 -- KEYS  1 account hash  2 key hash (the account hash again where ARGV 2 is 0)  3 holds hash  4 journal stream
 -- ARGV  1 entry id  2 books on a key 1|0  3 credits (signed)  4 day  5 week  6 month (a refund's: those of its charge)
---       7 entry JSON
---       8 when the idempotency marker may be forgotten (ms since epoch); '' where ARGV 9 is given
---       9 stream id of the journal entry that it replaces: its deletion is what happens once; or ''
---       10 lowest epoch of the account  11 highest; '' for none
---       12 most that the balance, less its holds, may be away from 0; '' for what was decided already
+--       7 entry JSON  8 when the idempotency marker may be forgotten (ms since epoch)
+--       9 epoch in which the account must be, or ''
+--       10 most that the balance, less its holds, may be away from 0; '' for what was decided already
 -- Reply {'APPLIED', balance after} | {'DONE', balance now} applied before | {'MISSING'} live state to be rebuilt
 --       | {'MOVED'} the account was rebuilt since: ask the book again
---       | {'BEYOND'} the balance has no room for it. With ARGV 12 that is final: so is every repeat
+--       | {'BEYOND'} the balance has no room for it. With ARGV 10 that is final: so is every repeat
 -- O(1).
 --- @include post
 local account = readAccount(KEYS[1])
 local key = nil
-if not account or ARGV[10] ~= '' and tonumber(account.ep) < tonumber(ARGV[10]) then return { 'MISSING' } end
+if not account then return { 'MISSING' } end
 if ARGV[2] == '1' then
   key = readKey(KEYS[2])
   if not key or key.ep ~= account.ep then return { 'MISSING' } end
 end
-if ARGV[11] ~= '' and tonumber(account.ep) > tonumber(ARGV[11]) then return { 'MOVED' } end
+if ARGV[9] ~= '' and account.ep ~= ARGV[9] then return { 'MOVED' } end
 local marker = redis.call('HGET', KEYS[3], ARGV[1])
-if marker and ARGV[9] == '' then
+if marker then
   if string.sub(marker, -7) == ' beyond' then return { 'BEYOND' } end
   return { 'DONE', int(account.bal) }
 end
 local credits = tonumber(ARGV[3])
-if ARGV[12] ~= '' then
-  local most = tonumber(ARGV[12])
+if ARGV[10] ~= '' then
+  local most = tonumber(ARGV[10])
   local isBeyond = credits > 0 and account.bal + credits > most or credits < 0 and account.bal - account.held + credits < -most
   if isBeyond then
     redis.call('HSET', KEYS[3], ARGV[1], '- ' .. ARGV[8] .. ' beyond')
@@ -35,9 +33,8 @@ if ARGV[12] ~= '' then
   end
 end
 if not fits(account, credits) then return { 'BEYOND' } end
-if ARGV[9] ~= '' and redis.call('XDEL', KEYS[4], ARGV[9]) == 0 then return { 'DONE', int(account.bal) } end
 local after = post(account, key, KEYS[4], credits, 0, tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7])
 -- After what can fail: a marker without its entry would claim that the entry was applied.
-if ARGV[9] == '' then redis.call('HSET', KEYS[3], ARGV[1], '- ' .. ARGV[8]) end
+redis.call('HSET', KEYS[3], ARGV[1], '- ' .. ARGV[8])
 write()
 return { 'APPLIED', after }

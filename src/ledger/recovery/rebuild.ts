@@ -4,6 +4,7 @@ import type { Book } from '../../book/book.ts';
 import type { JournalEntry } from '../../domain/ledger-entry.ts';
 import { periodStarts } from '../../domain/period.ts';
 import type { Log } from '../../log/log.ts';
+import { Failures } from '../failures.ts';
 import { applyGrant } from '../grants/apply-grant.ts';
 import type { JournalDrain } from '../journal/drain.ts';
 import { readJournalEntry } from '../journal/entry-text.ts';
@@ -17,16 +18,13 @@ import {
   journalRedisKey,
   keyRedisKey,
 } from '../redis/redis-keys.ts';
-import { repostArgs } from './repost-args.ts';
+import { withWaiting } from './with-waiting.ts';
 
 /** Rebuilds in a row that one operation waits for; more means that the state is lost as fast as it is restored. */
 export const REBUILDS = 3;
 
 /** Most keys that one script call restores: bounds how long Redis is busy with it. */
 const KEYS_AT_ONCE = 200;
-
-/** Most entries that are applied again in the step that opens an account; JournalPass applies any more after it. */
-const ENTRIES_AT_ONCE = 1_000;
 
 /** Time after which another gateway may take a rebuild over; longer than a rebuild takes. */
 const LEASE_MS = 5_000;
@@ -46,9 +44,8 @@ const ATTEMPTS = 3;
  * Redis lost before their entries were in the book. Applied here, they count again at once; the sweep would wait until no
  * request can be at work on them (13 to 15 s were measured, in which calls were refused with 402).
  *
- * The book gives each rebuild a new epoch. From then on it refuses entries that were journalled before and that it lacks
- * (their gateway was overtaken, or they do not continue the account's ledger). They are applied again in the step that
- * opens the account, so that no call can spend their credits.
+ * Entries that are still in the journal, because the book refuses them, count as in docs/ledger-proof.md: the snapshot says
+ * which of them the book has, and the others are added to it.
  */
 export class Rebuilder {
   readonly #client: RedisClient;
@@ -56,6 +53,8 @@ export class Rebuilder {
   readonly #log: Log;
   readonly #drain: Pick<JournalDrain, 'drain' | 'touch'>;
   readonly #underWay = new Map<number, Promise<void>>();
+  /** Accounts that are astray, with the epoch that is over. */
+  readonly #astray = new Map<number, number>();
   readonly #name = randomUUID();
   #attempts = 0;
 
@@ -81,13 +80,35 @@ export class Rebuilder {
   }
 
   /**
-   * Rebuilds an account whose `epoch` is over, without anybody to wait for it. Drains find such accounts and must not wait: a
-   * rebuild drains first, and would wait for that very drain. A failure is logged.
+   * Has an account rebuilt whose `epoch` is over, without anybody to wait for it. Drains find such accounts and must not wait: a
+   * rebuild drains first, and would wait for that very drain. What fails is tried again by `rebuildAstray`.
    */
   rebuildLater(accountId: number, epoch: number): void {
-    this.rebuild(accountId, { epoch }).catch((error: unknown) =>
-      this.#log.error({ err: error, accountId }, 'rebuild failed'),
+    const isKnown = this.#astray.has(accountId);
+    this.#astray.set(accountId, Math.max(epoch, this.#astray.get(accountId) ?? epoch));
+    if (isKnown) return;
+    this.#rebuildAstray(accountId).catch((error: unknown) =>
+      this.#log.error({ err: error, accountId }, 'rebuild failed; it is tried again'),
     );
+  }
+
+  /** Tries again what `rebuildLater` could not do. Rejects where it fails once more. */
+  async rebuildAstray(): Promise<void> {
+    const failures = new Failures();
+    for (const accountId of [...this.#astray.keys()]) await failures.note(this.#rebuildAstray(accountId));
+    failures.throwAny();
+  }
+
+  async #rebuildAstray(accountId: number): Promise<void> {
+    // One that is under way may have read the book before it was found astray.
+    for (let before = this.#underWay.get(accountId); before; before = this.#underWay.get(accountId)) {
+      await before.catch(() => {});
+    }
+    const epoch = this.#astray.get(accountId);
+    if (epoch === undefined) return;
+    await this.rebuild(accountId, { epoch });
+    if (this.#astray.get(accountId) === epoch) this.#astray.delete(accountId);
+    else await this.#rebuildAstray(accountId);
   }
 
   async #rebuild(accountId: number, stale: Stale): Promise<void> {
@@ -96,7 +117,7 @@ export class Rebuilder {
       // Drained before the account is closed too, so that a book that is away closes nothing.
       await this.#drain.drain(bucketOf(accountId));
       if (!(await this.#close(accountId, stale, name))) return;
-      // Drained once more, so that few entries have to be applied again.
+      // Drained once more, so that few entries are left beside the book.
       await this.#drain.drain(bucketOf(accountId));
       if (await this.#restore(accountId, name)) return;
     }
@@ -120,9 +141,13 @@ export class Rebuilder {
   async #restore(accountId: number, name: string): Promise<boolean> {
     const bucket = bucketOf(accountId);
     const starts = periodStarts(Date.now());
-    const snapshot = await this.#book.snapshot(accountId, starts);
+    // Read first: nothing is added to it while the account is closed, and the snapshot tells what the book had of it.
+    const journal = await this.#journalOf(accountId);
+    const ids = journal.map(({ id }) => id);
+    const snapshot = await this.#book.snapshot(accountId, starts, ids);
     if (!snapshot) throw new Error(`account ${accountId} is not in the book`);
-    const { account, epoch, keys } = snapshot;
+    const { account, epoch } = snapshot;
+    const { balance, seq, keys } = withWaiting(snapshot, journal, starts);
     for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
       const chunk = keys.slice(at, at + KEYS_AT_ONCE);
       const reply = await this.#client.restoreKeys(
@@ -146,15 +171,9 @@ export class Rebuilder {
       );
       if (reply === 'OLD') return false;
     }
-    const waiting = await this.#superseded(accountId, epoch);
-    const superseded = waiting.slice(0, ENTRIES_AT_ONCE);
-    const anew = superseded.map(({ entry }) => repostArgs(entry));
     const reply = await this.#client.restoreAccount(
-      3 + superseded.length,
       accountRedisKey(accountId),
       holdsRedisKey(bucket),
-      journalRedisKey(bucket),
-      ...anew.map(({ key }) => key),
       name,
       accountId,
       epoch,
@@ -162,35 +181,27 @@ export class Rebuilder {
       account.isActive ? 1 : 0,
       account.alertThreshold,
       account.overdraft,
-      snapshot.balance,
-      snapshot.seq,
-      ...superseded.flatMap(({ streamId }, index) => [streamId, ...(anew[index]?.values ?? [])]),
+      balance,
+      seq,
     );
     if (reply === 'OLD') return false;
-    // A grant that Redis had applied has its entry in the book or among those that waited; its idempotency marker may be
-    // forgotten by now.
-    const applied = new Set(waiting.map(({ entry }) => entry.id));
+    // A grant that Redis had applied has its entry in the book or in the journal; its idempotency marker may be forgotten
+    // by now.
+    const applied = new Set(ids);
     for (const grant of snapshot.pendingGrants) {
       if (!applied.has(grant.id)) await applyGrant(this.#client, grant).catch(ignoreBeyond);
     }
-    // Entries that waited for the rebuild can be applied now.
     this.#drain.touch(bucket);
     this.#log.info({ accountId, epoch, keys: keys.length }, 'live state rebuilt from the book');
     return true;
   }
 
-  /** Journal entries of the account from earlier epochs that the book lacks, and refuses since it began this epoch. */
-  async #superseded(accountId: number, epoch: number): Promise<{ streamId: string; entry: JournalEntry }[]> {
+  /** Entries of the account that are in the journal, oldest first. */
+  async #journalOf(accountId: number): Promise<JournalEntry[]> {
     const journal = await this.#client.xrange(journalRedisKey(bucketOf(accountId)), '-', '+');
-    const before = journal
-      .flatMap(([streamId, fields]) => {
-        const entry = readJournalEntry(fields[1]);
-        return entry ? [{ streamId, entry }] : [];
-      })
-      .filter(({ entry }) => entry.accountId === accountId && entry.epoch < epoch);
-    if (before.length === 0) return before;
-    const written = await this.#book.entriesAmong(before.map(({ entry }) => entry.id));
-    return before.filter(({ entry }) => !written.has(entry.id));
+    return journal
+      .flatMap(([, fields]) => readJournalEntry(fields[1]) ?? [])
+      .filter((entry) => entry.accountId === accountId);
   }
 }
 

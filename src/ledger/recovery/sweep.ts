@@ -6,6 +6,7 @@ import { Loop } from '../loop.ts';
 import type { Publisher } from '../publisher.ts';
 import type { RedisClock } from '../redis/clock.ts';
 import type { ExpiredHolds, Holds } from './expired-holds.ts';
+import type { Rebuilder } from './rebuild.ts';
 
 /** Holds of unanswered admissions are released within 10 s (specification section 5). */
 const CANCEL_MS = 500;
@@ -20,6 +21,7 @@ export class Sweep {
   readonly #expiredHolds: ExpiredHolds;
   readonly #pendingGrants: PendingGrants;
   readonly #publisher: Publisher;
+  readonly #rebuilder: Rebuilder;
   readonly #clock: RedisClock;
   readonly #loops: readonly Loop[];
 
@@ -27,6 +29,7 @@ export class Sweep {
     log: Log;
     clock: RedisClock;
     publisher: Publisher;
+    rebuilder: Rebuilder;
     unanswered: UnansweredAdmissions;
     expiredHolds: ExpiredHolds;
     pendingGrants: PendingGrants;
@@ -36,6 +39,7 @@ export class Sweep {
     this.#expiredHolds = parts.expiredHolds;
     this.#pendingGrants = parts.pendingGrants;
     this.#publisher = parts.publisher;
+    this.#rebuilder = parts.rebuilder;
     this.#clock = parts.clock;
     const cancel = () => this.cancelUnanswered();
     this.#loops = [
@@ -70,11 +74,15 @@ export class Sweep {
     return this.#expiredHolds.live;
   }
 
-  /** Publishes committed records that Redis may not have, and applies grants that were recorded but not posted. */
+  /**
+   * Publishes committed records that Redis may not have, applies grants that were recorded but not posted, and rebuilds
+   * accounts that could not be when they were found astray.
+   */
   async repair(): Promise<void> {
     const failures = new Failures();
     await failures.note(this.#publisher.publishUnpublished());
     await failures.note(this.#pendingGrants.apply());
+    await failures.note(this.#rebuilder.rebuildAstray());
     failures.throwAny();
   }
 

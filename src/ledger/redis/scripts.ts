@@ -15,7 +15,7 @@ export const KEYS_OF = {
   publishAccount: 1,
   beginRebuild: 2,
   restoreKeys: undefined,
-  restoreAccount: undefined,
+  restoreAccount: 2,
 } as const;
 
 type Arg = string | number;
@@ -32,7 +32,7 @@ export interface ScriptClient {
   publishAccount(...args: Arg[]): Promise<'PUBLISHED' | 'NEWER' | 'ABSENT'>;
   beginRebuild(...args: Arg[]): Promise<'CLOSED' | 'LIVE' | 'BUSY'>;
   restoreKeys(keyCount: number, ...args: Arg[]): Promise<'RESTORED' | 'OLD'>;
-  restoreAccount(keyCount: number, ...args: Arg[]): Promise<'RESTORED' | 'OLD'>;
+  restoreAccount(...args: Arg[]): Promise<'RESTORED' | 'OLD'>;
 }
 
 function read(name: string): string {
