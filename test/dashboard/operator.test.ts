@@ -12,6 +12,7 @@ interface Account {
   readonly is_active: boolean;
   readonly email: string;
   readonly alert_threshold: number;
+  readonly overdraft: number;
 }
 
 async function operator(t: Parameters<typeof openDashboard>[0]) {
@@ -30,6 +31,7 @@ t.test('an account is created, with a key that works', async (t) => {
   await page.getByRole('link', { name: 'Create account' }).click();
   await page.getByLabel('E-mail address of the owner').fill('new@example.com');
   await page.getByLabel('Credits to begin with').fill('12.5');
+  await page.getByLabel('Overdraft').fill('2.5');
   await page.getByRole('button', { name: 'Create account' }).click();
   const question = page.getByRole('dialog', { name: 'Create an account for new@example.com?' });
   await question.getByText('It begins with 12.50 credits').waitFor();
@@ -38,7 +40,7 @@ t.test('an account is created, with a key that works', async (t) => {
   await page.getByRole('button', { name: 'I have saved it' }).click();
   await page.getByRole('heading', { level: 1, name: 'new@example.com' }).waitFor();
   const { body } = await apiOf(world, value).get<Account>('/api/account/');
-  t.equal(body.credits_balance, 12.5);
+  t.match(body, { credits_balance: 12.5, overdraft: 2.5 });
 });
 
 t.test('an e-mail address that is taken, or none, is refused at its field', async (t) => {
