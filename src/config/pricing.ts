@@ -50,7 +50,7 @@ export function pricesOf(
   const models = new Map<string, ModelPricing>();
   const warnings: string[] = [];
   // Without its list or provider, which are faults then, a model would have a second one that says nothing new.
-  const isJudged = (upstream: string) =>
+  const isChecked = (upstream: string) =>
     providers.has(upstream) || settings.upstreams.get(upstream)?.provider === undefined;
   for (const [slug, model] of settings.models) {
     const asked: Asked = {
@@ -65,7 +65,7 @@ export function pricesOf(
       const contextWindow = model.contextWindow ?? listed?.contextWindow;
       models.set(slug, { ...pricing, contextWindow });
       if (pricing.priceSource === 'list' && listed?.isGuess) warnings.push(guessed(slug, listed, asked));
-    } else if (isJudged(model.upstream)) {
+    } else if (isChecked(model.upstream)) {
       faults.add(`models.${slug}.price`, `${NEITHER_PRICED_NOR_FREE}${whyUnlisted(asked, listed)}`);
     }
   }
