@@ -6,6 +6,12 @@ const alert_threshold = credits(
   'The alert is sent when a debit takes the balance from this or more to below it.',
 );
 
+/** Of an account, as its owner and the operator see it. */
+export const overdraft = credits(
+  'How far calls in flight may together take the balance below 0, and the spend of a key above its limit; set by the ' +
+    'operator. 0: not at all.',
+);
+
 export const Account = Type.Object(
   {
     id: id('The account.'),
@@ -13,6 +19,7 @@ export const Account = Type.Object(
     credits_balance: balance('What is left, to the call that was settled last.'),
     credits_held: credits('What calls in flight have reserved of it.'),
     alert_threshold,
+    overdraft,
     webhook_secret: Type.String({ description: 'Standard Webhooks secret that alerts are signed with.' }),
     created_at: timestamp('When the account was created.'),
   },
@@ -25,6 +32,7 @@ export const ACCOUNT_EXAMPLE = {
   credits_balance: 999.989958,
   credits_held: 0,
   alert_threshold: 100,
+  overdraft: 0,
   webhook_secret: 'whsec_…',
   created_at: '2026-11-21T08:00:00.000Z',
 };

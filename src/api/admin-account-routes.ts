@@ -90,6 +90,7 @@ function updateRoute(app: FastifyInstance, { book, ledger, now = Date.now }: Adm
       requests: {
         close: { summary: 'Refuse all keys of the account', value: { is_active: false } },
         open: { summary: 'Let them in again', value: { is_active: true, alert_threshold: 50 } },
+        overdraft: { summary: 'Let holds go beyond the balance', value: { overdraft: 5 } },
       },
       answer: ADMIN_ACCOUNT_EXAMPLE,
     },
@@ -104,7 +105,10 @@ function updateRoute(app: FastifyInstance, { book, ledger, now = Date.now }: Adm
 }
 
 function parseChange(body: unknown) {
-  const { email, alert_threshold, is_active } = objectBody(body, Object.keys(AdminAccountPatch.properties));
+  const { email, alert_threshold, overdraft, is_active } = objectBody(
+    body,
+    Object.keys(AdminAccountPatch.properties),
+  );
   if (is_active !== undefined && typeof is_active !== 'boolean') {
     throw invalidField('is_active', 'is_active must be true or false.');
   }
@@ -113,6 +117,7 @@ function parseChange(body: unknown) {
     ...(alert_threshold === undefined
       ? {}
       : { alertThreshold: positiveCreditsField('alert_threshold', alert_threshold) }),
+    ...(overdraft === undefined ? {} : { overdraft: positiveCreditsField('overdraft', overdraft) }),
     ...(is_active === undefined ? {} : { isActive: is_active }),
   };
 }

@@ -1,4 +1,5 @@
 import { MAX_CREDITS } from '../domain/credits.ts';
+import { overdraft } from './account-schema.ts';
 import { LONGEST_EMAIL } from './body-fields.ts';
 import {
   balance,
@@ -35,6 +36,7 @@ export const AdminAccount = Type.Object(
     credits_balance: balance('What is left, to the call that was settled last.'),
     credits_held: credits('What calls in flight have reserved of it.'),
     alert_threshold,
+    overdraft,
     created_at: timestamp('When the account was created.'),
   },
   { title: 'AdminAccount', description: 'The account, as its operator sees it.' },
@@ -47,6 +49,7 @@ export const ADMIN_ACCOUNT_EXAMPLE = {
   credits_balance: 250,
   credits_held: 0,
   alert_threshold: 50,
+  overdraft: 0,
   created_at: '2026-11-21T08:00:00.000Z',
 };
 
@@ -80,6 +83,10 @@ export const NewAccountBody = Type.Object(
       credits('What the account starts with: the first top-up of its ledger.', { default: 0 }),
     ),
     alert_threshold: Type.Optional({ ...alert_threshold, default: 100 }),
+    overdraft: Type.Optional({
+      ...overdraft,
+      description: `${overdraft.description} Default: \`accounts.overdraft\` of the configuration.`,
+    }),
   },
   { title: 'NewAccount', description: 'The new account.', additionalProperties: false },
 );
@@ -95,6 +102,7 @@ export const AdminAccountPatch = Type.Object(
   {
     email: Type.Optional(email),
     alert_threshold: Type.Optional(alert_threshold),
+    overdraft: Type.Optional(overdraft),
     is_active: Type.Optional(is_active),
   },
   { title: 'AdminAccountPatch', description: 'What an operator may change.', additionalProperties: false },

@@ -118,10 +118,10 @@ function lookedUp(countries: ExplainDeps['countries'], address: ParsedAddress): 
 }
 
 async function liveState(ledger: Ledger, { key }: Subject) {
-  const [account, [spent = micro(0)], keyHeld] = await Promise.all([
+  const [account, [spent = micro(0)], ofKey] = await Promise.all([
     ledger.account(key.accountId),
     ledger.spent(key.accountId, [{ id: key.id, period: key.spendingPeriod }]),
-    ledger.keyHeld(key.accountId, key.id),
+    ledger.keyReserved(key.accountId, key.id),
   ]);
-  return { spent, keyHeld, balance: account.balance, accountHeld: account.held };
+  return { spent, ofKey, account };
 }

@@ -1,5 +1,5 @@
 import type { Catalog, Model } from '../domain/catalog.ts';
-import { creditsString, type Micro } from '../domain/credits.ts';
+import { creditsString, type Micro, micro } from '../domain/credits.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { NOT_CHECKED } from '../domain/not-checked.ts';
 import { timestamp } from '../domain/period.ts';
@@ -7,6 +7,7 @@ import { CALLER_CHECKS, type Caller, type CompiledKey, MODEL_CHECKS, type Refusa
 import { ENDPOINTS, type Endpoint } from '../gateway/endpoints.ts';
 import { leastHold } from '../gateway/least-hold.ts';
 import { modelNamed } from '../gateway/request/json-body.ts';
+import type { LiveAccount } from '../ledger/ledger.ts';
 import type { ExplanationView } from './views/explanation-view.ts';
 
 /** A call to be put through the checks of specification section 3, with the live state of its key and account. */
@@ -20,13 +21,13 @@ export interface ExplainedCall {
   readonly endpoint: Endpoint | undefined;
   /** What the key has spent in its current period. */
   readonly spent: Micro;
-  /** What calls of the key that are in flight hold. */
-  readonly keyHeld: Micro;
-  /** The credits of the account, holds not taken off. */
-  readonly balance: Micro;
-  /** What calls of the account that are in flight hold. */
-  readonly accountHeld: Micro;
+  /** What calls of the key that are in flight have reserved. */
+  readonly ofKey: Reserved;
+  /** Balance and overdraft of the account, and what its calls in flight have reserved. */
+  readonly account: LiveAccount;
 }
+
+type Reserved = Pick<LiveAccount, 'held' | 'estimated'>;
 
 interface Verdict {
   readonly check: string;
@@ -107,13 +108,14 @@ function modelVerdicts(call: ExplainedCall, model: Model): Verdict[] {
   ];
 }
 
-function limitVerdict({ compiled, spent, keyHeld }: ExplainedCall, hold: Micro): Verdict {
+function limitVerdict({ compiled, spent, ofKey, account }: ExplainedCall, hold: Micro): Verdict {
   const { spendingLimit: limit, spendingPeriod } = compiled.key;
   if (limit === null) return { check: 'spending_limit', refusal: undefined, fact: 'No limit.' };
   const fact =
     `The ${spendingPeriod} limit is ${creditsString(limit)} credits; ${creditsString(spent)} are spent, ` +
-    `${creditsString(keyHeld)} are held by calls in flight, and this call would hold ${creditsString(hold)} or more.`;
-  const fits = spent + keyHeld + hold <= limit;
+    `${creditsString(ofKey.held)} are held by calls in flight, and this call would hold ${creditsString(hold)} or more.` +
+    overdraftFact(account.overdraft, ofKey);
+  const fits = covers(micro(limit - spent), account.overdraft, ofKey, hold);
   return {
     check: 'spending_limit',
     refusal: fits ? undefined : { code: 'spending_limit_exceeded', message: fact },
@@ -121,16 +123,34 @@ function limitVerdict({ compiled, spent, keyHeld }: ExplainedCall, hold: Micro):
   };
 }
 
-function creditsVerdict({ balance, accountHeld }: ExplainedCall, hold: Micro): Verdict {
+function creditsVerdict({ account }: ExplainedCall, hold: Micro): Verdict {
+  const { balance, held, overdraft } = account;
   const fact =
-    `The account has ${creditsString(balance)} credits, of which ${creditsString(accountHeld)} are held by calls in ` +
-    `flight; this call would hold ${creditsString(hold)} or more.`;
-  const fits = balance - accountHeld >= hold;
+    `The account has ${creditsString(balance)} credits, of which ${creditsString(held)} are held by calls in ` +
+    `flight; this call would hold ${creditsString(hold)} or more.` +
+    overdraftFact(overdraft, account);
+  const fits = covers(balance, overdraft, account, hold);
   return {
     check: 'credits',
     refusal: fits ? undefined : { code: 'insufficient_credits', message: fact },
     fact,
   };
+}
+
+/**
+ * The two conditions of specification section 5, "Estimate and overdraft", as lua/admit.lua judges them. The estimate of the
+ * least call is its hold.
+ */
+function covers(credits: Micro, overdraft: Micro, { held, estimated }: Reserved, hold: Micro): boolean {
+  return credits - estimated >= hold && held + hold - credits <= overdraft;
+}
+
+function overdraftFact(overdraft: Micro, { estimated }: Reserved): string {
+  if (overdraft === 0) return '';
+  return (
+    ` Calls in flight are likely to cost ${creditsString(estimated)}, and holds may go beyond this by the ` +
+    `account's overdraft of ${creditsString(overdraft)}.`
+  );
 }
 
 /** The checks that depend on the model: without one they cannot pass. */

@@ -21,6 +21,8 @@ interface Wanted {
   readonly email: string;
   readonly credits: Micro;
   readonly alertThreshold: Micro;
+  /** Undefined: as the configuration says. */
+  readonly overdraft: Micro | undefined;
 }
 
 /** `POST /api/admin/accounts/`: an account, its first key, and its first credits as a top-up in the ledger. */
@@ -45,7 +47,10 @@ export function newAccountRoute(app: FastifyInstance, deps: AdminDeps): void {
 }
 
 function parseAccount(body: unknown): Wanted {
-  const { email, credits, alert_threshold } = objectBody(body, Object.keys(NewAccountBody.properties));
+  const { email, credits, alert_threshold, overdraft } = objectBody(
+    body,
+    Object.keys(NewAccountBody.properties),
+  );
   return {
     email: emailField(email),
     credits: credits === undefined ? NO_CREDITS : positiveCreditsField('credits', credits),
@@ -53,6 +58,7 @@ function parseAccount(body: unknown): Wanted {
       alert_threshold === undefined
         ? DEFAULT_ALERT_THRESHOLD
         : positiveCreditsField('alert_threshold', alert_threshold),
+    overdraft: overdraft === undefined ? undefined : positiveCreditsField('overdraft', overdraft),
   };
 }
 
@@ -64,7 +70,12 @@ async function createAccount({ book, ledger, config, now = Date.now }: AdminDeps
   const createdAt = now();
   const { account, key } = await uniqueEmail(
     book.createAccount(
-      { email: wanted.email, alertThreshold: wanted.alertThreshold, webhookSecret: newWebhookSecret() },
+      {
+        email: wanted.email,
+        alertThreshold: wanted.alertThreshold,
+        overdraft: wanted.overdraft ?? config.accounts.overdraft,
+        webhookSecret: newWebhookSecret(),
+      },
       firstKey,
       wanted.credits > 0 ? grant : null,
       createdAt,

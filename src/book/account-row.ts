@@ -8,6 +8,7 @@ export function accountRecord(row: AccountRow): AccountRecord {
     email: row.email,
     isActive: row.is_active === 1,
     alertThreshold: micro(row.alert_threshold),
+    overdraft: micro(row.overdraft),
     webhookSecret: row.webhook_secret,
     createdAt: row.created_at,
     version: row.version,

@@ -48,6 +48,7 @@ const createAccount =
           email: account.email,
           email_key: emailKey(account.email),
           alert_threshold: account.alertThreshold,
+          overdraft: account.overdraft ?? 0,
           is_active: 1,
           webhook_secret: account.webhookSecret,
           last_entry_at: null,
@@ -75,6 +76,7 @@ const updateAccount =
         .set({
           ...(change.email !== undefined && { email: change.email, email_key: emailKey(change.email) }),
           ...(change.alertThreshold !== undefined && { alert_threshold: change.alertThreshold }),
+          ...(change.overdraft !== undefined && { overdraft: change.overdraft }),
           ...(change.isActive !== undefined && { is_active: Number(change.isActive) }),
           version: sql<number>`version + 1`,
           updated_at: now,

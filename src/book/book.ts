@@ -15,6 +15,8 @@ export interface NewKey extends KeySettings {
 export interface NewAccount {
   readonly email: string;
   readonly alertThreshold: Micro;
+  /** Default 0. */
+  readonly overdraft?: Micro;
   readonly webhookSecret: string;
 }
 
@@ -224,7 +226,7 @@ export interface Book {
   /** Changes an account, whose version grows by one. Undefined: there is none. Throws EmailTaken. */
   updateAccount(
     id: number,
-    change: { email?: string; alertThreshold?: Micro; isActive?: boolean },
+    change: { email?: string; alertThreshold?: Micro; overdraft?: Micro; isActive?: boolean },
     now: number,
   ): Promise<AccountRecord | undefined>;
 

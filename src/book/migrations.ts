@@ -15,6 +15,7 @@ export function migrations(engine: Engine): Record<string, Migration> {
     '0004_jobs': { up: addJobs },
     '0005_sums': { up: (db) => addSums(db, engine) },
     '0006_alerts_by_account': { up: indexAlerts },
+    '0007_overdraft': { up: addOverdraft },
   };
 }
 
@@ -243,4 +244,9 @@ async function indexAlerts(db: Kysely<unknown>): Promise<void> {
     .columns(['account_id', 'created_at'])
     .where(sql<boolean>`test = 1`)
     .execute();
+}
+
+/** Accounts that are there already have none: a default of the configuration is for new ones. */
+async function addOverdraft(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('accounts').addColumn('overdraft', 'bigint', startsAt(0)).execute();
 }

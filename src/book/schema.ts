@@ -35,6 +35,7 @@ export interface AccountsTable {
   /** `email` in lower case, made in the process: lower() differs between the engines beyond ASCII. */
   email_key: string;
   alert_threshold: number;
+  overdraft: Generated<number>;
   is_active: number;
   webhook_secret: string;
   balance: Generated<number>;

@@ -29,6 +29,11 @@ export function accountCommands(program: Command): void {
       'balance below which the low-credits alert is sent (default: 100)',
       credits,
     )
+    .option(
+      '--overdraft <credits>',
+      'how far calls in flight may take the balance below 0 (default: accounts.overdraft of the gateway)',
+      credits,
+    )
     .action(create);
   remote(account.command('list')).description('list all accounts with their balances').action(list);
   remote(account.command('credit'))
@@ -53,6 +58,10 @@ export function accountCommands(program: Command): void {
     .description('change the balance below which the low-credits alert is sent')
     .argument('<credits>', 'credits', credits)
     .action((accountId, amount, options) => change(accountId, { alert_threshold: amount }, options));
+  withId(account.command('overdraft'))
+    .description('change how far calls in flight may together take the balance below 0')
+    .argument('<credits>', 'credits, 0 or more', credits)
+    .action((accountId, amount, options) => change(accountId, { overdraft: amount }, options));
   accountViewCommands(account);
 }
 
@@ -69,7 +78,7 @@ function showAccount(account: OperatorAccountView, { json }: RemoteOptions): voi
   else printTable(HEAD, [rowOf(account)]);
 }
 
-const HEAD = ['ID', 'E-MAIL', 'ACTIVE', 'BALANCE', 'HELD', 'ALERT BELOW', 'CREATED'];
+const HEAD = ['ID', 'E-MAIL', 'ACTIVE', 'BALANCE', 'HELD', 'ALERT BELOW', 'OVERDRAFT', 'CREATED'];
 
 function rowOf(account: OperatorAccountView): string[] {
   return [
@@ -79,11 +88,15 @@ function rowOf(account: OperatorAccountView): string[] {
     exactCredits(account.credits_balance),
     exactCredits(account.credits_held),
     exactCredits(account.alert_threshold),
+    exactCredits(account.overdraft),
     account.created_at,
   ];
 }
 
-async function create(email: string, options: RemoteOptions & { credits?: number; threshold?: number }) {
+async function create(
+  email: string,
+  options: RemoteOptions & { credits?: number; threshold?: number; overdraft?: number },
+) {
   const answer = await operatorApi(options).call<{
     account: OperatorAccountView;
     key: { id: number; key: string };
@@ -91,6 +104,7 @@ async function create(email: string, options: RemoteOptions & { credits?: number
     email,
     ...(options.credits === undefined ? {} : { credits: options.credits }),
     ...(options.threshold === undefined ? {} : { alert_threshold: options.threshold }),
+    ...(options.overdraft === undefined ? {} : { overdraft: options.overdraft }),
   });
   if (options.json) return printJson(answer);
   const { account, key } = answer;

@@ -1,4 +1,5 @@
 import type { Catalog, Model, Upstream } from '../domain/catalog.ts';
+import type { Micro } from '../domain/credits.ts';
 
 /** The `url` of an upstream that is the demo provider, which the gateway itself starts. */
 export const DEMO_URL = 'demo';
@@ -37,8 +38,12 @@ export interface Config {
     /** How long a stopping gateway says so in /readyz, and serves on, before it stops accepting. */
     readonly drainDelayMs: number;
   };
-  /** `maxKeys`: most keys of one account, inactive ones included. */
-  readonly accounts: { readonly maxKeys: number };
+  readonly accounts: {
+    /** Most keys of one account, inactive ones included. */
+    readonly maxKeys: number;
+    /** What new accounts have as overdraft. */
+    readonly overdraft: Micro;
+  };
   readonly alerts: { readonly timeoutMs: number; readonly allowPrivateNetworks: boolean };
   readonly origins: { readonly allowMissing: boolean };
   readonly limits: {

@@ -1,5 +1,6 @@
 import { normaliseRange } from '../domain/addresses.ts';
 import type { WireFormat } from '../domain/catalog.ts';
+import { MAX_CREDITS, type Micro, micro, microFromCredits } from '../domain/credits.ts';
 import { CATEGORIES } from '../domain/key.ts';
 import { isPriced } from '../domain/price.ts';
 import { DEMO_URL } from './config.ts';
@@ -180,11 +181,29 @@ const alertsSection = section({
     'Whether webhooks may go to addresses that are not public; for development and tests only',
   ),
 });
+/** Credits, 0 or more. */
+const credits: Reader<Micro> = reader(
+  { type: 'number', minimum: 0, maximum: MAX_CREDITS },
+  (value, path, faults) => {
+    const amount = typeof value === 'number' ? microFromCredits(value) : undefined;
+    if (amount !== undefined && amount >= 0) return amount;
+    return faults.add(
+      path,
+      `must be a number of credits from 0 to ${MAX_CREDITS}, with at most six decimals`,
+    );
+  },
+);
+
 const accountsSection = section({
   maxKeys: optional(
     number(1, 100_000),
     10_000,
     'Most keys of one account, inactive ones included, as none is ever removed; one more is 409 too_many_keys',
+  ),
+  overdraft: optional(
+    credits,
+    micro(0),
+    'Credits by which calls in flight may together take the balance of a new account below 0, and the spend of its keys above their limits. 0: never. Accounts that are there keep theirs',
   ),
 });
 const originsSection = section({

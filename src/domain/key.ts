@@ -44,6 +44,8 @@ export interface AccountRecord {
   readonly email: string;
   readonly isActive: boolean;
   readonly alertThreshold: Micro;
+  /** How far calls in flight may together take the balance below 0, at most; 0 or more. Set by the operator. */
+  readonly overdraft: Micro;
   readonly webhookSecret: string;
   readonly createdAt: number;
   readonly version: number;

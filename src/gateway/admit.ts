@@ -37,7 +37,7 @@ export async function admit(
   );
 }
 
-function admissionOf({ requestId, compiled, hold, body, endpoint }: ReadCall): Admission {
+function admissionOf({ requestId, compiled, hold, estimate, body, endpoint }: ReadCall): Admission {
   const { key, accountVersion } = compiled;
   return {
     requestId,
@@ -46,6 +46,7 @@ function admissionOf({ requestId, compiled, hold, body, endpoint }: ReadCall): A
     keyVersion: key.version,
     accountVersion,
     hold,
+    estimate,
     spendingLimit: key.spendingLimit,
     spendingPeriod: key.spendingPeriod,
     model: body.model.slug,

@@ -31,6 +31,8 @@ export interface ReadCall extends EnteredCall {
   readonly storedTokens: number;
   /** The most that the call can cost. */
   readonly hold: Micro;
+  /** What it is likely to cost; at most `hold`. */
+  readonly estimate: Micro;
   /** Service tiers that the request asks for, by the names that multipliers have. */
   readonly serviceTiers: readonly string[];
 }

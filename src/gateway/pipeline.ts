@@ -153,7 +153,16 @@ export class Pipeline {
     const storedTokens = named.size > 0 ? await ownership.tokensBehind(named, body, entered.compiled.key) : 0;
     const hold = await step(() => meter.hold(body, { ...bounds, storedTokens }));
     const spool = source instanceof Spool ? source : undefined;
-    return { ...entered, body, upstreamBody: sent, spool, storedTokens, hold, serviceTiers: [] };
+    return {
+      ...entered,
+      body,
+      upstreamBody: sent,
+      spool,
+      storedTokens,
+      hold,
+      estimate: hold,
+      serviceTiers: [],
+    };
   }
 }
 

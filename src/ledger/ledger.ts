@@ -12,7 +12,10 @@ export interface Admission {
   /** Versions of the key and account records that the gateway authorised the call with. */
   readonly keyVersion: number;
   readonly accountVersion: number;
+  /** The most that the call can cost. */
   readonly hold: Micro;
+  /** What it is likely to cost: 0 to `hold`; a larger one counts as `hold`. */
+  readonly estimate: Micro;
   readonly spendingLimit: Micro | null;
   readonly spendingPeriod: SpendingPeriod;
   /** Shown in the ledger if the gateway dies before it settles. */
@@ -29,8 +32,18 @@ export type Admitted =
   | { readonly verdict: 'held'; readonly epoch: number }
   /** The records that authorised the call are not the current ones: load them and authorise again. */
   | { readonly verdict: 'stale' }
-  | { readonly verdict: 'over_limit'; readonly spent: Micro; readonly held: Micro }
-  | { readonly verdict: 'insufficient'; readonly balance: Micro; readonly held: Micro };
+  | ({ readonly verdict: 'over_limit'; readonly spent: Micro } & Reserved)
+  | ({ readonly verdict: 'insufficient'; readonly balance: Micro } & Reserved);
+
+/** What open calls have reserved of a balance or a spending limit, and how far holds may go beyond it. In micro-credits. */
+interface Reserved {
+  /** Σ of the holds of open calls. */
+  readonly held: Micro;
+  /** Σ of their estimates; at most `held`. */
+  readonly estimated: Micro;
+  /** The overdraft of the account. */
+  readonly overdraft: Micro;
+}
 
 /** How long Redis keeps the idempotency marker of an entry that was applied without a hold; a repeat comes within seconds. */
 export const IDEMPOTENCY_MARKER_MS = 24 * 3_600_000;
@@ -53,10 +66,9 @@ export class BalanceBeyondBound extends Error {
   }
 }
 
-/** Balance and holds of an account as Redis has them now, in micro-credits. */
-export interface LiveAccount {
+/** Balance, open calls and overdraft of an account as Redis has them now, in micro-credits. */
+export interface LiveAccount extends Reserved {
   readonly balance: Micro;
-  readonly held: Micro;
 }
 
 /** The live state of accounts and keys in Redis, and its way into the book. */
@@ -96,6 +108,6 @@ export interface Ledger {
   flush(accountId: number, withinMs?: number): Promise<boolean>;
   /** Credits that each of these keys has spent in its current period, in the order given. */
   spent(accountId: number, keys: readonly { id: number; period: SpendingPeriod }[]): Promise<Micro[]>;
-  /** Credits held by calls of the key that are in flight. */
-  keyHeld(accountId: number, keyId: number): Promise<Micro>;
+  /** What calls of the key that are in flight have reserved: Σ of their holds and Σ of their estimates. */
+  keyReserved(accountId: number, keyId: number): Promise<Pick<LiveAccount, 'held' | 'estimated'>>;
 }

@@ -51,6 +51,7 @@ export class Publisher {
       account.version,
       account.isActive ? 1 : 0,
       account.alertThreshold,
+      account.overdraft,
     );
     this.#note({ accounts: [{ id: account.id, version: account.version }] });
   }

@@ -125,10 +125,16 @@ export class RedisLedger implements Ledger {
   async account(accountId: number): Promise<LiveAccount> {
     const { client } = this.#parts;
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
-      const [balance, held, epoch] = await this.#parts.live.ask(accountId, () =>
-        client.hmget(accountRedisKey(accountId), 'bal', 'held', 'ep'),
+      const [balance, held, epoch, slack, overdraft] = await this.#parts.live.ask(accountId, () =>
+        client.hmget(accountRedisKey(accountId), 'bal', 'held', 'ep', 'slack', 'od'),
       );
-      if (epoch) return { balance: micro(Number(balance)), held: micro(Number(held)) };
+      if (epoch) {
+        return {
+          balance: micro(Number(balance)),
+          ...reserved(held, slack),
+          overdraft: micro(Number(overdraft ?? 0)),
+        };
+      }
       await this.#parts.live.rebuild(accountId);
     }
     throw new LedgerUnavailable('the live state is lost again and again');
@@ -177,12 +183,17 @@ export class RedisLedger implements Ledger {
     });
   }
 
-  async keyHeld(accountId: number, keyId: number): Promise<Micro> {
+  async keyReserved(accountId: number, keyId: number): Promise<ReturnType<typeof reserved>> {
     const { client } = this.#parts;
     // A key whose live state is lost has no holds: they are lost with it.
-    const held = await this.#parts.live.ask(accountId, () =>
-      client.hget(keyRedisKey(accountId, keyId), 'held'),
+    const [held, slack] = await this.#parts.live.ask(accountId, () =>
+      client.hmget(keyRedisKey(accountId, keyId), 'held', 'slack'),
     );
-    return micro(Number(held ?? 0));
+    return reserved(held, slack);
   }
+}
+
+/** Σ of holds and Σ of estimates, from the fields of an account's or key's hash (lua/post.inc.lua). */
+function reserved(held: string | null | undefined, slack: string | null | undefined) {
+  return { held: micro(Number(held ?? 0)), estimated: micro(Number(held ?? 0) - Number(slack ?? 0)) };
 }

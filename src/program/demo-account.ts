@@ -57,7 +57,12 @@ Models: ${[...config.catalog.keys()].join(', ')}.
 async function createDemoAccount(book: Book, ledger: Ledger, config: Config, value: string): Promise<void> {
   const hash = hashKey(value);
   const { account, key } = await book.createAccount(
-    { email: EMAIL, alertThreshold: THRESHOLD, webhookSecret: newWebhookSecret() },
+    {
+      email: EMAIL,
+      alertThreshold: THRESHOLD,
+      overdraft: config.accounts.overdraft,
+      webhookSecret: newWebhookSecret(),
+    },
     {
       hash,
       prefix: value.slice(0, config.keyPrefix.length + 4),

@@ -11,12 +11,18 @@ interface Account {
   readonly credits_balance: number;
   readonly credits_held: number;
   readonly alert_threshold: number;
+  readonly overdraft: number;
   readonly webhook_secret?: string;
   readonly created_at: string;
 }
 
 t.test('an owner sees their account', async (t) => {
-  const { key, accountId } = await world.account({ credits: 12.5, threshold: 3, email: 'own@example.com' });
+  const { key, accountId } = await world.account({
+    credits: 12.5,
+    threshold: 3,
+    overdraft: 2.5,
+    email: 'own@example.com',
+  });
   const { status, body } = await apiOf(world, key).get<Account>('/api/account/');
   t.equal(status, 200);
   t.match(body.webhook_secret, /^whsec_/);
@@ -27,6 +33,7 @@ t.test('an owner sees their account', async (t) => {
     credits_balance: 12.5,
     credits_held: 0,
     alert_threshold: 3,
+    overdraft: 2.5,
     webhook_secret: body.webhook_secret,
     created_at: body.created_at,
   });
@@ -77,6 +84,11 @@ t.test('a bad PATCH is refused by name, and nothing is changed', async (t) => {
     const answer = await api.patch('/api/account/', { alert_threshold: value });
     t.same(refusalOf(answer), [400, 'invalid_field', 'alert_threshold'], JSON.stringify(value));
   }
+  t.same(
+    refusalOf(await api.patch('/api/account/', { overdraft: 5 })),
+    [400, 'invalid_field', 'overdraft'],
+    'the operator sets it',
+  );
   const unknown = await api.patch('/api/account/', { alert_threshold: 1, email: 'a@b.c' });
   t.same(refusalOf(unknown), [400, 'invalid_field', 'email']);
   t.same(refusalOf(await api.patch('/api/account/', [])), [400, 'invalid_json', null]);

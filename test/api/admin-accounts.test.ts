@@ -13,6 +13,7 @@ interface Account {
   readonly credits_balance: number;
   readonly credits_held: number;
   readonly alert_threshold: number;
+  readonly overdraft: number;
   readonly created_at: string;
 }
 interface Created {
@@ -35,6 +36,7 @@ t.test('an account is created with credits and a first key that may manage', asy
     email,
     credits: 12.345678,
     alert_threshold: 5,
+    overdraft: 2.5,
   });
   t.equal(status, 201);
   t.same(body.account, {
@@ -44,6 +46,7 @@ t.test('an account is created with credits and a first key that may manage', asy
     credits_balance: 12.345678,
     credits_held: 0,
     alert_threshold: 5,
+    overdraft: 2.5,
     created_at: body.account.created_at,
   });
   t.same(Object.keys(body.key).sort(), ['_service', 'created_at', 'id', 'key', 'name', 'prefix']);
@@ -61,13 +64,16 @@ t.test('initial credits are the first entry of the ledger', async (t) => {
   t.match(ledger.body, { entries: [{ type: 'top_up', credits: '3.000000', balance_after: '3.000000' }] });
 });
 
-t.test('an account without credits has none, an empty ledger, and a threshold of 100', async (t) => {
-  const { body } = await create();
-  t.match(body.account, { credits_balance: 0, alert_threshold: 100 });
-  await world.settled();
-  t.same((await apiOf(world, body.key.key).get('/api/account/ledger/')).body, { entries: [], next: null });
-  t.equal((await world.chat(body.key.key)).status, 402);
-});
+t.test(
+  'an account without credits has none, an empty ledger, a threshold of 100 and no overdraft',
+  async (t) => {
+    const { body } = await create();
+    t.match(body.account, { credits_balance: 0, alert_threshold: 100, overdraft: 0 });
+    await world.settled();
+    t.same((await apiOf(world, body.key.key).get('/api/account/ledger/')).body, { entries: [], next: null });
+    t.equal((await world.chat(body.key.key)).status, 402);
+  },
+);
 
 t.test('an e-mail address is taken once', async (t) => {
   const email = newEmail();
@@ -81,6 +87,7 @@ t.test('an e-mail address is taken once', async (t) => {
 const BAD: Record<string, readonly unknown[]> = {
   email: ['', 'x', '@x', 'x@', 'a@b@c', 'a b@c', 'a@b\n', 'a@b\u0000', `${'x'.repeat(251)}@b.c`, 5, null],
   alert_threshold: [-1, '1', 0.0000001, null],
+  overdraft: [-1, '1', 0.0000001, 1e10, null],
   extra: [1],
 };
 
@@ -137,7 +144,10 @@ t.test('a PATCH changes what it names only, and answers the account', async (t) 
     email,
     alert_threshold: 2.5,
   });
-  t.same((await operator.patch(path, {})).body, { ...body.account, email, alert_threshold: 2.5 });
+  const changed = { ...body.account, email, alert_threshold: 2.5 };
+  t.same((await operator.patch(path, {})).body, changed);
+  t.same((await operator.patch(path, { overdraft: 0.000001 })).body, { ...changed, overdraft: 0.000001 });
+  t.same((await operator.get(path)).body, { ...changed, overdraft: 0.000001 });
 });
 
 t.test('a bad PATCH is refused by name, and nothing is changed', async (t) => {

@@ -202,6 +202,10 @@ t.test('amounts of credits are checked alike by route and description', async (t
       send: (alert_threshold: unknown) => operator.patch(account, { alert_threshold }),
     },
     {
+      schema: AdminAccountPatch.properties.overdraft,
+      send: (overdraft: unknown) => operator.patch(account, { overdraft }),
+    },
+    {
       schema: AccountPatch.properties.alert_threshold,
       send: (alert_threshold: unknown) => apiOf(world, key).patch('/api/account/', { alert_threshold }),
     },

@@ -2,6 +2,7 @@ import type { Book } from '../../src/book/book.ts';
 import { CannotOpenBook } from '../../src/book/errors.ts';
 import { migrations } from '../../src/book/migrations.ts';
 import { openBook } from '../../src/book/open-book.ts';
+import { micro } from '../../src/domain/credits.ts';
 import { entry, NOW, stored, TODAY } from '../helper/book-records.ts';
 import { eachBook, onPostgres } from '../helper/books.ts';
 import { rejection } from '../helper/rejection.ts';
@@ -19,6 +20,7 @@ const BEFORE_SUMS = [
   'drop index ledger_type',
   'drop index ledger_model',
   'alter table accounts drop column last_entry_hour',
+  'alter table accounts drop column overdraft',
   "delete from kysely_migration where name >= '0005_sums'",
 ];
 const FUTURE = `insert into kysely_migration (name, timestamp) values ('9999_future', '2030-01-01T00:00:00.000Z')`;
@@ -67,6 +69,21 @@ onPostgres('gateways that start together on an empty database all open it', asyn
   const made = await Promise.all(books.map((book) => stored(book)));
   t.same(made.map(({ account }) => account.id).sort(), [1, 2, 3, 4]);
 });
+
+eachBook(
+  'accounts that an older version made have no overdraft, and can get one',
+  async (t, book, fixture) => {
+    const { account } = await stored(book, { account: { overdraft: micro(5_000_000) } });
+    t.equal(account.overdraft, 5_000_000);
+    await book.close();
+    await fixture.run('alter table accounts drop column overdraft');
+    await fixture.run("delete from kysely_migration where name >= '0007_overdraft'");
+    const migrated = await fixture.open();
+    t.same(await migrated.account(account.id), { ...account, overdraft: 0 });
+    const change = { overdraft: micro(7) };
+    t.match(await migrated.updateAccount(account.id, change, NOW), { overdraft: 7, version: 2 });
+  },
+);
 
 eachBook(
   'what an older version has summed by day is summed by model and by month',

@@ -25,18 +25,18 @@ t.test('an account is created, and the key that is printed works', async (t) => 
 });
 
 t.test('with --json it prints the answer of the API', async (t) => {
-  const { account, key } = await create('--credits', '12.5', '--threshold', '7');
-  t.match(account, { credits_balance: 12.5, alert_threshold: 7 });
+  const { account, key } = await create('--credits', '12.5', '--threshold', '7', '--overdraft', '2.5');
+  t.match(account, { credits_balance: 12.5, alert_threshold: 7, overdraft: 2.5 });
   t.match(key.key, /^sk-tg-/);
 });
 
 t.test('all accounts are listed, with balances to the last decimal', async (t) => {
   const { account } = await create('--credits', '8499999999.999999');
   const { output } = await operator('account', 'list');
-  t.match(output.split('\n')[0], /^ID +E-MAIL +ACTIVE +BALANCE +HELD +ALERT BELOW +CREATED$/);
+  t.match(output.split('\n')[0], /^ID +E-MAIL +ACTIVE +BALANCE +HELD +ALERT BELOW +OVERDRAFT +CREATED$/);
   t.match(
     output.split('\n').find((line) => line.startsWith(`${account.id} `)),
-    / yes +8499999999\.999999 +0\.000000 +100\.000000 +\d{4}-/,
+    / yes +8499999999\.999999 +0\.000000 +100\.000000 +0\.000000 +\d{4}-/,
   );
   const { accounts } = await json<{ accounts: { id: number }[] }>('account', 'list');
   t.ok(accounts.some(({ id }) => id === account.id));
@@ -57,20 +57,24 @@ t.test('a repeat under the same idempotency key changes the balance once', async
   t.match(await json(...again), { credits_balance: 5 });
 });
 
-t.test('an account is shown, closed and opened, and gets another address and threshold', async (t) => {
-  const { account, key } = await create('--credits', '10');
-  const id = String(account.id);
-  const status = async () => (await gateway.chat(key.key)).status;
-  const { output } = await operator('account', 'show', id);
-  t.match(output, new RegExp(`^ID .*\\n${id} +\\S+ +yes +10\\.000000 `));
-  t.match(await json('account', 'deactivate', id), { id: account.id, is_active: false });
-  t.not(await status(), 200);
-  t.match(await json('account', 'activate', id), { is_active: true });
-  t.equal(await status(), 200);
-  const email = newEmail();
-  t.match(await json('account', 'email', id, email), { email });
-  t.match(await json('account', 'threshold', id, '2.5'), { alert_threshold: 2.5, email });
-});
+t.test(
+  'an account is shown, closed and opened, and gets another address, threshold and overdraft',
+  async (t) => {
+    const { account, key } = await create('--credits', '10');
+    const id = String(account.id);
+    const status = async () => (await gateway.chat(key.key)).status;
+    const { output } = await operator('account', 'show', id);
+    t.match(output, new RegExp(`^ID .*\\n${id} +\\S+ +yes +10\\.000000 `));
+    t.match(await json('account', 'deactivate', id), { id: account.id, is_active: false });
+    t.not(await status(), 200);
+    t.match(await json('account', 'activate', id), { is_active: true });
+    t.equal(await status(), 200);
+    const email = newEmail();
+    t.match(await json('account', 'email', id, email), { email });
+    t.match(await json('account', 'threshold', id, '2.5'), { alert_threshold: 2.5, email });
+    t.match(await json('account', 'overdraft', id, '3.5'), { overdraft: 3.5, alert_threshold: 2.5 });
+  },
+);
 
 t.test('the token can come from stdin', async (t) => {
   const { PORT, ADMIN_TOKEN } = env;

@@ -13,6 +13,7 @@ const COMMANDS = [
   'account activate',
   'account email',
   'account threshold',
+  'account overdraft',
   'account ledger',
   'account usage',
   'account alerts',

@@ -112,9 +112,13 @@ t.test('settings are saved', async (t) => {
   await open(`accounts/${accountId}`, 'before@example.com');
   await page.getByLabel('E-mail address').fill('after@example.com');
   await page.getByLabel('Alert threshold').fill('7.5');
+  await page.getByLabel('Overdraft').fill('-1');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The overdraft must be 0 or more.').waitFor();
+  await page.getByLabel('Overdraft').fill('2.5');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('heading', { level: 1, name: 'after@example.com' }).waitFor();
-  t.match(await accountOf(accountId), { email: 'after@example.com', alert_threshold: 7.5 });
+  t.match(await accountOf(accountId), { email: 'after@example.com', alert_threshold: 7.5, overdraft: 2.5 });
 });
 
 t.test('an account is deactivated and reactivated, each after a question', async (t) => {

@@ -36,6 +36,21 @@ t.test('the chart has its numbers as a table, and in words under the pointer', a
   t.equal(await days.count(), 31, '30 days and a head');
 });
 
+t.test('an overdraft is among the figures where there is one', async (t) => {
+  for (const [overdraft, shown] of [
+    [0, 0],
+    [2.5, 1],
+  ] as const) {
+    const owner = await world.account({ credits: 5, overdraft });
+    const { page, signIn } = await openDashboard(t, world);
+    await signIn(owner.key);
+    await page.locator('.figure').getByText('Balance').waitFor();
+    const figures = page.locator('.figure').filter({ hasText: 'Overdraft' });
+    t.equal(await figures.count(), shown);
+    if (shown > 0) t.match(await figures.textContent(), /Overdraft2\.50/);
+  }
+});
+
 t.test('the threshold is changed where it stands', async (t) => {
   const owner = await world.account({ credits: 50, threshold: 10 });
   const { page, signIn } = await openDashboard(t, world);

@@ -40,6 +40,8 @@ export interface InProcessGateway extends Served {
   account(options?: {
     credits?: number;
     threshold?: number;
+    /** Default 0. */
+    overdraft?: number;
     key?: Partial<KeySettings>;
     email?: string;
   }): Promise<TestAccount>;
@@ -105,7 +107,7 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
   const catalog = testCatalog(url);
   return {
     server: { ...TEST_SERVER, trustProxy: ['127.0.0.1/32'] },
-    accounts: { maxKeys: 130 },
+    accounts: { maxKeys: 130, overdraft: micro(0) },
     alerts: { timeoutMs: 10_000, allowPrivateNetworks: true },
     origins: { allowMissing: false },
     limits: {
@@ -188,7 +190,7 @@ function actionsOn(served: Served): Pick<InProcessGateway, 'account' | 'chat' | 
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
   return {
-    async account({ credits = 1_000, threshold = 0, key: settings = {}, email } = {}) {
+    async account({ credits = 1_000, threshold = 0, overdraft = 0, key: settings = {}, email } = {}) {
       const { value, hash, prefix } = newKeyValue(served.config.keyPrefix);
       const id = `grant_${hash}`;
       const amount = micro(Math.round(credits * 1_000_000));
@@ -196,6 +198,7 @@ function actionsOn(served: Served): Pick<InProcessGateway, 'account' | 'chat' | 
         {
           email: email ?? `owner${emails++}-${process.pid}@example.com`,
           alertThreshold: micro(Math.round(threshold * 1_000_000)),
+          overdraft: micro(Math.round(overdraft * 1_000_000)),
           webhookSecret: newWebhookSecret(),
         },
         { ...OPEN_KEY, ...settings, hash, prefix },

@@ -11,6 +11,8 @@ export interface AccountOptions {
   readonly credits?: number;
   /** Default 0. */
   readonly threshold?: number;
+  /** Default 0. */
+  readonly overdraft?: number;
   readonly key?: Partial<KeySettings>;
 }
 
@@ -20,7 +22,7 @@ export async function accountOn(
   ledger: Ledger,
   options: AccountOptions = {},
 ): Promise<{ account: AccountRecord; key: KeyRecord; hash: string }> {
-  const { credits = 100, threshold = 0, key: settings = {} } = options;
+  const { credits = 100, threshold = 0, overdraft = 0, key: settings = {} } = options;
   const { hash, prefix } = newKeyValue('sk-tg-');
   const amount = micro(Math.round(credits * 1e6));
   const grant = { id: `grant_${hash}`, amount, note: '' };
@@ -28,6 +30,7 @@ export async function accountOn(
     {
       email: `${hash}@example.com`,
       alertThreshold: micro(Math.round(threshold * 1e6)),
+      overdraft: micro(Math.round(overdraft * 1e6)),
       webhookSecret: 'whsec_x',
     },
     { ...OPEN_KEY, ...settings, hash, prefix },

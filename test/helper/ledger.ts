@@ -94,13 +94,15 @@ export async function openLedgerOn(
 let requests = 0;
 
 export function admissionOf(key: KeyRecord, credits: number, more: Partial<Admission> = {}): Admission {
+  const hold = micro(Math.round(credits * 1e6));
   return {
     requestId: `req_${process.pid}_${requests++}`,
     accountId: key.accountId,
     keyId: key.id,
     keyVersion: key.version,
     accountVersion: 1,
-    hold: micro(Math.round(credits * 1e6)),
+    hold,
+    estimate: hold,
     spendingLimit: key.spendingLimit,
     spendingPeriod: key.spendingPeriod,
     model: 'flat',

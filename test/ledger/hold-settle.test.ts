@@ -70,6 +70,8 @@ test('the spending limit counts what is spent and what is held', async (t) => {
     verdict: 'over_limit',
     spent: 1_000_000,
     held: 1_500_000,
+    estimated: 1_500_000,
+    overdraft: 0,
   });
   t.match(await open.ledger.admit(admissionOf(key, 0.5)), { verdict: 'held' }, 'up to the limit itself');
 });

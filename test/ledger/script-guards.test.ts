@@ -91,7 +91,7 @@ function restore(
     account: () =>
       client.restoreAccount(
         3 + entries.length,
-        ...[account, holds, journal, ...noKeys, name, 1, 9, 1, 1, 0, 7_000_000, 5],
+        ...[account, holds, journal, ...noKeys, name, 1, 9, 1, 1, 0, 0, 7_000_000, 5],
         ...ofEntries,
       ),
   };

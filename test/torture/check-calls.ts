@@ -1,5 +1,6 @@
 import { creditsString, micro } from '../../src/domain/credits.ts';
 import { bucketOf } from '../../src/ledger/redis/redis-keys.ts';
+import { isEstimated } from './check-estimated.ts';
 import type { GatewaySlot, Life } from './gateway-slot.ts';
 import type { CallModel, Model } from './model.ts';
 import type { LedgerRow, Snapshot } from './snapshot.ts';
@@ -30,7 +31,9 @@ export class CallChecker {
     this.#model = model;
     this.#reached = reached;
     this.#lives = slots.flatMap(({ lives }) => lives);
-    const rows = snapshot.ledger.filter(({ type }) => type === 'charge' || type === 'expired_hold');
+    const rows = snapshot.ledger.filter(
+      (row) => (row.type === 'charge' || row.type === 'expired_hold') && !isEstimated(row),
+    );
     this.#rows = new Map(rows.map((row) => [row.id, row]));
     if (this.#rows.size !== rows.length) this.#faults.push('two rows have the same id');
   }

@@ -1,6 +1,7 @@
 import type { ReceivedRequest } from '../helper/receiver.ts';
 import { checkCrossings, checkDeliveries } from './check-alerts.ts';
 import { CallChecker } from './check-calls.ts';
+import { checkEstimatedCalls } from './check-estimated.ts';
 import { checkBalances, checkOverspending, checkTopUps } from './check-money.ts';
 import type { GatewaySlot } from './gateway-slot.ts';
 import { firstThreshold } from './history.ts';
@@ -25,6 +26,7 @@ export function row(
     type: isGrant ? 'top_up' : 'charge',
     day: 20_000,
     key_id: isGrant ? null : 1,
+    model: isGrant ? null : 'flat',
     outcome: isGrant ? null : 'complete',
     credits: credits * CREDIT,
     balance_after: after * CREDIT,
@@ -49,13 +51,14 @@ export function fixture() {
     alerts: [{ id: 1, account_id: 1, entry_id: `${PREFIX}2`, credits_balance: 7 * CREDIT, state: 'claimed' }],
     deliveries: [{ alert_id: 1, key_id: 1, status: 'delivered' }],
     pendingGrants: 0,
-    liveAccounts: new Map([[1, { ep: '1', bal: '12000000', held: '0', seq: '4' }]]),
+    liveAccounts: new Map([[1, { ep: '1', bal: '12000000', held: '0', slack: '0', seq: '4' }]]),
     liveKeys: new Map([
       [
         1,
         {
           ep: '1',
           held: '0',
+          slack: '0',
           d: '20000',
           ds: '3000000',
           w: '19998',
@@ -72,6 +75,7 @@ export function fixture() {
     id: 1,
     email: 'a@example.com',
     granted: 10 * CREDIT,
+    highestOverdraft: 0,
     thresholds: [firstThreshold(8 * CREDIT)],
   };
   const key = {
@@ -120,6 +124,7 @@ export function faultsOf({ snapshot, model, reached, life, posts }: Fixture): st
     ...checkBalances(snapshot),
     ...checkOverspending(snapshot, model),
     ...checkTopUps(snapshot, model),
+    ...checkEstimatedCalls(snapshot, model),
     ...new CallChecker(snapshot, model, reached, [slot]).check(),
     ...checkCrossings(snapshot, model),
     ...checkDeliveries(snapshot, posts),

@@ -26,9 +26,10 @@ export function checkBalances({
     const live = liveAccounts.get(id) ?? {};
     // Not live: its next use rebuilds it.
     if (live.ep === undefined) continue;
-    const wanted = { bal: String(balance), held: '0', seq: String(seq), ep: String(epoch) };
+    // 0 where nothing was ever held.
+    const wanted = { bal: String(balance), held: '0', slack: '0', seq: String(seq), ep: String(epoch) };
     for (const [field, value] of Object.entries(wanted)) {
-      if (live[field] !== value)
+      if ((live[field] ?? '0') !== value)
         faults.push(`account ${id}: ${field} is ${live[field]} in Redis, ${value} in the book`);
     }
   }
@@ -46,7 +47,9 @@ function checkSpends(
   live: Readonly<Record<string, string>>,
   rows: readonly LedgerRow[],
 ): string[] {
-  const faults = live.held === '0' ? [] : [`key ${id}: ${live.held} held in Redis`];
+  // A key that never held anything has no slack yet.
+  const isFree = live.held === '0' && (live.slack ?? '0') === '0';
+  const faults = isFree ? [] : [`key ${id}: ${live.held} held in Redis, with a slack of ${live.slack}`];
   for (const period of ['d', 'w', 'm']) {
     const start = Number(live[period]);
     const spent = rows.filter(({ day }) => day >= start).reduce((sum, { credits }) => sum - credits, 0);
@@ -58,23 +61,29 @@ function checkSpends(
 }
 
 /**
- * Invariant 2. Adjustments are not held back by the balance (docs/guarantees.md). What an emptied Redis held for calls in flight, or
- * had in its journal, is lost, so that much may be overspent (docs/guarantees.md).
+ * Invariant 2, by its two conditions: the holds of open calls are covered by balance and overdraft, so no balance is below
+ * -overdraft; their estimates are covered by the balance alone, so it is below 0 only by what charges were above estimates. Of
+ * a key's limit alike. Adjustments are not held back by the balance (docs/guarantees.md). What an emptied Redis held for calls in
+ * flight, or had in its journal, is lost, so that much may be overspent (docs/guarantees.md).
  */
 export function checkOverspending({ accounts, ledger }: Snapshot, model: Model): string[] {
   const faults: string[] = [];
   for (const { id } of accounts) {
     const slack = lostSpending(model.losses, (hold) => hold.accountId === id);
     let taken = 0;
+    let excess = 0;
+    const overdraft = model.accounts.find((account) => account.id === id)?.highestOverdraft ?? 0;
     for (const row of ledger.filter(({ account_id }) => account_id === id)) {
       if (row.type === 'adjustment') taken -= row.credits;
-      if (row.balance_after >= -slack - taken) continue;
+      excess += excessOf(row, model);
+      if (row.balance_after >= -slack - taken - Math.min(overdraft, excess)) continue;
       faults.push(
-        `account ${id}: its balance was ${row.balance_after} after ${row.id}, with ${slack} lost and ${taken} taken away`,
+        `account ${id}: its balance was ${row.balance_after} after ${row.id}, with ${slack} lost and ${taken} taken away, ` +
+          `an overdraft of ${overdraft} and charges above estimates of ${excess}`,
       );
     }
   }
-  for (const { id, highestLimit } of model.keys) {
+  for (const { id, highestLimit, account } of model.keys) {
     if (highestLimit === null) continue;
     const slack = lostSpending(model.losses, (hold) => hold.keyId === id);
     const months = Map.groupBy(
@@ -83,14 +92,26 @@ export function checkOverspending({ accounts, ledger }: Snapshot, model: Model):
     );
     for (const [month, rows] of months) {
       const spent = rows.reduce((sum, { credits }) => sum - credits, 0);
-      if (spent > highestLimit + slack) {
+      const excess = rows.reduce((sum, row) => sum + excessOf(row, model), 0);
+      if (spent > highestLimit + slack + Math.min(account.highestOverdraft, excess)) {
         faults.push(
-          `key ${id}: spent ${spent} in ${month}, above its limit of ${highestLimit}, with ${slack} lost`,
+          `key ${id}: spent ${spent} in ${month}, above its limit of ${highestLimit}, with ${slack} lost, ` +
+            `an overdraft of ${account.highestOverdraft} and charges above estimates of ${excess}`,
         );
       }
     }
   }
   return faults;
+}
+
+/**
+ * By how much a charge may have been above its estimate. What a call by token was estimated at is the gateway's to know: as if
+ * at nothing.
+ */
+function excessOf({ id, model: slug, credits }: LedgerRow, model: Model): number {
+  const call = model.estimatedCalls.find(({ requestId }) => requestId === id);
+  if (call) return Math.max(0, -credits - call.estimate);
+  return slug === 'tokens' ? Math.max(0, -credits) : 0;
 }
 
 /**

@@ -1,6 +1,23 @@
 import { test } from 'tap';
 import { CREDIT, type Fixture, faultsOf, fixture, post, row, withLedger } from './check-fixture.ts';
 
+/** The fixture with a call more, of which the ledger alone knows. In credits. */
+function withEstimated(
+  right: Fixture,
+  { overdraft, estimate, cost }: { overdraft: number; estimate: number; cost: number },
+): Fixture {
+  for (const account of right.model.accounts) account.highestOverdraft = overdraft * CREDIT;
+  right.model.estimatedCalls.push({
+    requestId: 'estimated-1',
+    keyId: 1,
+    accountId: 1,
+    estimate: estimate * CREDIT,
+    cost: cost * CREDIT,
+    state: 'settled',
+  });
+  return withLedger(right, [...right.snapshot.ledger, row(5, 'estimated-1', -cost, 12 - cost)]);
+}
+
 /** The checker is itself held to what it must find. */
 
 test('a history in which everything is right passes', async (t) => {
@@ -25,7 +42,7 @@ const WRONGS: readonly [string, (right: Fixture) => Fixture, RegExp][] = [
       ...right,
       snapshot: {
         ...right.snapshot,
-        liveAccounts: new Map([[1, { ep: '1', bal: '13', held: '0', seq: '4' }]]),
+        liveAccounts: new Map([[1, { ep: '1', bal: '13', held: '0', slack: '0', seq: '4' }]]),
       },
     }),
     /bal is 13 in Redis, 12000000 in the book/,
@@ -43,6 +60,49 @@ const WRONGS: readonly [string, (right: Fixture) => Fixture, RegExp][] = [
         right.snapshot.ledger.map((r) => (r.seq === 3 ? { ...r, balance_after: -1 } : r)),
       ),
     /its balance was -1/,
+  ],
+  [
+    'a sum of estimates that was left behind',
+    (right) => ({
+      ...right,
+      snapshot: {
+        ...right.snapshot,
+        liveAccounts: new Map([[1, { ep: '1', bal: '12000000', held: '0', slack: '-7', seq: '4' }]]),
+      },
+    }),
+    /slack is -7 in Redis/,
+  ],
+  [
+    'a balance below the overdraft',
+    (right) => withEstimated(right, { overdraft: 2, estimate: 0, cost: 13 }),
+    /its balance was -3000000 after .* an overdraft of 2000000/,
+  ],
+  [
+    'a balance below 0 though no call cost more than its estimate',
+    (right) => withEstimated(right, { overdraft: 20, estimate: 13, cost: 13 }),
+    /its balance was -1000000 .* charges above estimates of 0/,
+  ],
+  [
+    'a key above its limit by more than the overdraft',
+    (right) => withEstimated(right, { overdraft: 2, estimate: 0, cost: 3 }),
+    /spent 6000000 in 2024-10, above its limit of 3000000/,
+  ],
+  [
+    'an estimated call that was charged otherwise than the ledger was told',
+    (right) => {
+      const estimated = withEstimated(right, { overdraft: 5, estimate: 0, cost: 1 });
+      for (const call of estimated.model.estimatedCalls) Object.assign(call, { cost: 2 * CREDIT });
+      return estimated;
+    },
+    /estimated-1 cost 2000000; its row/,
+  ],
+  [
+    'an estimated call that was settled and is not charged',
+    (right) => {
+      const estimated = withEstimated(right, { overdraft: 5, estimate: 0, cost: 1 });
+      return withLedger(estimated, [...right.snapshot.ledger]);
+    },
+    /estimated-1 was settled and has no row/,
   ],
   [
     'a key above its limit',

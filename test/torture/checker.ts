@@ -1,6 +1,7 @@
 import { run } from '../helper/gateway-process.ts';
 import { checkCrossings, checkDeliveries } from './check-alerts.ts';
 import { CallChecker, checkReplicated } from './check-calls.ts';
+import { checkEstimatedCalls } from './check-estimated.ts';
 import { checkBalances, checkOverspending, checkTopUps } from './check-money.ts';
 import type { History } from './history.ts';
 import { takeSnapshot } from './snapshot.ts';
@@ -14,6 +15,7 @@ export async function check({ world, model, raw }: History): Promise<string[]> {
     ...checkBalances(snapshot),
     ...checkOverspending(snapshot, model),
     ...checkTopUps(snapshot, model),
+    ...checkEstimatedCalls(snapshot, model),
     ...(world.waitReplicas ? checkReplicated(model, world.upstream.reached) : []),
     ...new CallChecker(snapshot, model, world.upstream.reached, world.slots).check(),
     ...checkCrossings(snapshot, model),

@@ -33,11 +33,17 @@ function failpoint(point: Failpoint, effect: keyof typeof EFFECT_MS): Step {
   return Step.of('fault', { kind: 'failpoint', failpoint: { point, effect, forMs: EFFECT_MS[effect] } });
 }
 
+/** Of 1.5 credits each, which all of them cost, with estimates of a tenth. */
+function estimated(count: number, key: number): Step {
+  const plan = { key, hold: 1_500_000, estimate: 10, cost: 100, lastsMs: 100 };
+  return Step.of('estimated calls', { plans: Array.from({ length: count }, () => plan) });
+}
+
 const change = (key: number, what: Change) => Step.of('change', { slot: 0, key, change: what });
 
 /** Beside the first account and its key: one of 8 credits and a threshold of 5, with a key of up to 4 credits. */
 const OWNERS = [
-  Step.of('account', { slot: 0, credits: 8, threshold: 5 }),
+  Step.of('account', { slot: 0, credits: 8, threshold: 5, overdraft: 0 }),
   Step.of('key', { slot: 0, account: 1, limit: 4 }),
 ];
 
@@ -78,7 +84,7 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
   ]),
   history('credits recorded while Redis was away come in their order', 'postgres', [
     fault('redis killed', 500),
-    Step.of('account', { slot: 1, credits: 9, threshold: 3 }),
+    Step.of('account', { slot: 1, credits: 9, threshold: 3, overdraft: 0 }),
     Step.of('top-up', { slot: 1, account: 2, credits: 5 }),
     Step.of('adjustment', { slot: 1, account: 1, credits: -7 }),
     awaited(8),
@@ -122,8 +128,21 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
       awaited(4),
     ],
   ),
+  history('holds go beyond the balance by the overdraft and no more, also while it is rebuilt', 'postgres', [
+    Step.of('account', { slot: 0, credits: 6, threshold: 2, overdraft: 5 }),
+    Step.of('key', { slot: 0, account: 2, limit: 3 }),
+    ...[fault('redis slow', 400), fault('redis emptied'), fault('redis set back', 300)].flatMap((befalls) => [
+      estimated(12, 3),
+      estimated(12, 4),
+      befalls,
+      calls(4, { key: 3 }),
+      Step.of('top-up', { slot: 1, account: 2, credits: 4 }),
+    ]),
+    Step.of('overdraft', { slot: 1, account: 2, overdraft: 0 }),
+    estimated(12, 3),
+  ]),
   history('a changed threshold holds for the next debit', 'postgres', [
-    Step.of('account', { slot: 0, credits: 20, threshold: 2 }),
+    Step.of('account', { slot: 0, credits: 20, threshold: 2, overdraft: 0 }),
     Step.of('threshold', { slot: 0, account: 2, threshold: 18 }),
     calls(4, { key: 3, isAwaited: true }),
   ]),

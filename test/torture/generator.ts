@@ -42,10 +42,37 @@ const calls = step(
   fc.record({ plans: fc.array(call, { minLength: 4, maxLength: 20, size: 'max' }), isAwaited: fc.boolean() }),
 );
 
+/** Calls with a hold, an estimate of it and a charge that is mostly above the estimate, at any distance. */
+const estimatedCalls = step(
+  'estimated calls',
+  fc.record({
+    plans: fc.array(
+      fc.record({
+        key: place,
+        hold: fc.integer({ min: 1, max: 8_000_000 }),
+        estimate: fc.oneof(fc.nat(20), fc.nat(100)),
+        cost: fc.oneof(fc.constant(100), fc.nat(100)),
+        lastsMs: fc.nat(300),
+      }),
+      { minLength: 4, maxLength: 16, size: 'max' },
+    ),
+  }),
+);
+
+/** Whole credits. */
+const overdraft = fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 8 }));
+
 const accounts = step(
   'account',
-  fc.record({ slot, credits: fc.integer({ min: 1, max: 30 }), threshold: fc.integer({ min: 0, max: 20 }) }),
+  fc.record({
+    slot,
+    credits: fc.integer({ min: 1, max: 30 }),
+    threshold: fc.integer({ min: 0, max: 20 }),
+    overdraft,
+  }),
 );
+
+const overdrafts = step('overdraft', fc.record({ slot, account: place, overdraft }));
 
 const keys = step(
   'key',
@@ -201,7 +228,7 @@ function historiesIn(world: WorldKind, maxSteps: number): fc.Arbitrary<HistoryPl
         fc.tuple(accounts, keys, accounts, keys),
         lossesWithoutFault,
         concurrentWorkers,
-        fc.array(fc.tuple(faults, calls), ROUNDS),
+        fc.array(fc.tuple(estimatedCalls, faults, calls), ROUNDS),
       )
       .map(([owners, loss, worker, rounds]): readonly Step[] => [
         ...owners,
@@ -214,6 +241,8 @@ function historiesIn(world: WorldKind, maxSteps: number): fc.Arbitrary<HistoryPl
         calls,
         calls,
         calls,
+        estimatedCalls,
+        estimatedCalls,
         accounts,
         keys,
         changes,
@@ -221,6 +250,7 @@ function historiesIn(world: WorldKind, maxSteps: number): fc.Arbitrary<HistoryPl
         topUps,
         adjustments,
         thresholds,
+        overdrafts,
         sweeps,
         overtaken,
         faults,

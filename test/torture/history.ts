@@ -168,7 +168,7 @@ async function makeProbe({ slots }: World, email: string): Promise<KeyModel> {
   return {
     id: key.id,
     value: key.key,
-    account: { id: account.id, email, granted: 1e12, thresholds: [firstThreshold(0)] },
+    account: { id: account.id, email, granted: 1e12, highestOverdraft: 0, thresholds: [firstThreshold(0)] },
     highestLimit: null,
     isActive: true,
     isRestricted: false,

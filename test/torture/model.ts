@@ -6,6 +6,7 @@ export class Model {
   readonly keys: KeyModel[] = [];
   readonly calls: CallModel[] = [];
   readonly topUps: TopUpModel[] = [];
+  readonly estimatedCalls: EstimatedCallModel[] = [];
   /** What was seen to be wrong while the history ran. */
   readonly violations: string[] = [];
   /** What Redis lost each time, read in that instant. */
@@ -19,6 +20,8 @@ export interface AccountModel {
   readonly email: string;
   /** In micro-credits. */
   readonly granted: number;
+  /** The highest overdraft that it ever had, in micro-credits. */
+  highestOverdraft: number;
   /** In the order in which they were asked for; the first is that of the account's making. */
   readonly thresholds: ThresholdModel[];
 }
@@ -58,6 +61,17 @@ export interface CallModel {
   mustBeRefused: 'deleted' | 'restricted' | undefined;
   readonly startedAt: number;
   answer: Answered | undefined;
+}
+
+/** A call that was told to the ledger alone. In micro-credits. */
+export interface EstimatedCallModel {
+  readonly requestId: string;
+  readonly keyId: number;
+  readonly accountId: number;
+  readonly estimate: number;
+  readonly cost: number;
+  /** `asked`: no answer came. */
+  state: 'asked' | 'refused' | 'held' | 'settled';
 }
 
 export interface TopUpModel {

@@ -12,6 +12,7 @@ export interface AccountPlan {
   /** Whole credits. */
   readonly credits: number;
   readonly threshold: number;
+  readonly overdraft: number;
 }
 
 /** An account whose key hears of crossings. One whose answer is lost is forgotten: nobody has its key. */
@@ -23,7 +24,12 @@ export async function makeAccount(history: History, plan: AccountPlan): Promise<
     method: 'POST',
     path: '/api/admin/accounts/',
     token: ADMIN_TOKEN,
-    body: { email, credits: plan.credits, alert_threshold: plan.threshold },
+    body: {
+      email,
+      credits: plan.credits,
+      alert_threshold: plan.threshold,
+      overdraft: plan.overdraft,
+    },
   });
   if (!isDone(history, answer, 201)) return;
   const { account, key } = JSON.parse(answer.text) as {
@@ -34,12 +40,34 @@ export async function makeAccount(history: History, plan: AccountPlan): Promise<
     id: account.id,
     email,
     granted: plan.credits * MICRO,
+    highestOverdraft: plan.overdraft * MICRO,
     thresholds: [firstThreshold(plan.threshold * MICRO)],
   };
   model.accounts.push(made);
   const first = keyModel(key.id, key.key, made, null);
   model.keys.push(first);
   await change(history, slot, first, { webhook_url: world.receiver.url });
+}
+
+export interface OverdraftPlan {
+  readonly slot: number;
+  readonly account: number;
+  /** Whole credits. */
+  readonly overdraft: number;
+}
+
+/** The operator changes how far holds may go beyond the balance. */
+export async function changeOverdraft(history: History, plan: OverdraftPlan): Promise<void> {
+  const account = pick(history.model.accounts, plan.account);
+  // From here on it may be in force, whatever is answered.
+  account.highestOverdraft = Math.max(account.highestOverdraft, plan.overdraft * MICRO);
+  const answer = await history.ask(plan.slot % history.world.slots.length, {
+    method: 'PATCH',
+    path: `/api/admin/accounts/${account.id}/`,
+    token: ADMIN_TOKEN,
+    body: { overdraft: plan.overdraft },
+  });
+  isDone(history, answer, 200);
 }
 
 export interface KeyPlan {

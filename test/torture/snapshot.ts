@@ -39,6 +39,7 @@ export interface LedgerRow {
   readonly type: string;
   readonly day: number;
   readonly key_id: number | null;
+  readonly model: string | null;
   readonly outcome: string | null;
   readonly credits: number;
   readonly balance_after: number;
@@ -71,7 +72,7 @@ export async function takeSnapshot(address: BookAddress, raw: Redis | Cluster): 
       ),
       keys: await read<Snapshot['keys'][number]>('select id, account_id from keys order by id'),
       ledger: await read<LedgerRow>(
-        `select account_id, seq, id, type, day, key_id, outcome, credits, balance_after, note
+        `select account_id, seq, id, type, day, key_id, model, outcome, credits, balance_after, note
          from ledger order by account_id, seq`,
       ),
       alerts: await read<AlertRow>(

@@ -1,6 +1,7 @@
 import type fc from 'fast-check';
 import { type CallPlan, makeCall, pick } from './calls.ts';
 import { concurrentAlertWorker } from './concurrent-alert-worker.ts';
+import { type EstimatedCallPlan, makeEstimatedCalls } from './estimated-calls.ts';
 import type { History } from './history.ts';
 import { loseWithoutFault } from './loss-without-fault.ts';
 import type { Model } from './model.ts';
@@ -9,11 +10,13 @@ import { overtakeRebuild } from './overtaken-rebuild.ts';
 import {
   type AccountPlan,
   changeKey,
+  changeOverdraft,
   type KeyChangePlan,
   type KeyPlan,
   makeAccount,
   makeKey,
   newTopUp,
+  type OverdraftPlan,
   topUp,
 } from './owners.ts';
 import { sweepNow } from './sweep-now.ts';
@@ -22,12 +25,14 @@ import { changeThreshold, type ThresholdPlan } from './thresholds.ts';
 /** What each kind of step is told. */
 export interface StepPlans {
   calls: { readonly plans: readonly CallPlan[]; readonly isAwaited: boolean };
+  'estimated calls': { readonly plans: readonly EstimatedCallPlan[] };
   account: AccountPlan;
   key: KeyPlan;
   change: KeyChangePlan;
   'top-up': { readonly slot: number; readonly account: number; readonly credits: number };
   adjustment: StepPlans['top-up'];
   threshold: ThresholdPlan;
+  overdraft: OverdraftPlan;
   fault: FaultPlan;
   'loss without fault': { readonly afterMs: number };
   sweep: null;
@@ -46,12 +51,14 @@ const RUNS: {
     if (isAwaited) await all;
     else history.inBackground(all);
   },
+  'estimated calls': makeEstimatedCalls,
   account: makeAccount,
   key: makeKey,
   change: changeAndCall,
   'top-up': changeCredits,
   adjustment: changeCredits,
   threshold: changeThreshold,
+  overdraft: changeOverdraft,
   fault: injectFault,
   'loss without fault': loseWithoutFault,
   sweep: sweepNow,

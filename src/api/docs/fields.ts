@@ -61,7 +61,7 @@ export function credits(description: string, more: object = {}) {
   });
 }
 
-/** A balance can fall below 0, where a hold was too small a bound. */
+/** A balance can fall below 0: by the overdraft, by an adjustment, or where a hold was too small a bound. */
 export function balance(description: string) {
   return Type.Number({
     minimum: -MAX_CREDITS,

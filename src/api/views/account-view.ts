@@ -11,6 +11,8 @@ export interface AccountView {
   /** What calls in flight have reserved of the balance. */
   readonly credits_held: number;
   readonly alert_threshold: number;
+  /** How far calls in flight may together take the balance below 0. */
+  readonly overdraft: number;
   readonly webhook_secret: string;
   readonly created_at: string;
 }
@@ -40,6 +42,7 @@ export function accountView(account: AccountRecord, live: LiveAmounts): AccountV
     credits_balance: creditsNumber(live.balance),
     credits_held: creditsNumber(live.held),
     alert_threshold: creditsNumber(account.alertThreshold),
+    overdraft: creditsNumber(account.overdraft),
     webhook_secret: account.webhookSecret,
     created_at: timestamp(account.createdAt),
   };
@@ -53,6 +56,7 @@ export function operatorAccountView(account: AccountRecord, live: LiveAmounts): 
     credits_balance: creditsNumber(live.balance),
     credits_held: creditsNumber(live.held),
     alert_threshold: creditsNumber(account.alertThreshold),
+    overdraft: creditsNumber(account.overdraft),
     created_at: timestamp(account.createdAt),
   };
 }

@@ -101,14 +101,14 @@ export class Admissions {
       throw new LedgerUnavailable('no answer to an admission', { cause: error });
     }
     if (typeof reply === 'number') return { verdict: 'held', epoch: reply };
-    const [verdict, first, held] = (reply as { toString(): string }[]).map(String);
+    const [verdict, first, ...reserved] = (reply as { toString(): string }[]).map(String);
     switch (verdict) {
       case 'STALE':
         return { verdict: 'stale' };
       case 'LIMIT':
-        return { verdict: 'over_limit', spent: micro(Number(first)), held: micro(Number(held)) };
+        return { verdict: 'over_limit', spent: micro(Number(first)), ...reservedOf(reserved) };
       case 'FUNDS':
-        return { verdict: 'insufficient', balance: micro(Number(first)), held: micro(Number(held)) };
+        return { verdict: 'insufficient', balance: micro(Number(first)), ...reservedOf(reserved) };
       case 'MISSING':
         return undefined;
       default:
@@ -127,4 +127,13 @@ export class Admissions {
       throw new LedgerUnavailable('the hold has not reached the replicas', { cause: error });
     }
   }
+}
+
+/** The last numbers of a refusal by lua/admit.lua. */
+function reservedOf([held, estimated, overdraft]: readonly string[]) {
+  return {
+    held: micro(Number(held)),
+    estimated: micro(Number(estimated)),
+    overdraft: micro(Number(overdraft)),
+  };
 }

@@ -1,6 +1,6 @@
 import type { SpendingPeriod } from '../../domain/key.ts';
 import { type PeriodStarts, periodStart } from '../../domain/period.ts';
-import { holdText } from '../journal/entry-text.ts';
+import { estimateOf, holdText } from '../journal/entry-text.ts';
 import type { Admission } from '../ledger.ts';
 import { accountRedisKey, bucketOf, holdsRedisKey, keyRedisKey } from '../redis/redis-keys.ts';
 import type { HotCommand } from '../redis/script-sender.ts';
@@ -19,11 +19,12 @@ export function admitCommand(
   holdTtlMs: number,
 ): HotCommand {
   const { accountId, keyId, keyVersion, accountVersion, hold, spendingLimit, spendingPeriod } = admission;
+  const estimate = estimateOf(admission);
   const start = periodStart(starts, spendingPeriod);
   return {
     keys: [accountRedisKey(accountId), keyRedisKey(accountId, keyId), holdsRedisKey(bucketOf(accountId))],
     id: admission.requestId,
-    numbers: `${keyVersion} ${accountVersion} ${hold} ${spendingLimit ?? '-'} ${PERIOD_FIELDS[spendingPeriod]} ${start}`,
+    numbers: `${keyVersion} ${accountVersion} ${hold} ${estimate} ${spendingLimit ?? '-'} ${PERIOD_FIELDS[spendingPeriod]} ${start}`,
     record: holdText(admission, now, now + holdTtlMs),
   };
 }

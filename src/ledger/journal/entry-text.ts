@@ -51,10 +51,18 @@ export function draftOf(entry: JournalEntry): EntryDraft {
   return draft;
 }
 
-/** The text of a hold: `<amount> <deadline ms> <key id> <account id> <created ms> <category> <endpoint> <model>` (lua/admit.lua). */
+/** The estimate of an admission: never more than its hold, which is the most that the call can cost. */
+export function estimateOf({ estimate, hold }: Pick<Admission, 'estimate' | 'hold'>): Micro {
+  return estimate < hold ? estimate : hold;
+}
+
+/**
+ * The text of a hold: `<amount> <deadline ms> <key id> <account id> <created ms> <estimate> <category> <endpoint> <model>`
+ * (lua/hold-record.inc.lua).
+ */
 export function holdText(admission: Admission, now: number, deadline: number): string {
   const { hold, keyId, accountId, category, endpoint, model } = admission;
-  return `${hold} ${deadline} ${keyId} ${accountId} ${now} ${category} ${endpoint} ${model}`;
+  return `${hold} ${deadline} ${keyId} ${accountId} ${now} ${estimateOf(admission)} ${category} ${endpoint} ${model}`;
 }
 
 /**
@@ -70,7 +78,9 @@ export interface StoredHold {
 }
 
 export function parseHold(text: string): StoredHold {
-  const [amount, deadline, keyId, accountId, createdAt, category, endpoint, ...model] = text.split(' ');
+  const [amount, deadline, keyId, accountId, createdAt, ...call] = text.split(' ');
+  // A hold of version 0.1.0 has no estimate: its category, which is a word, comes at once.
+  const [category, endpoint, ...model] = /^\d/.test(call[0] ?? '') ? call.slice(1) : call;
   if (amount === '-') return { deadline: Number(deadline) };
   return {
     amount: micro(Number(amount)),

@@ -1,12 +1,14 @@
--- Admit: version check, spending limit, balance, hold (specification section 3, checks 11 and 12), for several calls,
--- one after the other.
+-- Admit: version check, spending limit, balance, hold (specification section 3, checks 11 and 12; section 5, "Estimate and
+-- overdraft"), for several calls, one after the other. Credits must cover the estimates of all open calls, this one included;
+-- with the overdraft they must cover all holds. With an overdraft of 0 the second implies the first.
 -- KEYS  of each call: account hash, key hash, holds hash
 -- ARGV  of each call: request id;
---       '<key version> <account version> <hold (micro-credits)> <limit, or -> <period field d|w|m> <its start (days since epoch)>':
+--       '<key version> <account version> <hold (micro-credits)> <estimate (0 to hold)> <limit, or -> <period field d|w|m> <its start (days since epoch)>':
 --         one argument, because an argument costs the gateway as much as splitting this text costs here;
---       hold record: '<amount> <deadline ms> <key id> <account id> <created ms> <category> <endpoint> <model>'
+--       hold record: see hold-record.inc.lua
 -- Reply of each call: epoch (integer): the credits are held | {'STALE'} | {'MISSING'} live state to be rebuilt
---       | {'VOID'} cancelled before it came, or repeated | {'LIMIT', spent, held} | {'FUNDS', balance, held}
+--       | {'VOID'} cancelled before it came, or repeated | {'LIMIT', spent, held, Σ of estimates, overdraft}
+--       | {'FUNDS', balance, held, Σ of estimates, overdraft}
 --       | {'ERROR', message}
 -- O(1) for each call.
 --- @include int
@@ -15,49 +17,69 @@
 -- Accounts and keys of this run, by Redis key: each is read once and its holds are written once, however many calls it has.
 local accounts, keys = {}, {}
 
+-- Largest number up to which a double is an exact integer. A large balance with a large overdraft covers more than that; holds
+-- of together more are refused, because their sum would not be exact.
+local MOST_EXACT = 9007199254740991
+
 local function readAccount(name)
   if not accounts[name] then
-    local f = redis.call('HMGET', name, 'v', 'ep', 'bal', 'held')
-    accounts[name] = { v = f[1], ep = f[2], bal = f[3], held = tonumber(f[4]), added = 0 }
+    local f = redis.call('HMGET', name, 'v', 'ep', 'bal', 'held', 'slack', 'od')
+    accounts[name] = { v = f[1], ep = f[2], bal = tonumber(f[3]), held = tonumber(f[4]), slack = tonumber(f[5]) or 0,
+      overdraft = tonumber(f[6]) or 0 }
   end
   return accounts[name]
 end
 
 local function readKey(name)
   if not keys[name] then
-    local f = redis.call('HMGET', name, 'v', 'ep', 'held', 'd', 'ds', 'w', 'ws', 'm', 'ms')
-    keys[name] = { v = f[1], ep = f[2], held = tonumber(f[3]), added = 0,
+    local f = redis.call('HMGET', name, 'v', 'ep', 'held', 'd', 'ds', 'w', 'ws', 'm', 'ms', 'slack')
+    keys[name] = { v = f[1], ep = f[2], held = tonumber(f[3]), slack = tonumber(f[10]) or 0,
       d = f[4], ds = f[5], w = f[6], ws = f[7], m = f[8], ms = f[9] }
   end
   return keys[name]
 end
 
+local function take(of, hold, slack)
+  if hold > 0 then of.isMoved, of.held, of.slack = true, of.held + hold, of.slack + slack end
+end
+
+local function write(all)
+  for name, of in pairs(all) do
+    -- HSET cannot fail on a hash that was read; HINCRBY could fail on a field's value, after the holds have been written.
+    if of.isMoved then redis.call('HSET', name, 'held', int(of.held), 'slack', int(of.slack)) end
+  end
+end
+
 local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
-  local version, accountVersion, amount, limit, period, start =
-    string.match(numbers, '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+)$')
+  local version, accountVersion, amount, likely, limit, period, start =
+    string.match(numbers, '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+)$')
   local account, key = readAccount(accountName), readKey(keyName)
   local epoch = tonumber(account.ep)
   if not epoch or key.ep ~= account.ep then return { 'MISSING' } end
   if key.v ~= version or account.v ~= accountVersion then return { 'STALE' } end
-  local hold = tonumber(amount)
-  local held, keyHeld = account.held + account.added, key.held + key.added
+  local hold, estimate, overdraft = tonumber(amount), tonumber(likely), account.overdraft
   if limit ~= '-' then
     local spent = 0
     if tonumber(key[period]) >= tonumber(start) then spent = tonumber(key[period .. 's']) end
-    if spent + keyHeld + hold > tonumber(limit) then return { 'LIMIT', int(spent), int(keyHeld) } end
+    -- What is beyond the limit: a sum of limit and overdraft would not be exact, either can be almost 2^53.
+    local beyond = spent - tonumber(limit)
+    local held, estimated = key.held, key.held - key.slack
+    if beyond + estimated + estimate > 0 or beyond + held + hold > overdraft then
+      return { 'LIMIT', int(spent), int(held), int(estimated), int(overdraft) }
+    end
   end
-  if tonumber(account.bal) - held < hold then return { 'FUNDS', account.bal, int(held) } end
+  local held, estimated = account.held, account.held - account.slack
+  local missing = held + hold - account.bal
+  if account.bal - estimated < estimate or missing > overdraft or held + hold > MOST_EXACT then
+    return { 'FUNDS', int(account.bal), int(held), int(estimated), int(overdraft) }
+  end
   if redis.call('HSETNX', holdsRedisKey, id, record) == 0 then return { 'VOID' } end
-  account.added, key.added = account.added + hold, key.added + hold
+  take(account, hold, hold - estimate)
+  take(key, hold, hold - estimate)
   return epoch
 end
 
 local replies = each(admit, 3)
--- HSET cannot fail on a hash that was read; HINCRBY could fail on a field's value, after the holds have been written.
-for name, account in pairs(accounts) do
-  if account.added > 0 then redis.call('HSET', name, 'held', int(account.held + account.added)) end
-end
-for name, key in pairs(keys) do
-  if key.added > 0 then redis.call('HSET', name, 'held', int(key.held + key.added)) end
-end
+write(accounts)
+write(keys)
 return replies

@@ -4,6 +4,8 @@
 -- ARGV  1 request id  2 when the tombstone may be forgotten (ms since epoch)
 -- Reply 'CANCELLED' | 'TOMBSTONED' there was no hold; the tombstone stands | 'MISSING' live state to be rebuilt
 -- O(1).
+--- @include int
+--- @include hold-record
 local hold = redis.call('HGET', KEYS[3], ARGV[1])
 if not hold then
   redis.call('HSET', KEYS[3], ARGV[1], '- ' .. ARGV[2])
@@ -12,8 +14,11 @@ end
 if string.sub(hold, 1, 1) == '-' then return 'TOMBSTONED' end
 local ep = redis.call('HGET', KEYS[1], 'ep')
 if not ep or redis.call('HGET', KEYS[2], 'ep') ~= ep then return 'MISSING' end
-local amount = string.match(hold, '^%d+')
-redis.call('HINCRBY', KEYS[1], 'held', '-' .. amount)
-redis.call('HINCRBY', KEYS[2], 'held', '-' .. amount)
+local amount, slack = amountsOf(hold)
+for i = 1, 2 do
+  -- 0 - x, because -x is "-0" of 0, which is no integer to Redis.
+  redis.call('HINCRBY', KEYS[i], 'held', int(0 - amount))
+  redis.call('HINCRBY', KEYS[i], 'slack', int(0 - slack))
+end
 redis.call('HSET', KEYS[3], ARGV[1], '- ' .. ARGV[2])
 return 'CANCELLED'

@@ -5,18 +5,20 @@
 -- Reply 'EXPIRED' | 'FORGOTTEN' | 'KEPT' settled meanwhile, or not due | 'MISSING' live state to be rebuilt
 -- O(1).
 --- @include post
+--- @include hold-record
 local hold = redis.call('HGET', KEYS[3], ARGV[1])
 if not hold then return 'KEPT' end
-local amount, deadline = string.match(hold, '^(%S+) (%d+)')
+local kind, deadline = string.match(hold, '^(%S+) (%d+)')
 if tonumber(deadline) > tonumber(ARGV[2]) then return 'KEPT' end
-if amount == '-' then
+if kind == '-' then
   redis.call('HDEL', KEYS[3], ARGV[1])
   return 'FORGOTTEN'
 end
 local account = readAccount(KEYS[1])
 local key = readKey(KEYS[2])
 if not account or not key or account.ep ~= key.ep then return 'MISSING' end
+local amount, slack = amountsOf(hold)
 redis.call('HDEL', KEYS[3], ARGV[1])
-post(account, key, KEYS[4], 0, tonumber(amount), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6])
+post(account, key, KEYS[4], 0, amount, tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6], slack)
 write()
 return 'EXPIRED'

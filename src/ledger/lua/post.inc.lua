@@ -1,9 +1,11 @@
 -- Moving a balance: shared by every script that does so. Included by the loader, never run alone.
 --
--- Account hash: v version, on 1|0, bal balance, held Σ of holds, seq entries so far, thr alert threshold, ep epoch (none
--- while it is rebuilt: then rb says by whom and ru until when others wait).
--- Key hash: v version, rec record (JSON), ep epoch, held Σ of holds, d/w/m start day of the stored period
+-- Account hash: v version, on 1|0, bal balance, held Σ of holds, slack, seq entries so far, thr alert threshold, od overdraft
+-- (none: 0), ep epoch (none while it is rebuilt: then rb says by whom and ru until when others wait).
+-- Key hash: v version, rec record (JSON), ep epoch, held Σ of holds, slack, d/w/m start day of the stored period
 -- (days since 1970-01-01 UTC) with ds/ws/ms spent in it.
+-- slack: Σ of hold - estimate of the open calls, so that Σ of estimates is held - slack. Hashes of version 0.1.0 have none (0),
+-- and gateways of that version, which may run beside this one during an upgrade, keep it right: they know only `held`.
 -- Amounts are integer micro-credits below 2^53, exact as Lua doubles; they are formatted by int(), because
 -- tostring() loses digits from 1e14.
 
@@ -23,17 +25,18 @@ local accounts, keys = {}, {}
 
 local function readAccount(name)
   if accounts[name] == nil then
-    local f = redis.call('HMGET', name, 'bal', 'held', 'seq', 'thr', 'ep')
-    accounts[name] = f[5] and { bal = tonumber(f[1]), held = tonumber(f[2]), seq = tonumber(f[3]), thr = tonumber(f[4]), ep = f[5] }
+    local f = redis.call('HMGET', name, 'bal', 'held', 'seq', 'thr', 'ep', 'slack')
+    accounts[name] = f[5] and { bal = tonumber(f[1]), held = tonumber(f[2]), seq = tonumber(f[3]), thr = tonumber(f[4]), ep = f[5],
+      slack = tonumber(f[6]) or 0 }
   end
   return accounts[name]
 end
 
 local function readKey(name)
   if keys[name] == nil then
-    local f = redis.call('HMGET', name, 'ep', 'held', 'd', 'ds', 'w', 'ws', 'm', 'ms')
+    local f = redis.call('HMGET', name, 'ep', 'held', 'd', 'ds', 'w', 'ws', 'm', 'ms', 'slack')
     keys[name] = f[1] and { ep = f[1], held = tonumber(f[2]), d = tonumber(f[3]), ds = tonumber(f[4]),
-      w = tonumber(f[5]), ws = tonumber(f[6]), m = tonumber(f[7]), ms = tonumber(f[8]) }
+      w = tonumber(f[5]), ws = tonumber(f[6]), m = tonumber(f[7]), ms = tonumber(f[8]), slack = tonumber(f[9]) or 0 }
   end
   return keys[name]
 end
@@ -41,12 +44,12 @@ end
 local function write()
   for name, a in pairs(accounts) do
     if a and a.isMoved then
-      redis.call('HSET', name, 'bal', int(a.bal), 'held', int(a.held), 'seq', int(a.seq))
+      redis.call('HSET', name, 'bal', int(a.bal), 'held', int(a.held), 'slack', int(a.slack), 'seq', int(a.seq))
     end
   end
   for name, k in pairs(keys) do
     if k and k.isMoved then
-      redis.call('HSET', name, 'held', int(k.held),
+      redis.call('HSET', name, 'held', int(k.held), 'slack', int(k.slack),
         'd', int(k.d), 'ds', int(k.ds), 'w', int(k.w), 'ws', int(k.ws), 'm', int(k.m), 'ms', int(k.ms))
     end
   end
@@ -66,11 +69,11 @@ local function takeBack(start, spent, charged, amount)
   return start, spent
 end
 
--- Moves the balance by `credits` (negative: a debit), takes `release` off the holds, books the spend on the key
+-- Moves the balance by `credits` (negative: a debit), takes `release` off the holds and `slack` (nil: 0) off theirs, books the spend on the key
 -- (key may be nil: top-ups; credits above 0 with a key are a refund, and the periods those of its charge), and appends the entry to the journal as
 -- "<seq> <balance after> <day booked> <epoch> <crossing 1|0> <entry JSON>". write() must follow. Whatever can fail comes
 -- first, so that account and key are unchanged after an error.
-local function post(account, key, journal, credits, release, day, week, month, entry)
+local function post(account, key, journal, credits, release, day, week, month, entry, slack)
   if not fits(account, credits) then error('a balance beyond 2^53 micro-credits') end
   local before, seq = account.bal, account.seq + 1
   local after, held = before + credits, account.held - release
@@ -89,8 +92,9 @@ local function post(account, key, journal, credits, release, day, week, month, e
   redis.call('XADD', journal, '*', 'e',
     int(seq) .. ' ' .. int(after) .. ' ' .. int(day) .. ' ' .. account.ep .. ' ' .. crossing .. ' ' .. entry)
   account.isMoved, account.bal, account.held, account.seq = true, after, held, seq
+  account.slack = account.slack - (slack or 0)
   if key then
-    key.isMoved, key.held = true, keyHeld
+    key.isMoved, key.held, key.slack = true, keyHeld, key.slack - (slack or 0)
     key.d, key.ds, key.w, key.ws, key.m, key.ms = d, ds, w, ws, m, ms
   end
   return int(after)

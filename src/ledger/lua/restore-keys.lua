@@ -4,11 +4,16 @@
 --       version, record JSON, spent in day, week, month
 -- Reply 'RESTORED' | 'OLD' a later rebuild has begun
 -- O(keys + holds of the bucket); only after a loss.
+--- @include int
+--- @include hold-record
 if redis.call('HGET', KEYS[1], 'rb') ~= ARGV[1] then return 'OLD' end
-local held = {}
+local held, slack = {}, {}
 for _, hold in ipairs(redis.call('HVALS', KEYS[2])) do
-  local amount, key = string.match(hold, '^(%d+) %d+ (%d+) ')
-  if amount then held[key] = (held[key] or 0) + tonumber(amount) end
+  local key = string.match(hold, '^%d+ %d+ (%d+) ')
+  if key then
+    local amount, beyond = amountsOf(hold)
+    held[key], slack[key] = (held[key] or 0) + amount, (slack[key] or 0) + beyond
+  end
 end
 for i = 3, #KEYS do
   local at = 6 + (i - 3) * 6
@@ -16,7 +21,7 @@ for i = 3, #KEYS do
   local f = redis.call('HMGET', KEYS[i], 'v', 'rec')
   if f[1] and tonumber(f[1]) > tonumber(version) then version, record = f[1], f[2] end
   redis.call('HSET', KEYS[i], 'v', version, 'rec', record, 'ep', ARGV[2],
-    'held', string.format('%.0f', held[ARGV[at]] or 0),
+    'held', int(held[ARGV[at]] or 0), 'slack', int(slack[ARGV[at]] or 0),
     'd', ARGV[3], 'ds', ARGV[at + 3], 'w', ARGV[4], 'ws', ARGV[at + 4], 'm', ARGV[5], 'ms', ARGV[at + 5])
 end
 return 'RESTORED'

@@ -10,6 +10,7 @@
 --       | 'MISSING' live state to be rebuilt | {'ERROR', message}
 -- O(1) for each call.
 --- @include post
+--- @include hold-record
 --- @include each
 
 local function settle(accountName, keyName, holdsRedisKey, journal, id, numbers, entry)
@@ -23,11 +24,11 @@ local function settle(accountName, keyName, holdsRedisKey, journal, id, numbers,
     return 'LOST'
   end
   if string.sub(hold, 1, 1) == '-' then return 'DONE' end
-  local release = tonumber(string.match(hold, '^%d+'))
+  local release, slack = amountsOf(hold)
   -- The deletion comes first: a Redis out of memory executes it, and then the writes that follow it in one script.
   redis.call('HDEL', holdsRedisKey, id)
   local isPosted, fault = pcall(post, account, key, journal, tonumber(credits), release,
-    tonumber(day), tonumber(week), tonumber(month), entry)
+    tonumber(day), tonumber(week), tonumber(month), entry, slack)
   if isPosted then return 1 end
   redis.call('HSET', holdsRedisKey, id, hold)
   error(fault)

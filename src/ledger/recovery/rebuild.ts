@@ -161,6 +161,7 @@ export class Rebuilder {
       account.version,
       account.isActive ? 1 : 0,
       account.alertThreshold,
+      account.overdraft,
       snapshot.balance,
       snapshot.seq,
       ...superseded.flatMap(({ streamId }, index) => [streamId, ...(anew[index]?.values ?? [])]),

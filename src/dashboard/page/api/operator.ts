@@ -21,13 +21,14 @@ export function createAccount(body: {
   email: string;
   credits: number;
   alert_threshold: number;
+  overdraft?: number;
 }): Promise<{ account: OperatorAccountView; key: CreatedKeyView }> {
   return made('account', ask('POST', '/api/admin/accounts/', { body }));
 }
 
 export function changeAccount(
   id: number,
-  body: { email?: string; alert_threshold?: number; is_active?: boolean },
+  body: { email?: string; alert_threshold?: number; overdraft?: number; is_active?: boolean },
 ): Promise<OperatorAccountView> {
   return ask('PATCH', `/api/admin/accounts/${id}/`, { body });
 }

@@ -19,18 +19,22 @@ export function AccountSettings({
 }) {
   const [email, setEmail] = useState(account.email);
   const [threshold, setThreshold] = useState(String(account.alert_threshold));
+  const [overdraft, setOverdraft] = useState(String(account.overdraft));
+  const isOverdraftNew = overdraft !== String(account.overdraft);
   const action = useAction(async () => {
     const changed = await changeAccount(account.id, {
       email: email.trim(),
       alert_threshold: readAmount('The threshold', threshold, 'alert_threshold'),
+      ...(isOverdraftNew && { overdraft: readAmount('The overdraft', overdraft, 'overdraft') }),
     });
     onChanged(changed);
     setEmail(changed.email);
     setThreshold(String(changed.alert_threshold));
+    setOverdraft(String(changed.overdraft));
     announce('The account is saved.');
   });
-  useUnsaved(email !== account.email || threshold !== String(account.alert_threshold));
-  const refused = fieldOf(action.error, ['email', 'alert_threshold']);
+  useUnsaved(email !== account.email || threshold !== String(account.alert_threshold) || isOverdraftNew);
+  const refused = fieldOf(action.error, ['email', 'alert_threshold', 'overdraft']);
   const errorAt = (name: string) => (refused === name ? fieldWords(action.error) : undefined);
   return (
     <Section title="Settings">
@@ -49,6 +53,15 @@ export function AccountSettings({
           error={errorAt('alert_threshold')}
           value={threshold}
           onValue={setThreshold}
+          input={{ inputMode: 'decimal' }}
+        />
+        <TextField
+          name="overdraft"
+          label="Overdraft"
+          hint="How far calls in flight may together take the balance below 0; 0: not at all."
+          error={errorAt('overdraft')}
+          value={overdraft}
+          onValue={setOverdraft}
           input={{ inputMode: 'decimal' }}
         />
       </ActionForm>

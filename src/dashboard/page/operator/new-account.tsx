@@ -13,10 +13,10 @@ import { useUnsaved } from '../ui/leave-guard.ts';
 import { PageFrame } from '../ui/page.tsx';
 import { useAsked } from './use-asked.ts';
 
-const FIELDS = ['email', 'credits', 'alert_threshold'] as const;
+const FIELDS = ['email', 'credits', 'alert_threshold', 'overdraft'] as const;
 type Fields = Record<(typeof FIELDS)[number], string>;
 
-const EMPTY: Fields = { email: '', credits: '0', alert_threshold: '100' };
+const EMPTY: Fields = { email: '', credits: '0', alert_threshold: '100', overdraft: '' };
 
 export function NewAccount() {
   const [fields, setFields] = useState(EMPTY);
@@ -27,6 +27,9 @@ export function NewAccount() {
       email: fields.email.trim(),
       credits: readAmount('Credits', fields.credits, 'credits'),
       alert_threshold: readAmount('The threshold', fields.alert_threshold, 'alert_threshold'),
+      ...(fields.overdraft.trim() !== '' && {
+        overdraft: readAmount('The overdraft', fields.overdraft, 'overdraft'),
+      }),
     }),
     async (asked) => {
       const { account, key } = await createAccount(asked);
@@ -52,6 +55,12 @@ export function NewAccount() {
           {...field('alert_threshold')}
           label="Alert threshold"
           hint="The owner is alerted when the balance falls below, and can change it."
+          input={{ inputMode: 'decimal' }}
+        />
+        <TextField
+          {...field('overdraft')}
+          label="Overdraft"
+          hint="How far calls in flight may together take the balance below 0. Empty: as the gateway is configured."
           input={{ inputMode: 'decimal' }}
         />
       </ActionForm>

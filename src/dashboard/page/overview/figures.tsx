@@ -4,7 +4,7 @@ import { Email } from '../ui/elements.tsx';
 import { Threshold } from './threshold.tsx';
 import type { Spent } from './use-spend.ts';
 
-/** The key figures of the account: balance, holds, spend, threshold. */
+/** The key figures of the account: balance, holds, overdraft where there is one, spend, threshold. */
 export function Figures(props: {
   account: AccountView;
   /** Spend of the last 30 days; undefined while it loads. */
@@ -29,6 +29,13 @@ export function Figures(props: {
         <dd class="figure-value">{credits(account.credits_held)}</dd>
         <dd class="figure-note">reserved for calls in flight</dd>
       </div>
+      {account.overdraft > 0 && (
+        <div class="figure">
+          <dt>Overdraft</dt>
+          <dd class="figure-value">{credits(account.overdraft)}</dd>
+          <dd class="figure-note">how far calls in flight may go below 0</dd>
+        </div>
+      )}
       <SpentFigure spent={props.spent} isUnknown={props.isUnknown} />
       <Threshold account={account} onChanged={props.onChanged} />
     </dl>
