@@ -1,9 +1,9 @@
-import { holdFor } from '../domain/price.ts';
 import type { Usage } from '../domain/usage.ts';
 import { ChatStream } from './chat-stream.ts';
 import { countPrompts, readPrompts } from './completions.ts';
 import { type Meter, saysError } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
+import { plainAsk } from './request/plain-ask.ts';
 import { embeddingsToUsage, reportedBy } from './usage.ts';
 
 const REQUEST_OVERHEAD = 64;
@@ -14,9 +14,10 @@ const TEXT_OVERHEAD = 4;
  * `/v1/embeddings`: charges input only. A token is at least one byte of the body, also where it is sent as its number.
  */
 export const embeddings: Meter = {
-  hold({ textBytes, model, value }) {
+  ask(body) {
+    const { textBytes, value } = body;
     const input = textBytes + REQUEST_OVERHEAD + countPrompts(value.input) * TEXT_OVERHEAD;
-    return holdFor(model.price, { input });
+    return plainAsk(body, { usage: { input }, likely: { textBytes, maxTokens: 0, answers: 1 } });
   },
   usage: (answer) => embeddingsToUsage(reportedBy(answer)),
   outputText: () => '',

@@ -50,6 +50,11 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
     message: 'limit must be a whole number from 1 to 1000.',
     param: 'limit',
   },
+  unpriced_parameter: {
+    message:
+      'The model gpt-4o has no price here for web searches. Leave it out, or have the operator set price.webSearch.',
+    param: 'tools',
+  },
   model_required: { message: 'Name the model to call in the field "model".', param: 'model' },
   endpoint_mismatch: {
     message: 'The model demo-image is of the category image; /v1/chat/completions serves text models.',
