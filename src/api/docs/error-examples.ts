@@ -1,10 +1,20 @@
-import type { ErrorCode } from '../../domain/errors.ts';
+import type { ErrorCode, Shortfall } from '../../domain/errors.ts';
 
 /** A refusal as a client reads it, for the description of the API; `param` where a field is named. */
 export interface ErrorExample {
   readonly message: string;
   readonly param?: string;
+  readonly metadata?: Shortfall;
 }
+
+/** A question of 50 tokens to a model whose answers cost 12 credits a million tokens. */
+const METADATA: Shortfall = {
+  balance: '0.005000',
+  held: '0.000000',
+  hold: '0.012338',
+  estimate: '0.012113',
+  affordable_max_tokens: 388,
+};
 
 /** An example for each code: a new code does not compile without one. */
 export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
@@ -98,13 +108,16 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
   },
   spending_limit_exceeded: {
     message:
-      'The monthly spending limit of this key is 10.000000 credits; 9.990000 are spent, 0.000000 are held by calls in ' +
-      'flight, and this call may cost 0.012089. The period ends at 2026-12-01T00:00:00.000Z.',
+      'The monthly spending limit of this key is 10.000000 credits; 9.995000 are spent, 0.000000 are held by calls in ' +
+      'flight, and this call may cost 0.012338 (0.012000 of it for the answer). The period ends at ' +
+      '2026-12-01T00:00:00.000Z. Lower max_tokens to 388 to stay below it.',
+    metadata: { ...METADATA, balance: '812.500000' },
   },
   insufficient_credits: {
     message:
-      'The account has 0.005000 credits, of which 0.000000 are held by calls in flight; this call may cost 0.012089. ' +
-      'Top up the account, or lower max_tokens.',
+      'The account has 0.005000 credits, of which 0.000000 are held by calls in flight; this call may cost 0.012338 ' +
+      '(0.012000 of it for the answer). Top up the account, or lower max_tokens to 388.',
+    metadata: METADATA,
   },
   rate_limit_exceeded: {
     message: 'An account may have 5 test alerts a minute. Send the next one in 42 seconds.',

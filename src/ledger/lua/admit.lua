@@ -7,7 +7,8 @@
 --         one argument, because an argument costs the gateway as much as splitting this text costs here;
 --       hold record: see hold-record.inc.lua
 -- Reply of each call: epoch (integer): the credits are held | {'STALE'} | {'MISSING'} live state to be rebuilt
---       | {'VOID'} cancelled before it came, or repeated | {'LIMIT', spent, held, Σ of estimates, overdraft}
+--       | {'VOID'} cancelled before it came, or repeated
+--       | {'LIMIT', spent, held, Σ of estimates, overdraft; balance, held, Σ of estimates of the account}
 --       | {'FUNDS', balance, held, Σ of estimates, overdraft}
 --       | {'ERROR', message}
 -- O(1) for each call.
@@ -65,7 +66,8 @@ local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
     local beyond = spent - tonumber(limit)
     local held, estimated = key.held, key.held - key.slack
     if beyond + estimated + estimate > 0 or beyond + held + hold > overdraft then
-      return { 'LIMIT', int(spent), int(held), int(estimated), int(overdraft) }
+      return { 'LIMIT', int(spent), int(held), int(estimated), int(overdraft),
+        int(account.bal), int(account.held), int(account.held - account.slack) }
     end
   end
   local held, estimated = account.held, account.held - account.slack
