@@ -1,12 +1,12 @@
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../config/config.ts';
 import { ConfigError, loadConfig } from '../config/load.ts';
 import { configSchemaText } from '../config/schema.ts';
 import type { Model, Price } from '../domain/catalog.ts';
-import { isPriced, priceInCredits } from '../domain/price.ts';
-import { UNIT_NAMES } from '../domain/price-units.ts';
+import { isPriced } from '../domain/price.ts';
+import { writtenPrice } from '../domain/written-price.ts';
 import { Failure } from './arguments.ts';
+import { fromCaller, unitText } from './models-of-config.ts';
 import { print, printJson, printTable } from './print.ts';
 
 /** `tollgate config …`: the file, without a gateway. */
@@ -45,11 +45,6 @@ function check(file: string | undefined, { json }: { json?: true }): void {
   }
 }
 
-/** A path relative to the folder that the user is in: npm runs commands in the folder of the package. */
-function fromCaller(file: string): string {
-  return resolve(process.env.INIT_CWD ?? '.', file);
-}
-
 /** A fault `path: what would be right` in its two parts. */
 function parted(fault: string): { path: string; message: string } {
   const colon = fault.indexOf(': ');
@@ -71,12 +66,6 @@ function rowsOf({ catalog, unconfigured }: Config): Row[] {
   ];
 }
 
-/** Prices of one length tier by unit: those that the model has a price of its own for. */
-function priceOf(price: Price): Record<string, string> {
-  const told = UNIT_NAMES.filter((unit) => price.named.has(unit));
-  return Object.fromEntries(told.map((unit) => [unit, priceInCredits(unit, price.units[unit])]));
-}
-
 function facts(config: Config) {
   return {
     models: rowsOf(config).map(({ model, waitsFor }) => ({
@@ -86,7 +75,8 @@ function facts(config: Config) {
       live: waitsFor.length === 0,
       waits_for: waitsFor,
       free: !isPriced(model.price),
-      price: priceOf(model.price),
+      price_source: model.priceSource,
+      price: writtenPrice(model.price),
     })),
     unset: config.unconfigured.map(({ upstream, variables }) => ({ upstream, variables })),
     warnings: config.warnings,
@@ -114,6 +104,6 @@ function show(config: Config): void {
 }
 
 function priceText(price: Price): string {
-  const units = Object.entries(priceOf(price)).map(([unit, credits]) => `${unit} ${credits}`);
+  const units = Object.entries(writtenPrice(price)).map(([unit, written]) => `${unit} ${unitText(written)}`);
   return units.join(', ') || 'free';
 }

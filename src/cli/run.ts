@@ -4,6 +4,7 @@ import { accountCommands } from './account-commands.ts';
 import { Failure } from './arguments.ts';
 import { configCommands } from './config-commands.ts';
 import { keyCommands } from './key-commands.ts';
+import { pricesCommand } from './prices-command.ts';
 import { reconcileCommand } from './reconcile-command.ts';
 import { startCommand } from './start-command.ts';
 
@@ -30,6 +31,7 @@ function commandLine(): Command {
   keyCommands(program);
   reconcileCommand(program);
   configCommands(program);
+  pricesCommand(program);
   return program;
 }
 

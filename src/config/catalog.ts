@@ -1,11 +1,14 @@
-import type { Model, Upstream } from '../domain/catalog.ts';
-import { FREE_PRICE } from '../domain/price.ts';
+import type { Model, Price, Upstream } from '../domain/catalog.ts';
 import type { Config, UnconfiguredUpstream } from './config.ts';
+import type { ModelPricing, Pricing } from './pricing.ts';
 import type { configFile, ModelSettings } from './schema.ts';
 import type { Unset } from './substitute.ts';
 
 /** Assumed where maxOutputTokens is missing and output has a price. */
 const DEFAULT_OUTPUT_TOKENS = 16_384;
+const UNPRICED_PASS =
+  'pricing.unpriced is pass: requests that ask for something that their model has no price for are charged at the plain ' +
+  'price; what the provider bills above it is yours to pay';
 const NO_TIERS: ReadonlyMap<string, number> = new Map();
 
 /**
@@ -15,15 +18,19 @@ const NO_TIERS: ReadonlyMap<string, number> = new Map();
 export function catalogOf(
   settings: NonNullable<ReturnType<typeof configFile>>,
   unset: readonly Unset[],
+  pricing: Pricing,
 ): Pick<Config, 'upstreams' | 'catalog' | 'unconfigured' | 'warnings'> {
+  const { unpriced } = settings.pricing;
   const upstreams = new Map<string, Upstream>();
   const catalog = new Map<string, Model>();
   const unconfigured: UnconfiguredUpstream[] = [];
   const warnings: string[] = [];
   for (const [name, upstream] of settings.upstreams) {
     const used = { name, ...upstream };
-    const own = [...settings.models].filter(([, model]) => model.upstream === name);
-    const models = own.map(([slug, model]) => catalogModel(slug, model, used));
+    const models = [...settings.models].flatMap(([slug, model]) => {
+      const priced = model.upstream === name && pricing.models.get(slug);
+      return priced ? [catalogModel(slug, model, { upstream: used, priced, unpriced })] : [];
+    });
     const missing = unset.filter(({ at }) => at[0] === 'upstreams' && at[1] === name);
     if (missing.length > 0) {
       const left = { upstream: name, variables: [...new Set(missing.map((one) => one.name))], models };
@@ -33,21 +40,40 @@ export function catalogOf(
     }
     upstreams.set(name, used);
     for (const model of models) catalog.set(model.slug, model);
-    warnings.push(...own.filter(isUnbounded).map(([slug]) => assumedBound(slug)));
+    const own = models.map((model) => [model, settings.models.get(model.slug)] as const);
+    warnings.push(...own.filter(isUnbounded).map(([{ slug }]) => assumedBound(slug)));
   }
-  return { upstreams, catalog, unconfigured, warnings };
+  if (unpriced === 'pass') warnings.push(UNPRICED_PASS);
+  return { upstreams, catalog, unconfigured, warnings: [...warnings, ...pricing.warnings] };
 }
 
-function catalogModel(slug: string, model: ModelSettings, upstream: Upstream): Model {
+function catalogModel(
+  slug: string,
+  model: ModelSettings,
+  more: {
+    readonly upstream: Upstream;
+    readonly priced: ModelPricing;
+    readonly unpriced: 'refuse' | 'pass';
+  },
+): Model {
+  const { price, cost, priceSource, contextWindow } = more.priced;
+  const serviceTiers = model.serviceTiers ?? NO_TIERS;
   return {
     slug,
-    upstream,
+    upstream: more.upstream,
     upstreamModel: model.upstreamModel ?? slug,
     category: model.category,
-    maxOutputTokens: model.maxOutputTokens ?? (model.price?.units.output ? DEFAULT_OUTPUT_TOKENS : 0),
-    price: { ...(model.price ?? FREE_PRICE), serviceTiers: model.serviceTiers ?? NO_TIERS },
-    priceSource: model.price ? 'config' : 'free',
+    maxOutputTokens: model.maxOutputTokens ?? (hasPricedOutput(price) ? DEFAULT_OUTPUT_TOKENS : 0),
+    contextWindow,
+    price: { ...price, serviceTiers },
+    priceSource,
+    ...(cost === undefined ? {} : { cost: { ...cost, serviceTiers } }),
+    unpriced: more.unpriced,
   };
+}
+
+function hasPricedOutput({ units, tiers }: Price): boolean {
+  return [units, ...tiers.map((tier) => tier.units)].some(({ output }) => output > 0n);
 }
 
 function leftOut({ upstream, variables, models }: UnconfiguredUpstream): string {
@@ -56,8 +82,8 @@ function leftOut({ upstream, variables, models }: UnconfiguredUpstream): string 
   return `upstream ${upstream} is left out: ${variables.join(' and ')} ${verb} not set; models left out with it: ${slugs}`;
 }
 
-function isUnbounded([, model]: [string, ModelSettings]): boolean {
-  return Boolean(model.price?.units.output) && model.maxOutputTokens === undefined;
+function isUnbounded([{ price }, settings]: readonly [Model, ModelSettings | undefined]): boolean {
+  return hasPricedOutput(price) && settings?.maxOutputTokens === undefined;
 }
 
 function assumedBound(slug: string): string {

@@ -9,6 +9,8 @@ export interface ConfigChanges {
   readonly removed: readonly string[];
   /** Changed models: a line for each value, as `price.input: 2.500000 -> 3.000000`. */
   readonly changed: Readonly<Record<string, readonly string[]>>;
+  /** Another price list, as `@pydantic/genai-prices 0.1.8 -> prices.json of 2026-12-01`. */
+  readonly priceList?: string;
   /** Changed upstreams: the names of their fields. Values are not shown, as one of them is a secret. */
   readonly upstreams: Readonly<Record<string, readonly string[]>>;
   /** Paths of settings that differ and are read at a start only. */
@@ -24,6 +26,7 @@ export function configChanges(before: Config, after: Config): ConfigChanges {
     added: keysWithout(after.catalog, before.catalog),
     removed: keysWithout(before.catalog, after.catalog),
     changed: modelChanges(before.catalog, after.catalog),
+    ...listChange(before.pricing.version ?? 'none', after.pricing.version ?? 'none'),
     upstreams: upstreamChanges(before.upstreams, after.upstreams),
     needRestart: AT_START_ONLY.flatMap((section) => {
       const fields = differing<object>(before[section], after[section]);
@@ -37,6 +40,10 @@ export function changesOffer({ added, removed, changed, upstreams }: ConfigChang
   return [added, removed, Object.keys(changed), Object.keys(upstreams)].some((some) => some.length > 0);
 }
 
+function listChange(was: string, is: string): Pick<ConfigChanges, 'priceList'> {
+  return was === is ? {} : { priceList: `${was} -> ${is}` };
+}
+
 function keysWithout(some: ReadonlyMap<string, unknown>, others: ReadonlyMap<string, unknown>): string[] {
   return [...some.keys()].filter((key) => !others.has(key));
 }
@@ -45,33 +52,49 @@ function modelChanges(before: Catalog, after: Catalog): Record<string, string[]>
   const changed = new Map<string, string[]>();
   for (const [slug, model] of after) {
     const old = before.get(slug);
-    const lines = old ? [...fieldChanges(old, model), ...priceChanges(old.price, model.price)] : [];
+    const lines = old
+      ? [...fieldChanges(old, model), ...priceChanges(old.price, model.price), ...costChanges(old, model)]
+      : [];
     if (lines.length > 0) changed.set(slug, lines);
   }
   return Object.fromEntries(changed);
 }
 
 function fieldChanges(old: Model, model: Model): string[] {
-  const shown = ({ upstream, upstreamModel, category, maxOutputTokens }: Model) =>
-    ({ upstream: upstream.name, upstreamModel, category, maxOutputTokens }) as const;
+  const shown = (of: Model) =>
+    ({
+      upstream: of.upstream.name,
+      upstreamModel: of.upstreamModel,
+      category: of.category,
+      maxOutputTokens: of.maxOutputTokens,
+      contextWindow: of.contextWindow ?? 'none',
+      priceSource: of.priceSource,
+      unpriced: of.unpriced,
+    }) as const;
   const [was, is] = [shown(old), shown(model)];
   return differing(was, is).map((field) => `${field}: ${was[field]} -> ${is[field]}`);
 }
 
-function priceChanges(was: Price, is: Price): string[] {
-  const [before, after] = [priceLines(was), priceLines(is)];
+function priceChanges(was: Price, is: Price, name = 'price'): string[] {
+  const [before, after] = [priceLines(was, name), priceLines(is, name)];
   return [...new Set([...before.keys(), ...after.keys()])]
     .filter((name) => before.get(name) !== after.get(name))
     .map((name) => `${name}: ${before.get(name) ?? 'none'} -> ${after.get(name) ?? 'none'}`);
 }
 
+/** Changes of what the provider takes, where that is not the price itself. */
+function costChanges(old: Model, model: Model): string[] {
+  const isApart = old.cost?.units !== old.price.units || model.cost?.units !== model.price.units;
+  return isApart && old.cost && model.cost ? priceChanges(old.cost, model.cost, 'cost') : [];
+}
+
 /** Every price and multiplier by its name. */
-function priceLines({ units, tiers, serviceTiers }: Price): Map<string, string> {
-  const unitLines = (prices: UnitPrices, name: (unit: Unit) => string): [string, string][] =>
-    UNIT_NAMES.map((unit) => [name(unit), priceInCredits(unit, prices[unit])]);
+function priceLines({ units, tiers, serviceTiers }: Price, name: string): Map<string, string> {
+  const unitLines = (prices: UnitPrices, path: (unit: Unit) => string): [string, string][] =>
+    UNIT_NAMES.map((unit) => [path(unit), priceInCredits(unit, prices[unit])]);
   return new Map([
-    ...unitLines(units, (unit) => `price.${unit}`),
-    ...tiers.flatMap((tier) => unitLines(tier.units, (unit) => `price.${unit} above ${tier.above} tokens`)),
+    ...unitLines(units, (unit) => `${name}.${unit}`),
+    ...tiers.flatMap((tier) => unitLines(tier.units, (unit) => `${name}.${unit} above ${tier.above} tokens`)),
     ...[...serviceTiers].map(([tier, times]): [string, string] => [
       `serviceTiers.${tier}`,
       String(times / TIMES_ONE),

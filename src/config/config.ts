@@ -62,6 +62,18 @@ export interface Config {
     /** Ledger entries, of all gateways, that wait for the book before no more calls are admitted. */
     readonly journalEntries: number;
   };
+  readonly pricing: {
+    /** Credits that stand for one US dollar of the price list, in millionths. */
+    readonly creditsPerUsd: number;
+    /** What list prices are multiplied by, in millionths. */
+    readonly markup: number;
+    /** Path of a newer copy of the price list; undefined: the package's. */
+    readonly list: string | undefined;
+    /** What becomes of requests that ask for something that their model has no price for. */
+    readonly unpriced: 'refuse' | 'pass';
+    /** Which list it was; undefined: none was needed. */
+    readonly version: string | undefined;
+  };
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly catalog: Catalog;
   readonly unconfigured: readonly UnconfiguredUpstream[];

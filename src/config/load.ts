@@ -4,9 +4,18 @@ import { resolve } from 'node:path';
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import { catalogOf } from './catalog.ts';
 import { type Config, TRACE_SAMPLERS } from './config.ts';
+import { listPath, NO_PROVIDER, pricesOf } from './pricing.ts';
 import { boolean, Faults, matching, number, oneOf, type Read, text } from './reader.ts';
 import { parseRedisUrl } from './redis-url.ts';
-import { configFile, credential, drainDelay, host, port, trustedProxy } from './schema.ts';
+import {
+  configFile,
+  credential,
+  drainDelay,
+  host,
+  NEITHER_PRICED_NOR_FREE,
+  port,
+  trustedProxy,
+} from './schema.ts';
 import { substitute, type Used } from './substitute.ts';
 
 const MOST_WORKERS = 256;
@@ -32,9 +41,18 @@ export class ConfigError extends Error {
 
 /**
  * The settings from the config file and the environment, which wins (specification section 1). `file` wins over
- * TOLLGATE_CONFIG. Relative paths start at the working directory. Throws ConfigError, which names every fault at once.
+ * TOLLGATE_CONFIG. Relative paths start at the working directory; that of the price list at the file's folder. Of dated list
+ * prices those of `now` are taken. Throws ConfigError, which names every fault at once.
  */
-export function loadConfig({ env, file }: { env: NodeJS.ProcessEnv; file?: string }): Config {
+export function loadConfig({
+  env,
+  file,
+  now = new Date(),
+}: {
+  env: NodeJS.ProcessEnv;
+  file?: string;
+  now?: Date;
+}): Config {
   const path = file ?? (env.TOLLGATE_CONFIG || 'config/gateway.yaml');
   const faults = new Faults();
   const { tree, unset, used } = substitute(readYaml(path, faults), env);
@@ -45,10 +63,13 @@ export function loadConfig({ env, file }: { env: NodeJS.ProcessEnv; file?: strin
   }
   const settings = configFile(tree, '', faults);
   checkUpstreamNames(tree, faults);
+  const isRead = settings !== undefined && faults.lines.length === 0;
+  const pricing = isRead ? pricesOf(settings, { configPath: path, now }, faults) : undefined;
+  if (!isRead) checkPrices(tree, faults);
   const inFile = faults.lines.map((line) => ({ line, variables: variablesOf(line, used) }));
   const fromVariables = new Faults();
   const given = readEnvironment(env, fromVariables);
-  if (!settings || inFile.length > 0 || fromVariables.lines.length > 0) {
+  if (!settings || !pricing || inFile.length > 0 || fromVariables.lines.length > 0) {
     const ofFile = inFile.some(({ variables }) => variables.length === 0);
     const ofEnvironment =
       fromVariables.lines.length > 0 || inFile.some(({ variables }) => variables.length > 0);
@@ -61,7 +82,7 @@ export function loadConfig({ env, file }: { env: NodeJS.ProcessEnv; file?: strin
     ]);
   }
 
-  const { upstreams, catalog, unconfigured, warnings } = catalogOf(settings, unset);
+  const { upstreams, catalog, unconfigured, warnings } = catalogOf(settings, unset, pricing);
   return deepFreeze({
     server: {
       host: given.host ?? settings.server.host,
@@ -76,6 +97,11 @@ export function loadConfig({ env, file }: { env: NodeJS.ProcessEnv; file?: strin
     alerts: settings.alerts,
     origins: settings.origins,
     limits: settings.limits,
+    pricing: {
+      ...settings.pricing,
+      list: listPath(settings.pricing.list, path),
+      version: pricing.version,
+    },
     upstreams,
     catalog,
     unconfigured,
@@ -156,6 +182,19 @@ function checkUpstreamNames(tree: unknown, faults: Faults): void {
     if (typeof name === 'string' && !names.includes(name)) {
       faults.add(`models.${slug}.upstream`, `must be one of the upstreams: ${names.join(', ')}`);
     }
+  }
+}
+
+/** Models that no list can price, where other faults keep the list from being asked. */
+function checkPrices(tree: unknown, faults: Faults): void {
+  const upstreams = tree instanceof Map ? tree.get('upstreams') : undefined;
+  const models = tree instanceof Map ? tree.get('models') : undefined;
+  if (!(upstreams instanceof Map && models instanceof Map)) return;
+  for (const [slug, model] of models) {
+    if (!(model instanceof Map) || model.has('price') || (model.get('free') ?? false) !== false) continue;
+    const upstream: unknown = upstreams.get(model.get('upstream'));
+    if (upstream instanceof Map && !upstream.has('provider'))
+      faults.add(`models.${slug}.price`, `${NEITHER_PRICED_NOR_FREE}${NO_PROVIDER}`);
   }
 }
 

@@ -133,19 +133,22 @@ export const priceReader: Reader<Price> = reader(
   },
 );
 
-const multiplier: Reader<number> = reader(
-  { type: 'number', minimum: 0, maximum: MAX_MULTIPLIER },
-  (value, path, faults) => {
+/** A number with at most six decimals as millionths, from `least` to `most`. */
+function millionths(least: number, most: number): Reader<number> {
+  return reader({ type: 'number', minimum: least, maximum: most }, (value, path, faults) => {
     const shifted =
-      typeof value === 'number' && value >= 0 && value <= MAX_MULTIPLIER ? shiftDecimal(value, 6) : undefined;
+      typeof value === 'number' && value >= least && value <= most ? shiftDecimal(value, 6) : undefined;
     if (!shifted?.exact)
-      return faults.add(path, `must be a number from 0 to ${MAX_MULTIPLIER} with at most six decimals`);
+      return faults.add(path, `must be a number from ${least} to ${most} with at most six decimals`);
     return Number(shifted.whole);
-  },
-);
+  });
+}
 
 /** The `serviceTiers` of a model: multipliers in millionths by the tier's name. */
-export const serviceTiersReader: Reader<Map<string, number>> = entries(multiplier);
+export const serviceTiersReader: Reader<Map<string, number>> = entries(millionths(0, MAX_MULTIPLIER));
 
 /** `markup`: what list prices are multiplied by, in millionths. */
-export const markupReader: Reader<number> = multiplier;
+export const markupReader: Reader<number> = millionths(0, MAX_MULTIPLIER);
+
+/** `creditsPerUsd`, in millionths. */
+export const creditsPerUsdReader: Reader<number> = millionths(0.000001, 1_000_000);

@@ -50,9 +50,17 @@ export function required<T>(read: Reader<T>, description: string): Field<T> {
   return { read, description };
 }
 
-/** A field with a default, which is not read again: it is of the final type. */
-export function optional<T, D>(read: Reader<T>, fallback: D, description: string): Field<T | D> {
-  return { read, description, orElse: () => fallback, shownDefault: fallback };
+/**
+ * A field with a default, which is not read again: it is of the final type. `shownDefault`: as it would stand in the file,
+ * where that differs.
+ */
+export function optional<T, D>(
+  read: Reader<T>,
+  fallback: D,
+  description: string,
+  shownDefault: unknown = fallback,
+): Field<T | D> {
+  return { read, description, orElse: () => fallback, shownDefault };
 }
 
 type Shape = Readonly<Record<string, Field<unknown>>>;

@@ -57,14 +57,15 @@ export class Reloader {
   }
 }
 
-function catalogPart({ upstreams, catalog, unconfigured, warnings }: Config) {
-  return { upstreams, catalog, unconfigured, warnings };
+function catalogPart({ pricing, upstreams, catalog, unconfigured, warnings }: Config) {
+  return { pricing, upstreams, catalog, unconfigured, warnings };
 }
 
 function summary(changes: ConfigChanges): string {
-  const { added, removed, changed, upstreams } = changes;
-  if (!changesOffer(changes)) return 'no model, price or upstream changed';
+  const { added, removed, changed, upstreams, priceList } = changes;
+  const list = priceList === undefined ? '' : `; price list: ${priceList}`;
+  if (!changesOffer(changes)) return `no model, price or upstream changed${list}`;
   const models = `models added: ${added.length}, removed: ${removed.length}, changed: ${Object.keys(changed).length}`;
   const names = Object.keys(upstreams);
-  return names.length > 0 ? `${models}; upstreams changed: ${names.join(', ')}` : models;
+  return `${models}${names.length > 0 ? `; upstreams changed: ${names.join(', ')}` : ''}${list}`;
 }

@@ -2,9 +2,9 @@ import { normaliseRange } from '../domain/addresses.ts';
 import type { WireFormat } from '../domain/catalog.ts';
 import { MAX_CREDITS, type Micro, micro, microFromCredits } from '../domain/credits.ts';
 import { CATEGORIES } from '../domain/key.ts';
-import { isPriced } from '../domain/price.ts';
+import { isPriced, TIMES_ONE } from '../domain/price.ts';
 import { DEMO_URL } from './config.ts';
-import { priceReader, serviceTiersReader } from './price-schema.ts';
+import { creditsPerUsdReader, markupReader, priceReader, serviceTiersReader } from './price-schema.ts';
 import {
   boolean,
   entries,
@@ -59,6 +59,7 @@ export interface UpstreamSettings {
   readonly url: string;
   readonly apiKey: string;
   readonly format: WireFormat;
+  readonly provider: string | undefined;
 }
 
 const upstreamSection = section({
@@ -74,6 +75,11 @@ const upstreamSection = section({
   format: required(
     oneOf('openai', 'anthropic'),
     'Whose API it speaks: how the credential is sent, and how usage is read',
+  ),
+  provider: optional(
+    matching(/^\S+$/, 'must be the id of a provider of the price list, such as openai'),
+    undefined,
+    'Whose prices its models have where none is written: the id of a provider of the price list (openai, anthropic, google, mistral, groq, …)',
   ),
 });
 
@@ -102,10 +108,20 @@ const modelSection = section({
     undefined,
     'Longest answer in tokens (of an image model priced by token: of one picture), held for a request that sets no maximum. Default 16384, with a warning where output has a price',
   ),
+  contextWindow: optional(
+    number(1, 100_000_000),
+    undefined,
+    "Tokens that it can read in one pass; default: the price list's, else limits.contextTokens",
+  ),
   price: optional(
     priceReader,
     undefined,
-    'Credits by unit, at most six decimals; a unit that is absent costs nothing',
+    "Credits by unit, at most six decimals; a unit that is absent costs nothing. Default: the price list's price",
+  ),
+  markup: optional(
+    markupReader,
+    undefined,
+    'What the list price is multiplied by, instead of pricing.markup',
   ),
   serviceTiers: optional(
     serviceTiersReader,
@@ -117,13 +133,15 @@ const modelSection = section({
 
 export type ModelSettings = NonNullable<ReturnType<typeof modelSection>>;
 
-/** A price, or in so many words none: one of the two. */
+/** Not both: a price, of its own or of the list, and in so many words none. */
 const PRICED_OR_FREE = [
-  { required: ['price'], properties: { free: { const: false } } },
+  { properties: { free: { const: false } } },
   { required: ['free'], properties: { free: { const: true }, price: false } },
 ];
 
-/** Nothing is given away by a typing slip: a model has a price, or says in so many words that it is free. */
+/** The end of every fault of a model without a price: nothing is given away by a typing slip. */
+export const NEITHER_PRICED_NOR_FREE = 'must name a price above 0, or the model must say free: true';
+
 const model: Reader<ModelSettings> = reader(
   { ...modelSection.schema, anyOf: PRICED_OR_FREE },
   (value, path, faults) => {
@@ -131,9 +149,7 @@ const model: Reader<ModelSettings> = reader(
     if (!read) return undefined;
     const priced = read.price !== undefined && isPriced(read.price);
     if (priced && read.free) return faults.add(`${path}.free`, 'must not stand beside a price');
-    if (!priced && !read.free) {
-      return faults.add(`${path}.price`, 'must name a price above 0, or the model must say free: true');
-    }
+    if (read.price && !priced && !read.free) return faults.add(`${path}.price`, NEITHER_PRICED_NOR_FREE);
     return read;
   },
 );
@@ -251,6 +267,31 @@ const limitsSection = section({
   ),
 });
 
+const pricingSection = section({
+  creditsPerUsd: optional(
+    creditsPerUsdReader,
+    TIMES_ONE,
+    'Credits that stand for one US dollar of the price list, at most six decimals',
+    1,
+  ),
+  markup: optional(
+    markupReader,
+    TIMES_ONE,
+    'What list prices are multiplied by: 1.2 adds a fifth. Written prices are not multiplied',
+    1,
+  ),
+  list: optional(
+    matching(/./, 'must be the path of a price list'),
+    undefined,
+    "A newer copy of the price list (the project's data.json), read at a start and a reload; relative to this file",
+  ),
+  unpriced: optional(
+    oneOf('refuse', 'pass'),
+    'refuse' as const,
+    'What becomes of requests that ask for something that their model has no price for; pass: they go at the plain price',
+  ),
+});
+
 /** A section whose every field has a default may itself be left out: it is then read as if it were empty. */
 function optionalSection<T>(read: Reader<T>, description: string): Field<T> {
   return { read, description, orElse: () => read(new Map(), '', new Faults()) as T };
@@ -263,6 +304,7 @@ export const configFile = section({
   accounts: optionalSection(accountsSection, 'Bounds of accounts'),
   origins: optionalSection(originsSection, 'The check of browser origins'),
   limits: optionalSection(limitsSection, 'Bounds of model calls'),
+  pricing: optionalSection(pricingSection, 'Where prices come from that are not written at a model'),
   upstreams: required(entries(upstream), 'Where models run, by a name of your own'),
   models: required(
     entries(model),

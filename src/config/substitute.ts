@@ -2,7 +2,11 @@ const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 /** What stands for a variable that is not set: right as a part of a URL and as a credential. */
 const STAND_IN = 'unset';
 /** And where it is the whole value of a field of an upstream that not every word is right for. */
-const WHOLE_STAND_INS: Readonly<Record<string, string>> = { url: 'http://unset', format: 'openai' };
+const WHOLE_STAND_INS: Readonly<Record<string, string>> = {
+  url: 'http://unset',
+  format: 'openai',
+  provider: 'openai',
+};
 
 /** A `${NAME}` without a value: where it stands, as keys and indices from the top, and the variable. */
 export interface Unset {

@@ -34,6 +34,8 @@ export interface Upstream {
   /** Empty: the upstream asks for none, and none is sent. */
   readonly apiKey: string;
   readonly format: WireFormat;
+  /** Whose prices its models have, by the id of the price list; undefined: theirs are written in the configuration. */
+  readonly provider?: string | undefined;
 }
 
 export interface Model {
@@ -52,6 +54,8 @@ export interface Model {
   readonly priceSource: 'config' | 'list' | 'free';
   /** What the provider takes by the list: `price` at markup 1, with the multipliers of `price`. */
   readonly cost?: Price | undefined;
+  /** What becomes of a request that asks for something that `price` does not name (specification section 10). */
+  readonly unpriced?: 'refuse' | 'pass';
 }
 
 /** The models that can be called now, by slug. */

@@ -78,7 +78,12 @@ export const FREE_PRICE: Price = priceOf({});
 export function priceFromCredits(unit: Unit, credits: number): bigint | undefined {
   if (!(credits >= 0 && credits <= MAX_CREDITS)) return undefined;
   const amount = microFromCredits(credits);
-  return amount === undefined ? undefined : BigInt(amount) * picoPerMicro(unit);
+  return amount === undefined ? undefined : priceFromMicros(unit, BigInt(amount));
+}
+
+/** A price in whole micro-credits for as many units as price-units.ts says, as pico-credits per unit. */
+export function priceFromMicros(unit: Unit, micros: bigint): bigint {
+  return micros * picoPerMicro(unit);
 }
 
 /** A unit price in micro-credits for as many units as a config file's price is for. */

@@ -119,6 +119,13 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
       waitingCalls: 5_000,
       journalEntries: 1_000_000,
     },
+    pricing: {
+      creditsPerUsd: 1_000_000,
+      markup: 1_000_000,
+      list: undefined,
+      unpriced: 'refuse',
+      version: undefined,
+    },
     upstreams: new Map([...catalog.values()].map(({ upstream }) => [upstream.name, upstream])),
     catalog,
     unconfigured: [],

@@ -1,7 +1,12 @@
 import type { Model } from '../../domain/catalog.ts';
 import type { Category } from '../../domain/key.ts';
+import type { Unit } from '../../domain/price-units.ts';
+import { writtenPrice, writtenTiers } from '../../domain/written-price.ts';
 
-/** A model of `GET /v1/models`, in OpenAI's shape, and its category. */
+/** A unit's price in credits: a number, or by the length of the input, the shortest first. */
+export type UnitPriceView = number | readonly { readonly above?: number; readonly price: number }[];
+
+/** A model of `GET /v1/models`, in OpenAI's shape, its category and prices. */
 export interface ModelView {
   readonly id: string;
   readonly object: 'model';
@@ -10,6 +15,10 @@ export interface ModelView {
   /** Name of the upstream in the configuration. */
   readonly owned_by: string;
   readonly category: Category;
+  /** Credits by unit, as in the configuration; {} where nothing costs. */
+  readonly price: Readonly<Partial<Record<Unit, UnitPriceView>>>;
+  /** What service tiers multiply the price by. */
+  readonly service_tiers: Readonly<Record<string, number>>;
 }
 
 export interface ModelListView {
@@ -17,12 +26,29 @@ export interface ModelListView {
   readonly data: readonly ModelView[];
 }
 
+/** Models do not change, and a list of all of them is asked for often. */
+const VIEWS = new WeakMap<Model, ModelView>();
+
 export function modelView(model: Model): ModelView {
-  return {
+  const known = VIEWS.get(model);
+  if (known) return known;
+  const view: ModelView = {
     id: model.slug,
     object: 'model',
     created: 0,
     owned_by: model.upstream.name,
     category: model.category,
+    price: priceView(model),
+    service_tiers: writtenTiers(model.price),
   };
+  VIEWS.set(model, view);
+  return view;
+}
+
+function priceView({ price }: Model): ModelView['price'] {
+  const written = Object.entries(writtenPrice(price)).map(([unit, given]) => [
+    unit,
+    typeof given === 'string' ? Number(given) : given.map((step) => ({ ...step, price: Number(step.price) })),
+  ]);
+  return Object.fromEntries(written);
 }

@@ -1,0 +1,21 @@
+import { resolve } from 'node:path';
+import type { Config } from '../config/config.ts';
+import type { Model } from '../domain/catalog.ts';
+import type { WrittenUnit } from '../domain/written-price.ts';
+
+/** Every model of the file, those that wait for a variable too. */
+export function everyModel({ catalog, unconfigured }: Pick<Config, 'catalog' | 'unconfigured'>): Model[] {
+  return [...catalog.values(), ...unconfigured.flatMap(({ models }) => models)];
+}
+
+/** A path relative to the folder that the user is in: npm runs commands in the folder of the package. */
+export function fromCaller(file: string): string {
+  return resolve(process.env.INIT_CWD ?? '.', file);
+}
+
+/** A unit's price in a table: `2.000000`, or `2.000000 (above 272000: 4.000000)`. */
+export function unitText(written: WrittenUnit): string {
+  if (typeof written === 'string') return written;
+  const [base, ...above] = written;
+  return `${base?.price} (${above.map((step) => `above ${step.above}: ${step.price}`).join(', ')})`;
+}

@@ -1,0 +1,175 @@
+import type { Command } from 'commander';
+import type { Config } from '../config/config.ts';
+import { loadConfig } from '../config/load.ts';
+import { type ListedModel, listedModel } from '../config/price-list/listed-model.ts';
+import type { PriceList } from '../config/price-list/price-list.ts';
+import { openList } from '../config/pricing.ts';
+import type { Model } from '../domain/catalog.ts';
+import { type WrittenUnit, writtenPrice, writtenTiers } from '../domain/written-price.ts';
+import { everyModel, fromCaller, unitText } from './models-of-config.ts';
+import { type Difference, differences } from './price-differences.ts';
+import { print, printJson, printTable } from './print.ts';
+
+/** `tollgate prices`: every price, where it comes from, and how written ones differ from the list's. */
+export function pricesCommand(program: Command): void {
+  program
+    .command('prices')
+    .description('name the prices of every model, and where they come from')
+    .argument('[file]', 'configuration to read (default: TOLLGATE_CONFIG, else config/gateway.yaml)')
+    .option('--diff', 'how written prices differ from those of the price list')
+    .option('--json', 'print JSON')
+    .action(prices);
+}
+
+interface Row {
+  readonly model: Model;
+  /** What the list says of it now; undefined: its upstream names no provider, or the list does not know it. */
+  readonly listed: ListedModel | undefined;
+}
+
+function prices(file: string | undefined, { diff, json }: { diff?: true; json?: true }): void {
+  const now = new Date();
+  const config = loadConfig({
+    env: process.env,
+    now,
+    ...(file === undefined ? {} : { file: fromCaller(file) }),
+  });
+  const rows = rowsOf(config, now);
+  if (diff) showDifferences(config, rows, json);
+  else if (json) printJson({ ...headOf(config), models: rows.map(priceJson) });
+  else showPrices(config, rows);
+}
+
+function rowsOf({ pricing, ...config }: Config, now: Date): Row[] {
+  const list = pricing.version === undefined ? undefined : openList(pricing.list);
+  return everyModel(config).map((model) => ({
+    model,
+    listed: list && look(list, model, { creditsPerUsd: pricing.creditsPerUsd, markup: pricing.markup }, now),
+  }));
+}
+
+/** At the global markup: what would be charged if the price were not written. */
+function look(list: PriceList, { upstream, upstreamModel }: Model, exchange: Exchange, now: Date) {
+  const provider = upstream.provider === undefined ? undefined : list.provider(upstream.provider);
+  return provider && listedModel(list, provider, upstreamModel, { exchange, now });
+}
+
+type Exchange = Pick<Config['pricing'], 'creditsPerUsd' | 'markup'>;
+
+function headOf({ pricing }: Config) {
+  const { creditsPerUsd, markup, version } = pricing;
+  return {
+    list: version ?? null,
+    credits_per_usd: creditsPerUsd / 1_000_000,
+    markup: markup / 1_000_000,
+  };
+}
+
+function priceJson({ model, listed }: Row) {
+  return {
+    model: model.slug,
+    source: model.priceSource,
+    list_model: listed ? `${model.upstream.provider}/${listed.id}` : null,
+    price: writtenPrice(model.price),
+    service_tiers: writtenTiers(model.price),
+    context_window: model.contextWindow ?? null,
+    changes_on: model.priceSource === 'list' ? (listed?.changesOn ?? null) : null,
+  };
+}
+
+function showPrices(config: Config, rows: readonly Row[]): void {
+  printTable(
+    ['MODEL', 'SOURCE', 'NAME IN THE LIST', 'CREDITS', 'SERVICE TIERS'],
+    rows.map(({ model, listed }) => [
+      model.slug,
+      model.priceSource,
+      listed ? `${model.upstream.provider}/${listed.id}` : '-',
+      creditsText(writtenPrice(model.price)),
+      tiersText(model),
+    ]),
+  );
+  print('');
+  print(listLine(config));
+  for (const { model, listed } of rows) {
+    if (model.priceSource === 'list' && listed?.changesOn)
+      print(`${model.slug} has other prices from ${listed.changesOn} on (UTC): send SIGHUP then, or restart.`);
+  }
+}
+
+function listLine(config: Config): string {
+  const { list, credits_per_usd, markup } = headOf(config);
+  return list === null
+    ? 'No price list: no upstream names a provider.'
+    : `Price list: ${list}. Credits for a US dollar: ${credits_per_usd}. Markup: ${markup}.`;
+}
+
+function creditsText(price: Readonly<Record<string, WrittenUnit>>): string {
+  return (
+    Object.entries(price)
+      .map(([unit, written]) => `${unit} ${unitText(written)}`)
+      .join(', ') || 'free'
+  );
+}
+
+function tiersText({ price }: Model): string {
+  const tiers = Object.entries(writtenTiers(price)).map(([tier, times]) => `${tier} ×${times}`);
+  return tiers.join(', ') || '-';
+}
+
+interface Compared extends Row {
+  /** Differences, or the reason why there is nothing to compare with. */
+  readonly found: readonly Difference[] | string;
+}
+
+function showDifferences(config: Config, rows: readonly Row[], json: true | undefined): void {
+  const compared = rows
+    .filter(({ model }) => model.priceSource === 'config')
+    .map((row): Compared => ({ ...row, found: differences(row.model, row.listed) }));
+  if (json) printJson({ ...headOf(config), ...differencesJson(compared) });
+  else {
+    showCompared(compared);
+    print(listLine(config));
+  }
+}
+
+function differing(compared: readonly Compared[]): (Row & Difference)[] {
+  return compared.flatMap(({ model, listed, found }) =>
+    typeof found === 'string' ? [] : found.map((one) => ({ model, listed, ...one })),
+  );
+}
+
+function differencesJson(compared: readonly Compared[]) {
+  return {
+    differences: differing(compared).map(({ model, listed, unit, written, list }) => ({
+      model: model.slug,
+      list_model: `${model.upstream.provider}/${listed?.id}`,
+      may_be_another: listed?.isGuess ?? false,
+      unit,
+      written,
+      list,
+    })),
+    not_compared: compared.flatMap(({ model, found }) =>
+      typeof found === 'string' ? [{ model: model.slug, reason: found }] : [],
+    ),
+  };
+}
+
+function showCompared(compared: readonly Compared[]): void {
+  const cell = (unit: WrittenUnit | null) => (unit === null ? 'none' : unitText(unit));
+  const lines = differing(compared).map(({ model, listed, unit, written, list }) => [
+    model.slug,
+    unit,
+    cell(written),
+    cell(list),
+    `${model.upstream.provider}/${listed?.id}${listed?.isGuess ? ' (may be another model)' : ''}`,
+  ]);
+  if (lines.length > 0) {
+    printTable(['MODEL', 'UNIT', 'WRITTEN', 'LIST', 'NAME IN THE LIST'], lines);
+    print('');
+  }
+  const reasons = Map.groupBy(compared, ({ found }) => (typeof found === 'string' ? found : ''));
+  for (const [reason, of] of reasons)
+    if (reason !== '') print(`Not compared, as ${reason}: ${of.map(({ model }) => model.slug).join(', ')}`);
+  const agreeing = compared.filter(({ found }) => found.length === 0).length;
+  print(`Written prices: ${compared.length}, of which ${agreeing} are those of the list.`);
+}

@@ -1,0 +1,140 @@
+import { dirname, resolve } from 'node:path';
+import type { Model } from '../domain/catalog.ts';
+import { FREE_PRICE, isPriced } from '../domain/price.ts';
+import type { ListProvider } from './price-list/list-data.ts';
+import { type ListedModel, likeModels, listedModel, unknownProvider } from './price-list/listed-model.ts';
+import { listOfFile, type PriceList, packagedList } from './price-list/price-list.ts';
+import { NotAList } from './price-list/read-list.ts';
+import type { Faults } from './reader.ts';
+import { type configFile, type ModelSettings, NEITHER_PRICED_NOR_FREE } from './schema.ts';
+
+/** What would be right, too, where an upstream names no provider. */
+export const NO_PROVIDER = ', or its upstream the provider whose list price it has, as provider: openai';
+
+type Settings = NonNullable<ReturnType<typeof configFile>>;
+
+/** Where the prices of a model come from, and what the list knows of it besides. */
+export type ModelPricing = Pick<Model, 'price' | 'cost' | 'priceSource' | 'contextWindow'>;
+
+/** The prices of every model of a config file. */
+export interface Pricing {
+  readonly models: ReadonlyMap<string, ModelPricing>;
+  /** Of the list; undefined: none was needed. */
+  readonly version: string | undefined;
+  /** A line for each model whose list price may be that of another one. */
+  readonly warnings: readonly string[];
+}
+
+/** Path of the list that a config file names, which starts at the folder of that file. */
+export function listPath(list: string | undefined, configPath: string): string | undefined {
+  return list === undefined ? undefined : resolve(dirname(configPath), list);
+}
+
+/** The list that a configuration uses. Throws NotAList. */
+export function openList(path: string | undefined): PriceList {
+  return path === undefined ? packagedList() : listOfFile(path);
+}
+
+/**
+ * Finds the price of each model: the written one, else that of the list for its upstream's provider (specification section
+ * 10), at the prices that are valid at `now`. What cannot be found, or not be charged exactly, is a fault. The list is
+ * loaded only where an upstream names a provider or `pricing.list` a file.
+ */
+export function pricesOf(
+  settings: Settings,
+  { configPath, now }: { readonly configPath: string; readonly now: Date },
+  faults: Faults,
+): Pricing {
+  const list = neededList(settings, configPath, faults);
+  const providers = list ? providersOf(settings, list, faults) : new Map<string, ListProvider>();
+  const models = new Map<string, ModelPricing>();
+  const warnings: string[] = [];
+  // Without its list or provider, which are faults then, a model would have a second one that says nothing new.
+  const isJudged = (upstream: string) =>
+    providers.has(upstream) || settings.upstreams.get(upstream)?.provider === undefined;
+  for (const [slug, model] of settings.models) {
+    const asked: Asked = {
+      name: model.upstreamModel ?? slug,
+      model,
+      list,
+      provider: providers.get(model.upstream),
+    };
+    const listed = lookUp(asked, settings.pricing, now);
+    const pricing = pricingOf(model, listed);
+    if (pricing) {
+      const contextWindow = model.contextWindow ?? listed?.contextWindow;
+      models.set(slug, { ...pricing, contextWindow });
+      if (pricing.priceSource === 'list' && listed?.isGuess) warnings.push(guessed(slug, listed, asked));
+    } else if (isJudged(model.upstream)) {
+      faults.add(`models.${slug}.price`, `${NEITHER_PRICED_NOR_FREE}${whyUnlisted(asked, listed)}`);
+    }
+  }
+  return { models, version: list?.version, warnings };
+}
+
+interface Asked {
+  /** What the upstream calls the model. */
+  readonly name: string;
+  readonly model: ModelSettings;
+  readonly list: PriceList | undefined;
+  readonly provider: ListProvider | undefined;
+}
+
+function neededList(settings: Settings, configPath: string, faults: Faults): PriceList | undefined {
+  const path = listPath(settings.pricing.list, configPath);
+  const isNeeded = [...settings.upstreams.values()].some(({ provider }) => provider !== undefined);
+  if (path === undefined && !isNeeded) return undefined;
+  try {
+    return openList(path);
+  } catch (error) {
+    if (!(error instanceof NotAList)) throw error;
+    return faults.add('pricing.list', `${path} cannot be used: ${error.message}`);
+  }
+}
+
+/** The provider of each upstream that names one, by the upstream's name. */
+function providersOf(settings: Settings, list: PriceList, faults: Faults): Map<string, ListProvider> {
+  const providers = new Map<string, ListProvider>();
+  for (const [name, { provider: id }] of settings.upstreams) {
+    if (id === undefined) continue;
+    const provider = list.provider(id);
+    if (provider) providers.set(name, provider);
+    else faults.add(`upstreams.${name}.provider`, unknownProvider(list, id));
+  }
+  return providers;
+}
+
+function lookUp({ list, provider, name, model }: Asked, pricing: Settings['pricing'], now: Date) {
+  if (!list || !provider) return undefined;
+  const { creditsPerUsd, markup } = pricing;
+  return listedModel(list, provider, name, {
+    exchange: { creditsPerUsd, markup: model.markup ?? markup },
+    now,
+  });
+}
+
+function pricingOf(
+  model: ModelSettings,
+  listed: ListedModel | undefined,
+): Omit<ModelPricing, 'contextWindow'> | undefined {
+  if (model.free) return { price: FREE_PRICE, priceSource: 'free' };
+  if (model.price) return { price: model.price, priceSource: 'config' };
+  if (!listed || 'why' in listed.priced || !isPriced(listed.priced.price)) return undefined;
+  return { ...listed.priced, priceSource: 'list' };
+}
+
+function whyUnlisted({ list, provider, name }: Asked, listed: ListedModel | undefined): string {
+  if (!list || !provider) return NO_PROVIDER;
+  const whose = `${provider.id} in the price list (${list.version})`;
+  if (!listed) return `: there is no ${name} of ${whose}${likeModels(provider, name)}`;
+  if ('why' in listed.priced)
+    return `: that of ${listed.id} of ${whose} cannot be taken, as ${listed.priced.why}`;
+  return `: that of ${listed.id} of ${whose} is 0 with this markup`;
+}
+
+function guessed(slug: string, { id }: ListedModel, { name, list }: Asked): string {
+  return (
+    `models.${slug} has the price of ${id}, with which its name ${name} begins: the price list ` +
+    `(${list?.version}) may not know it yet. Compare, and write its price if it has another`
+  );
+}
