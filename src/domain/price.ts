@@ -103,10 +103,11 @@ export function isPriced(price: Price): boolean {
   );
 }
 
+const TOKEN_UNITS = UNIT_NAMES.filter((unit) => UNITS[unit].per === UNITS.input.per && unit !== 'character');
+
 /** Whether tokens cost anything at this price. */
-export function isPricedByToken(price: Price): boolean {
-  const { units } = price;
-  return units.input > 0n || units.output > 0n || units.cachedInput > 0n || units.cacheWrite > 0n;
+export function isPricedByToken({ units }: Price): boolean {
+  return TOKEN_UNITS.some((unit) => units[unit] > 0n);
 }
 
 /** All input tokens of a usage together, by which its length tier is found. */

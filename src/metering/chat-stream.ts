@@ -1,10 +1,14 @@
+import type { Price } from '../domain/catalog.ts';
 import type { Usage } from '../domain/usage.ts';
 import type { Shape } from './json-sieve.ts';
 import { isObject } from './json-value.ts';
 import type { StreamMeter, Verdict } from './meter.ts';
+import { chatToUsage } from './openai-usage.ts';
 import { OutputTextCollector } from './output-text.ts';
+import { openaiTiers } from './service-tiers.ts';
 import { eventData, isOutermost, saysDone, saysFailed } from './sse/event.ts';
-import { chatToUsage, mergeReported, reportedBy } from './usage.ts';
+import { mergeReported, reportedBy } from './usage.ts';
+import { withSearches } from './web-searches.ts';
 
 /** Members of a choice that hold new content; a few providers send a whole `message` in place of a `delta`. */
 const CHAT_DELTAS = ['delta', 'message'] as const;
@@ -18,6 +22,10 @@ const INDEX = /"index"\s*:\s*(\d+)/;
 export interface ChatStreamOptions {
   /** The gateway, not the client, asked for the usage chunk, so the client must not see any trace of it. */
   readonly injectedUsage: boolean;
+  /** Of the model. */
+  readonly price: Price;
+  /** Searches that the call counts; default 0. */
+  readonly searches?: number;
   /** Several answers come interleaved; `index` tells them apart. */
   readonly isInterleaved: boolean;
   /** The answer may have sound. */
@@ -32,21 +40,35 @@ export interface ChatStreamOptions {
  */
 export class ChatStream implements StreamMeter {
   readonly #injectedUsage: boolean;
+  readonly #price: Price;
+  readonly #searches: number;
   readonly #isInterleaved: boolean;
   readonly #hasSound: boolean;
   readonly #resourceIds = new Set<string>();
   readonly #deltas: readonly string[];
   readonly #outputText = new OutputTextCollector();
   #reported: Usage | undefined;
+  #serviceTiers: readonly string[] | undefined;
   /** Pieces of output text at the time of the last report. */
   #reportedAt = 0;
   #isDone = false;
   #failed = false;
-  /** The last chunk with output text or a `finish_reason`. */
+  /** The first chunk, and the last one with output text or a `finish_reason`. */
+  #firstChunk = '';
   #lastChunk = '';
 
-  constructor({ injectedUsage, isInterleaved, hasSound = false, deltas = CHAT_DELTAS }: ChatStreamOptions) {
+  constructor(options: ChatStreamOptions) {
+    const {
+      injectedUsage,
+      price,
+      searches = 0,
+      isInterleaved,
+      hasSound = false,
+      deltas = CHAT_DELTAS,
+    } = options;
     this.#injectedUsage = injectedUsage;
+    this.#price = price;
+    this.#searches = searches;
     this.#isInterleaved = isInterleaved;
     this.#hasSound = hasSound;
     this.#deltas = deltas.map((name) => JSON.stringify(name));
@@ -55,7 +77,7 @@ export class ChatStream implements StreamMeter {
   get kept(): Shape {
     const outputText = { delta: this.#outputText, text: this.#outputText };
     const choice = { index: 'all', finish_reason: 'all', ...outputText } as const;
-    return { type: 'all', error: 'all', choices: [choice], usage: 'all' };
+    return { type: 'all', error: 'all', choices: [choice], usage: 'all', service_tier: 'all' };
   }
 
   /** The last report, unless more output has come since: some providers report as they go, or only at the start. */
@@ -63,8 +85,14 @@ export class ChatStream implements StreamMeter {
     return this.#isDone || this.#reportedAt === this.#outputText.pieces ? this.#reported : undefined;
   }
 
+  /** All chunks have it with OpenAI, and the one with the usage is parsed anyway; the others only where that one has none. */
+  get serviceTiers(): readonly string[] | undefined {
+    return this.#serviceTiers ?? this.#tiersIn(this.#lastChunk) ?? this.#tiersIn(this.#firstChunk);
+  }
+
   mergeReported(estimate: Usage): Usage {
-    return mergeReported(this.#outputText.scaled(estimate), this.#reported);
+    const usage = mergeReported(this.#outputText.scaled(estimate), this.#reported);
+    return withSearches(usage, this.#searches);
   }
 
   get resourceIds(): readonly string[] {
@@ -103,6 +131,7 @@ export class ChatStream implements StreamMeter {
       this.#failed = true;
       return 'end';
     }
+    if (this.#firstChunk === '') this.#firstChunk = event;
     const { pieces } = this.#outputText;
     const lane = this.#isInterleaved ? Number(INDEX.exec(event)?.[1] ?? 0) : 0;
     for (const delta of this.#deltas) if (this.#outputText.collect(event, delta, lane)) break;
@@ -119,9 +148,10 @@ export class ChatStream implements StreamMeter {
     if (isNull && !this.#injectedUsage) return 'pass';
     if (isNull && isOutermost(event, at)) return { replacement: event.replace(NULL_USAGE, '') };
     const chunk = eventData(event);
-    const usage = chatToUsage(reportedBy(chunk));
+    const usage = chatToUsage(reportedBy(chunk), this.#price);
     if (usage) {
-      this.#reported = usage;
+      this.#reported = withSearches(usage, this.#searches);
+      this.#serviceTiers = openaiTiers(chunk, this.#price) ?? this.#serviceTiers;
       this.#reportedAt = this.#outputText.pieces;
     }
     if (!this.#injectedUsage || !chunk) return 'pass';
@@ -129,6 +159,10 @@ export class ChatStream implements StreamMeter {
     // Asked for usage, providers put "usage": null into every other chunk as well.
     if (chunk.usage === null) return { replacement: event.replace(NULL_USAGE, '') };
     return 'pass';
+  }
+
+  #tiersIn(chunk: string): readonly string[] | undefined {
+    return chunk.includes('"service_tier"') ? openaiTiers(eventData(chunk), this.#price) : undefined;
   }
 }
 

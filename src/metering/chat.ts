@@ -3,20 +3,30 @@ import { ChatStream, chatResourceIds } from './chat-stream.ts';
 import { asText, isObject } from './json-value.ts';
 import { type Meter, saysError } from './meter.ts';
 import { countOf, type MeteredBody } from './metered-body.ts';
+import { chatToUsage } from './openai-usage.ts';
 import { outputTextIn } from './output-text.ts';
 import { askChat } from './request/ask-chat.ts';
+import { openaiTiers } from './service-tiers.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
-import { chatToUsage, reportedBy } from './usage.ts';
+import { reportedBy } from './usage.ts';
+import { searchesAsked, withSearches } from './web-searches.ts';
 
 /** `/v1/chat/completions`. */
 export const chat: Meter = {
   ask: askChat,
-  usage: (answer) => chatToUsage(reportedBy(answer)),
+  usage(answer, body) {
+    const usage = chatToUsage(reportedBy(answer), body.model.price);
+    return usage && withSearches(usage, searchesAsked(body));
+  },
+  serviceTiers: (answer, { model }) => openaiTiers(answer, model.price),
+  mergeReported: (estimate, _answer, body) => withSearches(estimate, searchesAsked(body)),
   outputText: outputTextOf,
   failed: saysError,
   stream: (injectedUsage, body) =>
     new ChatStream({
       injectedUsage,
+      price: body.model.price,
+      searches: searchesAsked(body),
       isInterleaved: (countOf(body, 'n') ?? 1) > 1,
       // Reading each chunk for the ids of sound takes time, so only where sound was asked for.
       hasSound: isObject(body.value.audio),

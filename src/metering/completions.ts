@@ -3,22 +3,25 @@ import { ChatStream } from './chat-stream.ts';
 import { asText } from './json-value.ts';
 import { type Meter, saysError } from './meter.ts';
 import { countOf, type MeteredBody } from './metered-body.ts';
+import { chatToUsage } from './openai-usage.ts';
 import { type Asked, NOTHING } from './request/asked.ts';
 import { highestMultiplier, serviceTierOf, tierCharge } from './request/service-tiers.ts';
 import { TEXT_ONLY, type TokenAsk, tokenCost } from './request/token-cost.ts';
+import { openaiTiers } from './service-tiers.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
-import { chatToUsage, reportedBy } from './usage.ts';
+import { reportedBy } from './usage.ts';
 
 /** `/v1/completions`: reports usage in the format of chat. */
 export const completions: Meter = {
   ask,
-  usage: (answer) => chatToUsage(reportedBy(answer)),
+  usage: (answer, { model }) => chatToUsage(reportedBy(answer), model.price),
+  serviceTiers: (answer, { model }) => openaiTiers(answer, model.price),
   outputText: outputTextOf,
   failed: saysError,
-  stream: (injectedUsage, { value }) => {
+  stream: (injectedUsage, { value, model: { price } }) => {
     // Several prompts, or several completions of one.
     const isInterleaved = value.n !== undefined || Array.isArray(value.prompt);
-    return new ChatStream({ injectedUsage, isInterleaved, deltas: ['text'] });
+    return new ChatStream({ injectedUsage, price, isInterleaved, deltas: ['text'] });
   },
   estimate,
 };

@@ -3,8 +3,10 @@ import { ChatStream } from './chat-stream.ts';
 import { countPrompts, readPrompts } from './completions.ts';
 import { type Meter, saysError } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
+import { embeddingsToUsage } from './openai-usage.ts';
 import { plainAsk } from './request/plain-ask.ts';
-import { embeddingsToUsage, reportedBy } from './usage.ts';
+import { openaiTiers } from './service-tiers.ts';
+import { reportedBy } from './usage.ts';
 
 const REQUEST_OVERHEAD = 64;
 /** Bound of the tokens that mark the start and the end of a text. */
@@ -20,8 +22,10 @@ export const embeddings: Meter = {
     return plainAsk(body, { usage: { input }, likely: { textBytes, maxTokens: 0, answers: 1 } });
   },
   usage: (answer) => embeddingsToUsage(reportedBy(answer)),
+  serviceTiers: (answer, { model }) => openaiTiers(answer, model.price),
   outputText: () => '',
-  stream: () => new ChatStream({ injectedUsage: false, isInterleaved: false, deltas: [] }),
+  stream: (_injectedUsage, { model: { price } }) =>
+    new ChatStream({ injectedUsage: false, price, isInterleaved: false, deltas: [] }),
   failed: saysError,
   async estimate({ value }: MeteredBody, _outputText, count): Promise<Usage> {
     const { text, tokens } = readPrompts(value.input);

@@ -4,12 +4,13 @@ import type { Usage } from '../domain/usage.ts';
 import type { Shape } from './json-sieve.ts';
 import { type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
 import { countOf, type MeteredBody } from './metered-body.ts';
+import { responsesToUsage, withOutputAs } from './openai-usage.ts';
 import type { Asked } from './request/asked.ts';
 import { refuseModels } from './request/charges.ts';
 import { plainAsk } from './request/plain-ask.ts';
 import { eventData, eventName, saysDone } from './sse/event.ts';
 import { sifted } from './sse/large-event.ts';
-import { addTokens, responsesToUsage } from './usage.ts';
+import { addUsage } from './usage.ts';
 
 /** About the tokens that a template adds to a prompt. */
 const REQUEST_OVERHEAD = 64;
@@ -42,10 +43,11 @@ export const images: Meter = {
   },
   usage(answer: unknown, body: MeteredBody): Usage | undefined {
     const { data, usage } = (answer ?? {}) as { data?: unknown; usage?: unknown };
-    const tokens = responsesToUsage(usage);
+    const tokens = responsesToUsage(usage, body.model.price, 'outputImage');
     if (!Array.isArray(data) || (!tokens && isPricedByToken(body.model.price))) return undefined;
     return { images: data.length, ...tokens };
   },
+  mergeReported: (estimate) => withOutputAs('outputImage', estimate),
   outputText: () => '',
   failed: saysError,
   stream: (_injectedUsage, body) => new ImageStream(body.model, imagesAsked(body)),
@@ -95,9 +97,9 @@ export class ImageStream implements StreamMeter {
    * have.
    */
   mergeReported(estimate: Usage): Usage {
-    const output = (this.#tokens?.output ?? 0) + this.#model.maxOutputTokens * this.#unreported;
-    const input = (estimate.input ?? 0) + (this.#tokens?.input ?? 0);
-    return { ...estimate, ...this.#tokens, images: this.#images, input, output };
+    const unreported = this.#model.maxOutputTokens * this.#unreported;
+    const guessed: Usage = { images: this.#images, input: estimate.input ?? 0, output: unreported };
+    return addUsage(withOutputAs('outputImage', guessed), this.#tokens ?? {});
   }
 
   get hasOutput(): boolean {
@@ -146,7 +148,7 @@ export class ImageStream implements StreamMeter {
     this.#completed++;
     this.#isBegun = false;
     this.#isClosing = false;
-    this.#add(responsesToUsage(data?.usage));
+    this.#add(responsesToUsage(data?.usage, this.#model.price, 'outputImage'));
     return this.#completed >= this.#asked ? 'end' : 'pass';
   }
 
@@ -161,6 +163,6 @@ export class ImageStream implements StreamMeter {
   #add(tokens: Usage | undefined): void {
     if (!tokens) return;
     this.#reported++;
-    this.#tokens = addTokens({ input: 0, cachedInput: 0, output: 0, ...this.#tokens }, tokens);
+    this.#tokens = addUsage({ ...this.#tokens }, tokens);
   }
 }

@@ -1,47 +1,79 @@
 import type { Usage } from '../domain/usage.ts';
 import type { Shape } from './json-sieve.ts';
 import { isObject } from './json-value.ts';
-import type { StreamMeter, Verdict } from './meter.ts';
-import { OutputTextCollector } from './output-text.ts';
-import { eventData, eventName } from './sse/event.ts';
 import {
-  addTokens,
-  compactionToUsage,
-  mergeReported,
-  messagesToPartialUsage,
+  beyondTotals,
+  hasOtherModels,
+  iterationsOf,
+  type MessagesCounts,
+  messagesCounts,
   messagesToUsage,
-  reportedBy,
-} from './usage.ts';
+  partialUsage,
+  usageOfCounts,
+} from './messages-usage.ts';
+import type { StreamMeter, Verdict } from './meter.ts';
+import type { MeteredBody } from './metered-body.ts';
+import { OutputTextCollector } from './output-text.ts';
+import { type MessagesTiers, messagesTiers, tierNames } from './service-tiers.ts';
+import { eventData, eventName } from './sse/event.ts';
+import { addUsage, mergeReported, reportedBy } from './usage.ts';
+import { withSearches } from './web-searches.ts';
 
 const TOOL_RESULT = /"content_block"\s*:\s*\{\s*"type"\s*:\s*"[a-z_]*_tool_result"/;
+const SEARCH_RESULT = 'web_search_tool_result';
+const COMPACTION = /"content_block"\s*:\s*\{\s*"type"\s*:\s*"compaction"/;
 
 /**
  * Reads a stream of `/v1/messages` as it passes. Usage is spread over `message_start` and the `message_delta`s, whose
  * counts are cumulative: of each field the last value counts. Usage is complete once a delta has a `stop_reason`. A
  * stream that ends before has reported the output of its start only (a token or so): then the output text is counted,
- * and the larger of the two is charged, as an estimate.
+ * and the larger of the two is charged, as an estimate; and so are the searches whose results came and the compacting that
+ * was done, which are reported at the end only.
  */
 export class MessagesStream implements StreamMeter {
   readonly #outputText = new OutputTextCollector();
   #blocks = 0;
   /** True from the end of a block to the beginning of the next. */
   #isBetween = false;
-  #reported: Usage = {};
-  #compaction: Usage = {};
+  readonly #body: MeteredBody;
+  #reported: MessagesCounts = {};
+  #tiers: MessagesTiers = {};
+  #iterations: unknown;
+  /** Results of searches that came. */
+  #searches = 0;
+  /** Summaries of the conversation that began to come: each is a model call that read all of it. */
+  #compactions = 0;
   #stopped = false;
   /** The delta with the `stop_reason` had a usable report of the output. */
   #isBelieved = false;
   #failed = false;
   readonly #resourceIds = new Set<string>();
 
+  constructor(body: MeteredBody) {
+    this.#body = body;
+  }
+
   get usage(): Usage | undefined {
-    const { input, output } = this.#reported;
-    if (!this.#stopped || !this.#isBelieved || input === undefined || output === undefined) return undefined;
-    return addTokens({ cachedInput: 0, cacheWrite: 0, ...this.#reported }, this.#compaction);
+    if (!this.#stopped || !this.#isBelieved) return undefined;
+    const webSearches = this.#reported.webSearches ?? this.#searches;
+    return usageOfCounts({ ...this.#reported, webSearches }, this.#iterations);
+  }
+
+  get serviceTiers(): readonly string[] | undefined {
+    return tierNames(this.#tiers, this.#body);
+  }
+
+  get isEstimated(): boolean {
+    return hasOtherModels(this.#iterations);
   }
 
   mergeReported(estimate: Usage): Usage {
-    return mergeReported(this.#outputText.scaled(estimate), this.#reported);
+    const usage = mergeReported(this.#outputText.scaled(estimate), partialUsage(this.#reported));
+    const { output: _, ...beyond } = this.#iterations
+      ? beyondTotals(this.#iterations)
+      : { input: (estimate.input ?? 0) * this.#compactions };
+    addUsage(usage, beyond);
+    return withSearches(usage, Math.max(this.#searches, this.#reported.webSearches ?? 0));
   }
 
   get isWhole(): boolean {
@@ -93,6 +125,8 @@ export class MessagesStream implements StreamMeter {
         // Results of the provider's tools come as blocks too, and are not output of the model.
         if (!TOOL_RESULT.test(event)) this.#outputText.collect(event, '"content_block"');
         if (event.includes('file_id')) this.#note(fileIds(eventData(event)?.content_block));
+        if (COMPACTION.test(event)) this.#compactions++;
+        if (event.includes(SEARCH_RESULT)) this.#search(eventData(event)?.content_block);
         return 'pass';
       case 'content_block_stop':
         this.#isBetween = true;
@@ -137,13 +171,19 @@ export class MessagesStream implements StreamMeter {
     for (const id of ids) this.#resourceIds.add(id);
   }
 
+  /** Counts the results of a search. One that failed is an object in place of the list, and is not billed. */
+  #search(block: unknown): void {
+    if (isObject(block) && block.type === SEARCH_RESULT && !isObject(block.content)) this.#searches++;
+  }
+
   /** Takes what an event reports; false where it has no usable report of the output. */
   #take({ usage }: { usage?: unknown }): boolean {
-    const part = messagesToPartialUsage(usage);
-    if (!part) return false;
-    this.#reported = { ...this.#reported, ...part };
-    if (isObject(usage) && usage.iterations) this.#compaction = compactionToUsage(usage);
-    return part.output !== undefined;
+    const counts = messagesCounts(usage);
+    if (!counts) return false;
+    this.#reported = { ...this.#reported, ...counts };
+    this.#tiers = { ...this.#tiers, ...messagesTiers(usage) };
+    this.#iterations = iterationsOf(usage) ?? this.#iterations;
+    return counts.output !== undefined;
   }
 }
 

@@ -2,12 +2,14 @@ import type { Usage } from '../domain/usage.ts';
 import { contentParts, readable } from './content-parts.ts';
 import { asText, isObject } from './json-value.ts';
 import { MessagesStream, messagesResourceIds } from './messages-stream.ts';
+import { hasOtherModels, iterationsOf, messagesToUsage } from './messages-usage.ts';
 import { type Meter, saysError } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
 import { outputTextIn } from './output-text.ts';
 import { askMessages } from './request/ask-messages.ts';
+import { messagesTiers, tierNames } from './service-tiers.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
-import { messagesToUsage, reportedBy } from './usage.ts';
+import { reportedBy } from './usage.ts';
 
 const TURN_TOKENS = 4;
 
@@ -15,10 +17,12 @@ const TURN_TOKENS = 4;
 export const messages: Meter = {
   ask: askMessages,
   usage: (answer) => messagesToUsage(reportedBy(answer)),
+  serviceTiers: (answer, body) => tierNames(messagesTiers(reportedBy(answer)), body),
+  isEstimated: (answer) => hasOtherModels(iterationsOf(reportedBy(answer))),
   outputText: messagesOutputText,
   failed: saysError,
   resourceIds: messagesResourceIds,
-  stream: () => new MessagesStream(),
+  stream: (_injectedUsage, body) => new MessagesStream(body),
   estimate: estimateMessage,
 };
 

@@ -27,6 +27,10 @@ export interface StreamMeter {
   readonly isClosing: boolean;
   /** Usage as reported until now; undefined without a usable report. */
   readonly usage: Usage | undefined;
+  /** Service tiers as reported until now, by the names of their multipliers; undefined: not reported. */
+  readonly serviceTiers?: readonly string[] | undefined;
+  /** True where `usage` has tokens whose price is not known to be the model's: the ledger row is an estimate. */
+  readonly isEstimated?: boolean;
   /** Replaces what was estimated by what was reported until now, for a stream that reported only a part. */
   mergeReported?(estimate: Usage): Usage;
   /**
@@ -59,6 +63,12 @@ export interface Meter {
    * absurd. `answer` is undefined where it is no JSON. Of an answer too large to be held, it is what ANSWER_SHAPE keeps.
    */
   usage(answer: unknown, body: MeteredBody): Usage | undefined;
+  /** Service tiers as a whole answer reports them, by the names of their multipliers; undefined: it does not. */
+  serviceTiers?(answer: unknown, body: MeteredBody): readonly string[] | undefined;
+  /** Whether `usage` has tokens whose price is not known to be the model's: the ledger row is an estimate. */
+  isEstimated?(answer: unknown): boolean;
+  /** Adds to an estimate what a whole answer without a usable report says all the same. */
+  mergeReported?(estimate: Usage, answer: unknown, body: MeteredBody): Usage;
   /** Text that the model wrote in a whole answer, for the estimate. */
   outputText(answer: unknown): string;
   /** Whether a whole answer of status 200 says that the call failed. */
@@ -83,12 +93,13 @@ export const ANSWER_SHAPE: Shape = {
   status: 'all',
   error: 'all',
   usage: 'all',
+  service_tier: 'all',
   // Transcripts and videos.
   duration: 'all',
   seconds: 'all',
   // Responses and messages.
   store: 'all',
-  output: [{ type: 'all', id: 'all', container_id: 'all' }],
+  output: [{ type: 'all', id: 'all', container_id: 'all', action: { type: 'all' } }],
   container: { id: 'all' },
   // Sound in a chat answer.
   choices: [{ message: { audio: { id: 'all' } } }],

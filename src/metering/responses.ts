@@ -1,14 +1,18 @@
+import type { Price } from '../domain/catalog.ts';
 import type { Usage } from '../domain/usage.ts';
 import { contentParts, readable } from './content-parts.ts';
 import type { Shape } from './json-sieve.ts';
 import { asText, isObject } from './json-value.ts';
 import { type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
+import { responsesToUsage } from './openai-usage.ts';
 import { OutputTextCollector, outputTextIn } from './output-text.ts';
 import { askResponses } from './request/ask-responses.ts';
+import { openaiTiers } from './service-tiers.ts';
 import { eventData, eventName, saysFailed } from './sse/event.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
-import { reportedBy, responsesToUsage } from './usage.ts';
+import { reportedBy } from './usage.ts';
+import { isSearch, withSearches } from './web-searches.ts';
 
 const TURN_TOKENS = 4;
 /** The events that end a stream; the response within carries the usage. */
@@ -23,11 +27,13 @@ const AUDIO = /audio\.delta$/;
 /** `/v1/responses`. */
 export const responses: Meter = {
   ask: askResponses,
-  usage: (answer) => responsesToUsage(reportedBy(answer)),
+  usage: responseUsage,
+  serviceTiers: (answer, { model }) => openaiTiers(answer, model.price),
+  mergeReported: (estimate, answer) => withSearches(estimate, itemsOf(answer).filter(isSearch).length),
   outputText: responsesOutputText,
   failed: (answer) => saysError(answer) || (isObject(answer) && answer.status === 'failed'),
   resourceIds: responsesResourceIds,
-  stream: () => new ResponsesStream(),
+  stream: (_injectedUsage, { model }) => new ResponsesStream(model.price),
   estimate: estimateResponse,
 };
 
@@ -45,18 +51,40 @@ async function estimateResponse(
   return { input: inputTokens + turns * TURN_TOKENS + mediaTokens + storedTokens, output };
 }
 
+/** The usage of a whole response, the searches among its items included. */
+function responseUsage(
+  response: unknown,
+  { model: { price } }: Pick<MeteredBody, 'model'>,
+): Usage | undefined {
+  const usage = responsesToUsage(reportedBy(response), price);
+  return usage && withSearches(usage, itemsOf(response).filter(isSearch).length);
+}
+
 /** Reads a stream of `/v1/responses` as it passes. */
 export class ResponsesStream implements StreamMeter {
+  readonly #price: Price;
   readonly #outputText = new OutputTextCollector();
   /** Pieces of output text when the last item began. */
   #piecesBefore = 0;
   #isClosing = false;
   #usage: Usage | undefined;
+  #serviceTiers: readonly string[] | undefined;
+  /** Searches that are done, as far as items have come. */
+  #searches = 0;
   #failed = false;
   #resourceIds: readonly string[] = [];
 
+  constructor(price: Price) {
+    this.#price = price;
+  }
+
   get usage(): Usage | undefined {
-    return this.#usage;
+    return this.#usage && withSearches(this.#usage, this.#searches);
+  }
+
+  /** Of the last event: the first ones have what was asked for. */
+  get serviceTiers(): readonly string[] | undefined {
+    return this.#serviceTiers;
   }
 
   get failed(): boolean {
@@ -75,14 +103,15 @@ export class ResponsesStream implements StreamMeter {
   }
 
   get kept(): Shape {
-    const item = { type: 'all', id: 'all', container_id: 'all' } as const;
-    const response = { id: 'all', store: 'all', error: 'all', usage: 'all', output: [item] } as const;
-    return { type: 'all', error: 'all', delta: this.#outputText, response };
+    const action = { type: 'all' } as const;
+    const kept = { id: 'all', store: 'all', error: 'all', usage: 'all', service_tier: 'all' } as const;
+    const response = { ...kept, output: [{ type: 'all', id: 'all', container_id: 'all', action }] } as const;
+    return { type: 'all', error: 'all', delta: this.#outputText, item: { type: 'all', action }, response };
   }
 
-  /** Nothing is reported before the end; only the length of a very long answer is known better than the estimate. */
+  /** Before the end no usage is reported; the searches and the length of a very long answer are known all the same. */
   mergeReported(estimate: Usage): Usage {
-    return this.#outputText.scaled(estimate);
+    return withSearches(this.#outputText.scaled(estimate), this.#searches);
   }
 
   get resourceIds(): readonly string[] {
@@ -112,7 +141,10 @@ export class ResponsesStream implements StreamMeter {
     const data = eventData(event);
     const response = isObject(data) ? data.response : undefined;
     const output = isObject(response) ? response.output : undefined;
-    this.#usage = responsesToUsage(reportedBy(response));
+    this.#usage = responsesToUsage(reportedBy(response), this.#price);
+    this.#serviceTiers = openaiTiers(response, this.#price);
+    // A provider may leave out the items that it has sent.
+    this.#searches = Math.max(this.#searches, itemsOf(response).filter(isSearch).length);
     this.#resourceIds = responsesResourceIds(response);
     this.#failed = name === 'response.failed';
     // A provider may send neither deltas nor usage.
@@ -125,6 +157,7 @@ export class ResponsesStream implements StreamMeter {
     this.#isClosing = name.endsWith('.done');
     if (name === 'response.output_item.added') this.#piecesBefore = this.#outputText.pieces;
     if (name !== 'response.output_item.done') return;
+    if (event.includes('web_search_call') && isSearch(eventData(event)?.item)) this.#searches++;
     if (this.#outputText.pieces === this.#piecesBefore) this.#outputText.collect(event, '"item"');
     this.#piecesBefore = this.#outputText.pieces;
   }

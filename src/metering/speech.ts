@@ -5,9 +5,9 @@ import type { Usage } from '../domain/usage.ts';
 import type { Shape } from './json-sieve.ts';
 import { type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
+import { responsesToUsage, withOutputAs } from './openai-usage.ts';
 import { plainAsk } from './request/plain-ask.ts';
 import { eventData, saysDone, saysFailed } from './sse/event.ts';
-import { responsesToUsage } from './usage.ts';
 
 /**
  * Unicode code points of `input` (specification section 5), half a surrogate pair included. Throws 400 `invalid_field`
@@ -43,6 +43,7 @@ export const speech: Meter = {
   },
   usage: (answer, body) => (saysError(answer) ? undefined : knownUsage(body)),
   failed: saysError,
+  mergeReported: (estimate) => withOutputAs('outputAudio', estimate),
   outputText: () => '',
   stream: (_injectedUsage, body) => new SpeechStream(body),
   /** Tokens that nobody reported: those of the text are counted, and the sound has the most that there can be. */
@@ -67,6 +68,10 @@ class SpeechStream implements StreamMeter {
   constructor(body: MeteredBody) {
     this.#body = body;
     this.#usage = knownUsage(body);
+  }
+
+  mergeReported(estimate: Usage): Usage {
+    return withOutputAs('outputAudio', estimate);
   }
 
   /** Undefined where the provider failed before any sound came. */
@@ -98,7 +103,7 @@ class SpeechStream implements StreamMeter {
     }
     const data = eventData(event);
     if (data?.type !== 'speech.audio.done') return 'pass';
-    const tokens = responsesToUsage(data.usage);
+    const tokens = responsesToUsage(data.usage, this.#body.model.price, 'outputAudio');
     if (tokens) this.#usage = { characters: charactersOf(this.#body), ...tokens };
     return 'end';
   }

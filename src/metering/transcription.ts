@@ -2,13 +2,16 @@ import { invalidField } from '../domain/errors.ts';
 import { isPricedByToken } from '../domain/price.ts';
 import type { Usage } from '../domain/usage.ts';
 import { MEASURED_FORMATS } from './audio/measure-audio.ts';
+import { above0 } from './input-split.ts';
 import type { Shape } from './json-sieve.ts';
+import { isObject } from './json-value.ts';
 import { type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
+import { responsesToUsage } from './openai-usage.ts';
 import { OutputTextCollector } from './output-text.ts';
 import { plainAsk } from './request/plain-ask.ts';
 import { eventData, saysDone, saysFailed } from './sse/event.ts';
-import { reportedSeconds, responsesToUsage } from './usage.ts';
+import { reportedSeconds } from './usage.ts';
 
 /** Bytes a second (6 kbit/s) that bound the length of audio in an unknown format: MP3 has 8 kbit/s at least. */
 const LOWEST_BYTES_PER_SECOND = 750;
@@ -60,6 +63,7 @@ export const transcription: Meter = {
       ? undefined
       : transcriptionUsage(TEXT_FORMATS.has(body.value.response_format) ? undefined : answer, body),
   failed: saysError,
+  mergeReported: withSound,
   outputText: (answer) => String((answer as { text?: unknown } | null | undefined)?.text ?? ''),
   stream: (_injectedUsage, body) => new TranscriptionStream(body),
   async estimate(body, outputText, count) {
@@ -75,6 +79,23 @@ export const transcription: Meter = {
   },
 };
 
+/** Tokens as reported. Input that the report does not divide is sound, where sound has a price of its own. */
+function transcriptTokens(reported: unknown, { model: { price } }: MeteredBody): Usage | undefined {
+  const tokens = responsesToUsage(reported, price);
+  const isDivided =
+    isObject(reported) && isObject(reported.input_token_details ?? reported.input_tokens_details);
+  if (!tokens || isDivided || !price.named.has('inputAudio')) return tokens;
+  const { input = 0, ...others } = tokens;
+  return { input: 0, ...others, ...above0({ inputAudio: input }) };
+}
+
+/** An estimate whose tokens of sound are those of sound. */
+function withSound(estimate: Usage): Usage {
+  const { input = 0, audioSeconds = 0 } = estimate;
+  const inputAudio = Math.min(input, Math.ceil(audioSeconds * TOKENS_PER_SECOND));
+  return inputAudio > 0 ? { ...estimate, input: input - inputAudio, inputAudio } : estimate;
+}
+
 /**
  * Usage from an answer or from the last event of a stream. Seconds: `usage` of type `duration`, the `duration` of a
  * verbose answer, else the measured length of the audio, which counts as exact. Tokens: `usage` of type `tokens`.
@@ -84,8 +105,8 @@ function transcriptionUsage(answer: unknown, body: MeteredBody): Usage | undefin
   const { usage, duration } = (answer ?? {}) as { usage?: { seconds?: unknown } | null; duration?: unknown };
   const measured = body.audio?.how === 'measured' ? body.audio.seconds : undefined;
   const audioSeconds = reportedSeconds(usage?.seconds) ?? reportedSeconds(duration) ?? measured;
-  const tokens = responsesToUsage(usage);
   const { model } = body;
+  const tokens = transcriptTokens(usage, body);
   if (audioSeconds === undefined && (model.price.units.audioSecond > 0n || !tokens)) return undefined;
   if (!tokens && isPricedByToken(model.price)) return undefined;
   return { ...(audioSeconds === undefined ? {} : { audioSeconds }), ...tokens };
@@ -134,7 +155,7 @@ class TranscriptionStream implements StreamMeter {
   }
 
   mergeReported(estimate: Usage): Usage {
-    return this.#outputText.scaled(estimate);
+    return withSound(this.#outputText.scaled(estimate));
   }
 
   event(event: string): Verdict {

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { test } from 'tap';
+import { FREE_PRICE } from '../../src/domain/price.ts';
 import { ChatStream } from '../../src/metering/chat-stream.ts';
 import type { StreamMeter, Verdict } from '../../src/metering/meter.ts';
 import { ResponsesStream } from '../../src/metering/responses.ts';
@@ -99,7 +100,7 @@ test('a chat stream cut anywhere, with any line ends, has the same usage, words 
       const stream = whole(LINES);
       const expected = whole(LINES.filter((_, index) => index !== 2)).replaceAll(',"usage":null', '');
       for (let cut = 0; cut < stream.length; cut++) {
-        const meter = new ChatStream({ injectedUsage: true, isInterleaved: false });
+        const meter = new ChatStream({ injectedUsage: true, price: FREE_PRICE, isInterleaved: false });
         const { passed } = read(meter, stream, [cut, cut + 1]);
         if (passed !== expected || meter.outputText() !== 'Hello there' || meter.usage?.output !== 4)
           t.fail(`${JSON.stringify([line, blank])} cut at ${cut}: ${JSON.stringify(passed)}`);
@@ -111,7 +112,7 @@ test('a chat stream cut anywhere, with any line ends, has the same usage, words 
 
 test('a stream with ids or comments before its data is whole without [DONE]', async (t) => {
   for (const before of ['id: 1\n', ': ping\n', 'event: chunk\r\n', '\n', '\xef\xbb\xbf']) {
-    const meter = new ChatStream({ injectedUsage: false, isInterleaved: false });
+    const meter = new ChatStream({ injectedUsage: false, price: FREE_PRICE, isInterleaved: false });
     read(meter, `${before}data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n`, []);
     t.equal(meter.isWhole, true, JSON.stringify(before));
   }
@@ -137,7 +138,7 @@ test('the last event of a response is read at any size, wherever it is cut', asy
           { length: Math.ceil(stream.length / partBytes) },
           (_, part) => part * partBytes,
         );
-        const meter = new ResponsesStream();
+        const meter = new ResponsesStream(FREE_PRICE);
         const { out } = read(meter, stream, cuts);
         t.ok(out === stream);
         t.match(meter, {
@@ -169,7 +170,9 @@ test('an event without end, a line without end and comments without end take a b
     [': ', ': comment\n'.repeat(6_553)],
     ['x', 'x'.repeat(65_536)],
   ] as const) {
-    const reader = new EventReader(new ChatStream({ injectedUsage: true, isInterleaved: false }));
+    const reader = new EventReader(
+      new ChatStream({ injectedUsage: true, price: FREE_PRICE, isInterleaved: false }),
+    );
     const before = keptBytes();
     let passed = 0;
     reader.push(Buffer.from(first));

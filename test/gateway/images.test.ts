@@ -59,7 +59,7 @@ test('a model priced by token is charged by the usage that is reported', async (
   await (await world.post(account.key, PATH, JSON.stringify({ model: 'painter', prompt: 'x', n: 2 }))).text();
   t.match(await world.charged(account), {
     credits: -210_000,
-    usage: { images: 2, input: 10, output: 100 },
+    usage: { images: 2, input: 10, output: 0, outputImage: 100 },
     estimated: false,
   });
 });
@@ -71,7 +71,7 @@ test('a model priced by token that reports nothing is charged an estimate within
     await world.post(account.key, PATH, JSON.stringify({ model: 'painter', prompt: 'A cat', n: 2 }))
   ).text();
   const entry = await world.charged(account);
-  t.match(entry, { estimated: true, usage: { images: 2, output: 1_000 } });
+  t.match(entry, { estimated: true, usage: { images: 2, output: 0, outputImage: 1_000 } });
   t.ok(entry.credits <= -2_000_000 && entry.credits > -2_010_000, `credits ${entry.credits}`);
 });
 
@@ -98,7 +98,7 @@ for (const usageFirst of [true, false]) {
     t.equal(await response.text(), answer);
     t.match(await world.charged(account), {
       credits: -4_000_000,
-      usage: { images: 4, input: 1, output: 2 },
+      usage: { images: 4, input: 1, outputImage: 2 },
       estimated: false,
     });
   });
@@ -122,7 +122,7 @@ test('the SDK streams pictures: sketches, and each finished one is charged', asy
   ]);
   t.match(await world.charged(account), {
     credits: -1_000_000,
-    usage: { images: 1, input: 2, output: 100 },
+    usage: { images: 1, input: 2, outputImage: 100 },
     outcome: 'complete',
   });
 });
@@ -143,7 +143,7 @@ test('a streamed picture of megabytes passes byte for byte, and its usage is rea
   t.ok((await (await world.post(account.key, PATH, body)).text()) === text);
   t.match(await world.charged(account), {
     credits: -90_000,
-    usage: { images: 1, input: 10, output: 40 },
+    usage: { images: 1, input: 10, outputImage: 40 },
     estimated: false,
   });
 });
@@ -215,7 +215,7 @@ test('streamed events are told apart, however the pieces of large ones are cut',
       splitter.push(part);
       for (let text = splitter.next(); text !== undefined; text = splitter.next()) stream.event(text);
     }
-    t.match(stream.usage, { images: 2, input: 2, output: 4 }, `cut at ${cut - event.length}`);
+    t.match(stream.usage, { images: 2, input: 2, outputImage: 4 }, `cut at ${cut - event.length}`);
   }
 });
 
@@ -231,5 +231,5 @@ test('tokens that a streamed picture wrote to a cache are charged, as those of a
   const event = `data: ${JSON.stringify({ type: 'image_generation.completed', b64_json: 'AA==', usage })}\n\n`;
   stream.event(event);
   stream.event(event);
-  t.match(stream.usage, { images: 2, input: 10, cachedInput: 2, cacheWrite: 8, output: 14 });
+  t.match(stream.usage, { images: 2, input: 10, cachedInput: 2, cacheWrite: 8, outputImage: 14 });
 });

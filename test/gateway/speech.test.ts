@@ -156,7 +156,10 @@ test('bytes of a model priced by token are charged an estimate within the hold',
   );
   t.equal(response.headers.get('x-tollgate-charge'), null);
   await response.arrayBuffer();
-  t.match(await world.charged(account), { estimated: true, usage: { characters: 5, input: 1, output: 500 } });
+  t.match(await world.charged(account), {
+    estimated: true,
+    usage: { characters: 5, input: 1, outputAudio: 500 },
+  });
 });
 
 test('without input nothing is spoken', async (t) => {

@@ -1,12 +1,20 @@
 import { test } from 'tap';
+import { FREE_PRICE } from '../../src/domain/price.ts';
 import type { CallBody } from '../../src/gateway/request/call-body.ts';
 import { completions } from '../../src/metering/completions.ts';
 import { embeddings } from '../../src/metering/embeddings.ts';
 import { messagesOutputText } from '../../src/metering/messages.ts';
 import { MessagesStream } from '../../src/metering/messages-stream.ts';
+import { messagesToUsage } from '../../src/metering/messages-usage.ts';
+import {
+  chatToUsage as chatUsage,
+  responsesToUsage as responsesUsage,
+} from '../../src/metering/openai-usage.ts';
 import { ResponsesStream, responsesOutputText, responsesResourceIds } from '../../src/metering/responses.ts';
-import { chatToUsage, messagesToUsage, responsesToUsage } from '../../src/metering/usage.ts';
 
+const BODY = { value: {} } as CallBody;
+const chatToUsage = (usage: unknown) => chatUsage(usage, FREE_PRICE);
+const responsesToUsage = (usage: unknown) => responsesUsage(usage, FREE_PRICE);
 const latin1 = (text: string) => Buffer.from(text).toString('latin1');
 const event = (data: { type: string } & Record<string, unknown>) =>
   latin1(`event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`);
@@ -107,7 +115,7 @@ test('what whole answers say', (t) => {
 });
 
 test('a responses stream: what is written, in all its deltas, and no sound', (t) => {
-  const stream = new ResponsesStream();
+  const stream = new ResponsesStream(FREE_PRICE);
   for (const [type, delta] of [
     ['response.reasoning_summary_text.delta', 'Hm. '],
     ['response.output_text.delta', '日本 "x"'],
@@ -124,7 +132,7 @@ test('a responses stream: what is written, in all its deltas, and no sound', (t)
 });
 
 test('a responses stream without event lines is read by its types', (t) => {
-  const stream = new ResponsesStream();
+  const stream = new ResponsesStream(FREE_PRICE);
   const usage = { input_tokens: 1, output_tokens: 2 };
   const data = { type: 'response.incomplete', response: { id: 'resp_1', usage } };
   t.equal(stream.event(latin1(`data: ${JSON.stringify(data)}\n\n`)), 'end');
@@ -135,7 +143,7 @@ test('a responses stream without event lines is read by its types', (t) => {
 
 test('words of the protocol within what is said are only said', (t) => {
   const text = 'event: message_stop\ndata: {"type":"message_stop"} "text":"x"';
-  const stream = new MessagesStream();
+  const stream = new MessagesStream(BODY);
   const delta = { type: 'text_delta', text };
   t.equal(stream.event(event({ type: 'content_block_delta', index: 0, delta })), 'pass');
   t.equal(stream.outputText(), text);
@@ -143,7 +151,7 @@ test('words of the protocol within what is said are only said', (t) => {
 });
 
 test('a messages stream: what is written, and its usage only once it has stopped', (t) => {
-  const stream = new MessagesStream();
+  const stream = new MessagesStream(BODY);
   const usage = { input_tokens: 10, cache_read_input_tokens: 4, output_tokens: 1 };
   stream.event(event({ type: 'message_start', message: { usage, container: { id: 'container_1' } } }));
   t.equal(stream.usage, undefined);
@@ -173,7 +181,7 @@ test('a messages stream: what is written, and its usage only once it has stopped
 });
 
 test('a messages stream with an absurd count at its end has no usage, but what came before', (t) => {
-  const stream = new MessagesStream();
+  const stream = new MessagesStream(BODY);
   stream.event(event({ type: 'message_start', message: { usage: { input_tokens: 10, output_tokens: 1 } } }));
   stream.event(
     event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: -9 } }),

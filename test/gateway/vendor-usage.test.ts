@@ -28,7 +28,7 @@ const ROWS: readonly Row[] = [
       prompt_tokens_details: { cached_tokens: 5, audio_tokens: 7, image_tokens: 0, text_tokens: 12 },
       completion_tokens_details: DETAILS,
     },
-    { input: 14, cachedInput: 5, output: 20 },
+    { input: 7, cachedInput: 5, inputAudio: 7, output: 18, outputAudio: 2 },
   ),
   chat(
     'a prompt that was written to a cache is inside the input',
@@ -68,7 +68,7 @@ const ROWS: readonly Row[] = [
       ],
       usage: responseUsage(328, 28, 0, 356, 300),
     },
-    { input: 300, cachedInput: 28, output: 356 },
+    { input: 300, cachedInput: 28, output: 356, webSearches: 1 },
   ),
   response(
     'one that is incomplete',
@@ -103,7 +103,7 @@ const ROWS: readonly Row[] = [
       inference_geo: null,
       speed: 'standard',
     },
-    { input: 2_095, cachedInput: 2_051, cacheWrite: 2_051, output: 503 },
+    { input: 2_095, cachedInput: 2_051, cacheWrite: 1_000, cacheWrite1h: 1_051, output: 503, webSearches: 2 },
   ),
   message(
     'what is null is absent',
@@ -133,7 +133,7 @@ const ROWS: readonly Row[] = [
         server_tool_use: { web_search_requests: 1, web_fetch_requests: 0 },
       },
     ],
-    { input: 10_682, cachedInput: 12, cacheWrite: 3, output: 510 },
+    { input: 10_682, cachedInput: 12, cacheWrite: 3, output: 510, webSearches: 1 },
   ),
   messageStream(
     'input that the last count repeats as null is as it was',
@@ -166,7 +166,7 @@ const ROWS: readonly Row[] = [
         output_tokens_details: { text_tokens: 0, image_tokens: 50 },
       },
     },
-    { images: 2, input: 50, output: 50 },
+    { images: 2, input: 10, inputImage: 40, output: 0, outputImage: 50 },
   ),
   image('by picture, where nothing is reported', 'picture', { data: PICTURES }, { images: 2 }),
   image('one picture where two were asked for', 'picture', { data: PICTURES.slice(1) }, { images: 1 }),
@@ -182,7 +182,7 @@ const ROWS: readonly Row[] = [
         total_tokens: 115,
       },
     },
-    { input: 14, output: 101, audioSeconds: 2 },
+    { input: 10, inputAudio: 4, output: 101, audioSeconds: 2 },
   ),
   transcript(
     'whole seconds of whisper-1',

@@ -22,16 +22,18 @@ export interface Expected {
   readonly estimated: boolean;
 }
 
+/** Sound and pictures cost what text does where a model has no price for them. */
+const AS_TEXT = { inputAudio: 1_000, inputImage: 1_000, outputAudio: 2_000, outputImage: 2_000 };
 /** Prices in micro-credits a unit, as media-gateway.ts and gateway-in-process.ts set them. */
 const PRICES: Readonly<Record<string, Usage>> = {
-  tokens: { input: 1_000, cachedInput: 500, output: 2_000 },
-  claude: { input: 1_000, cachedInput: 100, cacheWrite: 1_250, output: 2_000 },
+  tokens: { input: 1_000, cachedInput: 500, cacheWrite: 1_000, output: 2_000, ...AS_TEXT },
+  claude: { input: 1_000, cachedInput: 100, cacheWrite: 1_250, cacheWrite1h: 1_250, output: 2_000 },
   picture: { images: 1_000_000 },
-  painter: { input: 1_000, cachedInput: 1_000, output: 2_000 },
+  painter: { input: 1_000, cachedInput: 1_000, output: 2_000, ...AS_TEXT },
   voice: { characters: 1_000 },
-  talker: { input: 1_000, cachedInput: 1_000, output: 2_000 },
+  talker: { input: 1_000, cachedInput: 1_000, output: 2_000, ...AS_TEXT },
   ears: { audioSeconds: 10_000 },
-  scribe: { input: 1_000, cachedInput: 1_000, output: 2_000 },
+  scribe: { input: 1_000, cachedInput: 1_000, output: 2_000, ...AS_TEXT },
 };
 
 const START = 1_000_000_000;

@@ -57,6 +57,10 @@ export const INSPECTED_FIELDS: ReadonlySet<string> = new Set([
   'output_format',
   'svg',
   'seconds',
+  'web_search_options',
+  'service_tier',
+  'speed',
+  'inference_geo',
 ]);
 
 const STREAM_OPTIONS: ReadonlySet<string> = new Set(['include_usage']);

@@ -73,7 +73,10 @@ export class BytesRelay implements AnswerSink {
     const { meter } = call.endpoint;
     return {
       usage: meter.usage(undefined, call.body),
-      estimate: () => meter.estimate(call.body, '', countTokens, call.storedTokens),
+      estimate: async () => {
+        const estimate = await meter.estimate(call.body, '', countTokens, call.storedTokens);
+        return meter.mergeReported?.(estimate, undefined, call.body) ?? estimate;
+      },
     };
   }
 }

@@ -150,18 +150,32 @@ export class JsonRelay implements AnswerSink {
     const resourceIds = meter.resourceIds?.(answer);
     return {
       usage: meter.usage(answer, call.body),
+      serviceTiers: meter.serviceTiers?.(answer, call.body),
+      isEstimated: meter.isEstimated?.(answer),
       estimate: this.#sieve
         ? () => this.#estimateLarge(this.#length)
-        : () => meter.estimate(call.body, meter.outputText(answer), countTokens, call.storedTokens),
+        : async () => {
+            const text = meter.outputText(answer);
+            return this.#merged(await meter.estimate(call.body, text, countTokens, call.storedTokens));
+          },
       ...(failed ? { failed } : {}),
       ...(resourceIds ? { resourceIds } : {}),
     };
   }
 
+  /** The estimate with what the answer says all the same. */
+  #merged(estimate: Usage): Usage {
+    const { meter } = this.#recipient.call.endpoint;
+    const answer = this.#sieve ? this.#sieve.value : this.#json;
+    return meter.mergeReported?.(estimate, answer, this.#recipient.call.body) ?? estimate;
+  }
+
   /** The estimate for a large answer. For a text model all bytes count as output; pictures are not text. */
   async #estimateLarge(length: number): Promise<Usage> {
     const { call, countTokens } = this.#recipient;
-    const usage = await call.endpoint.meter.estimate(call.body, '', countTokens, call.storedTokens);
+    const usage = this.#merged(
+      await call.endpoint.meter.estimate(call.body, '', countTokens, call.storedTokens),
+    );
     const isText = call.endpoint.category === 'text' && usage.output !== undefined;
     return isText ? { ...usage, output: Math.ceil(length / BYTES_PER_TOKEN) } : usage;
   }

@@ -8,6 +8,10 @@ import type { Exchange, UpstreamAnswer } from '../upstream/exchange.ts';
 export interface Reading {
   /** Undefined: not reported, to be estimated from `outputText`. */
   readonly usage: Usage | undefined;
+  /** Service tiers as the answer reports them; undefined: it does not. */
+  readonly serviceTiers?: readonly string[] | undefined;
+  /** `usage` has tokens whose price is not known to be the model's. */
+  readonly isEstimated?: boolean | undefined;
   /** The usage estimated from what was sent and received. */
   estimate(): Promise<Usage>;
   /** The answer itself says that the call failed. */

@@ -216,8 +216,8 @@ export class ResponseLifecycle implements Recipient {
     clearTimeout(this.#readOnTimer);
     const settle = (usage: Usage | undefined, estimated: boolean) => {
       const { ledger, metrics } = this.#context;
-      const resourceIds = reading?.resourceIds;
-      const ending = { status, outcome, usage, estimated, resourceIds };
+      const { resourceIds, serviceTiers } = reading ?? {};
+      const ending = { status, outcome, usage, estimated, resourceIds, serviceTiers };
       const charge = settleCall(ledger, this.call, ending, () => {
         this.#state = 'ended';
         after(charge);
@@ -230,7 +230,7 @@ export class ResponseLifecycle implements Recipient {
       void this.call.spool?.close();
     };
     if (!reading || reading.free) settle(undefined, false);
-    else if (!reading.usage || !isSettled(() => settle(reading.usage, false))) {
+    else if (!reading.usage || !isSettled(() => settle(reading.usage, reading.isEstimated === true))) {
       reading
         .estimate()
         .then((usage) => settle(usage, true))

@@ -50,9 +50,9 @@ export class StreamRelay implements AnswerSink {
   reading(outputText?: string): Reading | undefined {
     if (!this.#received) return undefined;
     const { call, countTokens } = this.#recipient;
-    const { usage, failed, resourceIds } = this.#meter;
+    const { failed, resourceIds } = this.#meter;
     return {
-      usage,
+      ...this.#reported(),
       ...(failed ? { failed } : {}),
       ...(resourceIds ? { resourceIds } : {}),
       estimate: async () => {
@@ -143,10 +143,14 @@ export class StreamRelay implements AnswerSink {
     return true;
   }
 
+  #reported(): Pick<Reading, 'usage' | 'serviceTiers' | 'isEstimated'> {
+    const { usage, serviceTiers, isEstimated } = this.#meter;
+    return { usage, serviceTiers, isEstimated };
+  }
+
   /** The reading with the reported usage, if that has arrived since. */
   #bestOf(left: Reading): Reading {
-    const { usage } = this.#meter;
-    return usage ? { ...left, usage } : left;
+    return this.#meter.usage ? { ...left, ...this.#reported() } : left;
   }
 
   /**

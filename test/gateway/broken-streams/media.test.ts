@@ -142,7 +142,7 @@ breakEverywhere([
     estimated: false,
   })),
   images('pictures by token, of which one is begun', 'painter', { middle: 1, beforeUsage: 1 }, () => ({
-    usage: { images: 1, output: MOST_OUTPUT },
+    usage: { images: 1, outputImage: MOST_OUTPUT },
     tokens: { input: 2 },
     estimated: true,
   })),
@@ -153,11 +153,15 @@ breakEverywhere([
     name: 'speech as events, by token',
     body: JSON.stringify({ model: 'talker', voice: 'alloy', input: INPUT, stream_format: 'sse' }),
     // Sound cannot be told back into tokens: the most that there can be.
-    cost: () => ({ usage: { characters: 7, output: MOST_OUTPUT }, tokens: { input: 4 }, estimated: true }),
+    cost: () => ({
+      usage: { characters: 7, outputAudio: MOST_OUTPUT },
+      tokens: { input: 4 },
+      estimated: true,
+    }),
   },
   transcription('ears', () => ({ usage: { audioSeconds: 3 }, estimated: false })),
   transcription('scribe', (sent) => ({
-    usage: { audioSeconds: 3, input: 150 },
+    usage: { audioSeconds: 3, inputAudio: 150 },
     tokens: { output: tokensOf(sent) },
     estimated: true,
   })),

@@ -1,5 +1,6 @@
 import type { Catalog } from '../../../domain/catalog.ts';
 import type { ByteSource } from '../../../metering/byte-source.ts';
+import { isObject } from '../../../metering/json-value.ts';
 import type { Meter } from '../../../metering/meter.ts';
 import type { Endpoint } from '../../endpoints.ts';
 import { INSPECTED_FIELDS, type JsonBody, parseJsonBody, parseObject } from '../json-body.ts';
@@ -26,11 +27,14 @@ export async function readJsonInPieces(
   return isHeavy ? await heavyStep(parse) : parse();
 }
 
-/** A large body as it stays in memory while its call runs: only those inspected fields that are no objects or lists. */
+/**
+ * A large body as it stays in memory while its call runs: only those inspected fields that are no lists, and objects without
+ * their members.
+ */
 export function retainScalars(body: JsonBody): JsonBody {
-  const scalars = Object.entries(body.value).filter(
-    ([name, value]) => INSPECTED_FIELDS.has(name) && typeof value !== 'object',
-  );
+  const scalars = Object.entries(body.value)
+    .filter(([name, value]) => INSPECTED_FIELDS.has(name) && !Array.isArray(value))
+    .map(([name, value]) => [name, isObject(value) ? {} : value] as const);
   body.elidedStrings?.keepOnly(scalars.map(([, value]) => value));
   return { ...body, value: Object.fromEntries(scalars), text: '', spans: new Map(), elided: undefined };
 }

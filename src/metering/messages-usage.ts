@@ -1,0 +1,166 @@
+import type { Usage } from '../domain/usage.ts';
+import { addUsage, countIn, untrusted } from './usage.ts';
+
+/** `usage` of Anthropic's messages. `null` means absent. */
+interface MessagesUsage {
+  /** Without the tokens that were read from a cache or written to one. */
+  readonly input_tokens: number;
+  readonly cache_read_input_tokens: number | null;
+  readonly cache_creation_input_tokens: number | null;
+  /** The same tokens by how long they are kept. */
+  readonly cache_creation: CacheCreation | null;
+  readonly output_tokens: number;
+  readonly server_tool_use: { readonly web_search_requests: number } | null;
+  readonly iterations: readonly Iteration[] | null;
+}
+
+interface CacheCreation {
+  readonly ephemeral_5m_input_tokens: number;
+  readonly ephemeral_1h_input_tokens: number;
+}
+
+/** A model call within the request. */
+type Iteration = MessagesUsage & { readonly type: string };
+
+/** Counts as one event or answer reports them; each is absent where it does not. */
+export interface MessagesCounts {
+  readonly input?: number;
+  readonly cachedInput?: number;
+  readonly output?: number;
+  /** Tokens written to a cache, whatever it keeps them for. */
+  readonly written?: number;
+  readonly written5m?: number;
+  readonly written1h?: number;
+  readonly webSearches?: number;
+}
+
+const COUNTS = [
+  ['input_tokens', 'input'],
+  ['cache_read_input_tokens', 'cachedInput'],
+  ['cache_creation_input_tokens', 'written'],
+  ['output_tokens', 'output'],
+] as const satisfies readonly (readonly [keyof MessagesUsage, keyof MessagesCounts])[];
+
+/** The usage of a whole message, with all model calls within it. */
+export function messagesToUsage(reported: unknown): Usage | undefined {
+  const counts = messagesCounts(reported);
+  return counts && usageOfCounts(counts, iterationsOf(reported));
+}
+
+/** As `messagesToUsage`, from counts that came in several events. Undefined without input or output. */
+export function usageOfCounts(counts: MessagesCounts, iterations: unknown): Usage | undefined {
+  if (counts.input === undefined || counts.output === undefined) return undefined;
+  const { messages, others, beyond } = sumIterations(iterations);
+  const totals: Usage = { cachedInput: 0, cacheWrite: 0, ...partialUsage(counts, messages.cacheWrite1h) };
+  return addUsage(addUsage(beyond, missing(others, messages, totals)), totals);
+}
+
+/**
+ * The counts that one event of a messages stream reports: each event has some of the fields. Undefined where any of
+ * the tokens is not to be believed.
+ */
+export function messagesCounts(reported: unknown): MessagesCounts | undefined {
+  const usage = untrusted<MessagesUsage>(reported);
+  if (!usage) return undefined;
+  const counts: { -readonly [Name in keyof MessagesCounts]: number } = {};
+  for (const [theirs, ours] of COUNTS) {
+    const value = usage[theirs] ?? undefined;
+    if (value === undefined) continue;
+    const count = countIn(value);
+    if (count === undefined) return undefined;
+    counts[ours] = count;
+  }
+  const written = untrusted<CacheCreation>(usage.cache_creation);
+  const tools = untrusted<{ web_search_requests: number }>(usage.server_tool_use);
+  const details = [
+    ['written5m', countIn(written?.ephemeral_5m_input_tokens)],
+    ['written1h', countIn(written?.ephemeral_1h_input_tokens)],
+    ['webSearches', countIn(tools?.web_search_requests)],
+  ] as const;
+  for (const [name, count] of details) if (count !== undefined) counts[name] = count;
+  return counts;
+}
+
+/**
+ * The dimensions of some counts. Written tokens are those of an hour as far as the report says so, at most all of them.
+ * `written1h`: what another part of the report says of them.
+ */
+export function partialUsage(counts: MessagesCounts, written1h = 0): Usage {
+  const { input, cachedInput, output, webSearches } = counts;
+  const usage: Usage = {};
+  if (input !== undefined) usage.input = input;
+  if (cachedInput !== undefined) usage.cachedInput = cachedInput;
+  const for1h = Math.max(counts.written1h ?? 0, written1h);
+  const written =
+    counts.written ?? (counts.written1h === undefined ? undefined : for1h + (counts.written5m ?? 0));
+  if (written !== undefined) {
+    const cacheWrite1h = Math.min(for1h, written);
+    usage.cacheWrite = written - cacheWrite1h;
+    if (cacheWrite1h > 0) usage.cacheWrite1h = cacheWrite1h;
+  }
+  if (output !== undefined) usage.output = output;
+  if (webSearches) usage.webSearches = webSearches;
+  return usage;
+}
+
+/** What model calls cost that the totals do not hold. */
+export function beyondTotals(iterations: unknown): Usage {
+  return sumIterations(iterations).beyond;
+}
+
+export function iterationsOf(reported: unknown): unknown {
+  return untrusted<MessagesUsage>(reported)?.iterations;
+}
+
+/**
+ * Whether a report holds model calls that are not known to be the model's own: then their tokens are charged at the price of
+ * the model all the same, and the row is an estimate.
+ */
+export function hasOtherModels(iterations: unknown): boolean {
+  return sumIterations(iterations).hasOthers;
+}
+
+interface Sums {
+  /** The model's own calls: the totals hold them. */
+  readonly messages: Usage;
+  /** Calls of a type of which it is not known whether the totals hold them. */
+  readonly others: Usage;
+  /** Calls that the totals do not hold. */
+  readonly beyond: Usage;
+  readonly hasOthers: boolean;
+}
+
+/**
+ * The model calls of a message by type, as the types and pages of Anthropic's SDK 1.11.0 describe them: `message` is in the
+ * totals; `compaction` is not (`BetaIterationsUsage`); `advisor_message` is another model's, and not either. Requests that
+ * name another model are refused, so an advisor, a `fallback_message` or a new type should not come.
+ */
+function sumIterations(iterations: unknown): Sums {
+  const [messages, others, beyond]: [Usage, Usage, Usage] = [{}, {}, {}];
+  let hasOthers = false;
+  for (const iteration of Array.isArray(iterations) ? iterations : []) {
+    const type = untrusted<Iteration>(iteration)?.type;
+    const usage = partialUsage(messagesCounts(iteration) ?? {});
+    if (type === 'message') addUsage(messages, usage);
+    else if (type === 'compaction') addUsage(beyond, usage);
+    else {
+      addUsage(type === 'advisor_message' ? beyond : others, usage);
+      hasOthers = true;
+    }
+  }
+  return { messages, others, beyond, hasOthers };
+}
+
+/**
+ * What the totals lack of model calls of an unknown type: whatever the totals are less than the sum of all calls, dimension
+ * by dimension. Totals that hold them lack nothing, those of the model's own calls lack all of them.
+ */
+function missing(others: Usage, messages: Usage, totals: Usage): Usage {
+  const lacking: Usage = {};
+  for (const name of Object.keys(others) as (keyof Usage)[]) {
+    const count = others[name] ?? 0;
+    const beyond = (messages[name] ?? 0) + count - (totals[name] ?? 0);
+    if (beyond > 0) lacking[name] = Math.min(beyond, count);
+  }
+  return lacking;
+}

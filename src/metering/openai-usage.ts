@@ -1,0 +1,138 @@
+import type { Price } from '../domain/catalog.ts';
+import type { Usage } from '../domain/usage.ts';
+import { above0, splitInput } from './input-split.ts';
+import { countIn, type Untrusted, untrusted } from './usage.ts';
+
+/** Parts of the input tokens that have prices of their own; all are inside the total. */
+interface InputDetails {
+  readonly cached_tokens: number;
+  readonly cached_tokens_details: CachedDetails;
+  readonly cache_write_tokens: number;
+  readonly audio_tokens: number;
+  readonly image_tokens: number;
+}
+
+/** Named as in OpenAI's realtime usage, or as in the usage of its picture tool. */
+interface CachedDetails {
+  readonly text_tokens: number;
+  readonly audio_tokens: number;
+  readonly image_tokens: number;
+  readonly cached_text_tokens: number;
+  readonly cached_image_tokens: number;
+}
+
+interface OutputDetails {
+  readonly text_tokens: number;
+  readonly audio_tokens: number;
+  readonly image_tokens: number;
+}
+
+/** `usage` of chat and text completions and of embeddings, which have no `completion_tokens`. */
+interface ChatUsage {
+  readonly prompt_tokens: number;
+  readonly prompt_tokens_details: InputDetails;
+  /** With reasoning inside. */
+  readonly completion_tokens: number;
+  readonly completion_tokens_details: OutputDetails;
+}
+
+/** `usage` of responses, pictures, speech and transcripts. */
+interface ResponsesUsage {
+  readonly input_tokens: number;
+  readonly input_tokens_details: InputDetails;
+  /** The name in transcripts and sessions. */
+  readonly input_token_details: InputDetails;
+  /** With reasoning inside. */
+  readonly output_tokens: number;
+  readonly output_tokens_details: OutputDetails;
+  readonly output_token_details: OutputDetails;
+  /** Beside the total in some reports, and in `input_tokens_details` in others. */
+  readonly cached_tokens: number;
+  readonly cached_tokens_details: CachedDetails;
+}
+
+/** What the output of a model is where its report does not say: that of a picture model pictures, of a speech model sound. */
+export type OutputUnit = 'output' | 'outputAudio' | 'outputImage';
+
+/** `price`: the model's; it decides what the report leaves open (input-split.ts). */
+export function chatToUsage(reported: unknown, price: Price): Usage | undefined {
+  const usage = untrusted<ChatUsage>(reported);
+  const input = countIn(usage?.prompt_tokens);
+  const output = countIn(usage?.completion_tokens);
+  if (!usage || input === undefined || output === undefined) return undefined;
+  return {
+    ...inputUsage(input, usage.prompt_tokens_details, undefined, price),
+    ...outputUsage(output, usage.completion_tokens_details, 'output'),
+  };
+}
+
+/** Embeddings have no output tokens. */
+export function embeddingsToUsage(reported: unknown): Usage | undefined {
+  const input = countIn(untrusted<ChatUsage>(reported)?.prompt_tokens);
+  return input === undefined ? undefined : { input, cachedInput: 0 };
+}
+
+/** Of responses, pictures, speech and transcripts. `price` as in `chatToUsage`. */
+export function responsesToUsage(
+  reported: unknown,
+  price: Price,
+  unit: OutputUnit = 'output',
+): Usage | undefined {
+  const usage = untrusted<ResponsesUsage>(reported);
+  const input = countIn(usage?.input_tokens);
+  const output = countIn(usage?.output_tokens);
+  if (!usage || input === undefined || output === undefined) return undefined;
+  const details = usage.input_tokens_details ?? usage.input_token_details;
+  return {
+    ...inputUsage(input, details, usage, price),
+    ...outputUsage(output, usage.output_tokens_details ?? usage.output_token_details, unit),
+  };
+}
+
+/** The estimate of a model whose output is all of one unit. */
+export function withOutputAs(unit: OutputUnit, { output = 0, ...estimate }: Usage): Usage {
+  return addOutput({ ...estimate, output: 0 }, unit, output);
+}
+
+function addOutput(usage: Usage, unit: OutputUnit, tokens: number): Usage {
+  return tokens > 0 ? { ...usage, [unit]: (usage[unit] ?? 0) + tokens } : usage;
+}
+
+/** `beside`: the report, where it may name cached tokens beside its totals. */
+function inputUsage(
+  total: number,
+  reported: unknown,
+  beside: Untrusted<ResponsesUsage> | undefined,
+  price: Price,
+): Usage {
+  const details = untrusted<InputDetails>(reported) ?? {};
+  const ofCached =
+    untrusted<CachedDetails>(details.cached_tokens_details) ??
+    untrusted<CachedDetails>(beside?.cached_tokens_details);
+  const cachedAudio = countIn(ofCached?.audio_tokens);
+  const cachedImage = countIn(ofCached?.image_tokens ?? ofCached?.cached_image_tokens);
+  const cachedText = countIn(ofCached?.text_tokens ?? ofCached?.cached_text_tokens);
+  const cached = countIn(details.cached_tokens ?? beside?.cached_tokens);
+  return splitInput(
+    total,
+    {
+      cached: cached ?? (cachedText ?? 0) + (cachedAudio ?? 0) + (cachedImage ?? 0),
+      written: countIn(details.cache_write_tokens) ?? 0,
+      audio: countIn(details.audio_tokens) ?? 0,
+      image: countIn(details.image_tokens) ?? 0,
+      cachedAudio,
+      cachedImage,
+    },
+    price,
+  );
+}
+
+/** Splits output tokens by what they are; those of which the report does not say it are `unit`. */
+function outputUsage(total: number, reported: unknown, unit: OutputUnit): Usage {
+  const details = untrusted<OutputDetails>(reported) ?? {};
+  const outputAudio = Math.min(countIn(details.audio_tokens) ?? 0, total);
+  const outputImage = Math.min(countIn(details.image_tokens) ?? 0, total - outputAudio);
+  const rest = total - outputAudio - outputImage;
+  const text = unit === 'output' ? rest : Math.min(countIn(details.text_tokens) ?? 0, rest);
+  return addOutput({ output: text, ...above0({ outputAudio, outputImage }) }, unit, rest - text);
+}
