@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { test } from 'tap';
 import { loadConfig } from '../src/config/load.ts';
-import { Faults } from '../src/config/reader.ts';
-import { configFile } from '../src/config/schema.ts';
+import { Faults, type JsonSchema } from '../src/config/reader.ts';
+import { CONFIG_FILE_SCHEMA, configFile } from '../src/config/schema.ts';
 import { ERRORS } from '../src/domain/errors.ts';
 import { startGatewayInProcess } from './helper/gateway-in-process.ts';
 
@@ -166,22 +166,18 @@ test('every environment variable stands in the configuration, and no other does'
   t.same(told.sort(), [...new Set(asked)].sort());
 });
 
-/** The settings of a config file that sets nothing, with their defaults as the page writes them. */
+/** The settings of the sections, with their defaults as an editor is told them and the page writes them. */
 function defaults(): string[] {
-  const nothing = new Map([
-    ['upstreams', new Map()],
-    ['models', new Map()],
-  ]);
-  const sections = Object.entries(configFile(nothing, '', new Faults()) ?? {});
-  return sections
-    .filter(([, settings]) => !(settings instanceof Map))
-    .flatMap(([section, settings]) =>
-      Object.entries(settings).map(([key, value]) => `${section}.${key} = ${shown(value)}`),
-    );
+  const sections = Object.entries(CONFIG_FILE_SCHEMA.properties as Record<string, JsonSchema>);
+  return sections.flatMap(([section, { properties = {} }]) =>
+    Object.entries(properties as Record<string, JsonSchema>).map(
+      ([key, field]) => `${section}.${key} = ${shown(field.default)}`,
+    ),
+  );
 }
 
 function shown(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'none');
 }
 
 test('every setting with a default stands in the configuration with that default, and no other does', async (t) => {
@@ -205,7 +201,7 @@ function knownSettings(at: readonly string[]): string[] {
 }
 
 test('every setting of upstreams, models and prices stands in the configuration, and no other does', async (t) => {
-  const model = knownSettings(['models', '<slug>']).filter((key) => key !== 'price');
+  const model = knownSettings(['models', '<slug>']);
   const real = [
     ...knownSettings(['upstreams', '<name>']).map((key) => `upstreams.<name>.${key}`),
     ...model.map((key) => `models.<slug>.${key}`),

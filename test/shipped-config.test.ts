@@ -46,11 +46,12 @@ test('every shipped model whose output has a price says how long it can be', asy
 
 test('the shipped file states the defaults', async (t) => {
   const shipped = loadConfig({ env: {}, file: 'config/gateway.yaml' });
-  const { server, alerts, origins, limits } = load(t, SMALL);
+  const { server, alerts, origins, limits, pricing } = load(t, SMALL);
   t.same(
     { server: shipped.server, alerts: shipped.alerts, origins: shipped.origins, limits: shipped.limits },
     { server, alerts, origins, limits },
   );
+  t.same({ ...shipped.pricing, version: undefined }, pricing);
 });
 
 test('the shipped file has the models of both providers when their keys are set', async (t) => {

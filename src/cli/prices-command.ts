@@ -92,7 +92,9 @@ function showPrices(config: Config, rows: readonly Row[]): void {
   print(listLine(config));
   for (const { model, listed } of rows) {
     if (model.priceSource === 'list' && listed?.changesOn)
-      print(`${model.slug} has other prices from ${listed.changesOn} on (UTC): send SIGHUP then, or restart.`);
+      print(
+        `${model.slug} has other prices from ${listed.changesOn} on (UTC): send SIGHUP then, or restart.`,
+      );
   }
 }
 

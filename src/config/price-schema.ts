@@ -147,8 +147,8 @@ function millionths(least: number, most: number): Reader<number> {
 /** The `serviceTiers` of a model: multipliers in millionths by the tier's name. */
 export const serviceTiersReader: Reader<Map<string, number>> = entries(millionths(0, MAX_MULTIPLIER));
 
-/** `markup`: what list prices are multiplied by, in millionths. */
-export const markupReader: Reader<number> = millionths(0, MAX_MULTIPLIER);
+/** `markup`: what list prices are multiplied by, in millionths. Not 0, which would give everything away. */
+export const markupReader: Reader<number> = millionths(0.000001, MAX_MULTIPLIER);
 
 /** `creditsPerUsd`, in millionths. */
 export const creditsPerUsdReader: Reader<number> = millionths(0.000001, 1_000_000);

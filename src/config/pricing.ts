@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { Model } from '../domain/catalog.ts';
-import { FREE_PRICE, isPriced } from '../domain/price.ts';
+import { FREE_PRICE } from '../domain/price.ts';
 import type { ListProvider } from './price-list/list-data.ts';
 import { type ListedModel, likeModels, listedModel, unknownProvider } from './price-list/listed-model.ts';
 import { listOfFile, type PriceList, packagedList } from './price-list/price-list.ts';
@@ -119,17 +119,16 @@ function pricingOf(
 ): Omit<ModelPricing, 'contextWindow'> | undefined {
   if (model.free) return { price: FREE_PRICE, priceSource: 'free' };
   if (model.price) return { price: model.price, priceSource: 'config' };
-  if (!listed || 'why' in listed.priced || !isPriced(listed.priced.price)) return undefined;
+  if (!listed || 'why' in listed.priced) return undefined;
   return { ...listed.priced, priceSource: 'list' };
 }
 
 function whyUnlisted({ list, provider, name }: Asked, listed: ListedModel | undefined): string {
   if (!list || !provider) return NO_PROVIDER;
   const whose = `${provider.id} in the price list (${list.version})`;
-  if (!listed) return `: there is no ${name} of ${whose}${likeModels(provider, name)}`;
-  if ('why' in listed.priced)
-    return `: that of ${listed.id} of ${whose} cannot be taken, as ${listed.priced.why}`;
-  return `: that of ${listed.id} of ${whose} is 0 with this markup`;
+  if (!listed) return `: ${whose} has no model of its name${likeModels(provider, name)}`;
+  const why = 'why' in listed.priced ? listed.priced.why : '';
+  return `: that of ${listed.id} of ${whose} cannot be taken: ${why}`;
 }
 
 function guessed(slug: string, { id }: ListedModel, { name, list }: Asked): string {

@@ -65,7 +65,7 @@ test('the faults as JSON', async (t) => {
   t.equal(code, 1);
   t.match(JSON.parse(output), {
     ok: false,
-    faults: [{ path: 'models.gift.price', message: /free: true/ }, { path: 'models.far.category' }],
+    faults: [{ path: 'models.far.category' }, { path: 'models.gift.price', message: /free: true/ }],
   });
 });
 

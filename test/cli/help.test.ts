@@ -27,6 +27,7 @@ const COMMANDS = [
   'config',
   'config check',
   'config schema',
+  'prices',
 ];
 
 for (const command of COMMANDS) {

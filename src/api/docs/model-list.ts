@@ -47,7 +47,8 @@ const MODEL: JsonSchema = {
     },
     service_tiers: {
       type: 'object',
-      description: "What the provider's service tiers multiply the price by; requests for others are refused.",
+      description:
+        "What the provider's service tiers multiply the price by; requests for others are refused.",
       additionalProperties: { type: 'number', minimum: 0 },
     },
   },

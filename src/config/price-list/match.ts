@@ -14,7 +14,8 @@ export function matches(match: Match, name: string): boolean {
 
 /**
  * The model of a provider that goes by a name: its own, then those of the providers whose models it sells. Names with a date
- * are known to the list as `-20251001` or as `-2025-10-01`; either finds the other.
+ * are known to the list as `-20251001` or as `-2025-10-01`; either finds the other. Some entries do not go by their own id:
+ * that finds them last.
  */
 export function modelOf(
   provider: ListProvider,
@@ -30,7 +31,7 @@ export function modelOf(
       if (model) return model;
     }
   }
-  return undefined;
+  return provider.models.find(({ id }) => id.toLowerCase() === asked);
 }
 
 /** What may stand behind a model's name without making it another model: a date, a version of its files, "latest". */
