@@ -1,5 +1,5 @@
 import type { CompiledKey } from '../domain/rules.ts';
-import type { CallCost } from '../metering/request/asked.ts';
+import type { CallCost } from '../metering/request/token-cost.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { CallBody } from './request/call-body.ts';
 import type { Spool } from './request/spool/spool.ts';

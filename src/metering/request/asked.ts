@@ -1,7 +1,7 @@
 import type { Micro } from '../../domain/credits.ts';
 import type { Unit } from '../../domain/price-units.ts';
 import type { Bounds } from './bounds.ts';
-import type { TokenBound } from './token-cost.ts';
+import type { CallCost } from './token-cost.ts';
 
 /** Something in a request that its provider charges for beyond plain tokens (specification section 10). */
 export interface Charge {
@@ -22,16 +22,6 @@ export interface Asked {
   readonly serviceTiers: readonly string[];
   /** The bounds hold what is known later than the body: the tokens behind the stored answers that it names. */
   cost(bounds: Bounds): CallCost;
-}
-
-/** What a call can cost, and is likely to, in micro-credits (specification section 5). */
-export interface CallCost {
-  /** The most. */
-  readonly hold: Micro;
-  /** At most `hold`. */
-  readonly estimate: Micro;
-  /** Of what the hold is made, for a refusal that says what would fit; undefined for calls without a maximum of tokens. */
-  readonly bound?: TokenBound;
 }
 
 export const NOTHING: readonly never[] = Object.freeze([]);

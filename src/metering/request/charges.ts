@@ -44,7 +44,7 @@ export function isAsked(value: unknown): boolean {
 }
 
 /**
- * Refuses members that have another model run than the one that was judged, allowed and priced. Throws 400 `invalid_field`;
+ * Refuses members that have another model run than the one that was checked, allowed and priced. Throws 400 `invalid_field`;
  * `param`: the field that holds `members`, where that is not the request itself.
  */
 export function refuseModels(

@@ -3,7 +3,6 @@ import { type Micro, micro } from '../../domain/credits.ts';
 import { holdFor, isPricedByToken, plainCost, type Reach, TIMES_ONE } from '../../domain/price.ts';
 import type { Unit } from '../../domain/price-units.ts';
 import type { Usage } from '../../domain/usage.ts';
-import type { CallCost } from './asked.ts';
 import type { Bounds } from './bounds.ts';
 
 /** Tokens that a template adds around a turn or tool, and around the whole; vendors document 3 to 10. */
@@ -54,6 +53,16 @@ export interface TokenAsk {
   readonly outputUnits: readonly Unit[] | undefined;
   /** The most that the price can be multiplied by, in millionths. */
   readonly multiplier: number;
+}
+
+/** What a call can cost, and is likely to, in micro-credits (specification section 5). */
+export interface CallCost {
+  /** The most. */
+  readonly hold: Micro;
+  /** At most `hold`. */
+  readonly estimate: Micro;
+  /** Of what the hold is made, for a refusal that says what would fit; undefined for calls without a maximum of tokens. */
+  readonly bound?: TokenBound;
 }
 
 /** Of what the hold of a call is made. */
