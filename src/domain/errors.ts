@@ -18,6 +18,7 @@ export const ERRORS = {
   management_not_allowed: [403, 'permission_error'],
   invalid_json: [400, 'invalid_request_error'],
   invalid_field: [400, 'invalid_request_error'],
+  unpriced_parameter: [400, 'invalid_request_error'],
   model_required: [400, 'invalid_request_error'],
   endpoint_mismatch: [400, 'invalid_request_error'],
   invalid_request: [400, 'invalid_request_error'],
@@ -50,24 +51,45 @@ export type ErrorCode = keyof typeof ERRORS;
 /** Codes of conditions that pass with time: their refusal says after how long to try again. */
 const RETRIED: ReadonlySet<ErrorCode> = new Set(['service_unavailable', 'rate_limit_exceeded']);
 
+/** What a 402 says of the call beyond its message: credits as decimal strings (specification section 3). */
+export interface Shortfall {
+  /** Null for a key that sees no balance. */
+  readonly balance: string | null;
+  readonly held: string | null;
+  readonly hold: string;
+  readonly estimate: string;
+  /** The largest maximum of output tokens with which the call would have been admitted; null: lowering it cannot help. */
+  readonly affordable_max_tokens: number | null;
+}
+
+interface ErrorBody {
+  readonly message: string;
+  readonly type: string;
+  readonly param: string | null;
+  readonly code: ErrorCode;
+  readonly metadata?: Shortfall;
+}
+
 /** A refusal that reaches the client as it stands: its message is written for users and holds nothing internal. */
 export class GatewayError extends Error {
   readonly code: ErrorCode;
   readonly param: string | null;
   /** Seconds for `Retry-After`; only with `service_unavailable` and `rate_limit_exceeded`. */
   readonly retryAfterS: number | undefined;
+  readonly metadata: Shortfall | undefined;
 
   constructor(
     code: ErrorCode,
     message: string,
     param: string | null = null,
     retryAfterS?: number,
-    options?: ErrorOptions,
+    options?: ErrorOptions & { readonly metadata?: Shortfall },
   ) {
     super(message, options);
     this.name = 'GatewayError';
     this.code = code;
     this.param = param;
+    this.metadata = options?.metadata;
     this.retryAfterS = RETRIED.has(code) ? (retryAfterS ?? 1) : undefined;
   }
 
@@ -75,11 +97,11 @@ export class GatewayError extends Error {
     return ERRORS[this.code][0];
   }
 
-  /** Specification section 3: `{"error":{"message","type","param","code"}}`. */
-  body(): { error: { message: string; type: string; param: string | null; code: ErrorCode } } {
-    return {
-      error: { message: this.message, type: ERRORS[this.code][1], param: this.param, code: this.code },
-    };
+  /** Specification section 3: `{"error":{"message","type","param","code"}}`, with `metadata` where there is some. */
+  body(): { error: ErrorBody } {
+    const { message, param, code, metadata } = this;
+    const error = { message, type: ERRORS[code][1], param, code };
+    return { error: metadata ? { ...error, metadata } : error };
   }
 }
 

@@ -182,16 +182,34 @@ export function holdFor(price: Price, usage: Usage, reach: Reach = PLAIN): Micro
     const small = multiplier === TIMES_ONE ? smallMicros(plainHoldNumbers(price.units), bounded) : undefined;
     if (small !== undefined) return micro(small);
   }
-  for (const unit of COUNTED) {
-    const used = UNITS[unit].usage;
-    if (bounded[used] !== undefined) bounded[used] = Math.min(bounded[used], Number.MAX_SAFE_INTEGER);
-  }
+  capCounts(bounded);
   const tokens = inputTokens(bounded);
   const reached = [price.units];
   for (const { above, units } of price.tiers) if (tokens > above) reached.push(units);
   const micros = reached.map((units) => microsFor(dearest(units, reach), bounded, multiplier));
   const most = micros.reduce((a, b) => (a > b ? a : b));
   return micro(Math.min(Number(most), Number.MAX_SAFE_INTEGER));
+}
+
+/**
+ * What a call with this usage costs, a request included, at the price of the length tier that it reaches: for estimates, so that
+ * counts without end are 2^53 − 1 micro-credits at most.
+ */
+export function plainCost(price: Price, usage: Usage): Micro {
+  const counted: Usage = { ...usage, requests: 1 };
+  const small = smallMicros(numbersOf(unitsFor(price, counted)), counted);
+  if (small !== undefined) return micro(small);
+  capCounts(counted);
+  const micros = microsFor(unitsFor(price, counted), counted, TIMES_ONE);
+  return micro(Math.min(Number(micros), Number.MAX_SAFE_INTEGER));
+}
+
+/** Cuts counts down to what a number holds exactly. */
+function capCounts(usage: Usage): void {
+  for (const unit of COUNTED) {
+    const used = UNITS[unit].usage;
+    if (usage[used] !== undefined) usage[used] = Math.min(usage[used], Number.MAX_SAFE_INTEGER);
+  }
 }
 
 function dearest(units: UnitPrices, { input = [], output = [] }: Reach): UnitPrices {

@@ -1,11 +1,10 @@
 import type { FastifyRequest } from 'fastify';
-import { creditsString } from '../domain/credits.ts';
 import { GatewayError } from '../domain/errors.ts';
-import { periodEndsAt } from '../domain/period.ts';
 import { modelRefusalOf } from '../domain/rules.ts';
-import type { Admission, Admitted, Ledger } from '../ledger/ledger.ts';
+import type { Admission, Ledger } from '../ledger/ledger.ts';
 import type { HeldCall, ReadCall } from './call.ts';
 import type { Gatekeeper } from './gatekeeper.ts';
+import { shortage } from './shortage.ts';
 
 /** A record that changes more often than this within one request is being changed in a loop. */
 const REAUTHORISE_MAX = 5;
@@ -53,35 +52,4 @@ function admissionOf({ requestId, compiled, hold, estimate, body, endpoint }: Re
     category: body.model.category,
     endpoint: endpoint.path,
   };
-}
-
-/** The refusal of a call that the key's limit or the account's credits do not cover. */
-function shortage(
-  admitted: Extract<Admitted, { verdict: 'over_limit' | 'insufficient' }>,
-  call: ReadCall,
-): GatewayError {
-  const { key } = call.compiled;
-  const hold = creditsString(call.hold);
-  const held = creditsString(admitted.held);
-  if (admitted.verdict === 'over_limit' && key.spendingLimit !== null) {
-    return new GatewayError(
-      'spending_limit_exceeded',
-      `The ${key.spendingPeriod} spending limit of this key is ${creditsString(key.spendingLimit)} credits; ` +
-        `${creditsString(admitted.spent)} are spent, ${held} are held by calls in flight, and this call may cost ${hold}. ` +
-        `The period ends at ${periodEndsAt(Date.now(), key.spendingPeriod)}.`,
-    );
-  }
-  // A key that cannot manage sees no balance (specification section 2, "What a key sees").
-  if (!key.canManage) {
-    return new GatewayError(
-      'insufficient_credits',
-      `The account has too few credits left for this call, which may cost ${hold}. Have it topped up, or lower max_tokens.`,
-    );
-  }
-  const balance = admitted.verdict === 'insufficient' ? creditsString(admitted.balance) : '0';
-  return new GatewayError(
-    'insufficient_credits',
-    `The account has ${balance} credits, of which ${held} are held by calls in flight; this call may cost ${hold}. ` +
-      'Top up the account, or lower max_tokens.',
-  );
 }

@@ -1,5 +1,5 @@
-import type { Micro } from '../domain/credits.ts';
 import type { CompiledKey } from '../domain/rules.ts';
+import type { CallCost } from '../metering/request/token-cost.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { CallBody } from './request/call-body.ts';
 import type { Spool } from './request/spool/spool.ts';
@@ -21,7 +21,7 @@ export interface EnteredCall {
 }
 
 /** A call whose body has passed check 9, with the bound of what it can cost. Nothing is held yet. */
-export interface ReadCall extends EnteredCall {
+export interface ReadCall extends EnteredCall, CallCost {
   readonly body: CallBody;
   /** What goes upstream; made before the hold is taken, so that nothing can fail between the two. */
   readonly upstreamBody: UpstreamBody;
@@ -29,10 +29,6 @@ export interface ReadCall extends EnteredCall {
   readonly spool: Spool | undefined;
   /** Tokens behind the stored answers that the request names. */
   readonly storedTokens: number;
-  /** The most that the call can cost. */
-  readonly hold: Micro;
-  /** What it is likely to cost; at most `hold`. */
-  readonly estimate: Micro;
   /** Service tiers that the request asks for, by the names that multipliers have. */
   readonly serviceTiers: readonly string[];
 }

@@ -2,7 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Catalog } from '../domain/catalog.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ByteSource } from '../metering/byte-source.ts';
-import type { Bounds } from '../metering/meter.ts';
+import type { Bounds } from '../metering/request/bounds.ts';
+import { refuseUnpriced } from '../metering/request/charges.ts';
 import { admit } from './admit.ts';
 import type { EnteredCall, ReadCall } from './call.ts';
 import type { Endpoint } from './endpoints.ts';
@@ -33,6 +34,8 @@ export interface PipelineParts {
   readonly transport: UpstreamTransport;
   readonly response: ResponseContext;
   readonly bounds: Bounds;
+  /** What becomes of requests for what has no price: refused, or let through at the plain price. */
+  readonly unpriced: 'refuse' | 'pass';
   readonly bodyLimitBytes: number;
   /** The folder of large bodies while their calls last. */
   readonly spools: SpoolFolder;
@@ -43,8 +46,8 @@ export interface PipelineParts {
  * which is then the answer; nothing has reached the upstream.
  *
  *  1 who calls, and may they from here and now   checks 1 to 8: before the body is read, so strangers cost no memory
- *  2 what do they ask for                        check 9: one parse, one scan, no copy (forms: form-body.ts)
- *  3 what may it cost                            the hold, an upper bound
+ *  2 what do they ask for                        check 9: one parse, one scan, no copy (forms: form-body.ts); nothing unpriced
+ *  3 what may it cost                            the hold, an upper bound, and the estimate
  *  4 may the key, can the account                checks 10 to 12: one Redis round trip
  *  5 forward, relay, settle                      specification sections 4 and 5
  *
@@ -140,23 +143,30 @@ export class Pipeline {
     entered: EnteredCall,
     source: ByteSource | undefined,
   ): Promise<ReadCall> {
-    const { catalog, ownership, bounds } = this.#parts;
+    const { catalog, ownership, bounds, unpriced } = this.#parts;
     const { meter, asksForUsage } = this.#endpoint;
     const body = await readBody(request, source, catalog(), this.#endpoint);
     // Each of the walks below takes some 10 ms through a body of very many parts.
     const step = (body as JsonBody).elided?.isHeavy ? heavyStep : atOnce;
-    const sent = await step(() => {
-      const made = upstreamBody(body, asksForUsage);
-      meter.check?.(body);
-      return made;
-    });
+    const { sent, asked } = await step(() => ({
+      sent: upstreamBody(body, asksForUsage),
+      asked: meter.ask(body),
+    }));
     // What goes upstream is in `sent`; the upload as it came need not stay beside it.
     request.body = undefined;
     const named = await step(() => referencedIds(body.value));
     const storedTokens = named.size > 0 ? await ownership.tokensBehind(named, body, entered.compiled.key) : 0;
-    const hold = await step(() => meter.hold(body, { ...bounds, storedTokens }));
+    if (unpriced === 'refuse') refuseUnpriced(asked, body.model);
     const spool = source instanceof Spool ? source : undefined;
-    return { ...entered, body, upstreamBody: sent, spool, storedTokens, hold, estimate: hold, serviceTiers: [] };
+    return {
+      ...entered,
+      body,
+      upstreamBody: sent,
+      spool,
+      storedTokens,
+      ...asked.cost({ ...bounds, storedTokens }),
+      serviceTiers: asked.serviceTiers,
+    };
   }
 }
 

@@ -32,7 +32,7 @@ export type Admitted =
   | { readonly verdict: 'held'; readonly epoch: number }
   /** The records that authorised the call are not the current ones: load them and authorise again. */
   | { readonly verdict: 'stale' }
-  | ({ readonly verdict: 'over_limit'; readonly spent: Micro } & Reserved)
+  | ({ readonly verdict: 'over_limit'; readonly spent: Micro; readonly account: LiveAccount } & Reserved)
   | ({ readonly verdict: 'insufficient'; readonly balance: Micro } & Reserved);
 
 /** What open calls have reserved of a balance or a spending limit, and how far holds may go beyond it. In micro-credits. */

@@ -1,14 +1,11 @@
-import type { Micro } from '../domain/credits.ts';
-import { holdFor } from '../domain/price.ts';
 import type { Usage } from '../domain/usage.ts';
 import { ChatStream, chatResourceIds } from './chat-stream.ts';
-import { base64Length } from './content-parts.ts';
-import type { ElidedStrings } from './elided-strings.ts';
 import { asText, isObject } from './json-value.ts';
-import { type Bounds, type Meter, saysError } from './meter.ts';
+import { type Meter, saysError } from './meter.ts';
 import { countOf, type MeteredBody } from './metered-body.ts';
 import { chatToUsage } from './openai-usage.ts';
 import { outputTextIn } from './output-text.ts';
+import { askChat } from './request/ask-chat.ts';
 import { openaiTiers } from './service-tiers.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
 import { reportedBy } from './usage.ts';
@@ -16,7 +13,7 @@ import { searchesAsked, withSearches } from './web-searches.ts';
 
 /** `/v1/chat/completions`. */
 export const chat: Meter = {
-  hold: chatHold,
+  ask: askChat,
   usage(answer, body) {
     const usage = chatToUsage(reportedBy(answer), body.model.price);
     return usage && withSearches(usage, searchesAsked(body));
@@ -37,53 +34,6 @@ export const chat: Meter = {
   resourceIds: chatResourceIds,
   estimate: estimateChat,
 };
-
-/** Tokens that a chat template adds around a message or tool, and around the whole; vendors document 3 to 10. */
-const MESSAGE_OVERHEAD = 16;
-const TOOL_OVERHEAD = 64;
-const REQUEST_OVERHEAD = 64;
-
-/**
- * An upper bound of what a chat call can cost (specification section 5, Admit).
- *
- * Why it is one: byte-level tokenizers make no token out of less than a byte, and JSON text is never shorter than the
- * UTF-8 text it stands for (an escape is longer than its character), so the bytes of the body bound the tokens of all
- * text in it: messages, tools and schemas. What templates add is bounded per message and tool. Inline media is not
- * text: its base64 is taken off, and each media part counts the configured bound. Output is bounded by the maximum that
- * the request names, times `n`. Where it names none, the model's `maxOutputTokens` stands in, and the bound is as true as
- * that entry of the catalog.
- */
-export function chatHold(body: MeteredBody, { imageTokens, storedTokens = 0 }: Bounds): Micro {
-  const { messages, tools } = body.value;
-  let input = body.textBytes + REQUEST_OVERHEAD + storedTokens;
-  if (Array.isArray(messages)) {
-    input += messages.length * MESSAGE_OVERHEAD;
-    for (const message of messages) input += mediaTokens(message, imageTokens, body.elidedStrings);
-  }
-  if (Array.isArray(tools)) input += tools.length * TOOL_OVERHEAD;
-  const named = Math.max(countOf(body, 'max_tokens') ?? -1, countOf(body, 'max_completion_tokens') ?? -1);
-  const output = (named >= 0 ? named : body.model.maxOutputTokens) * Math.max(1, countOf(body, 'n') ?? 1);
-  return holdFor(body.model.price, { input: Math.max(0, input), output });
-}
-
-/** Token bound of the media parts of a message, less their base64, which `textBytes` has counted as text. */
-function mediaTokens(
-  message: unknown,
-  imageTokens: number,
-  elidedStrings: ElidedStrings | undefined,
-): number {
-  const content = (message as { content?: unknown } | null)?.content;
-  if (!Array.isArray(content)) return 0;
-  let tokens = 0;
-  for (const part of content) {
-    const type: unknown = part?.type;
-    if (type === 'text' || type === 'refusal' || type === undefined) continue;
-    tokens += imageTokens;
-    const data: unknown = part.image_url?.url ?? part.input_audio?.data ?? part.file?.file_data;
-    if (typeof data === 'string') tokens -= base64Length(data, elidedStrings);
-  }
-  return tokens;
-}
 
 /** About the tokens that vendors' templates add to a message. */
 const MESSAGE_TOKENS = 4;

@@ -1,19 +1,19 @@
-import { holdFor } from '../domain/price.ts';
 import type { Usage } from '../domain/usage.ts';
 import { ChatStream } from './chat-stream.ts';
 import { asText } from './json-value.ts';
-import { type Bounds, type Meter, saysError } from './meter.ts';
+import { type Meter, saysError } from './meter.ts';
 import { countOf, type MeteredBody } from './metered-body.ts';
 import { chatToUsage } from './openai-usage.ts';
+import { type Asked, NOTHING } from './request/asked.ts';
+import { highestMultiplier, serviceTierOf, tierCharge } from './request/service-tiers.ts';
+import { TEXT_ONLY, type TokenAsk, tokenCost } from './request/token-cost.ts';
 import { openaiTiers } from './service-tiers.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
 import { reportedBy } from './usage.ts';
 
-const REQUEST_OVERHEAD = 64;
-
 /** `/v1/completions`: reports usage in the format of chat. */
 export const completions: Meter = {
-  hold,
+  ask,
   usage: (answer, { model }) => chatToUsage(reportedBy(answer), model.price),
   serviceTiers: (answer, { model }) => openaiTiers(answer, model.price),
   outputText: outputTextOf,
@@ -31,13 +31,22 @@ export const completions: Meter = {
  * sent as its number is at least a digit and a comma. Output: the maximum for each prompt and each of its completions,
  * those included that `best_of` makes and does not show; with `echo`, each repeats the prompt.
  */
-function hold(body: MeteredBody, _bounds: Bounds) {
-  const input = body.textBytes + REQUEST_OVERHEAD;
-  const completions =
-    Math.max(1, countOf(body, 'n') ?? 1, countOf(body, 'best_of') ?? 1) * countPrompts(body.value.prompt);
-  const output = countOf(body, 'max_tokens') ?? body.model.maxOutputTokens;
-  const echoed = body.value.echo ? input : 0;
-  return holdFor(body.model.price, { input, output: (output + echoed) * completions });
+function ask(body: MeteredBody): Asked {
+  const { value, model, textBytes } = body;
+  const tier = serviceTierOf(value.service_tier);
+  const asked: TokenAsk = {
+    ...TEXT_ONLY,
+    textBytes,
+    maxTokens: countOf(body, 'max_tokens'),
+    answers: Math.max(1, countOf(body, 'n') ?? 1, countOf(body, 'best_of') ?? 1) * countPrompts(value.prompt),
+    echoed: value.echo ? textBytes + TEXT_ONLY.overhead : 0,
+    multiplier: highestMultiplier(model.price, tier),
+  };
+  return {
+    charges: typeof tier === 'string' ? [tierCharge('service_tier', tier)] : NOTHING,
+    serviceTiers: typeof tier === 'string' ? [tier] : NOTHING,
+    cost: (bounds) => tokenCost(model, asked, bounds),
+  };
 }
 
 async function estimate(body: MeteredBody, outputText: string, count: CountTokens): Promise<Usage> {

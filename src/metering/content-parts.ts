@@ -1,7 +1,5 @@
 import type { ElidedStrings } from './elided-strings.ts';
 import { asText, isObject } from './json-value.ts';
-import type { Bounds } from './meter.ts';
-import type { MeteredBody } from './metered-body.ts';
 
 export type ContentPart = Readonly<Record<string, unknown>>;
 
@@ -38,6 +36,21 @@ const TEXTUAL: ReadonlySet<unknown> = new Set([
   'mcp_list_tools',
   'mcp_approval_request',
   'mcp_approval_response',
+  'tool_search_call',
+  'tool_search_output',
+  'additional_tools',
+  'configuration_update',
+  'compaction',
+  'compaction_summary',
+  'compaction_trigger',
+  'encrypted_content',
+  'shell_call',
+  'shell_call_output',
+  'apply_patch_call',
+  'apply_patch_call_output',
+  'program',
+  'program_output',
+  'agent_message',
   // Anthropic's.
   'thinking',
   'redacted_thinking',
@@ -49,6 +62,21 @@ const TEXTUAL: ReadonlySet<unknown> = new Set([
   'search_result',
   'web_search_tool_result',
   'web_search_result',
+  'web_fetch_tool_result',
+  'web_fetch_result',
+  'tool_reference',
+  'tool_search_tool_result',
+  'tool_search_tool_search_result',
+  'tool_addition',
+  'tool_removal',
+  'mcp_tool_listing',
+  'fallback',
+  'code_execution_tool_result',
+  'code_execution_result',
+  'bash_code_execution_tool_result',
+  'bash_code_execution_result',
+  'text_editor_code_execution_tool_result',
+  'advisor_tool_result',
 ]);
 
 /**
@@ -71,20 +99,28 @@ export function contentParts(root: unknown): ContentPart[] {
   return parts;
 }
 
-/** Token bound of the media among the parts, less their base64, which `textBytes` has counted as text. */
-export function mediaBound(
-  parts: readonly ContentPart[],
-  mediumTokens: number,
-  elidedStrings: ElidedStrings | undefined,
-): number {
-  let tokens = 0;
-  for (const part of parts) {
-    if (!isMedium(part)) continue;
-    tokens += mediumTokens;
-    const data = inlineData(part);
-    if (typeof data === 'string') tokens -= base64Length(data, elidedStrings);
+/** The media among the parts of a conversation, and what else of them has a price of its own; counted as they are walked. */
+export class PartCounts {
+  readonly #elidedStrings: ElidedStrings | undefined;
+  media = 0;
+  /** Characters of base64 in media: they are among the bytes of the body, and no text. */
+  base64 = 0;
+  hasPictures = false;
+  hasSound = false;
+
+  constructor(elidedStrings: ElidedStrings | undefined) {
+    this.#elidedStrings = elidedStrings;
   }
-  return tokens;
+
+  add(part: ContentPart): void {
+    if (!isMedium(part)) return;
+    this.media++;
+    // What is neither for certain is counted as pictures: files are read page by page.
+    if (typeof part.type === 'string' && part.type.includes('audio')) this.hasSound = true;
+    else this.hasPictures = true;
+    const data = inlineData(part);
+    if (typeof data === 'string') this.base64 += base64Length(data, this.#elidedStrings);
+  }
 }
 
 /** An estimate of what a model reads: the text of the parts, and the tokens of the media among them. */
@@ -110,10 +146,14 @@ function isMedium(part: ContentPart): boolean {
   return !TEXTUAL.has(part.type);
 }
 
+/** The base64 or the address of a medium, in the forms of chat, responses and messages. */
 function inlineData(part: ContentPart): unknown {
-  if (isObject(part.source)) return part.source.type === 'base64' ? part.source.data : undefined;
+  const { source, image_url: picture, input_audio: sound, file } = part;
+  if (isObject(source)) return source.type === 'base64' ? source.data : undefined;
   if (part.type === 'image_generation_call') return part.result;
-  return part.image_url ?? part.file_data;
+  if (isObject(sound)) return sound.data;
+  if (isObject(file)) return file.file_data;
+  return (isObject(picture) ? picture.url : picture) ?? part.file_data;
 }
 
 /**
@@ -127,36 +167,3 @@ export function base64Length(data: string, elidedStrings: ElidedStrings | undefi
   const payload = comma >= 0 ? data.slice(comma + 1) : data;
   return /^[A-Za-z0-9+/_-]*={0,2}$/.test(payload) ? payload.length : 0;
 }
-
-/** Tokens that a template adds around a turn or tool, and around the whole; vendors document 3 to 10. */
-const TURN_OVERHEAD = 16;
-const TOOL_OVERHEAD = 64;
-const REQUEST_OVERHEAD = 64;
-
-/**
- * An upper bound of the input tokens of a request whose conversation is `turns`. The comment of `chatHold` says why
- * it is one, for any JSON body. `readByProvider`: passes of the model beyond the first, in which it reads what the
- * provider's own tools found; each can fill the context.
- */
-export function inputBound(
-  body: MeteredBody,
-  turns: unknown,
-  bounds: Bounds,
-  readByProvider: number,
-): number {
-  const { tools } = body.value;
-  const turnCount = Array.isArray(turns) ? turns.length : 1;
-  const said =
-    body.textBytes +
-    REQUEST_OVERHEAD +
-    turnCount * TURN_OVERHEAD +
-    (Array.isArray(tools) ? tools.length * TOOL_OVERHEAD : 0) +
-    mediaBound(contentParts(turns), bounds.imageTokens, body.elidedStrings);
-  return Math.max(0, said) + (bounds.storedTokens ?? 0) + readByProvider * bounds.contextTokens;
-}
-
-/**
- * Times that a model may use the provider's own tools within one call where the request does not say: ten, the limit
- * that Anthropic documents for its loop.
- */
-export const TOOL_ROUNDS = 10;

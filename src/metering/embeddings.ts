@@ -1,10 +1,10 @@
-import { holdFor } from '../domain/price.ts';
 import type { Usage } from '../domain/usage.ts';
 import { ChatStream } from './chat-stream.ts';
 import { countPrompts, readPrompts } from './completions.ts';
 import { type Meter, saysError } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
 import { embeddingsToUsage } from './openai-usage.ts';
+import { plainAsk } from './request/plain-ask.ts';
 import { openaiTiers } from './service-tiers.ts';
 import { reportedBy } from './usage.ts';
 
@@ -16,9 +16,10 @@ const TEXT_OVERHEAD = 4;
  * `/v1/embeddings`: charges input only. A token is at least one byte of the body, also where it is sent as its number.
  */
 export const embeddings: Meter = {
-  hold({ textBytes, model, value }) {
+  ask(body) {
+    const { textBytes, value } = body;
     const input = textBytes + REQUEST_OVERHEAD + countPrompts(value.input) * TEXT_OVERHEAD;
-    return holdFor(model.price, { input });
+    return plainAsk(body, { usage: { input }, likely: { textBytes, maxTokens: 0, answers: 1 } });
   },
   usage: (answer) => embeddingsToUsage(reportedBy(answer)),
   serviceTiers: (answer, { model }) => openaiTiers(answer, model.price),

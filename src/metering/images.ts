@@ -1,10 +1,13 @@
 import type { Model } from '../domain/catalog.ts';
-import { holdFor, isPricedByToken } from '../domain/price.ts';
+import { isPricedByToken } from '../domain/price.ts';
 import type { Usage } from '../domain/usage.ts';
 import type { Shape } from './json-sieve.ts';
-import { type Bounds, type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
+import { type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
 import { countOf, type MeteredBody } from './metered-body.ts';
 import { responsesToUsage, withOutputAs } from './openai-usage.ts';
+import type { Asked } from './request/asked.ts';
+import { refuseModels } from './request/charges.ts';
+import { plainAsk } from './request/plain-ask.ts';
 import { eventData, eventName, saysDone } from './sse/event.ts';
 import { sifted } from './sse/large-event.ts';
 import { addUsage } from './usage.ts';
@@ -26,12 +29,16 @@ function imagesAsked(body: MeteredBody): number {
  * for each uploaded picture or mask, and `maxOutputTokens` for each picture asked for, its partial versions included.
  */
 export const images: Meter = {
-  hold(body: MeteredBody, { imageTokens }: Bounds) {
+  ask(body: MeteredBody): Asked {
+    const { value, model, textBytes, files } = body;
     const asked = imagesAsked(body);
-    return holdFor(body.model.price, {
-      images: asked,
-      input: body.textBytes + REQUEST_OVERHEAD + body.files * imageTokens,
-      output: body.model.maxOutputTokens * asked,
+    // An SVG is written by a model of its own.
+    refuseModels(value.output_format === 'svg' ? { svg: true } : value, ['svg']);
+    return plainAsk(body, {
+      usage: { images: asked, output: model.maxOutputTokens * asked },
+      input: ({ imageTokens }) => textBytes + REQUEST_OVERHEAD + files * imageTokens,
+      reach: { input: ['inputImage', 'cachedInputImage'], output: ['outputImage'] },
+      likely: { textBytes, maxTokens: model.maxOutputTokens, answers: asked, besides: { images: asked } },
     });
   },
   usage(answer: unknown, body: MeteredBody): Usage | undefined {

@@ -1,19 +1,9 @@
-import type { Micro } from '../domain/credits.ts';
 import type { Usage } from '../domain/usage.ts';
 import type { Shape } from './json-sieve.ts';
 import { isObject } from './json-value.ts';
 import type { MeteredBody } from './metered-body.ts';
+import type { Asked } from './request/asked.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
-
-/** Upper bounds, from the configuration, of what the request alone does not say. */
-export interface Bounds {
-  /** Tokens of one image, audio or file part. */
-  readonly imageTokens: number;
-  /** Tokens that a model can read in one pass. */
-  readonly contextTokens: number;
-  /** Tokens behind the stored answers that the request names, beyond what it says itself. Default 0. */
-  readonly storedTokens?: number;
-}
 
 /**
  * What the relay does with an event: passes it on, drops it, sends another text instead, or holds it back because it
@@ -63,8 +53,11 @@ export interface StreamMeter {
 
 /** How calls of an endpoint are metered: its columns in the endpoint table. */
 export interface Meter {
-  /** An upper bound of the charge (specification section 5, Admit). */
-  hold(body: MeteredBody, bounds: Bounds): Micro;
+  /**
+   * What a request asks for, from which follow an upper bound of its charge and what it is likely to cost (specification
+   * section 5). Refuses what this endpoint cannot meter, with a GatewayError.
+   */
+  ask(body: MeteredBody): Asked;
   /**
    * Usage as a whole answer reports it, or as it is known without a report; undefined where it is absent, negative or
    * absurd. `answer` is undefined where it is no JSON. Of an answer too large to be held, it is what ANSWER_SHAPE keeps.
@@ -87,8 +80,6 @@ export interface Meter {
    * stored answers that the request names. A result without `output` means that the endpoint's answers have no text.
    */
   estimate(body: MeteredBody, outputText: string, count: CountTokens, storedTokens: number): Promise<Usage>;
-  /** Refuses what this endpoint cannot meter, with a GatewayError. */
-  check?(body: MeteredBody): void;
   /** Ids of what the provider stores of a whole answer. */
   resourceIds?(answer: unknown): readonly string[];
 }

@@ -1,5 +1,6 @@
 import { holdFor } from '../domain/price.ts';
 import { type Meter, type StreamMeter, saysError } from './meter.ts';
+import { fixedCost } from './request/asked.ts';
 
 const PASSES: StreamMeter = {
   event: () => 'pass',
@@ -15,7 +16,7 @@ const PASSES: StreamMeter = {
  * the hold and the charge (specification section 5), whatever is sent and whatever the answer reports.
  */
 export const perRequest: Meter = {
-  hold: ({ model }) => holdFor(model.price, {}),
+  ask: ({ model }) => fixedCost(holdFor(model.price, {})),
   usage: (answer) => (saysError(answer) ? undefined : {}),
   failed: saysError,
   outputText: () => '',

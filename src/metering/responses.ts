@@ -1,29 +1,19 @@
 import type { Price } from '../domain/catalog.ts';
-import { invalidField } from '../domain/errors.ts';
-import { holdFor } from '../domain/price.ts';
 import type { Usage } from '../domain/usage.ts';
-import { contentParts, inputBound, readable, TOOL_ROUNDS } from './content-parts.ts';
+import { contentParts, readable } from './content-parts.ts';
 import type { Shape } from './json-sieve.ts';
 import { asText, isObject } from './json-value.ts';
-import { type Bounds, type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
-import { countOf, type MeteredBody } from './metered-body.ts';
+import { type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
+import type { MeteredBody } from './metered-body.ts';
 import { responsesToUsage } from './openai-usage.ts';
 import { OutputTextCollector, outputTextIn } from './output-text.ts';
+import { askResponses } from './request/ask-responses.ts';
 import { openaiTiers } from './service-tiers.ts';
 import { eventData, eventName, saysFailed } from './sse/event.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
 import { reportedBy } from './usage.ts';
 import { isSearch, withSearches } from './web-searches.ts';
 
-/** Types of tools that the client runs; all others run at the provider, and the model reads what they find as input. */
-const CLIENT_TOOLS: ReadonlySet<unknown> = new Set([
-  'function',
-  'custom',
-  'local_shell',
-  'apply_patch',
-  'computer_use_preview',
-  'computer',
-]);
 const TURN_TOKENS = 4;
 /** The events that end a stream; the response within carries the usage. */
 const TERMINAL: ReadonlySet<string> = new Set([
@@ -36,8 +26,7 @@ const AUDIO = /audio\.delta$/;
 
 /** `/v1/responses`. */
 export const responses: Meter = {
-  check: checkResponse,
-  hold: responsesHold,
+  ask: askResponses,
   usage: responseUsage,
   serviceTiers: (answer, { model }) => openaiTiers(answer, model.price),
   mergeReported: (estimate, answer) => withSearches(estimate, itemsOf(answer).filter(isSearch).length),
@@ -47,31 +36,6 @@ export const responses: Meter = {
   stream: (_injectedUsage, { model }) => new ResponsesStream(model.price),
   estimate: estimateResponse,
 };
-
-/**
- * Refuses a response in the background, which ends after its call and would not be charged, and a previous id that is no
- * string, whose owner could not be checked.
- */
-function checkResponse(body: MeteredBody): void {
-  const previous = body.value.previous_response_id ?? null;
-  if (previous !== null && typeof previous !== 'string')
-    throw invalidField('previous_response_id', 'previous_response_id must be a string or null.');
-  if ((body.value.background ?? false) !== false) {
-    throw invalidField(
-      'background',
-      'background is not served here, because the answer to this call would not carry the usage. Leave it out.',
-    );
-  }
-}
-
-/** An upper bound of what a response can cost. */
-function responsesHold(body: MeteredBody, bounds: Bounds) {
-  const output = countOf(body, 'max_output_tokens') ?? body.model.maxOutputTokens;
-  const rounds = toolsOf(body).some(({ type }) => !CLIENT_TOOLS.has(type))
-    ? (countOf(body, 'max_tool_calls') ?? TOOL_ROUNDS)
-    : 0;
-  return holdFor(body.model.price, { input: inputBound(body, body.value.input, bounds, rounds), output });
-}
 
 async function estimateResponse(
   body: MeteredBody,
@@ -85,11 +49,6 @@ async function estimateResponse(
   const [inputTokens, output] = await Promise.all([count(said.join('\n')), count(outputText)]);
   const turns = Array.isArray(input) ? input.length : 1;
   return { input: inputTokens + turns * TURN_TOKENS + mediaTokens + storedTokens, output };
-}
-
-function toolsOf(body: MeteredBody): Record<string, unknown>[] {
-  const { tools } = body.value;
-  return Array.isArray(tools) ? tools.filter(isObject) : [];
 }
 
 /** The usage of a whole response, the searches among its items included. */

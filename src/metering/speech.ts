@@ -1,11 +1,12 @@
 import { invalidField } from '../domain/errors.ts';
-import { holdFor, isPricedByToken } from '../domain/price.ts';
+import { isPricedByToken } from '../domain/price.ts';
 import { surrogatePairs } from '../domain/surrogate-pairs.ts';
 import type { Usage } from '../domain/usage.ts';
 import type { Shape } from './json-sieve.ts';
 import { type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
 import { responsesToUsage, withOutputAs } from './openai-usage.ts';
+import { plainAsk } from './request/plain-ask.ts';
 import { eventData, saysDone, saysFailed } from './sse/event.ts';
 
 /**
@@ -31,12 +32,15 @@ function knownUsage(body: MeteredBody): Usage | undefined {
  * of the text and bills it.
  */
 export const speech: Meter = {
-  hold: (body) =>
-    holdFor(body.model.price, {
-      characters: charactersOf(body),
-      input: body.textBytes,
-      output: body.model.maxOutputTokens,
-    }),
+  ask(body) {
+    const { textBytes, model } = body;
+    const characters = charactersOf(body);
+    return plainAsk(body, {
+      usage: { characters, input: textBytes, output: model.maxOutputTokens },
+      reach: { output: ['outputAudio'] },
+      likely: { textBytes, maxTokens: model.maxOutputTokens, answers: 1, besides: { characters } },
+    });
+  },
   usage: (answer, body) => (saysError(answer) ? undefined : knownUsage(body)),
   failed: saysError,
   mergeReported: (estimate) => withOutputAs('outputAudio', estimate),

@@ -1,5 +1,5 @@
 import { invalidField } from '../domain/errors.ts';
-import { holdFor, isPricedByToken } from '../domain/price.ts';
+import { isPricedByToken } from '../domain/price.ts';
 import type { Usage } from '../domain/usage.ts';
 import { MEASURED_FORMATS } from './audio/measure-audio.ts';
 import { above0 } from './input-split.ts';
@@ -9,6 +9,7 @@ import { type Meter, type StreamMeter, saysError, type Verdict } from './meter.t
 import type { MeteredBody } from './metered-body.ts';
 import { responsesToUsage } from './openai-usage.ts';
 import { OutputTextCollector } from './output-text.ts';
+import { plainAsk } from './request/plain-ask.ts';
 import { eventData, saysDone, saysFailed } from './sse/event.ts';
 import { reportedSeconds } from './usage.ts';
 
@@ -39,14 +40,22 @@ function check({ audio, model, value }: MeteredBody): void {
 
 /** `/v1/audio/transcriptions` and `/v1/audio/translations`. */
 export const transcription: Meter = {
-  check,
-  hold(body) {
+  ask(body) {
+    check(body);
+    const { textBytes, model } = body;
     // Providers report whole seconds, rounded up.
     const audioSeconds = Math.ceil(boundSeconds(body));
-    return holdFor(body.model.price, {
-      audioSeconds,
-      input: body.textBytes + Math.ceil(audioSeconds * TOKENS_PER_SECOND),
-      output: body.model.maxOutputTokens,
+    const heard = Math.ceil(audioSeconds * TOKENS_PER_SECOND);
+    return plainAsk(body, {
+      usage: { audioSeconds, input: textBytes + heard, output: model.maxOutputTokens },
+      reach: { input: ['inputAudio', 'cachedInputAudio'] },
+      likely: {
+        textBytes,
+        more: heard,
+        maxTokens: model.maxOutputTokens,
+        answers: 1,
+        besides: { audioSeconds },
+      },
     });
   },
   usage: (answer, body) =>

@@ -5,6 +5,7 @@ import { isObject } from './json-value.ts';
 import type { Meter, StreamMeter } from './meter.ts';
 import { isResourceId } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
+import { fixedCost } from './request/asked.ts';
 
 /** Seconds of a video where the request does not say (OpenAI API reference, "Create video"). */
 const DEFAULT_SECONDS = 4;
@@ -50,7 +51,10 @@ function passes(body: MeteredBody): StreamMeter {
  * that is not accepted, or has failed already, costs nothing; one that fails later is refunded (job-routes.ts).
  */
 export const videos: Meter = {
-  hold: (body) => holdFor(body.model.price, { videoSeconds: secondsAsked(body) ?? DEFAULT_SECONDS }),
+  ask(body) {
+    checkPicture(body);
+    return fixedCost(holdFor(body.model.price, { videoSeconds: secondsAsked(body) ?? DEFAULT_SECONDS }));
+  },
   usage(answer, body): Usage | undefined {
     if (!isAccepted(answer) || answer.status === 'failed') return undefined;
     const seconds = secondsIn(answer.seconds) ?? secondsAsked(body);
@@ -61,13 +65,14 @@ export const videos: Meter = {
   resourceIds: (answer) => (isAccepted(answer) && isResourceId(answer.id) ? [answer.id] : []),
   stream: (_injectedUsage, body) => passes(body),
   estimate: async (body) => ({ videoSeconds: secondsAsked(body) ?? DEFAULT_SECONDS }),
-  /** Refuses a provider's file as the first picture: no account here owns one. */
-  check({ value: { input_reference: picture } }) {
-    if (typeof picture !== 'string' || PICTURE.test(picture)) return;
-    throw new GatewayError(
-      'object_not_found',
-      'The request names a file of the provider in input_reference. No account here has such files: send the picture itself.',
-      'input_reference',
-    );
-  },
 };
+
+/** Refuses a provider's file as the first picture: no account here owns one. */
+function checkPicture({ value: { input_reference: picture } }: MeteredBody): void {
+  if (typeof picture !== 'string' || PICTURE.test(picture)) return;
+  throw new GatewayError(
+    'object_not_found',
+    'The request names a file of the provider in input_reference. No account here has such files: send the picture itself.',
+    'input_reference',
+  );
+}

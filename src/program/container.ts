@@ -179,6 +179,7 @@ function registerCalls(once: Once, opened: Opened): void {
         tracing: opened.tracing,
       },
       bounds: config.limits,
+      unpriced: config.pricing.unpriced,
       bodyLimitBytes: config.server.bodyLimitBytes,
       spools: c.resolve(SPOOLS),
     };

@@ -3,7 +3,6 @@ import { test } from 'tap';
 import type { Catalog } from '../../src/domain/catalog.ts';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
 import { readJsonBody } from '../../src/gateway/request/json-body.ts';
-import { chatHold } from '../../src/metering/chat.ts';
 import { creditPrice } from '../helper/credit-price.ts';
 import { testCatalog } from '../helper/gateway-in-process.ts';
 
@@ -18,12 +17,8 @@ function catalogOf(): Catalog {
 function holdOf(body: Record<string, unknown>, imageTokens = 1_000): number {
   const [endpoint] = ENDPOINTS;
   if (!endpoint) throw new Error('no endpoint');
-  return (
-    chatHold(readJsonBody(Buffer.from(JSON.stringify(body)), catalogOf(), endpoint), {
-      imageTokens,
-      contextTokens: 1,
-    }) / 1e6
-  );
+  const read = readJsonBody(Buffer.from(JSON.stringify(body)), catalogOf(), endpoint);
+  return endpoint.meter.ask(read).cost({ imageTokens, contextTokens: 1 }).hold / 1e6;
 }
 
 test('never less than the tokens of any text, and its output bound', (t) => {

@@ -19,6 +19,35 @@ const CODE: JsonSchema = {
   description: 'What programs should compare; it does not change.',
 };
 
+const CREDITS: JsonSchema = { type: 'string', pattern: String.raw`^-?\d+\.\d{6}$` };
+/** Only beside `insufficient_credits` and `spending_limit_exceeded`. */
+const METADATA: JsonSchema = {
+  type: 'object',
+  required: ['balance', 'held', 'hold', 'estimate', 'affordable_max_tokens'],
+  additionalProperties: false,
+  description: 'Of 402: what there is, what the call asks for, and what would have fitted; in credits.',
+  properties: {
+    balance: {
+      ...CREDITS,
+      type: ['string', 'null'],
+      description: "The account's balance; null for a key that cannot manage.",
+    },
+    held: {
+      ...CREDITS,
+      type: ['string', 'null'],
+      description: 'What calls in flight of the account hold; null for a key that cannot manage.',
+    },
+    hold: { ...CREDITS, description: 'The most that the call can cost.' },
+    estimate: { ...CREDITS, description: 'What it is likely to cost.' },
+    affordable_max_tokens: {
+      type: ['integer', 'null'],
+      minimum: 1,
+      description:
+        'The largest maximum of output tokens with which the call would have been admitted; null where lowering it cannot help.',
+    },
+  },
+};
+
 /** Schema of every error but those of Anthropic's routes (specification section 3). */
 const OPENAI_ERROR: JsonSchema = {
   title: 'Error',
@@ -35,6 +64,7 @@ const OPENAI_ERROR: JsonSchema = {
         type: { type: 'string', enum: TYPES, description: 'The kind of error; follows from the code.' },
         param: PARAM,
         code: CODE,
+        metadata: METADATA,
       },
     },
   },
@@ -56,6 +86,7 @@ const ANTHROPIC_ERROR: JsonSchema = {
         message: MESSAGE,
         param: PARAM,
         code: CODE,
+        metadata: METADATA,
       },
     },
   },
@@ -131,8 +162,9 @@ export function errorExamples(format: ErrorFormat): Record<string, { summary: st
   const codes = Object.keys(ERRORS) as ErrorCode[];
   return Object.fromEntries(
     codes.map((code) => {
-      const { message, param } = ERROR_EXAMPLES[code];
-      const value: unknown = JSON.parse(refusalText(new GatewayError(code, message, param), url));
+      const { message, param, metadata } = ERROR_EXAMPLES[code];
+      const error = new GatewayError(code, message, param, undefined, metadata && { metadata });
+      const value: unknown = JSON.parse(refusalText(error, url));
       return [`${prefix}${code}`, { summary: `${ERRORS[code][0]} ${code}`, value }];
     }),
   );

@@ -1,10 +1,20 @@
-import type { ErrorCode } from '../../domain/errors.ts';
+import type { ErrorCode, Shortfall } from '../../domain/errors.ts';
 
 /** A refusal as a client reads it, for the description of the API; `param` is set where a field is at fault. */
 export interface ErrorExample {
   readonly message: string;
   readonly param?: string;
+  readonly metadata?: Shortfall;
 }
+
+/** A question of 50 tokens to a model whose answers cost 12 credits a million tokens. */
+const METADATA: Shortfall = {
+  balance: '0.005000',
+  held: '0.000000',
+  hold: '0.012338',
+  estimate: '0.012113',
+  affordable_max_tokens: 388,
+};
 
 /** An example for each code. The type requires one, so that a new code does not compile without it. */
 export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
@@ -50,6 +60,11 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
     message: 'limit must be a whole number from 1 to 1000.',
     param: 'limit',
   },
+  unpriced_parameter: {
+    message:
+      'The model gpt-4o has no price here for web searches. Leave it out, or have the operator set price.webSearch.',
+    param: 'tools',
+  },
   model_required: { message: 'Name the model to call in the field "model".', param: 'model' },
   endpoint_mismatch: {
     message: 'The model demo-image is of the category image; /v1/chat/completions serves text models.',
@@ -93,13 +108,16 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
   },
   spending_limit_exceeded: {
     message:
-      'The monthly spending limit of this key is 10.000000 credits; 9.990000 are spent, 0.000000 are held by calls in ' +
-      'flight, and this call may cost 0.012089. The period ends at 2026-12-01T00:00:00.000Z.',
+      'The monthly spending limit of this key is 10.000000 credits; 9.995000 are spent, 0.000000 are held by calls in ' +
+      'flight, and this call may cost 0.012338 (0.012000 of it for the answer). The period ends at ' +
+      '2026-12-01T00:00:00.000Z. Lower max_tokens to 388 to stay below it.',
+    metadata: { ...METADATA, balance: '812.500000' },
   },
   insufficient_credits: {
     message:
-      'The account has 0.005000 credits, of which 0.000000 are held by calls in flight; this call may cost 0.012089. ' +
-      'Top up the account, or lower max_tokens.',
+      'The account has 0.005000 credits, of which 0.000000 are held by calls in flight; this call may cost 0.012338 ' +
+      '(0.012000 of it for the answer). Top up the account, or lower max_tokens to 388.',
+    metadata: METADATA,
   },
   rate_limit_exceeded: {
     message: 'An account may have 5 test alerts a minute. Send the next one in 42 seconds.',

@@ -1,4 +1,4 @@
-import { count, events, json, modelCall, STREAM } from './model-call.ts';
+import { count, events, json, modelCall, STREAM, tier } from './model-call.ts';
 import type { JsonSchema, Operation } from './operation.ts';
 
 const MESSAGES: JsonSchema = {
@@ -26,10 +26,28 @@ const createMessage = modelCall({
     tools: {
       type: ['array', 'null'],
       items: {},
-      description: 'Those that the provider runs count in the hold.',
+      description:
+        'Those that the provider runs count in the hold, also where a message adds them; one with a fee that the model has ' +
+        'no price for is refused, and so is one that names another model (`advisor`).',
+    },
+    service_tier: tier('`auto` or `standard_only`.'),
+    speed: tier('`fast` is the service tier of that name; `standard` or null costs nothing beyond.'),
+    inference_geo: tier('The service tier of the name of the region; `global` or null costs nothing beyond.'),
+    context_management: {
+      type: ['object', 'null'],
+      additionalProperties: true,
+      description:
+        'A `compact_…` edit counts in the hold where the input can reach its trigger; default 150,000 tokens.',
+    },
+    cache_control: {
+      type: ['object', 'null'],
+      additionalProperties: true,
+      description: 'A `ttl` of `1h`, here or at a block, wants a price for cache writes of an hour.',
     },
     fallbacks: { type: 'null', description: 'Not served: another model than the one checked would answer.' },
+    thread: { type: 'null', description: 'Not served: the conversation would be held by the provider.' },
   },
+  refusals: ['unpriced_parameter'],
   requests: {
     hello: { summary: 'A question', value: { ...HELLO, max_tokens: 100 } },
     stream: { summary: 'The same, streamed', value: { ...HELLO, max_tokens: 100, stream: true } },

@@ -93,6 +93,12 @@ export const count = (description: string): JsonSchema => ({
   description,
 });
 
+/** What costs more by its name: 400 `unpriced_parameter` where the model has no multiplier for it. */
+export const tier = (what: string): JsonSchema => ({
+  type: ['string', 'null'],
+  description: `${what} One that the model has no price for here is refused.`,
+});
+
 export const STREAM: JsonSchema = {
   type: ['boolean', 'null'],
   default: false,

@@ -1,9 +1,12 @@
-import { count, events, json, modelCall, STREAM } from './model-call.ts';
+import { count, events, json, modelCall, STREAM, tier } from './model-call.ts';
 import type { JsonSchema, Operation } from './operation.ts';
 
 const REFERENCE = 'https://platform.openai.com/docs/api-reference';
 const HELD = 'Counts in what the call holds; default: the `maxOutputTokens` of the model.';
 const CHOICES = count('How many answers to make, each of which is paid; default 1.');
+
+const SERVICE_TIER = tier('How fast the provider works; `auto`, `default` or null cost nothing beyond.');
+const UNPRICED = ['unpriced_parameter'] as const;
 
 const STREAM_OPTIONS: JsonSchema = {
   type: ['object', 'null'],
@@ -36,9 +39,21 @@ const createChatCompletion = modelCall({
     max_completion_tokens: count(HELD),
     max_tokens: count(`The older name. ${HELD}`),
     n: CHOICES,
+    service_tier: SERVICE_TIER,
+    web_search_options: {
+      type: ['object', 'null'],
+      additionalProperties: true,
+      description: 'A web search, which the model must have a price for; counts in the hold.',
+    },
+    modalities: {
+      type: ['array', 'null'],
+      items: { type: 'string' },
+      description: 'With `audio`, the model must have a price for answers as sound.',
+    },
     stream: STREAM,
     stream_options: STREAM_OPTIONS,
   },
+  refusals: UNPRICED,
   requests: {
     hello: {
       summary: 'A question',
@@ -84,9 +99,11 @@ const createCompletion = modelCall({
       type: ['boolean', 'null'],
       description: 'Whether the prompt comes back in the answer; it counts.',
     },
+    service_tier: SERVICE_TIER,
     stream: STREAM,
     stream_options: STREAM_OPTIONS,
   },
+  refusals: UNPRICED,
   requests: { hello: { value: { model: 'demo-chat', prompt: 'Once upon a time', max_tokens: 50 } } },
   answers: {
     'application/json': json({
@@ -118,7 +135,16 @@ const createResponse = modelCall({
     tools: {
       type: ['array', 'null'],
       items: {},
-      description: 'Those that the provider runs count in the hold.',
+      description:
+        'Those that the provider runs count in the hold, also where they stand in an item of `input`; one with a fee that ' +
+        'the model has no price for is refused, and so is one that names another model.',
+    },
+    service_tier: SERVICE_TIER,
+    context_management: {
+      type: ['array', 'null'],
+      items: {},
+      description:
+        'A compaction counts in the hold where the input can reach its threshold; default 150,000 tokens.',
     },
     previous_response_id: {
       type: ['string', 'null'],
@@ -131,6 +157,7 @@ const createResponse = modelCall({
     },
     stream: STREAM,
   },
+  refusals: UNPRICED,
   requests: { hello: { value: { model: 'demo-chat', input: 'Hello!', max_output_tokens: 100 } } },
   answers: {
     'application/json': json({
@@ -164,7 +191,9 @@ const createEmbedding = modelCall({
   required: ['input'],
   fields: {
     input: { type: ['string', 'array'], items: {}, description: 'Text or tokens to embed, or several.' },
+    service_tier: SERVICE_TIER,
   },
+  refusals: UNPRICED,
   requests: { text: { value: { model: 'demo-embedding', input: 'The quick brown fox' } } },
   answers: {
     'application/json': json({

@@ -55,7 +55,7 @@ export class ResourceOwnership {
           member.slice(0, 100),
         );
       }
-      tokens += resource.tokens ?? this.#contextTokens;
+      tokens += resource.tokens ?? body.model.contextWindow ?? this.#contextTokens;
     }
     return tokens;
   }

@@ -131,7 +131,7 @@ export class Admissions {
       case 'STALE':
         return { verdict: 'stale' };
       case 'LIMIT':
-        return { verdict: 'over_limit', spent: micro(Number(first)), ...reservedOf(reserved) };
+        return { verdict: 'over_limit', spent: micro(Number(first)), ...limitOf(reserved) };
       case 'FUNDS':
         return { verdict: 'insufficient', balance: micro(Number(first)), ...reservedOf(reserved) };
       case 'MISSING':
@@ -161,5 +161,20 @@ function reservedOf([held, estimated, overdraft]: readonly string[]) {
     held: micro(Number(held)),
     estimated: micro(Number(estimated)),
     overdraft: micro(Number(overdraft)),
+  };
+}
+
+/** The same of a key, and what there is of its account: the last numbers of a refusal by the key's limit. */
+function limitOf([
+  held = '',
+  estimated = '',
+  overdraft = '',
+  balance,
+  ofAccount = '',
+  likely = '',
+]: readonly string[]) {
+  return {
+    ...reservedOf([held, estimated, overdraft]),
+    account: { balance: micro(Number(balance)), ...reservedOf([ofAccount, likely, overdraft]) },
   };
 }

@@ -8,7 +8,10 @@
 --       hold record: see hold-record.inc.lua
 --       and after all calls: until when they may be admitted (ms since epoch, by the clock of this Redis)
 -- Reply of each call: epoch (integer): the credits are held | {'STALE'} | {'MISSING'} live state to be rebuilt
---       | {'LATE'} it was given up meanwhile | {'VOID'} repeated | {'LIMIT', spent, held, Σ of estimates, overdraft}
+--       and after all calls: until when they may be admitted (ms since epoch, by the clock of this Redis)
+-- Reply of each call: epoch (integer): the credits are held | {'STALE'} | {'MISSING'} live state to be rebuilt
+--       | {'LATE'} it was given up meanwhile | {'VOID'} repeated
+--       | {'LIMIT', spent, held, Σ of estimates, overdraft; balance, held, Σ of estimates of the account}
 --       | {'FUNDS', balance, held, Σ of estimates, overdraft}
 --       | {'ERROR', message}
 -- O(1) for each call.
@@ -59,7 +62,8 @@ local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
     local beyond = spent - tonumber(limit)
     local held, estimated = key.held, key.held - key.slack
     if beyond + estimated + estimate > 0 or beyond + held + hold > overdraft then
-      return { 'LIMIT', int(spent), int(held), int(estimated), int(overdraft) }
+      return { 'LIMIT', int(spent), int(held), int(estimated), int(overdraft),
+        int(account.bal), int(account.held), int(account.held - account.slack) }
     end
   end
   local held, estimated = account.held, account.held - account.slack

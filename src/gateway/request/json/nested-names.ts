@@ -1,19 +1,44 @@
 import { foldName, otherCase } from '../../../domain/field-names.ts';
 import { isObject } from '../../../metering/json-value.ts';
 
-/** Names of members of `thinking` and of tools that the size of a hold depends on. */
-const INSPECTED_WITHIN: ReadonlySet<string> = new Set(['type', 'budget_tokens', 'max_uses']);
+/** Nested names that holds read. */
+const INSPECTED_WITHIN: ReadonlySet<string> = new Set([
+  'type',
+  'budget_tokens',
+  'max_uses',
+  // Of tools: who runs them, which model, and those within.
+  'execution',
+  'environment',
+  'model',
+  'svg',
+  'tools',
+  'cache_control',
+  // Of edits of the conversation.
+  'edits',
+  'trigger',
+  'compact_threshold',
+]);
 const PLAIN = /^[a-z0-9_]*$/;
 
 /**
- * Refuses an inspected name in another spelling, such as `Type` for `type`, in `thinking` and in each tool, because an
- * upstream that ignores case would read a value that the hold did not count. The schema of a tool may have any names
- * and is not searched. Throws 400 `invalid_json`.
+ * Refuses `Type` beside `type` and the like where a nested name decides what a call may cost: in `thinking`, in
+ * `context_management`, and in each tool, those too that an item of `input` brings. The schema of a tool may have any names and
+ * is not searched. Throws 400 `invalid_json`.
  */
-export function checkNestedNames({ thinking, tools }: Readonly<Record<string, unknown>>): void {
+export function checkNestedNames(value: Readonly<Record<string, unknown>>): void {
+  const { thinking, tools, context_management: management, input } = value;
   if (thinking !== undefined) checkNames('thinking', thinking);
-  if (!Array.isArray(tools)) return;
-  for (const tool of tools) checkNames('A tool', tool);
+  if (management !== undefined) {
+    checkNames('context_management', management);
+    checkEach('context_management', isObject(management) ? management.edits : management);
+  }
+  checkEach('A tool', tools);
+  if (!Array.isArray(input)) return;
+  for (const item of input) if (isObject(item) && item.tools !== undefined) checkEach('A tool', item.tools);
+}
+
+function checkEach(where: string, list: unknown): void {
+  if (Array.isArray(list)) for (const one of list) checkNames(where, one);
 }
 
 function checkNames(where: string, value: unknown): void {

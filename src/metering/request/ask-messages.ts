@@ -1,0 +1,183 @@
+import { invalidField } from '../../domain/errors.ts';
+import { TIMES_ONE } from '../../domain/price.ts';
+import { type ContentPart, contentParts, PartCounts } from '../content-parts.ts';
+import { isObject } from '../json-value.ts';
+import { countOf, type MeteredBody } from '../metered-body.ts';
+import type { Asked, Charge } from './asked.ts';
+import { asksHourCache, HOUR_CACHE, isAsked, refuseModels } from './charges.ts';
+import { inputUnits } from './input-units.ts';
+import { highestMultiplier, serviceTierOf, type TierChoice, tierCharge } from './service-tiers.ts';
+import {
+  COMPACTS_AT,
+  REQUEST_OVERHEAD,
+  TOOL_OVERHEAD,
+  TOOL_ROUNDS,
+  type TokenAsk,
+  TURN_OVERHEAD,
+  tokenCost,
+} from './token-cost.ts';
+import { messagesToolKind } from './tool-kinds.ts';
+import { ToolTally } from './tool-tally.ts';
+
+/** Tokens that Anthropic adds to a prompt with tools: it documents up to 804, and up to 735 for each tool of its own. */
+const TOOL_PROMPT = 1_024;
+/** Members by which another model runs than the one named in `model`. */
+const MODELS = ['fallbacks', 'models', 'fallback_models', 'moderation'] as const;
+/** Names of service tiers; every other name among a model's multipliers is that of a region. */
+const TIERS: ReadonlySet<string> = new Set(['standard', 'priority', 'batch', 'flex', 'scale', 'fast']);
+
+/** What a message call asks for. Throws 400 `invalid_field` for what cannot be metered or would have another model run. */
+export function askMessages(body: MeteredBody): Asked {
+  const { value, model } = body;
+  checkMessage(value);
+  refuseModels(value, MODELS);
+  const said = new MessageParts(body);
+  said.read();
+  const { tools } = said;
+  const servers = Array.isArray(value.mcp_servers) ? value.mcp_servers.length : 0;
+  const rounds = Math.max(tools.roundsByUses, servers > 0 ? TOOL_ROUNDS : 0);
+  const tiers = tiersOf(value);
+  const turns = Array.isArray(value.messages) ? value.messages.length : 1;
+  const toolPrompts = tools.count === 0 ? 0 : 1 + tools.typed;
+  const { thinking } = value;
+  const budget = isObject(thinking) ? thinking.budget_tokens : undefined;
+  const ask: TokenAsk = {
+    textBytes: body.textBytes - said.base64,
+    overhead:
+      REQUEST_OVERHEAD + turns * TURN_OVERHEAD + tools.count * TOOL_OVERHEAD + toolPrompts * TOOL_PROMPT,
+    media: said.media,
+    maxTokens: countOf(body, 'max_tokens'),
+    maxField: 'max_tokens',
+    answers: 1,
+    // Thinking is inside max_tokens, unless its budget is larger.
+    thinking: typeof budget === 'number' && budget > 0 && Number.isSafeInteger(budget) ? budget : 0,
+    echoed: 0,
+    rounds,
+    searches: tools.searches ? rounds : 0,
+    roundsAdvice: `leave ${tools.isProvided ? tools.provided.join(' and ') : 'mcp_servers'} out, or lower max_uses`,
+    compactsAt: compactsAt(value),
+    inputUnits: inputUnits(said, said.asksHourCache),
+    outputUnits: undefined,
+    multiplier: multiplierOf(body, tiers),
+  };
+  const asked = tiers.filter((tier): tier is [TierField, string] => typeof tier[1] === 'string');
+  return {
+    charges: [...chargesOf(value, said), ...asked.map(([param, tier]) => tierCharge(param, tier))],
+    serviceTiers: asked.map(([, tier]) => tier),
+    cost: (bounds) => tokenCost(model, ask, bounds),
+  };
+}
+
+/** Refuses a conversation that the provider holds, which no account here owns, and another payer than the operator. */
+function checkMessage(value: MeteredBody['value']): void {
+  for (const name of ['thread', 'billing_policy']) {
+    if (isAsked(value[name]))
+      throw invalidField(
+        name,
+        `${name} is not served here, because what such a call costs is not told by its answer. Leave it out.`,
+      );
+  }
+}
+
+function chargesOf(value: MeteredBody['value'], said: MessageParts): Charge[] {
+  const { charges } = said.tools;
+  // Files and skills for code that the provider runs.
+  if (isAsked(value.container)) charges.push({ param: 'container', what: 'code containers' });
+  if (said.asksHourCache) charges.push(HOUR_CACHE);
+  return charges;
+}
+
+type TierField = 'service_tier' | 'speed' | 'inference_geo';
+
+/** What the request says of the three things that Anthropic's prices are multiplied by. */
+function tiersOf(value: MeteredBody['value']): [TierField, TierChoice][] {
+  const { speed, inference_geo: region } = value;
+  return [
+    ['service_tier', serviceTierOf(value.service_tier)],
+    ['speed', serviceTierOf(speed)],
+    ['inference_geo', region === 'global' ? null : serviceTierOf(region)],
+  ];
+}
+
+function multiplierOf({ model: { price } }: MeteredBody, tiers: readonly [TierField, TierChoice][]): number {
+  let multiplier = TIMES_ONE;
+  for (const [field, choice] of tiers) {
+    const times = highestMultiplier(price, choice, AMONG[field]);
+    if (times !== TIMES_ONE) multiplier = Math.ceil((multiplier * times) / TIMES_ONE);
+  }
+  return multiplier;
+}
+
+/** The multipliers of a model that a field can reach. */
+const AMONG: Readonly<Record<TierField, (tier: string) => boolean>> = {
+  service_tier: (tier) => TIERS.has(tier) && tier !== 'fast',
+  speed: (tier) => tier === 'fast',
+  inference_geo: (tier) => !TIERS.has(tier),
+};
+
+/** The system prompt, the messages and the tools, wherever they stand, read once. */
+class MessageParts extends PartCounts {
+  readonly #value: MeteredBody['value'];
+  readonly tools = new ToolTally(messagesToolKind);
+  #asksHourCache = false;
+
+  constructor({ value, elidedStrings }: MeteredBody) {
+    super(elidedStrings);
+    this.#value = value;
+  }
+
+  get asksHourCache(): boolean {
+    return this.#asksHourCache || this.tools.asksHourCache;
+  }
+
+  read(): void {
+    const { system, messages, tools, cache_control: control } = this.#value;
+    this.tools.add(tools, 'tools');
+    this.#cached(control);
+    if (Array.isArray(system))
+      for (const block of system) if (isObject(block)) this.#cached(block.cache_control);
+    for (const part of contentParts(messages)) {
+      this.add(part);
+      this.#cached(part.cache_control);
+      this.#changes(part);
+    }
+  }
+
+  /** Tools that a message adds, and those that a summary of former messages names again. */
+  #changes(part: ContentPart): void {
+    if (part.type === 'tool_addition') this.#addition(part);
+    const { tool_changes: changes } = part;
+    if (!Array.isArray(changes)) return;
+    for (const change of changes) {
+      if (!isObject(change)) continue;
+      this.#cached(change.cache_control);
+      this.#addition(change);
+    }
+  }
+
+  #addition({ tool }: ContentPart): void {
+    if (isObject(tool) && isObject(tool.definition)) this.tools.add([tool.definition], 'messages');
+  }
+
+  #cached(control: unknown): void {
+    if (control !== undefined && asksHourCache(control)) this.#asksHourCache = true;
+  }
+}
+
+/** Input tokens from which on the conversation is summarised: by a `compact_…` edit, or at once by `compaction`. */
+function compactsAt(value: MeteredBody['value']): number | undefined {
+  if (isAsked(value.compaction)) return 0;
+  const { context_management: management } = value;
+  const edits = isObject(management) ? management.edits : undefined;
+  if (!Array.isArray(edits)) return undefined;
+  const triggers = edits
+    .filter((edit) => isObject(edit) && String(edit.type).startsWith('compact'))
+    .map(({ trigger }) => tokensOf(trigger));
+  return triggers.length === 0 ? undefined : Math.min(...triggers);
+}
+
+function tokensOf(trigger: unknown): number {
+  if (!isAsked(trigger)) return COMPACTS_AT;
+  const value = isObject(trigger) ? trigger.value : undefined;
+  return typeof value === 'number' && value >= 0 ? value : 0;
+}

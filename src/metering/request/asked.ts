@@ -1,0 +1,32 @@
+import type { Micro } from '../../domain/credits.ts';
+import type { Unit } from '../../domain/price-units.ts';
+import type { Bounds } from './bounds.ts';
+import type { CallCost } from './token-cost.ts';
+
+/** Something in a request that its provider charges for beyond plain tokens (specification section 10). */
+export interface Charge {
+  /** The field of the request that asks for it. */
+  readonly param: string;
+  /** What it is, in words that follow "for". */
+  readonly what: string;
+  /** The unit that it is charged by, where there is one. */
+  readonly unit?: Unit;
+  /** The service tier that it is, by the name that its multiplier has. */
+  readonly serviceTier?: string;
+}
+
+/** What one call asks for, read from its body once. */
+export interface Asked {
+  readonly charges: readonly Charge[];
+  /** Service tiers that the request names, by the names that multipliers have. */
+  readonly serviceTiers: readonly string[];
+  /** The bounds hold what is known later than the body: the tokens behind the stored answers that it names. */
+  cost(bounds: Bounds): CallCost;
+}
+
+export const NOTHING: readonly never[] = Object.freeze([]);
+
+/** A call that costs what it holds, of a body that asks for nothing beyond. */
+export function fixedCost(hold: Micro): Asked {
+  return { charges: NOTHING, serviceTiers: NOTHING, cost: () => ({ hold, estimate: hold }) };
+}

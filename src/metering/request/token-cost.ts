@@ -1,0 +1,239 @@
+import type { Model } from '../../domain/catalog.ts';
+import { type Micro, micro } from '../../domain/credits.ts';
+import { holdFor, isPricedByToken, plainCost, type Reach, TIMES_ONE } from '../../domain/price.ts';
+import type { Unit } from '../../domain/price-units.ts';
+import type { Usage } from '../../domain/usage.ts';
+import type { Bounds } from './bounds.ts';
+
+/** Tokens that a template adds around a turn or tool, and around the whole; vendors document 3 to 10. */
+export const TURN_OVERHEAD = 16;
+export const TOOL_OVERHEAD = 64;
+export const REQUEST_OVERHEAD = 64;
+/**
+ * Times that a model may use the provider's own tools within one call where the request does not say: ten, the limit that
+ * Anthropic documents for its loop.
+ */
+export const TOOL_ROUNDS = 10;
+
+/** Input tokens from which on providers summarise a conversation where the request does not say (Anthropic's default). */
+export const COMPACTS_AT = 150_000;
+
+/** Of an estimate (specification section 5): bytes of text for a token of input, and most tokens of an answer and of a round. */
+const LIKELY_BYTES = 3;
+const LIKELY_OUTPUT = 4_096;
+const LIKELY_ROUND = 16_384;
+
+/** What a request that is charged by token asks for, in numbers. */
+export interface TokenAsk {
+  /** UTF-8 bytes of its text: those of the body, less the base64 of its media. */
+  readonly textBytes: number;
+  /** Bound of the tokens that templates add. */
+  readonly overhead: number;
+  /** Parts that are no text, each of which costs at most `limits.imageTokens`. */
+  readonly media: number;
+  /** Longest answer that it allows, in tokens; undefined: it does not say. */
+  readonly maxTokens: number | undefined;
+  /** The field that `maxTokens` is named by. */
+  readonly maxField: string;
+  /** Answers to make. */
+  readonly answers: number;
+  /** Tokens of thinking that it allows; they count where they are more than `maxTokens`. */
+  readonly thinking: number;
+  /** Tokens of the request that each answer repeats. */
+  readonly echoed: number;
+  /** Passes of the model over what the provider's own tools found; each can fill the context. */
+  readonly rounds: number;
+  readonly searches: number;
+  /** What to leave out or lower for less of them, in words. */
+  readonly roundsAdvice: string;
+  /** Input tokens from which on the provider summarises the conversation with one more call; undefined: it does not. */
+  readonly compactsAt: number | undefined;
+  /** Units, beside the plain ones, that it can be charged by. */
+  readonly inputUnits: readonly Unit[] | undefined;
+  readonly outputUnits: readonly Unit[] | undefined;
+  /** The most that the price can be multiplied by, in millionths. */
+  readonly multiplier: number;
+}
+
+/** What a call can cost, and is likely to, in micro-credits (specification section 5). */
+export interface CallCost {
+  /** The most. */
+  readonly hold: Micro;
+  /** At most `hold`. */
+  readonly estimate: Micro;
+  /** Of what the hold is made, for a refusal that says what would fit; undefined for calls without a maximum of tokens. */
+  readonly bound?: TokenBound;
+}
+
+/** Of what the hold of a call is made. */
+export interface TokenBound {
+  readonly model: Model;
+  readonly ask: TokenAsk;
+  /** Tokens that the model reads in one pass at most. */
+  readonly context: number;
+  /** Input tokens that are in the request and behind what it names. */
+  readonly said: number;
+  /** Input and output tokens of what the provider's own tools found, and of a summary. */
+  readonly toolInput: number;
+  readonly summaryInput: number;
+  readonly summaryOutput: number;
+}
+
+/** A request for text alone. */
+export const TEXT_ONLY: TokenAsk = Object.freeze({
+  textBytes: 0,
+  overhead: REQUEST_OVERHEAD,
+  media: 0,
+  maxTokens: undefined,
+  maxField: 'max_tokens',
+  answers: 1,
+  thinking: 0,
+  echoed: 0,
+  rounds: 0,
+  searches: 0,
+  roundsAdvice: '',
+  compactsAt: undefined,
+  inputUnits: undefined,
+  outputUnits: undefined,
+  multiplier: TIMES_ONE,
+});
+
+const IMAGES: readonly Unit[] = ['inputImage', 'cachedInputImage'];
+
+/**
+ * What a call that is charged by token can cost, and is likely to (specification section 5).
+ *
+ * Why `hold` is an upper bound: byte-level tokenizers make no token out of less than a byte, and JSON text is never shorter
+ * than the UTF-8 text it stands for (an escape is longer than its character), so the bytes of the body bound the tokens of all
+ * text in it: messages, tools and schemas. What templates add is bounded for each turn and tool. Inline media is not text: its
+ * base64 is taken off, and each part counts the configured bound. Each round of tools that the provider runs, and each summary
+ * of a conversation, reads at most a whole context. Output is bounded by the maximum that the request names. Where it names
+ * none, the model's `maxOutputTokens` stands in, and the bound is as true as that entry of the catalog.
+ */
+export function tokenCost(model: Model, ask: TokenAsk, bounds: Bounds): CallCost {
+  const context = model.contextWindow ?? bounds.contextTokens;
+  const written = ask.textBytes + ask.overhead + ask.media * bounds.imageTokens;
+  const said = Math.max(0, written) + (bounds.storedTokens ?? 0);
+  const toolInput = ask.rounds * context;
+  const isSummarised = ask.compactsAt !== undefined && said + toolInput >= ask.compactsAt;
+  const bound: TokenBound = {
+    model,
+    // A stored answer and what tools find may hold pictures.
+    ask: bounds.storedTokens || ask.rounds > 0 ? withImages(ask) : ask,
+    context,
+    said,
+    toolInput,
+    summaryInput: isSummarised ? context : 0,
+    summaryOutput: isSummarised ? model.maxOutputTokens : 0,
+  };
+  const most = ask.maxTokens ?? model.maxOutputTokens;
+  const hold = holdOf(bound, most);
+  return { hold, estimate: estimateOf(bound, most, hold), bound };
+}
+
+/** The hold of the same call with another maximum of output tokens. */
+function holdOf(bound: TokenBound, maxTokens: number): Micro {
+  return holdFor(bound.model.price, usageOf(bound, maxTokens), reachOf(bound));
+}
+
+/** The estimate of the same call with another maximum of output tokens, whose hold is `hold`. */
+function estimateOf(bound: TokenBound, maxTokens: number, hold: Micro): Micro {
+  const { model, ask, context } = bound;
+  const found = ask.rounds > 0 ? Math.min(LIKELY_ROUND, context) : 0;
+  return likelyCost(model, hold, { textBytes: ask.textBytes, more: found, maxTokens, answers: ask.answers });
+}
+
+/** What a call is likely to use. */
+export interface Likely {
+  /** UTF-8 bytes of its text. */
+  readonly textBytes: number;
+  /** Input tokens beside its text. */
+  readonly more?: number;
+  /** Longest answer that it allows, in tokens. */
+  readonly maxTokens: number;
+  /** Answers to make. */
+  readonly answers: number;
+  /** What is counted exactly. */
+  readonly besides?: Usage;
+}
+
+/**
+ * What a call with this hold is likely to cost: a third of its bytes as input tokens at the plain price, and `more` of them;
+ * answers of at most 4,096 tokens. The hold itself where tokens have no price; never more.
+ */
+export function likelyCost({ price }: Pick<Model, 'price'>, hold: Micro, likely: Likely): Micro {
+  if (!isPricedByToken(price)) return hold;
+  const { textBytes, more = 0, maxTokens, answers, besides } = likely;
+  const usage: Usage = {
+    input: Math.ceil(Math.max(0, textBytes) / LIKELY_BYTES) + more,
+    output: Math.min(maxTokens, LIKELY_OUTPUT) * answers,
+  };
+  return micro(Math.min(hold, plainCost(price, besides ? { ...besides, ...usage } : usage)));
+}
+
+/** The part of the hold that is for tools which the provider runs, and the part that is for the answer. */
+export function partsOf(bound: TokenBound): { readonly tools: Micro; readonly answer: Micro } {
+  const most = bound.ask.maxTokens ?? bound.model.maxOutputTokens;
+  const hold = holdOf(bound, most);
+  const withoutTools = { ...bound, toolInput: 0, ask: { ...bound.ask, rounds: 0, searches: 0 } };
+  return {
+    tools: micro(hold - holdOf(withoutTools, most)),
+    answer: micro(hold - holdOf({ ...bound, ask: { ...bound.ask, thinking: 0 } }, 0)),
+  };
+}
+
+/**
+ * The largest maximum of output tokens, below that of the call, whose hold and estimate `fits` takes; null where none from 1 on
+ * does.
+ */
+export function affordableMaximum(
+  bound: TokenBound,
+  fits: (hold: Micro, estimate: Micro) => boolean,
+): number | null {
+  const most = bound.ask.maxTokens ?? bound.model.maxOutputTokens;
+  const { thinking } = bound.ask;
+  const passes = (maximum: number) => {
+    const hold = holdOf(bound, maximum);
+    return fits(hold, estimateOf(bound, maximum, hold));
+  };
+  // Below the budget of its thinking an answer can have more tokens, not fewer.
+  let fitting = Math.max(1, thinking <= most ? thinking : 1);
+  let beyond = most;
+  if (fitting >= beyond || !passes(fitting)) return null;
+  while (beyond - fitting > 1) {
+    const middle = fitting + Math.floor((beyond - fitting) / 2);
+    if (passes(middle)) fitting = middle;
+    else beyond = middle;
+  }
+  return fitting;
+}
+
+function usageOf(bound: TokenBound, maxTokens: number): Usage {
+  const { ask, said, toolInput, summaryInput, summaryOutput } = bound;
+  const thinking = ask.thinking > maxTokens ? ask.thinking : 0;
+  const usage: Usage = {
+    input: said + toolInput + summaryInput,
+    output: (maxTokens + thinking + ask.echoed) * ask.answers + summaryOutput,
+  };
+  if (ask.searches > 0) usage.webSearches = ask.searches;
+  return usage;
+}
+
+const PLAIN: Reach = Object.freeze({});
+
+/** Units without a price of their own are left out: those that they refine are in every hold. */
+function reachOf({ ask, model: { price } }: TokenBound): Reach {
+  const { inputUnits, outputUnits, multiplier } = ask;
+  if (!inputUnits && !outputUnits && multiplier === TIMES_ONE) return PLAIN;
+  const input = inputUnits?.filter((unit) => price.named.has(unit)) ?? [];
+  const output = outputUnits?.filter((unit) => price.named.has(unit)) ?? [];
+  return {
+    ...(input.length > 0 ? { input } : {}),
+    ...(output.length > 0 ? { output } : {}),
+    multiplier,
+  };
+}
+
+function withImages(ask: TokenAsk): TokenAsk {
+  return { ...ask, inputUnits: [...(ask.inputUnits ?? []), ...IMAGES] };
+}

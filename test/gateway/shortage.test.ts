@@ -1,0 +1,134 @@
+import t from 'tap';
+import { micro } from '../../src/domain/credits.ts';
+import type { Shortfall } from '../../src/domain/errors.ts';
+import { type InProcessGateway, startGatewayInProcess } from '../helper/gateway-in-process.ts';
+
+interface Refused {
+  readonly status: number;
+  readonly code: string;
+  readonly param: string | null;
+  readonly message: string;
+  readonly metadata: Shortfall;
+}
+
+async function refused(response: Response): Promise<Refused> {
+  const { error } = (await response.json()) as { error: Omit<Refused, 'status'> };
+  return { status: response.status, ...error };
+}
+
+const HI = [{ role: 'user', content: 'Hello' }];
+const ask = (world: InProcessGateway, key: string, body: object = {}) =>
+  world.chat(key, { model: 'tokens', max_tokens: 4_000, ...body });
+
+t.test('a 402 says what there is, what was asked for, and what would have fitted', async (t) => {
+  const world = await startGatewayInProcess(t);
+  const { key } = await world.account({ credits: 5 });
+  const { metadata, ...error } = await refused(await ask(world, key));
+  t.match(error, { status: 402, code: 'insufficient_credits', param: null });
+  t.match(metadata, { balance: '5.000000', held: '0.000000', hold: /^8\.\d{6}$/, estimate: /^8\.0\d{5}$/ });
+  t.ok(Number(metadata.estimate) < Number(metadata.hold));
+  const most = metadata.affordable_max_tokens ?? 0;
+  t.ok(most > 2_000 && most < 2_500, String(most));
+  t.match(error.message, new RegExp(`8\\.000000 of it for the answer.*lower max_tokens to ${most}\\.`));
+  const beyond = await ask(world, key, { max_tokens: most + 1 });
+  t.equal(beyond.status, 402, 'one token more does not fit');
+  t.equal((await refused(beyond)).metadata.affordable_max_tokens, most);
+  t.equal((await ask(world, key, { max_tokens: most })).status, 200, 'and that much does');
+});
+
+t.test('where no maximum is sent, the message says that the model’s own is held', async (t) => {
+  const world = await startGatewayInProcess(t);
+  const { key } = await world.account({ credits: 1 });
+  const { message, metadata } = await refused(await world.chat(key, { model: 'tokens' }));
+  t.match(message, /as no max_completion_tokens is sent\).*lower max_completion_tokens to \d+/);
+  t.ok(metadata.affordable_max_tokens);
+});
+
+t.test(
+  'lowering the maximum cannot help where the input alone is too much, or tokens are not charged',
+  async (t) => {
+    const world = await startGatewayInProcess(t);
+    const { key } = await world.account({ credits: 0.01 });
+    const long = await refused(
+      await ask(world, key, { messages: [{ role: 'user', content: 'a'.repeat(9_000) }] }),
+    );
+    t.equal(long.metadata.affordable_max_tokens, null);
+    const flat = await refused(await world.chat(key));
+    t.same(flat.metadata, {
+      balance: '0.010000',
+      held: '0.000000',
+      hold: '1.000000',
+      estimate: '1.000000',
+      affordable_max_tokens: null,
+    });
+    t.notMatch(flat.message, /lower/);
+  },
+);
+
+t.test('tools that the provider runs are named where they are most of the hold', async (t) => {
+  const world = await startGatewayInProcess(t);
+  const { key } = await world.account({ credits: 20 });
+  const body = { model: 'claude', messages: HI, max_tokens: 10, tools: [{ type: 'web_fetch_20260318' }] };
+  const { message } = await refused(await world.api('POST', '/v1/messages', key, body));
+  t.match(
+    message,
+    /\(1\d\d\.\d{6} of it for tools that the provider runs\).*leave web_fetch_20260318 out, or lower max_uses/,
+  );
+  const mcp = { model: 'tokens', input: 'a', tools: [{ type: 'mcp', server_label: 's' }] };
+  const { message: words } = await refused(await world.api('POST', '/v1/responses', key, mcp));
+  t.match(words, /leave mcp out, or lower max_tool_calls/);
+  const fewer = { ...mcp, max_output_tokens: 10, max_tool_calls: 1 };
+  t.equal((await world.api('POST', '/v1/responses', key, fewer)).status, 200);
+});
+
+t.test('an answer of Anthropic’s routes has code, param and metadata as well', async (t) => {
+  const world = await startGatewayInProcess(t);
+  const { key } = await world.account({ credits: 1 });
+  const body = { model: 'claude', messages: HI, max_tokens: 4_000 };
+  const response = await world.api('POST', '/v1/messages', key, body);
+  const answer = (await response.json()) as { type: string; error: Record<string, unknown> };
+  t.match(answer, {
+    type: 'error',
+    error: { type: 'billing_error', code: 'insufficient_credits', param: null },
+  });
+  t.match(answer.error.metadata, { balance: '1.000000', held: '0.000000', affordable_max_tokens: Number });
+});
+
+t.test('a spending limit tells the account’s balance, and what fits both', async (t) => {
+  const world = await startGatewayInProcess(t);
+  const { key } = await world.account({
+    credits: 7,
+    key: { spendingLimit: micro(3_000_000), spendingPeriod: 'daily', canManage: true },
+  });
+  const { metadata, code, message } = await refused(await ask(world, key));
+  t.equal(code, 'spending_limit_exceeded');
+  t.match(message, /daily spending limit of this key is 3\.000000.*may cost 8\.\d+.*The period ends at/);
+  t.match(metadata, { balance: '7.000000', held: '0.000000' });
+  const most = metadata.affordable_max_tokens ?? 0;
+  t.ok(most > 1_000 && most < 1_500, String(most));
+  t.equal((await ask(world, key, { max_tokens: most })).status, 200);
+  t.equal((await ask(world, key, { max_tokens: 4_000 })).status, 402);
+});
+
+t.test('a key that cannot manage sees no balance', async (t) => {
+  const world = await startGatewayInProcess(t);
+  const limit = { spendingLimit: micro(3_000_000), spendingPeriod: 'daily', canManage: false } as const;
+  for (const key of [{ canManage: false }, limit]) {
+    const account = await world.account({ credits: 2, key });
+    const { metadata, message } = await refused(await ask(world, account.key));
+    t.match(metadata, { balance: null, held: null, hold: String, estimate: String });
+    t.notMatch(message, /2\.000000 credits/);
+    t.ok(metadata.affordable_max_tokens);
+  }
+});
+
+t.test('an overdraft lets the hold go beyond the balance, and the estimate not', async (t) => {
+  const world = await startGatewayInProcess(t);
+  const owner = await world.account({ credits: 5, overdraft: 20 });
+  const open = { max_tokens: 9_000, messages: HI };
+  const { metadata, message } = await refused(await ask(world, owner.key, open));
+  t.match(message, /5\.000000 credits and an overdraft of 20\.000000/);
+  const most = metadata.affordable_max_tokens ?? 0;
+  t.ok(most > 2_000 && most < 2_500, `${most}: its estimate is within the balance`);
+  t.equal((await ask(world, owner.key, { ...open, max_tokens: most })).status, 200);
+});
