@@ -8,8 +8,6 @@
 --       hold record: see hold-record.inc.lua
 --       and after all calls: until when they may be admitted (ms since epoch, by the clock of this Redis)
 -- Reply of each call: epoch (integer): the credits are held | {'STALE'} | {'MISSING'} live state to be rebuilt
---       and after all calls: until when they may be admitted (ms since epoch, by the clock of this Redis)
--- Reply of each call: epoch (integer): the credits are held | {'STALE'} | {'MISSING'} live state to be rebuilt
 --       | {'LATE'} it was given up meanwhile | {'VOID'} repeated
 --       | {'LIMIT', spent, held, Σ of estimates, overdraft; balance, held, Σ of estimates of the account}
 --       | {'FUNDS', balance, held, Σ of estimates, overdraft}
