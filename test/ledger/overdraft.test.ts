@@ -85,6 +85,7 @@ test('a spending limit covers what is spent and the estimates, and with the over
     held: 6 * CREDIT,
     estimated: CREDIT,
     overdraft: 5 * CREDIT,
+    account: { balance: 99 * CREDIT, held: 6 * CREDIT, estimated: CREDIT, overdraft: 5 * CREDIT },
   });
   t.match(await world.open.ledger.admit(call(key, 2.000001, 2.000001)), { verdict: 'over_limit' });
   await heldEpoch(t, world, call(key, 2, 2));
