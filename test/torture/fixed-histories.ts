@@ -85,11 +85,13 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
     'postgres',
     [awaited(6), slow(6), fault('redis set back', 500), calls(12), slow(6)],
   ),
-  history(
-    'a settle sent again while its account is rebuilt is not applied a second time',
-    'postgres',
-    [slow(8), failpoint('settled', 'lose'), fault('redis emptied'), fault('book stopped', 600), calls(10)],
-  ),
+  history('a settle sent again while its account is rebuilt is not applied a second time', 'postgres', [
+    slow(8),
+    failpoint('settled', 'lose'),
+    fault('redis emptied'),
+    fault('book stopped', 600),
+    calls(10),
+  ]),
   history('two gateways that rebuild an account at once let nothing be spent twice', 'postgres', [
     awaited(4),
     fault('redis emptied'),
