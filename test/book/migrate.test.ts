@@ -19,9 +19,7 @@ const BEFORE_SUMS = [
   'drop index ledger_type',
   'drop index ledger_model',
   'alter table accounts drop column last_entry_hour',
-  ...['price', 'multiplier', 'cost', 'duration_ms', 'streamed', 'upstream'].map(
-    (column) => `alter table ledger drop column ${column}`,
-  ),
+  'alter table ledger drop column call',
   ...[
     'cache_write_1h',
     'input_audio',
