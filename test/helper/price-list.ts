@@ -34,9 +34,9 @@ function scaled(text: string): bigint {
 
 /**
  * What an owner who has a ledger row and the price list makes of it: the charge in credits, six decimals, rounded up
- * once. Written from specification section 1 alone, and not from the code that charges.
+ * once. `multiplier`: the service tier's. Written from specification section 1 alone, and not from the code that charges.
  */
-export function recomputed(usage: UsageView, prices: PriceList): string {
+export function recomputed(usage: UsageView, prices: PriceList, multiplier = 1): string {
   const one = 10n ** 12n;
   let sum = 0n;
   for (const [unit, amount] of Object.entries(usage)) {
@@ -45,6 +45,7 @@ export function recomputed(usage: UsageView, prices: PriceList): string {
     // One 10^12 for the amount, one for the price.
     sum += (scaled(String(amount)) * scaled(each ?? '0')) / per;
   }
-  const micro = (sum * 1_000_000n + one * one - 1n) / (one * one);
+  const all = one * one * one;
+  const micro = (sum * scaled(String(multiplier)) * 1_000_000n + all - 1n) / all;
   return `-${micro / 1_000_000n}.${String(micro % 1_000_000n).padStart(6, '0')}`;
 }
