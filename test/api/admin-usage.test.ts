@@ -37,7 +37,7 @@ t.test(
   'by account, with cost and margin where the cost is known; calls of this moment are there',
   async (t) => {
     const body = await report('');
-      t.match(body, { group_by: 'account' });
+    t.match(body, { group_by: 'account' });
     t.equal(Date.parse(body.to) - Date.parse(body.from), 29 * 86_400_000);
     t.same(
       body.rows.map(({ usage: _, ...row }) => row),
