@@ -76,7 +76,7 @@ type CallFields = Pick<
   'price' | 'multiplier' | 'cost' | 'upstream' | 'durationMs' | 'streamed'
 >;
 
-/** What an entry tells of its call, as one column: in six, posting took a tenth longer, and no query asks for them. */
+/** What an entry tells of its call, as one column: no query asks for a part of it, and each column more is bound for each row. */
 function callOf({ price, multiplier, cost, upstream, durationMs, streamed }: JournalEntry): string | null {
   if (price === undefined && upstream === undefined && cost === undefined) return null;
   const call: { [Name in keyof CallFields]: CallFields[Name] | undefined } = {
