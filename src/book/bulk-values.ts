@@ -16,7 +16,7 @@ export function valueRows<Row>(rows: readonly (readonly (number | string)[])[]):
 
 /**
  * Largest number of rows in one statement. SQLite takes 32,766 parameters, PostgreSQL 65,535; the widest table here
- * has 24 columns.
+ * has 19 columns.
  */
 const MAX_ROWS = 1000;
 

@@ -22,12 +22,7 @@ export const LEDGER_COLUMNS = [
   'credits',
   'balance_after',
   'note',
-  'price',
-  'multiplier',
-  'cost',
-  'duration_ms',
-  'streamed',
-  'upstream',
+  'call',
 ] as const satisfies readonly (keyof LedgerRow)[];
 
 export function entryRow(entry: JournalEntry): LedgerRow {
@@ -50,12 +45,7 @@ export function entryRow(entry: JournalEntry): LedgerRow {
     credits: entry.credits,
     balance_after: entry.balanceAfter,
     note: entry.note ?? null,
-    price: entry.price ? JSON.stringify(entry.price) : null,
-    multiplier: entry.multiplier ?? null,
-    cost: entry.cost ?? null,
-    duration_ms: entry.durationMs ?? null,
-    streamed: entry.streamed === undefined ? null : Number(entry.streamed),
-    upstream: entry.upstream ?? null,
+    call: callOf(entry),
   };
 }
 
@@ -75,13 +65,27 @@ export function ledgerEntry(row: LedgerRow): LedgerEntry {
     estimated: row.estimated === 1,
     credits: micro(row.credits),
     ...(row.note !== null && { note: row.note }),
-    ...(row.price !== null && { price: JSON.parse(row.price) }),
-    ...(row.multiplier !== null && { multiplier: row.multiplier }),
-    ...(row.cost !== null && { cost: micro(row.cost) }),
-    ...(row.duration_ms !== null && { durationMs: row.duration_ms }),
-    ...(row.streamed !== null && { streamed: row.streamed === 1 }),
-    ...(row.upstream !== null && { upstream: row.upstream }),
+    ...(row.call !== null && (JSON.parse(row.call) as CallFields)),
     seq: row.seq,
     balanceAfter: micro(row.balance_after),
   };
+}
+
+type CallFields = Pick<
+  JournalEntry,
+  'price' | 'multiplier' | 'cost' | 'upstream' | 'durationMs' | 'streamed'
+>;
+
+/** What an entry tells of its call, as one column: no query asks for a part of it, and each column more is bound for each row. */
+function callOf({ price, multiplier, cost, upstream, durationMs, streamed }: JournalEntry): string | null {
+  if (price === undefined && upstream === undefined && cost === undefined) return null;
+  const call: { [Name in keyof CallFields]: CallFields[Name] | undefined } = {
+    price,
+    multiplier,
+    cost,
+    upstream,
+    durationMs,
+    streamed,
+  };
+  return JSON.stringify(call);
 }

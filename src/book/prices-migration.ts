@@ -1,15 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Engine } from './schema.ts';
 
-const LEDGER = [
-  ['price', 'text'],
-  ['multiplier', 'bigint'],
-  ['cost', 'bigint'],
-  ['duration_ms', 'bigint'],
-  ['streamed', 'integer'],
-  ['upstream', 'text'],
-] as const;
-
 /** The sums that tables had before. */
 const OLD_SUMS = [
   'calls',
@@ -42,7 +33,7 @@ const NEW_SUMS = [
  * engine: absent in the ledger, 0 in the sums.
  */
 export async function addPrices(db: Kysely<unknown>, engine: Engine): Promise<void> {
-  for (const [name, type] of LEDGER) await db.schema.alterTable('ledger').addColumn(name, type).execute();
+  await db.schema.alterTable('ledger').addColumn('call', 'text').execute();
   for (const table of ['spend_days', 'spend_key_months']) {
     for (const name of NEW_SUMS) {
       await db.schema

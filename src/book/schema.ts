@@ -106,16 +106,11 @@ export interface LedgerTable {
   credits: number;
   balance_after: number;
   note: string | null;
-  /** Of calls, as all that follows: JSON of `AppliedUnits`. Entries from before 0.2 have none of it. */
-  price: string | null;
-  /** Millionths; null: 1. */
-  multiplier: number | null;
-  /** Micro-credits that the provider takes; null: the prices were not those of a list. */
-  cost: number | null;
-  duration_ms: number | null;
-  streamed: number | null;
-  /** Name of the upstream in the configuration. */
-  upstream: string | null;
+  /**
+   * JSON of what only calls and their refunds have: price (`AppliedUnits`), multiplier (millionths), cost (micro-credits),
+   * upstream, durationMs, streamed; what is absent is not known. Entries from before 0.2 have none.
+   */
+  call: string | null;
 }
 
 export interface SpendSums {

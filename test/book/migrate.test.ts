@@ -1,11 +1,27 @@
-import type { Book } from '../../src/book/book.ts';
+import { entryView } from '../../src/api/views/entry-view.ts';
+import type { Book, LedgerEntry } from '../../src/book/book.ts';
 import { CannotOpenBook } from '../../src/book/errors.ts';
 import { migrations } from '../../src/book/migrations.ts';
 import { openBook } from '../../src/book/open-book.ts';
 import { micro } from '../../src/domain/credits.ts';
+import { parseJournalEntry } from '../../src/ledger/journal/entry-text.ts';
 import { entry, NOW, stored, TODAY } from '../helper/book-records.ts';
 import { eachBook, onPostgres } from '../helper/books.ts';
 import { rejection } from '../helper/rejection.ts';
+
+/** Sums that 0008_prices adds. */
+const NEW_SUMS = [
+  'cache_write_1h',
+  'input_audio',
+  'cached_input_audio',
+  'output_audio',
+  'input_image',
+  'cached_input_image',
+  'output_image',
+  'web_searches',
+  'cost',
+  'costed',
+];
 
 /** Takes the schema back to what it was before the migration 0005_sums. */
 const BEFORE_SUMS = [
@@ -21,21 +37,8 @@ const BEFORE_SUMS = [
   'drop index ledger_model',
   'alter table accounts drop column last_entry_hour',
   'alter table accounts drop column overdraft',
-  ...['price', 'multiplier', 'cost', 'duration_ms', 'streamed', 'upstream'].map(
-    (column) => `alter table ledger drop column ${column}`,
-  ),
-  ...[
-    'cache_write_1h',
-    'input_audio',
-    'cached_input_audio',
-    'output_audio',
-    'input_image',
-    'cached_input_image',
-    'output_image',
-    'web_searches',
-    'cost',
-    'costed',
-  ].map((column) => `alter table spend_days drop column ${column}`),
+  'alter table ledger drop column call',
+  ...NEW_SUMS.map((column) => `alter table spend_days drop column ${column}`),
   "delete from kysely_migration where name >= '0005_sums'",
 ];
 const FUTURE = `insert into kysely_migration (name, timestamp) values ('9999_future', '2030-01-01T00:00:00.000Z')`;
@@ -125,5 +128,89 @@ eachBook(
     await book.close();
     for (const undo of BEFORE_SUMS) await fixture.run(undo);
     t.same(await read(await fixture.open()), before);
+  },
+);
+
+/** Takes the schema back to what version 0.1.0 ended with, but for its indexes and the sums by month, which did not change. */
+const OLD_SUMS =
+  'calls, credits, input, output, cached_input, cache_write, characters, images, audio_seconds, video_seconds';
+const BEFORE_PRICES = [
+  'alter table ledger drop column call',
+  ...['spend_days', 'spend_key_months'].flatMap((table) =>
+    NEW_SUMS.map((column) => `alter table ${table} drop column ${column}`),
+  ),
+  `create table old_days as select account_id, day, model, ${OLD_SUMS} from spend_model_days`,
+  'drop table spend_model_days',
+  'alter table old_days rename to spend_model_days',
+  "delete from kysely_migration where name >= '0008_prices'",
+];
+
+eachBook('rows of a version without prices are kept, and tell none', async (t, book, fixture) => {
+  const { account, key } = await stored(book);
+  const old = { keyId: key.id, usage: { input: 3, audioSeconds: 0.5 } };
+  await book.post([entry(account.id, old), entry(account.id, { ...old, seq: 2, model: 'other' })]);
+  const ledger = (from: Book) => from.ledger({ accountId: account.id, limit: 10 });
+  const usage = async (from: Book) => [
+    await from.usage(account.id, TODAY, TODAY + 1, 'day'),
+    await from.usage(account.id, TODAY, TODAY + 1, 'key'),
+    await from.usage(account.id, TODAY, TODAY + 1, 'model'),
+  ];
+  const before = [await ledger(book), await usage(book)];
+  await book.close();
+  for (const undo of BEFORE_PRICES) await fixture.run(undo);
+  const migrated = await fixture.open();
+  t.same([await ledger(migrated), await usage(migrated)], before);
+  for (const row of await ledger(migrated)) t.notOk('price' in row || 'cost' in row || 'upstream' in row);
+
+  const priced = {
+    price: { input: micro(2) },
+    multiplier: 2_000_000,
+    upstream: 'one',
+    streamed: true,
+  } as const;
+  const next = entry(account.id, { ...old, ...priced, seq: 3, cost: micro(1), durationMs: 7 });
+  t.same((await migrated.post([next])).results, ['posted']);
+  t.match(await migrated.entry(account.id, next.id), { ...priced, cost: 1, durationMs: 7 });
+  const rows = [];
+  for await (const part of migrated.usageOfAll(TODAY, TODAY + 1, 'upstream')) rows.push(...part);
+  t.match(rows, [
+    { group: null, calls: 2, cost: 0n },
+    { group: 'one', calls: 1, cost: 1n, costed: 1n },
+  ]);
+});
+
+eachBook(
+  'an entry that version 0.1.0 left in the journal is posted, and tells no prices',
+  async (t, book) => {
+    const { account, key } = await stored(book);
+    const draft = {
+      id: 'req_of_before',
+      type: 'charge',
+      accountId: account.id,
+      keyId: key.id,
+      createdAt: NOW,
+      model: 'demo-chat',
+      category: 'text',
+      endpoint: '/v1/chat/completions',
+      status: 200,
+      outcome: 'complete',
+      usage: { input: 8, output: 17, requests: 1 },
+      estimated: false,
+      credits: -10_042,
+    };
+    const { results } = await book.post([
+      parseJournalEntry(`1 -10042 ${TODAY} 0 0 ${JSON.stringify(draft)}`),
+    ]);
+    t.same(results, ['posted']);
+    const row = await book.entry(account.id, draft.id);
+    t.same(row, { ...draft, seq: 1, balanceAfter: -10_042 });
+    t.match(entryView(row as LedgerEntry, { onlyKeyId: undefined }), {
+      credits: '-0.010042',
+      price: null,
+      multiplier: null,
+      upstream: null,
+      duration_ms: null,
+      streamed: null,
+    });
   },
 );

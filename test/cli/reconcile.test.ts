@@ -60,8 +60,8 @@ t.test('charges are computed again from their rows, beside a gateway that serves
   book((open) => {
     open.exec(`update ledger set credits = credits - 1 where id = '${first}'`);
     // As version 0.1.0 made them.
-    open.exec(`update ledger set price = null where id = '${second}'`);
-    open.exec(`update ledger set price = '{}' where id = '${third}'`);
+    open.exec(`update ledger set call = null where id = '${second}'`);
+    open.exec(`update ledger set call = json_set(call, '$.price', json('{}')) where id = '${third}'`);
   });
   const { code, output } = await reconcile('--charges');
   t.equal(code, 1);

@@ -128,9 +128,13 @@ async function ledgerOf(world: InProcessGateway, { key }: TestAccount): Promise<
   return ((await response.json()) as { entries: EntryView[] }).entries;
 }
 
+/** The row is redone from the price list, and from the prices and the multiplier that it has itself. */
 function checkRow(t: Test, entry: EntryView | undefined, what: string): void {
-  const usage = entry?.usage ?? {};
+  const { usage = {}, price, multiplier } = entry ?? {};
   t.equal(entry?.credits, recomputed(usage, PRICES), `${what}: ${JSON.stringify(usage)}`);
+  const own = Object.fromEntries(Object.entries(price ?? {}).map(([unit, amount]) => [unit, String(amount)]));
+  t.equal(entry?.credits, recomputed(usage, own, multiplier ?? 0), `${what}: ${JSON.stringify(price)}`);
+  t.equal(Object.keys(own).length, Object.values(usage).filter((amount) => amount > 0).length);
 }
 
 test('the charge of every endpoint can be recomputed from its row and the price list', async (t) => {

@@ -33,10 +33,10 @@ function scaled(text: string): bigint {
 }
 
 /**
- * Charge in credits, with six decimals, rounded up once, as an owner computes it from a ledger row and the price list.
- * It is written from specification section 5 alone, and not from the code that charges.
+ * Charge in credits, with six decimals, rounded up once, as an owner computes it from a ledger row and the price list;
+ * `multiplier` is the service tier's. It is written from specification section 5 alone, and not from the code that charges.
  */
-export function recomputed(usage: UsageView, prices: PriceList): string {
+export function recomputed(usage: UsageView, prices: PriceList, multiplier = 1): string {
   const one = 10n ** 12n;
   let sum = 0n;
   for (const [unit, amount] of Object.entries(usage)) {
@@ -45,6 +45,7 @@ export function recomputed(usage: UsageView, prices: PriceList): string {
     // Scaled by 10^24 in all: 10^12 for the amount, 10^12 for the price.
     sum += (scaled(String(amount)) * scaled(each ?? '0')) / per;
   }
-  const micro = (sum * 1_000_000n + one * one - 1n) / (one * one);
+  const all = one * one * one;
+  const micro = (sum * scaled(String(multiplier)) * 1_000_000n + all - 1n) / all;
   return `-${micro / 1_000_000n}.${String(micro % 1_000_000n).padStart(6, '0')}`;
 }
