@@ -1,5 +1,5 @@
 import { type Test, test } from 'tap';
-import type { Book } from '../../src/book/book.ts';
+import { type Book, BookUnavailable } from '../../src/book/book.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { admissionOf, entriesOf, log, spend, startLedger } from '../helper/ledger.ts';
 
@@ -56,4 +56,18 @@ test('what was spent after a rebuild is not to be spent again after a rebuild th
   await late.settled();
   t.match(await late.ledger.account(key.accountId), { balance: 2_000_000, held: 0 });
   t.equal((await entriesOf(world.book, key.accountId)).at(-1)?.balanceAfter, 2_000_000);
+});
+
+test('a rebuild that the book failed keeps no other gateway waiting for its lease', async (t) => {
+  const world = await startLedger(t);
+  const { key } = await world.account({ credits: 10 });
+  await world.open.settled();
+  const failing = await gatewayOn(t, world, {
+    async snapshot() {
+      throw new BookUnavailable('away');
+    },
+  });
+  await world.raw.flushall();
+  await t.rejects(failing.ledger.account(key.accountId));
+  t.match(await world.open.ledger.account(key.accountId), { balance: 10_000_000 });
 });

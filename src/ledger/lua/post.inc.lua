@@ -26,8 +26,8 @@ local accounts, keys = {}, {}
 local function readAccount(name)
   if accounts[name] == nil then
     local f = redis.call('HMGET', name, 'bal', 'held', 'seq', 'thr', 'ep', 'slack')
-    accounts[name] = f[5] and { bal = tonumber(f[1]), held = tonumber(f[2]), seq = tonumber(f[3]), thr = tonumber(f[4]), ep = f[5],
-      slack = tonumber(f[6]) or 0 }
+    accounts[name] = f[5] and { bal = tonumber(f[1]), held = tonumber(f[2]), seq = tonumber(f[3]), thr = tonumber(f[4]),
+      thrText = f[4], ep = f[5], slack = tonumber(f[6]) or 0 }
   end
   return accounts[name]
 end
@@ -91,7 +91,7 @@ local function post(account, key, journal, credits, release, day, week, month, e
   end
   local crossing = (credits < 0 and before >= account.thr and after < account.thr) and '1' or '0'
   redis.call('XADD', journal, '*', 'e',
-    table.concat({ int(seq), int(after), int(day), account.ep, crossing, int(account.thr), entry }, ' '))
+    int(seq) .. ' ' .. int(after) .. ' ' .. int(day) .. ' ' .. account.ep .. ' ' .. crossing .. ' ' .. account.thrText .. ' ' .. entry)
   account.isMoved, account.bal, account.held, account.seq = true, after, held, seq
   account.slack = account.slack - (slack or 0)
   if key then

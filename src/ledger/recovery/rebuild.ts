@@ -117,9 +117,14 @@ export class Rebuilder {
       // Drained before the account is closed too, so that a book that is away closes nothing.
       await this.#drain.drain(bucketOf(accountId));
       if (!(await this.#close(accountId, stale, name))) return;
-      // Drained once more, so that few entries are left beside the book.
-      await this.#drain.drain(bucketOf(accountId));
-      if (await this.#restore(accountId, name)) return;
+      try {
+        // Drained once more, so that few entries are left beside the book.
+        await this.#drain.drain(bucketOf(accountId));
+        if (await this.#restore(accountId, name)) return;
+      } catch (error) {
+        await this.#giveUp(accountId, name);
+        throw error;
+      }
     }
     throw new Error('rebuilds of other gateways come in between again and again');
   }
@@ -135,6 +140,12 @@ export class Rebuilder {
       if (performance.now() > until) throw new Error('another gateway is rebuilding the account');
       await sleep(AGAIN_MS);
     }
+  }
+
+  /** Ends the lease of a rebuild that failed: others may try at once. Where Redis does not answer, they wait for its end. */
+  async #giveUp(accountId: number, name: string): Promise<void> {
+    const account = accountRedisKey(accountId);
+    await this.#client.beginRebuild(account, account, name, 0, '').catch(() => {});
   }
 
   /** Restores the account from the book. False: the book took so long that another gateway has begun a rebuild. */
