@@ -30,7 +30,11 @@ t.test('the note of a top-up and of an adjustment is in the ledger, in every for
   );
   const csv = await (await world.api('GET', `${PATH}?format=csv`, key)).text();
   const lines = csv.split('\r\n');
-  t.match(lines[0], /,requests,note,price,/, 'after the columns that were there before it, so that they keep their places');
+  t.match(
+    lines[0],
+    /,requests,note,price,/,
+    'after the columns that were there before it, so that they keep their places',
+  );
   t.match(lines[4], /,"Invoice 1001, ""paid""",,/);
   const jsonl = await (await world.api('GET', `${PATH}?format=jsonl&type=adjustment`, key)).text();
   t.match(JSON.parse(jsonl), { note: 'Correction' });
