@@ -7,7 +7,8 @@ import { nodesOf, type RedisClient } from './connect.ts';
  * them: gateways whose own clocks differ must not release each other's holds early.
  *
  * Each is a lower bound: the time in a node's reply counts as that of the reply's arrival, so it is late by the way of the
- * reply, and never early. It goes on by a monotonic clock, which no change of this machine's time moves.
+ * reply, and never early; of two readings that agree the better one stays. It goes on by a monotonic clock, which no change
+ * of this machine's time moves.
  */
 export class RedisClock {
   readonly #client: RedisClient;
@@ -37,8 +38,13 @@ export class RedisClock {
   }
 
   async #ask(node: Redis): Promise<void> {
+    const askedAt = performance.now();
     const [seconds, microseconds] = await node.time();
     const now = Number(seconds) * 1_000 + Number(microseconds) / 1_000;
-    this.#offsetsMs.set(this.#owners.nameOf(node), now - performance.now());
+    const name = this.#owners.nameOf(node);
+    const knownMs = this.#offsetsMs.get(name);
+    const [leastMs, mostMs] = [now - performance.now(), now - askedAt];
+    // A reply that was long on its way says little: a bound from before that it does not contradict is the better one.
+    if (knownMs === undefined || knownMs < leastMs || knownMs > mostMs) this.#offsetsMs.set(name, leastMs);
   }
 }
