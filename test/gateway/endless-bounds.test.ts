@@ -13,7 +13,7 @@ test('a call whose bounds cost more than any account can have is 402, not a faul
     ['/v1/completions', { ...TEXT, max_tokens: MOST }],
     ['/v1/completions', { ...TEXT, max_tokens: 1, best_of: MOST }],
     ['/v1/responses', { ...TEXT, max_output_tokens: MOST }],
-    ['/v1/responses', { ...TEXT, max_tool_calls: MOST, tools: [{ type: 'web_search' }] }],
+    ['/v1/responses', { ...TEXT, max_tool_calls: MOST, tools: [{ type: 'mcp' }] }],
     ['/v1/messages', { ...MESSAGE, max_tokens: MOST }],
     ['/v1/messages', { ...MESSAGE, max_tokens: 1, thinking: { budget_tokens: MOST } }],
     ['/v1/images/generations', { model: 'picture', prompt: 'x', n: MOST }],

@@ -55,7 +55,7 @@ test('a form that could be read in two ways, or not at all, never reaches the up
     ['a chat model', FILE + field('model', 'flat') + END, TYPE, 'endpoint_mismatch'],
     ['no file', MODEL + END, TYPE, 'invalid_field'],
     ['two files', FILE + MODEL + FILE + END, TYPE, 'invalid_field'],
-    ['a file elsewhere', field('audio', 'x', '; filename="a"') + MODEL + END, TYPE, 'invalid_field'],
+    ['a file elsewhere', field('sound', 'x', '; filename="a"') + MODEL + END, TYPE, 'invalid_field'],
     ['a count that is none', FILE + MODEL + field('n', '-1') + END, TYPE, 'invalid_field'],
   ] as const) {
     const response = await world.post(key, PATH, body, { 'content-type': type });

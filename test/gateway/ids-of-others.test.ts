@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { PATH as VIDEOS } from '../helper/films.ts';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { startGatewayInProcess, UNPRICED_PASSES } from '../helper/gateway-in-process.ts';
 import { startMediaGateway } from '../helper/media-gateway.ts';
 
 const HELLO = [{ role: 'user', content: 'Hello' }];
@@ -67,7 +67,10 @@ test('the sound of an own chat answer can be named in the next turn, that of ano
     },
     { body: { choices: [{ message: { audio: { id: 'audio_3', data: 'A'.repeat(2_000_000) } } }] } },
   ];
-  const world = await startGatewayInProcess(t, { behave: () => answers.shift() });
+  const world = await startGatewayInProcess(t, {
+    behave: () => answers.shift(),
+    config: { pricing: UNPRICED_PASSES },
+  });
   const [own, other] = [await world.account(), await world.account()];
   const asked = { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } };
   const next = (key: string, id: string) =>

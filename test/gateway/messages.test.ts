@@ -1,5 +1,9 @@
 import { test } from 'tap';
-import { type InProcessGateway, startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import {
+  type InProcessGateway,
+  startGatewayInProcess,
+  UNPRICED_PASSES,
+} from '../helper/gateway-in-process.ts';
 import { lastCharge } from '../helper/last-charge.ts';
 
 const CALL = { model: 'claude', max_tokens: 500, messages: [{ role: 'user', content: 'Hello' }] };
@@ -102,6 +106,7 @@ test('fallbacks are refused: another model would answer than the one that was ch
 
 test('a file or a container of another account does not exist', async (t) => {
   const world = await startGatewayInProcess(t, {
+    config: { pricing: UNPRICED_PASSES },
     behave: () => ({
       body: {
         id: 'msg',

@@ -27,6 +27,17 @@ export const TEST_SERVER: Config['server'] = {
   drainDelayMs: 0,
 };
 
+const TEST_PRICING: Config['pricing'] = {
+  creditsPerUsd: 1_000_000,
+  markup: 1_000_000,
+  list: undefined,
+  unpriced: 'refuse',
+  version: undefined,
+};
+
+/** For tests of other things than prices: what a model has no price for passes, at the price of what it refines. */
+export const UNPRICED_PASSES: Config['pricing'] = { ...TEST_PRICING, unpriced: 'pass' };
+
 export interface TestAccount {
   readonly accountId: number;
   readonly keyId: number;
@@ -122,13 +133,7 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
       waitingCalls: 5_000,
       journalEntries: 1_000_000,
     },
-    pricing: {
-      creditsPerUsd: 1_000_000,
-      markup: 1_000_000,
-      list: undefined,
-      unpriced: 'refuse',
-      version: undefined,
-    },
+    pricing: TEST_PRICING,
     upstreams: new Map([...catalog.values()].map(({ upstream }) => [upstream.name, upstream])),
     catalog,
     unconfigured: [],

@@ -69,6 +69,7 @@ test('the spending limit counts what is spent and what is held', async (t) => {
   t.same(await open.ledger.admit(admissionOf(key, 1)), {
     verdict: 'over_limit',
     spent: 1_000_000,
+    account: { balance: 99_000_000, held: 1_500_000, estimated: 1_500_000, overdraft: 0 },
     held: 1_500_000,
     estimated: 1_500_000,
     overdraft: 0,
