@@ -34,7 +34,7 @@ type Sum = (typeof SUMS)[number];
 
 /**
  * Sums that most calls add nothing to, whose columns have the default 0: a statement names those of them that its rows add to.
- * Naming all of them, with a table of their own for upstreams, took 1.4 times the CPU of a book without them; this 1.1 to 1.2.
+ * Naming all of them, with a table of their own for upstreams, took 1.4 times the CPU of a book without them; this 1.2 to 1.3.
  */
 const RARE_SUMS = [
   'cache_write_1h',
