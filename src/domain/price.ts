@@ -246,7 +246,7 @@ function plainHoldNumbers(units: UnitPrices): PriceNumbers {
 const COUNTED_USAGE = COUNTED.map((unit) => UNITS[unit].usage);
 
 /**
- * The same sum as that of `microsFor` at multiplier 1, without a big integer: numbers are exact as long as the sum is a safe
+ * Micro-credits as `microsFor` counts them at multiplier 1, without a big integer: numbers are exact as long as the sum is a safe
  * integer, which it is up to 9,007 credits. Undefined where it is more, and for usage that is timed, or wrong.
  */
 function smallMicros(numbers: PriceNumbers, usage: Usage): number | undefined {

@@ -167,7 +167,7 @@ function reservedOf([held, estimated, overdraft]: readonly string[]) {
   };
 }
 
-/** The same of a key, and what there is of its account: the last numbers of a refusal by the key's limit. */
+/** Reserved sums of a key and of its account: the last numbers of a refusal by the key's limit. */
 function limitOf([
   held = '',
   estimated = '',

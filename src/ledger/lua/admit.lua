@@ -56,7 +56,7 @@ local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
   if limit ~= '-' then
     local spent = 0
     if tonumber(key[period]) >= tonumber(start) then spent = tonumber(key[period .. 's']) end
-    -- What is beyond the limit: a sum of limit and overdraft would not be exact, either can be almost 2^53.
+    -- Subtracted from the limit first, because a sum of limit and overdraft would not be exact: either can be almost 2^53.
     local beyond = spent - tonumber(limit)
     local held, estimated = key.held, key.held - key.slack
     if beyond + estimated + estimate > 0 or beyond + held + hold > overdraft then

@@ -1,4 +1,5 @@
--- Cancel: release a hold that no call has any more: its admission was never answered, or it came back with an older Redis.
+-- Cancel: release the hold of a call that will not be settled: its admission was never answered, or the hold came back with
+-- an older Redis after its charge.
 -- KEYS  1 account hash  2 key hash  3 holds hash
 -- ARGV  1 request id
 -- Reply 'CANCELLED' | 'NONE' there is no hold of it | 'MISSING' live state to be rebuilt

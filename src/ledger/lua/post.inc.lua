@@ -72,8 +72,8 @@ end
 -- Moves the balance by `credits` (negative: a debit), takes `release` off the holds and `slack` (nil: 0) off theirs, books the
 -- spend on the key (key may be nil: top-ups; credits above 0 with a key are a refund, and the periods those of its charge), and
 -- appends the entry to the journal as
--- "<seq> <balance after> <day booked> <epoch> <crossing 1|0> <alert threshold> <entry JSON>". write() must follow. Whatever can fail comes
--- first, so that account and key are unchanged after an error.
+-- "<seq> <balance after> <day booked> <epoch> <crossing 1|0> <alert threshold> <entry JSON>". write() must follow. Whatever
+-- can fail comes first, so that account and key are unchanged after an error.
 local function post(account, key, journal, credits, release, day, week, month, entry, slack)
   if not fits(account, credits) then error('a balance beyond 2^53 micro-credits') end
   local before, seq = account.bal, account.seq + 1
