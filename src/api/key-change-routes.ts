@@ -13,7 +13,7 @@ export interface KeyChangeDeps extends KeyCommandDeps {
   readonly catalog: () => Catalog;
 }
 
-/** Who changes a key of an account. */
+/** Caller that changes a key of an account: its owner, or the operator. */
 export interface KeyChanger {
   readonly accountId: number;
   /** Id of the calling key; undefined: the operator. */

@@ -115,7 +115,7 @@ export class PartCounts {
   add(part: ContentPart): void {
     if (!isMedium(part)) return;
     this.media++;
-    // What is neither for certain is counted as pictures: files are read page by page.
+    // A part that may be either is counted as a picture, as files are: they are read page by page.
     if (typeof part.type === 'string' && part.type.includes('audio')) this.hasSound = true;
     else this.hasPictures = true;
     const data = inlineData(part);

@@ -7,7 +7,7 @@ interface MessagesUsage {
   readonly input_tokens: number;
   readonly cache_read_input_tokens: number | null;
   readonly cache_creation_input_tokens: number | null;
-  /** The same tokens by how long they are kept. */
+  /** Written tokens, which `cache_creation_input_tokens` sums, by how long they are kept. */
   readonly cache_creation: CacheCreation | null;
   readonly output_tokens: number;
   readonly server_tool_use: { readonly web_search_requests: number } | null;

@@ -22,7 +22,7 @@ const PACKAGE = '@pydantic/genai-prices';
 /** The list of the project has 1.5 MB. */
 const MOST_BYTES = 64 * 1_048_576;
 
-/** What is used of the package: the data that its `findProvider` gives, and nothing of its arithmetic. */
+/** Part of the package that is used: the data that its `findProvider` returns, and nothing of its arithmetic. */
 interface Package {
   findProvider(of: { readonly providerId: string }): (ListProvider & { readonly id: string }) | undefined;
 }
