@@ -89,3 +89,22 @@ test('names in capitals within what a tool takes are its own', async (t) => {
   );
   t.equal(response.status, 200);
 });
+
+test('a name in another case that would be billed is refused wherever a message has it', async (t) => {
+  const world = await startMediaGateway(t);
+  const { key } = await world.account();
+  const definition = { Type: 'web_search_20250305', name: 'web_search' };
+  const hour = { type: 'ephemeral', TTL: '1h' };
+  for (const part of [
+    { type: 'tool_addition', tool: { type: 'tool_definition', definition } },
+    { type: 'tool_addition', tool: { type: 'tool_definition', Definition: { type: 'web_search_20250305' } } },
+    { type: 'text', text: 'a', Cache_Control: { type: 'ephemeral', ttl: '1h' } },
+    { type: 'text', text: 'a', cache_control: hour },
+  ]) {
+    const body = { model: 'claude', max_tokens: 1, messages: [{ role: 'user', content: [part] }] };
+    const response = await world.post(key, '/v1/messages', JSON.stringify(body));
+    t.equal(response.status, 400);
+    t.match(await response.json(), { error: { code: 'invalid_json' } }, JSON.stringify(part));
+  }
+  t.equal(world.provider.requests.length, 0);
+});

@@ -4,7 +4,7 @@ import { type ContentPart, contentParts, PartCounts } from '../content-parts.ts'
 import { isObject } from '../json-value.ts';
 import { countOf, type MeteredBody } from '../metered-body.ts';
 import type { Asked, Charge } from './asked.ts';
-import { asksHourCache, HOUR_CACHE, isAsked, refuseModels } from './charges.ts';
+import { asksHourCache, HOUR_CACHE, isAsked, refuseModels, refuseOtherCase } from './charges.ts';
 import { inputUnits } from './input-units.ts';
 import { highestMultiplier, serviceTierOf, type TierChoice, tierCharge } from './service-tiers.ts';
 import {
@@ -135,8 +135,13 @@ class MessageParts extends PartCounts {
     this.tools.add(tools, 'tools');
     this.#cached(control);
     if (Array.isArray(system))
-      for (const block of system) if (isObject(block)) this.#cached(block.cache_control);
+      for (const block of system) {
+        if (!isObject(block)) continue;
+        refuseOtherCase('A part of system', block);
+        this.#cached(block.cache_control);
+      }
     for (const part of contentParts(messages)) {
+      refuseOtherCase('A part of a message', part);
       this.add(part);
       this.#cached(part.cache_control);
       this.#changes(part);
@@ -156,7 +161,9 @@ class MessageParts extends PartCounts {
   }
 
   #addition({ tool }: ContentPart): void {
-    if (isObject(tool) && isObject(tool.definition)) this.tools.add([tool.definition], 'messages');
+    if (!isObject(tool)) return;
+    refuseOtherCase('A tool', tool);
+    if (isObject(tool.definition)) this.tools.add([tool.definition], 'messages');
   }
 
   #cached(control: unknown): void {

@@ -1,5 +1,6 @@
 import type { Model } from '../../domain/catalog.ts';
 import { GatewayError, invalidField } from '../../domain/errors.ts';
+import { foldName, otherCase } from '../../domain/field-names.ts';
 import { isObject } from '../json-value.ts';
 import type { Asked, Charge } from './asked.ts';
 
@@ -33,9 +34,37 @@ export const HOUR_CACHE: Charge = {
 
 export const WEB_SEARCH: Omit<Charge, 'param'> = { what: 'web searches', unit: 'webSearch' };
 
+/** Names within messages and tools by which more can be billed than was asked for in plain sight. */
+const BILLING_NAMES: ReadonlySet<string> = new Set([
+  'type',
+  'tool',
+  'tools',
+  'definition',
+  'tool_changes',
+  'cache_control',
+  'ttl',
+  'model',
+  'max_uses',
+]);
+const PLAIN_NAME = /^[a-z0-9_]*$/;
+
+/**
+ * Refuses a name in another case, such as `Type` for `type`: an upstream that ignores case would bill what was not held. Throws
+ * 400 `invalid_json`.
+ */
+export function refuseOtherCase(where: string, members: Readonly<Record<string, unknown>>): void {
+  for (const name in members) {
+    if (PLAIN_NAME.test(name)) continue;
+    const folded = foldName(name);
+    if (name !== folded && BILLING_NAMES.has(folded)) throw otherCase(where, name, folded);
+  }
+}
+
 /** Whether a `cache_control` asks for another lifetime than the usual one; one that nobody knows counts as longer. */
 export function asksHourCache(control: unknown): boolean {
-  return isObject(control) && (control.ttl ?? '5m') !== '5m';
+  if (!isObject(control)) return false;
+  refuseOtherCase('cache_control', control);
+  return (control.ttl ?? '5m') !== '5m';
 }
 
 /** Whether an optional member is there. */

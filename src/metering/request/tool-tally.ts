@@ -1,6 +1,6 @@
 import { isObject } from '../json-value.ts';
 import type { Charge } from './asked.ts';
-import { asksHourCache, refuseModels, shown, WEB_SEARCH } from './charges.ts';
+import { asksHourCache, refuseModels, refuseOtherCase, shown, WEB_SEARCH } from './charges.ts';
 import { TOOL_ROUNDS } from './token-cost.ts';
 import type { ToolKind } from './tool-kinds.ts';
 
@@ -57,6 +57,7 @@ export class ToolTally {
   }
 
   #add(tool: Readonly<Record<string, unknown>>, param: string): void {
+    refuseOtherCase('A tool', tool);
     this.count++;
     if (typeof tool.type === 'string') this.typed++;
     if (tool.cache_control !== undefined && asksHourCache(tool.cache_control)) this.asksHourCache = true;
