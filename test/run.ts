@@ -11,11 +11,14 @@ import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { t } from 'tap';
+import { buildPageOnce } from './helper/build-page-once.ts';
+import { bundlePrograms } from './helper/bundled-programs.ts';
 import { startPostgres } from './helper/postgres-server.ts';
 
-/** Twice the cores, as many files wait for a deadline, a restart or a browser half of their time. */
-const JOBS = Math.min(2 * availableParallelism(), 12);
+/** More than the cores, as many files wait for a deadline, a restart or a browser half of their time. */
+const JOBS = Math.min(Math.ceil(2.5 * availableParallelism()), 12);
 const TIMEOUT_S = 360;
+const WITHOUT_ASYNC_HOOKS = import.meta.resolve('./helper/without-async-hooks.ts');
 
 /** Folders of files that take long and mostly wait: they are spread over the run, so that the cores are never idle. */
 const WAITING = /^test\/(?:torture|process|reconcile|ledger|redis-server)\b/;
@@ -57,15 +60,25 @@ function byFolderFrom(...folders: readonly string[]): (a: string, b: string) => 
   return (a, b) => rank(a) - rank(b);
 }
 
-// What a few files need they start by themselves: helper/postgres.ts.
-const postgres = files.length < 5 ? undefined : await startPostgres({ fsync: 'off', max_connections: '500' });
-t.teardown(() => postgres?.stop());
+const shared = files.length < 5 ? {} : await startShared();
+
+/** Starts and builds what files share; a few start and build it by themselves. Resolves with its part of the environment. */
+async function startShared(): Promise<Record<string, string>> {
+  const postgres = await startPostgres({ fsync: 'off', max_connections: '500' });
+  t.teardown(() => postgres.stop());
+  await buildPageOnce();
+  return {
+    TEST_POSTGRES_PORT: String(postgres.port),
+    TEST_PAGE_BUILT: 'yes',
+    TEST_PROGRAMS: await bundlePrograms(),
+  };
+}
 
 const env = {
   ...process.env,
   // A test process gives up by itself after 30 s otherwise.
   TAP_TIMEOUT: String(TIMEOUT_S),
-  ...(postgres ? { TEST_POSTGRES_PORT: String(postgres.port) } : {}),
+  ...shared,
 };
 
 const children = new Set<ChildProcess>();
@@ -87,7 +100,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 
 for (const name of files) {
   // tap has each Node process that it starts load its hook by NODE_OPTIONS.
-  void t.spawn('env', ['NODE_OPTIONS=', process.execPath, name], {
+  void t.spawn('env', ['NODE_OPTIONS=', process.execPath, '--import', WITHOUT_ASYNC_HOOKS, name], {
     name,
     at: null,
     buffered: JOBS > 1,

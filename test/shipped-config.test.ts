@@ -46,7 +46,8 @@ test('every shipped model whose output has a price says how long it can be', asy
 
 test('the shipped file states the defaults', async (t) => {
   const shipped = loadConfig({ env: {}, file: 'config/gateway.yaml' });
-  const { server, alerts, origins, limits, pricing } = load(t, SMALL);
+  const { server, accounts, alerts, origins, limits, pricing } = load(t, SMALL);
+  t.same(shipped.accounts, accounts);
   t.same(
     { server: shipped.server, alerts: shipped.alerts, origins: shipped.origins, limits: shipped.limits },
     { server, alerts, origins, limits },

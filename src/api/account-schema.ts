@@ -1,4 +1,5 @@
 import { MAX_CREDITS } from '../domain/credits.ts';
+import { callLimitSchemas } from './call-limit-fields.ts';
 import { balance, credits, id, pageLimit, timestamp, words } from './docs/fields.ts';
 import { Type } from './docs/json-type.ts';
 
@@ -12,6 +13,9 @@ export const overdraft = credits(
     'operator. 0: not at all.',
 );
 
+/** Limits of the calls of all keys of an account together, as its owner and the operator see them. */
+export const accountCallLimits = callLimitSchemas("the account's");
+
 export const Account = Type.Object(
   {
     id: id('The account.'),
@@ -20,6 +24,7 @@ export const Account = Type.Object(
     credits_held: credits('What calls in flight have reserved of it.'),
     alert_threshold,
     overdraft,
+    ...accountCallLimits,
     webhook_secret: Type.String({ description: 'Standard Webhooks secret that alerts are signed with.' }),
     created_at: timestamp('When the account was created.'),
   },
@@ -33,6 +38,9 @@ export const ACCOUNT_EXAMPLE = {
   credits_held: 0,
   alert_threshold: 100,
   overdraft: 0,
+  rpm_limit: 600,
+  tpm_limit: null,
+  max_parallel_requests: 100,
   webhook_secret: 'whsec_…',
   created_at: '2026-11-21T08:00:00.000Z',
 };

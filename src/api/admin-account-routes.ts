@@ -11,6 +11,7 @@ import {
   AdminAccountQuery,
 } from './admin-schema.ts';
 import { emailField, LONGEST_EMAIL, objectBody, positiveCreditsField } from './body-fields.ts';
+import { callLimitFields } from './call-limit-fields.ts';
 import { BY_OPERATOR } from './docs/operation.ts';
 import { BODY_REFUSALS, OPERATOR_REFUSALS } from './docs/refusals.ts';
 import { cursorParam, integerParam, type Query, queryOf, textParam } from './query.ts';
@@ -93,6 +94,7 @@ function updateRoute(app: FastifyInstance, { book, ledger, now = Date.now }: Adm
         close: { summary: 'Refuse all keys of the account', value: { is_active: false } },
         open: { summary: 'Let them in again', value: { is_active: true, alert_threshold: 50 } },
         overdraft: { summary: 'Let holds go beyond the balance', value: { overdraft: 5 } },
+        limits: { summary: 'Limit the calls', value: { rpm_limit: 600, tpm_limit: null } },
       },
       answer: ADMIN_ACCOUNT_EXAMPLE,
     },
@@ -107,10 +109,8 @@ function updateRoute(app: FastifyInstance, { book, ledger, now = Date.now }: Adm
 }
 
 function parseChange(body: unknown) {
-  const { email, alert_threshold, overdraft, is_active } = objectBody(
-    body,
-    Object.keys(AdminAccountPatch.properties),
-  );
+  const fields = objectBody(body, Object.keys(AdminAccountPatch.properties));
+  const { email, alert_threshold, overdraft, is_active } = fields;
   if (is_active !== undefined && typeof is_active !== 'boolean') {
     throw invalidField('is_active', 'is_active must be true or false.');
   }
@@ -121,5 +121,6 @@ function parseChange(body: unknown) {
       : { alertThreshold: positiveCreditsField('alert_threshold', alert_threshold) }),
     ...(overdraft === undefined ? {} : { overdraft: positiveCreditsField('overdraft', overdraft) }),
     ...(is_active === undefined ? {} : { isActive: is_active }),
+    ...callLimitFields(fields),
   };
 }

@@ -37,6 +37,12 @@ export function adminKeyRoutes(app: FastifyInstance, deps: AdminDeps): void {
       summary: 'Delete a key of an account',
       description: 'Marks the key inactive: it is refused at every gateway once this is answered.',
     },
+    rotate: {
+      operationId: 'rotateKeyOfAccount',
+      summary: 'Rotate a key of an account',
+      description:
+        'Gives the key a new value, or ends the one before, as the owner can. The new value is in this answer only.',
+    },
   });
 }
 

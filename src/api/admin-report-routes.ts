@@ -53,7 +53,10 @@ const LEDGER: FastifySchema = {
   params: AccountPath,
   querystring: LedgerQueryString,
   response: { 200: LedgerAnswer },
-  'x-docs': { refusals: ACCOUNT_REFUSALS, answer: { entries: [ENTRY_EXAMPLE], next: '1024' } },
+  'x-docs': {
+    refusals: [...ACCOUNT_REFUSALS, 'key_not_found'],
+    answer: { entries: [ENTRY_EXAMPLE], next: '1024' },
+  },
 };
 
 const ENTRY: FastifySchema = {
@@ -73,7 +76,7 @@ const USAGE: FastifySchema = {
   params: AccountPath,
   querystring: UsageQueryString,
   response: { 200: UsageReport },
-  'x-docs': { refusals: ACCOUNT_REFUSALS, answer: USAGE_EXAMPLE },
+  'x-docs': { refusals: [...ACCOUNT_REFUSALS, 'key_not_found'], answer: USAGE_EXAMPLE },
 };
 
 const ALERTS: FastifySchema = {

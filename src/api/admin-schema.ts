@@ -1,5 +1,5 @@
 import { MAX_CREDITS } from '../domain/credits.ts';
-import { overdraft } from './account-schema.ts';
+import { accountCallLimits, overdraft } from './account-schema.ts';
 import { LONGEST_EMAIL } from './body-fields.ts';
 import {
   balance,
@@ -37,6 +37,7 @@ export const AdminAccount = Type.Object(
     credits_held: credits('What calls in flight have reserved of it.'),
     alert_threshold,
     overdraft,
+    ...accountCallLimits,
     created_at: timestamp('When the account was created.'),
   },
   { title: 'AdminAccount', description: 'The account, as its operator sees it.' },
@@ -50,6 +51,9 @@ export const ADMIN_ACCOUNT_EXAMPLE = {
   credits_held: 0,
   alert_threshold: 50,
   overdraft: 0,
+  rpm_limit: 600,
+  tpm_limit: null,
+  max_parallel_requests: 100,
   created_at: '2026-11-21T08:00:00.000Z',
 };
 
@@ -76,6 +80,14 @@ export const AdminAccountQuery = Type.Object({
   ),
 });
 
+function limitOfNew(field: keyof typeof accountCallLimits, setting: string) {
+  const limit = accountCallLimits[field];
+  return Type.Optional({
+    ...limit,
+    description: `${limit.description} Default: \`accounts.${setting}\` of the configuration.`,
+  });
+}
+
 export const NewAccountBody = Type.Object(
   {
     email,
@@ -87,6 +99,9 @@ export const NewAccountBody = Type.Object(
       ...overdraft,
       description: `${overdraft.description} Default: \`accounts.overdraft\` of the configuration.`,
     }),
+    rpm_limit: limitOfNew('rpm_limit', 'rpmLimit'),
+    tpm_limit: limitOfNew('tpm_limit', 'tpmLimit'),
+    max_parallel_requests: limitOfNew('max_parallel_requests', 'maxParallelRequests'),
   },
   { title: 'NewAccount', description: 'The new account.', additionalProperties: false },
 );
@@ -104,6 +119,7 @@ export const AdminAccountPatch = Type.Object(
     alert_threshold: Type.Optional(alert_threshold),
     overdraft: Type.Optional(overdraft),
     is_active: Type.Optional(is_active),
+    ...Type.Partial(Type.Object(accountCallLimits)).properties,
   },
   { title: 'AdminAccountPatch', description: 'What an operator may change.', additionalProperties: false },
 );

@@ -1,4 +1,5 @@
 import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
+import type { Book } from '../book/book.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { CheckedKey } from '../domain/rules.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
@@ -52,10 +53,15 @@ export function readerOf({ id, accountId, canManage }: CheckedKey): Reader {
 
 /**
  * The key that a query is about: its `key_id`, else the only key that the reader may see, else undefined for all keys.
- * Throws `key_not_found` for a key that the reader may not see.
+ * Rejects with `key_not_found` for a key that the reader may not see, and for one that the account does not have.
  */
-export function keyAsked(query: Query, { onlyKeyId }: Reader): number | undefined {
+export async function keyAsked(
+  book: Pick<Book, 'key'>,
+  query: Query,
+  { accountId, onlyKeyId }: Reader,
+): Promise<number | undefined> {
   const asked = integerParam(query, 'key_id', { min: 1, max: Number.MAX_SAFE_INTEGER });
-  if (onlyKeyId !== undefined && asked !== undefined && asked !== onlyKeyId) throw keyNotFound();
-  return onlyKeyId ?? asked;
+  if (asked === undefined || asked === onlyKeyId) return onlyKeyId;
+  if (onlyKeyId !== undefined || !(await book.key(accountId, asked))) throw keyNotFound();
+  return asked;
 }

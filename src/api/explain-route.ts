@@ -2,6 +2,7 @@ import type { FastifyPluginAsync, FastifyRequest, FastifySchema } from 'fastify'
 import type { Book } from '../book/book.ts';
 import type { Config } from '../config/config.ts';
 import { type ParsedAddress, parseAddress } from '../domain/addresses.ts';
+import { hasCallLimits, NO_LIMIT_STATES } from '../domain/call-limits.ts';
 import type { Catalog } from '../domain/catalog.ts';
 import { micro } from '../domain/credits.ts';
 import { GatewayError } from '../domain/errors.ts';
@@ -43,7 +44,7 @@ export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
     operationId: 'explainKey',
     summary: 'Explain what a call would be answered',
     description:
-      'Checks a call with the key check by check, without sending or spending anything. Credits and spends are those of ' +
+      'Checks a call with the key check by check, without sending or spending anything. Credits, spends and limits of calls are those of ' +
       'now, and the hold is the least that a call of the model can have.',
     params: KeyPath,
     body: ExplainBody,
@@ -118,11 +119,13 @@ function lookedUp(countries: ExplainDeps['countries'], address: ParsedAddress): 
   }
 }
 
-async function liveState(ledger: Ledger, { key }: Subject) {
-  const [account, [spent = micro(0)], ofKey] = await Promise.all([
+async function liveState(ledger: Ledger, { key, accountLimits }: Subject) {
+  const isLimited = hasCallLimits(key) || hasCallLimits(accountLimits);
+  const [account, [spent = micro(0)], ofKey, limits] = await Promise.all([
     ledger.account(key.accountId),
     ledger.spent(key.accountId, [{ id: key.id, period: key.spendingPeriod }]),
     ledger.keyReserved(key.accountId, key.id),
+    isLimited ? ledger.limitStates(key.accountId, key.id) : NO_LIMIT_STATES,
   ]);
-  return { spent, ofKey, account };
+  return { spent, ofKey, account, limits };
 }

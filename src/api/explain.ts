@@ -1,3 +1,4 @@
+import { LIMIT_NAMES, type LimitStates } from '../domain/call-limits.ts';
 import type { Catalog, Model } from '../domain/catalog.ts';
 import { creditsString, type Micro, micro } from '../domain/credits.ts';
 import { GatewayError } from '../domain/errors.ts';
@@ -10,6 +11,7 @@ import type { Usage } from '../domain/usage.ts';
 import { ENDPOINTS, type Endpoint } from '../gateway/endpoints.ts';
 import { modelNamed } from '../gateway/request/json-body.ts';
 import type { LiveAccount } from '../ledger/ledger.ts';
+import { limitVerdicts } from './explain-limits.ts';
 import type { ExplanationView } from './views/explanation-view.ts';
 
 /** A call to run through the checks of specification section 3, with the live state of its key and account. */
@@ -25,6 +27,8 @@ export interface ExplainedCall {
   readonly spent: Micro;
   /** What calls of the key that are in flight have reserved. */
   readonly ofKey: Reserved;
+  /** Limits of calls of key and account, as they stand. */
+  readonly limits: LimitStates;
   /** Balance and overdraft of the account, and what its calls in flight have reserved. */
   readonly account: LiveAccount;
 }
@@ -95,7 +99,7 @@ function serves(endpoint: Endpoint, model: Model): boolean {
   return endpoint.category === model.category && endpoint.format === model.upstream.format;
 }
 
-/** Checks 10 to 12. */
+/** Checks 10 to 12, with the limits of calls between them. */
 function modelVerdicts(call: ExplainedCall, model: Model): Verdict[] {
   const { compiled } = call;
   const hold = leastHold(model);
@@ -105,11 +109,14 @@ function modelVerdicts(call: ExplainedCall, model: Model): Verdict[] {
       refusal: check(compiled, model),
       fact: 'Not restricted, or allowed.',
     })),
-    limitVerdict(call, hold),
+    ...limitVerdicts(call.limits, model.category === 'text' ? LEAST_TOKENS : 0),
+    spendingVerdict(call, hold),
     creditsVerdict(call, hold),
   ];
 }
 
+/** The fewest tokens that a call of a text model uses. */
+const LEAST_TOKENS = 1;
 const LEAST_USAGE: Readonly<Record<Category, Usage>> = {
   text: { input: 1 },
   image: { input: 1, images: 1 },
@@ -123,7 +130,7 @@ function leastHold(model: Model): Micro {
   return holdFor(model.price, LEAST_USAGE[model.category]);
 }
 
-function limitVerdict({ compiled, spent, ofKey, account }: ExplainedCall, hold: Micro): Verdict {
+function spendingVerdict({ compiled, spent, ofKey, account }: ExplainedCall, hold: Micro): Verdict {
   const { spendingLimit: limit, spendingPeriod } = compiled.key;
   if (limit === null) return { check: 'spending_limit', refusal: undefined, fact: 'No limit.' };
   const fact =
@@ -174,11 +181,13 @@ function unchecked(refusal: Refusal | undefined): Verdict[] {
     code: refusal?.code ?? 'model_not_found',
     message: NOT_CHECKED,
   };
-  return [...MODEL_CHECKS.map(({ name }) => name), 'spending_limit', 'credits'].map((check) => ({
-    check,
-    refusal: reason,
-    fact: '',
-  }));
+  return [...MODEL_CHECKS.map(({ name }) => name), ...LIMIT_NAMES, 'spending_limit', 'credits'].map(
+    (check) => ({
+      check,
+      refusal: reason,
+      fact: '',
+    }),
+  );
 }
 
 /** Detail of a check that passed: the value of the call that it looked at. */

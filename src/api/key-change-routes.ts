@@ -1,45 +1,19 @@
-import type { FastifyInstance, FastifyRequest, FastifySchema, onRequestAsyncHookHandler } from 'fastify';
-import type { Catalog } from '../domain/catalog.ts';
-import type { ErrorCode } from '../domain/errors.ts';
+import type { FastifyInstance, FastifySchema } from 'fastify';
 import { parseKeyPatch } from '../domain/key-settings.ts';
 import { BODY_REFUSALS } from './docs/refusals.ts';
+import type { KeyChangeDeps, KeyChangeRoutes } from './key-changer.ts';
 import { KEY_EXAMPLE, KEY_PATCH_EXAMPLES } from './key-examples.ts';
-import { keyViews } from './key-list.ts';
+import { keyViewNow } from './key-list.ts';
 import { DeletedKey, Key, KeyChangeHeaders, KeyPatch } from './key-schema.ts';
-import { changeKey, ifMatch, type KeyCommandDeps, keyIdOf, managesAfterPatch } from './keys.ts';
+import { changeKey, ifMatch, keyIdOf, managesAfterPatch } from './keys.ts';
 import { mayWarn, warnOfModels } from './model-warning.ts';
+import { rotateRoute } from './rotate-route.ts';
 
-export interface KeyChangeDeps extends KeyCommandDeps {
-  readonly catalog: () => Catalog;
-}
-
-/** Caller that changes a key of an account: its owner, or the operator. */
-export interface KeyChanger {
-  readonly accountId: number;
-  /** Id of the calling key; undefined: the operator. */
-  readonly callerId?: number;
-}
-
-type Words = Required<Pick<FastifySchema, 'operationId' | 'summary' | 'description'>>;
-
-/** What differs between the owner's and the operator's routes that change a key. */
-export interface KeyChangeRoutes {
-  /** Ends with `:key_id/`. */
-  readonly path: string;
-  /** Authorises the request, before anything else of it is looked at. Rejects with the refusal. */
-  readonly changerOf: (request: FastifyRequest) => Promise<KeyChanger>;
-  readonly onRequest?: onRequestAsyncHookHandler;
-  /** The description of both routes, and the refusals that precede those for the key. */
-  readonly docs: Pick<FastifySchema, 'tags' | 'security' | 'params'>;
-  readonly refusals: readonly ErrorCode[];
-  readonly update: Words;
-  readonly remove: Words;
-}
-
-/** Registers PATCH and DELETE of a key (specification sections 2 and 7). */
+/** Registers PATCH, DELETE and rotation of a key (specification sections 2 and 7). */
 export function keyChangeRoutes(app: FastifyInstance, deps: KeyChangeDeps, routes: KeyChangeRoutes): void {
   updateRoute(app, deps, routes);
   deleteRoute(app, deps, routes);
+  rotateRoute(app, deps, routes);
 }
 
 function updateRoute(app: FastifyInstance, deps: KeyChangeDeps, routes: KeyChangeRoutes): void {
@@ -62,9 +36,8 @@ function updateRoute(app: FastifyInstance, deps: KeyChangeDeps, routes: KeyChang
     const canManage = managesAfterPatch(change, { isOwn: callerId === keyId });
     const settings = { ...change, ...canManage };
     const key = await changeKey(deps, { accountId, keyId, settings, ifVersion: ifMatch(request) });
-    const [view] = await keyViews(deps.ledger, accountId, [key]);
     warnOfModels(reply, deps.catalog(), change);
-    return view;
+    return await keyViewNow(deps, key);
   });
 }
 

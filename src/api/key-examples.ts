@@ -20,6 +20,11 @@ export const KEY_EXAMPLE = {
   created_at: '2026-11-21T08:00:00.000Z',
   can_manage: false,
   version: 3,
+  rpm_limit: 60,
+  tpm_limit: 100_000,
+  max_parallel_requests: 5,
+  last_used_at: '2026-11-21T17:42:07.512Z',
+  previous_valid_until: null,
 };
 
 export const OWN_KEY_EXAMPLE = {
@@ -37,6 +42,19 @@ export const CREATED_KEY_EXAMPLE = {
   _service: { note: 'Save this key now: it is not stored and will not be shown again.' },
 };
 
+export const ROTATED_KEY_EXAMPLE = {
+  ...CREATED_KEY_EXAMPLE,
+  prefix: 'sk-tg-9fQz',
+  key: 'sk-tg-9fQz…',
+  previous_valid_until: '2026-11-22T13:00:00.000Z',
+};
+
+export const ROTATION_EXAMPLES = {
+  grace: { summary: 'The value before stays valid for an hour', value: { grace_seconds: 3_600 } },
+  at_once: { summary: 'The value before ends at once', value: {} },
+  end: { summary: 'End the value before, without a new one', value: { end_grace: true } },
+};
+
 export const NEW_KEY_EXAMPLES = {
   plain: { summary: 'Without restrictions', value: { name: 'web app', description: 'for the web team' } },
   restricted: {
@@ -48,6 +66,9 @@ export const NEW_KEY_EXAMPLES = {
       allowed_categories: ['text'],
       spending_limit: 0.5,
       spending_period: 'daily',
+      rpm_limit: 60,
+      tpm_limit: 100_000,
+      max_parallel_requests: 5,
       active_hours: '22:00-06:00',
       allowed_ips: ['203.0.113.0/24', '2001:db8::1'],
       allowed_origins: ['https://kiosk.example.com'],
@@ -59,6 +80,7 @@ export const NEW_KEY_EXAMPLES = {
 
 export const KEY_PATCH_EXAMPLES = {
   limit: { summary: 'Limit the spending', value: { spending_limit: 10, spending_period: 'monthly' } },
+  calls: { summary: 'Limit the calls', value: { rpm_limit: 60, max_parallel_requests: 5, tpm_limit: null } },
   reactivate: { summary: 'Bring a deleted key back', value: { is_active: true } },
   restrict: {
     summary: 'Restrict to pages and hours',

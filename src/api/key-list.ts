@@ -5,19 +5,56 @@ import { micro } from '../domain/credits.ts';
 import type { KeyRecord } from '../domain/key.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { cursorParam, integerParam, queryOf } from './query.ts';
-import { type KeyView, keyView } from './views/key-view.ts';
+import { type KeyUse, type KeyView, keyView } from './views/key-view.ts';
 
 const NOTHING_SPENT = micro(0);
 
-/** Keys as the API shows them, with what each has spent in its current period. */
-export async function keyViews(
-  ledger: Ledger,
+/** What the views of keys are made from. */
+export interface KeyViewDeps {
+  readonly book: Book;
+  readonly ledger: Ledger;
+}
+
+/**
+ * Use of each of these keys of one account, in the order given. The time of the latest call is that of the book, which
+ * has the calls of until now where `ledger.flush` was awaited before.
+ */
+export async function keyUses(
+  { book, ledger }: KeyViewDeps,
+  accountId: number,
+  keys: readonly KeyRecord[],
+): Promise<KeyUse[]> {
+  const [spent, lastCalls] = await Promise.all([
+    ledger.spent(
+      accountId,
+      keys.map(({ id, spendingPeriod }) => ({ id, period: spendingPeriod })),
+    ),
+    book.lastCalls(
+      accountId,
+      keys.map(({ id }) => id),
+    ),
+  ]);
+  return keys.map(({ id }, index) => ({
+    spentInPeriod: spent[index] ?? NOTHING_SPENT,
+    lastUsedAt: lastCalls.get(id),
+  }));
+}
+
+/** Keys of one account as the API shows them. */
+async function keyViews(
+  deps: KeyViewDeps,
   accountId: number,
   keys: readonly KeyRecord[],
 ): Promise<KeyView[]> {
-  const periods = keys.map((key) => ({ id: key.id, period: key.spendingPeriod }));
-  const spent = await ledger.spent(accountId, periods);
-  return keys.map((key, index) => keyView(key, spent[index] ?? NOTHING_SPENT));
+  const uses = await keyUses(deps, accountId, keys);
+  return keys.map((key, index) => keyView(key, uses[index] as KeyUse, deps.ledger.now(accountId)));
+}
+
+/** The view of one key, with the calls of until now. */
+export async function keyViewNow(deps: KeyViewDeps, key: KeyRecord): Promise<KeyView> {
+  await deps.ledger.flush(key.accountId);
+  const [view] = await keyViews(deps, key.accountId, [key]);
+  return view as KeyView;
 }
 
 interface Page {
@@ -35,7 +72,7 @@ type ReadKeys = (after: number, limit?: number) => Promise<readonly KeyRecord[]>
  * before the answer starts, so that a book out of reach is still a clean 503; a later fault breaks the connection.
  */
 export async function sendKeys(
-  { book, ledger }: { readonly book: Book; readonly ledger: Ledger },
+  deps: KeyViewDeps,
   request: FastifyRequest,
   reply: FastifyReply,
   accountId: number,
@@ -44,7 +81,8 @@ export async function sendKeys(
   const query = queryOf(request);
   const limit = integerParam(query, 'limit', { min: 1, max: 1_000 });
   const page = { after: cursorParam(query, 'after') ?? 0, limit };
-  const chunks = keyChunks(readKeys(book, accountId, onlyKeyId), ledger, accountId, page);
+  const chunks = keyChunks(readKeys(deps.book, accountId, onlyKeyId), deps, accountId, page);
+  await deps.ledger.flush(accountId);
   const first = await chunks.next();
   const body = async function* () {
     if (!first.done) yield first.value;
@@ -63,7 +101,7 @@ function readKeys(book: Book, accountId: number, onlyKeyId: number | undefined):
 
 async function* keyChunks(
   keysAfter: ReadKeys,
-  ledger: Ledger,
+  deps: KeyViewDeps,
   accountId: number,
   { after, limit }: Page,
 ): AsyncGenerator<string, void> {
@@ -72,7 +110,7 @@ async function* keyChunks(
   let opening = '{"keys":[';
   const read = () => keysAfter(place, limit === undefined ? undefined : left);
   for (let keys = await read(); keys.length > 0; keys = left > 0 ? await read() : []) {
-    yield opening + (await texts(ledger, accountId, keys));
+    yield opening + (await texts(deps, accountId, keys));
     opening = ',';
     place = keys.at(-1)?.id ?? place;
     left -= keys.length;
@@ -85,6 +123,6 @@ async function* keyChunks(
   }
 }
 
-async function texts(ledger: Ledger, accountId: number, keys: readonly KeyRecord[]): Promise<string> {
-  return (await keyViews(ledger, accountId, keys)).map((view) => JSON.stringify(view)).join(',');
+async function texts(deps: KeyViewDeps, accountId: number, keys: readonly KeyRecord[]): Promise<string> {
+  return (await keyViews(deps, accountId, keys)).map((view) => JSON.stringify(view)).join(',');
 }

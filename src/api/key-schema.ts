@@ -8,6 +8,7 @@ import {
   MOST_ITEMS,
 } from '../domain/key-fields.ts';
 import { DEFAULT_SETTINGS } from '../domain/key-settings.ts';
+import { callLimitSchemas } from './call-limit-fields.ts';
 import {
   balance,
   cursor,
@@ -42,7 +43,7 @@ const settings = {
   can_manage: Type.Boolean({
     description:
       'Whether the key may create, change and delete keys, and sees the account: other keys, balance, alerts, webhook secret. ' +
-      'A key loses it when another key gives it a restriction, unless the same request says true.',
+      'A key loses it when another key or the operator gives it a restriction, unless the same request says true.',
   }),
   expires_at: timestampOrNull(
     'When the key stops working; null: never. ISO 8601 with `Z` or an offset; answered in UTC.',
@@ -67,6 +68,7 @@ const settings = {
     SPENDING_PERIODS,
     'UTC day from 00:00, week from Monday 00:00, or month from day 1.',
   ),
+  ...callLimitSchemas("the key's"),
   active_hours: Type.String({
     pattern: '^(([01]\\d|2[0-3]):[0-5]\\d-(([01]\\d|2[0-3]):[0-5]\\d|24:00))?$',
     description:
@@ -101,7 +103,8 @@ const prefix = Type.String({
 });
 
 /**
- * A key as the list shows it: the fields of specification section 2 in their order, then `can_manage` and `version`.
+ * A key as the list shows it: the fields of specification section 2 in their order, then `can_manage` and `version`, then
+ * the limits of section 11 and what else is newer.
  */
 export const Key = Type.Object(
   {
@@ -127,6 +130,15 @@ export const Key = Type.Object(
       minimum: 1,
       description: 'Raised by every change of the settings, never by calls; for `If-Match`.',
     }),
+    rpm_limit: settings.rpm_limit,
+    tpm_limit: settings.tpm_limit,
+    max_parallel_requests: settings.max_parallel_requests,
+    last_used_at: timestampOrNull(
+      'When the latest call of the key was settled, successful or not, that has a row in the ledger; null: none has.',
+    ),
+    previous_valid_until: timestampOrNull(
+      'Until when the value from before the last rotation can be used, too; null: there is none, or its time is over.',
+    ),
   },
   { title: 'Key', description: 'A key, without its value.' },
 );
@@ -200,6 +212,12 @@ const optional = {
   allowed_categories: { ...settings.allowed_categories, default: DEFAULT_SETTINGS.allowedCategories },
   spending_limit: { ...settings.spending_limit, default: DEFAULT_SETTINGS.spendingLimit },
   spending_period: { ...settings.spending_period, default: DEFAULT_SETTINGS.spendingPeriod },
+  rpm_limit: { ...settings.rpm_limit, default: DEFAULT_SETTINGS.rpmLimit },
+  tpm_limit: { ...settings.tpm_limit, default: DEFAULT_SETTINGS.tpmLimit },
+  max_parallel_requests: {
+    ...settings.max_parallel_requests,
+    default: DEFAULT_SETTINGS.maxParallelRequests,
+  },
   active_hours: { ...settings.active_hours, default: DEFAULT_SETTINGS.activeHours },
   allowed_ips: { ...settings.allowed_ips, default: DEFAULT_SETTINGS.allowedIps },
   allowed_origins: { ...settings.allowed_origins, default: DEFAULT_SETTINGS.allowedOrigins },

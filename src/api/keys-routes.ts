@@ -1,18 +1,19 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify';
-import { creditsNumber, micro } from '../domain/credits.ts';
+import { creditsNumber } from '../domain/credits.ts';
 import { parseNewKey } from '../domain/key-settings.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import { beforeTheBody, callingKey, managingCaller } from './callers.ts';
 import { BY_KEY } from './docs/operation.ts';
 import { BODY_REFUSALS, MANAGING_REFUSALS, OWNER_REFUSALS } from './docs/refusals.ts';
 import { speakJson } from './json-routes.ts';
-import { type KeyChangeDeps, keyChangeRoutes } from './key-change-routes.ts';
+import { keyChangeRoutes } from './key-change-routes.ts';
+import type { KeyChangeDeps } from './key-changer.ts';
 import { CREATED_KEY_EXAMPLE, KEY_EXAMPLE, NEW_KEY_EXAMPLES, OWN_KEY_EXAMPLE } from './key-examples.ts';
-import { sendKeys } from './key-list.ts';
+import { keyUses, sendKeys } from './key-list.ts';
 import { CreatedKey, KeyList, KeyListQuery, KeyPath, NewKeyBody, OwnKey } from './key-schema.ts';
 import { createKey, keyNotFound, managesOnCreation } from './keys.ts';
 import { mayWarn, warnOfModels } from './model-warning.ts';
-import { ownKeyView } from './views/key-view.ts';
+import { type KeyUse, ownKeyView } from './views/key-view.ts';
 
 export interface KeysDeps extends KeyChangeDeps {
   readonly gatekeeper: Gatekeeper;
@@ -53,7 +54,8 @@ function listRoute(app: FastifyInstance, deps: KeysDeps): void {
 }
 
 /** Route `GET /api/key/`: the calling key, with what it may still spend (specification section 2). */
-function ownKeyRoute(app: FastifyInstance, { ledger, gatekeeper, now = Date.now }: KeysDeps): void {
+function ownKeyRoute(app: FastifyInstance, deps: KeysDeps): void {
+  const { book, ledger, gatekeeper, now = Date.now } = deps;
   const schema: FastifySchema = {
     ...docs,
     operationId: 'readOwnKey',
@@ -65,14 +67,15 @@ function ownKeyRoute(app: FastifyInstance, { ledger, gatekeeper, now = Date.now 
   };
   app.get('/api/key/', { schema }, async (request) => {
     const { id, accountId, canManage } = await callingKey(gatekeeper, request);
-    const key = (await ledger.current(accountId, id))?.key;
+    await ledger.flush(accountId);
+    const key = await book.key(accountId, id);
     if (key === undefined) throw keyNotFound();
-    const [[spent = micro(0)], account] = await Promise.all([
-      ledger.spent(accountId, [{ id, period: key.spendingPeriod }]),
+    const [[use], account] = await Promise.all([
+      keyUses(deps, accountId, [key]),
       canManage ? ledger.account(accountId) : undefined,
     ]);
     return {
-      ...ownKeyView(key, spent, now()),
+      ...ownKeyView(key, use as KeyUse, ledger.now(accountId), now()),
       ...(account === undefined ? {} : { credits_balance: creditsNumber(account.balance) }),
     };
   });
@@ -125,6 +128,16 @@ function changeRoutes(app: FastifyInstance, deps: KeysDeps): void {
       summary: 'Delete a key',
       description:
         'Marks the key inactive: it is refused at every gateway once this is answered. Its ledger entries stay.',
+    },
+    rotate: {
+      operationId: 'rotateKey',
+      summary: 'Rotate a key',
+      description:
+        'Gives the key a new value, which is in this answer only; id, settings, limits, spend and ledger stay. The value ' +
+        'before is valid for `grace_seconds` more, and from then on refused at every gateway; at once where that is 0, which ' +
+        'an empty body means too. A value from an earlier rotation ends now. `end_grace` ends the value before. An inactive ' +
+        'key stays inactive and keeps only its new value. After 503 the values are as before, unless the message says that ' +
+        'this is not certain.',
     },
   });
 }

@@ -75,7 +75,8 @@ export async function changeKey(
   return key;
 }
 
-function refuseConflict(error: unknown): never {
+/** Throws 412 `version_conflict` in place of VersionConflict, and any other error as it is. */
+export function refuseConflict(error: unknown): never {
   if (!(error instanceof VersionConflict)) throw error;
   throw new GatewayError(
     'version_conflict',

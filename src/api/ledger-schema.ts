@@ -138,7 +138,8 @@ const key_id = Type.Optional(
   Type.Integer({
     minimum: 1,
     maximum: Number.MAX_SAFE_INTEGER,
-    description: 'Only what this key did. To a key that cannot manage, another is 404.',
+    description:
+      'Only what this key did, deleted or not. One that the account does not have is 404, as is another to a key that cannot manage.',
     examples: [1],
   }),
 );

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { newWebhookSecret } from '../alerts/sign.ts';
+import { type CallLimits, callLimitsOf } from '../domain/call-limits.ts';
 import { MICRO_PER_CREDIT, type Micro, micro } from '../domain/credits.ts';
 import { parseNewKey } from '../domain/key-settings.ts';
 import { newKeyValue } from '../domain/key-value.ts';
 import { type AdminDeps, uniqueEmail } from './admin-account.ts';
 import { CREATED_ACCOUNT_EXAMPLE, CreatedAccount, NewAccountBody } from './admin-schema.ts';
 import { emailField, objectBody, positiveCreditsField } from './body-fields.ts';
+import { callLimitFields } from './call-limit-fields.ts';
 import { BY_OPERATOR } from './docs/operation.ts';
 import { BODY_REFUSALS, OPERATOR_REFUSALS } from './docs/refusals.ts';
 import { onceReachable } from './keys.ts';
@@ -23,6 +25,8 @@ interface Wanted {
   readonly alertThreshold: Micro;
   /** Undefined: as the configuration says. */
   readonly overdraft: Micro | undefined;
+  /** One that is absent: as the configuration says. */
+  readonly limits: Partial<CallLimits>;
 }
 
 /** Route `POST /api/admin/accounts/`: creates an account, its first key, and a top-up with its first credits. */
@@ -47,10 +51,8 @@ export function newAccountRoute(app: FastifyInstance, deps: AdminDeps): void {
 }
 
 function parseAccount(body: unknown): Wanted {
-  const { email, credits, alert_threshold, overdraft } = objectBody(
-    body,
-    Object.keys(NewAccountBody.properties),
-  );
+  const fields = objectBody(body, Object.keys(NewAccountBody.properties));
+  const { email, credits, alert_threshold, overdraft } = fields;
   return {
     email: emailField(email),
     credits: credits === undefined ? NO_CREDITS : positiveCreditsField('credits', credits),
@@ -59,6 +61,7 @@ function parseAccount(body: unknown): Wanted {
         ? DEFAULT_ALERT_THRESHOLD
         : positiveCreditsField('alert_threshold', alert_threshold),
     overdraft: overdraft === undefined ? undefined : positiveCreditsField('overdraft', overdraft),
+    limits: callLimitFields(fields),
   };
 }
 
@@ -76,6 +79,8 @@ async function createAccount({ book, ledger, config, now = Date.now }: AdminDeps
         email: wanted.email,
         alertThreshold: wanted.alertThreshold,
         overdraft: wanted.overdraft ?? config.accounts.overdraft,
+        ...callLimitsOf(config.accounts),
+        ...wanted.limits,
         webhookSecret: newWebhookSecret(),
       },
       firstKey,

@@ -41,7 +41,7 @@ export async function readLedger(
   const type = wordParam(query, 'type', ENTRY_TYPES);
   const model = textParam(query, 'model');
   const { from, to } = ledgerDays(query);
-  const keyId = keyAsked(query, reader);
+  const keyId = await keyAsked(book, query, reader);
   const filter = {
     accountId: reader.accountId,
     ...(before === undefined ? {} : { before }),

@@ -50,7 +50,7 @@ export async function readUsage(
   const query = queryOf(request);
   const group = wordParam(query, 'group_by', GROUPS) ?? 'day';
   const days = usageDays(query, now());
-  const keyId = keyAsked(query, reader);
+  const keyId = await keyAsked(book, query, reader);
   await ledger.flush(reader.accountId);
   const rows = await book.usage(reader.accountId, days.from, days.to + 1, group, keyId);
   return usageReportView(days, group, rows);

@@ -1,5 +1,6 @@
 import { micro } from '../domain/credits.ts';
 import type { AccountRecord } from '../domain/key.ts';
+import { callLimits } from './key-row.ts';
 import type { AccountRow } from './schema.ts';
 
 export function accountRecord(row: AccountRow): AccountRecord {
@@ -9,6 +10,7 @@ export function accountRecord(row: AccountRow): AccountRecord {
     isActive: row.is_active === 1,
     alertThreshold: micro(row.alert_threshold),
     overdraft: micro(row.overdraft),
+    ...callLimits(row),
     webhookSecret: row.webhook_secret,
     createdAt: row.created_at,
     version: row.version,

@@ -1,8 +1,10 @@
+import type { CallLimits } from '../domain/call-limits.ts';
 import type { Micro } from '../domain/credits.ts';
 import type { AccountRecord, KeyRecord, KeySettings } from '../domain/key.ts';
 import type { EntryDraft, EntryType, JournalEntry } from '../domain/ledger-entry.ts';
 import type { PeriodStarts } from '../domain/period.ts';
 import type { Usage } from '../domain/usage.ts';
+import type { KeyRotations } from './key-rotations.ts';
 
 export type { PeriodStarts } from '../domain/period.ts';
 
@@ -12,7 +14,8 @@ export interface NewKey extends KeySettings {
   readonly prefix: string;
 }
 
-export interface NewAccount {
+/** A limit of calls that is absent is none. */
+export interface NewAccount extends Partial<CallLimits> {
   readonly email: string;
   readonly alertThreshold: Micro;
   /** Default 0. */
@@ -53,8 +56,7 @@ export interface Posting {
   readonly results: readonly PostResult[];
   /**
    * Accounts with an entry of another epoch than the book's, or one that Redis counted twice, or gave another seq or balance
-   * than the book does.
-   * Their epoch in the book is over with this posting, so that they are found if nobody lives to rebuild them.
+   * than the book does. Their epoch in the book is over with this posting, so that they are found if nobody rebuilds them.
    */
   readonly astray: readonly AstrayAccount[];
   /** Number of alerts that crossings queued. */
@@ -220,7 +222,7 @@ export class BookUnavailable extends Error {}
  * and PostgreSQL. Every method rejects with BookUnavailable when the database is out of reach. All times are
  * milliseconds since the epoch, all amounts micro-credits.
  */
-export interface Book {
+export interface Book extends KeyRotations {
   /**
    * Random, made with the tables. Live state in Redis is named after it, so that a Redis that holds the state of
    * another book (a fresh database beside an old Redis, two installations on one Redis) is never taken for this one's.
@@ -242,10 +244,16 @@ export interface Book {
   /** Changes an account, whose version grows by one. Undefined: there is none. Throws EmailTaken. */
   updateAccount(
     id: number,
-    change: { email?: string; alertThreshold?: Micro; overdraft?: Micro; isActive?: boolean },
+    change: {
+      email?: string;
+      alertThreshold?: Micro;
+      overdraft?: Micro;
+      isActive?: boolean;
+    } & Partial<CallLimits>,
     now: number,
   ): Promise<AccountRecord | undefined>;
 
+  /** The key that has this hash, or had it before its last rotation; its record says until when. */
   keyByHash(hash: string): Promise<KeyRecord | undefined>;
   key(accountId: number, keyId: number): Promise<KeyRecord | undefined>;
   /**
@@ -258,8 +266,9 @@ export interface Book {
   /** Throws TooManyKeys where the account has `most` keys already. Inactive keys count: none is ever removed. */
   createKey(accountId: number, key: NewKey, now: number, most?: number): Promise<KeyRecord>;
   /**
-   * Changes a key, whose version grows by one even where nothing differs. Undefined: the account has no such key. Throws
-   * VersionConflict where the key is at another version than `ifVersion`; then nothing is changed.
+   * Changes a key, whose version grows by one; where no setting differs, nothing is written and the version stays. Undefined:
+   * the account has no such key. Throws VersionConflict where the key is at another version than `ifVersion`; then nothing is
+   * changed. An inactive key has one value: that before its last rotation is forgotten.
    */
   updateKey(
     accountId: number,
@@ -320,6 +329,12 @@ export interface Book {
   ): Promise<AccountSnapshot | undefined>;
   /** Accounts with an entry at or after `since` (ms since the epoch), with their last seq and epoch. */
   recentAccounts(since: number): Promise<{ id: number; seq: number; epoch: number }[]>;
+
+  /**
+   * Times of the latest call in the ledger, a charge or an expired hold, of each of these keys that has one, by its id. The
+   * latest is what was booked last.
+   */
+  lastCalls(accountId: number, keyIds: readonly number[]): Promise<ReadonlyMap<number, number>>;
 
   /** Entries of the ledger, newest first. */
   ledger(query: LedgerQuery): Promise<LedgerEntry[]>;

@@ -1,7 +1,8 @@
 import type { Insertable } from 'kysely';
+import type { CallLimits } from '../domain/call-limits.ts';
 import { micro } from '../domain/credits.ts';
 import type { Category, KeyRecord, KeySettings } from '../domain/key.ts';
-import type { KeyRow, KeysTable } from './schema.ts';
+import type { CallLimitColumns, KeyRow, KeysTable } from './schema.ts';
 
 export function keyRecord(row: KeyRow): KeyRecord {
   return {
@@ -10,6 +11,9 @@ export function keyRecord(row: KeyRow): KeyRecord {
     name: row.name,
     description: row.description,
     prefix: row.prefix,
+    hash: row.hash,
+    previousHash: row.previous_hash,
+    previousValidUntil: row.previous_hash === null ? null : row.previous_valid_until,
     isActive: row.is_active === 1,
     canManage: row.can_manage === 1,
     expiresAt: row.expires_at,
@@ -17,6 +21,7 @@ export function keyRecord(row: KeyRow): KeyRecord {
     allowedCategories: list<Category>(row.allowed_categories),
     spendingLimit: row.spending_limit === null ? null : micro(row.spending_limit),
     spendingPeriod: row.spending_period,
+    ...callLimits(row),
     activeHours: row.active_hours,
     allowedIps: list<string>(row.allowed_ips),
     allowedOrigins: list<string>(row.allowed_origins),
@@ -27,9 +32,27 @@ export function keyRecord(row: KeyRow): KeyRecord {
   };
 }
 
+/** The limits of calls in a row of a key or an account. */
+export function callLimits(row: CallLimitColumns): CallLimits {
+  return {
+    rpmLimit: row.rpm_limit,
+    tpmLimit: row.tpm_limit,
+    maxParallelRequests: row.max_parallel_requests,
+  };
+}
+
 type SettingColumns = Omit<
   Insertable<KeysTable>,
-  'id' | 'account_id' | 'hash' | 'prefix' | 'version' | 'published_version' | 'created_at' | 'updated_at'
+  | 'id'
+  | 'account_id'
+  | 'hash'
+  | 'prefix'
+  | 'previous_hash'
+  | 'previous_valid_until'
+  | 'version'
+  | 'published_version'
+  | 'created_at'
+  | 'updated_at'
 >;
 
 export function settingColumns(settings: KeySettings): SettingColumns {
@@ -43,6 +66,9 @@ export function settingColumns(settings: KeySettings): SettingColumns {
     allowed_categories: JSON.stringify(settings.allowedCategories),
     spending_limit: settings.spendingLimit,
     spending_period: settings.spendingPeriod,
+    rpm_limit: settings.rpmLimit,
+    tpm_limit: settings.tpmLimit,
+    max_parallel_requests: settings.maxParallelRequests,
     active_hours: settings.activeHours,
     allowed_ips: JSON.stringify(settings.allowedIps),
     allowed_origins: JSON.stringify(settings.allowedOrigins),

@@ -1,8 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 import type { KeyRecord } from '../domain/key.ts';
-import { type Book, type NewKey, TooManyKeys, VersionConflict } from './book.ts';
+import { type Book, type NewKey, TooManyKeys } from './book.ts';
 import { chunks } from './bulk-values.ts';
+import { changeKeyRow } from './change-key-row.ts';
 import { keyRecord, settingColumns } from './key-row.ts';
+import { NO_PREVIOUS } from './rotation.ts';
 import type { BookSchema } from './schema.ts';
 import type { Store } from './store.ts';
 
@@ -15,7 +17,11 @@ export function keyQueries(store: Store): Keys {
   const { db } = store;
   return {
     async keyByHash(hash) {
-      const row = await db.selectFrom('keys').selectAll().where('hash', '=', hash).executeTakeFirst();
+      const row = await db
+        .selectFrom('keys')
+        .selectAll()
+        .where((eb) => eb.or([eb('hash', '=', hash), eb('previous_hash', '=', hash)]))
+        .executeTakeFirst();
       return row && keyRecord(row);
     },
 
@@ -64,28 +70,15 @@ export function keyQueries(store: Store): Keys {
             return await insertKey(trx, accountId, key, now);
           }),
 
-    updateKey: (accountId, keyId, change, now, ifVersion) =>
-      store.transaction(async (trx) => {
-        const found = trx
-          .selectFrom('keys')
-          .selectAll()
-          .where('id', '=', keyId)
-          .where('account_id', '=', accountId);
-        const row = await store.lock(found).executeTakeFirst();
-        if (!row) return undefined;
-        if (ifVersion !== undefined && row.version !== ifVersion) throw new VersionConflict(row.version);
-        const changed = await trx
-          .updateTable('keys')
-          .set({
-            ...settingColumns({ ...keyRecord(row), ...change }),
-            version: sql<number>`version + 1`,
-            updated_at: now,
-          })
-          .where('id', '=', keyId)
-          .returningAll()
-          .executeTakeFirstOrThrow();
-        return keyRecord(changed);
-      }),
+    async updateKey(accountId, keyId, change, now, ifVersion) {
+      const changed = await changeKeyRow(store, { accountId, keyId, ifVersion }, now, (row) => {
+        const settings = { ...keyRecord(row), ...change };
+        // A key that is deactivated keeps its newest value only: no older one returns with it.
+        const isEnd = !settings.isActive && row.previous_hash !== null;
+        return { ...settingColumns(settings), ...(isEnd ? NO_PREVIOUS : {}) };
+      });
+      return changed && keyRecord(changed.after);
+    },
 
     async anyBlockedCountries() {
       const row = await db

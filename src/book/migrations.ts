@@ -18,6 +18,8 @@ export function migrations(engine: Engine): Record<string, Migration> {
     '0006_alerts_by_account': { up: indexAlerts },
     '0007_overdraft': { up: addOverdraft },
     '0008_prices': { up: (db) => addPrices(db, engine) },
+    '0009_call_limits': { up: addCallLimits },
+    '0010_rotation': { up: addRotation },
   };
 }
 
@@ -251,4 +253,19 @@ async function indexAlerts(db: Kysely<unknown>): Promise<void> {
 /** Accounts that are there already have none: a default of the configuration is for new ones. */
 async function addOverdraft(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('accounts').addColumn('overdraft', 'bigint', startsAt(0)).execute();
+}
+
+async function addCallLimits(db: Kysely<unknown>): Promise<void> {
+  for (const table of ['accounts', 'keys']) {
+    for (const column of ['rpm_limit', 'tpm_limit', 'max_parallel_requests']) {
+      await db.schema.alterTable(table).addColumn(column, 'bigint').execute();
+    }
+  }
+}
+
+/** A key has at most one value beside its own: that from before its last rotation, until a time. */
+async function addRotation(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('keys').addColumn('previous_hash', 'text').execute();
+  await db.schema.alterTable('keys').addColumn('previous_valid_until', 'bigint').execute();
+  await db.schema.createIndex('keys_previous').on('keys').column('previous_hash').unique().execute();
 }

@@ -29,7 +29,14 @@ export interface IdentityTable {
   id: string;
 }
 
-export interface AccountsTable {
+/** Limits of calls (domain/call-limits.ts). */
+export interface CallLimitColumns {
+  rpm_limit: number | null;
+  tpm_limit: number | null;
+  max_parallel_requests: number | null;
+}
+
+export interface AccountsTable extends CallLimitColumns {
   id: Generated<number>;
   email: string;
   /** `email` in lower case, made in the process: lower() differs between the engines beyond ASCII. */
@@ -50,11 +57,14 @@ export interface AccountsTable {
   updated_at: number;
 }
 
-export interface KeysTable {
+export interface KeysTable extends CallLimitColumns {
   id: Generated<number>;
   account_id: number;
   hash: string;
   prefix: string;
+  /** Of the value before the last rotation, while that may still be used. */
+  previous_hash: string | null;
+  previous_valid_until: number | null;
   name: string;
   description: string;
   is_active: number;

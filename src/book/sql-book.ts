@@ -4,11 +4,13 @@ import { alertQueries } from './alerts.ts';
 import type { Book } from './book.ts';
 import { grantQueries } from './grants.ts';
 import { keyQueries } from './keys.ts';
+import { lastCallQueries } from './last-calls.ts';
 import { postQueries } from './post.ts';
 import { publicationQueries } from './publication.ts';
 import { ledgerQueries } from './read-ledger.ts';
 import { reconcileQueries } from './reconcile.ts';
 import { resourceQueries } from './resources.ts';
+import { rotationQueries } from './rotation.ts';
 import { snapshotQueries } from './snapshot.ts';
 import type { Store } from './store.ts';
 import { usageQueries } from './usage.ts';
@@ -25,11 +27,13 @@ export async function sqlBook(store: Store): Promise<Book> {
     close: () => store.db.destroy(),
     ...accountQueries(store),
     ...keyQueries(store),
+    ...rotationQueries(store),
     ...publicationQueries(store),
     ...grantQueries(store),
     ...postQueries(store),
     ...snapshotQueries(store),
     ...ledgerQueries(store),
+    ...lastCallQueries(store),
     ...usageQueries(store),
     ...usageOfAllQueries(store),
     ...alertQueries(store),

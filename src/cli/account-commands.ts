@@ -11,6 +11,12 @@ import {
   remote,
   withAccountId as withId,
 } from './arguments.ts';
+import {
+  type CallLimitOptions,
+  callLimitFields,
+  callLimitsCell,
+  withCallLimits,
+} from './call-limit-options.ts';
 import { ACCOUNTS, operatorApi } from './gateway-api.ts';
 import { showNewKey } from './key-commands.ts';
 import { exactCredits, print, printJson, printTable } from './print.ts';
@@ -20,7 +26,7 @@ const PAGE = 1_000;
 /** Commands `tollgate account …`, which use the operator's routes of a running gateway. */
 export function accountCommands(program: Command): void {
   const account = program.command('account').description('accounts of a running gateway, for its operator');
-  remote(account.command('create'))
+  withCallLimits(remote(account.command('create')))
     .description('create an account and its first key')
     .argument('<email>', 'e-mail address of the owner')
     .option('--credits <credits>', 'credits to begin with', credits)
@@ -62,11 +68,22 @@ export function accountCommands(program: Command): void {
     .description('change how far calls in flight may together take the balance below 0')
     .argument('<credits>', 'credits, 0 or more', credits)
     .action((accountId, amount, options) => change(accountId, { overdraft: amount }, options));
+  withCallLimits(withId(account.command('limits')))
+    .description('change the limits of the calls of all keys of an account together')
+    .action(limits);
   accountViewCommands(account);
 }
 
 async function show(accountId: number, options: RemoteOptions) {
   showAccount(await operatorApi(options).call('GET', `${ACCOUNTS}${accountId}/`), options);
+}
+
+async function limits(accountId: number, options: RemoteOptions & CallLimitOptions) {
+  const fields = callLimitFields(options);
+  if (Object.keys(fields).length === 0) {
+    throw new Failure('Nothing is to be changed. Name a limit; --help lists them.', { isUsage: true });
+  }
+  await change(accountId, fields, options);
 }
 
 async function change(accountId: number, fields: object, options: RemoteOptions) {
@@ -78,7 +95,7 @@ function showAccount(account: OperatorAccountView, { json }: RemoteOptions): voi
   else printTable(HEAD, [rowOf(account)]);
 }
 
-const HEAD = ['ID', 'E-MAIL', 'ACTIVE', 'BALANCE', 'HELD', 'ALERT BELOW', 'OVERDRAFT', 'CREATED'];
+const HEAD = ['ID', 'E-MAIL', 'ACTIVE', 'BALANCE', 'HELD', 'ALERT BELOW', 'OVERDRAFT', 'CALLS', 'CREATED'];
 
 function rowOf(account: OperatorAccountView): string[] {
   return [
@@ -89,13 +106,14 @@ function rowOf(account: OperatorAccountView): string[] {
     exactCredits(account.credits_held),
     exactCredits(account.alert_threshold),
     exactCredits(account.overdraft),
+    callLimitsCell(account),
     account.created_at,
   ];
 }
 
 async function create(
   email: string,
-  options: RemoteOptions & { credits?: number; threshold?: number; overdraft?: number },
+  options: RemoteOptions & CallLimitOptions & { credits?: number; threshold?: number; overdraft?: number },
 ) {
   const answer = await operatorApi(options).call<{
     account: OperatorAccountView;
@@ -105,6 +123,7 @@ async function create(
     ...(options.credits === undefined ? {} : { credits: options.credits }),
     ...(options.threshold === undefined ? {} : { alert_threshold: options.threshold }),
     ...(options.overdraft === undefined ? {} : { overdraft: options.overdraft }),
+    ...callLimitFields(options),
   });
   if (options.json) return printJson(answer);
   const { account, key } = answer;

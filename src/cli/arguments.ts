@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { MAX_CALL_LIMIT } from '../domain/call-limits.ts';
 import { MAX_CREDITS, microFromCredits } from '../domain/credits.ts';
 
 /** Error that ends a command. Its message is for the user and says what happened and what to do. */
@@ -37,6 +38,26 @@ export function id(text: string): number {
   if (!/^[1-9]\d{0,15}$/.test(text))
     throw new InvalidArgumentError('It must be an id: a whole number from 1.');
   return Number(text);
+}
+
+const UNIT_S = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
+
+/** Parses a time as whole seconds: a number of them, or with a unit, as 90s, 30m, 12h or 7d. */
+export function seconds(text: string): number {
+  const [, count, unit = 's'] = /^(\d{1,9})([smhd])?$/.exec(text) ?? [];
+  if (count === undefined) {
+    throw new InvalidArgumentError('It must be a number of seconds, or a time such as 90s, 30m, 12h or 7d.');
+  }
+  return Number(count) * UNIT_S[unit as keyof typeof UNIT_S];
+}
+
+/** Parses a limit of calls. */
+export function callLimit(text: string): number {
+  const limit = Number(text);
+  if (!/^[1-9]\d*$/.test(text) || limit > MAX_CALL_LIMIT) {
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_CALL_LIMIT}.`);
+  }
+  return limit;
 }
 
 export function list(text: string): string[] {

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { CreatedKeyView, KeyListView, KeyView } from '../api/views/key-view.ts';
+import type { CreatedKeyView, KeyListView, KeyView, RotatedKeyView } from '../api/views/key-view.ts';
 import type { ModelListView } from '../api/views/model-view.ts';
 import { CATEGORIES, SPENDING_PERIODS } from '../domain/key.ts';
 import {
@@ -9,8 +9,15 @@ import {
   list as listArgument,
   type RemoteOptions,
   remote,
+  seconds,
   secret,
 } from './arguments.ts';
+import {
+  type CallLimitOptions,
+  callLimitFields,
+  callLimitsCell,
+  withCallLimits,
+} from './call-limit-options.ts';
 import { GatewayApi, operatorApi } from './gateway-api.ts';
 import { exactCredits, print, printJson, printTable, shortCell } from './print.ts';
 
@@ -19,7 +26,12 @@ interface KeyOptions extends RemoteOptions {
   readonly key?: string;
 }
 
-interface SettingOptions extends KeyOptions {
+interface RotateOptions extends KeyOptions {
+  readonly grace: number;
+  readonly endGrace?: true;
+}
+
+interface SettingOptions extends KeyOptions, CallLimitOptions {
   readonly name?: string;
   readonly description?: string;
   readonly models?: string[];
@@ -44,7 +56,11 @@ export function keyCommands(program: Command): void {
     .option('--name <name>', 'name of the key')
     .option('--no-limit', 'no limit of what it may spend')
     .action(edit);
-  withCaller(key.command('list')).description('list all keys, inactive ones too').action(list);
+  withCaller(key.command('list'))
+    .description(
+      'list all keys, inactive ones too; --json has every field, such as previous_valid_until: until when a rotated key has two values',
+    )
+    .action(list);
   withCaller(key.command('revoke'))
     .description('deactivate a key: the next call with it is refused')
     .argument('<id>', 'id of the key', id)
@@ -53,10 +69,25 @@ export function keyCommands(program: Command): void {
     .description('let a revoked key in again')
     .argument('<id>', 'id of the key', id)
     .action((keyId, options) => change(keyId, { is_active: true }, options));
+  withCaller(key.command('rotate'))
+    .description('give a key a new value, which is printed once')
+    .argument('<id>', 'id of the key', id)
+    .option(
+      '--grace <time>',
+      'how long its value of now stays valid: seconds, or as 30m, 12h, 7d',
+      seconds,
+      0,
+    )
+    .addOption(
+      new Option('--end-grace', 'end the value from before the last rotation, without a new one').conflicts(
+        'grace',
+      ),
+    )
+    .action(rotate);
 }
 
 function withSettings(command: Command): Command {
-  return command
+  return withCallLimits(command)
     .option('--description <text>', 'note about the key')
     .option('--models <names>', 'the only models that it may call, comma-separated', listArgument)
     .option('--categories <names>', `the only categories: ${CATEGORIES.join(', ')}`, listArgument)
@@ -94,6 +125,7 @@ function settingsOf(options: SettingOptions) {
     allowed_categories: options.categories,
     spending_limit: options.limit === false ? null : options.limit,
     spending_period: options.period,
+    ...callLimitFields(options),
     expires_at: options.expires,
     allowed_ips: options.ips,
     can_manage: options.canManage,
@@ -149,7 +181,19 @@ async function list(options: KeyOptions) {
   printTable(HEAD, answer.keys.map(rowOf));
 }
 
-const HEAD = ['ID', 'NAME', 'PREFIX', 'ACTIVE', 'MANAGES', 'SPENT', 'LIMIT', 'PERIOD', 'EXPIRES'];
+const HEAD = [
+  'ID',
+  'NAME',
+  'PREFIX',
+  'ACTIVE',
+  'MANAGES',
+  'SPENT',
+  'LIMIT',
+  'PERIOD',
+  'CALLS',
+  'LAST USED',
+  'EXPIRES',
+];
 
 function rowOf(key: KeyView): string[] {
   return [
@@ -161,8 +205,26 @@ function rowOf(key: KeyView): string[] {
     key.spending_current,
     key.spending_limit === null ? 'none' : exactCredits(key.spending_limit),
     key.spending_period,
+    callLimitsCell(key),
+    key.last_used_at?.slice(0, 10) ?? 'never',
     key.expires_at?.slice(0, 16).concat('Z') ?? 'never',
   ];
+}
+
+async function rotate(keyId: number, options: RotateOptions) {
+  const { api, path } = keysApi(options);
+  const address = `${path}${keyId}/rotate/`;
+  if (options.endGrace) {
+    const key = await api.call<KeyView>('POST', address, { end_grace: true });
+    if (options.json) printJson(key);
+    else print(`Key ${keyId} has only its newest value.`);
+    return;
+  }
+  const rotated = await api.call<RotatedKeyView>('POST', address, { grace_seconds: options.grace });
+  if (options.json) return printJson(rotated);
+  showNewKey(rotated);
+  const until = rotated.previous_valid_until;
+  print(until === null ? 'The value before is refused now.' : `The value before is valid until ${until}.`);
 }
 
 async function revoke(keyId: number, options: KeyOptions) {

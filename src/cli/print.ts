@@ -25,7 +25,7 @@ export function printTable(head: readonly string[], rows: readonly (readonly str
   }
 }
 
-const CELL = 24;
+const CELL = 20;
 
 /** A name cut to the width of a table's cell; `--json` prints it whole. */
 export function shortCell(text: string): string {

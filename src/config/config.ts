@@ -1,3 +1,4 @@
+import type { CallLimits } from '../domain/call-limits.ts';
 import type { Catalog, Model, Upstream } from '../domain/catalog.ts';
 import type { Micro } from '../domain/credits.ts';
 
@@ -38,12 +39,13 @@ export interface Config {
     /** How long a stopping gateway says so in /readyz, and serves on, before it stops accepting. */
     readonly drainDelayMs: number;
   };
+  /** The limits of calls are those of new accounts. */
   readonly accounts: {
     /** Most keys of one account, inactive ones included. */
     readonly maxKeys: number;
     /** What new accounts have as overdraft. */
     readonly overdraft: Micro;
-  };
+  } & CallLimits;
   readonly alerts: { readonly timeoutMs: number; readonly allowPrivateNetworks: boolean };
   readonly origins: { readonly allowMissing: boolean };
   readonly limits: {
@@ -57,7 +59,9 @@ export interface Config {
     readonly imageTokens: number;
     /** Tokens that a model can read in one pass: bounds input that is not in the request. */
     readonly contextTokens: number;
-    /** Calls of this process that wait for Redis at once. */
+    /** Longest time that a call waits for room in limits of calls; 0: none waits. */
+    readonly maxQueueMs: number;
+    /** Calls of this process that wait at once for Redis, and as many for room in limits of calls. */
     readonly waitingCalls: number;
     /** Ledger entries, of all gateways, that wait for the book before no more calls are admitted. */
     readonly journalEntries: number;

@@ -1,4 +1,5 @@
 import { normaliseRange } from '../domain/addresses.ts';
+import { MAX_CALL_LIMIT } from '../domain/call-limits.ts';
 import type { WireFormat } from '../domain/catalog.ts';
 import { MAX_CREDITS, type Micro, micro, microFromCredits } from '../domain/credits.ts';
 import { CATEGORIES } from '../domain/key.ts';
@@ -210,6 +211,14 @@ const credits: Reader<Micro> = reader(
   },
 );
 
+/** A limit of calls of new accounts, or null for none. */
+function callLimit(description: string): Field<number | null> {
+  const whole = number(1, MAX_CALL_LIMIT);
+  const { anyOf } = whole.schema as { anyOf: readonly JsonSchema[] };
+  const limit = reader({ anyOf: [...anyOf, { type: 'null' }] }, whole);
+  return optional(limit, null, `${description}; null: no limit. Accounts that are there keep theirs`);
+}
+
 const accountsSection = section({
   maxKeys: optional(
     number(1, 100_000),
@@ -221,6 +230,9 @@ const accountsSection = section({
     micro(0),
     'Credits by which calls in flight may together take the balance of a new account below 0, and the spend of its keys above their limits. 0: never. Accounts that are there keep theirs',
   ),
+  rpmLimit: callLimit("Most calls of all of a new account's keys that may begin in a minute"),
+  tpmLimit: callLimit("Most tokens in a minute, of all of a new account's keys"),
+  maxParallelRequests: callLimit("Most calls in flight at once, of all of a new account's keys"),
 });
 const originsSection = section({
   allowMissing: optional(
@@ -255,10 +267,15 @@ const limitsSection = section({
     1_000_000,
     'Most tokens that a model reads in one pass; held where input is not all in the request',
   ),
+  maxQueueMs: optional(
+    number(0, 600_000),
+    0,
+    'Longest time in milliseconds that a call waits for room in rpm_limit, tpm_limit and max_parallel_requests; 0: it is refused with 429 at once',
+  ),
   waitingCalls: optional(
     number(1, 1_000_000),
     5_000,
-    'Calls of one gateway that wait for Redis at once; more are refused with 503',
+    'Calls of one gateway that wait for Redis at once; more are refused with 503. As many may wait for limits of calls',
   ),
   journalEntries: optional(
     number(1, 1_000_000_000),

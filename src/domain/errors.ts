@@ -76,6 +76,8 @@ export class GatewayError extends Error {
   readonly param: string | null;
   /** Seconds for `Retry-After`; only with `service_unavailable` and `rate_limit_exceeded`. */
   readonly retryAfterS: number | undefined;
+  /** Milliseconds for `retry-after-ms`, where the wait is known so exactly; `retryAfterS` is then the next whole second. */
+  readonly retryAfterMs: number | undefined;
   readonly metadata: Shortfall | undefined;
 
   constructor(
@@ -83,14 +85,17 @@ export class GatewayError extends Error {
     message: string,
     param: string | null = null,
     retryAfterS?: number,
-    options?: ErrorOptions & { readonly metadata?: Shortfall },
+    options?: ErrorOptions & { readonly metadata?: Shortfall; readonly retryAfterMs?: number },
   ) {
     super(message, options);
     this.name = 'GatewayError';
     this.code = code;
     this.param = param;
     this.metadata = options?.metadata;
-    this.retryAfterS = RETRIED.has(code) ? (retryAfterS ?? 1) : undefined;
+    const ms = options?.retryAfterMs;
+    this.retryAfterMs = ms;
+    const seconds = ms === undefined ? retryAfterS : Math.max(1, Math.ceil(ms / 1_000));
+    this.retryAfterS = RETRIED.has(code) ? (seconds ?? 1) : undefined;
   }
 
   get statusCode(): number {

@@ -1,4 +1,5 @@
 import { normaliseRange } from './addresses.ts';
+import { MAX_CALL_LIMIT } from './call-limits.ts';
 import { normaliseCountry } from './countries.ts';
 import { MAX_CREDITS, type Micro, microFromCredits } from './credits.ts';
 import { invalidField } from './errors.ts';
@@ -70,6 +71,18 @@ export const readLimit: FieldReader<Micro | null> = (param, value) => {
     );
   }
   return limit;
+};
+
+/** A limit of calls: an integer from 1, or null. */
+export const readCallLimit: FieldReader<number | null> = (param, value) => {
+  if (value === null) return null;
+  if (!Number.isSafeInteger(value) || (value as number) < 1 || (value as number) > MAX_CALL_LIMIT) {
+    throw invalidField(
+      param,
+      `${param} must be a whole number from 1 to ${MAX_CALL_LIMIT}, or null for no limit.`,
+    );
+  }
+  return value as number;
 };
 
 /** One of a few words, exactly as they are spelt. */

@@ -1,8 +1,10 @@
+import { NO_CALL_LIMITS } from './call-limits.ts';
 import { GatewayError, invalidField } from './errors.ts';
 import { type KeySettings, SPENDING_PERIODS } from './key.ts';
 import {
   type FieldReader,
   readBoolean,
+  readCallLimit,
   readCategories,
   readCountries,
   readDescription,
@@ -31,6 +33,9 @@ const FIELDS: { readonly [F in Field]: readonly [wireName: string, read: FieldRe
   allowedCategories: ['allowed_categories', readCategories],
   spendingLimit: ['spending_limit', readLimit],
   spendingPeriod: ['spending_period', readWord(SPENDING_PERIODS)],
+  rpmLimit: ['rpm_limit', readCallLimit],
+  tpmLimit: ['tpm_limit', readCallLimit],
+  maxParallelRequests: ['max_parallel_requests', readCallLimit],
   activeHours: ['active_hours', readHours],
   allowedIps: ['allowed_ips', readIps],
   allowedOrigins: ['allowed_origins', readOrigins],
@@ -52,6 +57,7 @@ export const DEFAULT_SETTINGS: Omit<KeySettings, 'name' | 'canManage'> = Object.
   allowedCategories: [],
   spendingLimit: null,
   spendingPeriod: 'monthly',
+  ...NO_CALL_LIMITS,
   activeHours: '',
   allowedIps: [],
   allowedOrigins: [],
@@ -97,6 +103,9 @@ export const RESTRICTION_FIELDS = [
   'allowedModels',
   'allowedCategories',
   'spendingLimit',
+  'rpmLimit',
+  'tpmLimit',
+  'maxParallelRequests',
   'activeHours',
   'allowedIps',
   'allowedOrigins',

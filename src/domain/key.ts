@@ -1,3 +1,4 @@
+import type { CallLimits } from './call-limits.ts';
 import type { Micro } from './credits.ts';
 
 /** Modalities, in the order in which answers list them. */
@@ -11,12 +12,18 @@ export type SpendingPeriod = (typeof SPENDING_PERIODS)[number];
  * What a key's owner set, normalised. The unit in which a key is checked, published and cached; plain
  * JSON, so the same value lives in the book, in Redis and in the process.
  */
-export interface KeyRecord {
+export interface KeyRecord extends CallLimits {
   readonly id: number;
   readonly accountId: number;
   readonly name: string;
   readonly description: string;
   readonly prefix: string;
+  /** SHA-256 (hex) of the key's value. */
+  readonly hash: string;
+  /** SHA-256 of the value before the last rotation, which is the same key until `previousValidUntil`; null: there is none. */
+  readonly previousHash: string | null;
+  /** By Redis' clock, in milliseconds since the epoch; null: there is no previous value. */
+  readonly previousValidUntil: number | null;
   readonly isActive: boolean;
   readonly canManage: boolean;
   /** Milliseconds since the epoch; null: never. */
@@ -32,14 +39,18 @@ export interface KeyRecord {
   readonly blockedCountries: readonly string[];
   readonly webhookUrl: string;
   readonly createdAt: number;
-  /** Grows by one with every change; admission compares it (specification section 3, "Revocation is exact"). */
+  /** Grows by one with every change of a setting or a value; admission compares it (specification section 3, "Revocation is exact"). */
   readonly version: number;
 }
 
 /** The fields that create and PATCH can set. */
-export type KeySettings = Omit<KeyRecord, 'id' | 'accountId' | 'prefix' | 'createdAt' | 'version'>;
+export type KeySettings = Omit<
+  KeyRecord,
+  'id' | 'accountId' | 'prefix' | 'hash' | 'previousHash' | 'previousValidUntil' | 'createdAt' | 'version'
+>;
 
-export interface AccountRecord {
+/** The limits of an account are set by the operator, and hold for its keys together. */
+export interface AccountRecord extends CallLimits {
   readonly id: number;
   readonly email: string;
   readonly isActive: boolean;
@@ -56,4 +67,5 @@ export interface Subject {
   readonly key: KeyRecord;
   readonly accountVersion: number;
   readonly accountActive: boolean;
+  readonly accountLimits: CallLimits;
 }

@@ -1,4 +1,5 @@
 import { type AddressMatcher, compileRanges, type ParsedAddress } from './addresses.ts';
+import { type CallLimits, callLimitsOf, hasCallLimits } from './call-limits.ts';
 import { type ErrorCode, GatewayError } from './errors.ts';
 import { type ActiveHours, isWithin, parseActiveHours } from './hours.ts';
 import type { Category, KeyRecord, Subject } from './key.ts';
@@ -25,6 +26,10 @@ export interface CompiledKey {
   readonly key: CheckedKey;
   readonly accountVersion: number;
   readonly accountActive: boolean;
+  /** When the value that was presented ends, by Redis' clock (ms since the epoch): it is from before a rotation. Undefined: never. */
+  readonly valueEndsAt: number | undefined;
+  /** Limits of calls of the key and of its account; undefined where neither has one. */
+  readonly limits: KeyAndAccountLimits | undefined;
   /** Undefined: always active. */
   readonly hours: WrittenHours | undefined;
   /** Undefined here and below: not restricted. */
@@ -35,6 +40,11 @@ export interface CompiledKey {
   readonly blockedCountries: ReadonlySet<string>;
   /** Whether the caller's country must be looked up; it costs more than all checks together. */
   readonly needsCountry: boolean;
+}
+
+export interface KeyAndAccountLimits {
+  readonly key: CallLimits;
+  readonly account: CallLimits;
 }
 
 /** Who calls, from where and when. */
@@ -69,13 +79,24 @@ export interface Check<On> {
   check(compiled: CompiledKey, on: On): Refusal | undefined;
 }
 
-/** Prepares a key for the checks. Throws RangeError for an unreadable restriction: it must not count as none. */
-export function compileKey({ key, accountVersion, accountActive }: Subject): CompiledKey {
+/**
+ * Prepares a key for the checks. `valueEndsAt`: when the presented value of the key ends; default: never. Throws RangeError
+ * for an unreadable restriction: it must not count as none.
+ */
+export function compileKey(
+  { key, accountVersion, accountActive, accountLimits }: Subject,
+  valueEndsAt = Infinity,
+): CompiledKey {
   const { id, accountId, isActive, canManage, expiresAt, spendingLimit, spendingPeriod, version } = key;
   return {
     key: { id, accountId, isActive, canManage, expiresAt, spendingLimit, spendingPeriod, version },
     accountVersion,
     accountActive,
+    valueEndsAt: valueEndsAt === Infinity ? undefined : valueEndsAt,
+    limits:
+      hasCallLimits(key) || hasCallLimits(accountLimits)
+        ? { key: callLimitsOf(key), account: accountLimits }
+        : undefined,
     hours: key.activeHours === '' ? undefined : hoursOf(key.activeHours),
     addresses: key.allowedIps.length > 0 ? addressesOf(key.allowedIps) : undefined,
     origins: key.allowedOrigins.length > 0 ? originsOf(key.allowedOrigins) : undefined,

@@ -1,32 +1,80 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type FullLimit, fullLimits, type LimitStates, NO_CALL_LIMITS } from '../domain/call-limits.ts';
 import { GatewayError } from '../domain/errors.ts';
-import { modelRefusalOf } from '../domain/rules.ts';
+import { type KeyAndAccountLimits, modelRefusalOf } from '../domain/rules.ts';
 import type { Admission, Ledger } from '../ledger/ledger.ts';
 import type { HeldCall, ReadCall } from './call.ts';
-import type { Gatekeeper } from './gatekeeper.ts';
+import type { CallMetrics } from './call-metrics.ts';
+import { type Gatekeeper, replacedValue } from './gatekeeper.ts';
+import { setLimitHeaders } from './limits/limit-headers.ts';
+import { limitRefusal, longestWait } from './limits/limit-refusal.ts';
+import type { CallQueue } from './queue/call-queue.ts';
 import { shortage } from './shortage.ts';
 
 /** A record that changes more often than this within one request is being changed in a loop. */
 const REAUTHORISE_MAX = 5;
 
+export interface AdmitParts {
+  readonly ledger: Ledger;
+  readonly gatekeeper: Gatekeeper;
+  readonly queue: CallQueue<HeldCall>;
+  readonly metrics: Pick<CallMetrics, 'limited'>;
+}
+
+/** A call whose limits have no room for it, checked by this record. */
+interface LimitedCall {
+  readonly limitedCall: ReadCall;
+  readonly limits: LimitStates;
+  readonly onlyLimits: boolean;
+}
+
 /**
- * Checks 10 to 12 of specification section 3, and the hold. The ledger refuses a call that was authorised by a record which
- * is not the current one; such a call is authorised again, from check 3 on, by the current record. So revocation is exact
- * without a round trip of its own. Throws the GatewayError of the first check that fails.
+ * Checks 10 to 12 of specification section 3, and the hold. A call that only lacks room in limits of calls may wait for it
+ * (section 11). Rejects with the GatewayError of the first check that fails; undefined: the client left while its call waited.
  */
 export async function admit(
   request: FastifyRequest,
+  reply: FastifyReply,
   read: ReadCall,
-  ledger: Ledger,
-  gatekeeper: Gatekeeper,
-): Promise<HeldCall> {
+  parts: AdmitParts,
+): Promise<HeldCall | undefined> {
+  const { queue } = parts;
+  const { compiled, body } = read;
+  const isBehind = compiled.limits && queue.isOn && queue.isBehind(lineOf(read, compiled.limits));
+  // What check 10 refuses does not wait: the check comes before the limits.
+  if (isBehind && !modelRefusalOf(compiled, body.model))
+    return await waitForRoom(request, reply, read, parts);
+  const asked = await ask(request, reply, read, parts);
+  if (!('limitedCall' in asked)) return asked;
+  const { limitedCall, limits, onlyLimits } = asked;
+  if (onlyLimits && queue.isOn) return await waitForRoom(request, reply, limitedCall, parts, limits);
+  throw refusalBy(fullLimits(limits, limitedCall.tokens), parts);
+}
+
+/**
+ * Asks the ledger to admit a call. It refuses one that was authorised by a record which is not the current one; such a call is
+ * authorised again, from check 3 on, by the current record. So revocation is exact without a round trip of its own.
+ */
+async function ask(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  read: ReadCall,
+  { ledger, gatekeeper }: AdmitParts,
+): Promise<HeldCall | LimitedCall> {
   let call = read;
   for (let tries = 0; tries < REAUTHORISE_MAX; tries++) {
     const refusal = modelRefusalOf(call.compiled, call.body.model);
     if (!refusal) {
       const admitted = await ledger.admit(admissionOf(call));
-      if (admitted.verdict === 'held') return { ...call, epoch: admitted.epoch, isSettled: false };
-      if (admitted.verdict !== 'stale') throw shortage(admitted, call);
+      if (admitted.verdict === 'ended') throw replacedValue();
+      if (admitted.verdict !== 'stale') {
+        const { limits } = admitted;
+        if (limits) setLimitHeaders(reply, call.endpoint.format, limits);
+        if (admitted.verdict === 'held')
+          return { ...call, epoch: admitted.epoch, waitedMs: 0, isSettled: false };
+        if (admitted.verdict !== 'limited') throw shortage(admitted, call);
+        return { limitedCall: call, limits: admitted.limits, onlyLimits: admitted.onlyLimits };
+      }
     } else if (call.recordIsCurrent) throw refusal;
     call = { ...call, compiled: await gatekeeper.authorise(request), recordIsCurrent: true };
   }
@@ -36,8 +84,75 @@ export async function admit(
   );
 }
 
-function admissionOf({ requestId, compiled, hold, estimate, body, endpoint }: ReadCall): Admission {
-  const { key, accountVersion } = compiled;
+/**
+ * Lets a call wait for room in its limits. `limits`: as they stood when it asked, and there was none; undefined: it has not asked,
+ * because it is behind others. Each time that it is asked for it is checked anew from check 3 on: hours by the clock, everything else by the current record.
+ */
+async function waitForRoom(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  read: ReadCall,
+  parts: AdmitParts,
+  limits?: LimitStates,
+): Promise<HeldCall | undefined> {
+  const { gatekeeper, ledger, queue } = parts;
+  let call = read;
+  const waiting = queue.join(
+    {
+      accountId: call.compiled.key.accountId,
+      keyId: call.compiled.key.id,
+      tokens: call.tokens,
+      bytes: Buffer.isBuffer(call.upstreamBody.bytes) ? call.upstreamBody.bytes.length : 0,
+      get limits() {
+        return call.compiled.limits ?? NO_LIMITS;
+      },
+      async ask() {
+        const cached = gatekeeper.authoriseCached(request);
+        call = {
+          ...call,
+          compiled: cached ?? (await gatekeeper.authorise(request)),
+          recordIsCurrent: cached === undefined,
+        };
+        const asked = await ask(request, reply, call, parts);
+        if (!('limitedCall' in asked)) return { held: asked };
+        call = asked.limitedCall;
+        return asked;
+      },
+      giveBack: (held) => ledger.cancel(heldOf(held)),
+    },
+    limits,
+  );
+  const leave = () => waiting.leave();
+  if (reply.raw.destroyed) leave();
+  else reply.raw.once('close', leave);
+  try {
+    const outcome = await waiting.outcome;
+    if (outcome.end === 'left') return undefined;
+    if (outcome.end === 'limited') throw refusalBy(outcome.full, parts);
+    return { ...outcome.held, waitedMs: outcome.waitedMs };
+  } finally {
+    reply.raw.off('close', leave);
+  }
+}
+
+const NO_LIMITS: KeyAndAccountLimits = { key: NO_CALL_LIMITS, account: NO_CALL_LIMITS };
+
+function lineOf({ compiled: { key } }: ReadCall, limits: KeyAndAccountLimits) {
+  return { accountId: key.accountId, keyId: key.id, limits };
+}
+
+function heldOf({ requestId, compiled: { key } }: HeldCall) {
+  return { requestId, accountId: key.accountId, keyId: key.id };
+}
+
+function refusalBy(full: readonly FullLimit[], { metrics }: AdmitParts): GatewayError {
+  const limit = longestWait(full);
+  if (limit) metrics.limited(limit.owner, limit.name);
+  return limitRefusal(full);
+}
+
+function admissionOf({ requestId, compiled, hold, estimate, tokens, body, endpoint }: ReadCall): Admission {
+  const { key, accountVersion, limits } = compiled;
   return {
     requestId,
     accountId: key.accountId,
@@ -48,6 +163,8 @@ function admissionOf({ requestId, compiled, hold, estimate, body, endpoint }: Re
     estimate,
     spendingLimit: key.spendingLimit,
     spendingPeriod: key.spendingPeriod,
+    limits: limits && { ...limits, tokens },
+    valueEndsAt: compiled.valueEndsAt,
     model: body.model.slug,
     category: body.model.category,
     endpoint: endpoint.path,

@@ -1,3 +1,4 @@
+import type { LimitName, LimitOwner } from '../domain/call-limits.ts';
 import type { Micro } from '../domain/credits.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { Outcome } from '../domain/ledger-entry.ts';
@@ -10,8 +11,13 @@ export type EndCode = 'ok' | ErrorCode | Exclude<Outcome, 'complete'>;
  * throws. Times are in milliseconds.
  */
 export interface CallMetrics {
-  /** A model call was refused before it reached an upstream. */
-  refused(endpoint: string, code: ErrorCode): void;
+  /** A model call was refused before it reached an upstream, or its client left before. */
+  refused(endpoint: string, code: ErrorCode | 'client_left'): void;
+  /** A model call was refused because this limit had no room; of several, the one that has to be waited for longest. */
+  limited(owner: LimitOwner, limit: LimitName): void;
+  /** A call waits for room in limits of calls; `dequeued` is called later, once, whether it got in or not. */
+  queued(): void;
+  dequeued(waitedMs: number): void;
   /** An admitted call is about to be sent upstream; `settled` is called later, once. */
   began(): void;
   /** The answer to a call that began is a stream. */
@@ -23,7 +29,7 @@ export interface CallMetrics {
   firstByte(afterMs: number): void;
   /**
    * An admitted call has ended. `upstreamMs`: from sending it to the end of the upstream's answer; `addedMs`: the rest,
-   * which the gateway took to authorise, to read, to admit and to settle.
+   * which the gateway took to authorise, to read, to admit and to settle, without what the call waited for its limits.
    */
   ended(endpoint: string, code: EndCode, upstreamMs: number, addedMs: number, charge: Micro): void;
 }

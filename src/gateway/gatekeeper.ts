@@ -4,6 +4,7 @@ import { type AddressMatcher, clientAddress, type ParsedAddress, parseAddress } 
 import { GatewayError } from '../domain/errors.ts';
 import { hashKey, isWellFormed } from '../domain/key-value.ts';
 import { requestOrigin } from '../domain/origins.ts';
+import { endOfValue } from '../domain/rotation.ts';
 import { type Caller, type CompiledKey, compileKey, refusalOf } from '../domain/rules.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { presentedKey, refuseKeyIn } from './bearer.ts';
@@ -21,7 +22,8 @@ const CACHE_BOUND = { maxSize: CACHED_KEYS, sizeCalculation: () => 1 };
 /**
  * Checks 1 to 8 of specification section 3: authenticates the key that a request presents, and authorises the request
  * by the restrictions of that key. Records are cached in the process without a lifetime: admission compares their
- * version, and a refusal or a route without admission asks Redis for the current one before it is answered.
+ * version, and a refusal or a route without admission asks Redis for the current one before it is answered. The record says
+ * which values its key has, so that a rotation changes what a cached value is worth.
  */
 export class Gatekeeper {
   readonly #ledger: Ledger;
@@ -52,26 +54,50 @@ export class Gatekeeper {
    */
   authoriseCached(request: FastifyRequest): CompiledKey | undefined {
     const { cached } = this.#known(request);
-    return cached && !this.#refusal(request, cached) ? cached : undefined;
+    if (!cached || this.#refusal(request, cached)) return undefined;
+    const { key, valueEndsAt } = cached;
+    return valueEndsAt !== undefined && this.#ledger.now(key.accountId) >= valueEndsAt ? undefined : cached;
   }
 
-  /** Authorises by the current record: one Redis round trip. Throws the GatewayError of the first check that fails. */
+  /**
+   * Authorises by the current record: one Redis round trip, two for a value from before a rotation. Throws the GatewayError
+   * of the first check that fails.
+   */
   async authorise(request: FastifyRequest): Promise<CompiledKey> {
     const { hash, cached } = this.#known(request);
     const subject = cached
       ? await this.#ledger.current(cached.key.accountId, cached.key.id)
       : await this.#ledger.find(hash);
-    if (!subject) {
+    const endsAt = subject ? endOfValue(subject.key, hash) : 0;
+    if (!subject || (await this.#hasPassed(endsAt, subject.key.accountId))) {
       this.#cache.delete(hash);
-      throw unknownKey();
+      throw subject ? replacedValue() : unknownKey();
     }
     const unchanged =
       cached?.key.version === subject.key.version && cached.accountVersion === subject.accountVersion;
-    const compiled = unchanged ? cached : compileKey(subject);
+    const compiled = unchanged ? cached : compileKey(subject, endsAt);
     if (!unchanged) this.#cache.set(hash, compiled);
     const refusal = this.#refusal(request, compiled);
     if (refusal) throw refusal;
     return compiled;
+  }
+
+  /**
+   * Whether a time has come by the clock of Redis, which is asked only where this process cannot tell: what it knows of that
+   * clock may be late, and a value must end at every gateway at once.
+   */
+  async #hasPassed(endsAt: number, accountId: number): Promise<boolean> {
+    if (endsAt === Infinity) return false;
+    return this.#ledger.now(accountId) >= endsAt || (await this.#ledger.time(accountId)) >= endsAt;
+  }
+
+  /** The record in memory of the key that a request presents; undefined: none, or what can be no key. */
+  cached(request: FastifyRequest): CompiledKey | undefined {
+    try {
+      return this.#known(request).cached;
+    } catch {
+      return undefined;
+    }
   }
 
   /** The address that a request comes from, as a text: specification section 1, TRUST_PROXY. */
@@ -134,6 +160,15 @@ export class Gatekeeper {
   }
 }
 
+/** The 401 of a value that a rotation ended. Only who had it once is told: Redis knows it by its hash, and the book no more. */
+export function replacedValue(): GatewayError {
+  return new GatewayError(
+    'invalid_api_key',
+    "This value of the API key was replaced by a rotation and is not valid any more. Use the key's new value.",
+  );
+}
+
+/** The 401 of a value that is no key here. */
 function unknownKey(): GatewayError {
   return new GatewayError(
     'invalid_api_key',

@@ -1,14 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { hasBuckets } from '../domain/call-limits.ts';
 import type { Catalog } from '../domain/catalog.ts';
+import type { CompiledKey } from '../domain/rules.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ByteSource } from '../metering/byte-source.ts';
 import type { Bounds } from '../metering/request/bounds.ts';
 import { refuseUnpriced } from '../metering/request/charges.ts';
-import { admit } from './admit.ts';
-import type { EnteredCall, ReadCall } from './call.ts';
+import { type AdmitParts, admit } from './admit.ts';
+import type { EnteredCall, HeldCall, ReadCall } from './call.ts';
 import type { Endpoint } from './endpoints.ts';
 import { forward } from './forward.ts';
 import type { Gatekeeper } from './gatekeeper.ts';
+import { hasLimitHeaders, setLimitHeaders } from './limits/limit-headers.ts';
+import type { CallQueue } from './queue/call-queue.ts';
 import { refusalFrom } from './refuse.ts';
 import { heavyStep } from './request/json/heavy-step.ts';
 import { rereadingMeter, retainScalars } from './request/json/json-in-pieces.ts';
@@ -33,6 +37,7 @@ export interface PipelineParts {
   readonly refunds: JobRouteParts['refunds'];
   readonly transport: UpstreamTransport;
   readonly response: ResponseContext;
+  readonly queue: CallQueue<HeldCall>;
   readonly bounds: Bounds;
   /** What becomes of requests for what has no price: refused, or let through at the plain price. */
   readonly unpriced: 'refuse' | 'pass';
@@ -58,12 +63,14 @@ export class Pipeline {
   readonly #parts: PipelineParts;
   readonly #endpoint: Endpoint;
   readonly #semaphore: WeightedSemaphore;
+  readonly #admitParts: AdmitParts;
 
   /** `semaphore`: the memory for reading large bodies, shared by all endpoints. */
   constructor(parts: PipelineParts, endpoint: Endpoint, semaphore: WeightedSemaphore) {
     this.#parts = parts;
     this.#endpoint = endpoint;
     this.#semaphore = semaphore;
+    this.#admitParts = { ...parts, metrics: parts.response.metrics };
   }
 
   /** Step 1, before the body is received; afterwards `request.call` is there. */
@@ -94,7 +101,13 @@ export class Pipeline {
       if (!entered.recordIsCurrent) await gatekeeper.authorise(request);
       throw refusal;
     }
-    const held = await admit(request, read, ledger, gatekeeper);
+    const held = await admit(request, reply, read, this.#admitParts);
+    if (!held) {
+      // The client left while its call waited for its limits: there is nobody to answer.
+      response.metrics.refused(this.#endpoint.path, 'client_left');
+      reply.hijack();
+      return;
+    }
     try {
       forward(request, reply, held, response);
     } catch (error) {
@@ -104,14 +117,35 @@ export class Pipeline {
     }
   }
 
-  /** Counts a call that is refused. A ResponseLifecycle counts its own. */
-  refused({ headers, call, lifecycle }: FastifyRequest, error: Error): void {
+  /**
+   * Counts a call that is refused, and tells how the limits of its key stand where no admission has. A ResponseLifecycle counts
+   * its own.
+   */
+  async refused(request: FastifyRequest, reply: FastifyReply, error: Error): Promise<void> {
+    const { headers, call, lifecycle } = request;
     if (lifecycle) return;
     const { metrics, tracing } = this.#parts.response;
     const { path } = this.#endpoint;
     const refusal = refusalFrom(error);
     metrics.refused(path, refusal.code);
     tracing?.refused(headers, path, refusal, call);
+    const { statusCode } = refusal;
+    // A stranger is told nothing; where the gateway itself fails, there is nobody to ask.
+    if (statusCode === 401 || statusCode >= 500) return;
+    await this.#tellLimits(reply, this.#parts.gatekeeper.cached(request));
+  }
+
+  async #tellLimits(reply: FastifyReply, compiled: CompiledKey | undefined): Promise<void> {
+    const limits = compiled?.limits;
+    if (!limits || !(hasBuckets(limits.key) || hasBuckets(limits.account))) return;
+    const { key } = compiled;
+    const { format } = this.#endpoint;
+    if (hasLimitHeaders(reply, format)) return;
+    try {
+      setLimitHeaders(reply, format, await this.#parts.ledger.limitStates(key.accountId, key.id));
+    } catch {
+      // The refusal stands without them.
+    }
   }
 
   /**

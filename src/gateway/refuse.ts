@@ -79,13 +79,16 @@ export function refuse(error: unknown, request: FastifyRequest, reply: FastifyRe
 }
 
 /** The headers of a refusal (specification section 3), by the status that it is answered with. */
-export function refusalHeaders(status: number, { retryAfterS }: GatewayError): Record<string, string> {
+export function refusalHeaders(status: number, refusal: GatewayError): Record<string, string> {
+  const { retryAfterS, retryAfterMs } = refusal;
   return {
     ...(isFinal(status) ? { 'x-should-retry': 'false' } : {}),
     ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     // RFC 9110 §15.5.22: the protocol that is to be spoken instead.
     ...(status === 426 ? { upgrade: 'HTTP/1.1', connection: 'upgrade, close' } : {}),
     ...(retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) }),
+    // OpenAI's and Anthropic's SDKs wait by this one where it is there.
+    ...(retryAfterMs === undefined ? {} : { 'retry-after-ms': String(retryAfterMs) }),
   };
 }
 
@@ -108,7 +111,7 @@ export function isMisplacedBase(prefix: string): boolean {
 }
 
 /** The wire format of errors at a path or route, with or without a query: that of the clients who ask there. */
-function errorFormat(url: string): WireFormat {
+export function errorFormat(url: string): WireFormat {
   if (url.startsWith('/v1/messages')) return 'anthropic';
   const [path = ''] = url.split('?', 1);
   const end = path.search(ANTHROPIC_PATHS);

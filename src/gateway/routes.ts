@@ -34,6 +34,7 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
         },
       }),
     );
+    app.addHook('preClose', async () => parts.queue.stop());
     const semaphore = new WeightedSemaphore(READ_AT_ONCE_BYTES, READ_LEAST_BYTES);
     await app.register(async (scope) => jobRoutes(scope, { ...parts, ...parts.response }));
     for (const endpoint of ENDPOINTS) {
@@ -44,7 +45,7 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
           if (endpoint.format === 'anthropic') reply.header('request-id', request.id);
           await pipeline.enter(request);
         });
-        scope.addHook('onError', async (request, _reply, error) => pipeline.refused(request, error));
+        scope.addHook('onError', (request, reply, error) => pipeline.refused(request, reply, error));
         await scope.register(httpProxy, {
           upstream: '',
           routes: [endpoint.path],

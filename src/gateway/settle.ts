@@ -1,8 +1,9 @@
+import { type CallLimits, limitedTokens, tokensTaken } from '../domain/call-limits.ts';
 import { type Micro, micro } from '../domain/credits.ts';
 import type { EntryDraft, Outcome, ResourceIds } from '../domain/ledger-entry.ts';
 import { appliedUnits, chargeFor, inputTokens, multiplierOf, TIMES_ONE, unitsFor } from '../domain/price.ts';
 import type { Usage } from '../domain/usage.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger, TokenCorrection } from '../ledger/ledger.ts';
 import type { HeldCall, ReadCall } from './call.ts';
 import type { Endpoint } from './endpoints.ts';
 
@@ -60,8 +61,17 @@ export function settleCall(ledger: Ledger, call: HeldCall, ending: Ending, onWir
     ...pricesOf(call, ending),
     ...resourcesOf(call, ending),
   };
-  ledger.settle(call.epoch, draft, onWire);
+  ledger.settle(call.epoch, draft, onWire, correctionOf(call, ending.usage));
   return charge;
+}
+
+/** Tokens by which a call differed from what its admission took; undefined where it had no limit of tokens. */
+function correctionOf(call: HeldCall, usage: Usage | undefined): TokenCorrection | undefined {
+  const { limits } = call.compiled;
+  if (!limits || (limits.key.tpmLimit === null && limits.account.tpmLimit === null)) return undefined;
+  const used = usage ? limitedTokens(usage) : 0;
+  const beyond = (of: CallLimits) => (of.tpmLimit === null ? 0 : used - tokensTaken(of, call.tokens));
+  return { key: beyond(limits.key), account: beyond(limits.account) };
 }
 
 /**

@@ -1,6 +1,8 @@
+import type { LimitStates } from '../domain/call-limits.ts';
 import type { Micro } from '../domain/credits.ts';
 import type { AccountRecord, KeyRecord, SpendingPeriod, Subject } from '../domain/key.ts';
 import type { EntryDraft } from '../domain/ledger-entry.ts';
+import type { KeyAndAccountLimits } from '../domain/rules.ts';
 
 export type { Subject } from '../domain/key.ts';
 
@@ -18,10 +20,26 @@ export interface Admission {
   readonly estimate: Micro;
   readonly spendingLimit: Micro | null;
   readonly spendingPeriod: SpendingPeriod;
+  /** Limits of calls; undefined where neither key nor account has one. */
+  readonly limits?: AdmissionLimits | undefined;
+  /** From when on the key value that was presented is refused (ms since the epoch, Redis' clock); undefined: never. */
+  readonly valueEndsAt?: number | undefined;
   /** Shown in the ledger if the gateway dies before it settles. */
   readonly model: string;
   readonly category: string;
   readonly endpoint: string;
+}
+
+/** Limits of calls that a call is subject to, and what it takes of them. */
+export interface AdmissionLimits extends KeyAndAccountLimits {
+  /** Whole tokens that the call is likely to use, 0 or more; a limit takes as many as its capacity at most. */
+  readonly tokens: number;
+}
+
+/** Whole tokens by which a call differed from what its admission took of the limits of its key and of its account. */
+export interface TokenCorrection {
+  readonly key: number;
+  readonly account: number;
 }
 
 /** The identity of a hold. */
@@ -29,11 +47,23 @@ export type HeldCall = Pick<Admission, 'requestId' | 'accountId' | 'keyId'>;
 
 export type Admitted =
   /** The credits are held; `epoch` must come back with the settlement. */
-  | { readonly verdict: 'held'; readonly epoch: number }
+  | { readonly verdict: 'held'; readonly epoch: number; readonly limits?: LimitStates }
   /** The records that authorised the call are not the current ones: load them and authorise again. */
   | { readonly verdict: 'stale' }
-  | ({ readonly verdict: 'over_limit'; readonly spent: Micro; readonly account: LiveAccount } & Reserved)
-  | ({ readonly verdict: 'insufficient'; readonly balance: Micro } & Reserved);
+  /** The presented value is one from before a rotation, whose grace has ended. */
+  | { readonly verdict: 'ended' }
+  /**
+   * A limit of calls has no room; nothing was taken. `onlyLimits`: the call lacks nothing else. `limits`: as they stand,
+   * without this call.
+   */
+  | { readonly verdict: 'limited'; readonly limits: LimitStates; readonly onlyLimits: boolean }
+  | ({
+      readonly verdict: 'over_limit';
+      readonly spent: Micro;
+      readonly account: LiveAccount;
+      readonly limits?: LimitStates;
+    } & Reserved)
+  | ({ readonly verdict: 'insufficient'; readonly balance: Micro; readonly limits?: LimitStates } & Reserved);
 
 /** What open calls have reserved of a balance or a spending limit, and how far holds may go beyond it. In micro-credits. */
 interface Reserved {
@@ -75,8 +105,11 @@ export interface Ledger {
   /**
    * Turns a hold into a charge. Never throws, and is retried until Redis has it. `onWire` is called once the command has been
    * written to Redis (or could not be), so that the end of the answer may follow.
+   * `correction`: of the tokens that the admission took, where it was subject to a limit of tokens.
    */
-  settle(epoch: number, draft: EntryDraft, onWire: () => void): void;
+  settle(epoch: number, draft: EntryDraft, onWire: () => void, correction?: TokenCorrection): void;
+  /** Gives back all that the admission of a call took which is not sent upstream; it leaves no ledger entry. Never throws. */
+  cancel(call: HeldCall): void;
 
   /** The key whose value has this SHA-256 (hex), with its account; undefined: there is none. */
   find(hash: string): Promise<Subject | undefined>;
@@ -85,6 +118,8 @@ export interface Ledger {
 
   /** Publishes a record that the book has just committed: every gateway authorises with it from now on. */
   publishKey(key: KeyRecord, hash?: string): Promise<void>;
+  /** Publishes the record of a key that has a new value. */
+  publishRotatedKey(key: KeyRecord): Promise<void>;
   publishAccount(account: AccountRecord): Promise<void>;
 
   /** Applies a grant that the book holds as pending, exactly once. Resolves with the balance after it. Rejects with BalanceBeyondBound. */
@@ -97,6 +132,11 @@ export interface Ledger {
     createdAt: number;
   }): Promise<Micro>;
 
+  /** Redis' clock as this process knows it, for the account: milliseconds since the epoch, never early, late by some ms at most. */
+  now(accountId: number): number;
+  /** Redis' clock, asked: at least what it was when this was called. Rejects with LedgerUnavailable. */
+  time(accountId: number): Promise<number>;
+
   account(accountId: number): Promise<LiveAccount>;
   /**
    * Waits, `withinMs` at most (default: a quarter of a second), until the book has what the account, or all, were charged
@@ -107,4 +147,6 @@ export interface Ledger {
   spent(accountId: number, keys: readonly { id: number; period: SpendingPeriod }[]): Promise<Micro[]>;
   /** What calls of the key that are in flight have reserved: Σ of their holds and Σ of their estimates. */
   keyReserved(accountId: number, keyId: number): Promise<Pick<LiveAccount, 'held' | 'estimated'>>;
+  /** Limits of calls of a key and of its account, as they stand by Redis' clock. */
+  limitStates(accountId: number, keyId: number): Promise<LimitStates>;
 }

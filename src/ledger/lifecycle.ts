@@ -10,6 +10,7 @@ import type { Sweep } from './recovery/sweep.ts';
 import type { RedisClock } from './redis/clock.ts';
 import type { RedisClient } from './redis/connect.ts';
 import { durabilityFaults } from './redis/durability.ts';
+import { Heartbeat } from './redis/heartbeat.ts';
 
 const SETTLED_WITHIN_MS = 30_000;
 
@@ -20,7 +21,8 @@ export class OpenLedger {
   readonly drain: JournalDrain;
   readonly sweep: Sweep;
   readonly unanswered: UnansweredAdmissions;
-  readonly #client: RedisClient;
+  readonly #clients: readonly RedisClient[];
+  readonly #heartbeat: Heartbeat;
   readonly #background: RedisClient;
   readonly #settler: Settler;
   readonly #rebuilder: Rebuilder;
@@ -28,7 +30,8 @@ export class OpenLedger {
   readonly #log: Log;
 
   constructor(parts: {
-    client: RedisClient;
+    /** Every connection, to be closed with the ledger. */
+    clients: readonly RedisClient[];
     background: RedisClient;
     ledger: Ledger;
     settler: Settler;
@@ -45,7 +48,8 @@ export class OpenLedger {
     this.drain = parts.drain;
     this.sweep = parts.sweep;
     this.unanswered = parts.unanswered;
-    this.#client = parts.client;
+    this.#clients = parts.clients;
+    this.#heartbeat = new Heartbeat(parts.clients);
     this.#background = parts.background;
     this.#settler = parts.settler;
     this.#rebuilder = parts.rebuilder;
@@ -55,6 +59,7 @@ export class OpenLedger {
 
   /** Starts the background loops; the connections must be open. */
   start(): void {
+    this.#heartbeat.start();
     this.drain.start();
     this.sweep.start();
   }
@@ -123,7 +128,7 @@ export class OpenLedger {
   }
 
   #disconnect(): void {
-    this.#client.disconnect();
-    this.#background.disconnect();
+    this.#heartbeat.stop();
+    for (const client of this.#clients) client.disconnect();
   }
 }

@@ -58,16 +58,18 @@ export interface LedgerOptions {
 
 /** Connects, checks and starts the background work. Rejects where Redis cannot be reached, or with BookOlderThanRedis. */
 export async function openLedger(options: LedgerOptions): Promise<OpenLedger> {
-  const { client, background, gate, open } = construct(options);
+  const { client, background, confirming, gate, open } = construct(options);
   try {
     await connectRedis(background, CONNECT_WITHIN_MS);
     // Before the gate opens: it rebuilds accounts, and so takes the evidence away.
     await refuseRestoredBook(background, options.book, options.log);
     await connectRedis(client, CONNECT_WITHIN_MS);
+    if (confirming) await connectRedis(confirming, CONNECT_WITHIN_MS);
     await gate.allOpened(OPEN_WITHIN_MS);
   } catch (error) {
     client.disconnect();
     background.disconnect();
+    confirming?.disconnect();
     throw error;
   }
   open.start();
@@ -108,7 +110,10 @@ function construct({ address, book, log, bounds = UNBOUNDED, ...options }: Ledge
   const pendingGrants = new PendingGrants({ book, log, drain, grants });
   const sweep = new Sweep({ log, clock, publisher, rebuilder, unanswered, expiredHolds, pendingGrants });
 
-  const replicas = new ReplicaWait(owners, options.waitReplicas ?? 0);
+  const { waitReplicas = 0 } = options;
+  const confirming =
+    waitReplicas > 0 ? createRedis(address, { name: 'replicas', keyPrefix, log }) : undefined;
+  const replicas = new ReplicaWait(owners, confirming && new BucketOwners(confirming), waitReplicas);
   const waiting = new WaitingCalls(bounds.waitingCalls, scripts);
   const holdTtlMs = options.requestTimeoutMs + HOLD_MARGIN_MS;
   const admissions = new Admissions({ scripts, gate, live, unanswered, clock, replicas, waiting, holdTtlMs });
@@ -125,9 +130,10 @@ function construct({ address, book, log, bounds = UNBOUNDED, ...options }: Ledge
     book,
     publisher: callPublisher,
     waiting,
+    clock,
   });
   const parts = {
-    client,
+    clients: confirming ? [client, background, confirming] : [client, background],
     background,
     ledger,
     settler,
@@ -139,5 +145,5 @@ function construct({ address, book, log, bounds = UNBOUNDED, ...options }: Ledge
     clock,
     log,
   };
-  return { client, background, gate, open: new OpenLedger(parts) };
+  return { client, background, confirming, gate, open: new OpenLedger(parts) };
 }

@@ -2,8 +2,16 @@ import type { Book } from '../book/book.ts';
 import type { AccountRecord, KeyRecord } from '../domain/key.ts';
 import type { Log } from '../log/log.ts';
 import { Failures } from './failures.ts';
+import { limitsText } from './limits-text.ts';
 import type { RedisClient } from './redis/connect.ts';
-import { accountRedisKey, bucketOf, hashRedisKey, keyRedisKey, knownRedisKey } from './redis/redis-keys.ts';
+import {
+  accountRedisKey,
+  bucketOf,
+  hashRedisKey,
+  holdsRedisKey,
+  keyRedisKey,
+  knownRedisKey,
+} from './redis/redis-keys.ts';
 
 /** Unpublished keys, and as many accounts, that one round reads from the book. */
 const UNPUBLISHED_AT_ONCE = 500;
@@ -37,9 +45,12 @@ export class Publisher {
     await this.#client.publishKey(
       accountRedisKey(key.accountId),
       keyRedisKey(key.accountId, key.id),
+      holdsRedisKey(bucketOf(key.accountId)),
       key.version,
       JSON.stringify(key),
       hash ? 1 : 0,
+      key.id,
+      limitsText(key),
     );
     if (hash) {
       await Promise.all([
@@ -50,13 +61,30 @@ export class Publisher {
     this.#note({ keys: [{ id: key.id, version: key.version }] });
   }
 
+  /**
+   * Publishes the record of a key that has a new value. Where the Redis key of that value is not written, as it may lie on
+   * another node of a cluster, the book is asked for the value.
+   */
+  async publishRotatedKey(key: KeyRecord): Promise<void> {
+    const known = this.#client.set(hashRedisKey(key.hash), `${key.accountId}:${key.id}`);
+    await Promise.all([
+      this.publishKey(key),
+      known.catch((error: unknown) => {
+        this.#log.debug({ err: error, keyId: key.id }, 'value not noted; its first use asks the book');
+      }),
+    ]);
+  }
+
   async publishAccount(account: AccountRecord): Promise<void> {
     await this.#client.publishAccount(
       accountRedisKey(account.id),
+      holdsRedisKey(bucketOf(account.id)),
       account.version,
       account.isActive ? 1 : 0,
       account.alertThreshold,
       account.overdraft,
+      account.id,
+      limitsText(account),
     );
     this.#note({ accounts: [{ id: account.id, version: account.version }] });
   }

@@ -1,4 +1,5 @@
 import type { Book } from '../book/book.ts';
+import type { LimitStates } from '../domain/call-limits.ts';
 import { type Micro, micro } from '../domain/credits.ts';
 import type { AccountRecord, KeyRecord, SpendingPeriod } from '../domain/key.ts';
 import type { EntryDraft } from '../domain/ledger-entry.ts';
@@ -12,15 +13,19 @@ import type { JournalDrain } from './journal/drain.ts';
 import {
   type Admission,
   type Admitted,
+  type HeldCall,
   type Ledger,
   LedgerUnavailable,
   type LiveAccount,
   type Subject,
+  type TokenCorrection,
 } from './ledger.ts';
+import { limitStatesIn, limitsIn } from './limits-text.ts';
 import type { Publisher } from './publisher.ts';
 import type { ConnectionGate } from './recovery/connection-gate.ts';
 import { type LiveAccess, orUnavailable } from './recovery/live-access.ts';
 import { REBUILDS } from './recovery/rebuild.ts';
+import type { RedisClock } from './redis/clock.ts';
 import type { RedisClient } from './redis/connect.ts';
 import { accountRedisKey, bucketOf, hashRedisKey, keyRedisKey } from './redis/redis-keys.ts';
 import type { TickWriter } from './redis/tick-writer.ts';
@@ -40,6 +45,7 @@ export interface RedisLedgerParts {
   readonly book: Book;
   readonly publisher: Publisher;
   readonly waiting: WaitingCalls;
+  readonly clock: RedisClock;
 }
 
 /** The ledger over Redis scripts (lua/) and the book. */
@@ -56,8 +62,12 @@ export class RedisLedger implements Ledger {
     return admissions.admit(admission);
   }
 
-  settle(epoch: number, draft: EntryDraft, onWire: () => void): void {
-    this.#parts.settler.settle(epoch, draft, onWire);
+  settle(epoch: number, draft: EntryDraft, onWire: () => void, correction?: TokenCorrection): void {
+    this.#parts.settler.settle(epoch, draft, onWire, correction);
+  }
+
+  cancel(call: HeldCall): void {
+    this.#parts.admissions.cancel(call);
   }
 
   find(hash: string): Promise<Subject | undefined> {
@@ -80,6 +90,10 @@ export class RedisLedger implements Ledger {
     if (!key) return undefined;
     if (known === null)
       await orUnavailable(() => client.set(hashRedisKey(hash), `${key.accountId}:${key.id}`));
+    const subject = await this.#current(key.accountId, key.id);
+    if (!subject || subject.key.version >= key.version) return subject;
+    // The record that gave the key this value was committed by a gateway that could not publish it.
+    await this.publishKey(key);
     return await this.#current(key.accountId, key.id);
   }
 
@@ -93,15 +107,21 @@ export class RedisLedger implements Ledger {
       const [account, key] = await this.#parts.live.ask(accountId, () => {
         writer.open();
         return Promise.all([
-          client.hmget(accountRedisKey(accountId), 'v', 'on', 'ep'),
-          client.hmget(keyRedisKey(accountId, keyId), 'rec', 'ep'),
+          client.hmget(accountRedisKey(accountId), 'v', 'on', 'ep', 'lim'),
+          client.hmget(keyRedisKey(accountId, keyId), 'rec', 'ep', 'lim'),
         ]);
       });
       if (account[2] && key[0] && key[1] === account[2]) {
+        const record = JSON.parse(key[0]) as KeyRecord;
+        if (record.hash === undefined) {
+          await this.#republish(accountId, keyId);
+          continue;
+        }
         return {
-          key: JSON.parse(key[0]) as KeyRecord,
+          key: { ...record, ...limitsIn(key[2]) },
           accountVersion: Number(account[0]),
           accountActive: account[1] === '1',
+          accountLimits: limitsIn(account[3]),
         };
       }
       await this.#parts.live.rebuild(accountId, keyId);
@@ -109,9 +129,28 @@ export class RedisLedger implements Ledger {
     return undefined;
   }
 
+  /** Replaces a record of a version of the gateway that knew no rotation (0.1.0) by that of the book. */
+  async #republish(accountId: number, keyId: number): Promise<void> {
+    const key = await this.#parts.book.key(accountId, keyId);
+    if (key) await this.publishKey(key);
+  }
+
   /** Does not wait at the gate, which opens only after unpublished records have been published. */
   publishKey(key: KeyRecord, hash?: string): Promise<void> {
     return orUnavailable(() => this.#parts.publisher.publishKey(key, hash));
+  }
+
+  publishRotatedKey(key: KeyRecord): Promise<void> {
+    return orUnavailable(() => this.#parts.publisher.publishRotatedKey(key));
+  }
+
+  now(accountId: number): number {
+    return this.#parts.clock.now(bucketOf(accountId));
+  }
+
+  async time(accountId: number): Promise<number> {
+    await this.#parts.live.ask(accountId, () => this.#parts.clock.adjust(bucketOf(accountId)));
+    return this.now(accountId);
   }
 
   publishAccount(account: AccountRecord): Promise<void> {
@@ -181,6 +220,18 @@ export class RedisLedger implements Ledger {
       const period = (keys[index] as { period: SpendingPeriod }).period;
       return micro(Number(start) >= periodStart(starts, period) ? Number(spent) : 0);
     });
+  }
+
+  async limitStates(accountId: number, keyId: number): Promise<LimitStates> {
+    const { client } = this.#parts;
+    for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
+      const reply = await this.#parts.live.ask(accountId, () =>
+        client.limitStates(accountRedisKey(accountId), keyRedisKey(accountId, keyId)),
+      );
+      if (reply !== 'MISSING') return limitStatesIn(reply);
+      await this.#parts.live.rebuild(accountId, keyId);
+    }
+    throw new LedgerUnavailable('the live state is lost again and again');
   }
 
   async keyReserved(accountId: number, keyId: number): Promise<ReturnType<typeof reserved>> {

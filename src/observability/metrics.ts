@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { DeliveryStatus } from '../book/book.ts';
+import { LIMIT_NAMES, type LimitName, type LimitOwner } from '../domain/call-limits.ts';
 import { MICRO_PER_CREDIT, type Micro } from '../domain/credits.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { CallMetrics, EndCode } from '../gateway/call-metrics.ts';
@@ -8,6 +9,7 @@ const MS_PER_S = 1_000;
 const DELIVERY_STATUSES: readonly DeliveryStatus[] = ['delivered', 'failed', 'timeout', 'blocked', 'unknown'];
 /** Histogram buckets in seconds: model calls take from milliseconds to half an hour. */
 const CALL_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800];
+const QUEUE_BUCKETS_S = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 600];
 const ADDED_BUCKETS_S = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 
 /**
@@ -20,6 +22,8 @@ export class PrometheusCallMetrics implements CallMetrics {
   readonly #firstByte: Histogram;
   readonly #firstToken: Histogram;
   readonly #added: Histogram;
+  readonly #limited: Counter<'owner' | 'limit'>;
+  readonly #queueWait: Histogram;
   readonly #deliveries: Counter<'status'>;
   /** Cache of counters by metric and label, because prom-client takes a microsecond to find one. */
   readonly #counters = new Map<string, Map<string, Counter.Internal>>();
@@ -27,6 +31,7 @@ export class PrometheusCallMetrics implements CallMetrics {
   #chargedMicro = 0;
   #callsInFlight = 0;
   #openStreams = 0;
+  #queuedCalls = 0;
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -55,8 +60,22 @@ export class PrometheusCallMetrics implements CallMetrics {
     );
     this.#added = histogram(
       'tollgate_added_seconds',
-      'What the gateway took of a call, beside the upstream: to check, admit and settle it',
+      'What the gateway took of a call, beside the upstream and the wait for limits: to check, admit and settle it',
       ADDED_BUCKETS_S,
+    );
+    this.#limited = new Counter({
+      name: 'tollgate_limit_refusals_total',
+      help: 'Model calls refused with 429, by the limit that has to be waited for longest, and whose it is: key or account',
+      labelNames: ['owner', 'limit'],
+      registers,
+    });
+    for (const owner of ['key', 'account']) {
+      for (const limit of LIMIT_NAMES) this.#limited.inc({ owner, limit }, 0);
+    }
+    this.#queueWait = histogram(
+      'tollgate_queue_wait_seconds',
+      'What calls waited for room in limits of calls, whether they got in or not; calls that did not wait are not counted',
+      QUEUE_BUCKETS_S,
     );
     this.#deliveries = new Counter({
       name: 'tollgate_alert_deliveries_total',
@@ -96,10 +115,28 @@ export class PrometheusCallMetrics implements CallMetrics {
       'Those of them whose answer is a stream that has begun',
       () => this.#openStreams,
     );
+    gauge(
+      'tollgate_queued_calls',
+      'Model calls of this process that wait for room in limits of calls',
+      () => this.#queuedCalls,
+    );
   }
 
-  refused(endpoint: string, code: ErrorCode): void {
+  refused(endpoint: string, code: ErrorCode | 'client_left'): void {
     this.#count(endpoint, code);
+  }
+
+  limited(owner: LimitOwner, limit: LimitName): void {
+    this.#limited.inc({ owner, limit });
+  }
+
+  queued(): void {
+    this.#queuedCalls++;
+  }
+
+  dequeued(waitedMs: number): void {
+    this.#queuedCalls--;
+    this.#queueWait.observe(waitedMs / MS_PER_S);
   }
 
   began(): void {

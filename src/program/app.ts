@@ -16,6 +16,7 @@ import { openapi } from '../api/openapi.ts';
 import { type OpsDeps, opsRoutes } from '../api/ops-routes.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { newRequestId } from '../domain/request-id.ts';
+import { LIMIT_HEADERS } from '../gateway/limits/limit-headers.ts';
 import { noSuchEndpoint } from '../gateway/no-such-endpoint.ts';
 import type { PipelineParts } from '../gateway/pipeline.ts';
 import { refusalHeaders, refusalText, refuse } from '../gateway/refuse.ts';
@@ -98,6 +99,8 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
       'x-tollgate-warning',
       'x-should-retry',
       'retry-after',
+      'retry-after-ms',
+      ...LIMIT_HEADERS,
     ],
     maxAge: 3_600,
     strictPreflight: false,

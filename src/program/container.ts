@@ -13,9 +13,11 @@ import type { Book } from '../book/book.ts';
 import type { Config } from '../config/config.ts';
 import { compileRanges } from '../domain/addresses.ts';
 import type { Catalog } from '../domain/catalog.ts';
+import type { HeldCall } from '../gateway/call.ts';
 import { CountryLookup } from '../gateway/country.ts';
 import { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { PipelineParts } from '../gateway/pipeline.ts';
+import { CallQueue } from '../gateway/queue/call-queue.ts';
 import { SpoolFolder } from '../gateway/request/spool/spool.ts';
 import { ResourceOwnership } from '../gateway/resources/resource-ownership.ts';
 import type { Tracing } from '../gateway/tracing.ts';
@@ -76,6 +78,7 @@ const SPOOLS = token<SpoolFolder>('SpoolFolder');
 const CALL_METRICS = token<PrometheusCallMetrics>('PrometheusCallMetrics');
 const GATEKEEPER = token<Gatekeeper>('Gatekeeper');
 const RESOURCE_OWNERSHIP = token<ResourceOwnership>('ResourceOwnership');
+const CALL_QUEUE = token<CallQueue<HeldCall>>('CallQueue');
 const PIPELINE = token<PipelineParts>('PipelineParts');
 
 type Once = <T>(name: InjectionToken<T>, make: (c: DependencyContainer) => T) => void;
@@ -162,6 +165,7 @@ function registerCalls(once: Once, opened: Opened): void {
     RESOURCE_OWNERSHIP,
     () => new ResourceOwnership({ book, log: logger, ledger, contextTokens: config.limits.contextTokens }),
   );
+  once(CALL_QUEUE, (c) => new CallQueue({ ...config.limits, metrics: c.resolve(CALL_METRICS) }));
   once(PIPELINE, (c) => {
     const tokens = c.resolve(TOKEN_COUNTER);
     return {
@@ -171,11 +175,13 @@ function registerCalls(once: Once, opened: Opened): void {
       transport: c.resolve(TRANSPORT),
       ownership: c.resolve(RESOURCE_OWNERSHIP),
       refunds: opened.ledger.refunds,
+      queue: c.resolve(CALL_QUEUE),
       response: {
         ledger,
         countTokens: (text: string) => tokens.count(text),
         requestTimeoutMs: config.limits.requestTimeoutMs,
         metrics: c.resolve(CALL_METRICS),
+        queue: c.resolve(CALL_QUEUE),
         tracing: opened.tracing,
       },
       bounds: config.limits,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { newWebhookSecret } from '../alerts/sign.ts';
 import type { Book } from '../book/book.ts';
 import type { Config } from '../config/config.ts';
+import { callLimitsOf } from '../domain/call-limits.ts';
 import { micro } from '../domain/credits.ts';
 import { DEFAULT_SETTINGS } from '../domain/key-settings.ts';
 import { hashKey, newKeyValue } from '../domain/key-value.ts';
@@ -26,12 +27,26 @@ export async function ensureDemoAccount(parts: {
   const { book, ledger, config, url } = parts;
   // The value is written first, so that the start after one that died half-way can go on from there.
   const file = join(config.dataDir, 'demo-key');
+  const isFirst = (await book.accounts(0, 1)).length === 0;
   if (!existsSync(file)) {
-    if ((await book.accounts(0, 1)).length > 0) return;
+    if (!isFirst) return;
     writeFileSync(file, `${newKeyValue(config.keyPrefix).value}\n`, { mode: 0o600 });
   }
   const key = readFileSync(file, 'utf8').trim();
-  if (!(await book.keyByHash(hashKey(key)))) await createDemoAccount(book, ledger, config, key);
+  if (isFirst) await createDemoAccount(book, ledger, config, key);
+  const known = await book.keyByHash(hashKey(key));
+  if (known?.hash !== hashKey(key)) {
+    const why = known
+      ? `The demo key has been rotated: ${file} holds a value from before.`
+      : `The book knows no key of the value in ${file}: it was rotated, or is of another book.`;
+    process.stdout.write(`
+Tollgate is running at ${url}
+
+  ${why}
+  Dashboard  ${url}/dashboard/ (sign in with the newest value)
+`);
+    return;
+  }
   const model = [...config.catalog.values()].find(({ category }) => category === 'text')?.slug ?? 'demo-chat';
   process.stdout.write(`
 Tollgate is running at ${url}
@@ -61,6 +76,7 @@ async function createDemoAccount(book: Book, ledger: Ledger, config: Config, val
       email: EMAIL,
       alertThreshold: THRESHOLD,
       overdraft: config.accounts.overdraft,
+      ...callLimitsOf(config.accounts),
       webhookSecret: newWebhookSecret(),
     },
     {

@@ -34,6 +34,9 @@ t.test('an owner sees their account', async (t) => {
     credits_held: 0,
     alert_threshold: 3,
     overdraft: 2.5,
+    rpm_limit: null,
+    tpm_limit: null,
+    max_parallel_requests: null,
     webhook_secret: body.webhook_secret,
     created_at: body.created_at,
   });

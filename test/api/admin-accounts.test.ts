@@ -47,6 +47,9 @@ t.test('an account is created with credits and a first key that may manage', asy
     credits_held: 0,
     alert_threshold: 5,
     overdraft: 2.5,
+    rpm_limit: null,
+    tpm_limit: null,
+    max_parallel_requests: null,
     created_at: body.account.created_at,
   });
   t.same(Object.keys(body.key).sort(), ['_service', 'created_at', 'id', 'key', 'name', 'prefix']);
@@ -185,6 +188,10 @@ t.test(
       return body;
     };
     const limited = await make({ name: 'limited', spending_limit: 1 });
+    await make({ name: 'rpm', rpm_limit: 60 });
+    await make({ name: 'tpm', tpm_limit: 1_000 });
+    await make({ name: 'parallel', max_parallel_requests: 5 });
+    await make({ name: 'no limit', max_parallel_requests: null });
     await make({ name: 'plain' });
     await make({ name: 'told', expires_at: '2099-01-01T00:00:00Z', can_manage: true });
     await make({ name: 'told not', can_manage: false });
@@ -194,6 +201,10 @@ t.test(
       [
         ['default', true],
         ['limited', false],
+        ['rpm', false],
+        ['tpm', false],
+        ['parallel', false],
+        ['no limit', true],
         ['plain', true],
         ['told', true],
         ['told not', false],

@@ -45,6 +45,11 @@ t.test('an operator brings a key back and changes it, by the rule that holds bet
   t.match(limited.body, { spending_limit: 5, can_manage: false, spending_current: '1.000000' });
   const said = await operator.patch<KeyView>(path, { spending_limit: 6, can_manage: true });
   t.match(said.body, { spending_limit: 6, can_manage: true });
+  for (const limit of [{ rpm_limit: 60 }, { tpm_limit: 1_000_000 }, { max_parallel_requests: 5 }]) {
+    const calls = await operator.patch<KeyView>(path, limit);
+    t.match(calls.body, { ...limit, can_manage: false });
+    await operator.patch(path, { can_manage: true });
+  }
   const stale = await operator.patch(path, { name: 'late' }, { 'if-match': '"2"' });
   t.same(refusalOf(stale), [412, 'version_conflict', 'If-Match']);
   t.same(refusalOf(await operator.patch(path, { colour: 1 })), [400, 'invalid_field', 'colour']);

@@ -46,6 +46,9 @@ t.test('every check of section 3 is listed, in its order', async (t) => {
       'request',
       'allowed_categories',
       'allowed_models',
+      'max_parallel_requests',
+      'rpm_limit',
+      'tpm_limit',
       'spending_limit',
       'credits',
     ],
@@ -101,7 +104,16 @@ const CASES: readonly (readonly [settings: object, asked: object, code: string |
       {},
       { model: '' },
       'model_required',
-      ['request', 'allowed_categories', 'allowed_models', 'spending_limit', 'credits'],
+      [
+        'request',
+        'allowed_categories',
+        'allowed_models',
+        'max_parallel_requests',
+        'rpm_limit',
+        'tpm_limit',
+        'spending_limit',
+        'credits',
+      ],
     ],
   ];
 for (const [settings, asked, code, names] of CASES) {
@@ -122,6 +134,34 @@ t.test('a model that is not in the catalog', async (t) => {
 t.test('a model of another category than the endpoint', async (t) => {
   const explanation = await explained({}, { model: 'picture', endpoint: '/v1/chat/completions' });
   t.equal(explanation.code, 'endpoint_mismatch');
+});
+
+t.test('limits of calls: whose they are, and what is left of each', async (t) => {
+  const { accountId, keyId, key } = await world.account({ key: { rpmLimit: 2, tpmLimit: 90_000 } });
+  await world.limitAccount(accountId, { rpmLimit: 50, maxParallelRequests: 9 });
+  const explain = async () =>
+    (await apiOf(world, key).post<Explanation>(`/api/keys/${keyId}/explain/`, { model: 'flat' })).body;
+  const detail = ({ checks }: Explanation, name: string) =>
+    checks.find(({ check }) => check === name)?.detail;
+  const before = await explain();
+  t.equal(before.code, null);
+  t.equal(
+    detail(before, 'max_parallel_requests'),
+    "The account's limit is 9 calls in flight, of which 9 are left.",
+  );
+  t.equal(
+    detail(before, 'rpm_limit'),
+    "The key's limit is 2 requests a minute, of which 2 are left. The account's limit is 50 requests a minute, of which 50 are left.",
+  );
+  t.equal(detail(before, 'tpm_limit'), "The key's limit is 90000 tokens a minute, of which 90000 are left.");
+  for (let i = 0; i < 2; i++) t.equal((await world.chat(key)).status, 200);
+  const after = await explain();
+  t.equal(after.code, 'rate_limit_exceeded');
+  t.same(failing(after), ['rpm_limit']);
+  t.match(
+    detail(after, 'rpm_limit'),
+    /^This key's rpm_limit of 2 requests a minute is used up\. The key's limit is 2 requests a minute, of which 0 are left\. The account's/,
+  );
 });
 
 t.test('too few credits', async (t) => {

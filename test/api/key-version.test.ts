@@ -27,13 +27,18 @@ t.test('the version of a key is raised by each change of its settings, and by no
   t.equal((await world.chat(value)).status, 200);
   await world.settled();
   await api.patch('/api/account/', { alert_threshold: 5 });
-  await operator.patch(`/api/admin/accounts/${accountId}/`, { alert_threshold: 6 });
+  await operator.patch(`/api/admin/accounts/${accountId}/`, { alert_threshold: 6, rpm_limit: 1_000 });
   await operator.post(`/api/admin/accounts/${accountId}/credits/`, { amount: 1 });
   await api.post('/api/keys/', { name: 'another' });
   t.same(refusalOf(await api.patch(path, { name: '' })), [400, 'invalid_field', 'name']);
   t.equal(await versionOf(api, id), 2, 'neither by calls nor by what becomes of the account or other keys');
+  const limits = { rpm_limit: 60, tpm_limit: 1_000, max_parallel_requests: 5 };
+  t.match((await api.patch<KeyView>(path, limits)).body, { ...limits, version: 3 });
+  const lifted = { rpm_limit: null, tpm_limit: null, max_parallel_requests: 5 };
+  const { body } = await api.patch<KeyView>(path, { rpm_limit: null, tpm_limit: null });
+  t.match(body, { ...lifted, version: 4 });
   await api.delete(path);
-  t.equal(await versionOf(api, id), 3);
+  t.equal(await versionOf(api, id), 5);
 });
 
 t.test(
@@ -57,10 +62,35 @@ t.test(
 t.test('quotes are optional, * is any version, and without the header the last change wins', async (t) => {
   const { api, path } = await ownerOfTwo();
   const versions: unknown[] = [];
-  for (const headers of [{ 'if-match': '1' }, { 'if-match': '*' }, {}, { 'if-match': '"4"' }]) {
-    versions.push((await api.patch<KeyView>(path, { name: 'x' }, headers)).body.version);
+  for (const [index, headers] of [
+    { 'if-match': '1' },
+    { 'if-match': '*' },
+    {},
+    { 'if-match': '"4"' },
+  ].entries()) {
+    versions.push((await api.patch<KeyView>(path, { name: `x${index}` }, headers)).body.version);
   }
   t.same(versions, [2, 3, 4, 5]);
+});
+
+t.test('a request that changes no setting leaves the version, and is held to it', async (t) => {
+  const { api, path, id } = await ownerOfTwo();
+  const { body: key } = await api.patch<KeyView>(path, { name: 'same', allowed_ips: ['10.0.0.0/8'] });
+  t.match(key, { version: 2, can_manage: false });
+  for (const body of [{}, { name: ' same ' }, { allowed_ips: ['10.0.0.0/8'], spending_limit: null }, key]) {
+    const sent = body === key ? { is_active: true, can_manage: false, expires_at: null } : body;
+    const again = await api.patch<KeyView>(path, sent);
+    t.match([again.status, again.body.version], [200, 2], JSON.stringify(sent));
+  }
+  t.same(refusalOf(await api.patch(path, {}, { 'if-match': '"1"' })), CONFLICT);
+  t.match((await api.patch<KeyView>(path, { can_manage: true })).body, { version: 3 });
+  const narrowed = await api.patch<KeyView>(path, { allowed_ips: ['10.0.0.0/8'] });
+  t.match(narrowed.body, { version: 4, can_manage: false }, 'a key that lost can_manage is changed');
+  for (const round of ['first', 'repeated']) {
+    t.same((await api.delete(path)).body, { deleted: true });
+    t.equal(await versionOf(api, id), 5, round);
+  }
+  t.same(refusalOf(await api.delete(path, { 'if-match': '"4"' })), CONFLICT);
 });
 
 t.test('an If-Match that names no version is refused, and changes nothing', async (t) => {

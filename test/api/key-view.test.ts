@@ -3,7 +3,10 @@ import { createdKeyView, keyView } from '../../src/api/views/key-view.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { keyRecord } from '../domain/key-record.ts';
 
-test('a key is shown as the specification has it, field by field in its order, then can_manage and version', async (t) => {
+const NOW = Date.UTC(2026, 10, 22, 12);
+const UNUSED = { spentInPeriod: micro(0), lastUsedAt: undefined };
+
+test('a key is shown as the specification has it, field by field in its order, then what came later', async (t) => {
   const view = keyView(
     keyRecord({
       description: 'nightly jobs',
@@ -18,8 +21,13 @@ test('a key is shown as the specification has it, field by field in its order, t
       allowedOrigins: ['https://app.example'],
       blockedCountries: ['FR'],
       webhookUrl: 'https://hooks.example/',
+      rpmLimit: 60,
+      maxParallelRequests: 5,
+      previousHash: 'cd'.repeat(32),
+      previousValidUntil: NOW + 1,
     }),
-    micro(12_345_678),
+    { spentInPeriod: micro(12_345_678), lastUsedAt: NOW - 1_000 },
+    NOW,
   );
   t.equal(
     JSON.stringify(view),
@@ -43,22 +51,34 @@ test('a key is shown as the specification has it, field by field in its order, t
       created_at: '2026-11-18T12:34:56.789Z',
       can_manage: false,
       version: keyRecord().version,
+      rpm_limit: 60,
+      tpm_limit: null,
+      max_parallel_requests: 5,
+      last_used_at: '2026-11-22T11:59:59.000Z',
+      previous_valid_until: '2026-11-22T12:00:00.001Z',
     }),
   );
 });
 
 test('an unrestricted key shows null, empty lists and six decimals of nothing', async (t) => {
-  const view = keyView(keyRecord(), micro(0));
+  const view = keyView(keyRecord(), UNUSED, NOW);
   t.equal(view.expires_at, null);
   t.equal(view.spending_limit, null);
   t.same(view.allowed_models, []);
   t.equal(view.spending_current, '0.000000');
+  t.match(view, { rpm_limit: null, tpm_limit: null, max_parallel_requests: null, last_used_at: null });
 });
 
 test('a limit of zero is not no limit, and an expiry at the epoch not never', async (t) => {
-  const view = keyView(keyRecord({ spendingLimit: micro(0), expiresAt: 0 }), micro(0));
+  const view = keyView(keyRecord({ spendingLimit: micro(0), expiresAt: 0 }), UNUSED, NOW);
   t.equal(view.spending_limit, 0);
   t.equal(view.expires_at, '1970-01-01T00:00:00.000Z');
+});
+
+test('a value from before a rotation is no longer told of once its time is over', async (t) => {
+  const rotated = keyRecord({ previousHash: 'cd'.repeat(32), previousValidUntil: NOW });
+  t.equal(keyView(rotated, UNUSED, NOW - 1).previous_valid_until, '2026-11-22T12:00:00.000Z');
+  t.equal(keyView(rotated, UNUSED, NOW).previous_valid_until, null);
 });
 
 test('a created key is shown with its value and a note to save it, and nothing else', async (t) => {

@@ -13,6 +13,8 @@ const { body: victim } = await api.post<CreatedKeyView>('/api/keys/', {
 
 const listed = async () => (await api.get<{ keys: KeyView[] }>('/api/keys/')).body.keys;
 
+const CALL_LIMITS = [0, -1, 1.5, '5', true, 1e12, [], '', Number.MAX_SAFE_INTEGER + 1];
+
 const REFUSED: Record<string, readonly unknown[]> = {
   name: ['', '   ', 'x'.repeat(101), 7, null],
   description: ['x'.repeat(1001), 7, null],
@@ -23,6 +25,9 @@ const REFUSED: Record<string, readonly unknown[]> = {
   allowed_categories: ['text', ['audio'], ['TEXT'], null],
   spending_limit: [-1, 0.0000001, '5', 1e300, true],
   spending_period: ['yearly', '', null],
+  rpm_limit: CALL_LIMITS,
+  tpm_limit: CALL_LIMITS,
+  max_parallel_requests: CALL_LIMITS,
   active_hours: ['9-17', '09:00-09:00', '24:00-08:00', '09:00-24:01', '09:60-10:00', null],
   allowed_ips: ['10.0.0.1', ['10.0.0.0/33'], ['010.0.0.1'], ['example.com'], [null]],
   allowed_origins: ['https://example.com', ['https://example.com/path'], ['*'], [''], [3]],
@@ -36,6 +41,9 @@ const REFUSED: Record<string, readonly unknown[]> = {
   ],
   id: [1],
   spending_current: ['0'],
+  last_used_at: [null, '2026-11-22T12:00:00.000Z'],
+  previous_valid_until: [null, '2026-11-22T12:00:00.000Z'],
+  version: [2],
   unknown_field: [{}],
   constructor: [{}],
 };

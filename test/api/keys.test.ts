@@ -32,7 +32,7 @@ t.test('an account lists its keys by id, inactive ones included, and no key of a
 });
 
 t.test(
-  'a key is listed with the fields of the specification, can_manage and version, and neither value nor hash',
+  'a key is listed with the fields of the specification, in their order, then what came later, and neither value nor hash',
   async (t) => {
     const owner = await world.account();
     const { body } = await apiOf(world, owner.key).get<KeyList>('/api/keys/');
@@ -59,6 +59,11 @@ t.test(
       created_at: key?.created_at,
       can_manage: true,
       version: 1,
+      rpm_limit: null,
+      tpm_limit: null,
+      max_parallel_requests: null,
+      last_used_at: null,
+      previous_valid_until: null,
     });
   },
 );
@@ -91,6 +96,9 @@ t.test('defaults of a created key', async (t) => {
       allowed_categories: [],
       spending_limit: null,
       spending_period: 'monthly',
+      rpm_limit: null,
+      tpm_limit: null,
+      max_parallel_requests: null,
       active_hours: '',
       allowed_ips: [],
       allowed_origins: [],
@@ -110,6 +118,9 @@ const EVERY_SETTING = {
   allowed_categories: ['text', 'tts'],
   spending_limit: 12.345678,
   spending_period: 'weekly',
+  rpm_limit: 60,
+  tpm_limit: 100_000_000_000,
+  max_parallel_requests: 1,
   active_hours: '22:00-24:00',
   allowed_ips: ['10.1.2.3/8', '::ffff:192.0.2.1', '2001:DB8::1'],
   allowed_origins: ['https://*.example.com', 'example.org'],

@@ -2,7 +2,7 @@ import t from 'tap';
 import type { EntryView } from '../../src/api/views/entry-view.ts';
 import type { CreatedKeyView } from '../../src/api/views/key-view.ts';
 import { apiOf, refusalOf } from '../helper/api.ts';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 
@@ -135,11 +135,35 @@ t.test('the ledger of one key', async (t) => {
   t.match(rest.body, { entries: [{ key_id: other.id, balance_after: '98.000000' }], next: null });
 });
 
-t.test("another account's key has no entries here", async (t) => {
-  const { api } = await spender(0);
+t.test("an unknown key and another account's are not there, and a deleted one is", async (t) => {
+  const { api, accountId } = await spender(0);
+  const { body: deleted } = await api.post<CreatedKeyView>('/api/keys/', { name: 'deleted' });
+  await (await world.chat(deleted.key)).text();
+  await world.settled();
+  await api.delete(`/api/keys/${deleted.id}/`);
   const stranger = await spender(1);
-  const { body } = await api.get<Page>(`/api/account/ledger/?key_id=${stranger.keyId}`);
-  t.same(body, { entries: [], next: null });
+  const operator = apiOf(world, ADMIN_TOKEN);
+  const asked = [
+    'ledger/?',
+    'ledger/?format=csv&',
+    'ledger/?format=jsonl&',
+    'usage/?',
+    'usage/?group_by=key&',
+  ];
+  for (const [reader, path] of [
+    [api, '/api/account/'],
+    [operator, `/api/admin/accounts/${accountId}/`],
+  ] as const) {
+    for (const query of asked) {
+      for (const id of [stranger.keyId, 987_654_321]) {
+        const answer = await reader.get(`${path}${query}key_id=${id}`);
+        t.same(refusalOf(answer), [404, 'key_not_found', null], `${path}${query}`);
+      }
+    }
+    const { body } = await reader.get<Page>(`${path}ledger/?key_id=${deleted.id}`);
+    t.match(body.entries, [{ key_id: deleted.id }]);
+    t.match((await reader.get(`${path}usage/?key_id=${deleted.id}`)).body, { total: { calls: 1 } });
+  }
 });
 
 t.test('what is asked badly is refused by name', async (t) => {

@@ -88,6 +88,11 @@ t.test('every body that is sent or answered has an example', async (t) => {
   }
 });
 
+t.test('a body is required, but for a rotation', async (t) => {
+  const optional = operations.filter(({ requestBody }) => requestBody && !requestBody.required);
+  t.same(optional.map(({ operationId }) => operationId).sort(), ['rotateKey', 'rotateKeyOfAccount']);
+});
+
 t.test('every parameter and every field is explained', async (t) => {
   for (const { name, parameters = [] } of operations) {
     for (const parameter of parameters) t.ok(parameter.description, `${name}: ${parameter.name}`);

@@ -29,6 +29,7 @@ t.test(
     t.same(refusalOf(listed), UNAVAILABLE);
     t.ok(Number(listed.headers.get('retry-after')) > 0);
     t.notMatch(listed.error?.message, /sql|postgres|database|redis/i);
+    t.same(refusalOf(await api.get('/api/key/')), UNAVAILABLE);
     t.same(refusalOf(await api.post('/api/keys/', { name: 'x' })), UNAVAILABLE);
     t.same(refusalOf(await api.patch(`/api/keys/${keyId}/`, { name: 'x' })), UNAVAILABLE);
     t.same(refusalOf(await api.get('/api/account/ledger/?format=csv')), UNAVAILABLE);

@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { CreatedKeyView } from '../../src/api/views/key-view.ts';
+import { NO_CALL_LIMITS } from '../../src/domain/call-limits.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { apiOf } from '../helper/api.ts';
 import { ADMIN_TOKEN, type InProcessGateway, startGatewayInProcess } from '../helper/gateway-in-process.ts';
@@ -18,7 +19,7 @@ interface Explanation {
 }
 
 t.test('a new account has the overdraft of the configuration, unless it is told another', async (t) => {
-  const config = { accounts: { maxKeys: 10, overdraft: micro(2_500_000) } };
+  const config = { accounts: { maxKeys: 10, overdraft: micro(2_500_000), ...NO_CALL_LIMITS } };
   const operator = apiOf(await startGatewayInProcess(t, { config }), ADMIN_TOKEN);
   const create = async (more: object) =>
     (await operator.post<Created>('/api/admin/accounts/', { email: `${Math.random()}@example.com`, ...more }))

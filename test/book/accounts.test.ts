@@ -1,4 +1,5 @@
 import { EmailTaken } from '../../src/book/book.ts';
+import { MAX_CALL_LIMIT, NO_CALL_LIMITS } from '../../src/domain/call-limits.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { NOW, newAccount, newKey, stored } from '../helper/book-records.ts';
 import { eachBook, onPostgres } from '../helper/books.ts';
@@ -58,6 +59,18 @@ eachBook('every change of an account raises its version', async (t, book) => {
   const closed = await book.updateAccount(account.id, { isActive: false }, NOW);
   t.match(closed, { version: 3, isActive: false, alertThreshold: 7 });
   t.same(await book.account(account.id), closed);
+});
+
+eachBook('limits of the calls of an account are stored, changed and lifted one by one', async (t, book) => {
+  const limits = { rpmLimit: 600, tpmLimit: MAX_CALL_LIMIT, maxParallelRequests: 5 };
+  const { account } = await stored(book, { account: limits });
+  t.match(account, limits);
+  t.same(await book.account(account.id), account);
+  t.match((await book.accounts(0, 10))[0], limits);
+  const changed = await book.updateAccount(account.id, { rpmLimit: null, tpmLimit: 1 }, NOW);
+  t.same(changed, { ...account, rpmLimit: null, tpmLimit: 1, version: 2 });
+  t.same(await book.account(account.id), changed);
+  t.match((await stored(book)).account, NO_CALL_LIMITS);
 });
 
 eachBook('an unknown account is undefined', async (t, book) => {

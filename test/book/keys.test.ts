@@ -1,3 +1,4 @@
+import { VersionConflict } from '../../src/book/book.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { NOW, newKey, stored } from '../helper/book-records.ts';
 import { eachBook, onPostgres } from '../helper/books.ts';
@@ -12,6 +13,9 @@ const RESTRICTED = {
   allowedCategories: ['text', 'stt'],
   spendingLimit: micro(9_007_199_254_740_991),
   spendingPeriod: 'weekly',
+  rpmLimit: 60,
+  tpmLimit: 100_000_000_000,
+  maxParallelRequests: 1,
   activeHours: '22:00-06:00',
   allowedIps: ['10.0.0.0/8', '2001:db8::/32'],
   allowedOrigins: ['https://*.example.com'],
@@ -35,17 +39,36 @@ eachBook('every setting of a key can be changed', async (t, book) => {
 
 eachBook('a change leaves the other settings as they were', async (t, book) => {
   const { account, key } = await stored(book, { key: RESTRICTED });
-  t.same(await book.updateKey(account.id, key.id, { spendingLimit: null }, NOW), {
+  t.same(await book.updateKey(account.id, key.id, { spendingLimit: null, tpmLimit: null }, NOW), {
     ...key,
     spendingLimit: null,
+    tpmLimit: null,
     version: 2,
   });
 });
 
-eachBook('a change of nothing raises the version too', async (t, book) => {
-  const { account, key } = await stored(book);
-  t.same(await book.updateKey(account.id, key.id, {}, NOW), { ...key, version: 2 });
-});
+eachBook(
+  'a change of nothing writes nothing, and is held to the version all the same',
+  async (t, book, { run }) => {
+    const { account, key } = await stored(book, { key: RESTRICTED });
+    const { isActive, canManage, ...others } = RESTRICTED;
+    for (const change of [{}, RESTRICTED, others, { isActive }, { canManage }]) {
+      t.same(await book.updateKey(account.id, key.id, change, NOW + 5, 1), key);
+    }
+    const [row] = await run(
+      `select version, updated_at from keys where id = ${key.id} and updated_at = ${NOW}`,
+    );
+    t.match(row, { version: 1 });
+    await t.rejects(book.updateKey(account.id, key.id, {}, NOW, 7), new VersionConflict(1));
+    for (const [index, change] of [
+      { canManage: true },
+      { expiresAt: null },
+      { allowedModels: [] },
+    ].entries()) {
+      t.match(await book.updateKey(account.id, key.id, change, NOW), { ...change, version: 2 + index });
+    }
+  },
+);
 
 eachBook('a key is found by its hash', async (t, book) => {
   const hash = 'ab'.repeat(32);

@@ -3,6 +3,7 @@ import type { Book, LedgerEntry } from '../../src/book/book.ts';
 import { CannotOpenBook } from '../../src/book/errors.ts';
 import { migrations } from '../../src/book/migrations.ts';
 import { openBook } from '../../src/book/open-book.ts';
+import { MAX_CALL_LIMIT, NO_CALL_LIMITS } from '../../src/domain/call-limits.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { parseJournalEntry } from '../../src/ledger/journal/entry-text.ts';
 import { entry, NOW, stored, TODAY } from '../helper/book-records.ts';
@@ -23,8 +24,22 @@ const NEW_SUMS = [
   'costed',
 ];
 
+/** Takes the schema back to what it was before the migration 0009_call_limits. */
+const BEFORE_CALL_LIMITS = [
+  'drop index keys_previous',
+  'alter table keys drop column previous_hash',
+  'alter table keys drop column previous_valid_until',
+  ...['accounts', 'keys'].flatMap((table) =>
+    ['rpm_limit', 'tpm_limit', 'max_parallel_requests'].map(
+      (column) => `alter table ${table} drop column ${column}`,
+    ),
+  ),
+  "delete from kysely_migration where name >= '0009_call_limits'",
+];
+
 /** Takes the schema back to what it was before the migration 0005_sums. */
 const BEFORE_SUMS = [
+  ...BEFORE_CALL_LIMITS,
   'drop index alerts_due',
   'drop index alerts_tests',
   'drop table spend_model_days',
@@ -103,6 +118,25 @@ eachBook(
 );
 
 eachBook(
+  'keys and accounts that an older version made have no limits of calls and one value, and can get limits',
+  async (t, book, fixture) => {
+    const { account, key } = await stored(book, {
+      account: { rpmLimit: 1, tpmLimit: 2, maxParallelRequests: 3 },
+      key: { rpmLimit: 4, tpmLimit: 5, maxParallelRequests: 6 },
+    });
+    await book.close();
+    for (const undo of BEFORE_CALL_LIMITS) await fixture.run(undo);
+    const migrated = await fixture.open();
+    t.same(await migrated.account(account.id), { ...account, ...NO_CALL_LIMITS });
+    t.same(await migrated.key(account.id, key.id), { ...key, ...NO_CALL_LIMITS });
+    t.match(key, { previousHash: null, previousValidUntil: null });
+    const change = { rpmLimit: 7, tpmLimit: MAX_CALL_LIMIT, maxParallelRequests: 8 };
+    t.match(await migrated.updateAccount(account.id, change, NOW), { ...change, version: 2 });
+    t.match(await migrated.updateKey(account.id, key.id, change, NOW), { ...change, version: 2 });
+  },
+);
+
+eachBook(
   'what an older version has summed by day is summed by model and by month',
   async (t, book, fixture) => {
     const { account, key } = await stored(book);
@@ -135,6 +169,7 @@ eachBook(
 const OLD_SUMS =
   'calls, credits, input, output, cached_input, cache_write, characters, images, audio_seconds, video_seconds';
 const BEFORE_PRICES = [
+  ...BEFORE_CALL_LIMITS,
   'alter table ledger drop column call',
   ...['spend_days', 'spend_key_months'].flatMap((table) =>
     NEW_SUMS.map((column) => `alter table ${table} drop column ${column}`),

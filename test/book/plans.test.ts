@@ -22,6 +22,7 @@ async function askEverything(book: Book, accountId: number, keyId: number): Prom
   await book.ledger({ accountId, limit: 100, type: 'top_up' });
   await book.ledger({ accountId, limit: 100, model: 'gpt-4o' });
   await book.charge(accountId, 'none');
+  await book.lastCalls(accountId, [keyId]);
   await book.ledger({ accountId, limit: 100, fromDay: TODAY - 30, toDay: TODAY });
   await book.entry(accountId, 'none');
   for (const by of ['day', 'key', 'model'] as const) {
@@ -157,6 +158,28 @@ eachBook('pages of the ledger come in the order of an index, unsorted', async (t
     t.notMatch(plan, /TEMP B-TREE|Sort/);
   }
 });
+
+eachBook(
+  'the latest calls of keys are read from the end of their index, unsorted',
+  async (t, book, fixture) => {
+    const { account, key } = await stored(book);
+    const unused = await book.createKey(account.id, newKey(), NOW);
+    await book.post(
+      Array.from({ length: 300 }, (_, at) => entry(account.id, { seq: at + 1, keyId: key.id })),
+    );
+    await book.close();
+    const asked: CompiledQuery[] = [];
+    const telling = await tellingBook(t, fixture, (query) => asked.push(query));
+    asked.length = 0;
+    await telling.lastCalls(account.id, [key.id, unused.id]);
+    t.equal(asked.length, 1, 'one statement for all of them');
+    if (fixture.engine === 'postgres') await fixture.run('analyze');
+    const explain = await explainer(t, fixture);
+    const plan = (await Promise.all(asked.map(explain))).flat().join('\n');
+    t.match(plan, /ledger_key/);
+    t.notMatch(plan, /TEMP B-TREE|Sort/);
+  },
+);
 
 eachBook(
   "pages of a type or model that is rare do not read the account's whole ledger",

@@ -33,10 +33,13 @@ t.test('with --json it prints the answer of the API', async (t) => {
 t.test('all accounts are listed, with balances to the last decimal', async (t) => {
   const { account } = await create('--credits', '8499999999.999999');
   const { output } = await operator('account', 'list');
-  t.match(output.split('\n')[0], /^ID +E-MAIL +ACTIVE +BALANCE +HELD +ALERT BELOW +OVERDRAFT +CREATED$/);
+  t.match(
+    output.split('\n')[0],
+    /^ID +E-MAIL +ACTIVE +BALANCE +HELD +ALERT BELOW +OVERDRAFT +CALLS +CREATED$/,
+  );
   t.match(
     output.split('\n').find((line) => line.startsWith(`${account.id} `)),
-    / yes +8499999999\.999999 +0\.000000 +100\.000000 +0\.000000 +\d{4}-/,
+    / yes +8499999999\.999999 +0\.000000 +100\.000000 +0\.000000 +any +\d{4}-/,
   );
   const { accounts } = await json<{ accounts: { id: number }[] }>('account', 'list');
   t.ok(accounts.some(({ id }) => id === account.id));
@@ -75,6 +78,23 @@ t.test(
     t.match(await json('account', 'overdraft', id, '3.5'), { overdraft: 3.5, alert_threshold: 2.5 });
   },
 );
+
+t.test('limits of the calls of an account are set, shown and lifted', async (t) => {
+  const { account } = await create('--rpm-limit', '600', '--tpm-limit', '100000000000');
+  const id = String(account.id);
+  t.match(account, { rpm_limit: 600, tpm_limit: 100_000_000_000, max_parallel_requests: null });
+  const { output } = await operator(
+    ...['account', 'limits', id, '--max-parallel-requests', '5', '--no-tpm-limit'],
+  );
+  t.match(output, /^ID .* CALLS +CREATED\n.* 600 rpm, 5 at once +\d{4}-/);
+  t.match(await json('account', 'limits', id, '--no-rpm-limit', '--no-max-parallel-requests'), {
+    rpm_limit: null,
+    tpm_limit: null,
+    max_parallel_requests: null,
+  });
+  const nothing = await operator('account', 'limits', id);
+  t.match([nothing.code, nothing.errors], [2, /Nothing is to be changed/]);
+});
 
 t.test('the token can come from stdin', async (t) => {
   const { PORT, ADMIN_TOKEN } = env;
@@ -116,6 +136,8 @@ for (const [what, args] of [
   ['an amount with seven decimals', ['account', 'credit', '1', '0.0000001']],
   ['an amount that is no number', ['account', 'credit', '1', '1e3']],
   ['an amount beyond all balances', ['account', 'credit', '1', '8500000001']],
+  ['a limit of no calls', ['account', 'limits', '1', '--rpm-limit', '0']],
+  ['a limit that is no whole number', ['account', 'limits', '1', '--tpm-limit', '1.5']],
   ['an id that is none', ['account', 'credit', 'me', '1']],
   ['a missing argument', ['account', 'create']],
   ['an unknown option', ['account', 'list', '--colour']],

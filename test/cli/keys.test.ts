@@ -1,6 +1,7 @@
 import t from 'tap';
 import { startGatewayForCommands, tollgate } from '../helper/command.ts';
 import { makeOwner } from '../helper/owner.ts';
+import { until } from '../helper/until.ts';
 
 const { gateway, env, json } = await startGatewayForCommands(t);
 
@@ -22,7 +23,7 @@ t.test('an owner creates, lists and revokes keys with a managing key', async (t)
   const listed = await tollgate(['key', 'list'], asOwner);
   t.match(
     listed.output.split('\n').find((line) => line.startsWith(`${id} `)),
-    / web app +sk-tg-\w{4} +yes +no +0\.000000 +0\.500000 +daily +never$/,
+    / web app +sk-tg-\w{4} +yes +no +0\.000000 +0\.500000 +daily +any +never +never$/,
   );
   t.notMatch(listed.output, value);
 
@@ -147,10 +148,90 @@ t.test('a model name that does not exist is warned of, for owners and operators'
   t.same([right.code, right.errors], [0, '']);
 });
 
+t.test('limits of calls are set and lifted, and restrict the key', async (t) => {
+  const owner = await makeOwner(gateway, 100);
+  const account = ['--account', String(owner.accountId)];
+  const limits = [
+    ['--rpm-limit', '60', 'rpm_limit', 60],
+    ['--tpm-limit', '100000', 'tpm_limit', 100_000],
+    ['--max-parallel-requests', '5', 'max_parallel_requests', 5],
+  ] as const;
+  for (const [option, text, field, value] of limits) {
+    const { id } = await json<Key>('key', 'create', 'narrow', option, text, ...account);
+    const { keys } = await json<{ keys: object[] }>('key', 'list', ...account);
+    t.match(keys.at(-1), { id, [field]: value, can_manage: false });
+    t.match(await json('key', 'edit', String(id), option.replace('--', '--no-'), ...account), {
+      [field]: null,
+      can_manage: false,
+    });
+    await json('key', 'edit', String(id), '--can-manage', ...account);
+    t.match(await json('key', 'edit', String(id), option, text, ...account), {
+      [field]: value,
+      can_manage: false,
+    });
+  }
+  const { output } = await tollgate(['key', 'list', ...account], env);
+  t.match(output, / 60 rpm +never +never\n.* 100000 tpm +never +never\n.* 5 at once +never +never\n/);
+  const wrong = await tollgate(['key', 'create', 'x', '--rpm-limit', '0', ...account], env);
+  t.match([wrong.code, wrong.errors], [2, /whole number from 1 to 100000000000/]);
+});
+
+t.test('the list tells the day on which a key was used last', async (t) => {
+  const owner = await makeOwner(gateway, 100);
+  const account = ['--account', String(owner.accountId)];
+  const list = async () => (await tollgate(['key', 'list', ...account], env)).output;
+  t.match(await list(), /^ID .* LAST USED +EXPIRES\n.* never +never\n$/);
+  const from = new Date().toISOString().slice(0, 10);
+  t.equal((await gateway.chat(owner.key)).status, 200);
+  let day: string | undefined;
+  await until('the call to be listed', async () => {
+    day = / (\d{4}-\d{2}-\d{2}) +never\n$/.exec(await list())?.[1];
+    return day !== undefined;
+  });
+  t.ok(day !== undefined && from <= day && day <= new Date().toISOString().slice(0, 10), `${day}`);
+});
+
 t.test('a list of keys with long names fits a terminal', async (t) => {
   const owner = await makeOwner(gateway, 100);
   const account = ['--account', String(owner.accountId)];
   await json('key', 'create', 'x'.repeat(100), '--expires', '2031-01-01T00:00:00Z', ...account);
   const { output } = await tollgate(['key', 'list', ...account], env);
   for (const line of output.split('\n')) t.ok(line.length <= 120, line);
+});
+
+t.test('a key is rotated with grace, which is ended; then at once', async (t) => {
+  const owner = await makeOwner(gateway, 100);
+  const account = ['--account', String(owner.accountId)];
+  const made = await json<Key>('key', 'create', 'job', ...account);
+  const id = String(made.id);
+  const asOwner = { PORT: env.PORT, TOLLGATE_KEY: owner.key };
+  const rotated = await tollgate(['key', 'rotate', id, '--grace', '1h'], asOwner);
+  t.equal(rotated.code, 0, rotated.errors);
+  const [, value = '', until = ''] =
+    /^Key \d+, .*\n\n {2}(\S+)\n\nThe value before is valid until (\S+)\.\n$/.exec(rotated.output) ?? [];
+  t.ok(Math.abs(Date.parse(until) - Date.now() - 3_600_000) < 600_000, until);
+  t.equal((await gateway.chat(made.key)).status, 200);
+  t.equal((await gateway.chat(value)).status, 200);
+  const { keys } = await json<{ keys: object[] }>('key', 'list', ...account);
+  t.match(keys.at(-1), { id: made.id, previous_valid_until: until });
+  t.match(
+    (await tollgate(['key', 'list', '--help'], {})).output,
+    /--json has every field, such as\s+previous_valid_until/,
+  );
+  const ended = await tollgate(['key', 'rotate', id, '--end-grace'], asOwner);
+  t.equal(ended.output, `Key ${id} has only its newest value.\n`);
+  t.equal((await gateway.chat(made.key)).status, 401);
+  t.equal((await gateway.chat(value)).status, 200);
+  const again = await json<Key & { previous_valid_until: null }>('key', 'rotate', id, ...account);
+  t.equal(again.previous_valid_until, null);
+  t.equal((await gateway.chat(value)).status, 401);
+  t.equal((await gateway.chat(again.key)).status, 200);
+});
+
+t.test('a grace that is no time, or beside the end of one, is wrong usage', async (t) => {
+  const env = { TOLLGATE_KEY: 'sk-tg-x' };
+  const odd = await tollgate(['key', 'rotate', '1', '--grace', '1 hour'], env);
+  t.match([odd.code, odd.errors], [2, /30m/]);
+  const both = await tollgate(['key', 'rotate', '1', '--grace', '1h', '--end-grace'], env);
+  t.match([both.code, both.errors], [2, /cannot be used with/]);
 });

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { test } from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
+import { NO_CALL_LIMITS } from '../../src/domain/call-limits.ts';
 import { KEY, load, SMALL, withModel } from '../helper/config-file.ts';
 
 test('a minimal file gets the defaults of the specification', async (t) => {
@@ -16,12 +17,14 @@ test('a minimal file gets the defaults of the specification', async (t) => {
   });
   t.same(config.alerts, { timeoutMs: 10_000, allowPrivateNetworks: false });
   t.same(config.origins, { allowMissing: false });
+  t.same(config.accounts, { maxKeys: 10_000, overdraft: 0, ...NO_CALL_LIMITS });
   t.same(config.limits, {
     requestTimeoutMs: 1_800_000,
     headersTimeoutMs: 300_000,
     idleTimeoutMs: 120_000,
     imageTokens: 20_000,
     contextTokens: 1_000_000,
+    maxQueueMs: 0,
     waitingCalls: 5_000,
     journalEntries: 1_000_000,
   });
@@ -30,6 +33,12 @@ test('a minimal file gets the defaults of the specification', async (t) => {
   t.equal(config.redisUrl, undefined);
   t.equal(config.databaseUrl, undefined);
   t.equal(config.dataDir, resolve('data'));
+});
+
+test('new accounts have the limits of calls that the file gives them', async (t) => {
+  const limits = `rpmLimit: 600, tpmLimit: "\${TPM}", maxParallelRequests: null`;
+  const { accounts } = load(t, `${SMALL}\naccounts: { ${limits} }`, { ...KEY, TPM: '100000000000' });
+  t.match(accounts, { rpmLimit: 600, tpmLimit: 100_000_000_000, maxParallelRequests: null });
 });
 
 test('a model gets its upstream, its slug as upstream model, and exact prices', async (t) => {

@@ -93,7 +93,7 @@ t.test('M7: the choice of UTC stays on every page, and after a reload', async (t
   await page.getByRole('button', { name: 'Show UTC' }).click();
   await page.getByRole('link', { name: 'Ledger' }).click();
   await page.getByText('Times are shown in UTC.').waitFor();
-  t.match(page.url(), /#\/ledger\?times=utc$/);
+  await page.waitForURL(/#\/ledger\?times=utc$/);
   await page.reload();
   await page.getByText('Times are shown in UTC.').waitFor();
   await page.getByRole('button', { name: 'Show local time' }).click();

@@ -90,3 +90,14 @@ t.test('L13: what kept an alert from its receiver is told apart', async (t) => {
     })
     .waitFor();
 });
+
+t.test('a test alert too many says when the next one may be sent', async (t) => {
+  const receiver = await startReceiver();
+  t.teardown(() => receiver.close());
+  const { key } = await world.account({ key: { webhookUrl: receiver.url } });
+  for (let sent = 0; sent < 5; sent++) await world.api('POST', '/api/account/alerts/test/', key);
+  const page = await alerts(t, key);
+  await page.getByRole('button', { name: 'Send test alert' }).click();
+  const words = await page.getByRole('alert').textContent();
+  t.match(words, /5 test alerts a minute\. Send the next one in \d+ seconds?\./);
+});

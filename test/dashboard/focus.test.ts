@@ -1,4 +1,5 @@
 import t from 'tap';
+import { apiOf } from '../helper/api.ts';
 import { openDashboard } from '../helper/dashboard.ts';
 import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
@@ -15,6 +16,20 @@ t.test('a dialog takes the focus and gives it back', async (t) => {
   await page.keyboard.press('Escape');
   await page.locator('.page-head button:focus', { hasText: 'Deactivate' }).waitFor();
   t.equal(await page.getByRole('dialog').count(), 0);
+});
+
+t.test('what vanishes with the focus leaves it to the title of the page', async (t) => {
+  const { page, signIn, open } = await openDashboard(t, world);
+  await signIn(owner.key);
+  await page.locator('h1:focus', { hasText: 'Overview' }).waitFor();
+  const api = apiOf(world, owner.key);
+  const { body } = await api.post<{ id: number }>('/api/keys/', { name: 'Rotated' });
+  await api.post(`/api/keys/${body.id}/rotate/`, { grace_seconds: 3_600 });
+  await open(`keys/${body.id}`, 'Rotated');
+  await page.getByRole('button', { name: 'End now' }).press('Enter');
+  await page.getByRole('button', { name: 'End it now' }).press('Enter');
+  await page.getByText('is refused from now on').waitFor();
+  await page.locator('h1:focus', { hasText: 'Rotated' }).waitFor();
 });
 
 t.test('a page that is gone to has its title focused, to be read out', async (t) => {

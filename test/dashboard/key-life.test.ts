@@ -3,7 +3,7 @@ import type { KeyView } from '../../src/api/views/key-view.ts';
 import { VERSION } from '../../src/config/version.ts';
 import { apiOf } from '../helper/api.ts';
 import { type Dashboard, openDashboard } from '../helper/dashboard.ts';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 const owner = await world.account();
@@ -34,10 +34,15 @@ t.test('a key is created, its value is shown once and works', async (t) => {
   await open('keys', 'Keys');
   await page.getByRole('link', { name: 'Create key' }).click();
   await page.getByLabel('Name', { exact: true }).fill('From the page');
+  await page.setViewportSize({ width: 375, height: 740 });
   await page.getByRole('button', { name: 'Create key' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('Save this key now').waitFor();
-  const value = await dialog.getByLabel('Key value').inputValue();
+  const field = dialog.getByLabel('Key value');
+  const value = await field.inputValue();
+  await dialog.locator('input:focus').waitFor();
+  const shown = await field.evaluate((input) => [input.scrollWidth > input.clientWidth, input.scrollLeft]);
+  t.same(shown, [true, 0], 'a value that is longer than its field begins at its beginning');
 
   await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');
@@ -152,12 +157,18 @@ t.test('a key is deactivated and reactivated, each after a question', async (t) 
 
   await page.getByRole('button', { name: 'Deactivate' }).click();
   await dialog.getByRole('button', { name: 'Deactivate' }).click();
-  await page.getByText('The key “On and off” is deactivated.').waitFor();
+  const toast = page.getByText('The key “On and off” is');
+  await toast.waitFor();
+  t.match(await toast.textContent(), /is deactivated\.$/);
   t.equal((await world.chat(created.key)).status, 401);
 
   await page.getByRole('button', { name: 'Reactivate' }).click();
+  await page.getByRole('dialog').waitFor();
+  t.equal(await toast.count(), 0, 'a dialog begins without what was said before');
   await page.getByRole('dialog').getByRole('button', { name: 'Reactivate' }).click();
   await page.getByText('The key “On and off” is active again.').waitFor();
+  await open('keys', 'Keys');
+  t.equal(await toast.count(), 0, 'and so does another page');
   t.equal((await world.chat(created.key)).status, 200);
 });
 
@@ -177,4 +188,42 @@ t.test('keys are searched, and shown by status', async (t) => {
   await page.getByText('No key is like that').waitFor();
   await page.getByLabel('Status').selectOption('inactive');
   await page.getByRole('row', { name: /Needle.*Inactive/ }).waitFor();
+});
+
+t.test('keys that are not in use are marked, and found by a filter that the address keeps', async (t) => {
+  const { accountId, key } = await world.account({ key: { name: 'In use' } });
+  await world.api('POST', '/api/keys/', key, { name: 'Never called' });
+  await (await world.chat(key)).text();
+  await world.settled();
+  const { page, signIn, open } = await openDashboard(t, world);
+  await signIn(key);
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await open('keys', 'Keys');
+  const fresh = page.getByRole('row', { name: /Never called / }).getByText('Never used');
+  t.match(await fresh.getAttribute('class'), /badge-plain/, 'a new key is no reason to warn');
+  const used = page.getByRole('row', { name: /In use .*(just now|minutes? ago)/ });
+  await used.waitFor();
+  t.equal(await used.getByText('Unused').count(), 0);
+  t.match(await used.locator('.last-used time').getAttribute('title'), /^\d+ \w+ \d{4}, \d\d:\d\d:\d\d$/);
+  await page.getByLabel('Used').selectOption('no');
+  await page.getByText('1 of 2 keys').waitFor();
+  t.match(page.url(), /#\/keys\?use=no$/);
+
+  // Thirty-one days later, by the browser's clock.
+  await page.clock.setFixedTime(Date.now() + 31 * 86_400_000);
+  await page.reload();
+  await page.getByText('2 of 2 keys').waitFor();
+  await page.getByRole('row', { name: /In use .*last month Unused/ }).waitFor();
+  t.match(await fresh.getAttribute('class'), /badge-warning/, 'one that is old by now is');
+  await page.getByLabel('Used').selectOption('yes');
+  await page.getByText('No key is like that').waitFor();
+  await page.goBack();
+  await page.getByRole('link', { name: 'Never called' }).click();
+  await page.getByText('Never used').waitFor();
+
+  const desk = await openDashboard(t, world);
+  await desk.signIn(ADMIN_TOKEN);
+  await desk.page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor();
+  await desk.open(`accounts/${accountId}/keys?use=no`, /@example\.com/);
+  await desk.page.getByText('1 of 2 keys').waitFor();
 });

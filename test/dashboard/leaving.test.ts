@@ -77,6 +77,20 @@ t.test('nor is the first key of an account that the operator makes', async (t) =
   t.equal(await page.getByRole('dialog').count(), 0);
 });
 
+t.test('nor is the new value of a key that was rotated', async (t) => {
+  const { id } = await makeKey(world, owner.key, { name: 'Rotated' });
+  const { page, open } = await signedIn(t, world, owner.key);
+  await open(`keys/${id}`, 'Rotated');
+  await page.getByRole('button', { name: 'Rotate', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+  const value = await page.getByLabel('Key value').inputValue();
+  await isAskedOnEveryWayOut(t, page, /has to rotate the key once more/, undefined);
+  t.equal(await page.getByLabel('Key value').inputValue(), value, 'it is there still');
+  await page.getByRole('button', { name: 'I have saved it' }).click();
+  await page.getByRole('link', { name: 'Ledger' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Ledger' }).waitFor();
+});
+
 t.test('edits of a key are not left without a question, and not asked about once saved', async (t) => {
   const { id } = await makeKey(world, owner.key, { name: 'Edited' });
   const { page, open } = await signedIn(t, world, owner.key);

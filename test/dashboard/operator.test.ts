@@ -124,6 +124,50 @@ t.test('settings are saved', async (t) => {
   t.match(await accountOf(accountId), { email: 'after@example.com', alert_threshold: 7.5, overdraft: 2.5 });
 });
 
+t.test('a field that another operator changed meanwhile is asked about, and no other is', async (t) => {
+  const { accountId } = await world.account({ email: 'stale@example.com', credits: 10 });
+  const { page, open } = await operator(t);
+  const api = apiOf(world, ADMIN_TOKEN);
+  const elsewhere = (body: object) => api.patch(`/api/admin/accounts/${accountId}/`, body);
+  await open(`accounts/${accountId}`, 'stale@example.com');
+  const save = page.getByRole('button', { name: 'Save', exact: true });
+  const conflict = page.getByRole('dialog', { name: 'This account was changed meanwhile' });
+  await elsewhere({ alert_threshold: 4 });
+  await page.getByLabel('Overdraft').fill('3');
+  await save.click();
+  await page.getByText('The account is saved.').waitFor();
+  t.match(
+    await accountOf(accountId),
+    { alert_threshold: 4, overdraft: 3 },
+    'what was not touched is not sent',
+  );
+  t.equal(await page.getByLabel('Alert threshold').inputValue(), '4');
+
+  await elsewhere({ rpm_limit: 500, overdraft: 5 });
+  await page.getByLabel('Requests a minute').fill('7');
+  await save.click();
+  await conflict.waitFor();
+  const rows = await conflict.getByRole('row').allTextContents();
+  t.same(rows.slice(1), ['Overdraftnot changed by you5.00', 'Requests a minute7500']);
+  t.match(await accountOf(accountId), { rpm_limit: 500 }, 'nothing is overwritten');
+  await elsewhere({ rpm_limit: 600 });
+  await conflict.getByRole('button', { name: 'Save mine' }).click();
+  await conflict.getByRole('cell', { name: '600' }).waitFor();
+  await conflict.getByRole('button', { name: 'Back to the form' }).click();
+  t.equal(await page.getByLabel('Requests a minute').inputValue(), '7', 'what is typed is there still');
+  await save.click();
+  await conflict.getByRole('button', { name: 'Save mine' }).click();
+  await conflict.waitFor({ state: 'detached' });
+  t.match(await accountOf(accountId), { rpm_limit: 7, overdraft: 5 });
+
+  await elsewhere({ rpm_limit: 8 });
+  await page.getByLabel('Requests a minute').fill('9');
+  await save.click();
+  await conflict.getByRole('button', { name: 'Keep what is saved' }).click();
+  t.equal(await page.getByLabel('Requests a minute').inputValue(), '8');
+  t.match(await accountOf(accountId), { rpm_limit: 8 });
+});
+
 t.test('an account is deactivated and reactivated, each after a question', async (t) => {
   const { accountId, key } = await world.account({ email: 'switch@example.com' });
   const { page, open } = await operator(t);

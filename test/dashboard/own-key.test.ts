@@ -35,8 +35,10 @@ t.test('M9: a key that may not manage sees itself only, and nothing is broken', 
   const seen = [await page.content()];
 
   await page.getByRole('link', { name: 'Settings' }).click();
-  await page.getByLabel('Limit in credits').waitFor();
-  t.ok(await page.getByLabel('Name', { exact: true }).isDisabled());
+  const settings = await page.locator('.settings').textContent();
+  t.match(settings, /^NameReader.*May manageno.*Limit in credits5\.00Counted byday/);
+  t.equal(await page.locator('main').locator('input, select, textarea').count(), 0, 'nothing to fill in');
+  t.equal(await page.locator('main').getByRole('link').count(), 0, 'nor a link to a page that it has not');
   t.equal(await page.getByRole('button', { name: 'Deactivate' }).count(), 0);
   t.match(page.url(), new RegExp(`#/keys/${reader.id}$`));
   seen.push(await page.content());
@@ -45,15 +47,19 @@ t.test('M9: a key that may not manage sees itself only, and nothing is broken', 
   const rows = page.getByRole('region', { name: 'Ledger entries' }).locator('tbody tr');
   await rows.first().waitFor();
   t.equal(await rows.count(), 1);
+  const types = await page.getByLabel('Type').getByRole('option').allTextContents();
+  t.same(types, ['All', 'Charge', 'Refund', 'Expired hold'], 'what concerns the account is no choice');
   t.equal(await page.getByRole('columnheader', { name: 'Balance after' }).count(), 0);
   seen.push(await page.content());
   t.notMatch(seen.join(), /Secret master|7[567]\.00/, 'neither another key nor the balance');
 
+  await open('keys/999999', 'Key');
+  await page.getByText('No key that you see with this key has the number 999999').waitFor();
   for (const place of ['alerts', 'explain', 'accounts/1', 'overview']) await open(place, 'Reader');
   t.equal(await page.getByRole('alert').count(), 0);
   t.same(faults, []);
   const refused = requests.filter((address) => /\/api\/account\/(alerts|$)/.test(address));
-  t.equal(refused.length, 1, 'the account is asked for once, to find out who signs in');
+  t.same(refused, [], 'what it may not see is not asked for');
 });
 
 t.test('a key that may not manage any more gets the pages of its own', async (t) => {

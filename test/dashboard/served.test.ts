@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { buildPage } from '../../src/dashboard/build-page.ts';
+import { buildPageOnce } from '../helper/build-page-once.ts';
 import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
 /** What a browser that takes brotli has to fetch, in bytes (issue: under 150 KB compressed). */
@@ -14,7 +14,7 @@ async function load(address: string, encoding = 'br') {
 const assetsIn = (html: string) => [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path);
 
 test('the page', async (t) => {
-  await buildPage();
+  await buildPageOnce();
   const { url } = await startGatewayInProcess(t);
   const home = `${url}/dashboard/`;
   const page = await load(home);

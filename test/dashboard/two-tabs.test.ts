@@ -28,6 +28,14 @@ async function staleForm(t: Parameters<typeof signedIn>[0]) {
   return { id, page, conflict };
 }
 
+/** Sizes of phones, and a low window of a desktop. */
+const SMALL = [
+  [375, 740],
+  [375, 667],
+  [320, 640],
+  [1_280, 500],
+] as const;
+
 t.test('a form that is stale shows what differs, field by field', async (t) => {
   const { page, conflict, id } = await staleForm(t);
   const rows = await conflict.getByRole('row').allTextContents();
@@ -38,6 +46,18 @@ t.test('a form that is stale shows what differs, field by field', async (t) => {
     'Allowed IP addresses10.2.0.0/1610.1.0.0/16',
   ]);
   t.same(await accessibilityFaults(page), []);
+  for (const [width, height] of SMALL) {
+    await page.setViewportSize({ width, height });
+    const table = await conflict.locator(width < 640 ? 'table' : '.table-frame').boundingBox();
+    const words = await conflict.getByText('What you did not change stays').boundingBox();
+    const isBelow = Number(words?.y) >= Number(table?.y) + Number(table?.height);
+    t.ok(isBelow, `${width} × ${height}: nothing lies over the table`);
+    for (const button of await conflict.getByRole('button').all()) {
+      await button.click({ trial: true });
+      const { y = -1, height: high = 0 } = (await button.boundingBox()) ?? {};
+      t.ok(y >= 0 && y + high <= height, `${width} × ${height}: the button is reached`);
+    }
+  }
   await conflict.getByRole('button', { name: 'Back to the form' }).click();
   t.equal(await page.getByLabel('Note').inputValue(), 'Mine', 'what is typed is there still');
   t.match(await settingsOf(id), { description: '' });
@@ -86,4 +106,28 @@ t.test('switching a key off beside its form takes no edits away, and is no confl
   await page.getByRole('button', { name: 'Save changes' }).click();
   await page.getByText('Nothing is changed.').waitFor();
   t.match(await settingsOf(id), { description: 'After', is_active: true });
+});
+
+t.test('a key that was changed meanwhile is not switched off before that is seen', async (t) => {
+  const { id, prefix } = await makeKey(world, owner.key, { name: 'Stale' });
+  const { page, open } = await signedIn(t, world, owner.key);
+  await open(`keys/${id}`, 'Stale');
+  await api.patch(`/api/keys/${id}/`, { name: 'In production', rpm_limit: 60 });
+  await page.getByRole('button', { name: 'Deactivate' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click();
+  const conflict = page.getByRole('dialog', { name: 'This key was changed meanwhile' });
+  await conflict.getByText('It is not deactivated by you yet.').waitFor();
+  await page.locator('[role=alert]:focus').waitFor();
+  const rows = await conflict.getByRole('row').allTextContents();
+  t.same(rows.slice(1), ['NameStaleIn production', 'May manageyesno', 'Requests a minutenone60']);
+  t.match(await settingsOf(id), { is_active: true, prefix });
+  await conflict.getByRole('button', { name: 'Deactivate all the same' }).click();
+  await page.getByText('The key “In production” is deactivated.').waitFor();
+  t.match(await settingsOf(id), { is_active: false, name: 'In production' });
+
+  // Somebody else has switched it already, and nothing more: there is nothing to ask.
+  await api.patch(`/api/keys/${id}/`, { is_active: true });
+  await page.getByRole('button', { name: 'Reactivate' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Reactivate' }).click();
+  await page.getByText('The key “In production” is active again.').waitFor();
 });

@@ -1,5 +1,6 @@
 import { test } from 'tap';
 import { parseAddress } from '../../src/domain/addresses.ts';
+import { NO_CALL_LIMITS } from '../../src/domain/call-limits.ts';
 import type { KeyRecord } from '../../src/domain/key.ts';
 import {
   CALLER_CHECKS,
@@ -13,7 +14,12 @@ import {
 import { keyRecord } from './key-record.ts';
 
 function compiled(change: Partial<KeyRecord> = {}, accountActive = true): CompiledKey {
-  return compileKey({ key: keyRecord(change), accountVersion: 1, accountActive });
+  return compileKey({
+    key: keyRecord(change),
+    accountVersion: 1,
+    accountActive,
+    accountLimits: NO_CALL_LIMITS,
+  });
 }
 
 /** Wednesday noon, from a documentation address in Germany, without an origin. */
@@ -213,7 +219,12 @@ test('the country is needed only where countries are blocked', async (t) => {
 test('a compiled key keeps what calls are checked and charged by, and not what only its owner reads', async (t) => {
   const key = keyRecord({ expiresAt: 1_800_000_000_000, description: 'long '.repeat(100), version: 7 });
   const { id, accountId, isActive, canManage, expiresAt, spendingLimit, spendingPeriod, version } = key;
-  const { key: kept, ...rest } = compileKey({ key, accountVersion: 9, accountActive: true });
+  const { key: kept, ...rest } = compileKey({
+    key,
+    accountVersion: 9,
+    accountActive: true,
+    accountLimits: NO_CALL_LIMITS,
+  });
   t.strictSame(kept, {
     id,
     accountId,
@@ -224,7 +235,7 @@ test('a compiled key keeps what calls are checked and charged by, and not what o
     spendingPeriod,
     version,
   });
-  t.match(rest, { accountVersion: 9, accountActive: true });
+  t.match(rest, { accountVersion: 9, accountActive: true, limits: undefined, valueEndsAt: undefined });
 });
 
 const LISTS: Partial<KeyRecord> = {

@@ -207,6 +207,7 @@ test('an upstream that does not answer in time is 504', async (t) => {
         idleTimeoutMs: 30_000,
         imageTokens: 1,
         contextTokens: 1,
+        maxQueueMs: 0,
         waitingCalls: 1_000,
         journalEntries: 1_000_000,
       },

@@ -29,7 +29,7 @@ export interface Operation {
   readonly tags?: readonly string[];
   readonly security?: readonly Record<string, readonly string[]>[];
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly content: Record<string, Media> };
+  readonly requestBody?: { readonly required?: boolean; readonly content: Record<string, Media> };
   readonly responses: Record<string, Answer>;
 }
 export interface ApiDocument {

@@ -28,6 +28,8 @@ export interface Behaviour extends AnswerOptions {
   readonly breakAfter?: 'nothing' | number;
   /** Point from which on nothing is sent while the connection stays open, counted as for `breakAfter`. */
   readonly stallAfter?: 'nothing' | number;
+  /** Called before anything is written, or nothing any more, after which a gateway may take the answer to be over. */
+  readonly onEnding?: (() => void) | undefined;
 }
 
 /** Chooses how a request is answered; undefined for the demo's answer as it is. */

@@ -87,6 +87,7 @@ export async function startScriptedGateway(t: Test, isImpatient = false): Promis
     ...(isImpatient ? IMPATIENT : PATIENT),
     imageTokens: 1_000,
     contextTokens: 10_000,
+    maxQueueMs: 0,
     waitingCalls: 1_000,
     journalEntries: 1_000_000,
   };

@@ -49,7 +49,15 @@ async function makeSights(t: Test): Promise<Sights> {
     blocked_countries: ['GB', 'BO'],
     active_hours: '22:00-06:00',
     spending_limit: 0.5,
+    rpm_limit: 100_000_000_000,
+    tpm_limit: 100_000_000_000,
+    max_parallel_requests: 100_000_000_000,
     expires_at: '2001-01-01T00:00:00Z',
+  });
+  await apiOf(world, owner.key).post(`/api/keys/${limited.id}/rotate/`, { grace_seconds: 100_000 });
+  await apiOf(world, ADMIN_TOKEN).patch(`/api/admin/accounts/${owner.accountId}/`, {
+    rpm_limit: 100_000_000_000,
+    tpm_limit: 100_000_000_000,
   });
   const { body: reader } = await apiOf(world, owner.key).post<{ key: string }>('/api/keys/', {
     name: 'Reader',
@@ -99,6 +107,15 @@ async function seeOwnersPages({ page, open, signIn }: Dashboard, sights: Sights,
   await page.getByRole('button', { name: 'Deactivate' }).click();
   await look('question before deactivating');
   await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Rotate', exact: true }).click();
+  await page.getByLabel('Grace for the present value').selectOption('own');
+  await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+  await page.getByText('must be a whole number').waitFor();
+  await look('question before rotating, refused');
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'End now' }).click();
+  await look('question before the value before is ended');
+  await page.keyboard.press('Escape');
 
   await open(`explain/${sights.limitedId}`, 'Explain a call');
   await page.getByRole('button', { name: 'Explain' }).click();
@@ -135,7 +152,7 @@ async function seeReadersPages({ page, open, signIn }: Dashboard, sights: Sights
   await look('overview of a key');
   await page.getByRole('link', { name: 'Settings' }).click();
   await page.getByRole('heading', { level: 1, name: 'Reader' }).waitFor();
-  await page.getByLabel('Name', { exact: true }).waitFor();
+  await page.getByText('Blocked countries').waitFor();
   await look('key, read only');
   await open('ledger', 'Ledger');
   await page.getByText('The ledger is empty').waitFor();

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
-import { buildPage } from '../../src/dashboard/build-page.ts';
+import { buildPageOnce } from './build-page-once.ts';
 import { startChromium } from './chromium.ts';
 import type { InProcessGateway } from './gateway-in-process.ts';
 
@@ -25,16 +25,13 @@ export interface Dashboard {
   open(route: string, title: string | RegExp): Promise<void>;
 }
 
-let built: Promise<void> | undefined;
-
 /** Opens the dashboard of a gateway in a browser context of its own, which shares nothing with others. */
 export async function openDashboard(
   t: Test,
   world: Pick<InProcessGateway, 'url'>,
   view: View = {},
 ): Promise<Dashboard> {
-  built ??= buildPage();
-  await built;
+  await buildPageOnce();
   const context = await (await startChromium()).newContext({
     colorScheme: view.scheme ?? 'light',
     viewport: { width: view.width ?? 1_280, height: view.height ?? 900 },

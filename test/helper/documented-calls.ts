@@ -70,6 +70,7 @@ export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
   createKey: [{}],
   updateKey: [{ path: ownKey }],
   deleteKey: [{ path: ownKey }],
+  rotateKey: [{ path: ownKey }],
   explainKey: [{ path: ownKey }],
   readAccount: [{}],
   updateAccount: [{}],
@@ -115,13 +116,14 @@ export const CALLS: Readonly<Record<string, readonly DocumentedCall[]>> = {
   readAccountById: [{ path: ownAccount }],
   updateAccountById: [{ path: ownAccount }],
   updateKeyOfAccount: [{ path: keyOfAccount }],
+  rotateKeyOfAccount: [{ path: keyOfAccount }],
   listLedgerEntriesOfAccount: [
     { path: ownAccount },
     { path: ownAccount, query: 'format=csv' },
     { path: ownAccount, query: 'format=jsonl&from=2026-01-01' },
   ],
   readLedgerEntryOfAccount: [{ path: entryOfAccount }],
-  readUsageOfAccount: [{ path: ownAccount }, { path: ownAccount, query: 'group_by=key&key_id=1' }],
+  readUsageOfAccount: [{ path: ownAccount }, { path: ownAccount, query: 'group_by=key' }],
   readUsageOfAll: [
     {},
     ...['account', 'key', 'model', 'upstream', 'day'].map((group) => ({ query: `group_by=${group}` })),

@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
 import { DEMO_URL } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { NO_CALL_LIMITS } from '../../src/domain/call-limits.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { type InProcessGateway, startGatewayInProcess } from './gateway-in-process.ts';
 import { startScriptedProvider } from './scripted-provider.ts';
@@ -42,7 +43,7 @@ export async function startDocumentedGateway(t: Test): Promise<InProcessGateway>
       ),
       limits: { ...limits, headersTimeoutMs: 300 },
       // Every example and every refusal makes keys of its own in one account: more than 100 in all.
-      accounts: { maxKeys: 200, overdraft: micro(0) },
+      accounts: { maxKeys: 200, overdraft: micro(0), ...NO_CALL_LIMITS },
       server: {
         ...server,
         host: '127.0.0.1',

@@ -5,12 +5,14 @@ import { pino } from 'pino';
 import type { Test } from 'tap';
 import { newWebhookSecret } from '../../src/alerts/sign.ts';
 import type { Config } from '../../src/config/config.ts';
+import type { CallLimits } from '../../src/domain/call-limits.ts';
+import { NO_CALL_LIMITS } from '../../src/domain/call-limits.ts';
 import type { Model } from '../../src/domain/catalog.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { KeySettings } from '../../src/domain/key.ts';
 import { newKeyValue } from '../../src/domain/key-value.ts';
 import { type Served, serve } from '../../src/program/serve.ts';
-import type { Behaviour, ReceivedRequest } from './behaviour.ts';
+import type { Behave } from './behaviour.ts';
 import { creditPrice } from './credit-price.ts';
 import { OPEN_KEY } from './open-key.ts';
 import { type ScriptedProvider, startScriptedProvider } from './scripted-provider.ts';
@@ -56,6 +58,8 @@ export interface InProcessGateway extends Served {
     key?: Partial<KeySettings>;
     email?: string;
   }): Promise<TestAccount>;
+  /** Sets limits of calls of an account, and has them in force when it resolves. */
+  limitAccount(accountId: number, limits: Partial<CallLimits>): Promise<void>;
   /** Sends `POST /v1/chat/completions`. */
   chat(key: string, body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Response>;
   api(
@@ -121,7 +125,7 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
   const catalog = testCatalog(url);
   return {
     server: { ...TEST_SERVER, trustProxy: ['127.0.0.1/32'] },
-    accounts: { maxKeys: 130, overdraft: micro(0) },
+    accounts: { maxKeys: 130, overdraft: micro(0), ...NO_CALL_LIMITS },
     alerts: { timeoutMs: 10_000, allowPrivateNetworks: true },
     origins: { allowMissing: false },
     limits: {
@@ -130,6 +134,7 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
       idleTimeoutMs: 10_000,
       imageTokens: 1_000,
       contextTokens: 10_000,
+      maxQueueMs: 0,
       waitingCalls: 5_000,
       journalEntries: 1_000_000,
     },
@@ -156,7 +161,7 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
 export async function startGatewayInProcess(
   t: Test,
   options: {
-    behave?: (request: ReceivedRequest) => Behaviour | undefined;
+    behave?: Behave;
     config?: Partial<Config>;
     provider?: ScriptedProvider;
     dataDir?: string;
@@ -185,7 +190,9 @@ export async function startGatewayInProcess(
 
 let emails = 0;
 
-function actionsOn(served: Served): Pick<InProcessGateway, 'account' | 'chat' | 'api' | 'settled'> {
+function actionsOn(
+  served: Served,
+): Pick<InProcessGateway, 'account' | 'limitAccount' | 'chat' | 'api' | 'settled'> {
   const { book, url } = served;
   const { ledger } = served.ledger;
   const request = (
@@ -232,6 +239,11 @@ function actionsOn(served: Served): Pick<InProcessGateway, 'account' | 'chat' | 
         });
       }
       return { accountId: account.id, keyId: key.id, key: value };
+    },
+    async limitAccount(accountId, limits) {
+      const account = await book.updateAccount(accountId, limits, Date.now());
+      if (!account) throw new Error(`there is no account ${accountId}`);
+      await ledger.publishAccount(account);
     },
     chat: (key, body = {}, headers) =>
       request(

@@ -4,15 +4,14 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { endLeftovers } from '../../src/redis-server/leftover.ts';
 import { socketPathFor } from '../../src/redis-server/socket.ts';
+import { programPath } from './bundled-programs.ts';
 import { endWithProcess } from './end-with-process.ts';
 import { log } from './ledger.ts';
 import type { Scope } from './scope.ts';
 
 export const ADMIN_TOKEN = 'admin-token-for-tests';
-const SRC = fileURLToPath(new URL('../../src', import.meta.url));
 
 export interface Ended {
   readonly code: number | null;
@@ -120,7 +119,7 @@ type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 function launch(program: string, env: NodeJS.ProcessEnv, args: readonly string[] = []): Child {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const defaults = { PATH, NODE_COMPILE_CACHE, PORT: '0', ADMIN_TOKEN };
-  const child = spawn(process.execPath, [join(SRC, program), ...args], {
+  const child = spawn(process.execPath, [programPath(program), ...args], {
     env: { ...defaults, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });

@@ -113,10 +113,10 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
   body_too_large: raw(Buffer.alloc(2 * 1024 * 1024 + 1, ' ')),
   invalid_field: wrongField,
   unpriced_parameter: changed({ service_tier: 'of nobody' }),
-  key_not_found: (request, by, operation) =>
+  key_not_found: (request, _by, operation) =>
     operation.path.includes('{key_id}')
       ? { ...request, path: { ...request.path, key_id: NOBODY } }
-      : keyWith({ canManage: false })({ ...request, query: `key_id=${NOBODY}` }, by, operation),
+      : { ...request, query: `key_id=${NOBODY}` },
   entry_not_found: (request) => ({ ...request, path: { ...request.path, entry_id: 'req_of_nobody' } }),
   account_not_found: (request) => ({ ...request, path: { ...request.path, account_id: NOBODY } }),
   async email_taken(request, by, operation) {
@@ -139,8 +139,13 @@ export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
     return { ...request, headers: { ...request.headers, ...headers } };
   },
   version_conflict: (request) => ({ ...request, headers: { ...request.headers, 'if-match': '"999"' } }),
-  /** Sends five test alerts, which are accepted, so that the request is the sixth. */
-  async rate_limit_exceeded(request, { world }) {
+  /** Uses up the limits of a key; of test alerts sends five, which are accepted, so that the request is the sixth. */
+  async rate_limit_exceeded(request, { world }, operation) {
+    if (operation.path.startsWith('/v1/')) {
+      const limited = await world.account({ key: { rpmLimit: 1 } });
+      await world.api('POST', '/v1/moderations', limited.key, { model: 'demo-chat', input: 'x' });
+      return withKey(request, limited.key);
+    }
     const { key } = await world.account();
     for (let sent = 0; sent < 5; sent++) await world.api('POST', '/api/account/alerts/test/', key);
     return withKey(request, key);

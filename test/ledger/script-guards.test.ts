@@ -73,8 +73,8 @@ for (const [name, run] of Object.entries(SCRIPTS)) {
 /** The last two steps of a rebuild, of nothing but the account, whose balance is 7 then. */
 function restore(client: RedisClient, { account, key, holds }: Names, name: string) {
   return {
-    keys: () => client.restoreKeys(3, account, holds, key, name, 9, 1, 1, 1, 1, 1, '{}', 0, 0, 0),
-    account: () => client.restoreAccount(account, holds, name, 1, 9, 1, 1, 0, 0, 7_000_000, 5),
+    keys: () => client.restoreKeys(3, account, holds, key, name, 9, 1, 1, 1, 1, 1, '{}', 0, 0, 0, ''),
+    account: () => client.restoreAccount(account, holds, name, 1, 9, 1, 1, 0, 0, 7_000_000, 5, ''),
   };
 }
 

@@ -37,7 +37,7 @@ function checkPlaces(
   t.same(findSecret(managing, places).includes('SHA-256: book keys.hash'), true);
   const keyBelongs = [
     /^(plain|URL-encoded): answer 201 to POST \/api\/(admin\/accounts|keys)\/$/,
-    /^SHA-256: (book keys\.hash|book file|redis name tg:h:#|redis file)$/,
+    /^SHA-256: (book keys\.hash|book file|redis name tg:h:#|redis value tg:#:k:#|redis file)$/,
   ];
   t.same(findSecret(managing, places, keyBelongs), [], 'the managing key');
   t.same(findSecret(limited, places, keyBelongs), [], 'the limited key');

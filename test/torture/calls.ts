@@ -3,6 +3,7 @@ import type { Leaving } from './client.ts';
 import type { History } from './history.ts';
 import type { CallModel, KeyModel } from './model.ts';
 import { BEHAVIOUR_HEADER, CALL_HEADER } from './upstream.ts';
+import { valueToSend } from './values-model.ts';
 
 /** The upstream's ways to answer, by name. */
 export const MANNERS = {
@@ -26,6 +27,8 @@ export interface CallPlan {
   readonly manner: Manner;
   readonly model: 'flat' | 'tokens';
   readonly leaving: Leaving | undefined;
+  /** True where it is sent with the key's value from before its last rotation, if there was one. */
+  readonly isBefore?: boolean;
 }
 
 /** Statuses that a call may be answered with; any other is a violation. */
@@ -41,12 +44,14 @@ export async function makeCallWith(
   history: History,
   key: KeyModel,
   plan: Omit<CallPlan, 'key'>,
+  value = valueToSend(key, plan.isBefore ?? false),
 ): Promise<CallModel> {
   const { model, world } = history;
   const slot = plan.slot % world.slots.length;
   const call: CallModel = {
     id: model.calls.length + 1,
     key,
+    value,
     slot,
     mustBeRefused: refusalOf(key, plan.model),
     startedAt: Date.now(),
@@ -57,7 +62,7 @@ export async function makeCallWith(
   call.answer = await history.ask(slot, {
     method: 'POST',
     path: '/v1/chat/completions',
-    token: key.value,
+    token: value.value,
     headers: {
       [CALL_HEADER]: String(call.id),
       [BEHAVIOUR_HEADER]: JSON.stringify(MANNERS[plan.manner]),
@@ -71,6 +76,7 @@ export async function makeCallWith(
     leaving: plan.leaving,
   });
   const { status, text } = call.answer;
+  if (status === 429 && text.includes('rate_limit_exceeded')) history.summary.limited += 1;
   if (status !== undefined && !STATUSES.has(status)) {
     model.violations.push(`call ${call.id} (${plan.manner}) was answered ${status}: ${text}`);
   }

@@ -12,7 +12,7 @@ const SETTLE_MS = 1_500;
 const DEAD_REBUILD_MS = 5_000 + 1_000;
 
 /** Statuses by which the gateway refuses a call before anything is sent or held. */
-const REFUSED: ReadonlySet<number | undefined> = new Set([401, 402, 403, 503]);
+const REFUSED: ReadonlySet<number | undefined> = new Set([401, 402, 403, 429, 503]);
 
 /** Checker of invariants 3 and 5: of the rows of the ledger that the calls of a history may and must have. */
 export class CallChecker {

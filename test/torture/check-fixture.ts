@@ -3,10 +3,14 @@ import { checkCrossings, checkDeliveries } from './check-alerts.ts';
 import { CallChecker } from './check-calls.ts';
 import { checkEstimatedCalls } from './check-estimated.ts';
 import { checkBalances, checkOverspending, checkTopUps } from './check-money.ts';
+import type { Answered } from './client.ts';
 import type { GatewaySlot } from './gateway-slot.ts';
 import { firstThreshold } from './history.ts';
-import { type CallModel, Model } from './model.ts';
+import { keyModel } from './key-model.ts';
+import { limitsFrom, NO_LIMITS } from './limits-model.ts';
+import { type CallModel, type Loss, Model } from './model.ts';
 import type { LedgerRow, Snapshot } from './snapshot.ts';
+import { newestOf } from './values-model.ts';
 
 export const CREDIT = 1_000_000;
 export const PREFIX = 'req_aaaaaaaaaaaaaaaa';
@@ -31,6 +35,7 @@ export function row(
     credits: credits * CREDIT,
     balance_after: after * CREDIT,
     note: null,
+    usage: '{}',
     ...more,
   };
 }
@@ -39,9 +44,18 @@ export function row(
 export function fixture() {
   const snapshot: Snapshot = {
     accounts: [
-      { id: 1, email: 'a@example.com', balance: 12 * CREDIT, alert_threshold: 8 * CREDIT, seq: 4, epoch: 1 },
+      {
+        id: 1,
+        email: 'a@example.com',
+        balance: 12 * CREDIT,
+        alert_threshold: 8 * CREDIT,
+        seq: 4,
+        epoch: 1,
+        version: 1,
+        ...NO_LIMITS,
+      },
     ],
-    keys: [{ id: 1, account_id: 1 }],
+    keys: [{ id: 1, account_id: 1, version: 1, ...NO_LIMITS }],
     ledger: [
       row(1, 'grant', 10, 10, { note: 'Initial credits' }),
       row(2, `${PREFIX}1`, -1, 9),
@@ -77,26 +91,20 @@ export function fixture() {
     granted: 10 * CREDIT,
     highestOverdraft: 0,
     thresholds: [firstThreshold(8 * CREDIT)],
+    limits: limitsFrom(NO_LIMITS),
   };
-  const key = {
-    id: 1,
-    value: 'sk',
-    account,
-    highestLimit: 3 * CREDIT,
-    isActive: true,
-    isRestricted: false,
-    mayOpen: false,
-  };
+  const key = keyModel(1, 'sk', account, { highestLimit: 3 * CREDIT });
   model.accounts.push(account);
   model.keys.push(key);
   model.topUps.push({ account, amount: 5 * CREDIT, idempotencyKey: 'top-up 1', isAcknowledged: true });
   const call = (id: number, charge: string): CallModel => ({
     id,
     key,
+    value: newestOf(key),
     slot: 0,
     mustBeRefused: undefined,
     startedAt: 0,
-    answer: { status: 200, requestId: `${PREFIX}${id}`, charge, isWhole: true, text: '', endedAt: 1_000 },
+    answer: answer({ requestId: `${PREFIX}${id}`, charge, endedAt: 1_000 }),
   });
   model.calls.push(call(1, '1.000000'), call(2, '2.000000'));
   const reached = new Map([
@@ -110,6 +118,18 @@ export function fixture() {
   };
   const posts = [post('msg_1_1')];
   return { snapshot, model, reached, life, posts };
+}
+
+/** A whole answer of status 200 without a text. */
+export function answer(more: Partial<Answered>): Answered {
+  const empty = { requestId: undefined, charge: undefined, text: '', leftAt: undefined };
+  return { status: 200, isWhole: true, endedAt: 0, ...empty, ...more };
+}
+
+/** A loss at the time 0 of all that is not named. */
+export function loss(more: Partial<Loss> = {}): Loss {
+  const nothing = { entries: new Map(), holds: new Map(), revived: new Set<string>() };
+  return { from: 0, at: 0, buckets: new Set([1]), ...nothing, ...more };
 }
 
 export function post(id: string): ReceivedRequest {

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { checkReplicated } from './check-calls.ts';
-import { CREDIT, faultsOf, fixture, PREFIX, row, withLedger } from './check-fixture.ts';
+import { answer, CREDIT, faultsOf, fixture, loss, PREFIX, row, withLedger } from './check-fixture.ts';
 import type { CallModel, Loss } from './model.ts';
 
 // Tests of the checker: what faults excuse, and what they do not.
@@ -27,7 +27,7 @@ function withLostEntry(more: Pick<Loss, 'trouble'> = {}) {
   const base = fixture();
   const lost = { accountId: 1, credits: -CREDIT, keyId: 1, createdAt: 0, journalledAt: 0 };
   const entries = new Map([[`${PREFIX}1`, lost]]);
-  base.model.losses.push({ at: 0, entries, holds: new Map(), revived: new Set(), ...more });
+  base.model.losses.push(loss({ entries, ...more }));
   return base;
 }
 
@@ -64,15 +64,8 @@ test('a call that went with the last moments of a node may have no row only wher
 test('a call may be answered 503 only where something was in its way', (t) => {
   const base = fixture();
   const [first] = base.model.calls as [CallModel];
-  const answer = {
-    status: 503,
-    requestId: `${PREFIX}9`,
-    charge: undefined,
-    isWhole: true,
-    text: '',
-    endedAt: 50,
-  };
-  base.model.calls.push({ ...first, id: 9, answer, startedAt: 10 });
+  const refused = answer({ status: 503, requestId: `${PREFIX}9`, endedAt: 50 });
+  base.model.calls.push({ ...first, id: 9, answer: refused, startedAt: 10 });
   const found = () => faultsOf(base).filter((fault) => fault.includes('answered 503 by')).length;
   const trouble = { slot: undefined, ofBook: false, from: 0, to: 20 };
   t.equal(found(), 1);
@@ -89,15 +82,10 @@ test('a call may be answered 503 only where something was in its way', (t) => {
 test('where calls wait for a replica, none is sent whose hold a failover took', (t) => {
   const { model, reached } = fixture();
   const hold = { accountId: 1, keyId: 1, amount: CREDIT, createdAt: 0 };
-  const loss = {
-    at: 0,
-    entries: new Map(),
-    holds: new Map([[`${PREFIX}1`, hold]]),
-    revived: new Set<string>(),
-  };
-  model.losses.push(loss);
+  const lost = loss({ holds: new Map([[`${PREFIX}1`, hold]]) });
+  model.losses.push(lost);
   t.same(checkReplicated(model, reached), [], 'a node that was emptied has none, nor has its replica');
-  model.losses.push({ ...loss, isFailover: true });
+  model.losses.push({ ...lost, isFailover: true });
   t.match(checkReplicated(model, reached), [/call 1 /]);
   t.end();
 });
@@ -120,6 +108,6 @@ test('a book that is away excuses a hold that expired only where Redis lost the 
   const found = () =>
     faultsOf(withLedger(base, ledger)).filter((fault) => fault.includes('its hold expired')).length;
   t.equal(found(), 1);
-  base.model.losses.push({ at: 800, entries: new Map(), holds: new Map(), revived: new Set() });
+  base.model.losses.push(loss({ at: 800 }));
   t.equal(found(), 0);
 });

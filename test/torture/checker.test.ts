@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { CREDIT, type Fixture, faultsOf, fixture, post, row, withLedger } from './check-fixture.ts';
+import { CREDIT, type Fixture, faultsOf, fixture, loss, post, row, withLedger } from './check-fixture.ts';
 
 /** The fixture with a call more, of which the ledger alone knows. In credits. */
 function withEstimated(
@@ -13,6 +13,11 @@ function withEstimated(
     accountId: 1,
     estimate: estimate * CREDIT,
     cost: cost * CREDIT,
+    tokens: 0,
+    usedTokens: 0,
+    askedAt: 0,
+    heldAt: 0,
+    settledAt: 0,
     state: 'settled',
   });
   return withLedger(right, [...right.snapshot.ledger, row(5, 'estimated-1', -cost, 12 - cost)]);
@@ -239,6 +244,6 @@ test('a changed threshold may be in force or not while it is changed, and around
   t.same(faultsOf({ ...after, snapshot: { ...after.snapshot, alerts: [], deliveries: [] }, posts: [] }), []);
   account.thresholds.splice(1, 1, { threshold: 3 * CREDIT, afterSeq: 1, surelyAfterSeq: 1, askedAt: 1 });
   t.not(faultsOf(after).length, 0);
-  base.model.losses.push({ at: 1, entries: new Map(), holds: new Map(), revived: new Set() });
+  base.model.losses.push(loss({ at: 1 }));
   t.same(faultsOf(after), []);
 });

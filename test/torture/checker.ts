@@ -2,14 +2,22 @@ import { run } from '../helper/gateway-process.ts';
 import { checkCrossings, checkDeliveries } from './check-alerts.ts';
 import { CallChecker, checkReplicated } from './check-calls.ts';
 import { checkEstimatedCalls } from './check-estimated.ts';
+import { checkLimits, checkRefusals } from './check-limits.ts';
+import { checkLiveLimits } from './check-live-limits.ts';
 import { checkBalances, checkOverspending, checkTopUps } from './check-money.ts';
+import { checkValues } from './check-values.ts';
 import type { History } from './history.ts';
 import { takeSnapshot } from './snapshot.ts';
+import { usesIn } from './uses.ts';
 import { bookOf } from './world.ts';
 
-/** Checks invariants 1 to 5 of specification section 5 after a history. Resolves with the violations, a line each. */
+/**
+ * Checks invariants 1 to 5 of specification section 5, limits of calls (section 11) and values of keys (section 2) after a
+ * history. Resolves with the violations, a line each.
+ */
 export async function check({ world, model, raw }: History): Promise<string[]> {
   const snapshot = await takeSnapshot(bookOf(world), raw);
+  const lives = world.slots.flatMap((slot) => slot.lives);
   const reconcile = await run('cli.ts', world.place.env, ['reconcile']);
   return [
     ...checkBalances(snapshot),
@@ -18,6 +26,10 @@ export async function check({ world, model, raw }: History): Promise<string[]> {
     ...checkEstimatedCalls(snapshot, model),
     ...(world.waitReplicas ? checkReplicated(model, world.upstream.reached) : []),
     ...new CallChecker(snapshot, model, world.upstream.reached, world.slots).check(),
+    ...checkLimits(model, usesIn(model, world.upstream.visits, snapshot.ledger, lives), world.waitReplicas),
+    ...checkRefusals(model, world.upstream.reached),
+    ...checkLiveLimits(snapshot, model),
+    ...checkValues(model, world.upstream.reached),
     ...checkCrossings(snapshot, model),
     ...checkDeliveries(snapshot, world.receiver.requests),
     ...(reconcile.code === 0

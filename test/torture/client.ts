@@ -22,6 +22,8 @@ export interface Answered {
   readonly isWhole: boolean;
   readonly text: string;
   readonly endedAt: number;
+  /** Time just before the client left by itself; undefined where it did not. */
+  readonly leftAt: number | undefined;
 }
 
 /** Longest time that an answer of a gateway may take; a longer one is reported as a hang. */
@@ -45,8 +47,13 @@ export function ask({ method, url, token, body, headers = {}, leaving }: Asked):
     },
   });
   let departure: NodeJS.Timeout | undefined;
+  let leftAt: number | undefined;
   const leave = (of: Leaving['of']) => {
-    if (leaving?.of === of) departure = setTimeout(() => outgoing.destroy(), leaving.afterMs);
+    if (leaving?.of !== of) return;
+    departure = setTimeout(() => {
+      leftAt = Date.now();
+      outgoing.destroy();
+    }, leaving.afterMs);
   };
   const patience = setTimeout(() => {
     reject(new Hang(`${method} ${url} hangs`));
@@ -63,6 +70,7 @@ export function ask({ method, url, token, body, headers = {}, leaving }: Asked):
       isWhole,
       text: came,
       endedAt: Date.now(),
+      leftAt,
     });
   };
   outgoing.on('error', () => done(false));

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Book } from '../../src/book/book.ts';
 import { openBook } from '../../src/book/open-book.ts';
+import { type CallLimits, callLimitsOf, hasCallLimits } from '../../src/domain/call-limits.ts';
 import { micro } from '../../src/domain/credits.ts';
-import type { KeyRecord } from '../../src/domain/key.ts';
-import type { Admission } from '../../src/ledger/ledger.ts';
+import type { AccountRecord, KeyRecord } from '../../src/domain/key.ts';
+import type { Admission, TokenCorrection } from '../../src/ledger/ledger.ts';
 import type { OpenLedger } from '../../src/ledger/open-ledger.ts';
 import { pick } from './calls.ts';
 import type { History } from './history.ts';
@@ -22,6 +23,10 @@ export interface EstimatedCallPlan {
   readonly estimate: number;
   /** Parts of 100 of the hold. */
   readonly cost: number;
+  /** Tokens that it is likely to use. */
+  readonly tokens?: number;
+  /** Tokens that it uses. */
+  readonly usedTokens?: number;
   /** From its admission to its settle. */
   readonly lastsMs: number;
 }
@@ -86,40 +91,60 @@ async function makeEstimatedCall(history: History, own: OwnLedger, plan: Estimat
     accountId: account.id,
     estimate,
     cost: isSure ? Math.min(cost, estimate) : cost,
+    tokens: plan.tokens ?? 0,
+    usedTokens: plan.usedTokens ?? 0,
+    askedAt: Date.now(),
+    heldAt: undefined,
+    settledAt: undefined,
     state: 'asked',
   };
   model.estimatedCalls.push(call);
   summary.calls += 1;
-  const admission = admissionOf(call, key, record.version, plan.hold);
+  const admission = admissionOf(call, key, record, plan.hold);
   // Redis may be away, or the key changed meanwhile: then nothing is charged.
   const admitted = await own.open.ledger.admit(admission).catch(() => undefined);
   if (admitted) call.state = admitted.verdict === 'held' ? 'held' : 'refused';
   if (admitted?.verdict !== 'held') return;
+  call.heldAt = Date.now();
   await sleep(plan.lastsMs);
   call.state = 'settled';
-  own.open.ledger.settle(admitted.epoch, chargeOf(admission, call), () => {});
+  call.settledAt = Date.now();
+  own.open.ledger.settle(admitted.epoch, chargeOf(admission, call), () => {}, correctionOf(admission, call));
 }
 
 function admissionOf(
-  { requestId, accountId, keyId, estimate }: EstimatedCallModel,
+  { requestId, accountId, keyId, estimate, tokens }: EstimatedCallModel,
   key: KeyRecord,
-  accountVersion: number,
+  account: AccountRecord,
   hold: number,
 ): Admission {
+  const isLimited = hasCallLimits(key) || hasCallLimits(account);
   return {
     requestId,
     accountId,
     keyId,
     keyVersion: key.version,
-    accountVersion,
+    accountVersion: account.version,
     hold: micro(hold),
     estimate: micro(estimate),
     spendingLimit: key.spendingLimit,
     spendingPeriod: key.spendingPeriod,
+    limits: isLimited ? { key: callLimitsOf(key), account: callLimitsOf(account), tokens } : undefined,
     model: 'estimated',
     category: 'text',
     endpoint: '/v1/chat/completions',
   };
+}
+
+/** What the call used beyond what it took of the limits of tokens (specification section 11). */
+function correctionOf(
+  { limits }: Admission,
+  { tokens, usedTokens }: EstimatedCallModel,
+): TokenCorrection | undefined {
+  if (!limits) return undefined;
+  const beyond = ({ tpmLimit }: CallLimits) =>
+    tpmLimit === null ? 0 : usedTokens - Math.min(tokens, tpmLimit);
+  return { key: beyond(limits.key), account: beyond(limits.account) };
 }
 
 function chargeOf({ requestId, accountId, keyId, model, endpoint }: Admission, { cost }: EstimatedCallModel) {

@@ -11,7 +11,8 @@ import type { Link, Watcher } from './wire.ts';
  * admission is done in Redis; its reply is on its way | | `asked` | the upstream has the call | | `answered` | the
  * upstream's answer is written | | `settle sent` | the settle is being sent to Redis | | `settled` | the settle is done
  * in Redis, the drain has not begun | | `grant recorded` | a top-up is in the book and on its way to Redis, which does
- * not get it | | `change committed` | a key's change is in the book; Redis does not get it | | `half rebuilt` | the
+ * not get it | | `change committed` | a key's change is in the book; Redis does not get it | | `account change committed` |
+ * an account's change is in the book; Redis does not get it | | `half rebuilt` | the
  * keys of a lost account are restored, the account is not | | `book committed` | PostgreSQL has committed journal
  * entries; its reply is on its way | | `drained` | the book has the entries; Redis does not get their deletion | |
  * `claimed` | PostgreSQL has committed the claim of an alert; nothing is sent yet | | `posting` | the receiver has
@@ -26,6 +27,7 @@ export const FAILPOINTS = [
   'settled',
   'grant recorded',
   'change committed',
+  'account change committed',
   'half rebuilt',
   'book committed',
   'drained',
@@ -39,6 +41,7 @@ export const SENT_TO_REDIS = [
   'settle sent',
   'grant recorded',
   'change committed',
+  'account change committed',
   'drained',
 ] as const satisfies readonly (typeof FAILPOINTS)[number][];
 
@@ -71,6 +74,7 @@ const REDIS_PATTERNS: readonly Pattern[] = [
   { point: 'settled', marks: script('settle'), onReply: true },
   { point: 'grant recorded', marks: script('post-once'), onReply: false },
   { point: 'change committed', marks: script('publish-key'), onReply: false },
+  { point: 'account change committed', marks: script('publish-account'), onReply: false },
   { point: 'half rebuilt', marks: script('restore-keys'), onReply: true },
   { point: 'drained', marks: ['\nxdel\r'], onReply: false },
 ];

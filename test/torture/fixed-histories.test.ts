@@ -1,6 +1,7 @@
 import t from 'tap';
 import { BookServers } from './book-server.ts';
 import { FIXED_HISTORIES } from './fixed-histories.ts';
+import { LIMIT_HISTORIES } from './limit-histories.ts';
 import { runHistory } from './run-history.ts';
 import { RunSummary } from './run-summary.ts';
 
@@ -11,7 +12,7 @@ const AT_ONCE = 2;
 const free = Array.from({ length: AT_ONCE }, () => new BookServers(t));
 t.jobs = AT_ONCE;
 
-for (const plan of FIXED_HISTORIES) {
+for (const plan of [...FIXED_HISTORIES, ...LIMIT_HISTORIES]) {
   t.test(plan.name, { buffered: true }, async (t) => {
     const servers = free.pop();
     if (!servers) throw new Error('more histories at once than servers');

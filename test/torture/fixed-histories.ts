@@ -13,23 +13,23 @@ export interface FixedHistory extends HistoryPlan {
   readonly name: string;
 }
 
-function calls(count: number, more: Partial<CallPlan> & { isAwaited?: boolean } = {}): Step {
+export function calls(count: number, more: Partial<CallPlan> & { isAwaited?: boolean } = {}): Step {
   const { isAwaited = false, ...plan } = more;
   const one = { manner: 'plain', model: 'flat', leaving: undefined } as const;
   const plans = Array.from({ length: count }, (_, at) => ({ ...one, key: at, slot: at, ...plan }));
   return Step.of('calls', { plans, isAwaited });
 }
 
-const slow = (count: number, manner: Manner = 'slow stream') => calls(count, { manner });
+export const slow = (count: number, manner: Manner = 'slow stream') => calls(count, { manner });
 const awaited = (count: number) => calls(count, { isAwaited: true });
 
-function fault(kind: Exclude<FaultPlan['kind'], 'failpoint'>, forMs = 300, slot = 0): Step {
+export function fault(kind: Exclude<FaultPlan['kind'], 'failpoint'>, forMs = 300, slot = 0): Step {
   return Step.of('fault', { kind, slot, forMs, account: 1 });
 }
 
 const EFFECT_MS = { kill: 200, lose: 0, late: 1_300 } as const;
 
-function failpoint(point: Failpoint, effect: keyof typeof EFFECT_MS): Step {
+export function failpoint(point: Failpoint, effect: keyof typeof EFFECT_MS): Step {
   return Step.of('fault', { kind: 'failpoint', failpoint: { point, effect, forMs: EFFECT_MS[effect] } });
 }
 
@@ -39,7 +39,7 @@ function estimated(count: number, key: number, estimate = 10): Step {
   return Step.of('estimated calls', { plans: Array.from({ length: count }, () => plan) });
 }
 
-const change = (key: number, what: Change) => Step.of('change', { slot: 0, key, change: what });
+export const change = (key: number, what: Change) => Step.of('change', { slot: 0, key, change: what });
 
 /**
  * Steps that create a second account, with 8 credits and a threshold of 5, and in it a key with a limit of 4 credits.
@@ -69,11 +69,12 @@ function beyondTheBalance(...faults: readonly Step[]): Step[] {
   ]);
 }
 
-function history(name: string, world: HistoryPlan['world'], steps: readonly Step[]): FixedHistory {
+export function history(name: string, world: HistoryPlan['world'], steps: readonly Step[]): FixedHistory {
   return {
     name,
     world,
     waitReplicas: false,
+    maxQueueMs: 0,
     begin: [...OWNERS, awaited(4), awaited(4), ...steps],
     steps: [],
   };

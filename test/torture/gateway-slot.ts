@@ -71,6 +71,32 @@ export class GatewaySlot {
     return true;
   }
 
+  /** Stops the process for a time, as a machine that swaps; it goes on as if no time had passed. False where it is down. */
+  freeze(forMs: number): Promise<void> | false {
+    const gateway = this.#gateway;
+    if (!gateway || this.#stopped) return false;
+    process.kill(gateway.pid, 'SIGSTOP');
+    let isGone = false;
+    void gateway.ended.then(() => {
+      isGone = true;
+    });
+    return new Promise<void>((resolve) => setTimeout(resolve, forMs)).then(() => {
+      if (!isGone) process.kill(gateway.pid, 'SIGCONT');
+    });
+  }
+
+  /** Sends SIGTERM; the gateway is started again once its calls have ended. False where it is down. */
+  restart(): Promise<void> | false {
+    const gateway = this.#gateway;
+    if (!gateway || this.#stopped) return false;
+    this.#gateway = undefined;
+    this.#reviving = gateway.stop().then(({ code, errors }) => {
+      if (code !== 0) this.crashes.push(`gateway ${this.index} stopped with ${code}: ${errors}`);
+      return this.#revive();
+    });
+    return this.#reviving;
+  }
+
   async #revive(): Promise<void> {
     while (!this.#stopped) {
       try {

@@ -3,6 +3,7 @@ import { type CallPlan, MANNERS, type Manner } from './calls.ts';
 import type { Leaving } from './client.ts';
 import { FAILPOINTS, SENT_TO_REDIS } from './failpoints.ts';
 import type { History } from './history.ts';
+import { LIMIT_FIELDS, type LimitField, type Limits, NO_LIMITS } from './limits-model.ts';
 import type { Model } from './model.ts';
 import type { FaultPlan } from './nemesis.ts';
 import type { Change } from './owners.ts';
@@ -35,11 +36,20 @@ const call: fc.Arbitrary<CallPlan> = fc.record({
   manner,
   model: fc.constantFrom('flat' as const, 'tokens' as const),
   leaving,
+  isBefore: fc.nat(5).map((nat) => nat === 0),
 });
 
-const calls = step(
+const manyCalls = fc.array(call, { minLength: 4, maxLength: 20, size: 'max' });
+
+const calls = step('calls', fc.record({ plans: manyCalls, isAwaited: fc.boolean() }));
+
+/** Calls of one key, which meet its limits. */
+const callsOfOne = step(
   'calls',
-  fc.record({ plans: fc.array(call, { minLength: 4, maxLength: 20, size: 'max' }), isAwaited: fc.boolean() }),
+  fc.record({
+    plans: fc.tuple(place, manyCalls).map(([key, plans]) => plans.map((plan) => ({ ...plan, key }))),
+    isAwaited: fc.boolean(),
+  }),
 );
 
 /** Calls with a hold, an estimate of it and a charge that is mostly above the estimate, at any distance. */
@@ -52,6 +62,8 @@ const estimatedCalls = step(
         hold: fc.integer({ min: 1, max: 8_000_000 }),
         estimate: fc.oneof(fc.nat(20), fc.nat(100)),
         cost: fc.oneof(fc.constant(100), fc.nat(100)),
+        tokens: fc.nat(300),
+        usedTokens: fc.nat(400),
         lastsMs: fc.nat(300),
       }),
       { minLength: 4, maxLength: 16, size: 'max' },
@@ -61,6 +73,48 @@ const estimatedCalls = step(
 
 /** Whole credits. */
 const overdraft = fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 8 }));
+
+/** Limits of calls that drawn calls meet: a call of calls.ts takes some 80 tokens. */
+const LIMITS = {
+  rpm_limit: fc.integer({ min: 3, max: 30 }),
+  tpm_limit: fc.integer({ min: 40, max: 2_000 }),
+  max_parallel_requests: fc.integer({ min: 1, max: 4 }),
+} as const satisfies Record<LimitField, fc.Arbitrary<number>>;
+
+/** None in one of three; `freq: 1` would be never anything else. */
+const maybe = (limit: fc.Arbitrary<number>) => fc.option(limit, { nil: null, freq: 3 });
+
+/** None in half of them. */
+const limitsOfCalls: fc.Arbitrary<Limits> = fc.oneof(
+  fc.constant(NO_LIMITS),
+  fc.record({
+    rpm_limit: maybe(LIMITS.rpm_limit),
+    tpm_limit: maybe(LIMITS.tpm_limit),
+    max_parallel_requests: maybe(LIMITS.max_parallel_requests),
+  }),
+);
+
+const limitChanges = step(
+  'limit',
+  fc.constantFrom(...LIMIT_FIELDS).chain((field) =>
+    fc.record({
+      slot,
+      of: fc.constantFrom('key' as const, 'key' as const, 'account' as const),
+      place,
+      field: fc.constant(field),
+      limit: maybe(LIMITS[field]),
+    }),
+  ),
+);
+
+const rotations = step(
+  'rotation',
+  fc.record({ slot, key: place, grace: fc.constantFrom(0, 1, 2, 'end' as const) }),
+);
+
+const oneOfLimits = fc.oneof(limitChanges, rotations);
+
+const openCalls = step('open calls', fc.constant(null));
 
 const accounts = step(
   'account',
@@ -80,6 +134,7 @@ const keys = step(
     slot,
     account: place,
     limit: fc.option(fc.integer({ min: 1, max: 12 }), { nil: null, freq: 2 }),
+    limits: limitsOfCalls,
   }),
 );
 
@@ -152,6 +207,8 @@ const FAULT_KINDS = [
   'book replies lost',
   'book cut',
   'gateway killed',
+  'gateway frozen',
+  'gateway restarted',
 ] as const satisfies readonly FaultKind[];
 
 const CLUSTER_FAULT_KINDS = [
@@ -181,7 +238,7 @@ const overtaken = step('overtaken rebuild', fc.record({ account: place }));
 /** A second alert worker from the beginning, in two histories of three. */
 const concurrentWorkers = fc.option(step('concurrent alert worker', fc.record({ lateMs: fc.nat(60) })), {
   nil: undefined,
-  freq: 1,
+  freq: 3,
 });
 
 /** A loss of Redis before any other fault, in one history of eight. */
@@ -197,6 +254,8 @@ export interface HistoryPlan {
   readonly world: WorldKind;
   /** True where calls wait until a replica has their hold (REDIS_WAIT_REPLICAS); for clusters only. */
   readonly waitReplicas: boolean;
+  /** Milliseconds that calls may wait for room in limits of calls. */
+  readonly maxQueueMs: number;
   readonly begin: readonly Step[];
   readonly steps: Iterable<fc.AsyncCommand<Model, History>>;
 }
@@ -224,12 +283,16 @@ function historiesIn(world: WorldKind, maxSteps: number): fc.Arbitrary<HistoryPl
   return fc.record({
     world: fc.constant(world),
     waitReplicas: world === 'cluster' ? fc.boolean() : fc.constant(false),
+    maxQueueMs: fc.constantFrom(0, 300),
     begin: fc
       .tuple(
-        fc.tuple(accounts, keys, accounts, keys),
+        fc.tuple(accounts, keys, accounts, keys, limitChanges),
         lossesWithoutFault,
         concurrentWorkers,
-        fc.array(fc.tuple(estimatedCalls, faults, calls), ROUNDS),
+        fc.array(
+          fc.tuple(estimatedCalls, oneOfLimits, faults, fc.oneof(calls, callsOfOne), openCalls),
+          ROUNDS,
+        ),
       )
       .map(([owners, loss, worker, rounds]): readonly Step[] => [
         ...owners,
@@ -241,7 +304,8 @@ function historiesIn(world: WorldKind, maxSteps: number): fc.Arbitrary<HistoryPl
       [
         calls,
         calls,
-        calls,
+        callsOfOne,
+        callsOfOne,
         estimatedCalls,
         estimatedCalls,
         accounts,
@@ -252,6 +316,11 @@ function historiesIn(world: WorldKind, maxSteps: number): fc.Arbitrary<HistoryPl
         adjustments,
         thresholds,
         overdrafts,
+        limitChanges,
+        limitChanges,
+        rotations,
+        rotations,
+        openCalls,
         sweeps,
         overtaken,
         faults,

@@ -5,6 +5,8 @@ import { ADMIN_TOKEN } from '../helper/gateway-process.ts';
 import type { Scope } from '../helper/scope.ts';
 import { type Answered, type Asked, ask } from './client.ts';
 import { ON_THE_WAY_TO_THE_BOOK } from './failpoints.ts';
+import { keyModel } from './key-model.ts';
+import { limitsFrom, NO_LIMITS } from './limits-model.ts';
 import type { KeyModel, Model, ThresholdModel, Trouble } from './model.ts';
 import type { RunSummary } from './run-summary.ts';
 import type { Shard } from './shard.ts';
@@ -172,15 +174,15 @@ async function makeProbe({ slots }: World, email: string): Promise<KeyModel> {
     account: { id: number };
     key: { id: number; key: string };
   };
-  return {
-    id: key.id,
-    value: key.key,
-    account: { id: account.id, email, granted: 1e12, highestOverdraft: 0, thresholds: [firstThreshold(0)] },
-    highestLimit: null,
-    isActive: true,
-    isRestricted: false,
-    mayOpen: false,
+  const owner = {
+    id: account.id,
+    email,
+    granted: 1e12,
+    highestOverdraft: 0,
+    thresholds: [firstThreshold(0)],
+    limits: limitsFrom(NO_LIMITS),
   };
+  return keyModel(key.id, key.key, owner);
 }
 
 /** The threshold that an account has from its first entry on. */

@@ -15,6 +15,7 @@ type Volatile = Pick<Loss, 'entries' | 'holds'>;
  */
 export async function empty(shard: Shard): Promise<Loss> {
   const { master, buckets } = shard;
+  const from = Date.now();
   const [replies, time] = (await master.raw.eval(EMPTY, 0, ...namesOf(master.raw, buckets))) as [
     Found[],
     [string, string],
@@ -22,7 +23,8 @@ export async function empty(shard: Shard): Promise<Loss> {
   const had = read(replies);
   const now = Number(time[0]) * 1_000 + Number(time[1]) / 1_000;
   const ages = [...had.entries.values()].map(({ journalledAt }) => now - journalledAt);
-  return { at: Date.now(), ...had, lagMs: Math.max(0, ...ages), revived: new Set() };
+  const at = Date.now();
+  return { from, at, buckets: new Set(buckets), ...had, lagMs: Math.max(0, ...ages), revived: new Set() };
 }
 
 /**
@@ -32,6 +34,7 @@ export async function empty(shard: Shard): Promise<Loss> {
 export async function setBack(shard: Shard, meanwhile: Promise<unknown>): Promise<Loss> {
   const { master, buckets } = shard;
   const file = appendOnlyFile(master.process.folder);
+  const from = Date.now();
   const size = statSync(file).size;
   await meanwhile;
   // Writes wait from here on, so that the look shows exactly what there is when Redis dies.
@@ -44,7 +47,7 @@ export async function setBack(shard: Shard, meanwhile: Promise<unknown>): Promis
   // In a cluster, a node that comes back refuses all commands for 2 s.
   const after = await until('the node to be let in', () => look(master.raw, buckets).catch(() => undefined));
   await shard.whole();
-  return lossBetween(at, before, after);
+  return lossBetween({ from, at, buckets }, before, after);
 }
 
 /** Way in which a master fails before its replica takes over. */
@@ -66,6 +69,7 @@ export async function failOver(
 ): Promise<void> {
   const { master, replica, buckets } = shard;
   if (!replica) throw new Error('this shard has no replica');
+  const from = Date.now();
   master.wire.loseReplies('replica');
   await how.meanwhile;
   const isKilled = how.going === 'killed';
@@ -82,7 +86,7 @@ export async function failOver(
     return await shard.whole();
   }
   await replica.raw.readonly();
-  lost(lossBetween(at, before, await look(replica.raw, buckets)));
+  lost(lossBetween({ from, at, buckets }, before, await look(replica.raw, buckets)));
   await replica.raw.config('SET', 'cluster-replica-no-failover', 'no');
   await until(
     'the replica to take over',
@@ -98,11 +102,12 @@ export async function failOver(
 }
 
 /** The loss of a Redis that died at the time `at` with the content `before`, and came back with the content `after`. */
-function lossBetween(at: number, before: Volatile, after: Volatile): Loss {
+function lossBetween(of: Pick<Loss, 'from' | 'at' | 'buckets'>, before: Volatile, after: Volatile): Loss {
   // Later holds are not revived: gateways may have taken new ones already.
-  const revived = [...without(after.holds, before.holds)].filter(([, hold]) => hold.createdAt < at);
+  const revived = [...without(after.holds, before.holds)].filter(([, hold]) => hold.createdAt < of.at);
   return {
-    at,
+    ...of,
+    buckets: new Set(of.buckets),
     entries: without(before.entries, after.entries),
     holds: without(before.holds, after.holds),
     revived: new Set(revived.map(([id]) => id)),

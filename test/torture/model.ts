@@ -1,4 +1,6 @@
 import type { Answered } from './client.ts';
+import type { LimitsModel } from './limits-model.ts';
+import type { ValueModel, ValuesModel } from './values-model.ts';
 
 /** The driver's knowledge of a history: what was asked and what was answered. The checker compares the book with it. */
 export class Model {
@@ -24,6 +26,8 @@ export interface AccountModel {
   highestOverdraft: number;
   /** Thresholds in the order in which they were asked for; the first is that of the account's creation. */
   readonly thresholds: ThresholdModel[];
+  /** Limits of the calls of its keys together. */
+  readonly limits: LimitsModel;
 }
 
 /** A threshold that was asked for, and the entries of the ledger between which it came into force. */
@@ -37,10 +41,11 @@ export interface ThresholdModel {
   readonly askedAt: number;
 }
 
-export interface KeyModel {
+export interface KeyModel extends ValuesModel {
   readonly id: number;
-  readonly value: string;
   readonly account: AccountModel;
+  /** Limits of its calls. */
+  readonly limits: LimitsModel;
   /** Highest spending limit that it ever had, in micro-credits; null where it had none at some time. */
   highestLimit: number | null;
   /** Undefined where a change was not answered, so that either is possible. */
@@ -55,6 +60,8 @@ export interface CallModel {
   /** Number from 1, by which the upstream knows the call. */
   readonly id: number;
   readonly key: KeyModel;
+  /** Value of the key that it was sent with. */
+  readonly value: ValueModel;
   /** Slot of the gateway that it was sent to. */
   readonly slot: number;
   /** Set where the answer that the key is deleted, or restricted to another model, came before the call was sent. */
@@ -70,6 +77,15 @@ export interface EstimatedCallModel {
   readonly accountId: number;
   readonly estimate: number;
   readonly cost: number;
+  /** Tokens that it was likely to use. */
+  readonly tokens: number;
+  /** Tokens that it used. */
+  readonly usedTokens: number;
+  readonly askedAt: number;
+  /** Time of the answer that it is held. */
+  heldAt: number | undefined;
+  /** Time just before it was told to be settled. */
+  settledAt: number | undefined;
   /** `asked`: no answer came. */
   state: 'asked' | 'refused' | 'held' | 'settled';
 }
@@ -102,7 +118,11 @@ export interface LostEntry {
 
 /** The data that Redis lost when it was emptied or set back, or when a replica took over. */
 export interface Loss {
+  /** Time from which on what was written may be lost. */
+  readonly from: number;
   readonly at: number;
+  /** Buckets that are affected. */
+  readonly buckets: ReadonlySet<number>;
   /** Entries of its journals by id, none of which need be in the book. */
   readonly entries: ReadonlyMap<string, LostEntry>;
   /** Holds of calls in flight, by request id. */

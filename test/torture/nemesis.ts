@@ -4,12 +4,13 @@ import { CLUSTER_FAULTS, type ClusterFault } from './cluster-nemesis.ts';
 import { AFTERMATH_MS, BOOK_AFTERMATH_MS, type History } from './history.ts';
 import { type Injection, REDIS_FAULTS, type RedisFault, shardOf } from './redis-nemesis.ts';
 
+type GatewayFault = 'gateway killed' | 'gateway frozen' | 'gateway restarted';
 type BookFault = 'book stopped' | 'book slow' | 'book replies lost' | 'book cut';
 
 /** A fault that is injected into the world at once. One that lasts heals by itself after `forMs`. */
 export type FaultPlan =
   | {
-      readonly kind: RedisFault | ClusterFault | BookFault | 'gateway killed';
+      readonly kind: RedisFault | ClusterFault | BookFault | GatewayFault;
       readonly slot: number;
       readonly forMs: number;
       /** Account whose shard is the target of a fault in Redis. */
@@ -68,6 +69,25 @@ const FAULTS: Record<Exclude<FaultPlan['kind'], 'failpoint'>, Injection> = {
   },
   async 'gateway killed'(history, { slot, forMs }) {
     return history.world.slots[slot]?.kill(forMs) ? undefined : false;
+  },
+  async 'gateway frozen'(history, { slot, forMs }) {
+    const thawed = history.world.slots[slot]?.freeze(forMs);
+    if (!thawed) return false;
+    // Of all gateways, because it may be rebuilding accounts, for which the others wait.
+    history.trouble(undefined, forMs + AFTERMATH_MS);
+    history.inBackground(thawed);
+    return undefined;
+  },
+  async 'gateway restarted'(history, { slot }) {
+    const restarted = history.world.slots[slot]?.restart();
+    if (!restarted) return false;
+    const trouble = history.trouble(slot, Infinity);
+    history.inBackground(
+      restarted.then(() => {
+        trouble.to = Date.now() + AFTERMATH_MS;
+      }),
+    );
+    return undefined;
   },
 };
 

@@ -3,7 +3,10 @@ import { ADMIN_TOKEN } from '../helper/gateway-process.ts';
 import { pick } from './calls.ts';
 import type { Answered } from './client.ts';
 import { firstThreshold, type History } from './history.ts';
+import { keyModel } from './key-model.ts';
+import { type Limits, limitsFrom, NO_LIMITS } from './limits-model.ts';
 import type { AccountModel, KeyModel, TopUpModel } from './model.ts';
+import { affirm, doubt, endOlder, leaveOpen, newestOf } from './values-model.ts';
 
 const MICRO = 1_000_000;
 
@@ -42,9 +45,10 @@ export async function makeAccount(history: History, plan: AccountPlan): Promise<
     granted: plan.credits * MICRO,
     highestOverdraft: plan.overdraft * MICRO,
     thresholds: [firstThreshold(plan.threshold * MICRO)],
+    limits: limitsFrom(NO_LIMITS),
   };
   model.accounts.push(made);
-  const first = keyModel(key.id, key.key, made, null);
+  const first = keyModel(key.id, key.key, made);
   model.keys.push(first);
   await change(history, slot, first, { webhook_url: world.receiver.url });
 }
@@ -75,20 +79,26 @@ export interface KeyPlan {
   readonly account: number;
   /** Spending limit in whole credits; null for none. */
   readonly limit: number | null;
+  readonly limits?: Limits;
 }
 
 export async function makeKey(history: History, plan: KeyPlan): Promise<void> {
   const { model, world } = history;
   const owner = pick(ownersOf(history), plan.account);
+  const limits = plan.limits ?? NO_LIMITS;
   const answer = await history.ask(plan.slot % world.slots.length, {
     method: 'POST',
     path: '/api/keys/',
-    token: owner.value,
-    body: { name: `key ${model.keys.length}`, spending_limit: plan.limit, can_manage: false },
+    token: newestOf(owner).value,
+    body: { name: `key ${model.keys.length}`, spending_limit: plan.limit, can_manage: false, ...limits },
   });
   if (!isDone(history, answer, 201)) return;
   const { id, key } = JSON.parse(answer.text) as { id: number; key: string };
-  model.keys.push(keyModel(id, key, owner.account, plan.limit === null ? null : plan.limit * MICRO));
+  const made = keyModel(id, key, owner.account, {
+    highestLimit: plan.limit === null ? null : plan.limit * MICRO,
+    limits: limitsFrom(limits),
+  });
+  model.keys.push(made);
 }
 
 export type Change = 'delete' | 'reactivate' | 'restrict' | 'open' | 'raise the limit';
@@ -104,16 +114,21 @@ export interface KeyChangePlan {
  * other.
  */
 export async function changeKey(history: History, plan: KeyChangePlan): Promise<KeyModel | undefined> {
-  const { model, world } = history;
-  const managing = new Set(ownersOf(history));
-  const keys = model.keys.filter((key) => !managing.has(key));
-  const key = keys[plan.key % keys.length];
+  const { world } = history;
+  const key = managedKey(history, plan.key);
   if (!key) return undefined;
   const slot = plan.slot % world.slots.length;
   if (plan.change === 'delete') await remove(history, slot, key);
   else if (plan.change === 'raise the limit') await raiseLimit(history, slot, key);
   else await openOrRestrict(history, slot, key, plan.change);
   return key;
+}
+
+/** A key that is not the first of its account; undefined where there is none. */
+export function managedKey(history: History, place: number): KeyModel | undefined {
+  const managing = new Set(ownersOf(history));
+  const keys = history.model.keys.filter((key) => !managing.has(key));
+  return keys[place % keys.length];
 }
 
 async function raiseLimit(history: History, slot: number, key: KeyModel): Promise<void> {
@@ -135,6 +150,7 @@ async function openOrRestrict(
       if (call.key === key && !call.answer) call.mustBeRefused = undefined;
   const isAboutActive = what === 'reactivate';
   const before = key.mayOpen;
+  const askedAt = Date.now();
   if (opens) key.mayOpen = true;
   const isChanged = await change(
     history,
@@ -142,26 +158,36 @@ async function openOrRestrict(
     key,
     isAboutActive ? { is_active: true } : { allowed_models: opens ? [] : ['tokens'] },
   );
-  if (isAboutActive) key.isActive = isChanged ? true : undefined;
-  else key.isRestricted = isChanged ? !opens : undefined;
+  if (isAboutActive) {
+    key.isActive = isChanged ? true : undefined;
+    if (isChanged) affirm(key, askedAt, Date.now());
+    else leaveOpen(key, Date.now());
+  } else key.isRestricted = isChanged ? !opens : undefined;
   if (opens && isChanged) key.mayOpen = before;
 }
 
 async function remove(history: History, slot: number, key: KeyModel): Promise<void> {
+  for (const value of key.values) doubt(value, Date.now());
   const answer = await history.ask(slot, {
     method: 'DELETE',
     path: `/api/keys/${key.id}/`,
-    token: ownerOf(history, key).value,
+    token: newestOf(ownerOf(history, key)).value,
   });
-  key.isActive = isDone(history, answer, 200) ? false : undefined;
+  if (isDone(history, answer, 200)) {
+    key.isActive = false;
+    endOlder(key, Date.now());
+  } else {
+    key.isActive = undefined;
+    leaveOpen(key, Date.now());
+  }
 }
 
 /** Sends a change of a key; resolves with true where the answer says that it is done. */
-async function change(history: History, slot: number, key: KeyModel, body: object): Promise<boolean> {
+export async function change(history: History, slot: number, key: KeyModel, body: object): Promise<boolean> {
   const answer = await history.ask(slot, {
     method: 'PATCH',
     path: `/api/keys/${key.id}/`,
-    token: ownerOf(history, key).value,
+    token: newestOf(ownerOf(history, key)).value,
     body,
   });
   return isDone(history, answer, 200);
@@ -212,7 +238,7 @@ function ownersOf({ model }: History): KeyModel[] {
   return model.accounts.flatMap((account) => model.keys.find((key) => key.account === account) ?? []);
 }
 
-function ownerOf({ model }: History, { account }: KeyModel): KeyModel {
+export function ownerOf({ model }: History, { account }: KeyModel): KeyModel {
   const owner = model.keys.find((key) => key.account === account);
   if (!owner) throw new Error('an account without a key');
   return owner;
@@ -228,8 +254,4 @@ export function isDone({ model }: History, { status, text, isWhole }: Answered, 
     model.violations.push(`${status} instead of ${wanted}: ${text}`);
   }
   return false;
-}
-
-function keyModel(id: number, value: string, account: AccountModel, limit: number | null): KeyModel {
-  return { id, value, account, highestLimit: limit, isActive: true, isRestricted: false, mayOpen: false };
 }

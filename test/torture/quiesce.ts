@@ -7,6 +7,7 @@ import { makeCallWith } from './calls.ts';
 import type { History } from './history.ts';
 import { openLedgerOf } from './open-ledger-of.ts';
 import { topUp } from './owners.ts';
+import { newestOf } from './values-model.ts';
 import { bookOf } from './world.ts';
 
 const RECOVERED_WITHIN_MS = 30_000;
@@ -126,7 +127,8 @@ export async function touchAll(history: History): Promise<void> {
     await until(
       `account ${account.id} to be readable`,
       async () =>
-        (await history.ask(0, { method: 'GET', path: '/api/account/', token: key.value })).status === 200,
+        (await history.ask(0, { method: 'GET', path: '/api/account/', token: newestOf(key).value }))
+          .status === 200,
       RECOVERED_WITHIN_MS,
     ).catch((error: Error) => model.violations.push(error.message));
   }

@@ -2,6 +2,10 @@
 export class RunSummary {
   histories = 0;
   calls = 0;
+  /** Calls that were refused by limits of calls. */
+  limited = 0;
+  /** Rotations that were answered. */
+  rotations = 0;
   readonly #faults = new Map<string, number>();
   readonly #recoveriesMs: number[] = [];
   /** Number, from 0, of the history with the slowest recovery. */
@@ -40,6 +44,7 @@ export class RunSummary {
     const median = sorted[Math.floor(sorted.length / 2)] ?? 0;
     return [
       `${this.histories} histories, ${this.calls} calls, ${total} faults`,
+      `${this.limited} calls refused by limits, ${this.rotations} rotations`,
       ...faults.map(([kind, count]) => `  ${String(count).padStart(6)}  ${kind}`),
       `from healed to the first successful call: median ${median.toFixed(0)} ms, worst ${(sorted.at(-1) ?? 0).toFixed(0)} ms (history ${this.#slowest})`,
       `oldest journal entry that Redis lost: ${this.#oldestLossMs} ms; without another fault ${Math.max(0, ...this.#lagsMs).toFixed(0)} ms (${this.#lagsMs.length} times, and ${this.#unchecked} not checked)`,

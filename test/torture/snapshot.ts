@@ -7,11 +7,12 @@ import {
   keyRedisKey,
 } from '../../src/ledger/redis/redis-keys.ts';
 import { type BookAddress, readBook } from '../helper/book-reader.ts';
+import { LIMIT_FIELDS, type Limits } from './limits-model.ts';
 
 /** Content of the book and of Redis once nothing is under way, read without any code of the gateway. */
 export interface Snapshot {
   readonly accounts: readonly AccountRow[];
-  readonly keys: readonly { readonly id: number; readonly account_id: number }[];
+  readonly keys: readonly KeyRow[];
   /** Entries, sorted by account and then in the order of the ledger. */
   readonly ledger: readonly LedgerRow[];
   readonly alerts: readonly AlertRow[];
@@ -23,13 +24,20 @@ export interface Snapshot {
   readonly leftovers: readonly string[];
 }
 
-export interface AccountRow {
+export interface KeyRow extends Limits {
+  readonly id: number;
+  readonly account_id: number;
+  readonly version: number;
+}
+
+export interface AccountRow extends Limits {
   readonly id: number;
   readonly email: string;
   readonly balance: number;
   readonly alert_threshold: number;
   readonly seq: number;
   readonly epoch: number;
+  readonly version: number;
 }
 
 export interface LedgerRow {
@@ -44,6 +52,8 @@ export interface LedgerRow {
   readonly credits: number;
   readonly balance_after: number;
   readonly note: string | null;
+  /** JSON of domain/usage.ts. */
+  readonly usage: string;
 }
 
 export interface AlertRow {
@@ -68,11 +78,11 @@ export async function takeSnapshot(address: BookAddress, raw: Redis | Cluster): 
     );
     return {
       accounts: await read<AccountRow>(
-        'select id, email, balance, alert_threshold, seq, epoch from accounts order by id',
+        `select id, email, balance, alert_threshold, seq, epoch, version, ${LIMIT_FIELDS} from accounts order by id`,
       ),
-      keys: await read<Snapshot['keys'][number]>('select id, account_id from keys order by id'),
+      keys: await read<KeyRow>(`select id, account_id, version, ${LIMIT_FIELDS} from keys order by id`),
       ledger: await read<LedgerRow>(
-        `select account_id, seq, id, type, day, key_id, model, outcome, credits, balance_after, note
+        `select account_id, seq, id, type, day, key_id, model, outcome, credits, balance_after, note, usage
          from ledger order by account_id, seq`,
       ),
       alerts: await read<AlertRow>(

@@ -1,6 +1,8 @@
 import type fc from 'fast-check';
 import { type CallPlan, makeCall, pick } from './calls.ts';
+import { changeLimit, type LimitPlan } from './change-limits.ts';
 import { concurrentAlertWorker } from './concurrent-alert-worker.ts';
+import { countOpenCalls } from './count-open-calls.ts';
 import { type EstimatedCallPlan, makeEstimatedCalls } from './estimated-calls.ts';
 import type { History } from './history.ts';
 import { loseWithoutFault } from './loss-without-fault.ts';
@@ -19,6 +21,7 @@ import {
   type OverdraftPlan,
   topUp,
 } from './owners.ts';
+import { type RotationPlan, rotate } from './rotate.ts';
 import { sweepNow } from './sweep-now.ts';
 import { changeThreshold, type ThresholdPlan } from './thresholds.ts';
 
@@ -33,6 +36,9 @@ export interface StepPlans {
   adjustment: StepPlans['top-up'];
   threshold: ThresholdPlan;
   overdraft: OverdraftPlan;
+  limit: LimitPlan;
+  rotation: RotationPlan;
+  'open calls': null;
   fault: FaultPlan;
   'loss without fault': { readonly afterMs: number };
   sweep: null;
@@ -59,6 +65,9 @@ const RUNS: {
   adjustment: changeCredits,
   threshold: changeThreshold,
   overdraft: changeOverdraft,
+  limit: changeLimit,
+  rotation: rotate,
+  'open calls': countOpenCalls,
   fault: injectFault,
   'loss without fault': loseWithoutFault,
   sweep: sweepNow,

@@ -3,6 +3,7 @@ import { pick } from './calls.ts';
 import type { History } from './history.ts';
 import type { AccountModel, ThresholdModel } from './model.ts';
 import { isDone } from './owners.ts';
+import { newestOf } from './values-model.ts';
 
 const MICRO = 1_000_000;
 /** Longest wait for a read of Redis, which may just be going down. */
@@ -34,7 +35,7 @@ export async function changeThreshold(history: History, plan: ThresholdPlan): Pr
   const answer = await history.ask(plan.slot % world.slots.length, {
     method: 'PATCH',
     path: '/api/account/',
-    token: owner.value,
+    token: newestOf(owner).value,
     body: { alert_threshold: plan.threshold },
   });
   if (isDone(history, answer, 200)) change.surelyAfterSeq = await lastSeq(history, account);

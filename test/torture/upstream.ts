@@ -10,6 +10,15 @@ export interface Upstream {
   readonly url: string;
   /** Number of times that each call reached the upstream, by the number in CALL_HEADER. */
   readonly reached: ReadonlyMap<number, number>;
+  /** Times of each call that reached it, by the number in CALL_HEADER. */
+  readonly visits: ReadonlyMap<number, Visit>;
+}
+
+/** A call at the upstream. Times in milliseconds since the epoch. */
+export interface Visit {
+  readonly arrivedAt: number;
+  /** Time until which surely nothing of the end of the answer was written; undefined where it came never so far. */
+  endingAt: number | undefined;
 }
 
 /**
@@ -21,16 +30,22 @@ export async function startUpstream(
   onFailpoint: (point: 'asked' | 'answered', credential: string) => void,
 ): Promise<Upstream> {
   const reached = new Map<number, number>();
+  const visits = new Map<number, Visit>();
   const behave = ({ headers, ended }: ReceivedRequest): Behaviour | undefined => {
     const call = Number(headers[CALL_HEADER]);
     reached.set(call, (reached.get(call) ?? 0) + 1);
+    const visit: Visit = { arrivedAt: Date.now(), endingAt: undefined };
+    if (!visits.has(call)) visits.set(call, visit);
     const credential = String(headers.authorization).replace('Bearer ', '');
     onFailpoint('asked', credential);
     void ended.then((how) => how === 'answered' && onFailpoint('answered', credential));
     const told = headers[BEHAVIOUR_HEADER];
-    return typeof told === 'string' ? (JSON.parse(told) as Behaviour) : undefined;
+    const onEnding = () => {
+      visit.endingAt ??= Date.now();
+    };
+    return { ...(typeof told === 'string' ? (JSON.parse(told) as Behaviour) : {}), onEnding };
   };
   const provider = await startScriptedProvider({ behave, record: false });
   scope.teardown(() => provider.close());
-  return { url: provider.url, reached };
+  return { url: provider.url, reached, visits };
 }

@@ -18,6 +18,8 @@ export type WorldKind = 'postgres' | 'sqlite' | 'cluster';
 export interface WorldPlan {
   readonly world: WorldKind;
   readonly waitReplicas: boolean;
+  /** Milliseconds that calls may wait for room in limits of calls. */
+  readonly maxQueueMs: number;
   /** PostgreSQL of the book; undefined for SQLite. */
   readonly book: BookServer | undefined;
 }
@@ -65,11 +67,14 @@ export async function startWorld(scope: Scope, plan: WorldPlan): Promise<World> 
   }
   const places = indexes.map((index) => {
     const bookWire = bookWires[index];
-    return makePlace(folder, index, upstream.url, {
-      REDIS_URL: redis.urlFor(index),
-      ...(plan.waitReplicas ? { REDIS_WAIT_REPLICAS: '1' } : {}),
-      ...(book && bookWire ? { DATABASE_URL: book.url(bookWire.port) } : {}),
-    });
+    return makePlace(
+      { folder, index, upstreamUrl: upstream.url, maxQueueMs: plan.maxQueueMs },
+      {
+        REDIS_URL: redis.urlFor(index),
+        ...(plan.waitReplicas ? { REDIS_WAIT_REPLICAS: '1' } : {}),
+        ...(book && bookWire ? { DATABASE_URL: book.url(bookWire.port) } : {}),
+      },
+    );
   });
   // Chosen here, because a gateway that was killed must come back at its own port.
   const ports = await freePorts(count);
@@ -109,13 +114,17 @@ function byGateway(watchers: readonly Watcher[]): Watcher {
 /**
  * Makes a gateway's place with short limits, so that no history waits long for a stalled upstream: at most 6 s a call.
  */
-function makePlace(folder: string, index: number, upstreamUrl: string, env: NodeJS.ProcessEnv): Place {
+function makePlace(
+  of: { folder: string; index: number; upstreamUrl: string; maxQueueMs: number },
+  env: NodeJS.ProcessEnv,
+): Place {
+  const { folder, index, upstreamUrl, maxQueueMs } = of;
   const config = join(folder, `gateway-${index}.yaml`);
   const model = 'upstream: test, category: text, maxOutputTokens: 100';
   writeFileSync(
     config,
     `alerts: { allowPrivateNetworks: true, timeoutMs: 2000 }
-limits: { requestTimeoutMs: 6000, headersTimeoutMs: 1500, idleTimeoutMs: 1000 }
+limits: { requestTimeoutMs: 6000, headersTimeoutMs: 1500, idleTimeoutMs: 1000, maxQueueMs: ${maxQueueMs} }
 upstreams: { test: { url: "${upstreamUrl}", apiKey: gateway-${index}, format: openai } }
 models:
   flat: { ${model}, price: { request: 1 } }

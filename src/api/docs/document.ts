@@ -11,7 +11,8 @@ cost when it ends.
 **Errors** have one shape, \`{"error":{"message","type","param","code"}}\`; those of \`/v1/messages\` and below it have
 Anthropic's, with \`code\` and \`param\` in it. Compare \`code\`. Every answer carries \`x-request-id\`, and every refusal
 that a repeat cannot mend \`x-should-retry: false\`. Calls are checked in this order: key, account, expiry,
-hours, address, country, origin, body and model, category, model list, spending limit, credits; the first failure answers.
+hours, address, country, origin, body and model, category, model list, limits of calls, spending limit, credits; the first
+failure answers.
 Any path or method that is not listed here is 404 \`unknown_endpoint\`; \`GET /v1/responses\` with \`Upgrade: websocket\` is
 426 \`upgrade_required\`: send it by POST. What is not HTTP at all is 400 \`invalid_request\`;
 too large headers get that code with status 431.

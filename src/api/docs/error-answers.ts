@@ -123,7 +123,10 @@ export type ErrorFormat = keyof typeof FORMATS;
 
 const HEADERS: Readonly<Record<number, Record<string, Reference>>> = {
   401: { 'WWW-Authenticate': { $ref: '#/components/headers/WWW-Authenticate' } },
-  429: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } },
+  429: {
+    'Retry-After': { $ref: '#/components/headers/Retry-After' },
+    'retry-after-ms': { $ref: '#/components/headers/retry-after-ms' },
+  },
   503: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } },
 };
 const FINAL = { 'x-should-retry': { $ref: '#/components/headers/x-should-retry' } };

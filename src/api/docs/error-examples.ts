@@ -120,7 +120,7 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
     metadata: METADATA,
   },
   rate_limit_exceeded: {
-    message: 'An account may have 5 test alerts a minute. Send the next one in 42 seconds.',
+    message: "This key's rpm_limit of 60 requests a minute is used up; try again in 1 s.",
   },
   upstream_auth_failed: {
     message: 'The model provider refused the credential of this gateway. Its operator must renew it.',

@@ -46,7 +46,7 @@ export function finish(document: Document): Document {
 /** An operation with its `x-docs` replaced by the refusals, examples and headers that they stand for. */
 function complete({ 'x-docs': docs, ...operation }: Operation): Operation {
   if (docs === undefined) return operation;
-  const { refusals, errorFormat = 'openai', requests } = docs;
+  const { refusals, errorFormat = 'openai', requests, isBodyOptional } = docs;
   const { requestBody } = operation;
   const responses = {
     ...errorAnswers(refusals, errorFormat, '4XX' in operation.responses),
@@ -55,7 +55,13 @@ function complete({ 'x-docs': docs, ...operation }: Operation): Operation {
   return {
     ...operation,
     ...(requestBody && requests
-      ? { requestBody: { ...requestBody, content: mapValues(requestBody.content, exemplified(requests)) } }
+      ? {
+          requestBody: {
+            ...requestBody,
+            ...(isBodyOptional ? { required: false } : {}),
+            content: mapValues(requestBody.content, exemplified(requests)),
+          },
+        }
       : {}),
     responses: mapValues(responses, (answer) => identified(answer, errorFormat)),
   };

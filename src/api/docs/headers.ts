@@ -1,5 +1,47 @@
+import type { WireFormat } from '../../domain/catalog.ts';
+import { limitHeaderNames } from '../../gateway/limits/limit-headers.ts';
+
+const LIMITS = 'Only for keys and accounts with such a limit; of the two the one with least left.';
+
+const HEADERS_OF_LIMITS = Object.fromEntries(
+  (['openai', 'anthropic'] as const).flatMap((format) =>
+    (['requests', 'tokens'] as const).flatMap((unit) => {
+      const [limit, remaining, reset] = limitHeaderNames(format, unit);
+      return [
+        [
+          limit,
+          { description: `Most ${unit} in a minute. ${LIMITS}`, schema: { type: 'integer' }, example: 60 },
+        ],
+        [
+          remaining,
+          {
+            description: `Those that are left, this call counted. ${LIMITS}`,
+            schema: { type: 'integer' },
+            example: 59,
+          },
+        ],
+        [
+          reset,
+          {
+            description: `When nothing of it is used any more. ${LIMITS}`,
+            schema: { type: 'string' },
+            example: format === 'anthropic' ? '2026-11-21T08:00:01Z' : '1s',
+          },
+        ],
+      ];
+    }),
+  ),
+);
+
+/** Headers of limits of calls on answers to model calls, by the names that the vendor's clients read. */
+export function limitHeaders(format: WireFormat): Record<string, { readonly $ref: string }> {
+  const names = (['requests', 'tokens'] as const).flatMap((unit) => limitHeaderNames(format, unit));
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
 /** Headers of answers, under `#/components/headers`. */
 export const HEADERS = {
+  ...HEADERS_OF_LIMITS,
   'x-request-id': {
     description: 'Names this request: in the ledger, in the log of the gateway, and for its operator.',
     required: true,
@@ -33,10 +75,16 @@ export const HEADERS = {
     example: 'Bearer',
   },
   'Retry-After': {
-    description: 'Seconds after which to try again.',
-    required: true,
+    description:
+      'Seconds after which to try again. Every refusal of the gateway itself has it; a 429 of a provider may have none.',
     schema: { type: 'integer', minimum: 1 },
     example: 1,
+  },
+  'retry-after-ms': {
+    description:
+      'Milliseconds after which a call that a limit of calls refused passes, if no other comes in between.',
+    schema: { type: 'integer', minimum: 1 },
+    example: 740,
   },
 } as const;
 

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../domain/errors.ts';
-import { CHARGE_HEADER } from './headers.ts';
+import { CHARGE_HEADER, limitHeaders } from './headers.ts';
 import {
   type Answer,
   BY_KEY,
@@ -66,7 +66,7 @@ export function modelCall(call: ModelCall): Operation {
     responses: {
       200: {
         description: "The provider's answer.",
-        headers: { ...CHARGE_HEADER },
+        headers: { ...CHARGE_HEADER, ...limitHeaders(format) },
         content: { ...call.answers },
       },
       ...PASSED_ON,

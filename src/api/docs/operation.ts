@@ -34,7 +34,7 @@ export interface Operation {
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly externalDocs?: { readonly description: string; readonly url: string };
   readonly parameters?: readonly Readonly<Record<string, unknown>>[];
-  readonly requestBody?: { readonly required: true; readonly content: Record<string, Media> };
+  readonly requestBody?: { readonly required: boolean; readonly content: Record<string, Media> };
   responses: Record<string, Answer>;
   'x-docs'?: RouteDocs;
 }
@@ -48,6 +48,8 @@ export interface RouteDocs {
   readonly refusals: readonly ErrorCode[];
   /** Shape of the route's errors. Default: `openai`. */
   readonly errorFormat?: 'openai' | 'anthropic';
+  /** Whether the route also takes no body, or an empty one. Fastify describes every body as required. */
+  readonly isBodyOptional?: true;
   /** Examples of request bodies, which can be sent as they are. */
   readonly requests?: Readonly<Record<string, Example>>;
   /** Example of a successful answer's body. */

@@ -71,6 +71,7 @@ export const MODEL_CALL_REFUSALS = [
   'object_not_found',
   'category_not_allowed',
   'model_not_allowed',
+  'rate_limit_exceeded',
   'spending_limit_exceeded',
   'insufficient_credits',
   'upstream_auth_failed',

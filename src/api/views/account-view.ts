@@ -1,9 +1,10 @@
 import { creditsNumber, type Micro } from '../../domain/credits.ts';
 import type { AccountRecord } from '../../domain/key.ts';
 import { timestamp } from '../../domain/period.ts';
+import { type CallLimitsView, callLimitsView } from './call-limits-view.ts';
 
 /** An account as its owner sees it (specification section 7). Amounts are numbers of credits. */
-export interface AccountView {
+export interface AccountView extends CallLimitsView {
   readonly id: number;
   readonly email: string;
   /** Balance after the last settled call. */
@@ -43,6 +44,7 @@ export function accountView(account: AccountRecord, live: LiveAmounts): AccountV
     credits_held: creditsNumber(live.held),
     alert_threshold: creditsNumber(account.alertThreshold),
     overdraft: creditsNumber(account.overdraft),
+    ...callLimitsView(account),
     webhook_secret: account.webhookSecret,
     created_at: timestamp(account.createdAt),
   };
@@ -57,6 +59,7 @@ export function operatorAccountView(account: AccountRecord, live: LiveAmounts): 
     credits_held: creditsNumber(live.held),
     alert_threshold: creditsNumber(account.alertThreshold),
     overdraft: creditsNumber(account.overdraft),
+    ...callLimitsView(account),
     created_at: timestamp(account.createdAt),
   };
 }

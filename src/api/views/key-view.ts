@@ -1,11 +1,13 @@
 import { creditsNumber, creditsString, type Micro, micro } from '../../domain/credits.ts';
 import type { Category, KeyRecord, SpendingPeriod } from '../../domain/key.ts';
 import { periodEndsAt, timestamp } from '../../domain/period.ts';
+import { type CallLimitsView, callLimitsView } from './call-limits-view.ts';
 
 /**
- * A key as its account sees it: the fields in the order of specification section 2, then `can_manage` and `version`.
+ * A key as its account sees it: the fields in the order of specification section 2, then `can_manage` and `version`, then
+ * the limits of section 11 and what else is newer.
  */
-export interface KeyView {
+export interface KeyView extends CallLimitsView {
   readonly id: number;
   readonly name: string;
   readonly description: string;
@@ -26,6 +28,10 @@ export interface KeyView {
   readonly created_at: string;
   readonly can_manage: boolean;
   readonly version: number;
+  /** Time of the latest call that has a ledger row; null: there is none. */
+  readonly last_used_at: string | null;
+  /** Time until which the value from before the last rotation can be used; null: it cannot, or there is none. */
+  readonly previous_valid_until: string | null;
 }
 
 /** The answer to the creation of a key (specification section 2): the only one that shows its value. */
@@ -38,6 +44,11 @@ export interface CreatedKeyView {
   readonly _service: { readonly note: string };
 }
 
+/** The answer to a rotation (specification section 2): the new value, and until when the one before is valid. */
+export interface RotatedKeyView extends CreatedKeyView {
+  readonly previous_valid_until: string | null;
+}
+
 /** A list of keys by id, or a page of it. */
 export interface KeyListView {
   readonly keys: readonly KeyView[];
@@ -45,8 +56,17 @@ export interface KeyListView {
   readonly next?: string | null;
 }
 
-/** The view of a key. `spentInPeriod` is what it spent in the current period of its `spending_period`. */
-export function keyView(key: KeyRecord, spentInPeriod: Micro): KeyView {
+/** What the view of a key shows besides its record. */
+export interface KeyUse {
+  /** Credits spent in the current period of its `spending_period`. */
+  readonly spentInPeriod: Micro;
+  /** Time of its latest call in the ledger, in milliseconds since the epoch; undefined: it has none. */
+  readonly lastUsedAt: number | undefined;
+}
+
+/** The view of a key at `redisNow`, in milliseconds by Redis' clock, which ends the value from before a rotation. */
+export function keyView(key: KeyRecord, { spentInPeriod, lastUsedAt }: KeyUse, redisNow: number): KeyView {
+  const { previousValidUntil } = key;
   return {
     id: key.id,
     name: key.name,
@@ -67,6 +87,10 @@ export function keyView(key: KeyRecord, spentInPeriod: Micro): KeyView {
     created_at: timestamp(key.createdAt),
     can_manage: key.canManage,
     version: key.version,
+    ...callLimitsView(key),
+    last_used_at: lastUsedAt === undefined ? null : timestamp(lastUsedAt),
+    previous_valid_until:
+      previousValidUntil === null || previousValidUntil <= redisNow ? null : timestamp(previousValidUntil),
   };
 }
 
@@ -80,11 +104,12 @@ export interface OwnKeyView extends KeyView {
   readonly credits_balance?: number;
 }
 
-export function ownKeyView(key: KeyRecord, spentInPeriod: Micro, nowMs: number): OwnKeyView {
+/** The view of a key for itself at `redisNow`, as for `keyView`; its period is that of `nowMs`, this machine's time. */
+export function ownKeyView(key: KeyRecord, use: KeyUse, redisNow: number, nowMs: number): OwnKeyView {
   const { spendingLimit: limit } = key;
   return {
-    ...keyView(key, spentInPeriod),
-    limit_remaining: limit === null ? null : creditsString(micro(Math.max(0, limit - spentInPeriod))),
+    ...keyView(key, use, redisNow),
+    limit_remaining: limit === null ? null : creditsString(micro(Math.max(0, limit - use.spentInPeriod))),
     period_ends_at: periodEndsAt(nowMs, key.spendingPeriod),
   };
 }
@@ -98,5 +123,14 @@ export function createdKeyView(key: KeyRecord, value: string): CreatedKeyView {
     key: value,
     created_at: timestamp(key.createdAt),
     _service: { note: 'Save this key now: it is not stored and will not be shown again.' },
+  };
+}
+
+/** The answer to a rotation. `value` is the new one. */
+export function rotatedKeyView(key: KeyRecord, value: string): RotatedKeyView {
+  const { previousValidUntil: until } = key;
+  return {
+    ...createdKeyView(key, value),
+    previous_valid_until: until === null ? null : timestamp(until),
   };
 }

@@ -1,5 +1,5 @@
 import { Page } from './pages.tsx';
-import { session } from './session/session.ts';
+import { session, signIns } from './session/session.ts';
 import { SignIn } from './session/sign-in.tsx';
 import { Announcements } from './ui/announcements.tsx';
 import { LeaveQuestion } from './ui/leave-question.tsx';
@@ -13,7 +13,7 @@ export function App() {
         <SignIn />
       ) : (
         // The `key` lets a new session start without anything that the previous one had loaded.
-        <Shell key={`${session.value.role} ${session.value.token}`}>
+        <Shell key={signIns.value}>
           <Page role={session.value.role} />
         </Shell>
       )}

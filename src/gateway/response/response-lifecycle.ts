@@ -7,6 +7,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import type { CountTokens } from '../../metering/tokens/token-counter.ts';
 import type { HeldCall } from '../call.ts';
 import type { CallMetrics, EndCode } from '../call-metrics.ts';
+import type { CallQueue } from '../queue/call-queue.ts';
 import { refuse } from '../refuse.ts';
 import { settleCall } from '../settle.ts';
 import type { CallTrace, Tracing } from '../tracing.ts';
@@ -24,6 +25,8 @@ export interface ResponseContext {
   readonly countTokens: CountTokens;
   readonly requestTimeoutMs: number;
   readonly metrics: CallMetrics;
+  /** Calls that wait for room in limits of calls, which a call that ends may make. */
+  readonly queue: Pick<CallQueue<HeldCall>, 'ended'>;
   /** Undefined where nothing is traced. */
   readonly tracing?: Tracing | undefined;
 }
@@ -222,7 +225,9 @@ export class ResponseLifecycle implements Recipient {
       const charge = settleCall(ledger, this.call, ending, () => {
         this.#state = 'ended';
         after(charge);
-        const addedMs = performance.now() - this.call.startedAt - upstreamMs;
+        const { compiled, startedAt, waitedMs } = this.call;
+        if (compiled.limits) this.#context.queue.ended(compiled.key.accountId, compiled.key.id);
+        const addedMs = performance.now() - startedAt - waitedMs - upstreamMs;
         metrics.ended(this.call.endpoint.path, code, upstreamMs, addedMs, charge);
         metrics.settled(this.#relay instanceof StreamRelay);
         this.trace?.ended(ending, code, charge, upstreamMs);

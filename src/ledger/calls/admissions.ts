@@ -1,6 +1,7 @@
 import { micro } from '../../domain/credits.ts';
 import { periodStarts } from '../../domain/period.ts';
-import { type Admission, type Admitted, LedgerUnavailable } from '../ledger.ts';
+import { type Admission, type Admitted, type HeldCall, LedgerUnavailable } from '../ledger.ts';
+import { limitStatesIn } from '../limits-text.ts';
 import type { ConnectionGate } from '../recovery/connection-gate.ts';
 import { type LiveAccess, orUnavailable } from '../recovery/live-access.ts';
 import { REBUILDS } from '../recovery/rebuild.ts';
@@ -54,6 +55,14 @@ export class Admissions {
     const { gate, replicas, waiting } = this.#parts;
     const isUsual = gate.isOpen(bucketOf(admission.accountId)) && !replicas.isOn;
     return isUsual ? this.#admitAtOnce(admission) : waiting.during(() => this.#admitInTime(admission));
+  }
+
+  /** Gives back what the admission of a call took, now, or once Redis answers. */
+  cancel(call: HeldCall): void {
+    const { unanswered } = this.#parts;
+    unanswered.add(call);
+    // The sweep cancels it again, whatever becomes of this one.
+    unanswered.cancelOne(call, 'not sent').catch(() => undefined);
   }
 
   /** Admits where there is nothing to wait for but the reply, with one promise instead of five. */
@@ -131,12 +140,32 @@ export class Admissions {
     if (typeof reply === 'number') return { verdict: 'held', epoch: reply };
     const [verdict, first, ...reserved] = (reply as { toString(): string }[]).map(String);
     switch (verdict) {
+      case 'HELD':
+        return { verdict: 'held', epoch: Number(first), ...statesOf(reserved[0]) };
       case 'STALE':
         return { verdict: 'stale' };
+      case 'ENDED':
+        return { verdict: 'ended' };
+      case 'LIMITED':
+        return {
+          verdict: 'limited',
+          limits: limitStatesIn(reserved[0] as string),
+          onlyLimits: first === '1',
+        };
       case 'LIMIT':
-        return { verdict: 'over_limit', spent: micro(Number(first)), ...limitOf(reserved) };
+        return {
+          verdict: 'over_limit',
+          spent: micro(Number(first)),
+          ...limitOf(reserved),
+          ...statesOf(reserved[6]),
+        };
       case 'FUNDS':
-        return { verdict: 'insufficient', balance: micro(Number(first)), ...reservedOf(reserved) };
+        return {
+          verdict: 'insufficient',
+          balance: micro(Number(first)),
+          ...reservedOf(reserved),
+          ...statesOf(reserved[3]),
+        };
       case 'MISSING':
       case 'LATE':
         return verdict;
@@ -156,6 +185,11 @@ export class Admissions {
       throw new LedgerUnavailable('the hold has not reached the replicas', { cause: error });
     }
   }
+}
+
+/** States of limits of calls, of a call that is subject to any. */
+function statesOf(text: string | undefined) {
+  return text === undefined ? undefined : { limits: limitStatesIn(text) };
 }
 
 /** The last numbers of a refusal by lua/admit.lua. */

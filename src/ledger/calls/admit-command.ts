@@ -26,7 +26,13 @@ export function admitCommand(
     bucket,
     keys: [accountRedisKey(accountId), keyRedisKey(accountId, keyId), holdsRedisKey(bucket)],
     id: admission.requestId,
-    numbers: `${keyVersion} ${accountVersion} ${hold} ${estimate} ${spendingLimit ?? '-'} ${PERIOD_FIELDS[spendingPeriod]} ${start}`,
+    numbers: `${keyVersion} ${accountVersion} ${hold} ${estimate} ${spendingLimit ?? '-'} ${PERIOD_FIELDS[spendingPeriod]} ${start}${limitWords(admission)}`,
     record: holdText(admission, now, now + holdTtlMs),
   };
+}
+
+/** What the script needs of limits of calls and of the end of a key value; nothing for most calls. */
+function limitWords({ limits, valueEndsAt }: Admission): string {
+  if (limits === undefined && valueEndsAt === undefined) return '';
+  return ` ${valueEndsAt ?? '-'} ${limits ? limits.tokens : '-'}`;
 }

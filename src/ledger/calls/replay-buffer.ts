@@ -1,4 +1,5 @@
 import type { EntryDraft } from '../../domain/ledger-entry.ts';
+import type { TokenCorrection } from '../ledger.ts';
 import { BUCKETS } from '../redis/redis-keys.ts';
 
 /**
@@ -15,6 +16,7 @@ const COMPACT_AT = 32;
 interface Settle {
   readonly epoch: number;
   readonly draft: EntryDraft;
+  readonly correction?: TokenCorrection | undefined;
 }
 
 /**

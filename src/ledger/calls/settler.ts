@@ -4,6 +4,7 @@ import type { Log } from '../../log/log.ts';
 import type { JournalDrain } from '../journal/drain.ts';
 import { draftText, parseHold } from '../journal/entry-text.ts';
 import { postOnce } from '../journal/post-once.ts';
+import type { TokenCorrection } from '../ledger.ts';
 import type { Rebuilder } from '../recovery/rebuild.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import {
@@ -28,6 +29,7 @@ const SETTLED = 1;
 interface Settlement {
   readonly epoch: number;
   readonly draft: EntryDraft;
+  readonly correction: TokenCorrection | undefined;
   /** Redis has no hold of it: journal and book tell whether the charge stands. */
   lost: boolean;
   /** Resolved once the entry is in the journal or in the book; made when somebody waits for it. */
@@ -83,8 +85,8 @@ export class Settler {
     return this.#sent + this.#failed.size;
   }
 
-  settle(epoch: number, draft: EntryDraft, onWire: () => void): void {
-    const settlement: Settlement = { epoch, draft, lost: false, journalled: undefined };
+  settle(epoch: number, draft: EntryDraft, onWire: () => void, correction?: TokenCorrection): void {
+    const settlement: Settlement = { epoch, draft, correction, lost: false, journalled: undefined };
     this.#unwritten.add(settlement);
     this.#send(settlement);
     this.#writer.afterWrite(onWire);
@@ -131,8 +133,8 @@ export class Settler {
       const missing = recent.filter(({ draft }) => !known.has(draft.id));
       if (missing.length > 0)
         this.#log.warn({ bucket, settles: missing.length }, 'redis lost settles; they are made again');
-      for (const { epoch, draft } of missing) {
-        await this.#settleAgain({ epoch, draft, lost: false });
+      for (const { epoch, draft, correction } of missing) {
+        await this.#settleAgain({ epoch, draft, correction, lost: false });
       }
       await this.#releaseRevived(
         bucket,
@@ -153,7 +155,7 @@ export class Settler {
     for (const [index, { id, accountId, keyId }] of charged.entries()) {
       const hold = holds[index];
       const isBack = hold != null && parseHold(hold).amount !== undefined;
-      if (isBack && keyId !== null) this.#unanswered.add({ requestId: id, accountId, keyId });
+      if (isBack && keyId !== null) this.#unanswered.add({ requestId: id, accountId, keyId }, 'charged');
     }
   }
 
@@ -271,7 +273,7 @@ export class Settler {
 }
 
 /** The command that runs lua/settle.lua. */
-function commandOf({ epoch, draft }: Settlement): HotCommand {
+function commandOf({ epoch, draft, correction }: Settlement): HotCommand {
   const { id, accountId, keyId, credits, createdAt } = draft;
   const bucket = bucketOf(accountId);
   const { day, week, month } = periodStarts(createdAt);
@@ -284,7 +286,7 @@ function commandOf({ epoch, draft }: Settlement): HotCommand {
       journalRedisKey(bucket),
     ],
     id,
-    numbers: `${epoch} ${credits} ${day} ${week} ${month}`,
+    numbers: `${epoch} ${credits} ${day} ${week} ${month}${correction ? ` ${correction.key} ${correction.account}` : ''}`,
     record: draftText(draft),
   };
 }

@@ -14,6 +14,13 @@ const MAX = 10_000;
  */
 const AGAIN_MS = 4_000;
 
+/** What became of a call whose hold is to be released: it never went to the provider, or its charge is in the book. */
+type Fate = 'not sent' | 'charged';
+
+interface ToCancel extends HeldCall {
+  readonly fate: Fate;
+}
+
 /**
  * Admissions whose answer nobody waits for any more. Redis may have one, get it within its time, or never: nothing of it is to
  * be left. States of an admission: unanswered → (lua/cancel.lua releases its hold, if there is one) → cancelled → (AGAIN_MS
@@ -25,18 +32,21 @@ const AGAIN_MS = 4_000;
 export class UnansweredAdmissions {
   readonly #client: RedisClient;
   readonly #rebuilder: Rebuilder;
-  readonly #unanswered = new Map<string, HeldCall>();
+  readonly #unanswered = new Map<string, ToCancel>();
   /** In the order in which they are due. */
-  readonly #cancelled = new Map<string, { readonly call: HeldCall; readonly againAt: number }>();
+  readonly #cancelled = new Map<string, { readonly call: ToCancel; readonly againAt: number }>();
 
   constructor(parts: { client: RedisClient; rebuilder: Rebuilder }) {
     this.#client = parts.client;
     this.#rebuilder = parts.rebuilder;
   }
 
-  /** Nothing will settle the call any more, and Redis may have a hold of it or not: the hold is released soon. */
-  add({ requestId, accountId, keyId }: HeldCall): void {
-    if (this.#unanswered.size < MAX) this.#unanswered.set(requestId, { requestId, accountId, keyId });
+  /**
+   * Nothing will settle the call any more, and Redis may have a hold of it or not: the hold is released soon. `fate`: see
+   * `cancelOne`.
+   */
+  add({ requestId, accountId, keyId }: HeldCall, fate: Fate = 'not sent'): void {
+    if (this.#unanswered.size < MAX) this.#unanswered.set(requestId, { requestId, accountId, keyId, fate });
   }
 
   /**
@@ -56,8 +66,8 @@ export class UnansweredAdmissions {
     failures.throwAny();
   }
 
-  async #cancelDue(call: HeldCall): Promise<void> {
-    if (!(await this.cancelOne(call))) return;
+  async #cancelDue(call: ToCancel): Promise<void> {
+    if (!(await this.cancelOne(call, call.fate))) return;
     const { requestId } = call;
     this.#cancelled.delete(requestId);
     if (this.#unanswered.delete(requestId) && this.#cancelled.size < MAX) {
@@ -65,13 +75,17 @@ export class UnansweredAdmissions {
     }
   }
 
-  /** Cancels one call now. False: its account was rebuilt, and it must be tried again. */
-  async cancelOne({ requestId, accountId, keyId }: HeldCall): Promise<boolean> {
+  /**
+   * Cancels one call now. One that was charged keeps what it took of limits of calls; one that was not sent gives it back.
+   * False: its account was rebuilt, and it must be tried again.
+   */
+  async cancelOne({ requestId, accountId, keyId }: HeldCall, fate: Fate): Promise<boolean> {
     const reply = await this.#client.cancel(
       accountRedisKey(accountId),
       keyRedisKey(accountId, keyId),
       holdsRedisKey(bucketOf(accountId)),
       requestId,
+      fate === 'charged' ? 1 : 0,
     );
     if (reply !== 'MISSING') return true;
     await this.#rebuilder.rebuild(accountId, { keyId });

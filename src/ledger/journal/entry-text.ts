@@ -1,7 +1,8 @@
+import { tokensTaken } from '../../domain/call-limits.ts';
 import { type Micro, micro } from '../../domain/credits.ts';
 import type { Category } from '../../domain/key.ts';
 import type { EntryDraft, JournalEntry } from '../../domain/ledger-entry.ts';
-import type { Admission } from '../ledger.ts';
+import type { Admission, AdmissionLimits } from '../ledger.ts';
 
 /** Texts of entries and holds in Redis. lua/post.inc.lua writes the head of a journal entry, the gateway everything else. */
 
@@ -55,11 +56,20 @@ export function estimateOf({ estimate, hold }: Pick<Admission, 'estimate' | 'hol
 
 /**
  * The text of a hold: `<amount> <deadline ms> <key id> <account id> <created ms> <estimate> <category> <endpoint> <model>`
- * (lua/hold-record.inc.lua).
+ * (lua/hold-record.inc.lua). Where the call is subject to limits of calls, what it takes of them follows the estimate.
  */
 export function holdText(admission: Admission, now: number, deadline: number): string {
-  const { hold, keyId, accountId, category, endpoint, model } = admission;
-  return `${hold} ${deadline} ${keyId} ${accountId} ${now} ${estimateOf(admission)} ${category} ${endpoint} ${model}`;
+  const { hold, keyId, accountId, category, endpoint, model, limits } = admission;
+  const taken = limits ? ` ${takenText(admission, limits)}` : '';
+  return `${hold} ${deadline} ${keyId} ${accountId} ${now} ${estimateOf(admission)}${taken} ${category} ${endpoint} ${model}`;
+}
+
+/** `<key version>/<tokens of the key's limit>/<account version>/<tokens of the account's limit>` */
+function takenText(
+  { keyVersion, accountVersion }: Admission,
+  { key, account, tokens }: AdmissionLimits,
+): string {
+  return `${keyVersion}/${tokensTaken(key, tokens)}/${accountVersion}/${tokensTaken(account, tokens)}`;
 }
 
 /**
@@ -77,7 +87,8 @@ export interface StoredHold {
 export function parseHold(text: string): StoredHold {
   const [amount, deadline, keyId, accountId, createdAt, ...call] = text.split(' ');
   // A hold of version 0.1.0 has no estimate: its category, which is a word, comes at once.
-  const [category, endpoint, ...model] = /^\d/.test(call[0] ?? '') ? call.slice(1) : call;
+  const first = call.findIndex((word) => !/^\d/.test(word));
+  const [category, endpoint, ...model] = call.slice(first);
   if (amount === '-') return { deadline: Number(deadline) };
   return {
     amount: micro(Number(amount)),

@@ -1,23 +1,33 @@
--- Admit: version check, spending limit, balance, hold (specification section 3, checks 11 and 12; section 5, "Estimate and
--- overdraft"), for several calls, one after the other. Credits must cover the estimates of all open calls, this one included;
+-- Admit: version check, limits of calls, spending limit, balance, hold (specification section 3, checks 11 and 12; section 5,
+-- "Estimate and overdraft"; section 11), for several calls, one after the other. Credits must cover the estimates of all open calls, this one included;
 -- with the overdraft they must cover all holds. With an overdraft of 0 the second implies the first.
 -- KEYS  of each call: account hash, key hash, holds hash
 -- ARGV  of each call: request id;
 --       '<key version> <account version> <hold (micro-credits)> <estimate (0 to hold)> <limit, or -> <period field d|w|m> <its start (days since epoch)>':
---         one argument, because an argument costs the gateway as much as splitting this text costs here;
+--         one argument, because an argument costs the gateway as much as splitting this text costs here. Where the key or its
+--         account has limits of calls, or the presented value ends, two words follow: when it ends (ms since epoch), or -, and
+--         the tokens that the call is likely to use, or - where there are no limits;
 --       hold record: see hold-record.inc.lua
 --       and after all calls: until when they may be admitted (ms since epoch, by the clock of this Redis)
 -- Reply of each call: epoch (integer): the credits are held | {'STALE'} | {'MISSING'} live state to be rebuilt
---       | {'LATE'} it was given up meanwhile | {'VOID'} repeated
+--       | {'LATE'} it was given up meanwhile | {'VOID'} repeated | {'ENDED'} the presented value is one no more
 --       | {'LIMIT', spent, held, Σ of estimates, overdraft; balance, held, Σ of estimates of the account}
 --       | {'FUNDS', balance, held, Σ of estimates, overdraft}
+--       and where there are limits of calls, with the state of the key's and of the account's (`states` in call-limits.inc.lua):
+--       {'HELD', epoch, states with this call} | {'LIMITED', 1 where the call lacks nothing else, or 0; states}
+--       | LIMIT and FUNDS with the states at the end
 --       | {'ERROR', message}
 -- O(1) for each call.
 --- @include int
 --- @include each
+--- @include call-limits
 
 local time = redis.call('TIME')
-local isLate = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000) > tonumber(ARGV[#ARGV])
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local isLate = now > tonumber(ARGV[#ARGV])
+
+-- Made by the first call that is subject to limits.
+local limits
 
 -- Accounts and keys of this run, by Redis key: each is read once and its holds are written once, however many calls it has.
 local accounts, keys = {}, {}
@@ -46,13 +56,24 @@ end
 
 local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
   if isLate then return { 'LATE' } end
-  local version, accountVersion, amount, likely, limit, period, start =
-    string.match(numbers, '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+)$')
+  local version, accountVersion, amount, likely, limit, period, start, more =
+    string.match(numbers, '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+)(.*)$')
   local account, key = readAccount(accountName), readKey(keyName)
   local epoch = tonumber(account.ep)
   if not epoch or key.ep ~= account.ep then return { 'MISSING' } end
   if key.v ~= version or account.v ~= accountVersion then return { 'STALE' } end
+  local keyLimits, accountLimits, tokens
+  if more ~= '' then
+    local ends, likelyTokens = string.match(more, '^ (%S+) (%S+)$')
+    if ends ~= '-' and tonumber(ends) <= now then return { 'ENDED' } end
+    tokens = tonumber(likelyTokens)
+    if tokens then
+      limits = limits or callLimits(now)
+      keyLimits, accountLimits = limits.of(keyName), limits.of(accountName)
+    end
+  end
   local hold, estimate, overdraft = tonumber(amount), tonumber(likely), account.overdraft
+  local refusal
   if limit ~= '-' then
     local spent = 0
     if tonumber(key[period]) >= tonumber(start) then spent = tonumber(key[period .. 's']) end
@@ -60,14 +81,21 @@ local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
     local beyond = spent - tonumber(limit)
     local held, estimated = key.held, key.held - key.slack
     if beyond + estimated + estimate > 0 or beyond + held + hold > overdraft then
-      return { 'LIMIT', int(spent), int(held), int(estimated), int(overdraft),
+      refusal = { 'LIMIT', int(spent), int(held), int(estimated), int(overdraft),
         int(account.bal), int(account.held), int(account.held - account.slack) }
     end
   end
   local held, estimated = account.held, account.held - account.slack
   local missing = held + hold - account.bal
-  if account.bal - estimated < estimate or missing > overdraft or held + hold > MOST_EXACT then
-    return { 'FUNDS', int(account.bal), int(held), int(estimated), int(overdraft) }
+  if not refusal and (account.bal - estimated < estimate or missing > overdraft or held + hold > MOST_EXACT) then
+    refusal = { 'FUNDS', int(account.bal), int(held), int(estimated), int(overdraft) }
+  end
+  if tokens and not (limits.hasRoom(keyLimits, tokens) and limits.hasRoom(accountLimits, tokens)) then
+    return { 'LIMITED', refusal and 0 or 1, limits.states(keyLimits, accountLimits) }
+  end
+  if refusal then
+    if tokens then refusal[#refusal + 1] = limits.states(keyLimits, accountLimits) end
+    return refusal
   end
   if redis.call('HSETNX', holdsRedisKey, id, record) == 0 then return { 'VOID' } end
   if hold > 0 then
@@ -75,7 +103,10 @@ local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
     account.isMoved, account.held, account.slack = true, held + hold, account.slack + slack
     key.isMoved, key.held, key.slack = true, key.held + hold, key.slack + slack
   end
-  return epoch
+  if not tokens then return epoch end
+  limits.take(keyLimits, tokens)
+  limits.take(accountLimits, tokens)
+  return { 'HELD', epoch, limits.states(keyLimits, accountLimits) }
 end
 
 local replies = each(admit, 3)
@@ -86,4 +117,5 @@ end
 for name, key in pairs(keys) do
   if key.isMoved then redis.call('HSET', name, 'held', int(key.held), 'slack', int(key.slack)) end
 end
+if limits then limits.write() end
 return replies

@@ -1,20 +1,28 @@
 -- Cancel: release the hold of a call that will not be settled: its admission was never answered, or the hold came back with
--- an older Redis after its charge.
+-- an older Redis after its charge. What it took of limits of calls is given back only where it did not run.
 -- KEYS  1 account hash  2 key hash  3 holds hash
--- ARGV  1 request id
+-- ARGV  1 request id  2 '1' where the call ran
 -- Reply 'CANCELLED' | 'NONE' there is no hold of it | 'MISSING' live state to be rebuilt
 -- O(1).
 --- @include int
 --- @include hold-record
+--- @include call-limits
 local hold = redis.call('HGET', KEYS[3], ARGV[1])
 if not hold or string.sub(hold, 1, 1) == '-' then return 'NONE' end
 local ep = redis.call('HGET', KEYS[1], 'ep')
 if not ep or redis.call('HGET', KEYS[2], 'ep') ~= ep then return 'MISSING' end
 local amount, slack = amountsOf(hold)
+local limits
+if redis.call('HEXISTS', KEYS[1], 'lim') == 1 or redis.call('HEXISTS', KEYS[2], 'lim') == 1 then
+  limits = callLimits()
+  if ARGV[2] == '1' then limits.release(KEYS[1], KEYS[2], hold, 0, 0)
+  else limits.giveBack(KEYS[1], KEYS[2], hold) end
+end
 for i = 1, 2 do
   -- 0 - x, because -x is "-0" of 0, which is no integer to Redis.
   redis.call('HINCRBY', KEYS[i], 'held', int(0 - amount))
   redis.call('HINCRBY', KEYS[i], 'slack', int(0 - slack))
 end
+if limits then limits.write() end
 redis.call('HDEL', KEYS[3], ARGV[1])
 return 'CANCELLED'

@@ -1,11 +1,12 @@
 -- Expire: release a hold whose gateway died, with a ledger entry of charge 0; forget an idempotency marker that is past its
--- time.
+-- time. The requests and tokens that the call took of limits stay taken: it may have run.
 -- KEYS  1 account hash  2 key hash  3 holds hash  4 journal stream
 -- ARGV  1 request id  2 now (ms since epoch)  3 day  4 week  5 month  6 entry JSON
 -- Reply 'EXPIRED' | 'FORGOTTEN' | 'KEPT' settled meanwhile, or not due | 'MISSING' live state to be rebuilt
 -- O(1).
 --- @include post
 --- @include hold-record
+--- @include call-limits
 local hold = redis.call('HGET', KEYS[3], ARGV[1])
 if not hold then return 'KEPT' end
 local kind, deadline = string.match(hold, '^(%S+) (%d+)')
@@ -18,7 +19,13 @@ local account = readAccount(KEYS[1])
 local key = readKey(KEYS[2])
 if not account or not key or account.ep ~= key.ep then return 'MISSING' end
 local amount, slack = amountsOf(hold)
+local limits
+if account.hasLimits or key.hasLimits then
+  limits = callLimits()
+  limits.release(KEYS[1], KEYS[2], hold, 0, 0)
+end
 redis.call('HDEL', KEYS[3], ARGV[1])
 post(account, key, KEYS[4], 0, amount, tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6], slack)
 write()
+if limits then limits.write() end
 return 'EXPIRED'

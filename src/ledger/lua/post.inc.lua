@@ -4,6 +4,9 @@
 -- (none: 0), ep epoch (none while it is rebuilt: then rb says by whom and ru until when others wait).
 -- Key hash: v version, rec record (JSON), ep epoch, held Σ of holds, slack, d/w/m start day of the stored period
 -- (days since 1970-01-01 UTC) with ds/ws/ms spent in it.
+-- Either hash, only while there are limits of calls (call-limits.inc.lua): lim '<requests a minute> <tokens a minute> <calls in
+-- flight>', - for none; and of each limit its state: open calls in flight, rq and tk the token buckets of requests and of tokens,
+-- '<debt> <ms since epoch that it was counted at> <version of the record that set the limit>'.
 -- slack: Σ of hold - estimate of the open calls, so that Σ of estimates is held - slack. Hashes of version 0.1.0 have none (0),
 -- and gateways of that version, which may run beside this one during an upgrade, keep it right: they know only `held`.
 -- Amounts are integer micro-credits below 2^53, exact as Lua doubles; they are formatted by int(), because
@@ -25,18 +28,19 @@ local accounts, keys = {}, {}
 
 local function readAccount(name)
   if accounts[name] == nil then
-    local f = redis.call('HMGET', name, 'bal', 'held', 'seq', 'thr', 'ep', 'slack')
+    local f = redis.call('HMGET', name, 'bal', 'held', 'seq', 'thr', 'ep', 'slack', 'lim')
     accounts[name] = f[5] and { bal = tonumber(f[1]), held = tonumber(f[2]), seq = tonumber(f[3]), thr = tonumber(f[4]),
-      thrText = f[4], ep = f[5], slack = tonumber(f[6]) or 0 }
+      thrText = f[4], ep = f[5], slack = tonumber(f[6]) or 0, hasLimits = f[7] }
   end
   return accounts[name]
 end
 
 local function readKey(name)
   if keys[name] == nil then
-    local f = redis.call('HMGET', name, 'ep', 'held', 'd', 'ds', 'w', 'ws', 'm', 'ms', 'slack')
+    local f = redis.call('HMGET', name, 'ep', 'held', 'd', 'ds', 'w', 'ws', 'm', 'ms', 'slack', 'lim')
     keys[name] = f[1] and { ep = f[1], held = tonumber(f[2]), d = tonumber(f[3]), ds = tonumber(f[4]),
-      w = tonumber(f[5]), ws = tonumber(f[6]), m = tonumber(f[7]), ms = tonumber(f[8]), slack = tonumber(f[9]) or 0 }
+      w = tonumber(f[5]), ws = tonumber(f[6]), m = tonumber(f[7]), ms = tonumber(f[8]), slack = tonumber(f[9]) or 0,
+      hasLimits = f[10] }
   end
   return keys[name]
 end

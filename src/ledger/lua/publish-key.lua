@@ -1,21 +1,29 @@
 -- Publish a key: make a committed record the one that every gateway authorises with. Never goes back to an older version.
--- KEYS  1 account hash  2 key hash
--- ARGV  1 version  2 record JSON  3 '1' where the key was created just now (it has spent nothing)
+-- KEYS  1 account hash  2 key hash  3 holds hash
+-- ARGV  1 version  2 record JSON  3 '1' where the key was created just now (it has spent nothing)  4 key id
+--       5 limits of calls as in the hash (post.inc.lua), or ''
 -- Reply 'PUBLISHED' | 'NEWER' this version or a newer one stands
 --       | 'ABSENT' not live: the next use rebuilds it from the book. Version and record are stored without an epoch all the
 --         same: a rebuild under way may have read the book before the change, and leaves a newer version as it is
--- O(1).
-local version = redis.call('HGET', KEYS[2], 'v')
+-- O(1), and O(holds of the bucket) where calls in flight are limited that were not.
+--- @include int
+--- @include hold-owners
+--- @include call-limits
+local f = redis.call('HMGET', KEYS[2], 'v', 'lim', 'rec')
+local version = f[1]
 if version then
-  if tonumber(version) >= tonumber(ARGV[1]) then return 'NEWER' end
-  redis.call('HSET', KEYS[2], 'v', ARGV[1], 'rec', ARGV[2])
-  return 'PUBLISHED'
+  local newer = tonumber(version) - tonumber(ARGV[1])
+  -- Gateways of version 0.1.0 write records without the hash of the key's value: that of the book takes their place.
+  if newer > 0 or newer == 0 and string.find(f[3], '"hash":"', 1, true) then return 'NEWER' end
 end
+redis.call('HSET', KEYS[2], 'v', ARGV[1], 'rec', ARGV[2])
+if ARGV[5] ~= (f[2] or '') then
+  callLimits().put(KEYS[2], ARGV[5], tonumber(ARGV[1]), function()
+    return countHolds(KEYS[3], 1, ARGV[4])
+  end)
+end
+if version then return 'PUBLISHED' end
 local ep = redis.call('HGET', KEYS[1], 'ep')
-if ARGV[3] ~= '1' or not ep then
-  redis.call('HSET', KEYS[2], 'v', ARGV[1], 'rec', ARGV[2])
-  return 'ABSENT'
-end
-redis.call('HSET', KEYS[2], 'v', ARGV[1], 'rec', ARGV[2], 'ep', ep, 'held', '0',
-  'd', '0', 'ds', '0', 'w', '0', 'ws', '0', 'm', '0', 'ms', '0')
+if ARGV[3] ~= '1' or not ep then return 'ABSENT' end
+redis.call('HSET', KEYS[2], 'ep', ep, 'held', '0', 'd', '0', 'ds', '0', 'w', '0', 'ws', '0', 'm', '0', 'ms', '0')
 return 'PUBLISHED'

@@ -1,25 +1,33 @@
 -- Restore keys: second step of a rebuild. The keys are live only once restore-account has given the account their epoch.
 -- KEYS  1 account hash  2 holds hash  3… key hashes
 -- ARGV  1 '<gateway>:<attempt>' as in begin-rebuild  2 epoch  3 day  4 week  5 month (starts), then for each key: id,
---       version, record JSON, spent in day, week, month
+--       version, record JSON, spent in day, week, month, limits of calls as in the hash (post.inc.lua), or ''
 -- Reply 'RESTORED' | 'OLD' a later rebuild has begun
 -- O(keys + holds of the bucket); only after a loss.
 --- @include int
 --- @include hold-record
+--- @include hold-owners
+--- @include call-limits
 if redis.call('HGET', KEYS[1], 'rb') ~= ARGV[1] then return 'OLD' end
-local held, slack = {}, {}
+local held, slack, open, limits = {}, {}, {}, callLimits()
 for _, hold in ipairs(redis.call('HVALS', KEYS[2])) do
-  local key = string.match(hold, '^%d+ %d+ (%d+) ')
+  local key = ownersOf(hold)
   if key then
     local amount, beyond = amountsOf(hold)
     held[key], slack[key] = (held[key] or 0) + amount, (slack[key] or 0) + beyond
+    open[key] = (open[key] or 0) + 1
   end
 end
 for i = 3, #KEYS do
-  local at = 6 + (i - 3) * 6
-  local version, record = ARGV[at + 1], ARGV[at + 2]
-  local f = redis.call('HMGET', KEYS[i], 'v', 'rec')
-  if f[1] and tonumber(f[1]) > tonumber(version) then version, record = f[1], f[2] end
+  local at = 6 + (i - 3) * 7
+  local version, record, lim = ARGV[at + 1], ARGV[at + 2], ARGV[at + 6]
+  local f = redis.call('HMGET', KEYS[i], 'v', 'rec', 'lim')
+  if f[1] and tonumber(f[1]) > tonumber(version) then version, record, lim = f[1], f[2], f[3] or '' end
+  if lim ~= '' or f[3] then
+    -- The holds tell how many calls are open.
+    redis.call('HDEL', KEYS[i], 'open')
+    limits.put(KEYS[i], lim, tonumber(version), function() return open[ARGV[at]] or 0 end)
+  end
   redis.call('HSET', KEYS[i], 'v', version, 'rec', record, 'ep', ARGV[2],
     'held', int(held[ARGV[at]] or 0), 'slack', int(slack[ARGV[at]] or 0),
     'd', ARGV[3], 'ds', ARGV[at + 3], 'w', ARGV[4], 'ws', ARGV[at + 4], 'm', ARGV[5], 'ms', ARGV[at + 5])

@@ -2,7 +2,8 @@
 -- for several calls, one after the other.
 -- KEYS  of each call: account hash, key hash, holds hash, journal stream
 -- ARGV  of each call: request id;
---       '<epoch of the admission> <credits (≤ 0)> <day> <week> <month> (starts, days since epoch)';
+--       '<epoch of the admission> <credits (≤ 0)> <day> <week> <month> (starts, days since epoch)'. Where the call used other
+--         tokens than it took of limits, two words follow: by how many more, of the key's limit and of the account's;
 --       entry JSON
 -- Reply of each call: 1 settled | 'DONE' settled or expired before, or lost with the last writes of Redis:
 --         journal and book tell
@@ -12,12 +13,16 @@
 --- @include post
 --- @include hold-record
 --- @include each
+--- @include call-limits
+
+-- Made by the first call of a key or account with limits.
+local limits
 
 local function settle(accountName, keyName, holdsRedisKey, journal, id, numbers, entry)
   local account = readAccount(accountName)
   local key = readKey(keyName)
   if not account or not key or account.ep ~= key.ep then return 'MISSING' end
-  local epoch, credits, day, week, month = string.match(numbers, '^(%S+) (%S+) (%S+) (%S+) (%S+)$')
+  local epoch, credits, day, week, month, more = string.match(numbers, '^(%S+) (%S+) (%S+) (%S+) (%S+)(.*)$')
   local hold = redis.call('HGET', holdsRedisKey, id)
   if not hold then
     if account.ep == epoch then return 'DONE' end
@@ -25,15 +30,29 @@ local function settle(accountName, keyName, holdsRedisKey, journal, id, numbers,
   end
   if string.sub(hold, 1, 1) == '-' then return 'DONE' end
   local release, slack = amountsOf(hold)
+  local isLimited = account.hasLimits or key.hasLimits
+  -- Read while nothing is written yet.
+  if isLimited then
+    limits = limits or callLimits()
+    limits.of(keyName)
+    limits.of(accountName)
+  end
   -- The deletion comes first: a Redis out of memory executes it, and then the writes that follow it in one script.
   redis.call('HDEL', holdsRedisKey, id)
   local isPosted, fault = pcall(post, account, key, journal, tonumber(credits), release,
     tonumber(day), tonumber(week), tonumber(month), entry, slack)
-  if isPosted then return 1 end
+  if isPosted then
+    if isLimited then
+      local ofKey, ofAccount = string.match(more, '^ (%S+) (%S+)$')
+      limits.release(accountName, keyName, hold, tonumber(ofKey or 0), tonumber(ofAccount or 0))
+    end
+    return 1
+  end
   redis.call('HSET', holdsRedisKey, id, hold)
   error(fault)
 end
 
 local replies = each(settle, 4)
 write()
+if limits then limits.write() end
 return replies

@@ -110,7 +110,7 @@ export class ExpiredHolds {
       const { accountId = bucket, keyId = 0 } = hold;
       await failures.note(
         charged.has(id)
-          ? this.#unanswered.cancelOne({ requestId: id, accountId, keyId })
+          ? this.#unanswered.cancelOne({ requestId: id, accountId, keyId }, 'charged')
           : this.#expire(bucket, id, hold, now),
       );
     }

@@ -10,6 +10,7 @@ import type { JournalDrain } from '../journal/drain.ts';
 import { readJournalEntry } from '../journal/entry-text.ts';
 import type { Stale } from '../ledger.ts';
 import { BalanceBeyondBound } from '../ledger.ts';
+import { limitsText } from '../limits-text.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import {
   accountRedisKey,
@@ -178,6 +179,7 @@ export class Rebuilder {
           daySpent,
           weekSpent,
           monthSpent,
+          limitsText(key),
         ]),
       );
       if (reply === 'OLD') return false;
@@ -194,6 +196,7 @@ export class Rebuilder {
       account.overdraft,
       balance,
       seq,
+      limitsText(account),
     );
     if (reply === 'OLD') return false;
     // A grant that Redis had applied has its entry in the book or in the journal; its idempotency marker may be forgotten

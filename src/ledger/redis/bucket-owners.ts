@@ -12,6 +12,13 @@ export interface NodeReader {
   hmget(name: string, ...fields: string[]): Promise<(string | null)[]>;
 }
 
+/** Writes and waits for replicas on one node, which refuses Redis keys of other nodes. */
+export interface NodeWriter {
+  set(name: string, value: string): Promise<unknown>;
+  /** As Redis' WAIT: resolves with the number of replicas that have what this connection wrote. */
+  wait(replicas: number, withinMs: number): Promise<number>;
+}
+
 /** The node that answers for each bucket, as the client sees it. A Redis that is no cluster is one node. */
 export class BucketOwners {
   readonly #client: RedisClient;
@@ -50,6 +57,24 @@ export class BucketOwners {
     const node = this.node(owner);
     // A node of a cluster is given Redis keys with the prefix, as they are on the wire.
     return node && readerOn(node, this.#client instanceof Cluster ? this.#prefix : '');
+  }
+
+  writer(owner: string): NodeWriter | undefined {
+    const node = this.node(owner);
+    const prefix = this.#client instanceof Cluster ? this.#prefix : '';
+    return (
+      node && {
+        set: (name, value) => node.set(prefix + name, value),
+        wait: (replicas, withinMs) => node.wait(replicas, withinMs),
+      }
+    );
+  }
+
+  /** Resolves when the cluster has been asked again which node has which slots, or could not be. */
+  async refreshed(): Promise<void> {
+    const client = this.#client;
+    if (client instanceof Cluster)
+      await new Promise<void>((resolve) => client.refreshSlotsCache(() => resolve()));
   }
 
   /** Asks the cluster again which node has which slots. */

@@ -38,6 +38,11 @@ export function knownRedisKey(bucket: number): string {
   return `${TAGS[bucket]}known`;
 }
 
+/** Redis key of an empty text, written before each wait for replicas (replica-wait.ts). */
+export function waitedRedisKey(bucket: number): string {
+  return `${TAGS[bucket]}waited`;
+}
+
 /** Redis key of the text `<account id>:<key id>` for the API key whose value has that SHA-256; written once, never changed. */
 export function hashRedisKey(hash: string): string {
   return `tg:h:${hash}`;

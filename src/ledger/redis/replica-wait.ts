@@ -1,20 +1,43 @@
 import type { BucketOwners } from './bucket-owners.ts';
+import { waitedRedisKey } from './redis-keys.ts';
 
 /** Longest wait for the replicas, which acknowledge within a round trip. While one is away, admissions take this long and fail. */
 const WITHIN_MS = 200;
+/** Attempts to ask a node: a cluster that has just changed is looked up again in between. */
+const ATTEMPTS = 3;
+
+const NO_NODE = 'no connection to the node of redis that has this account';
+/** Errors of a node that does not have the bucket: MOVED, or no connection to the node that has. */
+const ELSEWHERE = new RegExp(`^(MOVED |${NO_NODE}$)`);
+
+/** Buckets whose writes the next WAIT is to cover. */
+interface Round {
+  readonly buckets: Set<number>;
+  readonly reached: Promise<number>;
+}
 
 /**
- * Waits until replicas have the writes that were sent before (REDIS_WAIT_REPLICAS). One WAIT serves everybody who asks in a
- * tick: it covers every write that its connection has sent.
+ * Waits until replicas have the writes that were made before (REDIS_WAIT_REPLICAS). One WAIT serves everybody who asks in a
+ * tick, or while another one is under way.
+ *
+ * It goes over a connection of its own: Redis reads nothing further of a connection that waits, and where the gateway is
+ * killed then, it drops what came meanwhile, which may be the settle of a call whose answer has ended. WAIT covers what was
+ * written until its own connection's last write, so each one follows a write of a key that nobody reads.
  */
 export class ReplicaWait {
-  readonly #owners: BucketOwners;
+  readonly #calls: BucketOwners;
+  readonly #confirming: BucketOwners | undefined;
   readonly #replicas: number;
-  #asked = new Map<string, Promise<number>>();
+  readonly #next = new Map<string, Round>();
+  readonly #underWay = new Map<string, Promise<number>>();
 
-  /** `replicas`: how many must have a write; 0: `confirm` is not to be called. */
-  constructor(owners: BucketOwners, replicas: number) {
-    this.#owners = owners;
+  /**
+   * `calls`: the nodes as the connections of the calls see them; `confirming`: the same nodes by the connections that wait.
+   * `replicas`: how many must have a write; 0: `confirm` is not to be called, and `confirming` not needed.
+   */
+  constructor(calls: BucketOwners, confirming: BucketOwners | undefined, replicas: number) {
+    this.#calls = calls;
+    this.#confirming = confirming;
     this.#replicas = replicas;
   }
 
@@ -22,18 +45,51 @@ export class ReplicaWait {
     return this.#replicas > 0;
   }
 
-  /** Resolves when the replicas have every write sent to the bucket's node. Rejects where too few do in time. */
+  /** Resolves when the replicas have every write that the bucket's node has made. Rejects where too few do in time. */
   async confirm(bucket: number): Promise<void> {
-    const owner = this.#owners.ownerOf(bucket);
-    const node = owner === undefined ? undefined : this.#owners.node(owner);
-    if (owner === undefined || !node) throw new Error('no node of redis is known to have this account');
-    let asked = this.#asked.get(owner);
-    if (!asked) {
-      asked = node.wait(this.#replicas, WITHIN_MS);
-      this.#asked.set(owner, asked);
-      setImmediate(() => this.#asked.delete(owner));
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const reached = await this.#reached(bucket);
+        if (reached >= this.#replicas) return;
+        throw new Error(`${reached} of ${this.#replicas} replicas have the hold`);
+      } catch (error) {
+        if (!(error instanceof Error) || !ELSEWHERE.test(error.message) || attempt === ATTEMPTS) throw error;
+        await this.#confirming?.refreshed();
+      }
     }
-    const reached = await asked;
-    if (reached < this.#replicas) throw new Error(`${reached} of ${this.#replicas} replicas have the hold`);
+  }
+
+  /** The number of replicas that have the bucket's writes. Rejects where its node does not answer, or is another one. */
+  async #reached(bucket: number): Promise<number> {
+    const owner = this.#calls.ownerOf(bucket);
+    if (owner === undefined) throw new Error('no node of redis is known to have this account');
+    let round = this.#next.get(owner);
+    if (!round) {
+      const before = this.#underWay.get(owner) ?? new Promise<void>((resolve) => setImmediate(resolve));
+      const buckets = new Set<number>();
+      const begun = () => {
+        this.#next.delete(owner);
+        return this.#wait(owner, buckets);
+      };
+      round = { buckets, reached: before.then(begun, begun) };
+      this.#next.set(owner, round);
+    }
+    round.buckets.add(bucket);
+    return await round.reached;
+  }
+
+  #wait(owner: string, buckets: ReadonlySet<number>): Promise<number> {
+    const node = this.#confirming?.writer(owner);
+    if (!node) return Promise.reject(new Error(NO_NODE));
+    const writes = [...buckets].map((bucket) => node.set(waitedRedisKey(bucket), ''));
+    const waited = Promise.all([node.wait(this.#replicas, WITHIN_MS), ...writes]).then(
+      ([reached]) => reached,
+    );
+    this.#underWay.set(owner, waited);
+    const ended = () => {
+      if (this.#underWay.get(owner) === waited) this.#underWay.delete(owner);
+    };
+    waited.then(ended, ended);
+    return waited;
   }
 }

@@ -11,11 +11,12 @@ export const KEYS_OF = {
   cancel: 3,
   expire: 4,
   postOnce: 4,
-  publishKey: 2,
-  publishAccount: 1,
+  publishKey: 3,
+  publishAccount: 2,
   beginRebuild: 2,
   restoreKeys: undefined,
   restoreAccount: 2,
+  limitStates: 2,
 } as const;
 
 type Arg = string | number;
@@ -23,7 +24,7 @@ type Arg = string | number;
 /** The scripts as methods: first the Redis keys, then the arguments, as the header of each script says. */
 export interface ScriptClient {
   /** For one call, as `settle` is; ScriptSender sends several at once. */
-  admit(...args: Arg[]): Promise<[number | [string, string?, string?]]>;
+  admit(...args: Arg[]): Promise<[number | [string, ...(string | number)[]]]>;
   settle(...args: Arg[]): Promise<[1 | 'DONE' | 'LOST' | 'MISSING' | ['ERROR', string]]>;
   cancel(...args: Arg[]): Promise<'CANCELLED' | 'NONE' | 'MISSING'>;
   expire(...args: Arg[]): Promise<'EXPIRED' | 'FORGOTTEN' | 'KEPT' | 'MISSING'>;
@@ -33,6 +34,7 @@ export interface ScriptClient {
   beginRebuild(...args: Arg[]): Promise<'CLOSED' | 'LIVE' | 'BUSY'>;
   restoreKeys(keyCount: number, ...args: Arg[]): Promise<'RESTORED' | 'OLD'>;
   restoreAccount(...args: Arg[]): Promise<'RESTORED' | 'OLD'>;
+  limitStates(...args: Arg[]): Promise<string>;
 }
 
 function read(name: string): string {

@@ -26,7 +26,7 @@ export interface Asked {
 
 export const NOTHING: readonly never[] = Object.freeze([]);
 
-/** A call that costs what it holds, of a body that asks for nothing beyond. */
+/** A call that costs what it holds and is not counted in tokens, of a body that asks for nothing beyond. */
 export function fixedCost(hold: Micro): Asked {
-  return { charges: NOTHING, serviceTiers: NOTHING, cost: () => ({ hold, estimate: hold }) };
+  return { charges: NOTHING, serviceTiers: NOTHING, cost: () => ({ hold, estimate: hold, tokens: 0 }) };
 }

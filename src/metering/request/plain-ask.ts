@@ -1,11 +1,11 @@
-import { holdFor, type Reach } from '../../domain/price.ts';
+import { holdFor, isPricedByToken, type Reach } from '../../domain/price.ts';
 import type { Unit } from '../../domain/price-units.ts';
 import type { Usage } from '../../domain/usage.ts';
 import type { MeteredBody } from '../metered-body.ts';
 import { type Asked, NOTHING } from './asked.ts';
 import type { Bounds } from './bounds.ts';
 import { highestMultiplier, serviceTierOf, tierCharge } from './service-tiers.ts';
-import { type Likely, likelyCost } from './token-cost.ts';
+import { type Likely, likelyCost, likelyTokens } from './token-cost.ts';
 
 /** What a call of an endpoint without tools asks for. */
 interface PlainAsk {
@@ -20,7 +20,9 @@ interface PlainAsk {
 
 /** What a call of an endpoint without tools asks for; of the fields with fees such a call can have a service tier only. */
 export function plainAsk({ model, value }: MeteredBody, { usage, input, reach, likely }: PlainAsk): Asked {
-  const { price } = model;
+  const { price, category } = model;
+  // Pictures and sound are made of tokens only where they are priced so; text always is.
+  const tokens = category === 'text' || isPricedByToken(price) ? likelyTokens(likely) : 0;
   const tier = serviceTierOf(value.service_tier);
   const multiplier = highestMultiplier(price, tier);
   const most: Reach = { ...reach, multiplier };
@@ -29,7 +31,7 @@ export function plainAsk({ model, value }: MeteredBody, { usage, input, reach, l
     serviceTiers: typeof tier === 'string' ? [tier] : NOTHING,
     cost(bounds) {
       const hold = holdFor(price, input ? { ...usage, input: input(bounds) } : usage, most);
-      return { hold, estimate: likelyCost(model, hold, likely) };
+      return { hold, estimate: likelyCost(model, hold, likely), tokens };
     },
   };
 }

@@ -1,3 +1,4 @@
+import { MAX_CALL_LIMIT } from '../../domain/call-limits.ts';
 import type { Model } from '../../domain/catalog.ts';
 import { type Micro, micro } from '../../domain/credits.ts';
 import { holdFor, isPricedByToken, plainCost, type Reach, TIMES_ONE } from '../../domain/price.ts';
@@ -61,6 +62,8 @@ export interface CallCost {
   readonly hold: Micro;
   /** At most `hold`. */
   readonly estimate: Micro;
+  /** What it is likely to use in tokens, for limits of tokens; 0 where it is charged by something else. */
+  readonly tokens: number;
   /** Of what the hold is made, for a refusal that says what would fit; undefined for calls without a maximum of tokens. */
   readonly bound?: TokenBound;
 }
@@ -128,7 +131,8 @@ export function tokenCost(model: Model, ask: TokenAsk, bounds: Bounds): CallCost
   };
   const most = ask.maxTokens ?? model.maxOutputTokens;
   const hold = holdOf(bound, most);
-  return { hold, estimate: estimateOf(bound, most, hold), bound };
+  const likely = likelyOf(bound, most);
+  return { hold, estimate: likelyCost(model, hold, likely), tokens: likelyTokens(likely), bound };
 }
 
 /** The hold of the same call with another maximum of output tokens. */
@@ -136,11 +140,10 @@ function holdOf(bound: TokenBound, maxTokens: number): Micro {
   return holdFor(bound.model.price, usageOf(bound, maxTokens), reachOf(bound));
 }
 
-/** The estimate of the same call with another maximum of output tokens, whose hold is `hold`. */
-function estimateOf(bound: TokenBound, maxTokens: number, hold: Micro): Micro {
-  const { model, ask, context } = bound;
+/** What the same call is likely to use with another maximum of output tokens. */
+function likelyOf({ ask, context }: TokenBound, maxTokens: number): Likely {
   const found = ask.rounds > 0 ? Math.min(LIKELY_ROUND, context) : 0;
-  return likelyCost(model, hold, { textBytes: ask.textBytes, more: found, maxTokens, answers: ask.answers });
+  return { textBytes: ask.textBytes, more: found, maxTokens, answers: ask.answers };
 }
 
 /** What a call is likely to use. */
@@ -163,12 +166,22 @@ export interface Likely {
  */
 export function likelyCost({ price }: Pick<Model, 'price'>, hold: Micro, likely: Likely): Micro {
   if (!isPricedByToken(price)) return hold;
-  const { textBytes, more = 0, maxTokens, answers, besides } = likely;
-  const usage: Usage = {
-    input: Math.ceil(Math.max(0, textBytes) / LIKELY_BYTES) + more,
-    output: Math.min(maxTokens, LIKELY_OUTPUT) * answers,
-  };
+  const usage: Usage = { input: likelyInput(likely), output: likelyOutput(likely) };
+  const { besides } = likely;
   return micro(Math.min(hold, plainCost(price, besides ? { ...besides, ...usage } : usage)));
+}
+
+/** Tokens that a call is likely to use, whatever they cost; no more than the largest limit, so that the number is exact. */
+export function likelyTokens(likely: Likely): number {
+  return Math.min(MAX_CALL_LIMIT, likelyInput(likely) + likelyOutput(likely));
+}
+
+function likelyInput({ textBytes, more = 0 }: Likely): number {
+  return Math.ceil(Math.max(0, textBytes) / LIKELY_BYTES) + more;
+}
+
+function likelyOutput({ maxTokens, answers }: Likely): number {
+  return Math.min(maxTokens, LIKELY_OUTPUT) * answers;
 }
 
 /** The part of the hold that is for tools which the provider runs, and the part that is for the answer. */
@@ -194,7 +207,7 @@ export function affordableMaximum(
   const { thinking } = bound.ask;
   const passes = (maximum: number) => {
     const hold = holdOf(bound, maximum);
-    return fits(hold, estimateOf(bound, maximum, hold));
+    return fits(hold, likelyCost(bound.model, hold, likelyOf(bound, maximum)));
   };
   // Below the budget of its thinking an answer can have more tokens, not fewer.
   let fitting = Math.max(1, thinking <= most ? thinking : 1);

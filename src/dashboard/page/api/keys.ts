@@ -2,12 +2,13 @@ import type { ExplanationView } from '../../../api/views/explanation-view.ts';
 import type { CreatedKeyView, KeyListView, KeyView, OwnKeyView } from '../../../api/views/key-view.ts';
 import { setManaging } from '../session/session.ts';
 import { ApiFailure, ask, made } from './request.ts';
+import type { KeysPath } from './rotation.ts';
 
 /** The body of create and PATCH; a field that is absent is not changed. */
 export type KeyChange = {
   -readonly [Field in Exclude<
     keyof KeyView,
-    'id' | 'prefix' | 'spending_current' | 'created_at' | 'version'
+    'id' | 'prefix' | 'spending_current' | 'created_at' | 'version' | 'last_used_at' | 'previous_valid_until'
   >]?: KeyView[Field];
 };
 
@@ -36,14 +37,27 @@ export async function readKey(id: number): Promise<KeyView> {
   return key;
 }
 
-/** Changes a key. Rejects with `version_conflict` where `version` is given and the stored key has another one. */
-export function changeKey(id: number, body: KeyChange, version?: number): Promise<KeyView> {
-  const headers = version === undefined ? {} : { 'if-match': `"${version}"` };
-  return ask('PATCH', `/api/keys/${id}/`, { body, headers });
+/** Changes a key. Rejects with `version_conflict` where the stored key has another version. */
+export function changeKey(id: number, body: KeyChange, version: number): Promise<KeyView> {
+  return ask('PATCH', `/api/keys/${id}/`, { body, headers: { 'if-match': `"${version}"` } });
+}
+
+/** Switches a key off or on. Rejects with `version_conflict` where the stored key has another version. */
+export function switchKey(
+  path: KeysPath,
+  { id, version }: Pick<KeyView, 'id' | 'version'>,
+  is_active: boolean,
+): Promise<KeyView> {
+  return ask('PATCH', `${path}${id}/`, { body: { is_active }, headers: { 'if-match': `"${version}"` } });
 }
 
 export function explainCall(id: number, body: Question): Promise<ExplanationView> {
   return ask('POST', `/api/keys/${id}/explain/`, { body });
+}
+
+/** Reads the key whose value `token` is. */
+export function readKeyOfToken(token: string): Promise<OwnKeyView> {
+  return ask('GET', '/api/key/', { token });
 }
 
 /** Reads the session's key. One that has become a managing key since the sign-in gets the pages of an owner. */

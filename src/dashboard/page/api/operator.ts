@@ -1,5 +1,6 @@
 import type { AccountPageView, OperatorAccountView } from '../../../api/views/account-view.ts';
-import type { CreatedKeyView, KeyView } from '../../../api/views/key-view.ts';
+import type { CallLimitsView } from '../../../api/views/call-limits-view.ts';
+import type { CreatedKeyView } from '../../../api/views/key-view.ts';
 import type { MarginReportView } from '../../../api/views/margin-view.ts';
 import { type Asked, ask, askRaw, made } from './request.ts';
 
@@ -17,23 +18,30 @@ export function listAccounts(
   return ask('GET', `/api/admin/accounts/?${new URLSearchParams(query)}`, asked);
 }
 
-export function readOneAccount(id: number, signal: AbortSignal): Promise<OperatorAccountView> {
-  return ask('GET', `/api/admin/accounts/${id}/`, { signal });
+export function readOneAccount(id: number, signal?: AbortSignal): Promise<OperatorAccountView> {
+  return ask('GET', `/api/admin/accounts/${id}/`, signal ? { signal } : {});
 }
 
-export function createAccount(body: {
-  email: string;
-  credits: number;
-  alert_threshold: number;
-  overdraft?: number;
-}): Promise<{ account: OperatorAccountView; key: CreatedKeyView }> {
+export function createAccount(
+  body: {
+    email: string;
+    credits: number;
+    alert_threshold: number;
+    overdraft?: number;
+  } & Partial<CallLimitsView>,
+): Promise<{ account: OperatorAccountView; key: CreatedKeyView }> {
   return made('account', ask('POST', '/api/admin/accounts/', { body }));
 }
 
-export function changeAccount(
-  id: number,
-  body: { email?: string; alert_threshold?: number; overdraft?: number; is_active?: boolean },
-): Promise<OperatorAccountView> {
+/** The body of PATCH; a field that is absent is not changed. */
+export type AccountChange = {
+  email?: string;
+  alert_threshold?: number;
+  overdraft?: number;
+  is_active?: boolean;
+} & Partial<CallLimitsView>;
+
+export function changeAccount(id: number, body: AccountChange): Promise<OperatorAccountView> {
   return ask('PATCH', `/api/admin/accounts/${id}/`, { body });
 }
 
@@ -49,10 +57,6 @@ export function grantCredits(
 
 export function createAccountKey(id: number, name: string): Promise<CreatedKeyView> {
   return made('key', ask('POST', `/api/admin/accounts/${id}/keys/`, { body: { name } }));
-}
-
-export function switchAccountKey(id: number, keyId: number, is_active: boolean): Promise<KeyView> {
-  return ask('PATCH', `/api/admin/accounts/${id}/keys/${keyId}/`, { body: { is_active } });
 }
 
 /** Query of the operator's usage report; empty: the gateway's default. `from` and `to` are UTC days, both included. */

@@ -47,7 +47,7 @@ export async function askRaw(method: string, path: string, asked: Asked = {}): P
   const failure = await failureOf(response);
   // A request that this page itself aborted is no failure of the gateway.
   asked.signal?.throwIfAborted();
-  // The key was deleted meanwhile. Every further request would be refused too, so the first refusal ends the session.
+  // The key was deactivated, or its value replaced, meanwhile. Every further request would be refused too, so the first refusal ends the session.
   if (response.status === 401 && asked.token === undefined && session.value?.token === token) {
     leave(() => signOut(`You have been signed out. ${failure.message}`), failure.message);
   }
@@ -58,24 +58,32 @@ export async function askRaw(method: string, path: string, asked: Asked = {}): P
   throw failure;
 }
 
-/** Code of a creation without an answer, where it is unknown whether the thing was created. */
+/** Code of a change without an answer, where it is unknown whether it was made. */
 export const ANSWER_LOST = 'answer_lost';
 
 /**
  * Resolves with the answer to a request that creates `what`. Rejects with `answer_lost` where the outcome is unknown.
  */
-export async function made<Body>(what: string, answer: Promise<Body>): Promise<Body> {
+export function made<Body>(what: string, answer: Promise<Body>): Promise<Body> {
+  return certain(
+    answer,
+    `No answer came that says whether the ${what} was made. It may have been: look for it before you create it again.`,
+  );
+}
+
+/**
+ * Resolves with the answer to a change. Rejects with `answer_lost`, and `words`, where the outcome is unknown. Refusals
+ * with the code `telling` are left as they are, because they say what became of the change.
+ */
+export async function certain<Body>(answer: Promise<Body>, words: string, telling = ''): Promise<Body> {
   try {
     return await answer;
   } catch (error) {
     if (!(error instanceof ApiFailure)) throw error;
     const { status, code } = error;
     if (status !== 0 && status < 500 && code !== 'unreadable') throw error;
-    throw new ApiFailure(
-      status,
-      ANSWER_LOST,
-      `No answer came that says whether the ${what} was made. It may have been: look for it before you create it again.`,
-    );
+    if (code === telling) throw error;
+    throw new ApiFailure(status, ANSWER_LOST, words);
   }
 }
 

@@ -16,6 +16,9 @@ const CHECK_NAMES: Readonly<Record<string, string>> = {
   request: 'Model and endpoint',
   allowed_categories: 'Modality',
   allowed_models: 'Allowed models',
+  rpm_limit: 'Requests a minute',
+  tpm_limit: 'Tokens a minute',
+  max_parallel_requests: 'Calls at once',
   spending_limit: 'Spending limit',
   credits: 'Credits',
 };

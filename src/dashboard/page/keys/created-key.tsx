@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { CreatedKeyView } from '../../../api/views/key-view.ts';
 import { CopyValue } from '../ui/copy-value.tsx';
@@ -7,17 +8,29 @@ import { Note } from '../ui/note.tsx';
 
 const LOST = 'The value of the new key is shown this once. Whoever has not saved it has to make another key.';
 
-/**
- * Dialog that shows the value of a new key, once. Only its button closes it, because closing by mistake loses the key.
- */
+/** Dialog that shows the value of a new key, once. */
 export function CreatedKey({ of, onDone }: { of: CreatedKeyView; onDone: () => void }) {
+  return <ShownOnce title={`The key “${of.name}”`} of={of} lost={LOST} onDone={onDone} />;
+}
+
+/** Dialog that shows the value of a key. Only its button closes it, because closing by mistake loses the value. */
+export function ShownOnce(props: {
+  title: string;
+  of: CreatedKeyView;
+  /** Description of what is lost where the page is left before. */
+  lost: string;
+  onDone: () => void;
+  children?: ComponentChildren;
+}) {
+  const { of, onDone } = props;
   const [isSaved, setSaved] = useState(false);
-  useUnsaved(!isSaved, LOST);
+  useUnsaved(!isSaved, props.lost);
   return (
-    <Dialog title={`The key “${of.name}”`}>
+    <Dialog title={props.title}>
       <Note kind="warning">
         <p>{of._service.note}</p>
       </Note>
+      {props.children}
       <CopyValue label="Key value" value={of.key} />
       <div class="actions">
         <button

@@ -7,7 +7,11 @@ import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { KeyStatus } from './key-label.tsx';
 import { KeySettings } from './key-settings.tsx';
+import { LastUse } from './last-used.tsx';
+import { PreviousValue } from './previous-value.tsx';
 import { ReadOnlyNote } from './read-only-note.tsx';
+import { ReadOnlySettings } from './read-only-settings.tsx';
+import { RotateKey } from './rotate-key.tsx';
 import { SwitchKey } from './switch-key.tsx';
 
 /** Page of one key, with all its settings and the switch that deactivates it. */
@@ -30,6 +34,13 @@ export function EditKey({ id }: { id: number }) {
             <a class="button" href={`#/explain/${id}`}>
               Explain a call
             </a>
+            <RotateKey
+              of={key}
+              onRotated={({ prefix, previous_valid_until }) => {
+                replace({ ...key, prefix, previous_valid_until });
+                loaded.reload();
+              }}
+            />
             <SwitchKey of={key} onChanged={replace} />
           </>
         )
@@ -38,25 +49,50 @@ export function EditKey({ id }: { id: number }) {
       <Shown of={loaded}>
         {() =>
           key === undefined ? (
-            <Empty title="There is no such key">
-              <p>
-                No key of your account has the number {id}. <a href="#/keys">All keys</a>
-              </p>
-            </Empty>
+            <NoSuchKey id={id} isManaging={isManaging} />
           ) : (
             <>
               <p class="key-line">
                 <KeyStatus of={key} /> <code>{key.prefix}…</code>{' '}
                 <span>
                   created <Time at={key.created_at} />
-                </span>
+                </span>{' '}
+                <LastUse of={key} />
               </p>
-              {!isManaging && <ReadOnlyNote />}
-              <KeySettings of={key} onChanged={replace} readOnly={!isManaging} />
+              <PreviousValue
+                of={key}
+                path={isManaging ? '/api/keys/' : undefined}
+                onEnded={(ended) => (ended ? replace(ended) : loaded.reload())}
+              />
+              {isManaging ? (
+                <KeySettings of={key} onChanged={replace} />
+              ) : (
+                <>
+                  <ReadOnlyNote />
+                  <ReadOnlySettings of={key} />
+                </>
+              )}
             </>
           )
         }
       </Shown>
     </PageFrame>
+  );
+}
+
+function NoSuchKey({ id, isManaging }: { id: number; isManaging: boolean }) {
+  return isManaging ? (
+    <Empty title="There is no such key">
+      <p>
+        No key of your account has the number {id}. <a href="#/keys">All keys</a>
+      </p>
+    </Empty>
+  ) : (
+    <Empty title="No such key is seen">
+      <p>
+        No key that you see with this key has the number {id}: it sees itself only.{' '}
+        <a href="#/keys">Its settings</a>
+      </p>
+    </Empty>
   );
 }

@@ -1,11 +1,13 @@
 import type { KeyView } from '../../../api/views/key-view.ts';
 import type { KeyChange } from '../api/keys.ts';
-import { credits } from '../format/credits.ts';
+import { count, credits } from '../format/credits.ts';
 import { moment } from '../format/time.ts';
+import type { Difference } from '../ui/conflict.tsx';
+import { CALL_LIMIT_LABELS } from './call-limit-fields.tsx';
 import { KEY_FIELDS, type KeyField } from './key-draft.ts';
 
 /** Labels of the form's fields. */
-const LABELS: Readonly<Record<KeyField, string>> = {
+export const KEY_LABELS: Readonly<Record<KeyField, string>> = {
   name: 'Name',
   description: 'Note',
   expires_at: 'Expires',
@@ -18,25 +20,41 @@ const LABELS: Readonly<Record<KeyField, string>> = {
   active_hours: 'Hours (UTC)',
   spending_limit: 'Limit in credits',
   spending_period: 'Counted by',
+  ...CALL_LIMIT_LABELS,
   webhook_url: 'Webhook address',
 };
-
-/** A field in which the stored key differs from the form. */
-export interface Difference {
-  readonly label: string;
-  /** The form's value; undefined where the form leaves this field as it is. */
-  readonly mine: string | undefined;
-  readonly theirs: string;
-}
 
 /** Fields in which `base` with `changes` differs from `theirs`, which somebody else saved meanwhile. */
 export function differencesOf(changes: KeyChange, base: KeyView, theirs: KeyView): Difference[] {
   return KEY_FIELDS.flatMap((field) => {
     const isMine = field in changes;
     if (isEqual(isMine ? changes[field] : base[field], theirs[field])) return [];
-    const mine = isMine ? inWords(field, changes[field]) : undefined;
-    return [{ label: LABELS[field], mine, theirs: inWords(field, theirs[field]) }];
+    const mine = isMine ? settingInWords(field, changes[field]) : undefined;
+    return [{ label: KEY_LABELS[field], mine, theirs: settingInWords(field, theirs[field]) }];
   });
+}
+
+/** Something in which a key differs from what the page showed. */
+export interface Change {
+  readonly label: string;
+  readonly before: string;
+  readonly now: string;
+}
+
+/** Differences between two versions of a key: its settings, whether it is active, and its values. */
+export function changesBetween(before: KeyView, now: KeyView): Change[] {
+  const settings = KEY_FIELDS.filter((field) => !isEqual(before[field], now[field])).map((field) => ({
+    label: KEY_LABELS[field],
+    before: settingInWords(field, before[field]),
+    now: settingInWords(field, now[field]),
+  }));
+  const others: readonly (readonly [string, (key: KeyView) => string])[] = [
+    ['Active', (key) => (key.is_active ? 'yes' : 'no')],
+    ['Value begins with', (key) => key.prefix],
+    ['Value before is valid until', (key) => momentWords(key.previous_valid_until)],
+  ];
+  const rest = others.map(([label, words]) => ({ label, before: words(before), now: words(now) }));
+  return [...settings, ...rest.filter((change) => change.before !== change.now)];
 }
 
 /** True where two versions of a key are equal in everything that its form shows. */
@@ -48,10 +66,15 @@ function isEqual(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-function inWords(field: KeyField, value: unknown): string {
+/** A setting's value in words. */
+export function settingInWords(field: KeyField, value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(', ');
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (typeof value === 'number') return credits(value);
+  if (typeof value === 'number') return field === 'spending_limit' ? credits(value) : count(value);
   if (typeof value !== 'string' || value === '') return 'none';
-  return field === 'expires_at' ? `${moment(value, 'utc', true)} UTC` : value;
+  return field === 'expires_at' ? momentWords(value) : value;
+}
+
+function momentWords(iso: string | null): string {
+  return iso === null ? 'none' : `${moment(iso, 'utc', true)} UTC`;
 }

@@ -2,6 +2,7 @@ import type { KeyView } from '../../../api/views/key-view.ts';
 import type { Category, SpendingPeriod } from '../../../domain/key.ts';
 import { toLocalInput } from '../format/time.ts';
 import { EMPTY_LIST, type TypedList } from '../ui/typed-list.ts';
+import { type CallLimitTexts, callLimitTexts, NO_LIMIT_TEXTS } from './call-limit-fields.tsx';
 
 /** State of a key's form: the text of the inputs before it is parsed. */
 export interface KeyDraft {
@@ -18,6 +19,7 @@ export interface KeyDraft {
   readonly hasLimit: boolean;
   readonly limit: string;
   readonly period: SpendingPeriod;
+  readonly callLimits: CallLimitTexts;
   readonly hasHours: boolean;
   /** `HH:MM` UTC. */
   readonly start: string;
@@ -42,6 +44,9 @@ export const KEY_FIELDS = [
   'active_hours',
   'spending_limit',
   'spending_period',
+  'rpm_limit',
+  'tpm_limit',
+  'max_parallel_requests',
   'webhook_url',
 ] as const;
 export type KeyField = (typeof KEY_FIELDS)[number];
@@ -67,6 +72,7 @@ export const NEW_KEY: KeyDraft = {
   hasLimit: false,
   limit: '',
   period: 'monthly',
+  callLimits: NO_LIMIT_TEXTS,
   hasHours: false,
   start: '08:00',
   end: '18:00',
@@ -89,6 +95,7 @@ export function draftOf(key: KeyView): KeyDraft {
     hasLimit: key.spending_limit !== null,
     limit: key.spending_limit === null ? '' : String(key.spending_limit),
     period: key.spending_period,
+    callLimits: callLimitTexts(key),
     hasHours: key.active_hours !== '',
     start,
     // A time input has no 24:00, so 00:00 stands for the end of the day.

@@ -6,6 +6,7 @@ import type { Action } from '../api/use-action.ts';
 import { focusFirstFault } from '../ui/field.tsx';
 import { FailureNote } from '../ui/note.tsx';
 import { Basics } from './basics.tsx';
+import { CallLimitSettings } from './call-limit-settings.tsx';
 import { HourSettings } from './hour-settings.tsx';
 import type { KeyFormPart } from './key-draft.ts';
 import { KEY_FIELDS, type KeyDraft, type KeyErrors } from './key-draft.ts';
@@ -28,7 +29,6 @@ export function KeyForm(props: {
   verb: string;
   /** True where nothing is changed, so that there is nothing to save. */
   isUnchanged?: boolean;
-  readOnly?: boolean;
   /** Content to show where saving failed; default: the message of the failure. */
   failure?: ComponentChildren;
 }) {
@@ -74,23 +74,22 @@ export function KeyForm(props: {
         if (checked !== 'all' && !isSending) setChecked(new Set([...checked, nameOf(target)]));
       }}
     >
-      <fieldset class="plain" disabled={props.readOnly ?? false}>
+      <div class="plain">
         <Basics {...part} />
         <SpendSettings {...part} />
+        <CallLimitSettings {...part} />
         <ModelSettings {...part} />
         <PlaceSettings {...part} />
         <HourSettings {...part} />
         <WebhookSettings {...part} />
-      </fieldset>
-      {!props.readOnly && (
-        <div class="save-bar">
-          {!refused && (props.failure || <FailureNote error={save.error} />)}
-          <button type="submit" class="primary" aria-disabled={save.isBusy || isUnchanged}>
-            {save.isBusy ? 'Saving…' : props.verb}
-          </button>
-          <span class="hint">{hintOf(isUnchanged, shown.length > 0 || save.error !== undefined)}</span>
-        </div>
-      )}
+      </div>
+      <div class="save-bar">
+        {!refused && (props.failure || <FailureNote error={save.error} />)}
+        <button type="submit" class="primary" aria-disabled={save.isBusy || isUnchanged}>
+          {save.isBusy ? 'Saving…' : props.verb}
+        </button>
+        <span class="hint">{hintOf(isUnchanged, shown.length > 0 || save.error !== undefined)}</span>
+      </div>
     </form>
   );
 }

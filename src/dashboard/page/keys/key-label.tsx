@@ -8,9 +8,9 @@ export function keyName(id: number | null, keys: readonly KeyView[]): string {
   return keys.find((key) => key.id === id)?.name ?? `Key ${id}`;
 }
 
-/** True where a key is that of the session, by its prefix, which one in 15 million other keys shares. */
+/** True where a key is that of the session, whichever of its values that was begun with. */
 export function isOwnKey(key: KeyView): boolean {
-  return session.value?.token.startsWith(key.prefix) ?? false;
+  return session.value?.keyId === key.id;
 }
 
 /** Name of the key with an id as a link to its page; plain text for the operator, who has no page of one key. */

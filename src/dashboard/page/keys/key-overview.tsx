@@ -3,6 +3,7 @@ import { readOwnKey } from '../api/keys.ts';
 import { useLoad } from '../api/use-load.ts';
 import { credits } from '../format/credits.ts';
 import { thisPeriod } from '../format/words.ts';
+import { CallLimitsLine } from '../overview/call-limits-line.tsx';
 import { SpentFigure } from '../overview/figures.tsx';
 import { Spend } from '../overview/spend.tsx';
 import { useSpend } from '../overview/use-spend.ts';
@@ -10,6 +11,8 @@ import { Time } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { KeyStatus } from './key-label.tsx';
+import { LastUse } from './last-used.tsx';
+import { PreviousValue } from './previous-value.tsx';
 import { ReadOnlyNote } from './read-only-note.tsx';
 
 /** Home page of a key that may not manage, with its own limit and spend. */
@@ -33,8 +36,9 @@ export function KeyOverview() {
         {(key) => (
           <>
             <p class="key-line">
-              <KeyStatus of={key} /> <code>{key.prefix}…</code>
+              <KeyStatus of={key} /> <code>{key.prefix}…</code> <LastUse of={key} />
             </p>
+            <PreviousValue of={key} onEnded={own.reload} />
             <ReadOnlyNote />
             <dl class="figures">
               <div class="figure">
@@ -55,6 +59,7 @@ export function KeyOverview() {
               </div>
               <SpentFigure spent={spend.data?.byDay.total} isUnknown={spend.error !== undefined} />
             </dl>
+            <CallLimitsLine of={key} whose="of this key" />
           </>
         )}
       </Shown>

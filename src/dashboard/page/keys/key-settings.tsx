@@ -5,9 +5,9 @@ import { ApiFailure } from '../api/request.ts';
 import { useAction } from '../api/use-action.ts';
 import { announce } from '../ui/announcements.tsx';
 import { Confirm } from '../ui/confirm.tsx';
+import { Conflict } from '../ui/conflict.tsx';
 import { useUnsaved } from '../ui/leave-guard.ts';
-import { KeyConflict } from './key-conflict.tsx';
-import { isSameSettings } from './key-differences.ts';
+import { differencesOf, isSameSettings } from './key-differences.ts';
 import { draftOf } from './key-draft.ts';
 import { KeyForm } from './key-form.tsx';
 import { isOwnKey } from './key-label.tsx';
@@ -18,15 +18,7 @@ import { changesOf, readDraft } from './read-draft.ts';
  * Form of an existing key. It asks before it saves where the stored key is no longer the version that the form was
  * filled from, and where saving would lock the user out.
  */
-export function KeySettings({
-  of: key,
-  onChanged,
-  readOnly,
-}: {
-  of: KeyView;
-  onChanged: (key: KeyView) => void;
-  readOnly: boolean;
-}) {
+export function KeySettings({ of: key, onChanged }: { of: KeyView; onChanged: (key: KeyView) => void }) {
   const [filledFrom, setFilledFrom] = useState(key);
   const [draft, setDraft] = useState(() => draftOf(key));
   /** Reasons why saving would lock the user out, while the dialog asks about them. */
@@ -38,7 +30,7 @@ export function KeySettings({
   const read = readDraft(draft);
   const changes = changesOf(draft, base, read);
   const isUnchanged = Object.keys(changes).length === 0 && Object.keys(read.errors).length === 0;
-  useUnsaved(!isUnchanged && !readOnly);
+  useUnsaved(!isUnchanged);
 
   const fill = (from: KeyView) => {
     setFilledFrom(from);
@@ -81,7 +73,6 @@ export function KeySettings({
         save={save}
         verb="Save changes"
         isUnchanged={isUnchanged}
-        readOnly={readOnly}
       />
       {lockOut.length > 0 && (
         <Confirm
@@ -103,10 +94,9 @@ export function KeySettings({
         </Confirm>
       )}
       {theirs && (
-        <KeyConflict
-          changes={changes}
-          base={base}
-          theirs={theirs}
+        <Conflict
+          of="key"
+          differences={differencesOf(changes, base, theirs)}
           onKeepTheirs={() => adopt(theirs)}
           saveMine={() => send(theirs.version)}
           onClose={() => setTheirs(undefined)}

@@ -1,18 +1,33 @@
 import type { KeyView } from '../../../api/views/key-view.ts';
+import type { KeysPath } from '../api/rotation.ts';
 import { Badge, Time } from '../ui/elements.tsx';
 import { Table } from '../ui/table.tsx';
 import { isOwnKey, KeyStatus } from './key-label.tsx';
 import { KeySpend } from './key-spend.tsx';
+import { LastUsed } from './last-used.tsx';
+import { PreviousValue } from './previous-value.tsx';
 import { restrictionsOf } from './restrictions.ts';
 import { UnknownModels, useCatalog } from './unknown-models.tsx';
 
+/** What the operator, who has no page of one key, does with a key in the list of an account. */
+export interface KeyActions {
+  readonly path: KeysPath;
+  /** Opens the dialog that switches a key off or on. */
+  onSwitch(key: KeyView): void;
+  /** Opens the dialog that gives a key a new value. */
+  onRotate(key: KeyView): void;
+}
+
 export function KeyTable({
   keys,
-  onSwitch,
+  actions,
+  onEnded,
 }: {
   keys: readonly KeyView[];
-  /** Opens the dialog that switches a key off or on; absent where each key is a link to its page. */
-  onSwitch?: (key: KeyView) => void;
+  /** Absent where each key is a link to its page. */
+  actions: KeyActions | undefined;
+  /** Called when the value from before a rotation has ended. */
+  onEnded: () => void;
 }) {
   const catalog = useCatalog(keys);
   return (
@@ -22,21 +37,23 @@ export function KeyTable({
         'Key',
         'Status',
         'Spent',
+        'Last used',
         ['Restricted by', 'wide-only'],
         ['Created', 'wide-only'],
-        ...(onSwitch ? ['Change'] : []),
+        ...(actions ? ['Change'] : []),
       ]}
     >
       {keys.map((key) => (
         <tr key={key.id}>
           <th scope="row">
-            {onSwitch ? key.name : <a href={`#/keys/${key.id}`}>{key.name}</a>}
+            {actions ? key.name : <a href={`#/keys/${key.id}`}>{key.name}</a>}
             <span class="sub">
               <code>{key.prefix}…</code> {isOwnKey(key) && <Badge kind="plain">signed in</Badge>}{' '}
               {key.can_manage && <Badge kind="plain">manages</Badge>}
             </span>
             {key.description && <span class="sub clip">{key.description}</span>}
             <UnknownModels of={key} catalog={catalog} />
+            <PreviousValue of={key} path={actions?.path} onEnded={onEnded} />
           </th>
           <td>
             <KeyStatus of={key} />
@@ -44,20 +61,28 @@ export function KeyTable({
           <td>
             <KeySpend of={key} />
           </td>
+          <td>
+            <LastUsed of={key} />
+          </td>
           <td class="wide-only">{restrictionsOf(key).join(', ') || '–'}</td>
           <td class="wide-only">
             <Time at={key.created_at} />
           </td>
-          {onSwitch && (
+          {actions && (
             <td>
-              <button
-                type="button"
-                class={key.is_active ? 'danger-quiet' : ''}
-                aria-label={`${key.is_active ? 'Deactivate' : 'Reactivate'} ${key.name}`}
-                onClick={() => onSwitch(key)}
-              >
-                {key.is_active ? 'Deactivate' : 'Reactivate'}
-              </button>
+              <div class="actions">
+                <button
+                  type="button"
+                  class={key.is_active ? 'danger-quiet' : ''}
+                  aria-label={`${key.is_active ? 'Deactivate' : 'Reactivate'} ${key.name}`}
+                  onClick={() => actions.onSwitch(key)}
+                >
+                  {key.is_active ? 'Deactivate' : 'Reactivate'}
+                </button>
+                <button type="button" aria-label={`Rotate ${key.name}`} onClick={() => actions.onRotate(key)}>
+                  Rotate
+                </button>
+              </div>
             </td>
           )}
         </tr>

@@ -1,15 +1,23 @@
 import type { KeyView } from '../../../api/views/key-view.ts';
 import { OWN, readKeys } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
+import { isUnused, UNUSED_AFTER_DAYS } from '../format/duration.ts';
 import { choose, query } from '../route.ts';
 import { Empty } from '../ui/elements.tsx';
+import { Choice } from '../ui/filters.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { cursors, FIRST_PAGE, Paged } from '../ui/pager.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { isExpired } from './key-label.tsx';
-import { KeyTable } from './key-table.tsx';
+import { type KeyActions, KeyTable } from './key-table.tsx';
 
 const PAGE = 100;
+
+/** Choices of the filter by use. */
+const USES = [
+  ['yes', `In the last ${UNUSED_AFTER_DAYS} days`],
+  ['no', `Not for ${UNUSED_AFTER_DAYS} days, or never`],
+] as const;
 
 /** Page of all keys of the account, to search, create and open them. */
 export function Keys() {
@@ -23,23 +31,26 @@ export function Keys() {
         </a>
       }
     >
-      <Shown of={loaded}>{(keys) => <KeyList keys={keys} />}</Shown>
+      <Shown of={loaded}>{(keys) => <KeyList keys={keys} onEnded={loaded.reload} />}</Shown>
     </PageFrame>
   );
 }
 
-/** List of keys, newest first; the search and the page are in the address. */
+/** List of keys, newest first; search, filters and page are in the address. */
 export function KeyList({
   keys,
-  onSwitch,
+  actions,
+  onEnded,
 }: {
   keys: readonly KeyView[];
-  /** Opens the dialog that switches a key off or on; for the operator, who has no page of one key. */
-  onSwitch?: (key: KeyView) => void;
+  actions?: KeyActions;
+  /** Called when the value from before a rotation has ended. */
+  onEnded: () => void;
 }) {
   const search = query.value.get('search') ?? '';
   const shows = query.value.get('status') ?? 'all';
-  const found = keys.filter((key) => isFound(key, search, shows)).toReversed();
+  const use = query.value.get('use') ?? '';
+  const found = keys.filter((key) => isFound(key, search, shows) && isOfUse(key, use)).toReversed();
   const at = Number(cursors().at(-1)) || 0;
   const next = at + PAGE < found.length ? String(at + PAGE) : null;
   return (
@@ -68,6 +79,13 @@ export function KeyList({
             <option value="inactive">Inactive or expired</option>
           </select>
         </label>
+        <Choice
+          label="Used"
+          none="All"
+          value={use}
+          choices={USES}
+          onValue={(value) => choose({ use: value, ...FIRST_PAGE })}
+        />
         <p class="hint" role="status">
           {found.length} of {keys.length} {keys.length === 1 ? 'key' : 'keys'}
         </p>
@@ -84,7 +102,7 @@ export function KeyList({
           next={next}
           of={{ isLoading: false, subject: String(at) }}
         >
-          <KeyTable keys={found.slice(at, at + PAGE)} {...(onSwitch ? { onSwitch } : {})} />
+          <KeyTable keys={found.slice(at, at + PAGE)} actions={actions} onEnded={onEnded} />
         </Paged>
       )}
     </>
@@ -96,4 +114,9 @@ function isFound(key: KeyView, search: string, shows: string): boolean {
   if (shows !== 'all' && isUsable !== (shows === 'active')) return false;
   const text = `${key.name}\n${key.description}\n${key.prefix}`.toLowerCase();
   return text.includes(search.trim().toLowerCase());
+}
+
+function isOfUse(key: KeyView, use: string): boolean {
+  if (use !== 'yes' && use !== 'no') return true;
+  return isUnused(key.last_used_at) === (use === 'no');
 }

@@ -28,7 +28,7 @@ export function ManageTick({ draft, errors, change, known }: KeyFormPart) {
       <p class="hint" id="field-can_manage-hint" aria-live="polite">
         {loses
           ? 'A restricted key does not manage, so that it cannot lift its own limits. Tick the box to let it all the same.'
-          : 'Every key can see what is on this page; a key that manages can change it.'}
+          : 'A key that manages sees all of the account and can change it; one that does not sees itself only, and changes nothing.'}
       </p>
       <p class="field-error" id="field-can_manage-error">
         {errors.can_manage}

@@ -17,6 +17,7 @@ import { countryCode } from '../format/countries.ts';
 import { readAmount } from '../format/read-amount.ts';
 import { fromLocalInput } from '../format/time.ts';
 import { type ItemKind, type TypedList, taken, wrongIn } from '../ui/typed-list.ts';
+import { callLimitOf } from './call-limit-fields.tsx';
 import { draftOf, type KeyDraft, type KeyErrors, type KeyField } from './key-draft.ts';
 
 /** A parsed draft: the request body, and its faults by field, worded for the form. */
@@ -69,6 +70,13 @@ export function readDraft(draft: KeyDraft): ReadDraft {
     active_hours: read('active_hours', () => hoursOf(draft), ''),
     spending_limit: read('spending_limit', () => limitOf(draft), null),
     spending_period: draft.period,
+    rpm_limit: read('rpm_limit', () => callLimitOf(draft.callLimits, 'rpm_limit'), null),
+    tpm_limit: read('tpm_limit', () => callLimitOf(draft.callLimits, 'tpm_limit'), null),
+    max_parallel_requests: read(
+      'max_parallel_requests',
+      () => callLimitOf(draft.callLimits, 'max_parallel_requests'),
+      null,
+    ),
     webhook_url: read('webhook_url', () => readWebhookUrl('webhook_url', draft.webhookUrl.trim()), ''),
   };
   return { body, errors };

@@ -1,4 +1,5 @@
 import type { KeyView } from '../../../api/views/key-view.ts';
+import { callLimitWords } from '../format/call-limits.ts';
 
 /** Restrictions of a key in words; empty where it has none. */
 export function restrictionsOf(key: KeyView): string[] {
@@ -6,6 +7,7 @@ export function restrictionsOf(key: KeyView): string[] {
     [key.allowed_categories.length > 0, 'modalities'],
     [key.allowed_models.length > 0, counted(key.allowed_models, 'model')],
     [key.spending_limit !== null, 'spending limit'],
+    ...callLimitWords(key).map((words) => [true, words] as const),
     [key.active_hours !== '', `${key.active_hours} UTC`],
     [key.allowed_ips.length > 0, counted(key.allowed_ips, 'address', 'addresses')],
     [key.allowed_origins.length > 0, counted(key.allowed_origins, 'origin')],

@@ -5,6 +5,9 @@ import { manages } from '../session/session.ts';
 import { Choice, Day } from '../ui/filters.tsx';
 import { ENTRY_NAMES } from './entry-names.ts';
 
+/** Types of entries that a key which may not manage never sees. */
+const OF_THE_ACCOUNT: ReadonlySet<string> = new Set(['top_up', 'adjustment']);
+
 export function LedgerFilters({
   filter,
   keys,
@@ -19,6 +22,10 @@ export function LedgerFilters({
 }) {
   // The model of the filter stays a choice even if it was not called in the last 30 days.
   const known = new Set([...models, filter.model].filter(Boolean));
+  // Entries of the account itself are of no key. One that the address names stays a choice.
+  const types = Object.entries(ENTRY_NAMES).filter(
+    ([type]) => manages() || !OF_THE_ACCOUNT.has(type) || type === filter.type,
+  );
   return (
     <search class="filters">
       {manages() && (
@@ -33,7 +40,7 @@ export function LedgerFilters({
         label="Type"
         none="All"
         value={filter.type}
-        choices={Object.entries(ENTRY_NAMES)}
+        choices={types}
         onValue={(type) => onFilter({ type })}
       />
       <Choice

@@ -45,6 +45,8 @@ export function Entries({ of: base }: { of: Base }) {
   );
   const isFiltered = Object.values(filter).some((value) => value !== '');
   const keys = names.data?.keys;
+  /** True where the whole account is seen, and not one key only. */
+  const hasAll = base !== OWN || manages();
   return (
     <>
       <LedgerFilters
@@ -74,11 +76,11 @@ export function Entries({ of: base }: { of: Base }) {
                 <p>
                   {isFiltered
                     ? 'Choose others, or show all.'
-                    : 'Top-ups and calls show here as soon as there are any.'}
+                    : `${hasAll ? 'Top-ups and calls' : 'Calls with this key'} show here as soon as there are any.`}
                 </p>
               </Empty>
             ) : (
-              <EntryTable entries={entries} keys={keys ?? []} hasBalance={base !== OWN || manages()} />
+              <EntryTable entries={entries} keys={keys ?? []} hasBalance={hasAll} />
             )}
           </Paged>
         )}

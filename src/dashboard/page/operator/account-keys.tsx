@@ -2,32 +2,41 @@ import { useState } from 'preact/hooks';
 import type { OperatorAccountView } from '../../../api/views/account-view.ts';
 import type { KeyView } from '../../../api/views/key-view.ts';
 import { type Base, readKeys } from '../api/account.ts';
-import { switchAccountKey } from '../api/operator.ts';
 import { useLoad } from '../api/use-load.ts';
 import { KeyList } from '../keys/keys.tsx';
+import { RotateDialog } from '../keys/rotate-dialog.tsx';
+import { SwitchDialog } from '../keys/switch-dialog.tsx';
 import { announce } from '../ui/announcements.tsx';
-import { Confirm } from '../ui/confirm.tsx';
 import { Shown } from '../ui/shown.tsx';
 import { LostKey } from './lost-key.tsx';
 
-/** The operator's list of an account's keys, which can be deactivated, activated again, and added to. */
+/** The operator's list of an account's keys, which can be deactivated, activated again, rotated, and added to. */
 export function AccountKeys({ of: account, base }: { of: OperatorAccountView; base: Base }) {
   const loaded = useLoad((signal) => readKeys(base, signal));
   const [asked, setAsked] = useState<KeyView>();
-  const change = async (key: KeyView) => {
-    const changed = await switchAccountKey(account.id, key.id, !key.is_active);
-    loaded.replace(loaded.data?.map((known) => (known.id === key.id ? changed : known)) ?? []);
-    announce(`The key “${key.name}” is ${changed.is_active ? 'active again' : 'deactivated'}.`);
+  const [rotating, setRotating] = useState<KeyView>();
+  const path = `/api/admin/accounts/${account.id}/keys/` as const;
+  const onSwitched = (switched: KeyView) => {
+    loaded.replace(loaded.data?.map((known) => (known.id === switched.id ? switched : known)) ?? []);
+    announce(`The key “${switched.name}” is ${switched.is_active ? 'active again' : 'deactivated'}.`);
   };
   return (
     <>
-      <Shown of={loaded}>{(keys) => <KeyList keys={keys} onSwitch={setAsked} />}</Shown>
+      <Shown of={loaded}>
+        {(keys) => (
+          <KeyList
+            keys={keys}
+            actions={{ path, onSwitch: setAsked, onRotate: setRotating }}
+            onEnded={loaded.reload}
+          />
+        )}
+      </Shown>
       {asked && (
-        <Confirm
-          title={`${asked.is_active ? 'Deactivate' : 'Reactivate'} “${asked.name}” of ${account.email}?`}
-          verb={asked.is_active ? 'Deactivate' : 'Reactivate'}
-          danger={asked.is_active}
-          act={() => change(asked)}
+        <SwitchDialog
+          of={asked}
+          path={path}
+          owner={account.email}
+          onSwitched={onSwitched}
           onClose={() => setAsked(undefined)}
         >
           <p>
@@ -35,7 +44,16 @@ export function AccountKeys({ of: account, base }: { of: OperatorAccountView; ba
               ? 'Calls with this key are refused from now on, at every gateway. It can be reactivated, by you and by a key of the account that may manage.'
               : 'Whoever has its value can make calls with it again, with the settings that it has.'}
           </p>
-        </Confirm>
+        </SwitchDialog>
+      )}
+      {rotating && (
+        <RotateDialog
+          of={rotating}
+          path={path}
+          owner={account.email}
+          onRotated={loaded.reload}
+          onClose={() => setRotating(undefined)}
+        />
       )}
       <LostKey of={account} onCreated={loaded.reload} />
     </>

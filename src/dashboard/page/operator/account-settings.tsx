@@ -1,15 +1,29 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { OperatorAccountView } from '../../../api/views/account-view.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';
-import { changeAccount } from '../api/operator.ts';
+import { changeAccount, readOneAccount } from '../api/operator.ts';
 import { useAction } from '../api/use-action.ts';
-import { readAmount } from '../format/read-amount.ts';
+import { CallLimitFields } from '../keys/call-limit-fields.tsx';
 import { ActionForm } from '../ui/action-form.tsx';
 import { announce } from '../ui/announcements.tsx';
+import { Conflict } from '../ui/conflict.tsx';
 import { Section } from '../ui/elements.tsx';
 import { TextField } from '../ui/field.tsx';
 import { useUnsaved } from '../ui/leave-guard.ts';
+import {
+  ACCOUNT_FIELDS,
+  ACCOUNT_LABELS,
+  changesOf,
+  differencesOf,
+  draftOf,
+  isContested,
+  touchedIn,
+} from './account-draft.ts';
 
+/**
+ * Form of an existing account, which sends the touched fields only. Accounts have no version: before it saves, it reads
+ * the account again, and asks where somebody else has changed one of these fields since the form was filled.
+ */
 export function AccountSettings({
   of: account,
   onChanged,
@@ -17,54 +31,72 @@ export function AccountSettings({
   of: OperatorAccountView;
   onChanged: (account: OperatorAccountView) => void;
 }) {
-  const [email, setEmail] = useState(account.email);
-  const [threshold, setThreshold] = useState(String(account.alert_threshold));
-  const [overdraft, setOverdraft] = useState(String(account.overdraft));
-  const isOverdraftNew = overdraft !== String(account.overdraft);
-  const action = useAction(async () => {
-    const changed = await changeAccount(account.id, {
-      email: email.trim(),
-      alert_threshold: readAmount('The threshold', threshold, 'alert_threshold'),
-      ...(isOverdraftNew && { overdraft: readAmount('The overdraft', overdraft, 'overdraft') }),
-    });
-    onChanged(changed);
-    setEmail(changed.email);
-    setThreshold(String(changed.alert_threshold));
-    setOverdraft(String(changed.overdraft));
+  const [filledFrom, setFilledFrom] = useState(account);
+  const [draft, setDraft] = useState(() => draftOf(account));
+  /** The account as somebody else saved it meanwhile, while the dialog asks about it. */
+  const [theirs, setTheirs] = useState<OperatorAccountView>();
+  const touched = touchedIn(draft, filledFrom);
+  useUnsaved(touched.length > 0);
+
+  const fill = (from: OperatorAccountView) => {
+    setFilledFrom(from);
+    setDraft(draftOf(from));
+  };
+  useEffect(() => {
+    if (touched.length === 0) fill(account);
+  }, [account]);
+  const adopt = (saved: OperatorAccountView) => {
+    setTheirs(undefined);
+    fill(saved);
+    onChanged(saved);
+  };
+  /** Saves unless a touched field is another by now than in `seen`, the account as the user last saw it. */
+  const send = async (seen: OperatorAccountView): Promise<void> => {
+    const changes = changesOf(draft, touched);
+    const now = await readOneAccount(account.id);
+    if (isContested(changes, seen, now)) return setTheirs(now);
+    adopt(touched.length === 0 ? now : await changeAccount(account.id, changes));
     announce('The account is saved.');
-  });
-  useUnsaved(email !== account.email || threshold !== String(account.alert_threshold) || isOverdraftNew);
-  const refused = fieldOf(action.error, ['email', 'alert_threshold', 'overdraft']);
+  };
+  const action = useAction(() => send(filledFrom));
+  const refused = fieldOf(action.error, ACCOUNT_FIELDS);
   const errorAt = (name: string) => (refused === name ? fieldWords(action.error) : undefined);
+  const field = (name: 'email' | 'alert_threshold' | 'overdraft') => ({
+    name,
+    label: ACCOUNT_LABELS[name],
+    error: errorAt(name),
+    value: draft[name],
+    onValue: (text: string) => setDraft({ ...draft, [name]: text }),
+  });
   return (
     <Section title="Settings">
       <ActionForm action={action} isAtField={refused !== undefined} verb="Save">
+        <TextField {...field('email')} input={{ type: 'email' }} />
+        <TextField {...field('alert_threshold')} input={{ inputMode: 'decimal' }} />
         <TextField
-          name="email"
-          label="E-mail address"
-          error={errorAt('email')}
-          value={email}
-          onValue={setEmail}
-          input={{ type: 'email' }}
-        />
-        <TextField
-          name="alert_threshold"
-          label="Alert threshold"
-          error={errorAt('alert_threshold')}
-          value={threshold}
-          onValue={setThreshold}
-          input={{ inputMode: 'decimal' }}
-        />
-        <TextField
-          name="overdraft"
-          label="Overdraft"
+          {...field('overdraft')}
           hint="How far calls in flight may together take the balance below 0; 0: not at all."
-          error={errorAt('overdraft')}
-          value={overdraft}
-          onValue={setOverdraft}
           input={{ inputMode: 'decimal' }}
         />
+        <fieldset class="group">
+          <legend>Limits of calls</legend>
+          <p class="hint">For all keys together, besides the limits of each. Empty: no limit.</p>
+          <CallLimitFields
+            texts={draft}
+            onTexts={(texts) => setDraft({ ...draft, ...texts })}
+            errorAt={errorAt}
+          />
+        </fieldset>
       </ActionForm>
+      {theirs && (
+        <Conflict
+          of="account"
+          differences={differencesOf(changesOf(draft, touched), filledFrom, theirs)}
+          onKeepTheirs={() => adopt(theirs)}
+          saveMine={() => send(theirs)}
+          onClose={() => setTheirs(undefined)}
+        />
+      )}
     </Section>
   );
 }

@@ -2,8 +2,10 @@ import { useState } from 'preact/hooks';
 import type { CreatedKeyView } from '../../../api/views/key-view.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';
 import { createAccount } from '../api/operator.ts';
+import { CALL_LIMITS } from '../format/call-limits.ts';
 import { credits } from '../format/credits.ts';
 import { readAmount } from '../format/read-amount.ts';
+import { CallLimitFields, callLimitsOf, NO_LIMIT_TEXTS } from '../keys/call-limit-fields.tsx';
 import { CreatedKey } from '../keys/created-key.tsx';
 import { goTo } from '../route.ts';
 import { ActionForm } from '../ui/action-form.tsx';
@@ -13,10 +15,10 @@ import { useUnsaved } from '../ui/leave-guard.ts';
 import { PageFrame } from '../ui/page.tsx';
 import { useAsked } from './use-asked.ts';
 
-const FIELDS = ['email', 'credits', 'alert_threshold', 'overdraft'] as const;
+const FIELDS = ['email', 'credits', 'alert_threshold', 'overdraft', ...CALL_LIMITS] as const;
 type Fields = Record<(typeof FIELDS)[number], string>;
 
-const EMPTY: Fields = { email: '', credits: '0', alert_threshold: '100', overdraft: '' };
+const EMPTY: Fields = { email: '', credits: '0', alert_threshold: '100', overdraft: '', ...NO_LIMIT_TEXTS };
 
 export function NewAccount() {
   const [fields, setFields] = useState(EMPTY);
@@ -30,6 +32,11 @@ export function NewAccount() {
       ...(fields.overdraft.trim() !== '' && {
         overdraft: readAmount('The overdraft', fields.overdraft, 'overdraft'),
       }),
+      ...callLimitsOf(
+        fields,
+        CALL_LIMITS.filter((name) => fields[name].trim() !== ''),
+        'Leave the field empty for what is configured.',
+      ),
     }),
     async (asked) => {
       const { account, key } = await createAccount(asked);
@@ -37,14 +44,16 @@ export function NewAccount() {
     },
   );
   const refused = fieldOf(action.error, FIELDS);
+  const edit = (changes: Partial<Fields>) => {
+    action.forget();
+    setFields({ ...fields, ...changes });
+  };
+  const errorAt = (name: keyof Fields) => (refused === name ? fieldWords(action.error) : undefined);
   const field = (name: keyof Fields) => ({
     name,
     value: fields[name],
-    onValue: (value: string) => {
-      action.forget();
-      setFields({ ...fields, [name]: value });
-    },
-    error: refused === name ? fieldWords(action.error) : undefined,
+    onValue: (value: string) => edit({ [name]: value }),
+    error: errorAt(name),
   });
   return (
     <PageFrame title="Create account" back={{ href: '#/accounts', name: 'Accounts' }}>
@@ -63,6 +72,14 @@ export function NewAccount() {
           hint="How far calls in flight may together take the balance below 0. Empty: as the gateway is configured."
           input={{ inputMode: 'decimal' }}
         />
+        <fieldset class="group">
+          <legend>Limits of calls</legend>
+          <p class="hint">
+            For all keys together. Empty: as the gateway is configured; an account that is to have none gets
+            that in its settings.
+          </p>
+          <CallLimitFields texts={fields} onTexts={edit} errorAt={errorAt} />
+        </fieldset>
       </ActionForm>
       {action.asked && (
         <Confirm

@@ -5,6 +5,7 @@ import { credits } from '../format/credits.ts';
 import { Note } from '../ui/note.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
+import { CallLimitsLine } from './call-limits-line.tsx';
 import { Figures } from './figures.tsx';
 import { Spend } from './spend.tsx';
 import { useSpend } from './use-spend.ts';
@@ -36,6 +37,7 @@ export function Overview() {
               isUnknown={spend.error !== undefined}
               onChanged={account.replace}
             />
+            <CallLimitsLine of={data} whose="of all keys together" />
           </>
         )}
       </Shown>

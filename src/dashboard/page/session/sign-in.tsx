@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { readAccount } from '../api/account.ts';
 import { wordsOf } from '../api/failure.ts';
+import { readKeyOfToken } from '../api/keys.ts';
 import { listAccounts } from '../api/operator.ts';
 import { ApiFailure } from '../api/request.ts';
 import { useAction } from '../api/use-action.ts';
@@ -72,14 +72,13 @@ async function sessionOf(token: string): Promise<Session> {
     throw new ApiFailure(401, 'invalid_api_key', 'That is no API key. Check that it was copied whole.');
   }
   try {
-    const account = await readAccount({ token });
-    return { token, role: account.webhook_secret === undefined ? 'key' : 'owner' };
+    const { id, can_manage } = await readKeyOfToken(token);
+    return { token, role: can_manage ? 'owner' : 'key', keyId: id };
   } catch (refusal) {
-    if (isCode(refusal, 'management_not_allowed')) return { token, role: 'key' };
     if (!isCode(refusal, 'invalid_api_key')) throw refusal;
     try {
       await listAccounts('', 1, { token });
-      return { token, role: 'operator' };
+      return { token, role: 'operator', keyId: undefined };
     } catch (second) {
       if (!isCode(second, 'unknown_endpoint')) throw refusal;
       throw new ApiFailure(

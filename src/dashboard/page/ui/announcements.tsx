@@ -14,6 +14,14 @@ export function announce(text: string): void {
   }, SHOWN_FOR_MS);
 }
 
+/** Takes the latest announcement away: another page, or a dialog, is about something else. */
+export function clearAnnouncement(): void {
+  clearTimeout(timer);
+  latest.value = '';
+}
+
+addEventListener('hashchange', clearAnnouncement);
+
 /** Stack of the places where announcements can be shown: the page and, above it, the open dialogs. */
 const places = signal<readonly symbol[]>([]);
 

@@ -14,7 +14,7 @@ export function CopyValue({ label, value }: { label: string; value: string }) {
         readOnly
         aria-label={label}
         value={value}
-        onFocus={(event) => event.currentTarget.select()}
+        onFocus={(event) => selectAll(event.currentTarget)}
       />
       <button type="button" class="primary" onClick={copy}>
         Copy
@@ -33,7 +33,13 @@ async function copied(value: string, input: HTMLInputElement | null): Promise<bo
     return true;
   } catch {
     input?.focus();
-    input?.select();
+    if (input) selectAll(input);
     return document.execCommand('copy');
   }
+}
+
+/** Selects the whole value, and shows its beginning where it is longer than the field. */
+function selectAll(input: HTMLInputElement): void {
+  input.setSelectionRange(0, input.value.length, 'backward');
+  input.scrollLeft = 0;
 }

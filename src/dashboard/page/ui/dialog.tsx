@@ -1,6 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { Announcements } from './announcements.tsx';
+import { Announcements, clearAnnouncement } from './announcements.tsx';
+
+/** Number of dialogs that are shown, and what had the focus before the latest of them. */
+let shown = 0;
+let opener: Element | null = null;
 
 /**
  * Modal dialog, open while it is rendered. `onCancel` is called at Escape; without it, only its own buttons close it.
@@ -17,9 +21,15 @@ export function Dialog({
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useEffect(() => {
-    const before = document.activeElement;
+    // A dialog that takes another's place is shown when that has gone, with its focus, and before it is cleaned up.
+    const isNext = shown > 0 && document.activeElement === document.body;
+    const before = isNext ? opener : document.activeElement;
+    opener = before;
+    shown += 1;
+    clearAnnouncement();
     element.current?.showModal();
     return () => {
+      shown -= 1;
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);

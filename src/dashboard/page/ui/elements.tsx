@@ -3,12 +3,19 @@ import { moment, zone } from '../format/time.ts';
 
 export function Badge({
   kind,
+  title,
   children,
 }: {
   kind: 'good' | 'bad' | 'warning' | 'plain';
+  /** Explanation, as a tooltip. */
+  title?: string;
   children: ComponentChildren;
 }) {
-  return <span class={`badge badge-${kind}`}>{children}</span>;
+  return (
+    <span class={`badge badge-${kind}`} title={title}>
+      {children}
+    </span>
+  );
 }
 
 /** Bar for a part (0 to 1) of a whole; the text beside it gives the numbers. `full` marks a limit that is reached. */
@@ -41,6 +48,16 @@ export function Time({ at, seconds = false }: { at: string; seconds?: boolean })
     <time dateTime={at} title={other}>
       {moment(at, here, seconds)}
       {here === 'utc' && ' UTC'}
+    </time>
+  );
+}
+
+/** A time in `words` that are relative to now; the tooltip has the time itself in the zone that the user chose. */
+export function Ago({ at, words }: { at: string; words: string }) {
+  const here = zone.value;
+  return (
+    <time dateTime={at} title={`${moment(at, here, true)}${here === 'utc' ? ' UTC' : ''}`}>
+      {words}
     </time>
   );
 }

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { asLeft } from '../route.ts';
 import { isBroughtBack } from '../scroll-place.ts';
+import { signIns } from '../session/session.ts';
 
 let isFirst = true;
 
@@ -23,8 +24,8 @@ export function PageFrame(props: {
     document.title = `${part ? `${part} · ` : ''}${title} · Tollgate`;
   }, [title, part]);
   useEffect(() => {
-    // Not on the first load, when the browser starts at the top by itself.
-    if (!isFirst) heading.current?.focus({ preventScroll: true });
+    // Not on the first load, when the browser starts at the top by itself; but after a sign-in, whose form has gone.
+    if (!isFirst || signIns.value > 0) heading.current?.focus({ preventScroll: true });
     isFirst = false;
     if (!isBroughtBack()) scrollTo(0, 0);
   }, []);

@@ -1,34 +1,38 @@
 import { useRef } from 'preact/hooks';
-import type { KeyView } from '../../../api/views/key-view.ts';
-import type { KeyChange } from '../api/keys.ts';
 import { useAction } from '../api/use-action.ts';
-import { Dialog } from '../ui/dialog.tsx';
-import { focusFirstFault } from '../ui/field.tsx';
-import { FailureNote } from '../ui/note.tsx';
-import { Table } from '../ui/table.tsx';
-import { differencesOf } from './key-differences.ts';
+import { Dialog } from './dialog.tsx';
+import { focusFirstFault } from './field.tsx';
+import { FailureNote } from './note.tsx';
+import { Table } from './table.tsx';
 
-/** Dialog for a key that was saved elsewhere while its form was open. It asks which settings to keep. */
-export function KeyConflict(props: {
-  changes: KeyChange;
-  base: KeyView;
-  theirs: KeyView;
+/** A field in which what is stored differs from the form. */
+export interface Difference {
+  readonly label: string;
+  /** The form's value; undefined where the form leaves this field as it is. */
+  readonly mine: string | undefined;
+  readonly theirs: string;
+}
+
+/** Dialog for something that was saved elsewhere while its form was open. It asks which settings to keep. */
+export function Conflict(props: {
+  /** What was changed: "key" or "account". */
+  of: string;
+  differences: readonly Difference[];
   onKeepTheirs: () => void;
   saveMine: () => Promise<unknown>;
   onClose: () => void;
 }) {
   const frame = useRef<HTMLDivElement>(null);
   const save = useAction(props.saveMine);
-  const differences = differencesOf(props.changes, props.base, props.theirs);
   return (
-    <Dialog title="This key was changed meanwhile" onCancel={props.onClose}>
+    <Dialog title={`This ${props.of} was changed meanwhile`} onCancel={props.onClose}>
       <p>
         Somebody else, or you in another tab, saved it after this page was loaded. Nothing of yours is saved
         yet.
       </p>
-      {differences.length > 0 && (
+      {props.differences.length > 0 && (
         <Table label="What differs" columns={['Setting', 'Yours', 'Saved meanwhile']}>
-          {differences.map(({ label, mine, theirs }) => (
+          {props.differences.map(({ label, mine, theirs }) => (
             <tr key={label}>
               <th scope="row">{label}</th>
               <td>{mine ?? 'not changed by you'}</td>

@@ -1,0 +1,94 @@
+import { type Book, BookUnavailable } from '../book/book.ts';
+import { GatewayError } from '../domain/errors.ts';
+import type { KeyRecord } from '../domain/key.ts';
+import { newKeyValue } from '../domain/key-value.ts';
+import { LedgerUnavailable } from '../ledger/ledger.ts';
+import { type KeyChange, type KeyCommandDeps, keyNotFound, refuseConflict } from './keys.ts';
+import { type RotatedKeyView, rotatedKeyView } from './views/key-view.ts';
+
+export type KeyAtVersion = Omit<KeyChange, 'settings'>;
+
+/**
+ * Gives a key a new value, and keeps the one before for `graceS` seconds by Redis' clock (specification section 2, "Rotate").
+ * Resolves with the answer, the only place where the value appears, once every gateway checks by the new record. Throws
+ * `key_not_found`, `version_conflict` and `service_unavailable`.
+ *
+ *  1 ask Redis for the time    where it does not answer, nothing is changed
+ *  2 commit to the book
+ *  3 publish to Redis          where that fails, the rotation is undone: a value of before the rotation that went on working
+ *                              at other gateways would make the answer untrue, and a refusal after which the key had a value
+ *                              that nobody knows would cost its owner the grace, as the repeat ends the oldest value
+ */
+export async function rotateKey(
+  deps: KeyCommandDeps,
+  { accountId, keyId, ifVersion }: KeyAtVersion,
+  graceS: number,
+): Promise<RotatedKeyView> {
+  const { book, ledger, config, now = Date.now } = deps;
+  const startsAt = await ledger.time(accountId);
+  const { value, prefix, hash } = newKeyValue(config.keyPrefix);
+  const previousValidUntil = graceS === 0 ? null : startsAt + graceS * 1_000;
+  const rotated = await book
+    .rotateKey(accountId, keyId, { hash, prefix, previousValidUntil }, now(), ifVersion)
+    .catch(refuseConflict);
+  if (rotated === undefined) throw keyNotFound();
+  const { before, key } = rotated;
+  try {
+    await ledger.publishRotatedKey(key);
+  } catch (cause) {
+    throw await undone(deps, before, hash, cause);
+  }
+  return rotatedKeyView(key, value);
+}
+
+/** The refusal of a rotation that could not be published, after it has been undone. */
+async function undone(
+  { book, ledger, now = Date.now }: KeyCommandDeps,
+  before: KeyRecord,
+  hash: string,
+  cause: unknown,
+): Promise<GatewayError> {
+  const restored = await withdrawn(book, before, hash, now());
+  // Redis may have the record of the rotation: where this fails too, the sweep of a gateway that reaches it makes it up.
+  if (restored) await ledger.publishKey(restored).catch(() => undefined);
+  const message = restored
+    ? 'The key was not rotated, because its new value could not be put into force. Try again shortly.'
+    : 'Whether the key was rotated is not certain. Rotate it again: only the value of that answer is sure to work.';
+  return new GatewayError('service_unavailable', message, null, 1, { cause });
+}
+
+/** The key as it was; undefined: the book is away, or the key has been rotated again meanwhile. */
+async function withdrawn(
+  book: Book,
+  before: KeyRecord,
+  hash: string,
+  now: number,
+): Promise<KeyRecord | undefined> {
+  try {
+    return await book.withdrawRotation(before, hash, now);
+  } catch (error) {
+    if (error instanceof BookUnavailable) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Ends the value from before the last rotation, at every gateway once this resolves. Throws `key_not_found`,
+ * `version_conflict`, and LedgerUnavailable where the end is in the book and not in Redis yet; repeating it is harmless.
+ */
+export async function endGrace(
+  { book, ledger, now = Date.now }: KeyCommandDeps,
+  { accountId, keyId, ifVersion }: KeyAtVersion,
+): Promise<KeyRecord> {
+  const redisNow = await ledger.time(accountId).catch(unknownTime);
+  const key = await book.endGrace(accountId, keyId, now(), ifVersion, redisNow).catch(refuseConflict);
+  if (key === undefined) throw keyNotFound();
+  await ledger.publishKey(key);
+  return key;
+}
+
+/** A time at which no grace is over: one that is, is ended for sure. */
+function unknownTime(error: unknown): number {
+  if (error instanceof LedgerUnavailable) return 0;
+  throw error;
+}

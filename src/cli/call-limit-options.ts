@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+import type { CallLimitsView } from '../api/views/call-limits-view.ts';
+import { callLimit } from './arguments.ts';
+
+/** Limits of calls as options; false where one is to be lifted. */
+export interface CallLimitOptions {
+  readonly rpmLimit?: number | false;
+  readonly tpmLimit?: number | false;
+  readonly maxParallelRequests?: number | false;
+}
+
+/** Gives a command the options that set and lift limits of calls (specification section 11). */
+export function withCallLimits(command: Command): Command {
+  return command
+    .option('--rpm-limit <calls>', 'most calls that may begin in a minute', callLimit)
+    .option('--no-rpm-limit', 'no limit of calls in a minute')
+    .option('--tpm-limit <tokens>', 'most tokens in a minute', callLimit)
+    .option('--no-tpm-limit', 'no limit of tokens in a minute')
+    .option('--max-parallel-requests <calls>', 'most calls in flight at once', callLimit)
+    .option('--no-max-parallel-requests', 'no limit of calls in flight at once');
+}
+
+/** The limits that were given, under their names in the API; null: none from now on. */
+export function callLimitFields(options: CallLimitOptions): Partial<CallLimitsView> {
+  const { rpmLimit, tpmLimit, maxParallelRequests } = options;
+  return {
+    ...(rpmLimit === undefined ? {} : { rpm_limit: rpmLimit || null }),
+    ...(tpmLimit === undefined ? {} : { tpm_limit: tpmLimit || null }),
+    ...(maxParallelRequests === undefined ? {} : { max_parallel_requests: maxParallelRequests || null }),
+  };
+}
+
+/** Cell of a table with the limits of a key or account. */
+export function callLimitsCell({ rpm_limit, tpm_limit, max_parallel_requests }: CallLimitsView): string {
+  const limits = [
+    ...(rpm_limit === null ? [] : [`${rpm_limit} rpm`]),
+    ...(tpm_limit === null ? [] : [`${tpm_limit} tpm`]),
+    ...(max_parallel_requests === null ? [] : [`${max_parallel_requests} at once`]),
+  ];
+  return limits.join(', ') || 'any';
+}

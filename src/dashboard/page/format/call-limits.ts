@@ -1,0 +1,25 @@
+import type { CallLimitsView } from '../../../api/views/call-limits-view.ts';
+import { count } from './credits.ts';
+
+/** Names of the limits in the API, in the order in which the page shows them. */
+export const CALL_LIMITS = [
+  'rpm_limit',
+  'tpm_limit',
+  'max_parallel_requests',
+] as const satisfies readonly (keyof CallLimitsView)[];
+export type CallLimit = (typeof CALL_LIMITS)[number];
+
+/** What each limit counts: one of it, and several. */
+const COUNTED: Readonly<Record<CallLimit, readonly [one: string, many: string]>> = {
+  rpm_limit: ['request a minute', 'requests a minute'],
+  tpm_limit: ['token a minute', 'tokens a minute'],
+  max_parallel_requests: ['call at once', 'calls at once'],
+};
+
+/** The limits in words, such as `60 requests a minute`; none for those that there are not. */
+export function callLimitWords(of: CallLimitsView): string[] {
+  return CALL_LIMITS.flatMap((name) => {
+    const limit = of[name];
+    return limit === null ? [] : [`${count(limit)} ${COUNTED[name][limit === 1 ? 0 : 1]}`];
+  });
+}

@@ -1,0 +1,76 @@
+import type { CallLimitsView } from '../../../api/views/call-limits-view.ts';
+import { MAX_CALL_LIMIT } from '../../../domain/call-limits.ts';
+import { CALL_LIMITS, type CallLimit } from '../format/call-limits.ts';
+import { readWhole } from '../format/read-whole.ts';
+import { TextField } from '../ui/field.tsx';
+
+/** Text of the fields for the limits of calls; "" where there is no limit. */
+export type CallLimitTexts = Readonly<Record<CallLimit, string>>;
+
+export const NO_LIMIT_TEXTS: CallLimitTexts = { rpm_limit: '', tpm_limit: '', max_parallel_requests: '' };
+
+export const CALL_LIMIT_LABELS: Readonly<Record<CallLimit, string>> = {
+  rpm_limit: 'Requests a minute',
+  tpm_limit: 'Tokens a minute',
+  max_parallel_requests: 'Calls at once',
+};
+
+const HINTS: Readonly<Record<CallLimit, string>> = {
+  rpm_limit: 'Calls that begin. All may come at once; room for the next comes back evenly over the minute.',
+  tpm_limit:
+    'Input that is not cached, cache writes and output. A call takes its estimate at first, and is corrected when it ends.',
+  max_parallel_requests: 'Calls in flight, streams included.',
+};
+
+export function callLimitTexts(of: CallLimitsView): CallLimitTexts {
+  const textOf = (name: CallLimit) => (of[name] === null ? '' : String(of[name]));
+  return {
+    rpm_limit: textOf('rpm_limit'),
+    tpm_limit: textOf('tpm_limit'),
+    max_parallel_requests: textOf('max_parallel_requests'),
+  };
+}
+
+/**
+ * Limit that a field's text says; null for an empty one. Throws an ApiFailure that names the field, with `empty` for what
+ * an empty field means.
+ */
+export function callLimitOf(
+  texts: CallLimitTexts,
+  name: CallLimit,
+  empty = 'Leave the field empty for none.',
+): number | null {
+  const text = texts[name];
+  if (text.trim() === '') return null;
+  return readWhole('The limit', text, name, MAX_CALL_LIMIT, empty);
+}
+
+/** Limits that the fields of `names` say. Throws an ApiFailure that names the first field whose text is none. */
+export function callLimitsOf(
+  texts: CallLimitTexts,
+  names: readonly CallLimit[],
+  empty?: string,
+): Partial<CallLimitsView> {
+  return Object.fromEntries(names.map((name) => [name, callLimitOf(texts, name, empty)]));
+}
+
+/** Fields for the three limits of calls of a key, or of an account. */
+export function CallLimitFields(props: {
+  texts: CallLimitTexts;
+  onTexts: (texts: CallLimitTexts) => void;
+  errorAt: (name: CallLimit) => string | undefined;
+}) {
+  const { texts } = props;
+  return CALL_LIMITS.map((name) => (
+    <TextField
+      key={name}
+      name={name}
+      label={CALL_LIMIT_LABELS[name]}
+      hint={HINTS[name]}
+      error={props.errorAt(name)}
+      value={texts[name]}
+      onValue={(text) => props.onTexts({ ...texts, [name]: text })}
+      input={{ inputMode: 'numeric' }}
+    />
+  ));
+}

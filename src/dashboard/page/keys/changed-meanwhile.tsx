@@ -1,0 +1,27 @@
+import type { KeyView } from '../../../api/views/key-view.ts';
+import { Note } from '../ui/note.tsx';
+import { Table } from '../ui/table.tsx';
+import { changesBetween } from './key-differences.ts';
+
+/** Part of a dialog that shows how a key was changed after the page was loaded. `done` is what was not done: "rotated". */
+export function ChangedMeanwhile({ before, now, done }: { before: KeyView; now: KeyView; done: string }) {
+  return (
+    <>
+      <Note kind="danger">
+        <p>
+          Somebody else, or you in another tab, changed it after this page was loaded. It is not {done} by you
+          yet.
+        </p>
+      </Note>
+      <Table label="What differs" columns={['Setting', 'Before', 'Now']}>
+        {changesBetween(before, now).map((change) => (
+          <tr key={change.label}>
+            <th scope="row">{change.label}</th>
+            <td>{change.before}</td>
+            <td>{change.now}</td>
+          </tr>
+        ))}
+      </Table>
+    </>
+  );
+}

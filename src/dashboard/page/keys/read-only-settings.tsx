@@ -1,0 +1,53 @@
+import type { ComponentChildren } from 'preact';
+import type { KeyView } from '../../../api/views/key-view.ts';
+import { countryName } from '../format/countries.ts';
+import { CATEGORY_NAMES, PERIOD_NAMES } from '../format/words.ts';
+import { Section, Time } from '../ui/elements.tsx';
+import { KEY_LABELS, settingInWords } from './key-differences.ts';
+import { KEY_FIELDS, type KeyField } from './key-draft.ts';
+
+/** Words for settings that are empty; "none" for the others. */
+const EMPTY: Readonly<Partial<Record<KeyField, string>>> = {
+  expires_at: 'never',
+  allowed_categories: 'all',
+  allowed_models: 'all of the catalog',
+  allowed_ips: 'any',
+  allowed_origins: 'any, or none',
+  active_hours: 'at any time',
+};
+
+/** Settings of a key in words, for a session that may not change them. */
+export function ReadOnlySettings({ of: key }: { of: KeyView }) {
+  const fields = KEY_FIELDS.filter((field) => field !== 'spending_period' || key.spending_limit !== null);
+  return (
+    <Section title="Settings">
+      <dl class="settings">
+        {fields.map((field) => (
+          <div key={field}>
+            <dt>{KEY_LABELS[field]}</dt>
+            <dd>{shown(key, field)}</dd>
+          </div>
+        ))}
+      </dl>
+    </Section>
+  );
+}
+
+function shown(key: KeyView, field: KeyField): ComponentChildren {
+  const value = key[field];
+  if (value === null || value === '' || (Array.isArray(value) && value.length === 0)) {
+    return EMPTY[field] ?? 'none';
+  }
+  switch (field) {
+    case 'expires_at':
+      return <Time at={String(value)} />;
+    case 'allowed_categories':
+      return key.allowed_categories.map((category) => CATEGORY_NAMES[category] ?? category).join(', ');
+    case 'blocked_countries':
+      return key.blocked_countries.map((code) => `${countryName(code)} (${code})`).join(', ');
+    case 'spending_period':
+      return PERIOD_NAMES[key.spending_period] ?? key.spending_period;
+    default:
+      return settingInWords(field, value);
+  }
+}

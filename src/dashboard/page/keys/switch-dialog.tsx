@@ -1,0 +1,83 @@
+import type { ComponentChildren } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import type { KeyView } from '../../../api/views/key-view.ts';
+import { switchKey } from '../api/keys.ts';
+import { ApiFailure } from '../api/request.ts';
+import { type KeysPath, readKeyOf } from '../api/rotation.ts';
+import { useAction } from '../api/use-action.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { focusFirstFault } from '../ui/field.tsx';
+import { FailureNote } from '../ui/note.tsx';
+import { ChangedMeanwhile } from './changed-meanwhile.tsx';
+import { changesBetween } from './key-differences.ts';
+
+/**
+ * Dialog that asks before a key is deactivated, or activated again. It asks once more where the key was changed
+ * meanwhile.
+ */
+export function SwitchDialog(props: {
+  of: KeyView;
+  path: KeysPath;
+  /** E-mail address of the account, for the operator. */
+  owner?: string;
+  onSwitched: (key: KeyView) => void;
+  onClose: () => void;
+  /** Description of what the switch does. */
+  children: ComponentChildren;
+}) {
+  const { of: key, path, owner } = props;
+  /** The key as the user last saw it. */
+  const [seen, setSeen] = useState(key);
+  /** The key as it was before it was changed meanwhile, while the dialog asks about that. */
+  const [before, setBefore] = useState<KeyView>();
+  const frame = useRef<HTMLDivElement>(null);
+  // As it was asked: the key may be replaced by its new state before the dialog is closed.
+  const [isActive] = useState(!key.is_active);
+  const verb = isActive ? 'Reactivate' : 'Deactivate';
+  const finish = (switched: KeyView) => {
+    props.onSwitched(switched);
+    props.onClose();
+  };
+  const send = async (known: KeyView): Promise<void> => {
+    try {
+      finish(await switchKey(path, known, isActive));
+    } catch (error) {
+      if (!(error instanceof ApiFailure) || error.code !== 'version_conflict') throw error;
+      const now = await readKeyOf(path, known.id);
+      // Nothing else was changed, or somebody else has switched it.
+      if (changesBetween({ ...known, is_active: now.is_active }, now).length === 0) {
+        return now.is_active === isActive ? finish(now) : send(now);
+      }
+      setBefore(known);
+      setSeen(now);
+    }
+  };
+  const action = useAction(() => send(seen));
+  const isChanged = before !== undefined;
+  const title = `${verb} “${key.name}”${owner === undefined ? '' : ` of ${owner}`}?`;
+  return (
+    <Dialog title={isChanged ? 'This key was changed meanwhile' : title} onCancel={props.onClose}>
+      {isChanged && <ChangedMeanwhile before={before} now={seen} done={`${verb.toLowerCase()}d`} />}
+      {props.children}
+      <div ref={frame}>
+        <FailureNote error={action.error} />
+      </div>
+      <div class="actions">
+        <button type="button" onClick={props.onClose}>
+          Cancel
+        </button>
+        <button
+          type="button"
+          class={isActive && !isChanged ? 'primary' : 'danger'}
+          aria-disabled={action.isBusy}
+          onClick={async () => {
+            await action.run();
+            focusFirstFault(frame.current?.closest('dialog') ?? null);
+          }}
+        >
+          {isChanged ? `${verb} all the same` : verb}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,79 @@
+import type { OperatorAccountView } from '../../../api/views/account-view.ts';
+import type { AccountChange } from '../api/operator.ts';
+import { CALL_LIMITS } from '../format/call-limits.ts';
+import { count, credits } from '../format/credits.ts';
+import { readAmount } from '../format/read-amount.ts';
+import { CALL_LIMIT_LABELS, callLimitOf, callLimitTexts } from '../keys/call-limit-fields.tsx';
+import type { Difference } from '../ui/conflict.tsx';
+
+/** Names of the form's fields in the API. */
+export const ACCOUNT_FIELDS = ['email', 'alert_threshold', 'overdraft', ...CALL_LIMITS] as const;
+type AccountField = (typeof ACCOUNT_FIELDS)[number];
+
+/** State of the form of an account: the text of each field before it is parsed. */
+export type AccountDraft = Readonly<Record<AccountField, string>>;
+
+export const ACCOUNT_LABELS: Readonly<Record<AccountField, string>> = {
+  email: 'E-mail address',
+  alert_threshold: 'Alert threshold',
+  overdraft: 'Overdraft',
+  ...CALL_LIMIT_LABELS,
+};
+
+export function draftOf(account: OperatorAccountView): AccountDraft {
+  return {
+    email: account.email,
+    alert_threshold: String(account.alert_threshold),
+    overdraft: String(account.overdraft),
+    ...callLimitTexts(account),
+  };
+}
+
+/** The fields whose text differs from what the form was filled with. */
+export function touchedIn(draft: AccountDraft, filledFrom: OperatorAccountView): AccountField[] {
+  const before = draftOf(filledFrom);
+  return ACCOUNT_FIELDS.filter((field) => draft[field].trim() !== before[field]);
+}
+
+/** Body of the PATCH: the touched fields. Throws an ApiFailure that names the first field whose text is no value. */
+export function changesOf(draft: AccountDraft, touched: readonly AccountField[]): AccountChange {
+  return Object.fromEntries(touched.map((field) => [field, parsed(draft, field)]));
+}
+
+function parsed(draft: AccountDraft, field: AccountField): string | number | null {
+  if (field === 'email') return draft.email.trim();
+  if (field === 'alert_threshold') return readAmount('The threshold', draft.alert_threshold, field);
+  if (field === 'overdraft') return readAmount('The overdraft', draft.overdraft, field);
+  return callLimitOf(draft, field);
+}
+
+/** True where one of the changed fields was given another value meanwhile: `now` has neither the old nor the new. */
+export function isContested(
+  changes: AccountChange,
+  before: OperatorAccountView,
+  now: OperatorAccountView,
+): boolean {
+  return ACCOUNT_FIELDS.some(
+    (field) => field in changes && now[field] !== before[field] && now[field] !== changes[field],
+  );
+}
+
+/** Fields in which `before` with `changes` differs from `now`, which somebody else saved meanwhile. */
+export function differencesOf(
+  changes: AccountChange,
+  before: OperatorAccountView,
+  now: OperatorAccountView,
+): Difference[] {
+  const form = { ...before, ...changes };
+  return ACCOUNT_FIELDS.filter((field) => form[field] !== now[field]).map((field) => ({
+    label: ACCOUNT_LABELS[field],
+    mine: field in changes ? inWords(field, form[field]) : undefined,
+    theirs: inWords(field, now[field]),
+  }));
+}
+
+function inWords(field: AccountField, value: string | number | null): string {
+  if (value === null) return 'none';
+  if (typeof value === 'string') return value;
+  return field === 'alert_threshold' || field === 'overdraft' ? credits(value) : count(value);
+}

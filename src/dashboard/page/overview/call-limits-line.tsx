@@ -1,0 +1,13 @@
+import type { CallLimitsView } from '../../../api/views/call-limits-view.ts';
+import { callLimitWords } from '../format/call-limits.ts';
+
+/** Limits of calls of an account or a key in a line; nothing where there are none. */
+export function CallLimitsLine({ of, whose }: { of: CallLimitsView; whose: string }) {
+  const words = callLimitWords(of);
+  if (words.length === 0) return null;
+  return (
+    <p class="call-limits">
+      Limits {whose}: <strong>{words.join(', ')}</strong>.
+    </p>
+  );
+}

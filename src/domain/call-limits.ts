@@ -1,0 +1,147 @@
+import type { Usage } from './usage.ts';
+
+/** Limits of the calls of a key, or of an account's keys together (specification section 11). Null: no limit. */
+export interface CallLimits {
+  /** Requests that may begin in a minute. */
+  readonly rpmLimit: number | null;
+  /** Tokens in a minute: input that is not cached, cache writes and output. */
+  readonly tpmLimit: number | null;
+  /** Calls in flight. */
+  readonly maxParallelRequests: number | null;
+}
+
+/** Largest limit: 60,000 times it is still an exact double, which is what lua/call-limits.inc.lua counts in. */
+export const MAX_CALL_LIMIT = 100_000_000_000;
+
+export const NO_CALL_LIMITS: CallLimits = Object.freeze({
+  rpmLimit: null,
+  tpmLimit: null,
+  maxParallelRequests: null,
+});
+
+/** The limits of a record that has them among other fields. */
+export function callLimitsOf({ rpmLimit, tpmLimit, maxParallelRequests }: CallLimits): CallLimits {
+  return { rpmLimit, tpmLimit, maxParallelRequests };
+}
+
+export function hasCallLimits({ rpmLimit, tpmLimit, maxParallelRequests }: CallLimits): boolean {
+  return rpmLimit !== null || tpmLimit !== null || maxParallelRequests !== null;
+}
+
+/** Whether requests or tokens are limited, which answers tell in headers. */
+export function hasBuckets({ rpmLimit, tpmLimit }: CallLimits): boolean {
+  return rpmLimit !== null || tpmLimit !== null;
+}
+
+/** What a token bucket counts a unit as: a limit refills evenly over so many milliseconds. */
+export const REFILL_MS = 60_000;
+
+/** A token bucket (GCRA) at a moment of Redis' clock. */
+export interface Bucket {
+  /** Capacity, and what is refilled in a minute: requests or tokens. */
+  readonly limit: number;
+  /**
+   * What is used, times REFILL_MS, so that it falls by `limit` each millisecond and stays an integer. Above `limit` times
+   * REFILL_MS where calls used more tokens than was estimated.
+   */
+  readonly debt: number;
+}
+
+/** Limits of one key or account, as they stand; undefined: there is no such limit. */
+export interface LimitState {
+  readonly requests: Bucket | undefined;
+  readonly tokens: Bucket | undefined;
+  readonly parallel: { readonly limit: number; readonly open: number } | undefined;
+}
+
+/** Limits that a call is subject to: those of its key, and those of its account. */
+export interface LimitStates {
+  readonly key: LimitState;
+  readonly account: LimitState;
+}
+
+const UNLIMITED: LimitState = { requests: undefined, tokens: undefined, parallel: undefined };
+export const NO_LIMIT_STATES: LimitStates = Object.freeze({ key: UNLIMITED, account: UNLIMITED });
+
+/** Whole units that are left, at least 0. */
+export function remaining({ limit, debt }: Bucket): number {
+  return Math.max(0, Math.floor((limit * REFILL_MS - debt) / REFILL_MS));
+}
+
+/** Milliseconds, rounded up, until nothing is used any more. */
+export function msUntilFull({ limit, debt }: Bucket): number {
+  return Math.ceil(debt / limit);
+}
+
+/** Milliseconds, rounded up, until there is room for `units`, at most the capacity; 0: now. */
+export function msUntilRoom(bucket: Bucket, units: number): number {
+  return msUntilServed(bucket, Math.min(units, bucket.limit));
+}
+
+/** Milliseconds, rounded up, until calls that take `units` together, each at most the capacity, have all had room. */
+export function msUntilServed({ limit, debt }: Bucket, units: number): number {
+  return Math.max(0, Math.ceil((debt + (units - limit) * REFILL_MS) / limit));
+}
+
+/** The bucket `ms` milliseconds later, where nothing is taken meanwhile. */
+export function drained({ limit, debt }: Bucket, ms: number): Bucket {
+  return { limit, debt: Math.max(0, debt - limit * Math.max(0, ms)) };
+}
+
+/** Tokens that a call of `tokens` takes of a limit: the capacity at most, so that a large call is possible at all. */
+export function tokensTaken({ tpmLimit }: CallLimits, tokens: number): number {
+  return tpmLimit === null ? 0 : Math.min(tokens, tpmLimit);
+}
+
+const LIMITED_TOKENS: readonly (keyof Usage)[] = [
+  'input',
+  'inputAudio',
+  'inputImage',
+  'cacheWrite',
+  'cacheWrite1h',
+  'output',
+  'outputAudio',
+  'outputImage',
+];
+
+/** Tokens of a usage that count in limits: input without what came from a cache, cache writes, output (section 11). */
+export function limitedTokens(usage: Usage): number {
+  let tokens = 0;
+  for (const dimension of LIMITED_TOKENS) tokens += usage[dimension] ?? 0;
+  return tokens;
+}
+
+/** Limits by the names of their fields, in the order in which they are checked. */
+export const LIMIT_NAMES = ['max_parallel_requests', 'rpm_limit', 'tpm_limit'] as const;
+export type LimitName = (typeof LIMIT_NAMES)[number];
+
+export type LimitOwner = 'key' | 'account';
+
+/** A limit that has no room for a call. */
+export interface FullLimit {
+  readonly owner: LimitOwner;
+  readonly name: LimitName;
+  readonly limit: number;
+  /** Milliseconds until there is room if no other call comes; undefined: not known, as with calls in flight. */
+  readonly waitMs: number | undefined;
+}
+
+/** Limits that have no room for one more call of `tokens`, as they stand; empty: all have. */
+export function fullLimits(states: LimitStates, tokens: number): FullLimit[] {
+  return [...fullLimitsOf('key', states.key, tokens), ...fullLimitsOf('account', states.account, tokens)];
+}
+
+function fullLimitsOf(owner: LimitOwner, state: LimitState, tokens: number): FullLimit[] {
+  const full: FullLimit[] = [];
+  const { parallel, requests, tokens: bucket } = state;
+  if (parallel && parallel.open >= parallel.limit) {
+    full.push({ owner, name: 'max_parallel_requests', limit: parallel.limit, waitMs: undefined });
+  }
+  const add = (name: LimitName, of: Bucket | undefined, units: number) => {
+    const waitMs = of ? msUntilRoom(of, units) : 0;
+    if (of && waitMs > 0) full.push({ owner, name, limit: of.limit, waitMs });
+  };
+  add('rpm_limit', requests, 1);
+  add('tpm_limit', bucket, tokens);
+  return full;
+}

@@ -1,0 +1,44 @@
+import { invalidField } from './errors.ts';
+import type { KeyRecord } from './key.ts';
+
+/** Longest time for which a key has two values: 30 days. */
+export const MOST_GRACE_S = 2_592_000;
+
+/**
+ * When the value with this SHA-256 (hex) ends as a value of the key, in milliseconds since the epoch by Redis' clock
+ * (specification section 2, "Rotate"): Infinity for the newest value, 0 for one that is none of the key's.
+ */
+export function endOfValue(key: KeyRecord, hash: string): number {
+  if (hash === key.hash) return Infinity;
+  return hash === key.previousHash ? (key.previousValidUntil ?? 0) : 0;
+}
+
+/** What a request to rotate asks for: a new value, or the end of the one before. */
+export type RotationRequest =
+  | { readonly kind: 'rotate'; readonly graceS: number }
+  | { readonly kind: 'end_grace' };
+
+/** Reads the fields of a request to rotate (specification section 2, "Rotate"). Throws `invalid_field`. */
+export function parseRotation(fields: Readonly<Record<string, unknown>>): RotationRequest {
+  const { grace_seconds: grace, end_grace: end } = fields;
+  if (end !== undefined) {
+    if (end !== true) {
+      throw invalidField('end_grace', 'end_grace must be true, or be left out for a new value.');
+    }
+    if (grace !== undefined) {
+      throw invalidField(
+        'grace_seconds',
+        'grace_seconds cannot be sent with end_grace, which makes no new value.',
+      );
+    }
+    return { kind: 'end_grace' };
+  }
+  if (grace === undefined) return { kind: 'rotate', graceS: 0 };
+  if (!Number.isSafeInteger(grace) || (grace as number) < 0 || (grace as number) > MOST_GRACE_S) {
+    throw invalidField(
+      'grace_seconds',
+      `grace_seconds must be a whole number from 0 to ${MOST_GRACE_S}: for how long the value before stays valid.`,
+    );
+  }
+  return { kind: 'rotate', graceS: grace as number };
+}

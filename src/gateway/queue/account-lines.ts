@@ -1,0 +1,118 @@
+import {
+  drained,
+  type FullLimit,
+  hasCallLimits,
+  type LimitOwner,
+  type LimitStates,
+  msUntilServed,
+} from '../../domain/call-limits.ts';
+import { KeyLine, type Known, type QueuedCall, type Waiter } from './waiting-call.ts';
+
+/**
+ * The waiting calls of one account: a line for each key. The head of a line that lacks room of its key's limits waits for that
+ * alone. All other heads stand in line for the room of the account's limits, in the order in which they came, where the account
+ * has limits.
+ */
+export class AccountLines<Held> {
+  readonly lines = new Map<number, KeyLine<Held>>();
+  /** The first call of each line, in the order in which they came. */
+  readonly heads: Waiter<Held>[] = [];
+  #known: Known | undefined;
+
+  /** The call must wait behind others, which wait for room that it would take. */
+  isBehind({ keyId, limits }: Pick<QueuedCall<Held>, 'keyId' | 'limits'>): boolean {
+    return this.lines.has(keyId) || (hasCallLimits(limits.account) && this.heads.some(standsInLine));
+  }
+
+  /** Adds the newest call; true: it is the head of its line. */
+  add(waiter: Waiter<Held>): boolean {
+    const { keyId } = waiter.call;
+    const line = this.lines.get(keyId) ?? new KeyLine();
+    this.lines.set(keyId, line);
+    line.keyTokens += waiter.tokens.key;
+    line.accountTokens += waiter.tokens.account;
+    return line.waiting.push(waiter) === 1 && this.heads.push(waiter) > 0;
+  }
+
+  remove(waiter: Waiter<Held>): void {
+    const { keyId } = waiter.call;
+    const line = this.lines.get(keyId);
+    const at = line?.waiting.indexOf(waiter) ?? -1;
+    if (!line || at < 0) return;
+    line.waiting.splice(at, 1);
+    line.keyTokens -= waiter.tokens.key;
+    line.accountTokens -= waiter.tokens.account;
+    if (at > 0) return;
+    this.heads.splice(this.heads.indexOf(waiter), 1);
+    const [next] = line.waiting;
+    if (!next) {
+      this.lines.delete(keyId);
+      return;
+    }
+    // What the first one lacked the next one lacks, as far as is known.
+    next.lacks = waiter.lacks;
+    const after = this.heads.findIndex(({ turn }) => turn > next.turn);
+    this.heads.splice(after < 0 ? this.heads.length : after, 0, next);
+  }
+
+  /** Notes how the limits stand now. */
+  note(keyId: number, { key, account }: LimitStates): void {
+    const at = performance.now();
+    this.#known = { state: account, at };
+    const line = this.lines.get(keyId);
+    if (line) line.known = { state: key, at };
+  }
+
+  /** Limits that will have no room for a new call before those ahead of it have had theirs, with the wait where it is known. */
+  fullFor({
+    keyId,
+    limits,
+    tokens,
+  }: {
+    keyId: number;
+    limits: QueuedCall<Held>['limits'];
+    tokens: Waiter<Held>['tokens'];
+  }): FullLimit[] {
+    const own = this.lines.get(keyId);
+    const ofKey = own ? fullBehind('key', own.known, own.waiting.length, own.keyTokens + tokens.key) : [];
+    if (!hasCallLimits(limits.account)) return ofKey;
+    let ahead = own?.waiting.length ?? 0;
+    let taken = tokens.account + (own?.accountTokens ?? 0);
+    for (const head of this.heads) {
+      const line = this.lines.get(head.call.keyId);
+      if (!line || line === own || !standsInLine(head)) continue;
+      // Of a key with limits of its own it is not known how many of its calls go before this one.
+      const isOne = hasCallLimits(head.call.limits.key);
+      ahead += isOne ? 1 : line.waiting.length;
+      taken += isOne ? head.tokens.account : line.accountTokens;
+    }
+    return ahead === 0 ? ofKey : [...ofKey, ...fullBehind('account', this.#known, ahead, taken)];
+  }
+}
+
+/** Whether a head stands in line for the room of its account, so that those who came later do not go before it. */
+export function standsInLine({
+  lacks,
+  call,
+}: Pick<Waiter<never>, 'lacks'> & { readonly call: Pick<QueuedCall<never>, 'limits'> }): boolean {
+  return lacks !== 'key' && hasCallLimits(call.limits.account);
+}
+
+/** `ahead`: calls that come first; `tokens`: of them and of the call itself. */
+function fullBehind(owner: LimitOwner, known: Known | undefined, ahead: number, tokens: number): FullLimit[] {
+  if (!known) return [];
+  const { state, at } = known;
+  const passedMs = Math.floor(performance.now() - at);
+  const full: FullLimit[] = [];
+  if (state.parallel) {
+    full.push({ owner, name: 'max_parallel_requests', limit: state.parallel.limit, waitMs: undefined });
+  }
+  const add = (name: 'rpm_limit' | 'tpm_limit', unit: 'requests' | 'tokens', units: number) => {
+    const bucket = state[unit];
+    const waitMs = bucket ? msUntilServed(drained(bucket, passedMs), units) : 0;
+    if (bucket && waitMs > 0) full.push({ owner, name, limit: bucket.limit, waitMs });
+  };
+  add('rpm_limit', 'requests', ahead + 1);
+  add('tpm_limit', 'tokens', tokens);
+  return full;
+}

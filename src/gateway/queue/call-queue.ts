@@ -1,0 +1,257 @@
+import {
+  type FullLimit,
+  fullLimits,
+  hasCallLimits,
+  type LimitStates,
+  tokensTaken,
+} from '../../domain/call-limits.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import type { CallMetrics } from '../call-metrics.ts';
+import { AccountLines, standsInLine } from './account-lines.ts';
+import { type Asked, type QueuedCall, Waiter, type Waiting } from './waiting-call.ts';
+
+/** How often a slot is asked for that a call at another gateway may have freed; less often for very many keys of an account. */
+const SLOT_POLL_MS = 100;
+/** The longest time without asking: another gateway may give tokens back, or a limit be raised. */
+const ASK_AGAIN_MS = 1_000;
+/** Memory of the bodies of waiting calls together; what is beyond it does not wait. Larger bodies are in files. */
+const MAX_BYTES = 128 * 1024 * 1024;
+
+export interface CallQueueOptions {
+  /** Longest wait in milliseconds; 0: no call waits. */
+  readonly maxQueueMs: number;
+  /** Most calls that wait at once. */
+  readonly waitingCalls: number;
+  readonly metrics: Pick<CallMetrics, 'queued' | 'dequeued'>;
+}
+
+/**
+ * Calls of this gateway that wait for room in limits of calls (specification section 11, `limits.maxQueueMs`). First come,
+ * first served for each limit; no key waits for another's. Only the first of a line asks the ledger: at the time at which its
+ * bucket has room, when a call of its key or account ends here, or every 100 ms for slots that are freed elsewhere.
+ */
+export class CallQueue<Held> {
+  readonly #options: CallQueueOptions;
+  readonly #accounts = new Map<number, AccountLines<Held>>();
+  #turns = 0;
+  #length = 0;
+  #bytes = 0;
+  #isStopped = false;
+
+  constructor(options: CallQueueOptions) {
+    this.#options = options;
+  }
+
+  /** Calls that wait. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Whether calls may wait at all. */
+  get isOn(): boolean {
+    return this.#options.maxQueueMs > 0;
+  }
+
+  /** Whether a call that comes now must join without asking for its admission: others wait for room that it would take. */
+  isBehind(call: Pick<QueuedCall<Held>, 'accountId' | 'keyId' | 'limits'>): boolean {
+    return this.#length > 0 && this.#accounts.get(call.accountId)?.isBehind(call) === true;
+  }
+
+  /**
+   * Lets a call wait. `limits`: as they stood when its admission was refused by them; undefined: it has not asked, because it
+   * is behind others. A call that is known to wait longer than it may, or beyond the bounds of the queue, is refused at once.
+   */
+  join(call: QueuedCall<Held>, limits?: LimitStates): Waiting<Held> {
+    const tokens = {
+      key: tokensTaken(call.limits.key, call.tokens),
+      account: tokensTaken(call.limits.account, call.tokens),
+    };
+    const lines = this.#accounts.get(call.accountId) ?? new AccountLines<Held>();
+    const waiter = new Waiter(call, this.#turns++, tokens);
+    const waiting = { outcome: waiter.outcome, leave: () => this.#leave(lines, waiter) };
+    if (this.#isStopped) {
+      waiter.reject(stopping());
+      waiter.isOut = true;
+      return waiting;
+    }
+    const behind = lines.fullFor({ keyId: call.keyId, limits: call.limits, tokens });
+    waiter.full = limits ? longer(fullLimits(limits, call.tokens), behind) : behind;
+    if (this.#isFull(call) || this.#isTooLong(waiter)) {
+      waiter.resolve({ end: 'limited', full: waiter.full });
+      waiter.isOut = true;
+      return waiting;
+    }
+    this.#accounts.set(call.accountId, lines);
+    const isHead = lines.add(waiter);
+    this.#length++;
+    this.#bytes += call.bytes;
+    this.#options.metrics.queued();
+    waiter.deadline = setTimeout(() => this.#outOfTime(lines, waiter), this.#options.maxQueueMs);
+    if (limits) lines.note(call.keyId, limits);
+    if (isHead && limits) this.#wait(lines, waiter);
+    this.#pump(lines);
+    return waiting;
+  }
+
+  /** A call has ended here that had limits: who waits for its slot, or for tokens that it gave back, asks now. */
+  ended(accountId: number, keyId: number): void {
+    const lines = this.#length > 0 ? this.#accounts.get(accountId) : undefined;
+    if (!lines) return;
+    const ofKey = lines.lines.get(keyId)?.waiting[0];
+    if (ofKey?.lacks !== 'account') this.#wake(ofKey);
+    this.#wake(lines.heads.find(standsInLine));
+    this.#pump(lines);
+  }
+
+  /** Refuses all that wait, and all that would, with 503: the gateway stops. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const lines of [...this.#accounts.values()]) {
+      for (const line of [...lines.lines.values()]) {
+        for (const waiter of [...line.waiting]) {
+          // Of one that is asking just now, the answer decides.
+          if (!waiter.isAsking) this.#refuse(lines, waiter, stopping());
+        }
+      }
+    }
+  }
+
+  #isFull({ bytes }: QueuedCall<Held>): boolean {
+    return this.#length >= this.#options.waitingCalls || this.#bytes + bytes > MAX_BYTES;
+  }
+
+  #isTooLong(waiter: Waiter<Held>): boolean {
+    const left = this.#options.maxQueueMs - waiter.waitedMs;
+    return waiter.full.some(({ waitMs = 0 }) => waitMs > left);
+  }
+
+  /** Asks for those whose turn it is. */
+  #pump(lines: AccountLines<Held>): void {
+    for (const head of [...lines.heads]) {
+      if (head.isReady && !head.isAsking) void this.#ask(lines, head);
+      if (standsInLine(head)) break;
+    }
+  }
+
+  async #ask(lines: AccountLines<Held>, head: Waiter<Held>): Promise<void> {
+    head.isAsking = true;
+    head.isWoken = false;
+    let asked: Asked<Held>;
+    try {
+      asked = await head.call.ask();
+    } catch (error) {
+      head.isAsking = false;
+      this.#refuse(lines, head, error);
+      return;
+    }
+    head.isAsking = false;
+    if ('held' in asked) {
+      if (head.isOut) head.call.giveBack(asked.held);
+      else {
+        this.#takeOut(lines, head);
+        head.resolve({ end: 'held', held: asked.held, waitedMs: head.waitedMs });
+      }
+    } else if (!head.isOut) this.#limited(lines, head, asked);
+    this.#pump(lines);
+  }
+
+  #limited(
+    lines: AccountLines<Held>,
+    head: Waiter<Held>,
+    { limits, onlyLimits }: Exclude<Asked<Held>, { held: Held }>,
+  ): void {
+    lines.note(head.call.keyId, limits);
+    head.full = fullLimits(limits, head.call.tokens);
+    head.fullAt = performance.now();
+    const isOver = head.waitedMs >= this.#options.maxQueueMs;
+    if (this.#isStopped) this.#refuse(lines, head, stopping());
+    else if (isOver || !onlyLimits || this.#isTooLong(head)) this.#giveUp(lines, head);
+    else {
+      this.#wait(lines, head);
+      // Room may have come while the answer was on its way.
+      if (head.isWoken) this.#wake(head);
+    }
+  }
+
+  /** Waits until there may be room in the limits that the head lacks: those of its key first. */
+  #wait(lines: AccountLines<Held>, head: Waiter<Held>): void {
+    const lacksKey = head.full.some(({ owner }) => owner === 'key');
+    const awaited = head.full.filter(({ owner }) => owner === (lacksKey ? 'key' : 'account'));
+    head.lacks = lacksKey || !hasCallLimits(head.call.limits.account) ? 'key' : 'account';
+    head.wakesOnEnd = awaited.every(({ name }) => name !== 'rpm_limit');
+    // Keys of one account ask together no more than about once a millisecond.
+    const pollMs = Math.max(SLOT_POLL_MS, lines.heads.length);
+    const waits = awaited.map(({ waitMs = pollMs }) => waitMs);
+    const ms = Math.min(ASK_AGAIN_MS, Math.max(waits.length === 0 ? pollMs : 1, ...waits));
+    head.isReady = false;
+    clearTimeout(head.askTimer);
+    head.askTimer = setTimeout(() => {
+      head.isReady = true;
+      this.#pump(lines);
+    }, ms);
+  }
+
+  #wake(head: Waiter<Held> | undefined): void {
+    if (!head) return;
+    head.isWoken = true;
+    if (!head.wakesOnEnd || head.isReady) return;
+    clearTimeout(head.askTimer);
+    head.isReady = true;
+  }
+
+  #outOfTime(lines: AccountLines<Held>, waiter: Waiter<Held>): void {
+    // The answer that is on its way decides.
+    if (!waiter.isAsking) this.#giveUp(lines, waiter);
+  }
+
+  #giveUp(lines: AccountLines<Held>, waiter: Waiter<Held>): void {
+    if (waiter.isOut) return;
+    this.#takeOut(lines, waiter);
+    waiter.resolve({ end: 'limited', full: waiter.fullNow() });
+    this.#pump(lines);
+  }
+
+  #refuse(lines: AccountLines<Held>, waiter: Waiter<Held>, error: unknown): void {
+    if (!waiter.isOut) {
+      this.#takeOut(lines, waiter);
+      waiter.reject(error);
+    }
+    if (!this.#isStopped) this.#pump(lines);
+  }
+
+  #leave(lines: AccountLines<Held>, waiter: Waiter<Held>): void {
+    if (waiter.isOut) return;
+    this.#takeOut(lines, waiter);
+    waiter.resolve({ end: 'left' });
+    this.#pump(lines);
+  }
+
+  #takeOut(lines: AccountLines<Held>, waiter: Waiter<Held>): void {
+    const { accountId, bytes } = waiter.call;
+    waiter.isOut = true;
+    clearTimeout(waiter.askTimer);
+    clearTimeout(waiter.deadline);
+    lines.remove(waiter);
+    if (lines.heads.length === 0) this.#accounts.delete(accountId);
+    this.#length--;
+    this.#bytes -= bytes;
+    this.#options.metrics.dequeued(waiter.waitedMs);
+  }
+}
+
+/** Of limits that are in both, those with the longer wait. */
+function longer(full: readonly FullLimit[], behind: readonly FullLimit[]): FullLimit[] {
+  const isSame = (one: FullLimit, other: FullLimit) => one.owner === other.owner && one.name === other.name;
+  const longest = full.map((each) => {
+    const other = behind.find((candidate) => isSame(each, candidate));
+    return other && (other.waitMs ?? 0) > (each.waitMs ?? 0) ? other : each;
+  });
+  return [...longest, ...behind.filter((each) => !longest.some((other) => isSame(each, other)))];
+}
+
+function stopping(): GatewayError {
+  return new GatewayError(
+    'service_unavailable',
+    'This gateway is stopping. Try again: another one will answer.',
+  );
+}

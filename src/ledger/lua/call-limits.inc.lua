@@ -1,0 +1,170 @@
+-- Limits of calls (specification section 11) of keys and accounts: their arithmetic, and their state in the hashes that
+-- post.inc.lua describes. Requests and tokens are token buckets (GCRA) that are full at first and refill evenly over a minute.
+-- A token bucket counts what is used of it, its debt, in units × 60,000: so it falls by the limit in each millisecond, and every
+-- number is an exact integer (limits go up to 1e11). Include int before it.
+--
+-- All of it is in one function, called by scripts that meet a limit, because a script makes its functions anew in every run.
+-- now: ms since the epoch; nil: by the clock of this Redis.
+local function callLimits(now)
+  local UNIT = 60000
+  local MOST_EXACT = 9007199254740991
+
+  if not now then
+    local time = redis.call('TIME')
+    now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  end
+
+  -- Limits and their state by Redis key, false where there are none: each is read once, and written once by write().
+  local all = {}
+
+  -- since: version of the record that set the limit. Calls of earlier versions took nothing of it.
+  local function fullBucket(version)
+    return { debt = 0, since = version }
+  end
+
+  -- The token bucket in a field, drained until now. A clock that was set back refills nothing; what is written goes on by it.
+  local function bucketIn(text, limit)
+    if not text then return fullBucket(0) end
+    local debt, at, since = string.match(text, '^(%d+) (%d+) (%d+)$')
+    local elapsed = math.max(0, now - tonumber(at))
+    return { debt = math.max(0, tonumber(debt) - limit * elapsed), since = tonumber(since) }
+  end
+
+  local function limitsIn(text)
+    local requests, tokens, parallel = string.match(text, '^(%S+) (%S+) (%S+)$')
+    return { text = text, rpm = tonumber(requests), tpm = tonumber(tokens), parallel = tonumber(parallel) }
+  end
+
+  -- The limits in a hash, their token buckets as they are now; false: there are none.
+  local function of(name)
+    if all[name] == nil then
+      local f = redis.call('HMGET', name, 'lim', 'open', 'rq', 'tk')
+      local limits = f[1] and limitsIn(f[1])
+      if limits then
+        limits.requests = limits.rpm and bucketIn(f[3], limits.rpm)
+        limits.tokens = limits.tpm and bucketIn(f[4], limits.tpm)
+        limits.open = limits.parallel and tonumber(f[2])
+      end
+      all[name] = limits
+    end
+    return all[name]
+  end
+
+  local function hasRoom(limits, tokens)
+    if not limits then return true end
+    local rpm, tpm = limits.rpm, limits.tpm
+    -- Subtracted from the limit, because debt and what the call takes may together be beyond what is exact.
+    return not (limits.parallel and limits.open >= limits.parallel)
+      and not (rpm and limits.requests.debt > (rpm - 1) * UNIT)
+      and not (tpm and limits.tokens.debt > (tpm - math.min(tokens, tpm)) * UNIT)
+  end
+
+  -- Adds to a debt what may be negative. A token bucket may lack more than its capacity; it is never more than full.
+  local function add(bucket, debt)
+    bucket.debt = math.min(MOST_EXACT, math.max(0, bucket.debt + debt))
+  end
+
+  local function take(limits, tokens)
+    if not limits then return end
+    limits.isMoved = true
+    if limits.parallel then limits.open = limits.open + 1 end
+    if limits.rpm then add(limits.requests, UNIT) end
+    if limits.tpm then add(limits.tokens, math.min(tokens, limits.tpm) * UNIT) end
+  end
+
+  -- version: of the record that the call was admitted by; requests and tokens: debts, added to the token buckets that it
+  -- took of.
+  local function close(limits, version, requests, tokens)
+    if not limits then return end
+    limits.isMoved = true
+    if limits.parallel then limits.open = math.max(0, limits.open - 1) end
+    if limits.rpm and limits.requests.since <= version then add(limits.requests, requests) end
+    if limits.tpm and limits.tokens.since <= version then add(limits.tokens, tokens) end
+  end
+
+  -- A hold that says nothing of limits took of no token bucket: none is of such a version.
+  local NONE = -1
+
+  -- What a hold (hold-record.inc.lua) says of limits: key version, tokens, account version, tokens.
+  local function takenBy(hold)
+    local version, tokens, accountVersion, ofAccount =
+      string.match(hold, '^%d+ %d+ %d+ %d+ %d+ %d+ (%d+)/(%d+)/(%d+)/(%d+) ')
+    return tonumber(version or NONE), tonumber(tokens or 0), tonumber(accountVersion or NONE), tonumber(ofAccount or 0)
+  end
+
+  -- Ends an open call, which used so many tokens more than it took (negative: fewer) of its key's limit and its account's.
+  local function release(accountName, keyName, hold, ofKey, ofAccount)
+    local version, _, accountVersion = takenBy(hold)
+    close(of(keyName), version, 0, ofKey * UNIT)
+    close(of(accountName), accountVersion, 0, ofAccount * UNIT)
+  end
+
+  -- Ends an open call that did not run: everything that it took is given back.
+  local function giveBack(accountName, keyName, hold)
+    local version, tokens, accountVersion, ofAccount = takenBy(hold)
+    local elapsed = math.max(0, now - tonumber(string.match(hold, '^%d+ %d+ %d+ %d+ (%d+)')))
+    -- What has been refilled since the call was admitted is there already.
+    local function taken(limit, units)
+      return limit and math.max(0, units * UNIT - limit * elapsed) or 0
+    end
+    local function back(limits, since, ownTokens)
+      if limits then close(limits, since, -taken(limits.rpm, 1), -taken(limits.tpm, ownTokens)) end
+    end
+    back(of(keyName), version, tokens)
+    back(of(accountName), accountVersion, ofAccount)
+  end
+
+  local function store(name, limits)
+    local fields = { 'lim', limits.text }
+    local function field(key, value)
+      fields[#fields + 1], fields[#fields + 2] = key, value
+    end
+    local function bucket(key, state)
+      field(key, int(state.debt) .. ' ' .. int(now) .. ' ' .. int(state.since))
+    end
+    if limits.parallel then field('open', int(limits.open)) end
+    if limits.rpm then bucket('rq', limits.requests) end
+    if limits.tpm then bucket('tk', limits.tokens) end
+    redis.call('HSET', name, unpack(fields))
+  end
+
+  local function write()
+    for name, limits in pairs(all) do
+      if limits and limits.isMoved then store(name, limits) end
+    end
+  end
+
+  -- Puts the limits of a record in force; text: '' for none. A limit that there was before keeps what is used of it, which
+  -- has drained by the old limit until now; a new one is full, and its calls in flight are counted by `count`.
+  local function put(name, text, version, count)
+    local before = of(name)
+    if before and before.text == text and (before.open or not before.parallel) then return end
+    if before then redis.call('HDEL', name, 'lim', 'open', 'rq', 'tk') end
+    all[name] = false
+    if text == '' then return end
+    local limits = limitsIn(text)
+    limits.requests = limits.rpm and (before and before.requests or fullBucket(version))
+    limits.tokens = limits.tpm and (before and before.tokens or fullBucket(version))
+    limits.open = limits.parallel and (before and before.open or count())
+    all[name] = limits
+    store(name, limits)
+  end
+
+  -- '<requests a minute> <debt> <tokens a minute> <debt> <calls in flight> <open>', '- -' for a limit that there is not.
+  local function stateText(limits)
+    local function pair(limit, state)
+      return limit and int(limit) .. ' ' .. int(state) or '- -'
+    end
+    if not limits then return '- - - - - -' end
+    return pair(limits.rpm, limits.requests and limits.requests.debt) .. ' '
+      .. pair(limits.tpm, limits.tokens and limits.tokens.debt) .. ' ' .. pair(limits.parallel, limits.open)
+  end
+
+  -- The states of a key's limits and of its account's: twice six words.
+  local function states(keyLimits, accountLimits)
+    return stateText(keyLimits) .. ' ' .. stateText(accountLimits)
+  end
+
+  return { of = of, hasRoom = hasRoom, take = take, release = release, giveBack = giveBack, put = put, write = write,
+    states = states }
+end

@@ -1,0 +1,179 @@
+import t from 'tap';
+import type { OperatorAccountView } from '../../src/api/views/account-view.ts';
+import { apiOf } from '../helper/api.ts';
+import { openDashboard } from '../helper/dashboard.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { keysOf, makeKey, signedIn } from '../helper/owner-page.ts';
+
+const world = await startGatewayInProcess(t);
+const owner = await world.account({ key: { name: 'First' } });
+
+async function keyNamed(name: string) {
+  return (await keysOf(world, owner.key)).find((key) => key.name === name);
+}
+
+async function operator(t: Parameters<typeof openDashboard>[0]) {
+  const dashboard = await openDashboard(t, world);
+  await dashboard.signIn(ADMIN_TOKEN);
+  await dashboard.page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor();
+  return dashboard;
+}
+
+async function accountOf(id: number): Promise<OperatorAccountView> {
+  return (await apiOf(world, ADMIN_TOKEN).get<OperatorAccountView>(`/api/admin/accounts/${id}/`)).body;
+}
+
+t.test(
+  'a key is created with limits of calls, does not manage then, and shows them in the list',
+  async (t) => {
+    const { page, open } = await signedIn(t, world, owner.key);
+    await open('keys/new', 'Create key');
+    await page.getByLabel('Name', { exact: true }).fill('Limited');
+    await page.getByLabel('Requests a minute').fill('60');
+    await page.getByLabel('Tokens a minute').fill(' 100000 ');
+    await page.getByLabel('Calls at once').fill('1');
+    await page.getByText('A restricted key does not manage').waitFor();
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByRole('button', { name: 'I have saved it' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Limited' }).waitFor();
+    t.match(await keyNamed('Limited'), {
+      rpm_limit: 60,
+      tpm_limit: 100_000,
+      max_parallel_requests: 1,
+      can_manage: false,
+    });
+    await open('keys', 'Keys');
+    await page
+      .getByRole('row', { name: /^Limited .*60 requests a minute, 100,000 tokens a minute, 1 call at once/ })
+      .waitFor();
+  },
+);
+
+t.test('limits are changed and taken away, and nothing else is sent', async (t) => {
+  const { id } = await makeKey(world, owner.key, { name: 'Changing', rpm_limit: 60, tpm_limit: 1_000 });
+  const { page, open } = await signedIn(t, world, owner.key);
+  await open(`keys/${id}`, 'Changing');
+  t.equal(await page.getByLabel('Requests a minute').inputValue(), '60');
+  await page.getByLabel('Requests a minute').fill('');
+  await page.getByLabel('Tokens a minute').fill('2000');
+  const sent = page.waitForRequest((request) => request.method() === 'PATCH');
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  t.same((await sent).postDataJSON(), { rpm_limit: null, tpm_limit: 2_000 });
+  await page.getByText('The key “Changing” is saved.').waitFor();
+  t.match(await keyNamed('Changing'), { rpm_limit: null, tpm_limit: 2_000, max_parallel_requests: null });
+});
+
+t.test('what is no limit stands at its field with what would be, and nothing is saved', async (t) => {
+  const { id } = await makeKey(world, owner.key, { name: 'Wrong', rpm_limit: 60 });
+  const { page, open } = await signedIn(t, world, owner.key);
+  await open(`keys/${id}`, 'Wrong');
+  const field = page.getByLabel('Requests a minute');
+  const error = page.locator('#field-rpm_limit-error');
+  for (const [typed, words] of [
+    ['0', 'The limit must be 1 or more. Leave the field empty for none.'],
+    ['1,000', 'The limit must be written with nothing between thousands: 1000.'],
+    ['1.5', 'The limit must be a whole number, such as 60.'],
+    ['-1', 'The limit must be a whole number, such as 60.'],
+    ['many', 'The limit must be a whole number, such as 60.'],
+    ['100000000001', 'The limit must be at most 100,000,000,000.'],
+  ] as const) {
+    await field.fill(typed);
+    await page.getByRole('button', { name: 'Save changes' }).click();
+    await error.getByText(words).waitFor();
+    await page.locator('input[name=rpm_limit]:focus').waitFor();
+    t.equal(await field.getAttribute('aria-invalid'), 'true', typed);
+  }
+  t.match(await keyNamed('Wrong'), { rpm_limit: 60 });
+});
+
+t.test('the signed-in key limits itself without a question, and manages still', async (t) => {
+  const own = await makeKey(world, owner.key, { name: 'Own' });
+  const { page, open } = await signedIn(t, world, own.key);
+  await open(`keys/${own.id}`, 'Own');
+  await page.getByLabel('Calls at once').fill('1');
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await page.getByText('The key “Own” is saved.').waitFor();
+  t.equal(await page.getByRole('dialog').count(), 0, 'limits of calls do not lock out of this page');
+  t.match(await keyNamed('Own'), { max_parallel_requests: 1, can_manage: true });
+});
+
+t.test('a stale form says which limits differ, as numbers of calls and not of credits', async (t) => {
+  const { id } = await makeKey(world, owner.key, { name: 'Shared', rpm_limit: 60 });
+  const { page, open } = await signedIn(t, world, owner.key);
+  await open(`keys/${id}`, 'Shared');
+  await page.getByLabel('Requests a minute').fill('5000');
+  await apiOf(world, owner.key).patch(`/api/keys/${id}/`, { rpm_limit: 7_000 });
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  const conflict = page.getByRole('dialog', { name: 'This key was changed meanwhile' });
+  await conflict.getByRole('row', { name: 'Requests a minute 5,000 7,000' }).waitFor();
+  t.match(await keyNamed('Shared'), { rpm_limit: 7_000 });
+});
+
+t.test('the operator limits an account, and its owner sees that', async (t) => {
+  const { accountId, key } = await world.account({ email: 'limits@example.com' });
+  const { page, open } = await operator(t);
+  await open(`accounts/${accountId}`, 'limits@example.com');
+  await page.getByLabel('Requests a minute').fill('0');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.locator('#field-rpm_limit-error').getByText('must be 1 or more').waitFor();
+  await page.getByLabel('Requests a minute').fill('600');
+  await page.getByLabel('Calls at once').fill('20');
+  const sent = page.waitForRequest((request) => request.method() === 'PATCH');
+  // The announcement of the first save may still be there.
+  const saved = page.waitForResponse((response) => response.request().method() === 'PATCH');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await saved;
+  t.match((await sent).postDataJSON(), { rpm_limit: 600, max_parallel_requests: 20 });
+  t.notOk('tpm_limit' in (await sent).postDataJSON(), 'a limit that was not touched is not sent');
+  t.match(await accountOf(accountId), { rpm_limit: 600, tpm_limit: null, max_parallel_requests: 20 });
+
+  const { page: own } = await signedIn(t, world, key);
+  await own.getByText('Limits of all keys together: 600 requests a minute, 20 calls at once.').waitFor();
+
+  await page.getByLabel('Requests a minute').fill('');
+  await page.getByLabel('Calls at once').fill('');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The account is saved.').waitFor();
+  t.match(await accountOf(accountId), { rpm_limit: null, max_parallel_requests: null });
+  await own.reload();
+  await own.getByText('reserved for calls in flight').waitFor();
+  t.equal(await own.getByText('Limits of all keys together').count(), 0);
+});
+
+t.test('limits that the operator typed are not left without a question', async (t) => {
+  const { accountId } = await world.account({ email: 'asked@example.com' });
+  const { page, open } = await operator(t);
+  await open(`accounts/${accountId}`, 'asked@example.com');
+  await page.getByLabel('Tokens a minute').fill('5');
+  await page.getByRole('link', { name: 'Usage', exact: true }).first().click();
+  await page.getByRole('dialog', { name: 'Leave this page?' }).waitFor();
+  t.equal(await page.getByLabel('Tokens a minute').inputValue(), '5');
+});
+
+t.test('an account begins with the limits that the operator names', async (t) => {
+  const { page, open } = await operator(t);
+  await open('accounts/new', 'Create account');
+  await page.getByLabel('E-mail address of the owner').fill('new-limits@example.com');
+  await page.getByLabel('Tokens a minute').fill('x');
+  await page.getByRole('button', { name: 'Create account' }).click();
+  await page.locator('#field-tpm_limit-error').getByText('empty for what is configured').waitFor();
+  await page.getByLabel('Tokens a minute').fill('5000');
+  const sent = page.waitForRequest((request) => request.method() === 'POST');
+  await page.getByRole('button', { name: 'Create account' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
+  const body = (await sent).postDataJSON();
+  t.notOk('rpm_limit' in body, 'an empty field leaves the limit to the configuration');
+  await page.getByRole('button', { name: 'I have saved it' }).click();
+  await page.getByRole('heading', { level: 1, name: 'new-limits@example.com' }).waitFor();
+  t.equal(await page.getByLabel('Tokens a minute').inputValue(), '5000');
+});
+
+t.test('a key that may not manage sees its own limits', async (t) => {
+  const reader = await makeKey(world, owner.key, { name: 'Reader', can_manage: false, rpm_limit: 5 });
+  const { page, signIn } = await openDashboard(t, world);
+  await signIn(reader.key);
+  await page.getByText('Limits of this key: 5 requests a minute.').waitFor();
+  await page.getByRole('link', { name: 'Settings' }).click();
+  t.match(await page.locator('.settings').textContent(), /Requests a minute5Tokens a minutenone/);
+  t.equal(await page.getByRole('button', { name: 'Rotate' }).count(), 0);
+});

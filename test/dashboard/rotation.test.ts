@@ -1,0 +1,295 @@
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { apiOf } from '../helper/api.ts';
+import { openDashboard } from '../helper/dashboard.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { keysOf, makeKey, signedIn } from '../helper/owner-page.ts';
+import { until } from '../helper/until.ts';
+
+const world = await startGatewayInProcess(t);
+const owner = await world.account({ key: { name: 'First' }, email: 'owner@example.com' });
+const api = apiOf(world, owner.key);
+type Tap = Parameters<typeof signedIn>[0];
+
+async function keyOf(id: number) {
+  return (await keysOf(world, owner.key)).find((key) => key.id === id);
+}
+
+async function statusOf(key: string): Promise<number> {
+  const response = await world.chat(key);
+  await response.text();
+  return response.status;
+}
+
+/** Page of a key with its dialog to rotate it open. */
+async function rotating(t: Tap, name: string, session = owner.key) {
+  const key = await makeKey(world, owner.key, { name });
+  const dashboard = await signedIn(t, world, session);
+  await dashboard.open(`keys/${key.id}`, name);
+  return { ...dashboard, key, dialog: await asked(dashboard.page, name) };
+}
+
+async function asked(page: Page, name: string) {
+  await page.getByRole('button', { name: 'Rotate', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: `Rotate “${name}”?` });
+  await dialog.waitFor();
+  return dialog;
+}
+
+/** Chooses a grace of seconds that are typed. */
+async function typeGrace(page: Page, seconds: string) {
+  await page.getByLabel('Grace for the present value').selectOption('own');
+  await page.getByLabel('Unit').selectOption('seconds');
+  await page.getByLabel('Length').fill(seconds);
+}
+
+/** Confirms the rotation; resolves with the new value, once it is marked as saved. */
+async function newValue(page: Page): Promise<string> {
+  await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+  const value = await page.getByLabel('Key value').inputValue();
+  await page.getByRole('button', { name: 'I have saved it' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  return value;
+}
+
+t.test('a grace counts down on the page, and ends there and at the gateway by itself', async (t) => {
+  const { page, key } = await rotating(t, 'Short');
+  await typeGrace(page, '5');
+  const counting = page.getByText(/The value before is valid until .* \(in [1-5] s\)/).waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+  await counting;
+  const value = await page.getByLabel('Key value').inputValue();
+  t.equal(await statusOf(value), 200, 'the new value works');
+  await page.getByRole('button', { name: 'I have saved it' }).click();
+  await page.getByText('The value before of the key “Short” has ended.').waitFor();
+  t.equal(await page.getByText('The value before is valid until').count(), 0);
+  await until('the value before is refused', async () => (await statusOf(key.key)) === 401);
+  t.equal(await statusOf(value), 200);
+  await page.getByText(`${value.slice(0, 10)}…`).waitFor();
+  t.notOk((await page.content()).includes(value), 'the value is not shown again');
+});
+
+t.test('a long grace is told in its two largest units, as time goes on', async (t) => {
+  const { page, dialog, key } = await rotating(t, 'Long');
+  await page.clock.install();
+  await dialog.getByText(/^Both values work until/).waitFor();
+  const value = await newValue(page);
+  t.same([await statusOf(key.key), await statusOf(value)], [200, 200]);
+  await page.getByText(/\(in 1 d 0 h\)/).waitFor();
+  const pass = async (minutes: number) => {
+    await page.clock.fastForward((minutes - 1) * 60_000);
+    // A timer that was set after the leap runs for a minute at most.
+    await page.clock.runFor(60_000);
+  };
+  await pass(20 * 60 + 47);
+  await page.getByText(/\(in 3 h 1\d min\)/).waitFor();
+  await pass(3 * 60);
+  await page.getByText(/\(in \d+ min \d+ s\)/).waitFor();
+  await pass(15);
+  await page.getByText('The value before is valid until').waitFor({ state: 'detached' });
+  t.equal(await statusOf(key.key), 200, 'by the clock of the gateway it is valid still');
+});
+
+t.test('a value before is ended now, after a question', async (t) => {
+  const { page, key } = await rotating(t, 'Ended');
+  const value = await newValue(page);
+  await page.getByRole('button', { name: 'End now' }).click();
+  const question = page.getByRole('dialog', { name: 'End the value before of “Ended”?' });
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  t.equal(await statusOf(key.key), 200, 'nothing happened');
+  // A change of its settings meanwhile is no reason to let the value live.
+  await api.patch(`/api/keys/${key.id}/`, { description: 'x' });
+  await page.getByRole('button', { name: 'End now' }).click();
+  await question.getByRole('button', { name: 'End it now' }).click();
+  await page.getByText('The value before of the key “Ended” is refused from now on.').waitFor();
+  t.equal(await page.getByText('The value before is valid until').count(), 0);
+  t.same([await statusOf(key.key), await statusOf(value)], [401, 200]);
+});
+
+t.test('another value than the one that was seen is not ended', async (t) => {
+  const { page, key } = await rotating(t, 'Twice');
+  const value = await newValue(page);
+  const { body } = await api.post<{ prefix: string }>(`/api/keys/${key.id}/rotate/`, { grace_seconds: 600 });
+  await page.getByRole('button', { name: 'End now' }).click();
+  await page.getByRole('button', { name: 'End it now' }).click();
+  await page.getByText(`rotated meanwhile: its value begins with ${body.prefix} now`).waitFor();
+  t.equal(await statusOf(value), 200);
+});
+
+t.test('without a grace the value ends at once, and the dialog says so', async (t) => {
+  const { page, dialog, key } = await rotating(t, 'Leaked');
+  await page.getByLabel('Grace for the present value').selectOption('0');
+  await dialog.getByText('Calls with the present value are refused as soon as the key is rotated').waitFor();
+  await dialog.getByRole('button', { name: 'Rotate' }).click();
+  await page.getByText('The value before is refused from now on.').waitFor();
+  t.equal(await statusOf(key.key), 401);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  t.ok(await page.getByLabel('Key value').isVisible(), 'a slip does not close it');
+});
+
+t.test('a length of time that is none stands at its field, and nothing is rotated', async (t) => {
+  const { page, dialog, key } = await rotating(t, 'Typed');
+  await page.getByLabel('Grace for the present value').selectOption('own');
+  for (const [typed, unit, words] of [
+    ['', 'hours', 'The number of hours must be a whole number, such as 60.'],
+    ['1.5', 'days', 'The number of days must be a whole number, such as 60.'],
+    ['31', 'days', 'The number of days must be at most 30.'],
+    ['0', 'minutes', 'The number of minutes must be 1 or more.'],
+  ] as const) {
+    await page.getByLabel('Length').fill(typed);
+    await page.getByLabel('Unit').selectOption(unit);
+    await dialog.getByRole('button', { name: 'Rotate' }).click();
+    await page.locator('#field-grace_seconds-error').getByText(words).waitFor();
+    await page.locator('input[name=grace_seconds]:focus').waitFor();
+  }
+  t.match(await keyOf(key.id), { prefix: key.prefix, version: 1 });
+});
+
+t.test('the key of the session is rotated, and the session goes on with the new value', async (t) => {
+  const own = await makeKey(world, owner.key, { name: 'Own' });
+  const { page, open } = await signedIn(t, world, own.key);
+  const { page: otherTab } = await signedIn(t, world, own.key);
+  await open(`keys/${own.id}`, 'Own');
+  await statusOf(own.key);
+  await world.settled();
+  const dialog = await asked(page, 'Own');
+  await dialog.getByText('This is the key that you are signed in with.').waitFor();
+  await page.getByLabel('Grace for the present value').selectOption('0');
+  await dialog.getByRole('button', { name: 'Rotate' }).click();
+  await page.getByText('You are signed in with the new value from now on.').waitFor();
+  const value = await page.getByLabel('Key value').inputValue();
+  await page.getByRole('button', { name: 'I have saved it' }).click();
+  t.same([await statusOf(own.key), await statusOf(value)], [401, 200]);
+  await otherTab.getByRole('link', { name: 'Ledger' }).click();
+  const { error } = await apiOf(world, own.key).get('/api/key/');
+  const farewell = otherTab.getByText('You have been signed out.');
+  t.equal(await farewell.textContent(), `You have been signed out. ${error?.message}`);
+  await page.getByText(`${value.slice(0, 10)}…`).waitFor();
+  await page.getByRole('link', { name: 'Ledger' }).click();
+  await page
+    .getByRole('row', { name: /Charge/ })
+    .first()
+    .waitFor();
+  await page.reload();
+  await page
+    .getByRole('row', { name: /Charge/ })
+    .first()
+    .waitFor();
+});
+
+t.test('a session with the value before knows its key, and is not ended by another rotation', async (t) => {
+  const own = await makeKey(world, owner.key, { name: 'Older' });
+  const { page, open } = await signedIn(t, world, own.key);
+  await open('keys', 'Keys');
+  await api.post(`/api/keys/${own.id}/rotate/`, { grace_seconds: 3_600 });
+  await page.reload();
+  await page.getByRole('row', { name: /Older .*signed in/ }).waitFor();
+  await open(`keys/${own.id}`, 'Older');
+  const dialog = await asked(page, 'Older');
+  await dialog.getByText('The value before that, which is valid still, ends at once').waitFor();
+  await dialog.getByText('This is the key that you are signed in with.').waitFor();
+  await newValue(page);
+  await page.getByRole('link', { name: 'Ledger' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Ledger' }).waitFor();
+  t.equal(await statusOf(own.key), 401);
+});
+
+t.test('a key that was changed meanwhile is not rotated before that is seen', async (t) => {
+  const { page, dialog, key } = await rotating(t, 'Shared');
+  const { body } = await api.post<{ prefix: string }>(`/api/keys/${key.id}/rotate/`, {});
+  await api.patch(`/api/keys/${key.id}/`, { rpm_limit: 1_000, name: 'Renamed' });
+  await dialog.getByRole('button', { name: 'Rotate' }).click();
+  const conflict = page.getByRole('dialog', { name: 'This key was changed meanwhile' });
+  await conflict.waitFor();
+  await page.locator('[role=alert]:focus').waitFor();
+  const rows = await conflict.getByRole('row').allTextContents();
+  t.same(rows.slice(1), [
+    'NameSharedRenamed',
+    'May manageyesno',
+    'Requests a minutenone1,000',
+    `Value begins with${key.prefix}${body.prefix}`,
+  ]);
+  t.match(await keyOf(key.id), { prefix: body.prefix }, 'it is not rotated again');
+  // Changed once more while it was asked about: that is asked about as well.
+  await api.patch(`/api/keys/${key.id}/`, { rpm_limit: 2_000 });
+  await conflict.getByRole('button', { name: 'Rotate all the same' }).click();
+  await conflict.getByRole('row', { name: 'Requests a minute 1,000 2,000' }).waitFor();
+  await conflict.getByRole('button', { name: 'Rotate all the same' }).click();
+  const value = await page.getByLabel('Key value').inputValue();
+  t.equal(await statusOf(value), 200);
+});
+
+t.test('where the answer is lost, the second try says that the key was rotated', async (t) => {
+  const { page, dialog, key } = await rotating(t, 'Unseen');
+  let isLost = true;
+  await page.route('**/rotate/', async (route) => {
+    // The gateway gets it, the page does not get the answer.
+    if (isLost) await route.fetch();
+    await (isLost ? route.abort() : route.continue());
+    isLost = false;
+  });
+  await dialog.getByRole('button', { name: 'Rotate' }).click();
+  await dialog.getByText('No answer came that says whether the key was rotated.').waitFor();
+  const { prefix = '' } = (await keyOf(key.id)) ?? {};
+  t.not(prefix, key.prefix, 'it was');
+  await dialog.getByRole('button', { name: 'Rotate' }).click();
+  await page.getByRole('row', { name: `Value begins with ${key.prefix} ${prefix}` }).waitFor();
+  await page.getByText('The value before that, which is valid still, ends at once').waitFor();
+  t.equal(await statusOf(key.key), 200, 'nothing is ended before it is said');
+});
+
+t.test('edits in the form outlast a rotation beside it, and are saved then', async (t) => {
+  const key = await makeKey(world, owner.key, { name: 'Edited' });
+  const { page, open } = await signedIn(t, world, owner.key);
+  await open(`keys/${key.id}`, 'Edited');
+  await page.getByLabel('Note').fill('Mine');
+  await asked(page, 'Edited');
+  await newValue(page);
+  t.equal(await page.getByLabel('Note').inputValue(), 'Mine');
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await page.getByText('The key “Edited” is saved.').waitFor();
+  t.match(await keyOf(key.id), { description: 'Mine' });
+});
+
+t.test('a key is rotated with the keyboard alone', async (t) => {
+  const key = await makeKey(world, owner.key, { name: 'Keys only' });
+  const { page, open } = await signedIn(t, world, owner.key);
+  await open(`keys/${key.id}`, 'Keys only');
+  await page.getByRole('button', { name: 'Rotate', exact: true }).focus();
+  await page.keyboard.press('Enter');
+  await page.locator('select[name=grace]:focus').waitFor();
+  await page.keyboard.press('ArrowDown');
+  t.equal(await page.getByLabel('Grace for the present value').inputValue(), '604800');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.locator('dialog input:focus').waitFor();
+  const value = await page.getByLabel('Key value').inputValue();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.locator('button:focus', { hasText: 'Rotate' }).waitFor();
+  t.equal(await statusOf(value), 200);
+});
+
+t.test('the operator rotates a key of an account, and ends the value before', async (t) => {
+  const key = await makeKey(world, owner.key, { name: 'Desk' });
+  const { page, open, signIn } = await openDashboard(t, world);
+  await signIn(ADMIN_TOKEN);
+  await page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor();
+  await open(`accounts/${owner.accountId}/keys`, 'owner@example.com');
+  await page.getByRole('button', { name: 'Rotate Desk' }).click();
+  await page.getByRole('dialog', { name: 'Rotate “Desk” of owner@example.com?' }).waitFor();
+  const value = await newValue(page);
+  const row = page.getByRole('row', { name: /^Desk/ });
+  await row.getByText(value.slice(0, 10)).waitFor();
+  await row.getByText(/The value before is valid until/).waitFor();
+  t.same([await statusOf(key.key), await statusOf(value)], [200, 200]);
+  await row.getByRole('button', { name: 'End now' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'End it now' }).click();
+  await row.getByText(/The value before/).waitFor({ state: 'detached' });
+  await page.locator('h1:focus').waitFor();
+  t.same([await statusOf(key.key), await statusOf(value)], [401, 200]);
+});

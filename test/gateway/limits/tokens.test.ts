@@ -1,0 +1,112 @@
+import { test } from 'tap';
+import { limitedTokens, remaining } from '../../../src/domain/call-limits.ts';
+import {
+  type InProcessGateway,
+  startGatewayInProcess,
+  type TestAccount,
+} from '../../helper/gateway-in-process.ts';
+
+const USED = { prompt_tokens: 300, completion_tokens: 200, prompt_tokens_details: { cached_tokens: 100 } };
+const ANSWER = { id: 'x', object: 'chat.completion', choices: [], usage: USED };
+/** Above what a call of these tests is estimated at, so that a minute refills little of it within a test. */
+const LIMIT = 6_000;
+
+/** Tokens that are used of the key's limit now; a bucket of 6,000 a minute gets one back in 10 ms. */
+async function used({ ledger }: InProcessGateway, { accountId, keyId }: TestAccount): Promise<number> {
+  const { key } = await ledger.ledger.limitStates(accountId, keyId);
+  if (!key.tokens) throw new Error('the key has no limit of tokens');
+  return key.tokens.limit - remaining(key.tokens);
+}
+
+test('a call takes its estimate, and its limits are corrected to what it used without the cached ones', async (t) => {
+  const arrived = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  const world = await startGatewayInProcess(t, {
+    behave: async () => {
+      arrived.resolve();
+      await answer.promise;
+      return { body: ANSWER };
+    },
+  });
+  const account = await world.account({ credits: 100_000, key: { tpmLimit: LIMIT } });
+  const call = world.chat(account.key, { model: 'tokens', max_tokens: 4_000 });
+  await arrived.promise;
+  const taken = await used(world, account);
+  t.ok(taken > 2_000 && taken <= 4_100, `${taken} of the estimate in flight`);
+  answer.resolve();
+  const response = await call;
+  t.match(response.headers.get('x-ratelimit-remaining-tokens'), /^1[89]\d\d$/);
+  await response.text();
+  await world.settled();
+  const left = await used(world, account);
+  t.ok(left <= 400, `${left} of the 400 tokens that were not cached`);
+});
+
+test('a call that is charged nothing used no tokens, and its request stays counted', async (t) => {
+  const world = await startGatewayInProcess(t, { behave: () => ({ status: 500, body: {} }) });
+  const account = await world.account({ credits: 100_000, key: { tpmLimit: LIMIT, rpmLimit: 2 } });
+  const statuses = [];
+  for (let i = 0; i < 3; i++) {
+    statuses.push((await world.chat(account.key, { model: 'tokens', max_tokens: 4_000 })).status);
+    await world.settled();
+    t.equal(await used(world, account), 0);
+  }
+  t.same(statuses, [500, 500, 429]);
+});
+
+test('a call that used more than the limit takes the bucket below 0, and the wait is the longer', async (t) => {
+  const body = { ...ANSWER, usage: { prompt_tokens: 2_000, completion_tokens: 1_000 } };
+  const world = await startGatewayInProcess(t, { behave: () => ({ body }) });
+  const account = await world.account({ credits: 100_000, key: { tpmLimit: 1_000 } });
+  const call = () => world.chat(account.key, { model: 'tokens', max_tokens: 5_000 });
+  t.equal((await call()).status, 200, 'a call larger than its limit is possible');
+  await world.settled();
+  const refused = await call();
+  t.equal(refused.status, 429);
+  t.equal(refused.headers.get('x-ratelimit-remaining-tokens'), '0');
+  t.match(refused.headers.get('x-ratelimit-reset-tokens'), /^(?:2m\d+|3m0)s$/);
+  const waitS = Number(refused.headers.get('retry-after'));
+  t.ok(waitS > 150 && waitS <= 180, `${waitS} s`);
+  const { error } = (await refused.json()) as { error: { message: string } };
+  t.match(
+    error.message,
+    /^This key's tpm_limit of 1000 tokens a minute has no room for this call now; try again in 1\d\d s\.$/,
+  );
+});
+
+test('tokens are counted whatever a model’s price is, and pictures only where the provider reports them', async (t) => {
+  const world = await startGatewayInProcess(t, { behave: () => undefined });
+  const account = await world.account({ key: { tpmLimit: 100 } });
+  const before = await world.chat(account.key);
+  t.equal(before.headers.get('x-ratelimit-remaining-tokens'), '0', 'a price per request');
+  await before.text();
+  await world.settled();
+  const picture = await world.account({ key: { tpmLimit: 100 } });
+  const made = await world.api('POST', '/v1/images/generations', picture.key, {
+    model: 'picture',
+    prompt: 'x',
+  });
+  t.equal(made.status, 200);
+  t.equal(made.headers.get('x-ratelimit-remaining-tokens'), '100');
+});
+
+test('tokens that count: input, cache writes and output of all kinds, not what came from a cache', (t) => {
+  const usage = {
+    input: 1,
+    cachedInput: 1_000,
+    cacheWrite: 2,
+    cacheWrite1h: 4,
+    inputAudio: 8,
+    cachedInputAudio: 1_000,
+    inputImage: 16,
+    cachedInputImage: 1_000,
+    output: 32,
+    outputAudio: 64,
+    outputImage: 128,
+    images: 1_000,
+    characters: 1_000,
+    webSearches: 1_000,
+  };
+  t.equal(limitedTokens(usage), 255);
+  t.end();
+});

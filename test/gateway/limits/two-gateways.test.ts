@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Test, test } from 'tap';
+import { apiOf } from '../../helper/api.ts';
+import { makePlace, startGatewayProcess } from '../../helper/gateway-process.ts';
+import { makeOwner } from '../../helper/owner.ts';
+import { createDatabase } from '../../helper/postgres.ts';
+import { startRedis } from '../../helper/redis-process.ts';
+import { startScriptedProvider } from '../../helper/scripted-provider.ts';
+
+const CLIENTS = 500;
+const LIMIT = 5;
+
+/** Two gateways on one Redis and one PostgreSQL, and a provider that counts the calls that are open at it. */
+async function start(t: Test, limits: string) {
+  const seen = { open: 0, most: 0, calls: 0 };
+  const provider = await startScriptedProvider({
+    record: false,
+    behave: async () => {
+      seen.calls++;
+      seen.open++;
+      seen.most = Math.max(seen.most, seen.open);
+      await sleep(2);
+      seen.open--;
+      return undefined;
+    },
+  });
+  t.teardown(() => provider.close());
+  const [redis, DATABASE_URL] = await Promise.all([startRedis(t), createDatabase()]);
+  const gateway = () =>
+    startGatewayProcess(
+      t,
+      makePlace(t, provider.url, { REDIS_URL: redis.url, DATABASE_URL }, `limits: ${limits}`),
+    );
+  const gateways = await Promise.all([gateway(), gateway()]);
+  const owner = await makeOwner(gateways[0], 100_000);
+  const made = await apiOf(gateways[1], owner.key).post<{ key: string }>('/api/keys/', {
+    name: 'limited',
+    max_parallel_requests: LIMIT,
+  });
+  const call = async (client: number) => {
+    const response = await (gateways[client % 2] as (typeof gateways)[0]).chat(made.body.key);
+    await response.text();
+    return response;
+  };
+  return { seen, call };
+}
+
+test(`${CLIENTS} clients over two gateways never have more than ${LIMIT} calls in flight`, async (t) => {
+  const { seen, call } = await start(t, '{}');
+  let refused = 0;
+  await Promise.all(
+    Array.from({ length: CLIENTS }, async (_, client) => {
+      for (;;) {
+        const { status, headers } = await call(client);
+        if (status === 200) return;
+        if (status !== 429 || headers.get('retry-after-ms') !== '1000')
+          throw new Error(`unexpected ${status}`);
+        refused++;
+        // Sooner than it is told to, so that there are always more calls than slots.
+        await sleep(50 + Math.random() * 200);
+      }
+    }),
+  );
+  t.equal(seen.calls, CLIENTS);
+  t.equal(seen.most, LIMIT, 'all slots were used, and none twice');
+  t.ok(refused > 0);
+});
+
+test(`${CLIENTS} clients that wait in line over two gateways all get in, ${LIMIT} at a time`, async (t) => {
+  const { seen, call } = await start(t, '{ maxQueueMs: 120000 }');
+  const statuses = await Promise.all(
+    Array.from({ length: CLIENTS }, async (_, client) => (await call(client)).status),
+  );
+  t.same(new Set(statuses), new Set([200]));
+  t.equal(seen.calls, CLIENTS);
+  t.equal(seen.most, LIMIT);
+});

@@ -1,0 +1,244 @@
+import { type Test, test } from 'tap';
+import {
+  ADMIN_TOKEN,
+  type InProcessGateway,
+  startGatewayInProcess,
+  testConfig,
+} from '../../helper/gateway-in-process.ts';
+import { startScriptedProvider } from '../../helper/scripted-provider.ts';
+import { until } from '../../helper/until.ts';
+
+/** A gateway whose calls may wait, and a provider that holds back its answers until they are let go, one by one. */
+async function start(t: Test, { maxQueueMs = 60_000, waitingCalls = 5_000 } = {}) {
+  const open: (() => void)[] = [];
+  const seen: string[] = [];
+  const provider = await startScriptedProvider({
+    behave: async ({ body }) => {
+      seen.push(/name-\w+/.exec(body.toString())?.[0] ?? '');
+      await new Promise<void>((resolve) => open.push(resolve));
+      return undefined;
+    },
+  });
+  t.teardown(() => provider.close());
+  const { limits } = testConfig('', provider.url);
+  const world = await startGatewayInProcess(t, {
+    provider,
+    config: { limits: { ...limits, maxQueueMs, waitingCalls } },
+  });
+  const letGo = () => open.shift()?.();
+  t.teardown(() => {
+    for (const each of open) each();
+  });
+  const call = (key: string, name: string, init: RequestInit = {}) =>
+    fetch(`${world.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'flat', messages: [{ role: 'user', content: `name-${name}` }] }),
+      ...init,
+    });
+  return { world, provider, seen, letGo, call };
+}
+
+async function metric(world: InProcessGateway, name: string): Promise<number> {
+  const text = await (await world.api('GET', '/metrics', ADMIN_TOKEN)).text();
+  const line = text.split('\n').find((each) => each.startsWith(`${name} `));
+  return Number(line?.slice(name.length));
+}
+
+const queued = (world: InProcessGateway, count: number) =>
+  until(`${count} calls that wait`, async () => (await metric(world, 'tollgate_queued_calls')) === count);
+
+test('calls that lack a slot wait for it, first come first served, and other keys go by', async (t) => {
+  const { world, provider, seen, letGo, call } = await start(t);
+  const { key } = await world.account({ key: { maxParallelRequests: 1 } });
+  const other = await world.account({ key: { maxParallelRequests: 1 } });
+  const answers = [call(key, 'a')];
+  await provider.request(0);
+  for (const [waiting, name] of ['b', 'c', 'd'].entries()) {
+    answers.push(call(key, name));
+    await queued(world, waiting + 1);
+  }
+  const gone = call(other.key, 'other');
+  await provider.request(1);
+  for (const turn of [2, 3, 4]) {
+    // One of the two that are open is that of the other key, which comes second.
+    letGo();
+    if (turn === 2) letGo();
+    await provider.request(turn);
+  }
+  letGo();
+  for (const answer of [...answers, gone]) t.equal((await answer).status, 200);
+  t.same(seen, ['name-a', 'name-other', 'name-b', 'name-c', 'name-d']);
+  t.equal(await metric(world, 'tollgate_queued_calls'), 0);
+  t.equal(await metric(world, 'tollgate_queue_wait_seconds_count'), 3);
+});
+
+test('a call that waits for tokens or requests gets in when they are back', async (t) => {
+  const { world, letGo, provider, call } = await start(t);
+  const { key } = await world.account({ key: { rpmLimit: 60 } });
+  const calls = Array.from({ length: 62 }, (_, i) => call(key, `n${i}`));
+  await provider.request(61);
+  for (let i = 0; i < 62; i++) letGo();
+  for (const answer of calls) t.equal((await answer).status, 200);
+});
+
+test('a call that is known to wait longer than it may is refused at once', async (t) => {
+  const { world, provider, letGo, call } = await start(t, { maxQueueMs: 10_000 });
+  const { key } = await world.account({ key: { rpmLimit: 1 } });
+  const first = call(key, 'a');
+  await provider.request(0);
+  const refused = await call(key, 'b');
+  t.equal(refused.status, 429);
+  t.ok(Number(refused.headers.get('retry-after')) > 10);
+  t.equal(await metric(world, 'tollgate_queue_wait_seconds_count'), 0);
+  t.equal(await metric(world, 'tollgate_limit_refusals_total{owner="key",limit="rpm_limit"}'), 1);
+  letGo();
+  await first;
+});
+
+test('a call that waited as long as it may is 429, with its headers', async (t) => {
+  const { world, provider, letGo, call } = await start(t, { maxQueueMs: 200 });
+  const { key } = await world.account({ key: { maxParallelRequests: 1, rpmLimit: 1_000 } });
+  const first = call(key, 'a');
+  await provider.request(0);
+  const refused = await Promise.all([call(key, 'b'), call(key, 'c')]);
+  for (const response of refused) {
+    t.equal(response.status, 429);
+    t.equal(response.headers.get('x-ratelimit-limit-requests'), '1000');
+    t.match(await response.text(), /max_parallel_requests of 1 call in flight/);
+  }
+  letGo();
+  t.equal((await first).status, 200);
+});
+
+test('a key that is deactivated while its calls wait is refused as that', async (t) => {
+  const { world, provider, letGo, call } = await start(t);
+  const { key } = await world.account();
+  const made = await world.api('POST', '/api/keys/', key, { name: 'limited' });
+  const limited = (await made.json()) as { id: number; key: string };
+  t.equal(
+    (await world.api('PATCH', `/api/keys/${limited.id}/`, key, { max_parallel_requests: 1 })).status,
+    200,
+  );
+  const first = call(limited.key, 'a');
+  await provider.request(0);
+  const waiting = [call(limited.key, 'b'), call(limited.key, 'c')];
+  await queued(world, 2);
+  t.equal((await world.api('DELETE', `/api/keys/${limited.id}/`, key)).status, 200);
+  letGo();
+  for (const answer of waiting) {
+    const refused = await answer;
+    t.equal(refused.status, 401);
+    t.match(await refused.json(), { error: { code: 'inactive_api_key' } });
+  }
+  t.equal((await first).status, 200);
+  t.equal(provider.requests.length, 1);
+});
+
+test('a call of a model that its key may not use does not wait', async (t) => {
+  const { world, provider, letGo, call } = await start(t);
+  const { key } = await world.account({ key: { maxParallelRequests: 1, allowedModels: ['flat'] } });
+  const first = call(key, 'a');
+  await provider.request(0);
+  const waiting = call(key, 'b');
+  await queued(world, 1);
+  const refused = await call(key, 'c', {
+    body: JSON.stringify({ model: 'tokens', messages: [{ role: 'user', content: 'hi' }] }),
+  });
+  t.equal(refused.status, 403);
+  t.match(await refused.json(), { error: { code: 'model_not_allowed' } });
+  t.equal(provider.requests.length, 1);
+  letGo();
+  await provider.request(1);
+  letGo();
+  for (const answer of [first, waiting]) t.equal((await answer).status, 200);
+});
+
+test('a client that leaves while it waits leaves nothing behind', async (t) => {
+  const { world, provider, letGo, call } = await start(t);
+  const { key, keyId, accountId } = await world.account({
+    credits: 10,
+    key: { maxParallelRequests: 1, rpmLimit: 100, tpmLimit: 100_000 },
+  });
+  const first = call(key, 'a');
+  await provider.request(0);
+  const before = await world.ledger.ledger.limitStates(accountId, keyId);
+  const leaving = new AbortController();
+  const gone = Array.from({ length: 20 }, (_, i) => call(key, `gone${i}`, { signal: leaving.signal }));
+  const rejected = gone.map((each) => t.rejects(each, { name: 'AbortError' }));
+  await queued(world, 20);
+  leaving.abort();
+  await Promise.all(rejected);
+  await queued(world, 0);
+  letGo();
+  t.equal((await first).status, 200);
+  const next = call(key, 'next');
+  await provider.request(1);
+  const { key: state } = await world.ledger.ledger.limitStates(accountId, keyId);
+  t.same(state.parallel, { limit: 1, open: 1 });
+  t.ok(
+    (state.requests?.debt ?? 0) <= (before.key.requests?.debt ?? 0) + 60_000,
+    'one request more, the next one',
+  );
+  letGo();
+  await next;
+  await world.settled();
+  t.match(await world.ledger.ledger.account(accountId), { balance: 8_000_000, held: 0 });
+  const ledger = await world.api('GET', '/api/account/ledger/?type=charge', key);
+  t.equal(((await ledger.json()) as { entries: unknown[] }).entries.length, 2);
+  t.equal(provider.requests.length, 2);
+  t.equal(
+    await metric(world, 'tollgate_requests_total{endpoint="/v1/chat/completions",code="client_left"}'),
+    20,
+  );
+});
+
+test('a gateway that stops refuses what waits with 503, and finishes what is in flight', async (t) => {
+  const { world, provider, letGo, call } = await start(t);
+  const { key } = await world.account({ key: { maxParallelRequests: 1 } });
+  const first = call(key, 'a');
+  await provider.request(0);
+  const waiting = [call(key, 'b'), call(key, 'c')];
+  await queued(world, 2);
+  const closed = world.close();
+  for (const answer of waiting) {
+    const refused = await answer;
+    t.equal(refused.status, 503);
+    t.match(await refused.json(), { error: { code: 'service_unavailable', message: /stopping/ } });
+    t.equal(refused.headers.get('retry-after'), '1');
+  }
+  letGo();
+  t.equal((await first).status, 200);
+  await closed;
+});
+
+test('no more calls wait than limits.waitingCalls', async (t) => {
+  const { world, provider, letGo, call } = await start(t, { waitingCalls: 2 });
+  const { key } = await world.account({ key: { maxParallelRequests: 1 } });
+  const calls = [call(key, 'a')];
+  await provider.request(0);
+  for (const count of [1, 2]) {
+    calls.push(call(key, `b${count}`));
+    await queued(world, count);
+  }
+  t.equal((await call(key, 'c')).status, 429);
+  for (const turn of [1, 2]) {
+    letGo();
+    await provider.request(turn);
+  }
+  letGo();
+  for (const answer of calls) t.equal((await answer).status, 200);
+});
+
+test('a limit that is lifted lets in who waits for it', async (t) => {
+  const { world, provider, letGo, call } = await start(t);
+  const { key, accountId } = await world.account();
+  await world.limitAccount(accountId, { rpmLimit: 2 });
+  const calls = [call(key, 'a'), call(key, 'b'), call(key, 'c')];
+  await provider.request(1);
+  await queued(world, 1);
+  await world.limitAccount(accountId, { rpmLimit: null });
+  await provider.request(2);
+  for (let i = 0; i < calls.length; i++) letGo();
+  for (const answer of calls) t.equal((await answer).status, 200);
+});

@@ -1,0 +1,24 @@
+import { pino } from 'pino';
+import { test } from 'tap';
+import { connectRedis, createRedis } from '../../src/ledger/redis/connect.ts';
+import { Heartbeat } from '../../src/ledger/redis/heartbeat.ts';
+import { startRedis } from '../helper/redis-process.ts';
+import { startTcpProxy } from '../helper/tcp-proxy.ts';
+
+test('a connection whose replies are lost is replaced while nothing is sent over it but the heartbeat', async (t) => {
+  const redis = await startRedis(t);
+  const proxy = await startTcpProxy(t, redis.port);
+  const client = createRedis(
+    { kind: 'single', url: `redis://127.0.0.1:${proxy.port}` },
+    { name: 'calls', keyPrefix: '', log: pino({ level: 'silent' }) },
+  );
+  t.teardown(() => client.disconnect());
+  await connectRedis(client, 10_000);
+  const heartbeat = new Heartbeat([client]);
+  heartbeat.start();
+  t.teardown(() => heartbeat.stop());
+  const replaced = new Promise<void>((resolve) => client.once('ready', resolve));
+  proxy.loseReplies();
+  await replaced;
+  t.equal(await client.ping(), 'PONG');
+});

@@ -1,0 +1,54 @@
+import { test } from 'tap';
+import { micro } from '../../src/domain/credits.ts';
+import { hashRedisKey, keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
+import { admissionOf, spend, startLedger } from '../helper/ledger.ts';
+
+const [NEW_HASH, PREFIX] = ['cd'.repeat(32), 'sk-tg-new'];
+
+test('a rotated key keeps its spend, and is found by both values', async (t) => {
+  const { open, account, book, raw } = await startLedger(t);
+  const { key, hash } = await account({ key: { spendingLimit: micro(5_000_000) } });
+  t.equal(await spend(open, admissionOf(key, 3), 3), 'held');
+  const endsAt = (await open.ledger.time(key.accountId)) + 60_000;
+  const value = { hash: NEW_HASH, prefix: PREFIX, previousValidUntil: endsAt };
+  const rotated = await book.rotateKey(key.accountId, key.id, value, Date.now());
+  if (!rotated) throw new Error('not rotated');
+  await open.ledger.publishRotatedKey(rotated.key);
+  t.equal(await raw.get(hashRedisKey(NEW_HASH)), `${key.accountId}:${key.id}`);
+  t.same(await open.ledger.spent(key.accountId, [{ id: key.id, period: 'monthly' }]), [3_000_000]);
+  t.equal(await spend(open, admissionOf(key, 1), 1), 'stale');
+  t.match(await open.ledger.admit(admissionOf(rotated.key, 3)), { verdict: 'over_limit', spent: 3_000_000 });
+  for (const one of [hash, NEW_HASH]) {
+    t.match(await open.ledger.find(one), {
+      key: { id: key.id, version: 2, hash: NEW_HASH, previousHash: hash, previousValidUntil: endsAt },
+    });
+  }
+});
+
+test('the clock of Redis is asked where it must not be late', async (t) => {
+  const { open, account, raw } = await startLedger(t);
+  const { key } = await account();
+  const redisMs = async () => {
+    const [seconds, microseconds] = await raw.time();
+    return Math.floor(Number(seconds) * 1_000 + Number(microseconds) / 1_000);
+  };
+  const before = await redisMs();
+  const asked = await open.ledger.time(key.accountId);
+  t.ok(asked >= before, `${asked} at or after ${before}`);
+  t.ok(open.ledger.now(key.accountId) <= (await redisMs()), 'what is known of it is never early');
+});
+
+test('a record of version 0.1.0, which has no hash, is replaced by that of the book', async (t) => {
+  const { open, account, raw, second } = await startLedger(t);
+  const { key, hash } = await account({ credits: 10 });
+  t.equal(await spend(open, admissionOf(key, 3), 3), 'held');
+  const { hash: _, previousHash, previousValidUntil, ...before } = key;
+  const name = keyRedisKey(key.accountId, key.id);
+  await raw.hset(name, 'rec', JSON.stringify({ ...before, description: 'not "hash":"x"' }));
+  const other = await second();
+  const wanted = { hash, previousHash: null, previousValidUntil: null, description: key.description };
+  t.match((await other.ledger.current(key.accountId, key.id))?.key, wanted);
+  t.match(JSON.parse((await raw.hget(name, 'rec')) ?? ''), wanted, 'once for all gateways');
+  t.same(await open.ledger.spent(key.accountId, [{ id: key.id, period: 'monthly' }]), [3_000_000]);
+  t.match(await open.ledger.account(key.accountId), { balance: 7_000_000 });
+});
