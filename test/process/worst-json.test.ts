@@ -69,7 +69,9 @@ test('a body of millions of tiny members from an empty account holds nobody up, 
       `${shape}: ${status}; ${beside.length} calls beside, p50 ${beside[beside.length >> 1]?.toFixed(0)} ms, ` +
         `p99 ${beside[Math.floor(beside.length * 0.99)]?.toFixed(0)} ms, worst ${worstMs.toFixed(0)} ms; grew by ${grown.toFixed(0)} MB`,
     );
-    t.ok(grown < 90, `${shape}: grew by ${grown.toFixed(0)} MB for a body of 45 MB`);
+    // The body, one copy of it (a single string of 45 MB), and what the calls beside leave until it is collected, which is
+    // up to 20 MB and more on a loaded machine. As objects, tiny messages would take 160 MB more.
+    t.ok(grown < 135, `${shape}: grew by ${grown.toFixed(0)} MB for a body of 45 MB`);
     // It was 20 s on an idle machine; this bound is for one that has much else to do.
     t.ok(worstMs < 10_000, `${shape}: a call beside it took ${worstMs.toFixed(0)} ms`);
   }
