@@ -1,5 +1,6 @@
 import type { Options } from './options.ts';
 import { body, hot, json, keys, sse } from './profile-calls.ts';
+import { changes } from './profile-changes.ts';
 import { ledger } from './profile-ledger.ts';
 import { processes } from './profile-processes.ts';
 import { soak } from './profile-soak.ts';
@@ -20,6 +21,7 @@ export const PROFILES: ReadonlyMap<string, (options: Options) => Promise<Profile
   ['hot', hot],
   ['body', body],
   ['uploads', uploads],
+  ['changes', changes],
   ['processes', processes],
   ['ledger', ledger],
   ['start', start],
