@@ -108,7 +108,16 @@ function construct({ address, book, log, bounds = UNBOUNDED, ...options }: Ledge
   const refunds = new Refunds({ client, live, book, drain });
   const expiredHolds = new ExpiredHolds({ client: background, log, drain, rebuilder, unanswered });
   const pendingGrants = new PendingGrants({ book, log, drain, grants });
-  const sweep = new Sweep({ log, clock, publisher, rebuilder, unanswered, expiredHolds, pendingGrants });
+  const sweep = new Sweep({
+    log,
+    clock,
+    publisher,
+    rebuilder,
+    unanswered,
+    expiredHolds,
+    pendingGrants,
+    gate,
+  });
 
   const { waitReplicas = 0 } = options;
   const confirming =

@@ -8,6 +8,7 @@ import { addressOf, type BucketOwners } from '../redis/bucket-owners.ts';
 import { RedisCluster } from '../redis/cluster.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { BUCKETS } from '../redis/redis-keys.ts';
+import { noteKnown } from './known-until.ts';
 import type { LiveStateCheck } from './live-state-check.ts';
 
 /** Longest wait of a call for Redis to come back, before it is refused (specification section 5: 503 within 1.5 s). */
@@ -22,7 +23,9 @@ const ALL = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
 
 interface Bucket {
   open: boolean;
-  /** The node on which the bucket was compared with the book. */
+  /** It was let through after a comparison with the book; false: without one. */
+  isCompared: boolean;
+  /** The node on which the bucket was let through. */
   owner: string | undefined;
   /** Changes with each closing: a check of an earlier generation is void. */
   generation: number;
@@ -44,6 +47,7 @@ export class ConnectionGate {
   readonly #settler: Settler;
   readonly #buckets: readonly Bucket[] = ALL.map(() => ({
     open: false,
+    isCompared: false,
     owner: undefined,
     generation: 0,
     waiting: new Set(),
@@ -127,7 +131,7 @@ export class ConnectionGate {
   #close(buckets: readonly number[]): number {
     const generation = ++this.#generation;
     for (const bucket of buckets) {
-      Object.assign(this.#at(bucket), { open: false, generation });
+      Object.assign(this.#at(bucket), { open: false, isCompared: false, generation });
       // Its node may have lost its last seconds.
       this.#settler.pin(bucket);
     }
@@ -185,7 +189,8 @@ export class ConnectionGate {
       isChecked = false;
     }
     const opened = group.filter((bucket) => this.#letThrough(bucket, owner, generation));
-    if (!isChecked) this.#checkLater(opened, owner, generation);
+    if (isChecked) this.#compared(opened);
+    else this.#checkLater(opened, owner, generation);
   }
 
   #letThrough(bucket: number, owner: string, generation: number): boolean {
@@ -199,6 +204,27 @@ export class ConnectionGate {
     return true;
   }
 
+  #compared(buckets: readonly number[]): void {
+    for (const bucket of buckets) this.#at(bucket).isCompared = true;
+    // At once as well: nothing may be noted yet, or the time of long ago.
+    this.noteKnown(buckets).catch(() => undefined);
+  }
+
+  /**
+   * Notes in Redis until when it had every write (known-until.ts), for the buckets that are open and were compared: of others
+   * it is not known. Goes over the very connections on which they were. Rejects with the Redis error.
+   */
+  async noteKnown(buckets: readonly number[] = ALL): Promise<void> {
+    const known = buckets.filter((bucket) => this.#at(bucket).open && this.#at(bucket).isCompared);
+    const groups = Map.groupBy(known, (bucket) => this.#at(bucket).owner as string);
+    await Promise.all(
+      [...groups].map(async ([owner, group]) => {
+        const writer = this.#owners.writer(owner);
+        if (writer) await noteKnown(group, writer);
+      }),
+    );
+  }
+
   #checkLater(buckets: readonly number[], owner: string, generation: number): void {
     const timer = setTimeout(async () => {
       const mine = buckets.filter((bucket) => this.#at(bucket).generation === generation);
@@ -206,6 +232,7 @@ export class ConnectionGate {
       if (mine.length === 0 || !reader) return;
       try {
         await this.#check.verify(new Set(mine), reader);
+        this.#compared(mine.filter((bucket) => this.#at(bucket).generation === generation));
       } catch {
         this.#checkLater(mine, owner, generation);
       }

@@ -5,11 +5,14 @@ import type { Publisher } from '../publisher.ts';
 import type { NodeReader } from '../redis/bucket-owners.ts';
 import type { RedisClock } from '../redis/clock.ts';
 import { accountRedisKey, bucketOf } from '../redis/redis-keys.ts';
+import { knownUntil } from './known-until.ts';
 import type { Rebuilder } from './rebuild.ts';
 
-/** Age of the last entry up to which an account is compared: a Redis that comes back lacks its last seconds at most. */
+/**
+ * Time before the last moment that a Redis is known to have had, from which on accounts with an entry are compared, and keys and
+ * accounts that were changed are published again. It lacks seconds at most; the rest is for clocks of gateways that differ.
+ */
 const RECENT_MS = 3_600_000;
-/** Age of changes to keys and accounts that are published again: Redis may lack records that are noted as published. */
 const CHANGED_MS = 600_000;
 /** Comparisons in a row; the last rebuild must be followed by one that finds no account behind. */
 const COMPARISONS = 3;
@@ -20,7 +23,8 @@ const COMPARISONS = 3;
  * A Redis that was restarted, or a replica that was promoted, may have come back without the writes that it acknowledged
  * last (AOF everysec, asynchronous replication). The book shows part of the loss: an account whose last entry in the book
  * is not in Redis is rebuilt. This gateway may remember the rest: settles of the last seconds are looked up and repeated,
- * and records changed lately are published again.
+ * and records changed lately are published again, though they are noted as published. "Lately" is counted from the last
+ * moment that this Redis had (known-until.ts): it may have been away for days.
  */
 export class LiveStateCheck {
   readonly #book: Book;
@@ -49,7 +53,8 @@ export class LiveStateCheck {
   /** Resolves when these buckets are as new as the book on the node that is read. Rejects with the Redis error or BookUnavailable. */
   async verify(buckets: ReadonlySet<number>, reader: NodeReader): Promise<void> {
     await this.#clock.adjust();
-    const all = await this.#book.recentAccounts(Date.now() - RECENT_MS);
+    const until = await knownUntil(buckets, reader);
+    const all = await this.#book.recentAccounts(until - RECENT_MS);
     const recent = all.filter(({ id }) => buckets.has(bucketOf(id)));
     for (let comparison = 1; ; comparison++) {
       const behind = await behindOf(recent, reader);
@@ -63,7 +68,7 @@ export class LiveStateCheck {
     }
     await this.#settler.replay(buckets);
     const concerns = (accountId: number) => buckets.has(bucketOf(accountId));
-    await this.#publisher.publishChangedSince(Date.now() - CHANGED_MS, concerns);
+    await this.#publisher.publishChangedSince(until - CHANGED_MS, concerns);
     await this.#publisher.publishUnpublished(concerns);
   }
 }

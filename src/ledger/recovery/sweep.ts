@@ -5,6 +5,7 @@ import type { PendingGrants } from '../grants/pending-grants.ts';
 import { Loop } from '../loop.ts';
 import type { Publisher } from '../publisher.ts';
 import type { RedisClock } from '../redis/clock.ts';
+import type { ConnectionGate } from './connection-gate.ts';
 import type { ExpiredHolds, Holds } from './expired-holds.ts';
 import type { Rebuilder } from './rebuild.ts';
 
@@ -14,6 +15,8 @@ const CANCEL_MS = 500;
 const CANCEL_BACKOFF_MS = 2_000;
 const EXPIRE_MS = 15_000;
 const REPAIR_MS = 5_000;
+/** Much less than the time before it that is looked at again (live-state-check.ts). */
+const KNOWN_MS = 60_000;
 
 /** Background loops that set right what a death or a lost reply left behind. Several gateways may run each step at once. */
 export class Sweep {
@@ -33,6 +36,7 @@ export class Sweep {
     unanswered: UnansweredAdmissions;
     expiredHolds: ExpiredHolds;
     pendingGrants: PendingGrants;
+    gate: ConnectionGate;
   }) {
     const { log } = parts;
     this.#unanswered = parts.unanswered;
@@ -46,6 +50,7 @@ export class Sweep {
       new Loop('cancelling unanswered admissions', CANCEL_MS, cancel, log, CANCEL_BACKOFF_MS),
       new Loop('releasing expired holds', EXPIRE_MS, () => this.#expireDue(), log),
       new Loop('repairing publications and grants', REPAIR_MS, () => this.repair(), log),
+      new Loop('noting until when redis has everything', KNOWN_MS, () => parts.gate.noteKnown(), log),
     ];
   }
 

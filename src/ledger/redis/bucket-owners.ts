@@ -15,6 +15,7 @@ export interface NodeReader {
 /** Writes and waits for replicas on one node, which refuses Redis keys of other nodes. */
 export interface NodeWriter {
   set(name: string, value: string): Promise<unknown>;
+  hset(name: string, field: string, value: number): Promise<unknown>;
   /** As Redis' WAIT: resolves with the number of replicas that have what this connection wrote. */
   wait(replicas: number, withinMs: number): Promise<number>;
 }
@@ -65,6 +66,7 @@ export class BucketOwners {
     return (
       node && {
         set: (name, value) => node.set(prefix + name, value),
+        hset: (name, field, value) => node.hset(prefix + name, field, value),
         wait: (replicas, withinMs) => node.wait(replicas, withinMs),
       }
     );

@@ -33,7 +33,10 @@ export function journalRedisKey(bucket: number): string {
   return `${TAGS[bucket]}journal`;
 }
 
-/** Redis key of a hash: ids of what the book is known to have, the newest `entry` and the newest `key`. */
+/**
+ * Redis key of a hash: ids of what the book is known to have, the newest `entry` and the newest `key`; and `until` when the
+ * bucket is known to have had every write (recovery/known-until.ts).
+ */
 export function knownRedisKey(bucket: number): string {
   return `${TAGS[bucket]}known`;
 }
