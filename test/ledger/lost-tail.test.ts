@@ -1,7 +1,8 @@
 import { cpSync, rmSync } from 'node:fs';
 import { type Test, test } from 'tap';
+import { BookUnavailable } from '../../src/book/book.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { accountRedisKey } from '../../src/ledger/redis/redis-keys.ts';
+import { accountRedisKey, bucketOf, holdsRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { admissionOf, chargeOf, entriesOf, log, openLedgerOn, spend } from '../helper/ledger.ts';
 import { accountOn } from '../helper/ledger-account.ts';
 import { startPostgres } from '../helper/postgres-server.ts';
@@ -96,6 +97,70 @@ test('a call whose hold went with the lost tail is charged all the same, once', 
   );
 });
 
+/** Puts the clock of this machine ahead from now on; that of Redis stays. */
+function hoursLater(t: Test, hours: number): void {
+  const now = Date.now.bind(Date);
+  Date.now = () => now() + hours * HOUR_MS;
+  t.teardown(() => {
+    Date.now = now;
+  });
+}
+
+test('a deletion that Redis lost stays in force, also where Redis was away for hours', async (t) => {
+  const { book, open, account, remember, setBack, live } = await startGatewayInProcess(t);
+  const { key } = await account();
+  await open.settled();
+  remember();
+  const deleted = await book.updateKey(key.accountId, key.id, { isActive: false }, Date.now());
+  if (!deleted) return t.fail('no key');
+  await open.ledger.publishKey(deleted);
+  await until('it to be noted', async () => (await book.unpublished(1)).keys.length === 0);
+  hoursLater(t, 12);
+  await setBack();
+  await live(key.accountId);
+  t.same(await open.ledger.admit(admissionOf(key, 1)), { verdict: 'stale' });
+});
+
+test('charges that Redis lost are not to be spent again, also where Redis was away for hours', async (t) => {
+  const { open, account, remember, setBack, live } = await startGatewayInProcess(t);
+  const { key } = await account();
+  await open.settled();
+  remember();
+  t.equal(await spend(open, admissionOf(key, 60), 60), 'held');
+  await open.settled();
+  hoursLater(t, 12);
+  await setBack();
+  t.match(await live(key.accountId), { balance: 40_000_000, held: 0 });
+});
+
+test('a settle whose hold is back is not taken to have been made', async (t) => {
+  const { book, redis, open, account } = await startGatewayInProcess(t);
+  const { key } = await account();
+  const admission = admissionOf(key, 2);
+  const admitted = await open.ledger.admit(admission);
+  if (admitted.verdict !== 'held') return t.fail(admitted.verdict);
+  const raw = await redis.connect();
+  const holds = holdsRedisKey(bucketOf(key.accountId));
+  const hold = await raw.hget(holds, admission.requestId);
+  // As in a Redis that lost the hold, while the book is away; then an older Redis takes over.
+  await raw.hdel(holds, admission.requestId);
+  const asked = Promise.withResolvers<void>();
+  const { entriesAmong } = book;
+  book.entriesAmong = () => {
+    asked.resolve();
+    return Promise.reject(new BookUnavailable('halted'));
+  };
+  open.ledger.settle(admitted.epoch, chargeOf(admission, 1), () => {});
+  await asked.promise;
+  await raw.hset(holds, admission.requestId, hold ?? '');
+  book.entriesAmong = entriesAmong;
+  await open.settled();
+  t.match(await open.ledger.account(key.accountId), { balance: 99_000_000, held: 0 });
+  t.match((await entriesOf(book, key.accountId)).slice(1), [
+    { id: admission.requestId, credits: -1_000_000 },
+  ]);
+});
+
 /** A call whose charge is in the book, and whose hold is in the Redis of before. */
 async function revivedHold(t: Test) {
   const world = await startGatewayInProcess(t);
@@ -114,6 +179,38 @@ async function revivedHold(t: Test) {
 
 test('a hold that came back with an older Redis, though its call is charged, is released at once', async (t) => {
   const { open, key, setBack, live } = await revivedHold(t);
+  await setBack();
+  await live(key.accountId);
+  const account = await until('the hold to be released', async () => {
+    const found = await open.ledger.account(key.accountId);
+    return found.held === 0 && found;
+  });
+  t.equal(account.balance, 99_000_000);
+});
+
+test('so is one of a charge that this gateway only found to be there already', async (t) => {
+  const world = await startGatewayInProcess(t);
+  const { redis, book, open, remember, setBack, live } = world;
+  const { key } = await world.account();
+  await open.settled();
+  const admission = admissionOf(key, 2);
+  const admitted = await open.ledger.admit(admission);
+  if (admitted.verdict !== 'held') return t.fail(admitted.verdict);
+  remember();
+  // Over another ledger, as if the reply had been lost.
+  const other = await openLedger({
+    address: { kind: 'single', url: redis.url },
+    book,
+    log,
+    requestTimeoutMs: 60_000,
+    onAlerts() {},
+  });
+  const charge = chargeOf(admission, 1);
+  other.ledger.settle(admitted.epoch, charge, () => {});
+  await other.settled();
+  other.abandon();
+  open.ledger.settle(admitted.epoch, charge, () => {});
+  await open.settled();
   await setBack();
   await live(key.accountId);
   const account = await until('the hold to be released', async () => {
@@ -164,9 +261,15 @@ test('charges that Redis lost while the book was away are made again when it is 
   const admitted = await open.ledger.admit(later);
   if (admitted.verdict !== 'held') return t.fail(admitted.verdict);
   // So late that a gateway has no other reason to remember those.
-  const charge = { ...chargeOf(later, 1), createdAt: Date.now() + HOUR_MS };
-  await new Promise<void>((resolve) => open.ledger.settle(admitted.epoch, charge, resolve));
+  await open.sweep.stop();
+  const now = performance.now.bind(performance);
+  performance.now = () => now() + HOUR_MS;
+  t.teardown(() => {
+    performance.now = now;
+  });
+  open.ledger.settle(admitted.epoch, chargeOf(later, 1), () => {});
   await until('it to be answered', () => open.openSettlements() === 0);
+  performance.now = now;
   await postgres.resume();
   await until('the lost ones to be in the book', async () => {
     await open.settled();

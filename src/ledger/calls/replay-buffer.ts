@@ -17,6 +17,8 @@ interface Settle {
   readonly epoch: number;
   readonly draft: EntryDraft;
   readonly correction?: TokenCorrection | undefined;
+  /** By performance.now(). The call may have ended long before: a settle is sent until Redis answers. */
+  readonly settledAt: number;
 }
 
 /**
@@ -40,8 +42,8 @@ export class ReplayBuffer {
     if (!buffer) throw new RangeError(`there is no bucket ${bucket}`);
     const { settles } = buffer;
     settles.push(settle);
-    const oldest = settle.draft.createdAt - REMEMBERED_MS;
-    while ((settles[buffer.first] as Settle).draft.createdAt < oldest) buffer.first++;
+    const oldest = settle.settledAt - REMEMBERED_MS;
+    while ((settles[buffer.first] as Settle).settledAt < oldest) buffer.first++;
     if (buffer.first < COMPACT_AT || buffer.first * 2 < settles.length) return;
     settles.splice(0, buffer.first);
     buffer.first = 0;

@@ -30,6 +30,8 @@ interface Settlement {
   readonly epoch: number;
   readonly draft: EntryDraft;
   readonly correction: TokenCorrection | undefined;
+  /** By performance.now(); 0: not yet. */
+  settledAt: number;
   /** Redis has no hold of it: journal and book tell whether the charge stands. */
   lost: boolean;
   /** Resolved once the entry is in the journal or in the book; made when somebody waits for it. */
@@ -39,7 +41,8 @@ interface Settlement {
 /**
  * Settles holds, each exactly once: sent at once, and again until Redis answers. A repeat is harmless, because only
  * the first finds the hold (lua/settle.lua). States of a settlement: sent → settled; sent → failed → sent again;
- * sent → lost (the hold is gone) → looked up in journal and book → settled, or applied without a hold (lua/post-once.lua).
+ * sent → lost (the hold is gone) → looked up in journal and book → settled, or applied without a hold (lua/post-once.lua);
+ * lost → sent again, where an older Redis took over meanwhile that has the hold.
  *
  * A hold is gone because it was settled before and the reply was lost, or because Redis lost it in a failover or with a
  * machine. Nothing in Redis tells the two apart, so journal and book are asked in either case.
@@ -86,7 +89,14 @@ export class Settler {
   }
 
   settle(epoch: number, draft: EntryDraft, onWire: () => void, correction?: TokenCorrection): void {
-    const settlement: Settlement = { epoch, draft, correction, lost: false, journalled: undefined };
+    const settlement: Settlement = {
+      epoch,
+      draft,
+      correction,
+      settledAt: 0,
+      lost: false,
+      journalled: undefined,
+    };
     this.#unwritten.add(settlement);
     this.#send(settlement);
     this.#writer.afterWrite(onWire);
@@ -134,7 +144,7 @@ export class Settler {
       if (missing.length > 0)
         this.#log.warn({ bucket, settles: missing.length }, 'redis lost settles; they are made again');
       for (const { epoch, draft, correction } of missing) {
-        await this.#settleAgain({ epoch, draft, correction, lost: false });
+        await this.#settleAgain({ epoch, draft, correction, settledAt: 0, lost: false });
       }
       await this.#releaseRevived(
         bucket,
@@ -228,12 +238,16 @@ export class Settler {
     const { accountId } = draft;
     const bucket = bucketOf(accountId);
     if ((await this.#drain.entriesAmong(bucket, [draft.id])).has(draft.id)) {
-      this.#written(settlement);
+      this.#settled(settlement);
       return;
     }
     const starts = periodStarts(draft.createdAt);
     const { reply } = await postOnce(this.#background, draft, { starts });
     if (reply === 'BEYOND') throw new Error('the balance has no room for the charge');
+    if (reply === 'HELD') {
+      settlement.lost = false;
+      throw new Error('an older redis has the hold again; it is settled with the next attempt');
+    }
     if (reply === 'MISSING') {
       await this.#rebuild(settlement);
       throw new Error('the account was rebuilt; the charge is applied with the next attempt');
@@ -245,14 +259,12 @@ export class Settler {
     return this.#rebuilder.rebuild(accountId, { keyId });
   }
 
+  /** The entry is in the journal or in the book. Remembered in any case: Redis may lose it, or have its hold again. */
   #settled(settlement: Settlement): void {
     const bucket = bucketOf(settlement.draft.accountId);
+    settlement.settledAt = performance.now();
     this.#replayBuffer.add(bucket, settlement);
     this.#drain.touch(bucket);
-    this.#written(settlement);
-  }
-
-  #written(settlement: Settlement): void {
     this.#unwritten.delete(settlement);
     settlement.journalled?.resolve();
   }

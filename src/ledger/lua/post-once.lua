@@ -7,6 +7,7 @@
 --       10 most that the balance, less its holds, may be away from 0; '' for what was decided already
 -- Reply {'APPLIED', balance after} | {'DONE', balance now} applied before | {'MISSING'} live state to be rebuilt
 --       | {'MOVED'} the account was rebuilt since: ask the book again
+--       | {'HELD'} the hold is there, as in an older Redis that took over: settle it
 --       | {'BEYOND'} the balance has no room for it. With ARGV 10 that is final: so is every repeat
 -- O(1).
 --- @include post
@@ -20,6 +21,7 @@ end
 if ARGV[9] ~= '' and account.ep ~= ARGV[9] then return { 'MOVED' } end
 local marker = redis.call('HGET', KEYS[3], ARGV[1])
 if marker then
+  if string.sub(marker, 1, 1) ~= '-' then return { 'HELD' } end
   if string.sub(marker, -7) == ' beyond' then return { 'BEYOND' } end
   return { 'DONE', int(account.bal) }
 end

@@ -28,7 +28,7 @@ export interface ScriptClient {
   settle(...args: Arg[]): Promise<[1 | 'DONE' | 'LOST' | 'MISSING' | ['ERROR', string]]>;
   cancel(...args: Arg[]): Promise<'CANCELLED' | 'NONE' | 'MISSING'>;
   expire(...args: Arg[]): Promise<'EXPIRED' | 'FORGOTTEN' | 'KEPT' | 'MISSING'>;
-  postOnce(...args: Arg[]): Promise<['APPLIED' | 'DONE' | 'MISSING' | 'MOVED' | 'BEYOND', string?]>;
+  postOnce(...args: Arg[]): Promise<['APPLIED' | 'DONE' | 'MISSING' | 'MOVED' | 'HELD' | 'BEYOND', string?]>;
   publishKey(...args: Arg[]): Promise<'PUBLISHED' | 'NEWER' | 'ABSENT'>;
   publishAccount(...args: Arg[]): Promise<'PUBLISHED' | 'NEWER' | 'ABSENT'>;
   beginRebuild(...args: Arg[]): Promise<'CLOSED' | 'LIVE' | 'BUSY'>;

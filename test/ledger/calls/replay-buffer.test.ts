@@ -5,11 +5,11 @@ import { micro } from '../../../src/domain/credits.ts';
 import type { EntryDraft } from '../../../src/domain/ledger-entry.ts';
 import { ReplayBuffer } from '../../../src/ledger/calls/replay-buffer.ts';
 
-const NOW = Date.parse('2026-11-18T12:00:00Z');
+const NOW = 1_000_000;
 
-function settleAt(createdAt: number, id = `charge-${createdAt}`) {
+function settleAt(settledAt: number, createdAt = 0) {
   const draft: EntryDraft = {
-    id,
+    id: `charge-${settledAt}`,
     type: 'charge',
     accountId: 1,
     keyId: 1,
@@ -23,13 +23,13 @@ function settleAt(createdAt: number, id = `charge-${createdAt}`) {
     estimated: false,
     credits: micro(-1),
   };
-  return { epoch: 1, draft };
+  return { epoch: 1, draft, settledAt };
 }
 
 test('the settles of the last five seconds are remembered, oldest first', async (t) => {
   const buffer = new ReplayBuffer();
   for (let n = 0; n < 200; n++) buffer.add(7, settleAt(NOW + n * 100));
-  const times = buffer.entries(7).map(({ draft }) => draft.createdAt);
+  const times = buffer.entries(7).map(({ settledAt }) => settledAt);
   t.same(
     times,
     Array.from({ length: 51 }, (_, n) => NOW + 14_900 + n * 100),
@@ -37,19 +37,26 @@ test('the settles of the last five seconds are remembered, oldest first', async 
   t.same(buffer.entries(8), []);
 });
 
+test('settles of calls that ended minutes ago are remembered as long as any other', async (t) => {
+  const buffer = new ReplayBuffer();
+  buffer.add(5, settleAt(NOW, NOW - 600_000));
+  buffer.add(5, settleAt(NOW + 1_000, NOW + 1_000));
+  t.equal(buffer.entries(5).length, 2);
+});
+
 test('a bucket in which nothing more is settled keeps what it has', async (t) => {
   const buffer = new ReplayBuffer();
   buffer.add(1, settleAt(NOW));
   for (let n = 0; n < 200; n++) buffer.add(2, settleAt(NOW + n * 1_000));
   t.same(
-    buffer.entries(1).map(({ draft }) => draft.createdAt),
+    buffer.entries(1).map(({ settledAt }) => settledAt),
     [NOW],
   );
 });
 
 test('what a bucket had when its node came into doubt stays until it has been looked for', async (t) => {
   const buffer = new ReplayBuffer();
-  const times = () => buffer.entries(4).map(({ draft }) => draft.createdAt);
+  const times = () => buffer.entries(4).map(({ settledAt }) => settledAt);
   buffer.add(4, settleAt(NOW));
   buffer.pin(4);
   const first = buffer.generation(4);
