@@ -179,7 +179,7 @@ export class Admissions {
   async #confirm(admission: Admission): Promise<void> {
     const { replicas, unanswered } = this.#parts;
     try {
-      await replicas.confirm(bucketOf(admission.accountId));
+      await replicas.confirm(bucketOf(admission.accountId), admission.requestId);
     } catch (error) {
       unanswered.add(admission);
       throw new LedgerUnavailable('the hold has not reached the replicas', { cause: error });

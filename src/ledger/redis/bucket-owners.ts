@@ -12,12 +12,13 @@ export interface NodeReader {
   hmget(name: string, ...fields: string[]): Promise<(string | null)[]>;
 }
 
-/** Writes and waits for replicas on one node, which refuses Redis keys of other nodes. */
+/** Writes, and waits for replicas, on one node, which refuses Redis keys of other nodes. */
 export interface NodeWriter {
   set(name: string, value: string): Promise<unknown>;
   hset(name: string, field: string, value: number): Promise<unknown>;
   /** As Redis' WAIT: resolves with the number of replicas that have what this connection wrote. */
   wait(replicas: number, withinMs: number): Promise<number>;
+  hmget(name: string, ...fields: string[]): Promise<(string | null)[]>;
 }
 
 /** The node that answers for each bucket, as the client sees it. A Redis that is no cluster is one node. */
@@ -68,6 +69,7 @@ export class BucketOwners {
         set: (name, value) => node.set(prefix + name, value),
         hset: (name, field, value) => node.hset(prefix + name, field, value),
         wait: (replicas, withinMs) => node.wait(replicas, withinMs),
+        hmget: (name, ...fields) => node.hmget(prefix + name, ...fields),
       }
     );
   }

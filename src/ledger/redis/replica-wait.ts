@@ -1,5 +1,5 @@
 import type { BucketOwners } from './bucket-owners.ts';
-import { waitedRedisKey } from './redis-keys.ts';
+import { holdsRedisKey, waitedRedisKey } from './redis-keys.ts';
 
 /** Longest wait for the replicas, which acknowledge within a round trip. While one is away, admissions take this long and fail. */
 const WITHIN_MS = 200;
@@ -10,26 +10,35 @@ const NO_NODE = 'no connection to the node of redis that has this account';
 /** Errors of a node that does not have the bucket: MOVED, or no connection to the node that has. */
 const ELSEWHERE = new RegExp(`^(MOVED |${NO_NODE}$)`);
 
-/** Buckets whose writes the next WAIT is to cover. */
+/** Holds that the next WAIT is to cover: request ids, by bucket. */
+type Holds = Map<number, string[]>;
+
+/** What a node answers: the number of replicas that have its writes, and those of the holds that it has itself. */
+interface Answer {
+  readonly reached: number;
+  readonly held: ReadonlySet<string>;
+}
+
 interface Round {
-  readonly buckets: Set<number>;
-  readonly reached: Promise<number>;
+  readonly holds: Holds;
+  readonly answer: Promise<Answer>;
 }
 
 /**
- * Waits until replicas have the writes that were made before (REDIS_WAIT_REPLICAS). One WAIT serves everybody who asks in a
+ * Waits until replicas have the holds that were taken before (REDIS_WAIT_REPLICAS). One WAIT serves everybody who asks in a
  * tick, or while another one is under way.
  *
  * It goes over a connection of its own: Redis reads nothing further of a connection that waits, and where the gateway is
  * killed then, it drops what came meanwhile, which may be the settle of a call whose answer has ended. WAIT covers what was
- * written until its own connection's last write, so each one follows a write of a key that nobody reads.
+ * written until its own connection's last write, so each one follows a write of a key that nobody reads. The holds are looked
+ * up before: a node that took over since the admission may lack them, and has replicas of its own.
  */
 export class ReplicaWait {
   readonly #calls: BucketOwners;
   readonly #confirming: BucketOwners | undefined;
   readonly #replicas: number;
   readonly #next = new Map<string, Round>();
-  readonly #underWay = new Map<string, Promise<number>>();
+  readonly #underWay = new Map<string, Promise<Answer>>();
 
   /**
    * `calls`: the nodes as the connections of the calls see them; `confirming`: the same nodes by the connections that wait.
@@ -45,11 +54,13 @@ export class ReplicaWait {
     return this.#replicas > 0;
   }
 
-  /** Resolves when the replicas have every write that the bucket's node has made. Rejects where too few do in time. */
-  async confirm(bucket: number): Promise<void> {
+  /** Resolves when the replicas have the hold of the call. Rejects where too few do in time, or its node does not. */
+  async confirm(bucket: number, requestId: string): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        const reached = await this.#reached(bucket);
+        const { reached, held } = await this.#ask(bucket, requestId);
+        if (!held.has(requestId))
+          throw new Error('the node that has this account now does not have the hold');
         if (reached >= this.#replicas) return;
         throw new Error(`${reached} of ${this.#replicas} replicas have the hold`);
       } catch (error) {
@@ -59,31 +70,35 @@ export class ReplicaWait {
     }
   }
 
-  /** The number of replicas that have the bucket's writes. Rejects where its node does not answer, or is another one. */
-  async #reached(bucket: number): Promise<number> {
+  /** Asks the bucket's node. Rejects where it does not answer, or is another one. */
+  async #ask(bucket: number, requestId: string): Promise<Answer> {
     const owner = this.#calls.ownerOf(bucket);
     if (owner === undefined) throw new Error('no node of redis is known to have this account');
     let round = this.#next.get(owner);
     if (!round) {
       const before = this.#underWay.get(owner) ?? new Promise<void>((resolve) => setImmediate(resolve));
-      const buckets = new Set<number>();
+      const holds: Holds = new Map();
       const begun = () => {
         this.#next.delete(owner);
-        return this.#wait(owner, buckets);
+        return this.#wait(owner, holds);
       };
-      round = { buckets, reached: before.then(begun, begun) };
+      round = { holds, answer: before.then(begun, begun) };
       this.#next.set(owner, round);
     }
-    round.buckets.add(bucket);
-    return await round.reached;
+    round.holds.set(bucket, [...(round.holds.get(bucket) ?? []), requestId]);
+    return await round.answer;
   }
 
-  #wait(owner: string, buckets: ReadonlySet<number>): Promise<number> {
+  #wait(owner: string, holds: Holds): Promise<Answer> {
     const node = this.#confirming?.writer(owner);
     if (!node) return Promise.reject(new Error(NO_NODE));
-    const writes = [...buckets].map((bucket) => node.set(waitedRedisKey(bucket), ''));
-    const waited = Promise.all([node.wait(this.#replicas, WITHIN_MS), ...writes]).then(
-      ([reached]) => reached,
+    const found = [...holds].map(async ([bucket, ids]) => {
+      const texts = await node.hmget(holdsRedisKey(bucket), ...ids);
+      return ids.filter((_, index) => texts[index] !== null);
+    });
+    const writes = [...holds.keys()].map((bucket) => node.set(waitedRedisKey(bucket), ''));
+    const waited = Promise.all([node.wait(this.#replicas, WITHIN_MS), Promise.all(found), ...writes]).then(
+      ([reached, ids]) => ({ reached, held: new Set(ids.flat()) }),
     );
     this.#underWay.set(owner, waited);
     const ended = () => {
