@@ -50,9 +50,11 @@ export class LiveStateCheck {
     this.#clock = parts.clock;
   }
 
-  /** Resolves when these buckets are as new as the book on the node that is read. Rejects with the Redis error or BookUnavailable. */
+  /** Resolves when these buckets, which are on the node that is read, are as new as the book. Rejects with the Redis error or BookUnavailable. */
   async verify(buckets: ReadonlySet<number>, reader: NodeReader): Promise<void> {
-    await this.#clock.adjust();
+    // All are on one node, whose clock is to be known before it admits a call.
+    const [bucket] = buckets;
+    await this.#clock.adjust(bucket);
     const until = await knownUntil(buckets, reader);
     const all = await this.#book.recentAccounts(until - RECENT_MS);
     const recent = all.filter(({ id }) => buckets.has(bucketOf(id)));

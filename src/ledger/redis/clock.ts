@@ -33,6 +33,11 @@ export class RedisClock {
     const nodes = nodesOf(this.#client).filter(
       (node) => node.status === 'ready' && (owner === undefined || this.#owners.nameOf(node) === owner),
     );
+    if (nodes.length === 0 && owner !== undefined) {
+      // To a replica that has just taken over, the connection of the calls may be the only one yet.
+      const node = this.#owners.node(owner);
+      if (node?.status === 'ready') nodes.push(node);
+    }
     if (nodes.length === 0) throw new Error('no node of redis is connected');
     await Promise.any(nodes.map((node) => this.#ask(node)));
   }
