@@ -104,7 +104,7 @@ function construct({ address, book, log, bounds = UNBOUNDED, ...options }: Ledge
   const gate = new ConnectionGate({ client, owners, check, log, drain, settler });
   const live = new LiveAccess(gate, rebuilder);
 
-  const grants = new Grants({ client, live, drain });
+  const grants = new Grants({ client, live, book, drain });
   const refunds = new Refunds({ client, live, book, drain });
   const expiredHolds = new ExpiredHolds({ client: background, log, drain, rebuilder, unanswered });
   const pendingGrants = new PendingGrants({ book, log, drain, grants });

@@ -226,6 +226,21 @@ test('a top-up and an adjustment that Redis lost before the book had their entri
   );
 });
 
+test('a top-up that is asked for again when it is in the book, and Redis has lost its marker, gives nothing a second time', async (t) => {
+  const { open, account, book, raw } = await startLedger(t);
+  const { key } = await account({ credits: 10 });
+  const { accountId } = key;
+  const { grant } = await book.createGrant(
+    { id: 'again', accountId, amount: micro(5_000_000), type: 'top_up', note: '', createdAt: 1 },
+    null,
+  );
+  // By the sweep, while the gateway that recorded it stands still.
+  await open.ledger.grant(grant);
+  await open.settled();
+  await raw.flushall();
+  t.equal(await open.ledger.grant(grant), 15_000_000);
+});
+
 test('a change that was committed but never published is published by the sweep', async (t) => {
   const { open, account, book } = await startLedger(t);
   const { key } = await account();

@@ -7,16 +7,19 @@ import { BalanceBeyondBound } from '../ledger.ts';
 import type { RedisClient } from '../redis/connect.ts';
 
 /**
- * Moves the balance by a grant that the book has recorded, once however often it is asked for (lua/post-once.lua). Returns the
- * balance after it, or undefined where the account's live state must be rebuilt first. Rejects with BalanceBeyondBound
- * where the grant is refused, for good, and with the Redis error.
+ * Moves the balance by a grant that the book has recorded, once however often it is asked for (lua/post-once.lua). `epoch`: of
+ * the account when the book had no entry of the grant. In a later one that may have changed, and the idempotency marker be
+ * lost. Returns the balance after it, or undefined where the account is not live in that epoch. Rejects with
+ * BalanceBeyondBound where the grant is refused, for good, and with the Redis error.
  */
 export async function applyGrant(
   client: RedisClient,
   grant: Omit<Grant, 'balanceAfter'>,
+  epoch: string,
 ): Promise<Micro | undefined> {
   const posted = await postOnce(client, grantDraft(grant), {
     starts: periodStarts(Date.now()),
+    epoch,
     mostBalance: MAX_BALANCE,
   });
   if (posted.reply === 'BEYOND') throw new BalanceBeyondBound();

@@ -53,14 +53,15 @@ export class ExpiredHolds {
   }
 
   /**
-   * Releases holds whose deadline is before `now` (ms since the epoch, by the clock of Redis), each with a ledger entry of
-   * charge 0, and forgets markers of before. A failure keeps nothing else back; rejects at the end with
-   * all failures.
+   * Releases holds whose deadline is over, each with a ledger entry of charge 0, and forgets markers of before. `nowIn`: ms
+   * since the epoch by the clock of the node that has the bucket, by which its deadlines were set; undefined: not known, and its
+   * holds are left. A failure keeps nothing else back; rejects at the end with all failures.
    */
-  async release(now: number): Promise<void> {
+  async release(nowIn: (bucket: number) => number | undefined): Promise<void> {
     const failures = new Failures();
     const found = { count: 0, amount: 0 };
     for (let bucket = 0; bucket < BUCKETS; bucket++) {
+      const now = nowIn(bucket) ?? Number.NEGATIVE_INFINITY;
       await failures.note(this.#releaseIn(bucket, now, failures, found));
     }
     this.#live = found;

@@ -203,7 +203,7 @@ export class Rebuilder {
     // by now.
     const applied = new Set(ids);
     for (const grant of snapshot.pendingGrants) {
-      if (!applied.has(grant.id)) await applyGrant(this.#client, grant).catch(ignoreBeyond);
+      if (!applied.has(grant.id)) await applyGrant(this.#client, grant, `${epoch}`).catch(ignoreBeyond);
     }
     this.#drain.touch(bucket);
     this.#log.info({ accountId, epoch, keys: keys.length }, 'live state rebuilt from the book');

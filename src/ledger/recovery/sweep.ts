@@ -71,7 +71,7 @@ export class Sweep {
 
   /** Releases holds whose deadline is before `now` (ms since the epoch). Rejects where some could not be. */
   async expireHolds(now: number): Promise<void> {
-    await this.#expiredHolds.release(now);
+    await this.#expiredHolds.release(() => now);
   }
 
   /** Holds of all gateways as they were at most EXPIRE_MS ago. */
@@ -93,6 +93,6 @@ export class Sweep {
 
   async #expireDue(): Promise<void> {
     await this.#clock.adjust();
-    await this.expireHolds(this.#clock.now());
+    await this.#expiredHolds.release((bucket) => this.#clock.known(bucket));
   }
 }

@@ -23,8 +23,13 @@ export class RedisClock {
 
   /** Milliseconds since the epoch by the node of the bucket; by this machine until that node has been asked. */
   now(bucket = 0): number {
+    return this.known(bucket) ?? Date.now();
+  }
+
+  /** Milliseconds since the epoch by the node of the bucket; undefined: that node has not been asked yet. */
+  known(bucket: number): number | undefined {
     const offsetMs = this.#offsetsMs.get(this.#owners.ownerOf(bucket) ?? '');
-    return Math.floor(offsetMs === undefined ? Date.now() : performance.now() + offsetMs);
+    return offsetMs === undefined ? undefined : Math.floor(performance.now() + offsetMs);
   }
 
   /** Asks the node of the bucket for the time, or every node, and waits for one. Rejects where none answers. */
