@@ -60,14 +60,15 @@ export class Gatekeeper {
   }
 
   /**
-   * Authorises by the current record: one Redis round trip, two for a value from before a rotation. Throws the GatewayError
-   * of the first check that fails.
+   * Authorises by the current record: one Redis round trip, and up to three more for a value from before a rotation. Throws
+   * the GatewayError of the first check that fails.
    */
   async authorise(request: FastifyRequest): Promise<CompiledKey> {
     const { hash, cached } = this.#known(request);
-    const subject = cached
-      ? await this.#ledger.current(cached.key.accountId, cached.key.id)
-      : await this.#ledger.find(hash);
+    const current = cached && (await this.#ledger.current(cached.key.accountId, cached.key.id));
+    // A value that the current record does not know is looked up: that record may be older than the value.
+    const isKnown = current && endOfValue(current.key, hash) > 0;
+    const subject = isKnown ? current : await this.#ledger.find(hash);
     const endsAt = subject ? endOfValue(subject.key, hash) : 0;
     if (!subject || (await this.#hasPassed(endsAt, subject.key.accountId))) {
       this.#cache.delete(hash);

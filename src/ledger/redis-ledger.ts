@@ -4,6 +4,7 @@ import { type Micro, micro } from '../domain/credits.ts';
 import type { AccountRecord, KeyRecord, SpendingPeriod } from '../domain/key.ts';
 import type { EntryDraft } from '../domain/ledger-entry.ts';
 import { periodStart, periodStarts } from '../domain/period.ts';
+import { endOfValue } from '../domain/rotation.ts';
 import type { Admissions } from './calls/admissions.ts';
 import { PERIOD_FIELDS } from './calls/admit-command.ts';
 import type { Settler } from './calls/settler.ts';
@@ -84,7 +85,11 @@ export class RedisLedger implements Ledger {
     });
     if (known) {
       const [accountId, keyId] = known.split(':').map(Number) as [number, number];
-      return await this.#current(accountId, keyId);
+      const wasCompared = gate.isCompared(bucketOf(accountId));
+      const subject = await this.#current(accountId, keyId);
+      if (!subject || endOfValue(subject.key, hash) > 0) return subject;
+      // A rotation replaced the value, or this Redis lost the record by which it is the key's: then only the book can tell.
+      if (wasCompared && gate.isCompared(bucketOf(accountId))) return subject;
     }
     const key = await book.keyByHash(hash);
     if (!key) return undefined;
@@ -92,7 +97,7 @@ export class RedisLedger implements Ledger {
       await orUnavailable(() => client.set(hashRedisKey(hash), `${key.accountId}:${key.id}`));
     const subject = await this.#current(key.accountId, key.id);
     if (!subject || subject.key.version >= key.version) return subject;
-    // The record that gave the key this value was committed by a gateway that could not publish it.
+    // The record that gave the key this value was committed by a gateway that could not publish it, or lost with a Redis.
     await this.publishKey(key);
     return await this.#current(key.accountId, key.id);
   }

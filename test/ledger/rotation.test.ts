@@ -1,7 +1,9 @@
 import { test } from 'tap';
+import { BookUnavailable } from '../../src/book/book.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { hashRedisKey, keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { admissionOf, spend, startLedger } from '../helper/ledger.ts';
+import { until } from '../helper/until.ts';
 
 const [NEW_HASH, PREFIX] = ['cd'.repeat(32), 'sk-tg-new'];
 
@@ -51,4 +53,30 @@ test('a record of version 0.1.0, which has no hash, is replaced by that of the b
   t.match(JSON.parse((await raw.hget(name, 'rec')) ?? ''), wanted, 'once for all gateways');
   t.same(await open.ledger.spent(key.accountId, [{ id: key.id, period: 'monthly' }]), [3_000_000]);
   t.match(await open.ledger.account(key.accountId), { balance: 7_000_000 });
+});
+
+test('a value whose rotation Redis lost is not taken for a replaced one while the book is away', async (t) => {
+  const { open, account, book, raw } = await startLedger(t);
+  const { key, hash } = await account();
+  const { accountId } = key;
+  const name = keyRedisKey(accountId, key.id);
+  const older = await raw.hgetall(name);
+  const value = { hash: NEW_HASH, prefix: PREFIX, previousValidUntil: null };
+  const rotated = await book.rotateKey(accountId, key.id, value, Date.now());
+  if (!rotated) throw new Error('not rotated');
+  await open.ledger.publishRotatedKey(rotated.key);
+  const { recentAccounts, keyByHash } = book;
+  const away = () => Promise.reject(new BookUnavailable('away'));
+  Object.assign(book, { recentAccounts: away, keyByHash: away });
+  // As on a replica that takes over without the rotation, and cannot be compared with the book.
+  await raw.hset(name, older);
+  await raw.call('CLIENT', 'KILL', 'TYPE', 'NORMAL');
+  await until('the ledger to go on', () => open.ledger.account(accountId).catch(() => undefined));
+  t.match(await open.ledger.find(hash), { key: { version: 1 } }, 'calls go on by what Redis has');
+  await t.rejects(open.ledger.find(NEW_HASH), { message: 'away' });
+  book.keyByHash = keyByHash;
+  t.match(await open.ledger.find(NEW_HASH), { key: { version: 2, hash: NEW_HASH } }, 'the book tells');
+  Object.assign(book, { recentAccounts, keyByHash: away });
+  const found = await until('the comparison', () => open.ledger.find(hash).catch(() => undefined));
+  t.match(found, { key: { version: 2, hash: NEW_HASH } }, 'the book need not be asked any more');
 });

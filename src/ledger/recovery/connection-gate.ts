@@ -77,6 +77,11 @@ export class ConnectionGate {
     return this.#at(bucket).open;
   }
 
+  /** Whether the bucket is known to have what the book has; false while calls go on without a book to compare it with. */
+  isCompared(bucket: number): boolean {
+    return this.#at(bucket).isCompared;
+  }
+
   get isAnyOpen(): boolean {
     return this.#buckets.some(({ open }) => open);
   }
