@@ -2,10 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { GatewayError } from '../domain/errors.ts';
 import { newRequestId } from '../domain/request-id.ts';
+import { lingeringEnd } from './close-after-answer.ts';
 import { refusalHeaders } from './refuse.ts';
-
-/** How long a refused client may take to read the answer before its connection is cut. */
-const LINGER_MS = 1_000;
 
 interface ParseRefusal {
   readonly line: string;
@@ -89,7 +87,5 @@ function write(socket: Socket, { line, refusal }: ParseRefusal): void {
     Connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${line}\r\n${lines.join('')}\r\n${body}`);
-  // The client could leave its half open for ever; a connection that is cut at once may lose the answer.
-  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  lingeringEnd(socket, `HTTP/1.1 ${line}\r\n${lines.join('')}\r\n${body}`);
 }

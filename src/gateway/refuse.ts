@@ -3,6 +3,7 @@ import { BookUnavailable } from '../book/book.ts';
 import type { WireFormat } from '../domain/catalog.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { LedgerUnavailable } from '../ledger/ledger.ts';
+import { closeAfterAnswer } from './close-after-answer.ts';
 
 /** Anthropic's names for the types of errors that its clients know (its API reference, "Errors"). */
 const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
@@ -67,7 +68,10 @@ export function refuse(error: unknown, request: FastifyRequest, reply: FastifyRe
   // Where the path cannot be read, the hook that sets this header has not run.
   reply.header('x-request-id', request.id);
   // The unread rest of a body must not be taken for the next request.
-  if (!request.raw.complete) reply.header('connection', 'close');
+  if (!request.raw.complete) {
+    reply.header('connection', 'close');
+    closeAfterAnswer(request.raw.socket);
+  }
   // The route, not the address, tells the format: `/v1/%6dessages` leads to that of messages too.
   const url = request.routeOptions?.url ?? request.url;
   if (errorFormat(url) === 'anthropic') reply.header('request-id', request.id);

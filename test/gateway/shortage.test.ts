@@ -36,13 +36,18 @@ t.test('a 402 says what there is, what was asked for, and what would have fitted
   t.equal((await ask(world, key, { max_tokens: most })).status, 200, 'and that much does');
 });
 
-t.test('where no maximum is sent, the message says that the model’s own is held', async (t) => {
-  const world = await startGatewayInProcess(t);
-  const { key } = await world.account({ credits: 1 });
-  const { message, metadata } = await refused(await world.chat(key, { model: 'tokens' }));
-  t.match(message, /as no max_completion_tokens is sent\).*lower max_completion_tokens to \d+/);
-  t.ok(metadata.affordable_max_tokens);
-});
+t.test(
+  'where no maximum is sent, the message says that the model’s own is held, and what to send fits',
+  async (t) => {
+    const world = await startGatewayInProcess(t);
+    const { key } = await world.account({ credits: 1 });
+    const { message, metadata } = await refused(await world.chat(key, { model: 'tokens' }));
+    t.match(message, /as no max_completion_tokens is sent\).*lower max_completion_tokens to \d+/);
+    const most = metadata.affordable_max_tokens;
+    const sent = { model: 'tokens', max_completion_tokens: most };
+    t.equal((await world.chat(key, sent)).status, 200, `${most} with its field`);
+  },
+);
 
 t.test(
   'lowering the maximum cannot help where the input alone is too much, or tokens are not charged',

@@ -197,12 +197,13 @@ export function partsOf(bound: TokenBound): { readonly tools: Micro; readonly an
 
 /**
  * The largest maximum of output tokens, below that of the call, whose hold and estimate `fits` takes; null where none from 1 on
- * does.
+ * does. Where the call names none, the field that would name it counts as text, too.
  */
 export function affordableMaximum(
-  bound: TokenBound,
+  call: TokenBound,
   fits: (hold: Micro, estimate: Micro) => boolean,
 ): number | null {
+  const bound = call.ask.maxTokens === undefined ? withMaximum(call) : call;
   const most = bound.ask.maxTokens ?? bound.model.maxOutputTokens;
   const { thinking } = bound.ask;
   const passes = (maximum: number) => {
@@ -219,6 +220,13 @@ export function affordableMaximum(
     else beyond = middle;
   }
   return fitting;
+}
+
+/** The same call with the field that names a maximum, written with spaces as Python does. */
+function withMaximum(bound: TokenBound): TokenBound {
+  const { ask, said, model } = bound;
+  const more = `, "${ask.maxField}": ${model.maxOutputTokens}`.length;
+  return { ...bound, said: said + more, ask: { ...ask, textBytes: ask.textBytes + more } };
 }
 
 function usageOf(bound: TokenBound, maxTokens: number): Usage {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { test } from 'tap';
 import { BODY, LENGTH, POST, startEdgeGateway } from '../../helper/edge-gateway.ts';
 import { TEST_SERVER } from '../../helper/gateway-in-process.ts';
@@ -61,6 +62,33 @@ test('a request that is refused before its body was read does not make a request
   t.equal((await connection.next())?.status, 401);
   t.equal(await connection.closed, '');
   t.equal(provider.requests.length, 0);
+});
+
+test('a client that is refused while it sends its body is not reset: it could not read the answer then', async (t) => {
+  const { url, provider } = await startEdgeGateway(t);
+  const connection = openRaw(url, { allowHalfOpen: true });
+  const { socket } = connection;
+  const ended = once(socket, 'end');
+  const part = `${HEALTH}${'x'.repeat(10_000)}`;
+  connection.send(`${POST}Host: a\r\nContent-Length: ${part.length}\r\n\r\n`);
+  t.equal((await connection.next())?.status, 401);
+  await ended;
+  for (let n = 0; n < 3; n += 1) await new Promise((resolve) => socket.write(part, resolve));
+  socket.end();
+  t.equal(await connection.closed, '', 'nothing that comes after it is answered');
+  t.notOk(socket.errored);
+  t.equal(provider.requests.length, 0);
+});
+
+test('a client that is refused and goes on sending for ever is cut', async (t) => {
+  const { url } = await startEdgeGateway(t);
+  const connection = openRaw(url, { allowHalfOpen: true });
+  connection.send(`${POST}Host: a\r\nContent-Length: 100000\r\n\r\n`);
+  t.equal((await connection.next())?.status, 401);
+  const drip = setInterval(() => connection.send('x'), 50);
+  t.teardown(() => clearInterval(drip));
+  await connection.closed;
+  t.ok(connection.socket.errored, 'the connection was reset');
 });
 
 test('garbage behind a call is answered behind it: the call keeps its own answer', async (t) => {
