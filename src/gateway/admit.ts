@@ -128,11 +128,29 @@ async function waitForRoom(
   try {
     const outcome = await waiting.outcome;
     if (outcome.end === 'left') return undefined;
-    if (outcome.end === 'limited') throw refusalBy(outcome.full, parts);
+    if (outcome.end === 'limited') return await confirmLimited(request, reply, call, parts, outcome.full);
     return { ...outcome.held, waitedMs: outcome.waitedMs };
   } finally {
     reply.raw.off('close', leave);
   }
+}
+
+/**
+ * Refuses a call that the queue does not let in, by the current record: the queue goes by the one that it came with, and one
+ * behind others has not asked the ledger. Where the record has changed meanwhile, the ledger decides at once.
+ */
+async function confirmLimited(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  call: ReadCall,
+  parts: AdmitParts,
+  full: readonly FullLimit[],
+): Promise<HeldCall> {
+  const compiled = await parts.gatekeeper.authorise(request);
+  if (compiled === call.compiled) throw refusalBy(full, parts);
+  const asked = await ask(request, reply, { ...call, compiled, recordIsCurrent: true }, parts);
+  if (!('limitedCall' in asked)) return asked;
+  throw refusalBy(fullLimits(asked.limits, asked.limitedCall.tokens), parts);
 }
 
 const NO_LIMITS: KeyAndAccountLimits = { key: NO_CALL_LIMITS, account: NO_CALL_LIMITS };

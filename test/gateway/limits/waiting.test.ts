@@ -230,6 +230,44 @@ test('no more calls wait than limits.waitingCalls', async (t) => {
   for (const answer of calls) t.equal((await answer).status, 200);
 });
 
+test('a call that the queue has no place for is refused by the current record, and not by the one before', async (t) => {
+  const { world, provider, letGo, call } = await start(t, { waitingCalls: 1 });
+  const { key } = await world.account();
+  /** A key whose one call a minute is used up, one more waits, and there is no place for another one. */
+  const full = async () => {
+    const made = await world.api('POST', '/api/keys/', key, { name: 'limited', rpm_limit: 1 });
+    const { id, key: value } = (await made.json()) as { id: number; key: string };
+    const seen = provider.requests.length;
+    const first = call(value, 'first');
+    await provider.request(seen);
+    letGo();
+    t.equal((await first).status, 200);
+    const inLine = call(value, 'inline');
+    await queued(world, 1);
+    t.equal((await call(value, 'behind')).status, 429);
+    return { path: `/api/keys/${id}/`, value, inLine };
+  };
+  const deleted = await full();
+  t.equal((await world.api('DELETE', deleted.path, key)).status, 200);
+  t.match(await (await call(deleted.value, 'next')).json(), { error: { code: 'inactive_api_key' } });
+  t.equal((await deleted.inLine).status, 401);
+
+  const rotated = await full();
+  t.equal((await world.api('POST', `${rotated.path}rotate/`, key, {})).status, 200);
+  t.match(await (await call(rotated.value, 'next')).json(), { error: { code: 'invalid_api_key' } });
+  t.equal((await rotated.inLine).status, 401);
+
+  const lifted = await full();
+  const seen = provider.requests.length;
+  t.equal((await world.api('PATCH', lifted.path, key, { rpm_limit: null })).status, 200);
+  const next = call(lifted.value, 'next');
+  await Promise.race([next, provider.request(seen + 1)]);
+  letGo();
+  letGo();
+  t.equal((await next).status, 200);
+  t.equal((await lifted.inLine).status, 200);
+});
+
 test('a limit that is lifted lets in who waits for it', async (t) => {
   const { world, provider, letGo, call } = await start(t);
   const { key, accountId } = await world.account();
