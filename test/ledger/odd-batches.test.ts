@@ -32,7 +32,7 @@ async function heldCall({ account, open }: TestLedger) {
   const admission = admissionOf(owner.key, 2);
   const admitted = await open.ledger.admit(admission);
   if (admitted.verdict !== 'held') throw new Error(admitted.verdict);
-  const settle = () => open.ledger.settle(admitted.epoch, chargeOf(admission, 1), () => {});
+  const settle = () => open.ledger.settle(chargeOf(admission, 1), () => {});
   return { ...owner, admission, settle };
 }
 

@@ -15,7 +15,7 @@ async function charged(world: TestLedger, key: KeyRecord, more: Partial<EntryDra
   const admitted = await world.open.ledger.admit(admission);
   if (admitted.verdict !== 'held') throw new Error(admitted.verdict);
   const draft = { ...chargeOf(admission, 3), ...more };
-  await new Promise<void>((resolve) => world.open.ledger.settle(admitted.epoch, draft, resolve));
+  await new Promise<void>((resolve) => world.open.ledger.settle(draft, resolve));
   return admission.requestId;
 }
 
@@ -159,7 +159,7 @@ test('a charge that is still on its way is not passed over: who asks must ask ag
   await t.rejects(open.refunds.refund(key.accountId, admission.requestId), {
     message: 'the charge is not settled yet',
   });
-  await new Promise<void>((resolve) => open.ledger.settle(admitted.epoch, chargeOf(admission, 3), resolve));
+  await new Promise<void>((resolve) => open.ledger.settle(chargeOf(admission, 3), resolve));
   await open.refunds.refund(key.accountId, admission.requestId);
   await refundedOnce(t, world, key, admission.requestId);
 });

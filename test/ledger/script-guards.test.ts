@@ -53,7 +53,7 @@ const FAR = Date.now() + 3_600_000;
 
 const SCRIPTS: Record<string, (client: RedisClient, names: Names, id: string) => Promise<unknown>> = {
   settle: (client, { account, key, holds, journal }, id) =>
-    client.settle(account, key, holds, journal, id, '1 -1000000 1 1 1', '{}'),
+    client.settle(account, key, holds, journal, id, '-1000000 1 1 1', '{}'),
   'post-once': (client, { account, key, holds, journal }) =>
     client.postOnce(account, key, holds, journal, 'lost', 1, -1_000_000, 1, 1, 1, '{}', FAR, '', ''),
   cancel: (client, { account, key, holds }, id) => client.cancel(account, key, holds, id),

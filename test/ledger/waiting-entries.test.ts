@@ -54,8 +54,7 @@ test('a settle sent again while its entry is of an epoch that is over is not app
   const admission = admissionOf(key, 2);
   const admitted = await open.ledger.admit(admission);
   if (admitted.verdict !== 'held') return t.fail('not held');
-  const settle = () =>
-    new Promise<void>((resolve) => open.ledger.settle(admitted.epoch, chargeOf(admission, 2), resolve));
+  const settle = () => new Promise<void>((resolve) => open.ledger.settle(chargeOf(admission, 2), resolve));
   await settle();
   // A rebuild began elsewhere.
   await book.snapshot(key.accountId, { day: 0, week: 0, month: 0 });

@@ -25,7 +25,7 @@ type Arg = string | number;
 export interface ScriptClient {
   /** For one call, as `settle` is; ScriptSender sends several at once. */
   admit(...args: Arg[]): Promise<[number | [string, ...(string | number)[]]]>;
-  settle(...args: Arg[]): Promise<[1 | 'DONE' | 'LOST' | 'MISSING' | ['ERROR', string]]>;
+  settle(...args: Arg[]): Promise<[1 | 'NONE' | 'MISSING' | ['ERROR', string]]>;
   cancel(...args: Arg[]): Promise<'CANCELLED' | 'NONE' | 'MISSING'>;
   expire(...args: Arg[]): Promise<'EXPIRED' | 'FORGOTTEN' | 'KEPT' | 'MISSING'>;
   postOnce(...args: Arg[]): Promise<['APPLIED' | 'DONE' | 'MISSING' | 'MOVED' | 'HELD' | 'BEYOND', string?]>;
