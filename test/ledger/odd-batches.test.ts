@@ -140,7 +140,7 @@ test('an epoch that is none is a matter of its own account: the others have thei
   t.equal(
     await raw.hlen(holdsRedisKey(bucketOf(sound.account.id))),
     2 + 1,
-    'two holds, and the mark of the top-up',
+    'two holds, and the marker of the top-up',
   );
 });
 

@@ -87,7 +87,7 @@ test('a refund made before a rebuild and drained after it stands once, and so do
   t.same(await world.open.ledger.spent(key.accountId, [{ id: key.id, period: 'monthly' }]), [0]);
 });
 
-test('a repeat after the mark is forgotten is told by the book', async (t) => {
+test('a repeat after the marker is forgotten is told by the book', async (t) => {
   const world = await startLedger(t);
   const { key } = await world.account({ credits: 10, key: KEY });
   const id = await charged(world, key);

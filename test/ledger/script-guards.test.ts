@@ -123,7 +123,7 @@ test('a refund that was asked of the book before the account was rebuilt is not 
     const of = [account, key, holds, journal, 'refund', 1, 1_000_000, 1, 1, 1, '{}'];
     return (await client.postOnce(...of, FAR, askedIn, ''))[0];
   };
-  t.equal(await refund(epoch - 1), 'MOVED');
+  t.equal(await refund(epoch - 1), 'REBUILT');
   t.same(await all(), before);
   t.equal(await refund(epoch), 'APPLIED');
 });

@@ -28,9 +28,11 @@ export interface ScriptClient {
   settle(...args: Arg[]): Promise<[1 | 'NONE' | 'MISSING' | ['ERROR', string]]>;
   cancel(...args: Arg[]): Promise<'CANCELLED' | 'NONE' | 'MISSING'>;
   expire(...args: Arg[]): Promise<'EXPIRED' | 'FORGOTTEN' | 'KEPT' | 'MISSING'>;
-  postOnce(...args: Arg[]): Promise<['APPLIED' | 'DONE' | 'MISSING' | 'MOVED' | 'HELD' | 'BEYOND', string?]>;
-  publishKey(...args: Arg[]): Promise<'PUBLISHED' | 'NEWER' | 'ABSENT'>;
-  publishAccount(...args: Arg[]): Promise<'PUBLISHED' | 'NEWER' | 'ABSENT'>;
+  postOnce(
+    ...args: Arg[]
+  ): Promise<['APPLIED' | 'DONE' | 'MISSING' | 'REBUILT' | 'HELD' | 'BEYOND', string?]>;
+  publishKey(...args: Arg[]): Promise<unknown>;
+  publishAccount(...args: Arg[]): Promise<unknown>;
   beginRebuild(...args: Arg[]): Promise<'CLOSED' | 'LIVE' | 'BUSY'>;
   restoreKeys(keyCount: number, ...args: Arg[]): Promise<'RESTORED' | 'OLD'>;
   restoreAccount(...args: Arg[]): Promise<'RESTORED' | 'OLD'>;
