@@ -394,7 +394,5 @@ export interface Book extends KeyRotations {
     balance: Micro;
     ledgerSum: Micro;
     lastBalanceAfter: Micro | null;
-    seq: number;
-    epoch: number;
   }>;
 }

@@ -10,7 +10,7 @@ export function reconcileQueries({ db }: Store): Pick<Book, 'reconcile'> {
   const page = (after: number) =>
     db
       .selectFrom('accounts')
-      .select(['accounts.id', 'email', 'balance', 'seq', 'epoch'])
+      .select(['accounts.id', 'email', 'balance'])
       .select((eb) => [
         eb
           .selectFrom('ledger')
@@ -41,8 +41,6 @@ export function reconcileQueries({ db }: Store): Pick<Book, 'reconcile'> {
             balance: micro(row.balance),
             ledgerSum: micro(row.ledger_sum ?? 0),
             lastBalanceAfter: row.last_balance_after === null ? null : micro(row.last_balance_after),
-            seq: row.seq,
-            epoch: row.epoch,
           };
         }
         rows = await page(rows.at(-1)?.id ?? 0);

@@ -70,8 +70,7 @@ async function ask(
       if (admitted.verdict !== 'stale') {
         const { limits } = admitted;
         if (limits) setLimitHeaders(reply, call.endpoint.format, limits);
-        if (admitted.verdict === 'held')
-          return { ...call, epoch: admitted.epoch, waitedMs: 0, isSettled: false };
+        if (admitted.verdict === 'held') return { ...call, waitedMs: 0, isSettled: false };
         if (admitted.verdict !== 'limited') throw shortage(admitted, call);
         return { limitedCall: call, limits: admitted.limits, onlyLimits: admitted.onlyLimits };
       }

@@ -35,8 +35,6 @@ export interface ReadCall extends EnteredCall, CallCost {
 
 /** An admitted call: its hold stands in the ledger until `settleCall`. */
 export interface HeldCall extends ReadCall {
-  /** The epoch of the admission, which the settlement must name. */
-  readonly epoch: number;
   /** How long it waited for room in limits of calls. */
   readonly waitedMs: number;
   /** Set by `settleCall`: a hold is settled once. */

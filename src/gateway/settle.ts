@@ -61,7 +61,7 @@ export function settleCall(ledger: Ledger, call: HeldCall, ending: Ending, onWir
     ...pricesOf(call, ending),
     ...resourcesOf(call, ending),
   };
-  ledger.settle(call.epoch, draft, onWire, correctionOf(call, ending.usage));
+  ledger.settle(draft, onWire, correctionOf(call, ending.usage));
   return charge;
 }
 

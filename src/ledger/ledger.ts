@@ -46,8 +46,8 @@ export interface TokenCorrection {
 export type HeldCall = Pick<Admission, 'requestId' | 'accountId' | 'keyId'>;
 
 export type Admitted =
-  /** The credits are held; `epoch` must come back with the settlement. */
-  | { readonly verdict: 'held'; readonly epoch: number; readonly limits?: LimitStates }
+  /** The credits are held. */
+  | { readonly verdict: 'held'; readonly limits?: LimitStates }
   /** The records that authorised the call are not the current ones: load them and authorise again. */
   | { readonly verdict: 'stale' }
   /** The presented value is one from before a rotation, whose grace has ended. */
@@ -107,7 +107,7 @@ export interface Ledger {
    * written to Redis (or could not be), so that the end of the answer may follow.
    * `correction`: of the tokens that the admission took, where it was subject to a limit of tokens.
    */
-  settle(epoch: number, draft: EntryDraft, onWire: () => void, correction?: TokenCorrection): void;
+  settle(draft: EntryDraft, onWire: () => void, correction?: TokenCorrection): void;
   /** Gives back all that the admission of a call took which is not sent upstream; it leaves no ledger entry. Never throws. */
   cancel(call: HeldCall): void;
 

@@ -63,8 +63,8 @@ export class RedisLedger implements Ledger {
     return admissions.admit(admission);
   }
 
-  settle(epoch: number, draft: EntryDraft, onWire: () => void, correction?: TokenCorrection): void {
-    this.#parts.settler.settle(epoch, draft, onWire, correction);
+  settle(draft: EntryDraft, onWire: () => void, correction?: TokenCorrection): void {
+    this.#parts.settler.settle(draft, onWire, correction);
   }
 
   cancel(call: HeldCall): void {

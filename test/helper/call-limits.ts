@@ -60,9 +60,8 @@ export async function changeAccount(
 export async function held({ ledger }: Pick<OpenLedger, 'ledger'>, admission: Admission) {
   const admitted = await ledger.admit(admission);
   if (admitted.verdict !== 'held') throw new Error(`the call is ${admitted.verdict}`);
-  const { epoch } = admitted;
   return (correction?: TokenCorrection) =>
-    new Promise<void>((resolve) => ledger.settle(epoch, chargeOf(admission, 0), resolve, correction));
+    new Promise<void>((resolve) => ledger.settle(chargeOf(admission, 0), resolve, correction));
 }
 
 /** A bucket as it stands in a hash; `at`: ms since the epoch, `since`: version of the record that set the limit. */

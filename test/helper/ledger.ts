@@ -134,9 +134,7 @@ export function chargeOf(admission: Admission, credits: number): EntryDraft {
 export async function spend(open: OpenLedger, admission: Admission, credits: number): Promise<string> {
   const admitted = await open.ledger.admit(admission);
   if (admitted.verdict === 'held') {
-    await new Promise<void>((resolve) =>
-      open.ledger.settle(admitted.epoch, chargeOf(admission, credits), resolve),
-    );
+    await new Promise<void>((resolve) => open.ledger.settle(chargeOf(admission, credits), resolve));
   }
   return admitted.verdict;
 }

@@ -14,11 +14,8 @@ test('of 500 calls at once over two gateways as many are in flight as the limit 
         const admission = callWith(key, { hold: index % 3 ? 1_000_000 : 0 });
         const admitted = await ledger.admit(admission);
         if (admitted.verdict === 'held') {
-          const { epoch } = admitted;
           t.ok((admitted.limits?.key.parallel?.open ?? 6) <= 5);
-          inFlight.push(
-            () => new Promise((resolve) => ledger.settle(epoch, chargeOf(admission, 0), resolve)),
-          );
+          inFlight.push(() => new Promise((resolve) => ledger.settle(chargeOf(admission, 0), resolve)));
         }
         return admitted.verdict;
       }),
@@ -79,8 +76,7 @@ test('while limits change under load, calls in flight are never more than the la
       most = Math.max(most, ++inFlight);
       await new Promise((resolve) => setImmediate(resolve));
       inFlight--;
-      const { epoch } = admitted;
-      await new Promise<void>((resolve) => ledger.settle(epoch, chargeOf(call, 0), resolve));
+      await new Promise<void>((resolve) => ledger.settle(chargeOf(call, 0), resolve));
     }
   });
   for (let change = 0; change < 30; change++) {

@@ -31,7 +31,6 @@ test('a call takes a request, its tokens and a slot, and each limit refuses wher
   const { admit, states, raw, hash } = await startLimited(t, limits);
   t.same(await admit({ tokens: 600 }), {
     verdict: 'held',
-    epoch: 1,
     limits: {
       key: {
         requests: { limit: 3, debt: 60_000 },
@@ -255,8 +254,8 @@ test('a call of a key without limits is told nothing of them, and leaves nothing
   const { open, account, raw } = await startLedger(t);
   const { key } = await account();
   const valueEndsAt = Number((await raw.time())[0]) * 1_000 + 3_600_000;
-  t.same(Object.keys(await open.ledger.admit(callWith(key))), ['verdict', 'epoch']);
-  t.same(Object.keys(await open.ledger.admit(callWith(key, { valueEndsAt }))), ['verdict', 'epoch']);
+  t.same(Object.keys(await open.ledger.admit(callWith(key))), ['verdict']);
+  t.same(Object.keys(await open.ledger.admit(callWith(key, { valueEndsAt }))), ['verdict']);
   t.equal(await spend(open, callWith(key, { valueEndsAt: 1 }), 1), 'ended');
   t.notOk((await raw.hkeys(keyRedisKey(key.accountId, key.id))).includes('lim'));
 });

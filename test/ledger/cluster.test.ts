@@ -94,13 +94,12 @@ test('on Redis Cluster accounts lie on every node, and hold, settle, expire and 
         if (admitted.verdict !== 'held') return t.fail(admitted.verdict);
         inFlight.push({
           admission,
-          epoch: admitted.epoch,
           before: (await ledger.account(account.id)).balance,
         });
       }
       await open.settled();
       for (const node of nodes) await (await node.connect()).flushall();
-      for (const { admission, epoch } of inFlight) ledger.settle(epoch, chargeOf(admission, 1), () => {});
+      for (const { admission } of inFlight) ledger.settle(chargeOf(admission, 1), () => {});
       await open.settled();
       for (const { admission, before } of inFlight) {
         t.match(await ledger.account(admission.accountId), { balance: before - 1_000_000, held: 0 });

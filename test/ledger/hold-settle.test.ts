@@ -10,7 +10,7 @@ test('a hold is taken, then settled for less, and the rest is free again', async
   t.match(admitted, { verdict: 'held' });
   t.match(await open.ledger.account(key.accountId), { balance: 10_000_000, held: 4_000_000 });
   if (admitted.verdict !== 'held') return;
-  await new Promise<void>((resolve) => open.ledger.settle(admitted.epoch, chargeOf(admission, 1.5), resolve));
+  await new Promise<void>((resolve) => open.ledger.settle(chargeOf(admission, 1.5), resolve));
   await open.settled();
   t.match(await open.ledger.account(key.accountId), { balance: 8_500_000, held: 0 });
   t.same(await open.ledger.spent(key.accountId, [{ id: key.id, period: 'daily' }]), [1_500_000]);
@@ -84,7 +84,7 @@ test('a settle that is sent twice charges once', async (t) => {
   const admitted = await open.ledger.admit(admission);
   if (admitted.verdict !== 'held') return t.fail('not held');
   for (let times = 0; times < 3; times++) {
-    await new Promise<void>((resolve) => open.ledger.settle(admitted.epoch, chargeOf(admission, 2), resolve));
+    await new Promise<void>((resolve) => open.ledger.settle(chargeOf(admission, 2), resolve));
   }
   await open.settled();
   t.match(await open.ledger.account(key.accountId), { balance: 8_000_000, held: 0 });
@@ -168,8 +168,7 @@ test('amounts are exact up to the largest that there may be, also where a hold i
     { verdict: 'held' },
     { verdict: 'over_limit', spent: 0, held: all * 1e6 },
   ]);
-  const { epoch } = verdicts[1] as { epoch: number };
-  await new Promise<void>((resolve) => open.ledger.settle(epoch, chargeOf(whole, all - 1e-6), resolve));
+  await new Promise<void>((resolve) => open.ledger.settle(chargeOf(whole, all - 1e-6), resolve));
   await open.settled();
   t.match(await open.ledger.account(key.accountId), { balance: 1, held: 1 });
   t.equal((await entriesOf(book, key.accountId)).at(-1)?.balanceAfter, 1);

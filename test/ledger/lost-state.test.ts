@@ -45,7 +45,7 @@ test('a call whose hold was lost with Redis is still charged, once', async (t) =
   if (admitted.verdict !== 'held') return t.fail('not held');
   await raw.flushall();
   for (let times = 0; times < 2; times++) {
-    await new Promise<void>((resolve) => open.ledger.settle(admitted.epoch, chargeOf(admission, 2), resolve));
+    await new Promise<void>((resolve) => open.ledger.settle(chargeOf(admission, 2), resolve));
     await open.settled();
   }
   t.match(await open.ledger.account(key.accountId), { balance: 8_000_000, held: 0 });
@@ -105,7 +105,7 @@ test('a charge is not booked on a key that stands in another epoch than its acco
   if (admitted.verdict !== 'held') return t.fail('not held');
   await open.settled();
   await leaveInOldEpoch(world, key);
-  open.ledger.settle(admitted.epoch, chargeOf(admission, 1), () => {});
+  open.ledger.settle(chargeOf(admission, 1), () => {});
   await open.settled();
   t.match(await open.ledger.account(key.accountId), { balance: 7_000_000, held: 0 });
   t.same(await open.ledger.spent(key.accountId, [{ id: key.id, period: 'monthly' }]), [3_000_000]);

@@ -86,7 +86,7 @@ test('a call whose hold went with the lost tail is charged all the same, once', 
   await setBack();
   await live(key.accountId);
   for (let time = 1; time <= 2; time++) {
-    await new Promise<void>((resolve) => open.ledger.settle(admitted.epoch, chargeOf(admission, 1), resolve));
+    await new Promise<void>((resolve) => open.ledger.settle(chargeOf(admission, 1), resolve));
     await open.settled();
   }
   t.match(await open.ledger.account(key.accountId), { balance: 99_000_000, held: 0 });
@@ -150,7 +150,7 @@ test('a settle whose hold is back is not taken to have been made', async (t) => 
     asked.resolve();
     return Promise.reject(new BookUnavailable('halted'));
   };
-  open.ledger.settle(admitted.epoch, chargeOf(admission, 1), () => {});
+  open.ledger.settle(chargeOf(admission, 1), () => {});
   await asked.promise;
   await raw.hset(holds, admission.requestId, hold ?? '');
   book.entriesAmong = entriesAmong;
@@ -170,9 +170,7 @@ async function revivedHold(t: Test) {
   const admitted = await world.open.ledger.admit(admission);
   if (admitted.verdict !== 'held') throw new Error(admitted.verdict);
   world.remember();
-  await new Promise<void>((resolve) =>
-    world.open.ledger.settle(admitted.epoch, chargeOf(admission, 1), resolve),
-  );
+  await new Promise<void>((resolve) => world.open.ledger.settle(chargeOf(admission, 1), resolve));
   await world.open.settled();
   return { ...world, key };
 }
@@ -206,10 +204,10 @@ test('so is one of a charge that this gateway only found to be there already', a
     onAlerts() {},
   });
   const charge = chargeOf(admission, 1);
-  other.ledger.settle(admitted.epoch, charge, () => {});
+  other.ledger.settle(charge, () => {});
   await other.settled();
   other.abandon();
-  open.ledger.settle(admitted.epoch, charge, () => {});
+  open.ledger.settle(charge, () => {});
   await open.settled();
   await setBack();
   await live(key.accountId);
@@ -267,7 +265,7 @@ test('charges that Redis lost while the book was away are made again when it is 
   t.teardown(() => {
     performance.now = now;
   });
-  open.ledger.settle(admitted.epoch, chargeOf(later, 1), () => {});
+  open.ledger.settle(chargeOf(later, 1), () => {});
   await until('it to be answered', () => open.openSettlements() === 0);
   performance.now = now;
   await postgres.resume();

@@ -32,7 +32,7 @@ async function heldCall({ account, open }: TestLedger) {
   const admission = admissionOf(owner.key, 2);
   const admitted = await open.ledger.admit(admission);
   if (admitted.verdict !== 'held') throw new Error(admitted.verdict);
-  const settle = () => open.ledger.settle(admitted.epoch, chargeOf(admission, 1), () => {});
+  const settle = () => open.ledger.settle(chargeOf(admission, 1), () => {});
   return { ...owner, admission, settle };
 }
 
@@ -140,7 +140,7 @@ test('an epoch that is none is a matter of its own account: the others have thei
   t.equal(
     await raw.hlen(holdsRedisKey(bucketOf(sound.account.id))),
     2 + 1,
-    'two holds, and the mark of the top-up',
+    'two holds, and the marker of the top-up',
   );
 });
 

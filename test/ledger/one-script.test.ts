@@ -24,10 +24,9 @@ test('the admissions of one tick are one script, and so are its settles', async 
 
   const between = await scriptsRun(raw);
   await Promise.all(
-    admissions.map((admission, call) => {
-      const { epoch } = verdicts[call] as { epoch: number };
-      return new Promise<void>((resolve) => open.ledger.settle(epoch, chargeOf(admission, 1), resolve));
-    }),
+    admissions.map(
+      (admission) => new Promise<void>((resolve) => open.ledger.settle(chargeOf(admission, 1), resolve)),
+    ),
   );
   await open.settled();
   t.equal((await scriptsRun(raw)) - between, 1);

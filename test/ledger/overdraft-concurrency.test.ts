@@ -36,9 +36,7 @@ async function drawnCall({ ledger }: OpenLedger, key: KeyRecord, random: () => n
   const admission = admissionOf(key, hold / CREDIT, { estimate });
   const admitted = await ledger.admit(admission);
   if (admitted.verdict !== 'held') return false;
-  await new Promise<void>((resolve) =>
-    ledger.settle(admitted.epoch, chargeOf(admission, cost / CREDIT), resolve),
-  );
+  await new Promise<void>((resolve) => ledger.settle(chargeOf(admission, cost / CREDIT), resolve));
   return true;
 }
 

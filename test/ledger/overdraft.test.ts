@@ -12,8 +12,8 @@ function call(key: KeyRecord, hold: number, estimate: number, more: Partial<Admi
   return admissionOf(key, hold, { estimate: micro(Math.round(estimate * CREDIT)), ...more });
 }
 
-function settled({ open }: Pick<TestLedger, 'open'>, admission: Admission, epoch: number, credits: number) {
-  return new Promise<void>((resolve) => open.ledger.settle(epoch, chargeOf(admission, credits), resolve));
+function settled({ open }: Pick<TestLedger, 'open'>, admission: Admission, credits: number) {
+  return new Promise<void>((resolve) => open.ledger.settle(chargeOf(admission, credits), resolve));
 }
 
 /** What account and key have reserved, and what Redis says of both, in credits. */
@@ -23,17 +23,15 @@ async function reservedOf({ open }: Pick<TestLedger, 'open'>, { accountId, id }:
   return [account.held, account.estimated, key.held, key.estimated].map((amount) => amount / CREDIT);
 }
 
-async function heldEpoch(t: Test, { open }: Pick<TestLedger, 'open'>, admission: Admission): Promise<number> {
-  const admitted = await open.ledger.admit(admission);
-  t.match(admitted, { verdict: 'held' });
-  return admitted.verdict === 'held' ? admitted.epoch : Number.NaN;
+async function isHeld(t: Test, { open }: Pick<TestLedger, 'open'>, admission: Admission): Promise<void> {
+  t.match(await open.ledger.admit(admission), { verdict: 'held' });
 }
 
 test('holds may go beyond the balance by the overdraft, and by no more', async (t) => {
   const world = await startLedger(t);
   const { key } = await world.account({ credits: 10, overdraft: 5 });
-  await heldEpoch(t, world, call(key, 8, 2));
-  await heldEpoch(t, world, call(key, 7, 2));
+  await isHeld(t, world, call(key, 8, 2));
+  await isHeld(t, world, call(key, 7, 2));
   t.same(
     await world.open.ledger.admit(call(key, 0.000001, 0)),
     {
@@ -51,12 +49,12 @@ test('holds may go beyond the balance by the overdraft, and by no more', async (
 test('the balance covers the estimates, whatever the overdraft', async (t) => {
   const world = await startLedger(t);
   const { key } = await world.account({ credits: 10, overdraft: 1_000 });
-  await heldEpoch(t, world, call(key, 50, 6));
+  await isHeld(t, world, call(key, 50, 6));
   t.match(await world.open.ledger.admit(call(key, 4.1, 4.1)), {
     verdict: 'insufficient',
     estimated: 6 * CREDIT,
   });
-  await heldEpoch(t, world, call(key, 50, 4));
+  await isHeld(t, world, call(key, 50, 4));
   t.same(await reservedOf(world, key), [100, 10, 100, 10]);
 });
 
@@ -66,11 +64,11 @@ test('with an overdraft of 0 the holds decide, whatever the estimates', async (t
     credits: 10,
     key: { spendingLimit: micro(9 * CREDIT), spendingPeriod: 'daily' },
   });
-  await heldEpoch(t, world, call(key, 8, 0));
+  await isHeld(t, world, call(key, 8, 0));
   t.match(await world.open.ledger.admit(call(key, 1.1, 0)), { verdict: 'over_limit', held: 8 * CREDIT });
   const unlimited = { spendingLimit: null };
   t.match(await world.open.ledger.admit(call(key, 2.1, 0, unlimited)), { verdict: 'insufficient' });
-  await heldEpoch(t, world, call(key, 2, 0, unlimited));
+  await isHeld(t, world, call(key, 2, 0, unlimited));
 });
 
 test('a spending limit covers what is spent and the estimates, and with the overdraft the holds', async (t) => {
@@ -78,7 +76,7 @@ test('a spending limit covers what is spent and the estimates, and with the over
   const limits = { spendingLimit: micro(4 * CREDIT), spendingPeriod: 'weekly' } as const;
   const { key } = await world.account({ credits: 100, overdraft: 5, key: limits });
   t.equal(await spend(world.open, call(key, 1, 1), 1), 'held');
-  await heldEpoch(t, world, call(key, 6, 1));
+  await isHeld(t, world, call(key, 6, 1));
   t.same(await world.open.ledger.admit(call(key, 2.000001, 1)), {
     verdict: 'over_limit',
     spent: CREDIT,
@@ -88,7 +86,7 @@ test('a spending limit covers what is spent and the estimates, and with the over
     account: { balance: 99 * CREDIT, held: 6 * CREDIT, estimated: CREDIT, overdraft: 5 * CREDIT },
   });
   t.match(await world.open.ledger.admit(call(key, 2.000001, 2.000001)), { verdict: 'over_limit' });
-  await heldEpoch(t, world, call(key, 2, 2));
+  await isHeld(t, world, call(key, 2, 2));
   t.match(await world.open.ledger.admit(call(key, 0.000001, 0)), { verdict: 'over_limit' });
 });
 
@@ -96,9 +94,9 @@ test('an estimate above its hold counts as the hold', async (t) => {
   const world = await startLedger(t);
   const { key } = await world.account({ credits: 10, overdraft: 5 });
   const admission = call(key, 3, 1_000);
-  const epoch = await heldEpoch(t, world, admission);
+  await isHeld(t, world, admission);
   t.same(await reservedOf(world, key), [3, 3, 3, 3]);
-  await settled(world, admission, epoch, 3);
+  await settled(world, admission, 3);
   t.same(await reservedOf(world, key), [0, 0, 0, 0]);
 });
 
@@ -107,11 +105,11 @@ test('settle, cancel and expire release both sums', async (t) => {
   const { open, account, book } = world;
   const { key } = await account({ credits: 10, overdraft: 20 });
   const [ended, cancelled, expired] = [call(key, 5, 1), call(key, 6, 2), call(key, 7, 3)];
-  const epoch = await heldEpoch(t, world, ended);
-  await heldEpoch(t, world, cancelled);
-  await heldEpoch(t, world, expired);
+  await isHeld(t, world, ended);
+  await isHeld(t, world, cancelled);
+  await isHeld(t, world, expired);
   t.same(await reservedOf(world, key), [18, 6, 18, 6]);
-  await settled(world, ended, epoch, 0.5);
+  await settled(world, ended, 0.5);
   t.same(await reservedOf(world, key), [13, 5, 13, 5]);
   open.unanswered.add(cancelled);
   await open.sweep.cancelUnanswered();
@@ -139,7 +137,8 @@ test('a charge above its estimate takes the balance below 0, to the overdraft at
   const { key } = await account({ credits: 1, overdraft: 5 });
   const admissions = [call(key, 3, 0.5), call(key, 3, 0.5)];
   for (const admission of admissions) {
-    await settled(world, admission, await heldEpoch(t, world, admission), 3);
+    await isHeld(t, world, admission);
+    await settled(world, admission, 3);
     const { balance } = await open.ledger.account(key.accountId);
     if (balance < 0) break;
   }
@@ -154,8 +153,8 @@ test('a rebuild while calls are open keeps both sums and the overdraft', async (
   const { open, account, raw } = world;
   const { key } = await account({ credits: 10, overdraft: 5 });
   const admission = call(key, 8, 1);
-  const epoch = await heldEpoch(t, world, admission);
-  await heldEpoch(t, world, call(key, 6, 2));
+  await isHeld(t, world, admission);
+  await isHeld(t, world, call(key, 6, 2));
   await open.settled();
   await raw.del(accountRedisKey(key.accountId), keyRedisKey(key.accountId, key.id));
   t.match(await open.ledger.admit(call(key, 1.1, 1)), {
@@ -165,10 +164,10 @@ test('a rebuild while calls are open keeps both sums and the overdraft', async (
     overdraft: 5 * CREDIT,
   });
   t.same(await reservedOf(world, key), [14, 3, 14, 3]);
-  await settled(world, admission, epoch, 1);
+  await settled(world, admission, 1);
   await open.settled();
   t.same(await reservedOf(world, key), [6, 2, 6, 2]);
-  await heldEpoch(t, world, call(key, 8, 7));
+  await isHeld(t, world, call(key, 8, 7));
 });
 
 test('a changed overdraft holds from the next call on', async (t) => {
@@ -181,7 +180,7 @@ test('a changed overdraft holds from the next call on', async (t) => {
   await open.ledger.publishAccount(changed);
   const { version } = changed;
   t.match(await open.ledger.admit(call(key, 3, 1)), { verdict: 'stale' });
-  await heldEpoch(t, world, call(key, 3, 1, { accountVersion: version }));
+  await isHeld(t, world, call(key, 3, 1, { accountVersion: version }));
 });
 
 test('sums stay exact where balance and overdraft together are more than a number holds', async (t) => {
@@ -192,8 +191,8 @@ test('sums stay exact where balance and overdraft together are more than a numbe
     overdraft: all,
     key: { spendingLimit: micro(all * CREDIT), spendingPeriod: 'monthly' },
   });
-  await heldEpoch(t, world, call(key, all, 0.000001));
-  await heldEpoch(t, world, call(key, 507_199_254.740991, 0.000001));
+  await isHeld(t, world, call(key, all, 0.000001));
+  await isHeld(t, world, call(key, 507_199_254.740991, 0.000001));
   t.match(
     await world.open.ledger.admit(call(key, 0.000001, 0)),
     { verdict: 'insufficient', held: Number.MAX_SAFE_INTEGER, estimated: 2 },

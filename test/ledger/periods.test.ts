@@ -57,7 +57,7 @@ test('a charge is added in the current periods, and begins those that are over a
     const admission = admissionOf(key, 1);
     const admitted = await open.ledger.admit(admission);
     if (admitted.verdict !== 'held') throw new Error(admitted.verdict);
-    open.ledger.settle(admitted.epoch, chargeOf(admission, 1), () => {});
+    open.ledger.settle(chargeOf(admission, 1), () => {});
     await open.settled();
   };
   await set({ ...now, day: now.day - 1 }, { daily: 5, weekly: 6, monthly: 7 });
@@ -77,7 +77,7 @@ test('a gateway whose clock is behind books on the day that has begun elsewhere'
   const admission = admissionOf(key, 1);
   const admitted = await open.ledger.admit(admission);
   if (admitted.verdict !== 'held') return t.fail(admitted.verdict);
-  open.ledger.settle(admitted.epoch, chargeOf(admission, 1), () => {});
+  open.ledger.settle(chargeOf(admission, 1), () => {});
   await open.settled();
   t.same(
     await stored(),

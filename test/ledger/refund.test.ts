@@ -15,7 +15,7 @@ async function charged(world: TestLedger, key: KeyRecord, more: Partial<EntryDra
   const admitted = await world.open.ledger.admit(admission);
   if (admitted.verdict !== 'held') throw new Error(admitted.verdict);
   const draft = { ...chargeOf(admission, 3), ...more };
-  await new Promise<void>((resolve) => world.open.ledger.settle(admitted.epoch, draft, resolve));
+  await new Promise<void>((resolve) => world.open.ledger.settle(draft, resolve));
   return admission.requestId;
 }
 
@@ -87,7 +87,7 @@ test('a refund made before a rebuild and drained after it stands once, and so do
   t.same(await world.open.ledger.spent(key.accountId, [{ id: key.id, period: 'monthly' }]), [0]);
 });
 
-test('a repeat after the mark is forgotten is told by the book', async (t) => {
+test('a repeat after the marker is forgotten is told by the book', async (t) => {
   const world = await startLedger(t);
   const { key } = await world.account({ credits: 10, key: KEY });
   const id = await charged(world, key);
@@ -159,7 +159,7 @@ test('a charge that is still on its way is not passed over: who asks must ask ag
   await t.rejects(open.refunds.refund(key.accountId, admission.requestId), {
     message: 'the charge is not settled yet',
   });
-  await new Promise<void>((resolve) => open.ledger.settle(admitted.epoch, chargeOf(admission, 3), resolve));
+  await new Promise<void>((resolve) => open.ledger.settle(chargeOf(admission, 3), resolve));
   await open.refunds.refund(key.accountId, admission.requestId);
   await refundedOnce(t, world, key, admission.requestId);
 });

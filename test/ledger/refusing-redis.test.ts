@@ -45,12 +45,12 @@ for (const [name, { begin, end }] of Object.entries(REFUSALS)) {
     const { key } = await account({ credits: 10 });
     const admissions = [1, 2, 3].map(() => admissionOf(key, 2));
     const held = await Promise.all(admissions.map((admission) => open.ledger.admit(admission)));
+    t.same(new Set(held.map(({ verdict }) => verdict)), new Set(['held']));
     await open.settled();
     await begin(raw);
-    const onWire = admissions.map((admission, index) => {
-      const { epoch } = held[index] as { epoch: number };
-      return new Promise<void>((resolve) => open.ledger.settle(epoch, chargeOf(admission, 1), resolve));
-    });
+    const onWire = admissions.map(
+      (admission) => new Promise<void>((resolve) => open.ledger.settle(chargeOf(admission, 1), resolve)),
+    );
     const refused = await Promise.allSettled([1, 2].map(() => open.ledger.admit(admissionOf(key, 1))));
     t.match(refused, [
       { status: 'rejected', reason: { message: 'no answer to an admission' } },

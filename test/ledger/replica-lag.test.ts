@@ -30,7 +30,7 @@ for (const isDrained of [true, false]) {
       const admission = admissionOf(key, 5);
       const admitted = await open.ledger.admit(admission);
       if (admitted.verdict !== 'held') return t.fail(admitted.verdict);
-      inFlight.push({ admission, epoch: admitted.epoch });
+      inFlight.push(admission);
     }
     for (const { key } of concerned) t.equal(await spend(open, admissionOf(key, 3), 3), 'held');
     // One without an answer is sent again, a moment after the gate has opened.
@@ -44,7 +44,7 @@ for (const isDrained of [true, false]) {
       );
       t.equal(balance, 99_997_000_000, 'before any call is admitted');
     }
-    for (const { admission, epoch } of inFlight) open.ledger.settle(epoch, chargeOf(admission, 5), () => {});
+    for (const admission of inFlight) open.ledger.settle(chargeOf(admission, 5), () => {});
     await open.settled();
     for (const { key } of concerned) {
       t.match(await open.ledger.account(key.accountId), { balance: 99_992_000_000, held: 0 });
@@ -106,7 +106,7 @@ test('a master that may not write without a replica admits nothing, and charges 
   await cutReplication(world);
   await raw.config('SET', 'min-replicas-to-write', '1');
   await t.rejects(open.ledger.admit(admissionOf(key, 1)), { message: /no answer to an admission/ });
-  open.ledger.settle(admitted.epoch, chargeOf(admission, 2), () => {});
+  open.ledger.settle(chargeOf(admission, 2), () => {});
   await until('the settle to be refused', () => open.openSettlements() === 1);
   await raw.config('SET', 'min-replicas-to-write', '0');
   await open.settled();

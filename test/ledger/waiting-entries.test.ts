@@ -54,8 +54,7 @@ test('a settle sent again while its entry is of an epoch that is over is not app
   const admission = admissionOf(key, 2);
   const admitted = await open.ledger.admit(admission);
   if (admitted.verdict !== 'held') return t.fail('not held');
-  const settle = () =>
-    new Promise<void>((resolve) => open.ledger.settle(admitted.epoch, chargeOf(admission, 2), resolve));
+  const settle = () => new Promise<void>((resolve) => open.ledger.settle(chargeOf(admission, 2), resolve));
   await settle();
   // A rebuild began elsewhere.
   await book.snapshot(key.accountId, { day: 0, week: 0, month: 0 });
@@ -68,7 +67,7 @@ test('a settle sent again while its entry is of an epoch that is over is not app
   t.match(await open.ledger.account(key.accountId), { balance: 8_000_000, held: 0 });
 });
 
-test('a top-up whose entry is of an epoch that is over counts once, also where Redis has forgotten its mark', async (t) => {
+test('a top-up whose entry is of an epoch that is over counts once, also where Redis has forgotten its marker', async (t) => {
   const { open, account, book, raw } = await startLedger(t);
   const { key } = await account({ credits: 10 });
   await open.settled();
@@ -79,7 +78,7 @@ test('a top-up whose entry is of an epoch that is over counts once, also where R
   );
   await open.ledger.grant(grant);
   await book.snapshot(accountId, { day: 0, week: 0, month: 0 });
-  // Redis loses the account, and forgot the mark, as after a day.
+  // Redis loses the account, and forgot the marker, as after a day.
   await raw.del(accountRedisKey(accountId));
   await raw.hdel(holdsRedisKey(accountId % 64), 'waits');
   t.match(await open.ledger.account(accountId), { balance: 15_000_000 });
@@ -90,7 +89,7 @@ test('a top-up whose entry is of an epoch that is over counts once, also where R
   );
 });
 
-test('the mark of an entry is not forgotten while the book does not have the entry, however long that is', async (t) => {
+test('the marker of an entry is not forgotten while the book does not have the entry, however long that is', async (t) => {
   const { open, account, raw } = await startLedger(t);
   const { account: owner } = await account();
   await open.settled();

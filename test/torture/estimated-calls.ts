@@ -109,7 +109,7 @@ async function makeEstimatedCall(history: History, own: OwnLedger, plan: Estimat
   await sleep(plan.lastsMs);
   call.state = 'settled';
   call.settledAt = Date.now();
-  own.open.ledger.settle(admitted.epoch, chargeOf(admission, call), () => {}, correctionOf(admission, call));
+  own.open.ledger.settle(chargeOf(admission, call), () => {}, correctionOf(admission, call));
 }
 
 function admissionOf(

@@ -25,6 +25,9 @@ export interface AdmissionParts {
   readonly holdTtlMs: number;
 }
 
+/** The reply of lua/admit.lua where the credits are held, and there are no limits of calls to tell of. */
+const HELD = 1;
+
 /** A reply of lua/admit.lua, or the error in its stead. */
 interface AdmitReply {
   readonly error: Error | null;
@@ -73,7 +76,7 @@ export class Admissions {
       waiting.enter();
       scripts.send('admit', this.#commandOf(admission), (error, reply) => {
         waiting.leave();
-        if (typeof reply === 'number') resolve({ verdict: 'held', epoch: reply });
+        if (reply === HELD) resolve({ verdict: 'held' });
         else this.#goOn(admission, { error, reply, sentAt }).then(resolve, reject);
       });
     });
@@ -137,11 +140,11 @@ export class Admissions {
       unanswered.add(admission);
       throw new LedgerUnavailable('no answer to an admission', { cause: error });
     }
-    if (typeof reply === 'number') return { verdict: 'held', epoch: reply };
+    if (reply === HELD) return { verdict: 'held' };
     const [verdict, first, ...reserved] = (reply as { toString(): string }[]).map(String);
     switch (verdict) {
       case 'HELD':
-        return { verdict: 'held', epoch: Number(first), ...statesOf(reserved[0]) };
+        return { verdict: 'held', ...statesOf(first) };
       case 'STALE':
         return { verdict: 'stale' };
       case 'ENDED':

@@ -14,7 +14,6 @@ const REMEMBERED_MS = 5_000;
 const COMPACT_AT = 32;
 
 interface Settle {
-  readonly epoch: number;
   readonly draft: EntryDraft;
   readonly correction?: TokenCorrection | undefined;
   /** By performance.now(). The call may have ended long before: a settle is sent until Redis answers. */

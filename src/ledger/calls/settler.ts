@@ -27,7 +27,6 @@ const RETRY_AT_ONCE = 200;
 const SETTLED = 1;
 
 interface Settlement {
-  readonly epoch: number;
   readonly draft: EntryDraft;
   readonly correction: TokenCorrection | undefined;
   /** By performance.now(); 0: not yet. */
@@ -88,9 +87,8 @@ export class Settler {
     return this.#sent + this.#failed.size;
   }
 
-  settle(epoch: number, draft: EntryDraft, onWire: () => void, correction?: TokenCorrection): void {
+  settle(draft: EntryDraft, onWire: () => void, correction?: TokenCorrection): void {
     const settlement: Settlement = {
-      epoch,
       draft,
       correction,
       settledAt: 0,
@@ -143,8 +141,8 @@ export class Settler {
       const missing = recent.filter(({ draft }) => !known.has(draft.id));
       if (missing.length > 0)
         this.#log.warn({ bucket, settles: missing.length }, 'redis lost settles; they are made again');
-      for (const { epoch, draft, correction } of missing) {
-        await this.#settleAgain({ epoch, draft, correction, settledAt: 0, lost: false });
+      for (const { draft, correction } of missing) {
+        await this.#settleAgain({ draft, correction, settledAt: 0, lost: false });
       }
       await this.#releaseRevived(
         bucket,
@@ -285,7 +283,7 @@ export class Settler {
 }
 
 /** The command that runs lua/settle.lua. */
-function commandOf({ epoch, draft, correction }: Settlement): HotCommand {
+function commandOf({ draft, correction }: Settlement): HotCommand {
   const { id, accountId, keyId, credits, createdAt } = draft;
   const bucket = bucketOf(accountId);
   const { day, week, month } = periodStarts(createdAt);
@@ -298,7 +296,7 @@ function commandOf({ epoch, draft, correction }: Settlement): HotCommand {
       journalRedisKey(bucket),
     ],
     id,
-    numbers: `${epoch} ${credits} ${day} ${week} ${month}${correction ? ` ${correction.key} ${correction.account}` : ''}`,
+    numbers: `${credits} ${day} ${week} ${month}${correction ? ` ${correction.key} ${correction.account}` : ''}`,
     record: draftText(draft),
   };
 }

@@ -57,7 +57,7 @@ export class Refunds {
         const reply = await this.#live.ask(accountId, () => this.#apply(charge, epoch));
         if (reply === 'APPLIED') this.#drain.touch(bucketOf(accountId));
         if (reply === 'APPLIED' || reply === 'DONE') return;
-        if (reply === 'MOVED') continue;
+        if (reply === 'REBUILT') continue;
         if (reply === 'BEYOND')
           throw new LedgerUnavailable('the balance has no room for a refund until some of it is spent');
         keyId = charge.entry.keyId;

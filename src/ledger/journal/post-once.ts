@@ -27,7 +27,7 @@ export interface PostingTerms {
 /** The reply of lua/post-once.lua, with the balance where the entry is posted. */
 export type PostedOnce =
   | { readonly reply: 'APPLIED' | 'DONE'; readonly balance: Micro }
-  | { readonly reply: 'MISSING' | 'MOVED' | 'HELD' | 'BEYOND' };
+  | { readonly reply: 'MISSING' | 'REBUILT' | 'HELD' | 'BEYOND' };
 
 /** Posts an entry without a hold, once however often it is asked for (lua/post-once.lua). Rejects with the Redis error. */
 export async function postOnce(

@@ -9,12 +9,12 @@
 --         the tokens that the call is likely to use, or - where there are no limits;
 --       hold record: see hold-record.inc.lua
 --       and after all calls: until when they may be admitted (ms since epoch, by the clock of this Redis)
--- Reply of each call: epoch (integer): the credits are held | {'STALE'} | {'MISSING'} live state to be rebuilt
+-- Reply of each call: 1 the credits are held | {'STALE'} | {'MISSING'} live state to be rebuilt
 --       | {'LATE'} it was given up meanwhile | {'VOID'} repeated | {'ENDED'} the presented value is one no more
 --       | {'LIMIT', spent, held, Σ of estimates, overdraft; balance, held, Σ of estimates of the account}
 --       | {'FUNDS', balance, held, Σ of estimates, overdraft}
 --       and where there are limits of calls, with the state of the key's and of the account's (`states` in call-limits.inc.lua):
---       {'HELD', epoch, states with this call} | {'LIMITED', 1 where the call lacks nothing else, or 0; states}
+--       {'HELD', states with this call} | {'LIMITED', 1 where the call lacks nothing else, or 0; states}
 --       | LIMIT and FUNDS with the states at the end
 --       | {'ERROR', message}
 -- O(1) for each call.
@@ -59,8 +59,7 @@ local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
   local version, accountVersion, amount, likely, limit, period, start, more =
     string.match(numbers, '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+)(.*)$')
   local account, key = readAccount(accountName), readKey(keyName)
-  local epoch = tonumber(account.ep)
-  if not epoch or key.ep ~= account.ep then return { 'MISSING' } end
+  if not tonumber(account.ep) or key.ep ~= account.ep then return { 'MISSING' } end
   if key.v ~= version or account.v ~= accountVersion then return { 'STALE' } end
   local keyLimits, accountLimits, tokens
   if more ~= '' then
@@ -103,10 +102,10 @@ local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
     account.isMoved, account.held, account.slack = true, held + hold, account.slack + slack
     key.isMoved, key.held, key.slack = true, key.held + hold, key.slack + slack
   end
-  if not tokens then return epoch end
+  if not tokens then return 1 end
   limits.take(keyLimits, tokens)
   limits.take(accountLimits, tokens)
-  return { 'HELD', epoch, limits.states(keyLimits, accountLimits) }
+  return { 'HELD', limits.states(keyLimits, accountLimits) }
 end
 
 local replies = each(admit, 3)

@@ -6,7 +6,7 @@
 --       9 epoch in which the account must be, or ''
 --       10 most that the balance, less its holds, may be away from 0; '' for what was decided already
 -- Reply {'APPLIED', balance after} | {'DONE', balance now} applied before | {'MISSING'} live state to be rebuilt
---       | {'MOVED'} the account was rebuilt since: ask the book again
+--       | {'REBUILT'} the account was rebuilt since: ask the book again
 --       | {'HELD'} the hold is there, as in an older Redis that took over: settle it
 --       | {'BEYOND'} the balance has no room for it. With ARGV 10 that is final: so is every repeat
 -- O(1).
@@ -18,7 +18,7 @@ if ARGV[2] == '1' then
   key = readKey(KEYS[2])
   if not key or key.ep ~= account.ep then return { 'MISSING' } end
 end
-if ARGV[9] ~= '' and account.ep ~= ARGV[9] then return { 'MOVED' } end
+if ARGV[9] ~= '' and account.ep ~= ARGV[9] then return { 'REBUILT' } end
 local marker = redis.call('HGET', KEYS[3], ARGV[1])
 if marker then
   if string.sub(marker, 1, 1) ~= '-' then return { 'HELD' } end

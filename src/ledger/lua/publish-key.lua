@@ -2,9 +2,8 @@
 -- KEYS  1 account hash  2 key hash  3 holds hash
 -- ARGV  1 version  2 record JSON  3 '1' where the key was created just now (it has spent nothing)  4 key id
 --       5 limits of calls as in the hash (post.inc.lua), or ''
--- Reply 'PUBLISHED' | 'NEWER' this version or a newer one stands
---       | 'ABSENT' not live: the next use rebuilds it from the book. Version and record are stored without an epoch all the
---         same: a rebuild under way may have read the book before the change, and leaves a newer version as it is
+-- No reply. A key that is not live gets version and record all the same, without an epoch: a rebuild under way may have read the
+-- book before the change, and leaves a newer version as it is. Its next use rebuilds it, but for one that was created just now.
 -- O(1), and O(holds of the bucket) where calls in flight are limited that were not.
 --- @include int
 --- @include hold-owners
@@ -14,7 +13,7 @@ local version = f[1]
 if version then
   local newer = tonumber(version) - tonumber(ARGV[1])
   -- Gateways of version 0.1.0 write records without the hash of the key's value: that of the book takes their place.
-  if newer > 0 or newer == 0 and string.find(f[3], '"hash":"', 1, true) then return 'NEWER' end
+  if newer > 0 or newer == 0 and string.find(f[3], '"hash":"', 1, true) then return end
 end
 redis.call('HSET', KEYS[2], 'v', ARGV[1], 'rec', ARGV[2])
 if ARGV[5] ~= (f[2] or '') then
@@ -22,8 +21,8 @@ if ARGV[5] ~= (f[2] or '') then
     return countHolds(KEYS[3], 1, ARGV[4])
   end)
 end
-if version then return 'PUBLISHED' end
+if version or ARGV[3] ~= '1' then return end
 local ep = redis.call('HGET', KEYS[1], 'ep')
-if ARGV[3] ~= '1' or not ep then return 'ABSENT' end
-redis.call('HSET', KEYS[2], 'ep', ep, 'held', '0', 'd', '0', 'ds', '0', 'w', '0', 'ws', '0', 'm', '0', 'ms', '0')
-return 'PUBLISHED'
+if ep then
+  redis.call('HSET', KEYS[2], 'ep', ep, 'held', '0', 'd', '0', 'ds', '0', 'w', '0', 'ws', '0', 'm', '0', 'ms', '0')
+end

@@ -2,12 +2,10 @@
 -- for several calls, one after the other.
 -- KEYS  of each call: account hash, key hash, holds hash, journal stream
 -- ARGV  of each call: request id;
---       '<epoch of the admission> <credits (≤ 0)> <day> <week> <month> (starts, days since epoch)'. Where the call used other
+--       '<credits (≤ 0)> <day> <week> <month> (starts, days since epoch)'. Where the call used other
 --         tokens than it took of limits, two words follow: by how many more, of the key's limit and of the account's;
 --       entry JSON
--- Reply of each call: 1 settled | 'DONE' settled or expired before, or lost with the last writes of Redis:
---         journal and book tell
---       | 'LOST' Redis lost the hold (the epoch changed): apply the charge without it
+-- Reply of each call: 1 settled | 'NONE' there is no hold: settled or expired before, or lost by Redis; journal and book tell
 --       | 'MISSING' live state to be rebuilt | {'ERROR', message}
 -- O(1) for each call.
 --- @include post
@@ -22,13 +20,9 @@ local function settle(accountName, keyName, holdsRedisKey, journal, id, numbers,
   local account = readAccount(accountName)
   local key = readKey(keyName)
   if not account or not key or account.ep ~= key.ep then return 'MISSING' end
-  local epoch, credits, day, week, month, more = string.match(numbers, '^(%S+) (%S+) (%S+) (%S+) (%S+)(.*)$')
+  local credits, day, week, month, more = string.match(numbers, '^(%S+) (%S+) (%S+) (%S+)(.*)$')
   local hold = redis.call('HGET', holdsRedisKey, id)
-  if not hold then
-    if account.ep == epoch then return 'DONE' end
-    return 'LOST'
-  end
-  if string.sub(hold, 1, 1) == '-' then return 'DONE' end
+  if not hold or string.sub(hold, 1, 1) == '-' then return 'NONE' end
   local release, slack = amountsOf(hold)
   local isLimited = account.hasLimits or key.hasLimits
   -- Read while nothing is written yet.

@@ -25,12 +25,14 @@ type Arg = string | number;
 export interface ScriptClient {
   /** For one call, as `settle` is; ScriptSender sends several at once. */
   admit(...args: Arg[]): Promise<[number | [string, ...(string | number)[]]]>;
-  settle(...args: Arg[]): Promise<[1 | 'DONE' | 'LOST' | 'MISSING' | ['ERROR', string]]>;
+  settle(...args: Arg[]): Promise<[1 | 'NONE' | 'MISSING' | ['ERROR', string]]>;
   cancel(...args: Arg[]): Promise<'CANCELLED' | 'NONE' | 'MISSING'>;
   expire(...args: Arg[]): Promise<'EXPIRED' | 'FORGOTTEN' | 'KEPT' | 'MISSING'>;
-  postOnce(...args: Arg[]): Promise<['APPLIED' | 'DONE' | 'MISSING' | 'MOVED' | 'HELD' | 'BEYOND', string?]>;
-  publishKey(...args: Arg[]): Promise<'PUBLISHED' | 'NEWER' | 'ABSENT'>;
-  publishAccount(...args: Arg[]): Promise<'PUBLISHED' | 'NEWER' | 'ABSENT'>;
+  postOnce(
+    ...args: Arg[]
+  ): Promise<['APPLIED' | 'DONE' | 'MISSING' | 'REBUILT' | 'HELD' | 'BEYOND', string?]>;
+  publishKey(...args: Arg[]): Promise<unknown>;
+  publishAccount(...args: Arg[]): Promise<unknown>;
   beginRebuild(...args: Arg[]): Promise<'CLOSED' | 'LIVE' | 'BUSY'>;
   restoreKeys(keyCount: number, ...args: Arg[]): Promise<'RESTORED' | 'OLD'>;
   restoreAccount(...args: Arg[]): Promise<'RESTORED' | 'OLD'>;

@@ -23,7 +23,7 @@ function settleAt(settledAt: number, createdAt = 0) {
     estimated: false,
     credits: micro(-1),
   };
-  return { epoch: 1, draft, settledAt };
+  return { draft, settledAt };
 }
 
 test('the settles of the last five seconds are remembered, oldest first', async (t) => {
