@@ -35,8 +35,8 @@ export function configChanges(before: Config, after: Config): ConfigChanges {
   };
 }
 
-/** Whether the running gateway would serve anything else. */
-export function changesOffer({ added, removed, changed, upstreams }: ConfigChanges): boolean {
+/** Whether these changes give the running gateway another catalog, or another way to an upstream. */
+export function changesCatalog({ added, removed, changed, upstreams }: ConfigChanges): boolean {
   return [added, removed, Object.keys(changed), Object.keys(upstreams)].some((some) => some.length > 0);
 }
 
