@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { test } from 'tap';
-import { BucketOwners } from '../../src/ledger/redis/bucket-owners.ts';
-import { RedisClock } from '../../src/ledger/redis/clock.ts';
-import { connectRedis, createRedis } from '../../src/ledger/redis/connect.ts';
-import { startRedis } from '../helper/redis-process.ts';
-import { startTcpProxy } from '../helper/tcp-proxy.ts';
+import { BucketOwners } from '../../../src/ledger/redis/bucket-owners.ts';
+import { RedisClock } from '../../../src/ledger/redis/clock.ts';
+import { connectRedis, createRedis } from '../../../src/ledger/redis/connect.ts';
+import { startRedis } from '../../helper/redis-process.ts';
+import { startTcpProxy } from '../../helper/tcp-proxy.ts';
 
 test('a clock of Redis that was read over a slow line is not worse than it was before', async (t) => {
   const redis = await startRedis(t);
