@@ -36,7 +36,7 @@ function picoPerMicro(unit: Unit): bigint {
 }
 
 /** Prices of every unit; those that are not given are resolved by what they refine. */
-export function resolveUnits(given: Partial<UnitPrices>): UnitPrices {
+function resolveUnits(given: Partial<UnitPrices>): UnitPrices {
   const units: Partial<Record<Unit, bigint>> = {};
   for (const unit of UNIT_NAMES) {
     const { refines } = unitRule(unit);

@@ -196,7 +196,7 @@ export function messagesResourceIds(message: unknown): string[] {
 }
 
 /** Ids of files that code made, from a `code_execution_tool_result` or `bash_code_execution_tool_result` block. */
-export function fileIds(block: unknown): string[] {
+function fileIds(block: unknown): string[] {
   const result = isObject(block) ? block.content : undefined;
   const files = isObject(result) && Array.isArray(result.content) ? result.content : [];
   return files.flatMap((file) => (isObject(file) && typeof file.file_id === 'string' ? [file.file_id] : []));

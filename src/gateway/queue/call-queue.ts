@@ -8,7 +8,7 @@ import {
 import { GatewayError } from '../../domain/errors.ts';
 import type { CallMetrics } from '../call-metrics.ts';
 import { AccountLines, standsInLine } from './account-lines.ts';
-import { type Asked, type QueuedCall, Waiter, type Waiting } from './waiting-call.ts';
+import { type AskResult, type QueuedCall, Waiter, type Waiting } from './waiting-call.ts';
 
 /** How often a slot is asked for that a call at another gateway may have freed; less often for very many keys of an account. */
 const SLOT_POLL_MS = 100;
@@ -136,7 +136,7 @@ export class CallQueue<Held> {
   async #ask(lines: AccountLines<Held>, head: Waiter<Held>): Promise<void> {
     head.isAsking = true;
     head.isWoken = false;
-    let asked: Asked<Held>;
+    let asked: AskResult<Held>;
     try {
       asked = await head.call.ask();
     } catch (error) {
@@ -158,7 +158,7 @@ export class CallQueue<Held> {
   #limited(
     lines: AccountLines<Held>,
     head: Waiter<Held>,
-    { limits, onlyLimits }: Exclude<Asked<Held>, { held: Held }>,
+    { limits, onlyLimits }: Exclude<AskResult<Held>, { held: Held }>,
   ): void {
     lines.note(head.call.keyId, limits);
     head.full = fullLimits(limits, head.call.tokens);

@@ -2,7 +2,7 @@ import type { FullLimit, LimitState, LimitStates } from '../../domain/call-limit
 import type { KeyAndAccountLimits } from '../../domain/rules.ts';
 
 /** What asking for a call's admission gives: the admitted call, or the limits that have no room for it. */
-export type Asked<Held> =
+export type AskResult<Held> =
   | { readonly held: Held }
   /** `onlyLimits`: the call lacks nothing else, so that waiting can help. */
   | { readonly limits: LimitStates; readonly onlyLimits: boolean };
@@ -18,7 +18,7 @@ export interface QueuedCall<Held> {
   /** Bytes of memory that it keeps while it waits. */
   readonly bytes: number;
   /** Checks the call anew by the current record and asks the ledger to admit it. Rejects with the answer of a refusal. */
-  ask(): Promise<Asked<Held>>;
+  ask(): Promise<AskResult<Held>>;
   /** Gives back what an admission took whose client has left meanwhile. */
   giveBack(held: Held): void;
 }

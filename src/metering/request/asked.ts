@@ -1,7 +1,6 @@
 import type { Micro } from '../../domain/credits.ts';
 import type { Unit } from '../../domain/price-units.ts';
-import type { Bounds } from './bounds.ts';
-import type { CallCost } from './token-cost.ts';
+import type { Bounds, CallCost } from './token-cost.ts';
 
 /** Something in a request that its provider charges for beyond plain tokens (specification section 10). */
 export interface Charge {
@@ -24,9 +23,9 @@ export interface Asked {
   cost(bounds: Bounds): CallCost;
 }
 
-export const NOTHING: readonly never[] = Object.freeze([]);
+export const NONE: readonly never[] = Object.freeze([]);
 
 /** A call that costs what it holds and is not counted in tokens, of a body that asks for nothing beyond. */
 export function fixedCost(hold: Micro): Asked {
-  return { charges: NOTHING, serviceTiers: NOTHING, cost: () => ({ hold, estimate: hold, tokens: 0 }) };
+  return { charges: NONE, serviceTiers: NONE, cost: () => ({ hold, estimate: hold, tokens: 0 }) };
 }

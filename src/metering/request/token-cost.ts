@@ -4,7 +4,6 @@ import { type Micro, micro } from '../../domain/credits.ts';
 import { holdFor, isPricedByToken, plainCost, type Reach, TIMES_ONE } from '../../domain/price.ts';
 import type { Unit } from '../../domain/price-units.ts';
 import type { Usage } from '../../domain/usage.ts';
-import type { Bounds } from './bounds.ts';
 
 /** Tokens that a template adds around a turn or tool, and around the whole; vendors document 3 to 10. */
 export const TURN_OVERHEAD = 16;
@@ -23,6 +22,16 @@ export const COMPACTS_AT = 150_000;
 const LIKELY_BYTES = 3;
 const LIKELY_OUTPUT = 4_096;
 const LIKELY_ROUND = 16_384;
+
+/** Upper bounds, from the configuration, of what the request alone does not say. */
+export interface Bounds {
+  /** Tokens of one image, audio or file part. */
+  readonly imageTokens: number;
+  /** Tokens that a model can read in one pass. */
+  readonly contextTokens: number;
+  /** Tokens behind the stored answers that the request names, beyond what it says itself. Default 0. */
+  readonly storedTokens?: number;
+}
 
 /** What a request that is charged by token asks for, in numbers. */
 export interface TokenAsk {
@@ -249,4 +258,17 @@ function reachOf({ ask, model: { price } }: TokenBound): Reach {
 
 function withImages(ask: TokenAsk): TokenAsk {
   return { ...ask, inputUnits: [...(ask.inputUnits ?? []), ...IMAGES] };
+}
+
+const PICTURES: readonly Unit[] = ['inputImage', 'cachedInputImage'];
+const SOUND: readonly Unit[] = ['inputAudio', 'cachedInputAudio'];
+const HOUR: readonly Unit[] = ['cacheWrite1h'];
+
+/** Units, beside the plain ones, by which input of these kinds can be charged; undefined for text alone. */
+export function inputUnits(
+  { hasPictures, hasSound }: { readonly hasPictures: boolean; readonly hasSound: boolean },
+  asksHourCache: boolean,
+): readonly Unit[] | undefined {
+  if (!hasPictures && !hasSound && !asksHourCache) return undefined;
+  return [...(hasPictures ? PICTURES : []), ...(hasSound ? SOUND : []), ...(asksHourCache ? HOUR : [])];
 }
