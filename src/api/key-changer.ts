@@ -18,7 +18,7 @@ type Words = Required<Pick<FastifySchema, 'operationId' | 'summary' | 'descripti
 
 /** What differs between the owner's and the operator's routes that change a key. */
 export interface KeyChangeRoutes {
-  /** Ends with `:key_id/`. */
+  /** Path of a key; it ends with `:key_id/`. */
   readonly path: string;
   /** Authorises the request, before anything else of it is looked at. Rejects with the refusal. */
   readonly changerOf: (request: FastifyRequest) => Promise<KeyChanger>;

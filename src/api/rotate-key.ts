@@ -41,7 +41,7 @@ export async function rotateKey(
   return rotatedKeyView(key, value);
 }
 
-/** The refusal of a rotation that could not be published, after it has been undone. */
+/** Undoes a rotation that could not be published, and resolves with its refusal. */
 async function undone(
   { book, ledger, now = Date.now }: KeyCommandDeps,
   before: KeyRecord,
@@ -49,7 +49,8 @@ async function undone(
   cause: unknown,
 ): Promise<GatewayError> {
   const restored = await withdrawn(book, before, hash, now());
-  // Redis may have the record of the rotation: where this fails too, the sweep of a gateway that reaches it makes it up.
+  // Redis may have the record of the rotation. Where this publication fails too, the sweep of any gateway that reaches
+  // Redis repeats it.
   if (restored) await ledger.publishKey(restored).catch(() => undefined);
   const message = restored
     ? 'The key was not rotated, because its new value could not be put into force. Try again shortly.'
@@ -57,7 +58,10 @@ async function undone(
   return new GatewayError('service_unavailable', message, null, 1, { cause });
 }
 
-/** The key as it was; undefined: the book is away, or the key has been rotated again meanwhile. */
+/**
+ * The key with its values of before; undefined where the book is away, or where the key has been rotated again
+ * meanwhile.
+ */
 async function withdrawn(
   book: Book,
   before: KeyRecord,
@@ -87,7 +91,10 @@ export async function endGrace(
   return key;
 }
 
-/** A time at which no grace is over: one that is, is ended for sure. */
+/**
+ * Stands for the time of a Redis that does not answer: at 0 no grace is over, so that the previous value is ended for
+ * certain.
+ */
 function unknownTime(error: unknown): number {
   if (error instanceof LedgerUnavailable) return 0;
   throw error;

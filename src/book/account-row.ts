@@ -17,7 +17,7 @@ export function accountRecord(row: AccountRow): AccountRecord {
   };
 }
 
-/** Two addresses with the same key belong to one account. */
+/** The form of an e-mail address that is unique: two addresses with one form belong to one account. */
 export function emailKey(email: string): string {
   return email.normalize('NFC').toLowerCase();
 }

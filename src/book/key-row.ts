@@ -77,7 +77,7 @@ export function settingColumns(settings: KeySettings): SettingColumns {
   };
 }
 
-/** Written by `settingColumns` only. */
+/** Parses a list that `settingColumns` wrote. */
 function list<T>(json: string): T[] {
   return JSON.parse(json);
 }

@@ -7,8 +7,9 @@ import type { Store } from './store.ts';
 export const NO_PREVIOUS = { previous_hash: null, previous_valid_until: null } as const;
 
 /**
- * Columns of a key whose grace was ended by name. The time, which means nothing without a value, tells `withdrawRotation` of an
- * end that had nothing to end, because a rotation that was not answered yet had ended the value already.
+ * Columns of a key whose grace was ended by a request. The time 0 means nothing without a value, but tells
+ * `withdrawRotation` that there was such a request: the rotation that it undoes may have taken the previous value away
+ * before, so that the request found none to end.
  */
 const GRACE_ENDED = { previous_hash: null, previous_valid_until: 0 } as const;
 

@@ -170,6 +170,7 @@ async function change(keyId: number, settings: object, options: KeyOptions): Pro
   else printTable(HEAD, [rowOf(changed)]);
 }
 
+/** Prints a new key; its value is shown this once. */
 export function showNewKey({ id, key }: { readonly id: number; readonly key: string }): void {
   print(`Key ${id}, which is not shown again:\n\n  ${key}\n`);
 }

@@ -3,7 +3,9 @@ import { priceInCredits, TIMES_ONE } from '../domain/price.ts';
 import { UNIT_NAMES, type Unit } from '../domain/price-units.ts';
 import type { Config } from './config.ts';
 
-/** What a new configuration changes of what can be called, and what of it the running gateway cannot take up. */
+/**
+ * Differences of a new configuration: in what can be called, and in settings that the running gateway cannot take up.
+ */
 export interface ConfigChanges {
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -17,10 +19,10 @@ export interface ConfigChanges {
   readonly needRestart: readonly string[];
 }
 
-/** Read once: listeners, timers and bounds are made from them. */
+/** Sections that are read once: listeners, timers and bounds are made from them. */
 const AT_START_ONLY = ['server', 'accounts', 'alerts', 'origins', 'limits'] as const;
 
-/** What differs between two configurations as they were loaded. */
+/** Differences between two configurations as they were loaded. */
 export function configChanges(before: Config, after: Config): ConfigChanges {
   return {
     added: keysWithout(after.catalog, before.catalog),

@@ -8,7 +8,7 @@ import { NotAList } from './price-list/read-list.ts';
 import type { Faults } from './reader.ts';
 import { type configFile, type ModelSettings, NEITHER_PRICED_NOR_FREE } from './schema.ts';
 
-/** What would be right, too, where an upstream names no provider. */
+/** End of a fault about a missing price: what else would mend it where the upstream names no provider. */
 export const NO_PROVIDER = ', or its upstream the provider whose list price it has, as provider: openai';
 
 type Settings = NonNullable<ReturnType<typeof configFile>>;

@@ -84,7 +84,7 @@ export function refundId(chargeId: string): string {
 export interface JournalEntry extends EntryDraft {
   /** Position among the account's entries, from 1, as Redis counted. */
   readonly seq: number;
-  /** Which rebuild of the account's live state the entry was made in. */
+  /** Number of the rebuild of the account's live state in which the entry was made. */
   readonly epoch: number;
   /** As Redis counted. */
   readonly balanceAfter: Micro;

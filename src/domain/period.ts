@@ -33,7 +33,7 @@ export function periodStarts(nowMs: number): PeriodStarts {
   return latest;
 }
 
-/** The same for a day, in days since 1970-01-01 UTC. */
+/** Periods that hold a day, given in days since 1970-01-01 UTC. */
 export function periodsOfDay(day: number): PeriodStarts {
   return periodStarts(day * DAY_MS);
 }

@@ -26,7 +26,10 @@ export interface CompiledKey {
   readonly key: CheckedKey;
   readonly accountVersion: number;
   readonly accountActive: boolean;
-  /** When the value that was presented ends, by Redis' clock (ms since the epoch): it is from before a rotation. Undefined: never. */
+  /**
+   * Time at which the presented value ends (milliseconds since the epoch, by Redis' clock), where it is the one before
+   * a rotation; undefined for a value without an end.
+   */
   readonly valueEndsAt: number | undefined;
   /** Limits of calls of the key and of its account; undefined where neither has one. */
   readonly limits: KeyAndAccountLimits | undefined;
@@ -47,7 +50,7 @@ export interface KeyAndAccountLimits {
   readonly account: CallLimits;
 }
 
-/** Who calls, from where and when. */
+/** The caller of a request: who calls, from where, and when. */
 export interface Caller {
   readonly nowMs: number;
   /** Undefined: not an IP address. */
@@ -250,7 +253,7 @@ function refuse(code: ErrorCode, message: string): Refusal {
   return { code, message };
 }
 
-/** What a client sent, cut to a length that is fit for a message. */
+/** Text that a client sent, cut to a length that is fit for a message. */
 function quoted(text: string): string {
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }

@@ -28,8 +28,9 @@ export interface CallMetrics {
   /** The head of the answer is about to be written, `afterMs` after the request came. */
   firstByte(afterMs: number): void;
   /**
-   * An admitted call has ended. `upstreamMs`: from sending it to the end of the upstream's answer; `addedMs`: the rest,
-   * which the gateway took to authorise, to read, to admit and to settle, without what the call waited for its limits.
+   * Counts an admitted call that has ended. `upstreamMs`: from sending it to the end of the upstream's answer.
+   * `addedMs`: the time that the gateway itself took to authorise, read, admit and settle it, without its wait for room
+   * in limits.
    */
   ended(endpoint: string, code: EndCode, upstreamMs: number, addedMs: number, charge: Micro): void;
 }

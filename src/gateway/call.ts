@@ -37,7 +37,7 @@ export interface ReadCall extends EnteredCall, CallCost {
 export interface HeldCall extends ReadCall {
   /** The epoch of the admission, which the settlement must name. */
   readonly epoch: number;
-  /** How long it waited for room in limits of calls. */
+  /** Milliseconds for which the call waited for room in limits of calls. */
   readonly waitedMs: number;
   /** Set by `settleCall`: a hold is settled once. */
   isSettled: boolean;

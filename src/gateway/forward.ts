@@ -60,7 +60,7 @@ export function forward(
   }
 }
 
-/** What reply.from() asks on the way of one call. */
+/** Options of reply.from() for one call. */
 function optionsFor(request: FastifyRequest, lifecycle: ResponseLifecycle, origin: string) {
   return {
     getUpstream: () => origin,

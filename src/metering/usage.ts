@@ -18,6 +18,7 @@ const ABSURD_TOKENS = 1_000_000_000;
 /** 115 days: longer than any audio that one call can upload. */
 const ABSURD_SECONDS = 10_000_000;
 
+/** An object from the network, none of whose members is checked yet; undefined for anything that is no object. */
 export function untrusted<T>(value: unknown): Untrusted<T> | undefined {
   return isObject(value) ? (value as Untrusted<T>) : undefined;
 }

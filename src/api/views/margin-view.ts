@@ -71,7 +71,10 @@ export function marginRowView(group: MarginGroup, row: MarginRow): MarginRowView
   return { [MARGIN_FIELDS[group]]: row.group, ...marginSumsView(row) };
 }
 
-/** Sums of calls whose cost is known are not both 0, but where all of them cost nothing or were given back. */
+/**
+ * The view of sums. Cost and margin are null where no cost is known, and also where the known costs and the charges of
+ * those calls add up to 0: the sums cannot tell the two apart.
+ */
 export function marginSumsView({
   calls,
   credits,

@@ -7,7 +7,7 @@ import { nearNames } from './near.ts';
 import type { PriceList } from './price-list.ts';
 import { validAt } from './valid-at.ts';
 
-/** What the list says of a model at the moment that it was asked. */
+/** A model of the list, with its prices at the moment of the look-up. */
 export interface ListedModel {
   /** The list's own name of it. */
   readonly id: string;

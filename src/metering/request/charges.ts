@@ -67,7 +67,7 @@ export function asksHourCache(control: unknown): boolean {
   return (control.ttl ?? '5m') !== '5m';
 }
 
-/** Whether an optional member is there. */
+/** True where an optional member is there. */
 export function isAsked(value: unknown): boolean {
   return value !== undefined && value !== null;
 }

@@ -47,7 +47,8 @@ export async function askRaw(method: string, path: string, options: RequestOptio
   const failure = await failureOf(response);
   // A request that this page itself aborted is no failure of the gateway.
   options.signal?.throwIfAborted();
-  // The key was deactivated, or its value replaced, meanwhile. Every further request would be refused too, so the first refusal ends the session.
+  // The key was deactivated, or its value replaced, meanwhile. Every further request would be refused too, so the first
+  // refusal ends the session.
   if (response.status === 401 && options.token === undefined && session.value?.token === token) {
     leave(() => signOut(`You have been signed out. ${failure.message}`), failure.message);
   }

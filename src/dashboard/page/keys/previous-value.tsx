@@ -31,7 +31,7 @@ export function PreviousValue(props: {
     else if (isCounting.current) {
       isCounting.current = false;
       setAsking(false);
-      // Null where the user, or somebody else, has ended it.
+      // Null where somebody has ended the previous value by hand.
       if (until === null) return;
       announce(`The value before of the key “${key.name}” has ended.`);
       props.onEnded();
@@ -73,7 +73,7 @@ export function PreviousValue(props: {
   );
 }
 
-/** Ends the value before. Rejects where the key was rotated meanwhile, since another value would be ended then. */
+/** Ends the previous value. Rejects where the key was rotated meanwhile, because another value would be ended then. */
 async function ended(path: KeysPath, key: KeyView): Promise<KeyView> {
   try {
     return await endGrace(path, key);

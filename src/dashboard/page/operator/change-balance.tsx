@@ -26,7 +26,8 @@ export function ChangeBalance({
 }) {
   const [amount, setAmount] = useState('');
   const [note, setNote] = useState('');
-  // Idempotency key of the change, kept until it is typed anew, so that trying again after a lost answer is harmless.
+  // Idempotency key of the change, kept until another change is typed, so that trying again after a lost answer is
+  // harmless.
   const repeatKey = useRef<string | undefined>(undefined);
   const change = useConfirmed(
     () => {
