@@ -3,6 +3,7 @@ import type { AccountRecord } from '../domain/key.ts';
 import { callLimits } from './key-row.ts';
 import type { AccountRow } from './schema.ts';
 
+/** The record of an account as its row has it. */
 export function accountRecord(row: AccountRow): AccountRecord {
   return {
     id: row.id,

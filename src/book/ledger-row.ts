@@ -25,6 +25,7 @@ export const LEDGER_COLUMNS = [
   'call',
 ] as const satisfies readonly (keyof LedgerRow)[];
 
+/** The row of a journal entry in the ledger. */
 export function entryRow(entry: JournalEntry): LedgerRow {
   return {
     account_id: entry.accountId,
@@ -49,6 +50,7 @@ export function entryRow(entry: JournalEntry): LedgerRow {
   };
 }
 
+/** The ledger entry in a row. */
 export function ledgerEntry(row: LedgerRow): LedgerEntry {
   return {
     id: row.id,

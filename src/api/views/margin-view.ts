@@ -55,10 +55,12 @@ export interface MarginSums {
   readonly usage: Usage;
 }
 
+/** Sums of nothing, to be added to. */
 export function noMargin(): MarginSums {
   return { calls: 0, credits: 0n, cost: 0n, costed: 0n, usage: {} };
 }
 
+/** Adds the sums of a row to `sums`. */
 export function addMargin(sums: MarginSums, row: MarginSums | MarginRow): void {
   sums.calls += row.calls;
   sums.credits += row.credits;
@@ -67,6 +69,7 @@ export function addMargin(sums: MarginSums, row: MarginSums | MarginRow): void {
   addUsage(sums.usage, row.usage);
 }
 
+/** The view of one group of a report. */
 export function marginRowView(group: MarginGroup, row: MarginRow): MarginRowView {
   return { [MARGIN_FIELDS[group]]: row.group, ...marginSumsView(row) };
 }

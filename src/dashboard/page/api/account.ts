@@ -48,6 +48,7 @@ export function readLedger(
   return ask('GET', `${base}ledger/?${query}`, { signal });
 }
 
+/** Reads the whole ledger, as it is filtered, as a file. */
 export async function exportLedger(base: Base, filter: LedgerFilter, format: 'csv' | 'jsonl'): Promise<Blob> {
   const response = await askRaw('GET', `${base}ledger/?${ledgerQuery(filter, { format })}`);
   return response.blob();

@@ -41,6 +41,7 @@ export type AccountChange = {
   is_active?: boolean;
 } & Partial<CallLimitsView>;
 
+/** Changes an account; rejects with the refusal of a field. */
 export function changeAccount(id: number, body: AccountChange): Promise<OperatorAccountView> {
   return ask('PATCH', `/api/admin/accounts/${id}/`, { body });
 }
@@ -55,6 +56,7 @@ export function grantCredits(
   return ask('POST', `/api/admin/accounts/${id}/credits/`, { body, headers });
 }
 
+/** Creates a managing key for an account. Rejects with `answer_lost` where the outcome is unknown. */
 export function createAccountKey(id: number, name: string): Promise<CreatedKeyView> {
   return made('key', ask('POST', `/api/admin/accounts/${id}/keys/`, { body: { name } }));
 }

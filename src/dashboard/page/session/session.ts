@@ -17,6 +17,7 @@ export const signIns = signal(0);
 /** Reason why the last session ended; "" where the user ended it. */
 export const farewell = signal('');
 
+/** Begins a session, and stores it for reloads of the tab. */
 export function signIn(next: Session): void {
   sessionStorage.setItem(PLACE, JSON.stringify(next));
   farewell.value = '';
