@@ -137,7 +137,7 @@ export const Key = Type.Object(
       'When the latest call of the key was settled, successful or not, that has a row in the ledger; null: none has.',
     ),
     previous_valid_until: timestampOrNull(
-      'Until when the value from before the last rotation can be used, too; null: there is none, or its time is over.',
+      'Until when the previous value can be used, too; null: there is none, or its time is over.',
     ),
   },
   { title: 'Key', description: 'A key, without its value.' },

@@ -9,15 +9,15 @@ import { type RotatedKeyView, rotatedKeyView } from './views/key-view.ts';
 export type KeyAtVersion = Omit<KeyChange, 'settings'>;
 
 /**
- * Gives a key a new value, and keeps the one before for `graceS` seconds by Redis' clock (specification section 2, "Rotate").
- * Resolves with the answer, the only place where the value appears, once every gateway checks by the new record. Throws
- * `key_not_found`, `version_conflict` and `service_unavailable`.
+ * Gives a key a new value, and keeps the previous one for `graceS` seconds by Redis' clock (specification section 2,
+ * "Rotate"). Resolves with the answer, the only place where the value appears, once every gateway checks by the new
+ * record. Throws `key_not_found`, `version_conflict` and `service_unavailable`.
  *
  *  1 ask Redis for the time    where it does not answer, nothing is changed
  *  2 commit to the book
- *  3 publish to Redis          where that fails, the rotation is undone: a value of before the rotation that went on working
- *                              at other gateways would make the answer untrue, and a refusal after which the key had a value
- *                              that nobody knows would cost its owner the grace, as the repeat ends the oldest value
+ *  3 publish to Redis          where that fails, the rotation is undone: other gateways may still take a value that this
+ *                              answer says has ended, and the owner, who did not get the new value, would lose the value
+ *                              in use, because the repeat ends the oldest one
  */
 export async function rotateKey(
   deps: KeyCommandDeps,
@@ -77,7 +77,7 @@ async function withdrawn(
 }
 
 /**
- * Ends the value from before the last rotation, at every gateway once this resolves. Throws `key_not_found`,
+ * Ends the previous value, at every gateway once this resolves. Throws `key_not_found`,
  * `version_conflict`, and LedgerUnavailable where the end is in the book and not in Redis yet; repeating it is harmless.
  */
 export async function endGrace(

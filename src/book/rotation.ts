@@ -32,7 +32,7 @@ export function rotationQueries(store: Store): KeyRotations {
       const changed = await changeKeyRow(store, { accountId, keyId, ifVersion: undefined }, now, (row) => {
         if (row.hash !== hash) return undefined;
         const { hash: value, prefix, previousHash, previousValidUntil, version } = before;
-        // After a deactivation or an end of the grace, which are answered already, no value from before returns.
+        // After a deactivation or an end of the grace, which are answered already, no earlier value returns.
         const isGraceEnded = row.previous_hash === null && row.previous_valid_until === 0;
         const isUnended = !isGraceEnded && (row.version === version + 1 || row.previous_hash === value);
         const previous = { previous_hash: previousHash, previous_valid_until: previousValidUntil };

@@ -62,7 +62,7 @@ export interface KeysTable extends CallLimitColumns {
   account_id: number;
   hash: string;
   prefix: string;
-  /** SHA-256 (hex) of the value before the last rotation, while that may still be used. */
+  /** SHA-256 (hex) of the previous value, while that may still be used. */
   previous_hash: string | null;
   previous_valid_until: number | null;
   name: string;

@@ -37,7 +37,7 @@ export function parseRotation(fields: Readonly<Record<string, unknown>>): Rotati
   if (!Number.isSafeInteger(grace) || (grace as number) < 0 || (grace as number) > MOST_GRACE_S) {
     throw invalidField(
       'grace_seconds',
-      `grace_seconds must be a whole number from 0 to ${MOST_GRACE_S}: for how long the value before stays valid.`,
+      `grace_seconds must be a whole number from 0 to ${MOST_GRACE_S}: for how long the previous value stays valid.`,
     );
   }
   return { kind: 'rotate', graceS: grace as number };

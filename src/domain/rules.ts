@@ -27,8 +27,8 @@ export interface CompiledKey {
   readonly accountVersion: number;
   readonly accountActive: boolean;
   /**
-   * Time at which the presented value ends (milliseconds since the epoch, by Redis' clock), where it is the one before
-   * a rotation; undefined for a value without an end.
+   * Time at which the presented value ends (milliseconds since the epoch, by Redis' clock), where it is the previous
+   * value of a rotated key; undefined for a value without an end.
    */
   readonly valueEndsAt: number | undefined;
   /** Limits of calls of the key and of its account; undefined where neither has one. */

@@ -60,7 +60,7 @@ export class Gatekeeper {
   }
 
   /**
-   * Authorises by the current record: one Redis round trip, two for a value from before a rotation. Throws the GatewayError
+   * Authorises by the current record: one Redis round trip, two for a previous value. Throws the GatewayError
    * of the first check that fails.
    */
   async authorise(request: FastifyRequest): Promise<CompiledKey> {

@@ -56,7 +56,7 @@ export type Admitted =
   | { readonly verdict: 'held'; readonly epoch: number; readonly limits?: LimitStates }
   /** The records that authorised the call are not the current ones: load them and authorise again. */
   | { readonly verdict: 'stale' }
-  /** The presented value of the key is the one before a rotation, and its grace has ended. */
+  /** The presented value is the previous one of a rotated key, and its grace has ended. */
   | { readonly verdict: 'ended' }
   /**
    * A limit of calls has no room; nothing was taken. `onlyLimits`: the call lacks nothing else. `limits`: as they stand,

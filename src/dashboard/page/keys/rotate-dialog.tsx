@@ -121,7 +121,7 @@ function Consequences({
       )}
       {older !== null && Date.parse(older) > Date.now() && (
         <p>
-          <strong>The value before that, which is valid still, ends at once</strong>: a key has two values at
+          <strong>The previous value, which is still valid, ends at once</strong>: a key has two values at
           most.
         </p>
       )}
