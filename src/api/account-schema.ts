@@ -3,7 +3,8 @@ import { callLimitSchemas } from './call-limit-fields.ts';
 import { balance, credits, id, pageLimit, timestamp, words } from './docs/fields.ts';
 import { Type } from './docs/json-type.ts';
 
-const alert_threshold = credits(
+/** Schema of the alert threshold of an account, as its owner and the operator see it. */
+export const alert_threshold = credits(
   'The alert is sent when a debit takes the balance from this or more to below it.',
 );
 
