@@ -152,7 +152,7 @@ export interface SpendSums {
 export interface SpendDaysTable extends SpendSums {
   account_id: number;
   key_id: number;
-  /** "" where an entry names no model. */
+  /** Model; "" where an entry names none. */
   model: string;
   day: number;
 }
@@ -162,7 +162,7 @@ export interface SpendModelDaysTable extends SpendSums {
   account_id: number;
   day: number;
   model: string;
-  /** "" where an entry names none. */
+  /** Upstream; "" where an entry names none. */
   upstream: string;
 }
 

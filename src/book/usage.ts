@@ -83,7 +83,7 @@ async function byKey(db: Kysely<BookSchema>, { accountId, fromDay, toDay, keyId 
     .select(({ fn }) => SPENT_SUMS.map((sum) => summed(sum, fn.sum(sql`times * ${sql.ref(sum)}`)).as(sum)))
     .groupBy('key_id')
     .execute();
-  // A key that was used in a month, but only on days that were taken off again.
+  // A key that was used in a month, but only on days that were taken off again, is left out.
   return rows.filter(({ calls, credits }) => calls !== 0 || credits !== '0');
 }
 

@@ -13,13 +13,13 @@ export const NO_PROVIDER = ', or its upstream the provider whose list price it h
 
 type Settings = NonNullable<ReturnType<typeof configFile>>;
 
-/** Where the prices of a model come from, and what the list knows of it besides. */
+/** Prices of a model with their source, and what else the list knows about the model. */
 export type ModelPricing = Pick<Model, 'price' | 'cost' | 'priceSource' | 'contextWindow'>;
 
 /** The prices of every model of a config file. */
 export interface Pricing {
   readonly models: ReadonlyMap<string, ModelPricing>;
-  /** Of the list; undefined: none was needed. */
+  /** Version of the list; undefined: none was needed. */
   readonly version: string | undefined;
   /** A line for each model whose list price may be that of another one. */
   readonly warnings: readonly string[];

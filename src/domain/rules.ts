@@ -33,9 +33,9 @@ export interface CompiledKey {
   readonly valueEndsAt: number | undefined;
   /** Limits of calls of the key and of its account; undefined where neither has one. */
   readonly limits: KeyAndAccountLimits | undefined;
-  /** Undefined: always active. */
+  /** Hours in which the key works; undefined: always. */
   readonly hours: WrittenHours | undefined;
-  /** Undefined here and below: not restricted. */
+  /** Allowed addresses. Undefined, as in the fields below: not restricted. */
   readonly addresses: AddressMatcher | undefined;
   readonly origins: OriginMatcher | undefined;
   readonly models: ReadonlySet<string> | undefined;
@@ -53,11 +53,11 @@ export interface KeyAndAccountLimits {
 /** The caller of a request: who calls, from where, and when. */
 export interface Caller {
   readonly nowMs: number;
-  /** Undefined: not an IP address. */
+  /** Address that the request comes from; undefined where it is no IP address. */
   readonly address: ParsedAddress | undefined;
   /** ISO 3166-1 alpha-2, upper case; undefined: not known. Read only where the key's `needsCountry` is true. */
   readonly country: string | undefined;
-  /** As `requestOrigin` gives it; undefined: the request carries none. */
+  /** Origin as `requestOrigin` gives it; undefined: the request carries none. */
   readonly origin: string | undefined;
   /** Config `origins.allowMissing`. */
   readonly allowMissingOrigin: boolean;
@@ -78,7 +78,7 @@ export interface Refusal {
 export interface Check<On> {
   readonly name: string;
   readonly code: ErrorCode;
-  /** Undefined: passed. */
+  /** The refusal; undefined where the check is passed. */
   check(compiled: CompiledKey, on: On): Refusal | undefined;
 }
 

@@ -7,8 +7,8 @@ import type { Outcome } from '../domain/ledger-entry.ts';
 export type EndCode = 'ok' | ErrorCode | Exclude<Outcome, 'complete'>;
 
 /**
- * What the request path tells the metrics. The methods run on every call: each takes a microsecond at most, and none
- * throws. Times are in milliseconds.
+ * Metrics of the request path. The methods run on every call: each takes a microsecond at most, and none throws. Times
+ * are in milliseconds.
  */
 export interface CallMetrics {
   /** A model call was refused before it reached an upstream, or its client left before. */

@@ -14,9 +14,9 @@ export interface Admission {
   /** Versions of the key and account records that the gateway authorised the call with. */
   readonly keyVersion: number;
   readonly accountVersion: number;
-  /** The most that the call can cost. */
+  /** Micro-credits that the call can cost at most. */
   readonly hold: Micro;
-  /** What it is likely to cost: 0 to `hold`; a larger one counts as `hold`. */
+  /** Micro-credits that the call is likely to cost: 0 to `hold`; a larger number counts as `hold`. */
   readonly estimate: Micro;
   readonly spendingLimit: Micro | null;
   readonly spendingPeriod: SpendingPeriod;
@@ -27,7 +27,7 @@ export interface Admission {
    * undefined: never.
    */
   readonly valueEndsAt?: number | undefined;
-  /** Shown in the ledger if the gateway dies before it settles. */
+  /** Model, category and endpoint are shown in the ledger if the gateway dies before it settles. */
   readonly model: string;
   readonly category: string;
   readonly endpoint: string;

@@ -56,7 +56,7 @@ export interface KeyListView {
   readonly next?: string | null;
 }
 
-/** What the view of a key shows besides its record. */
+/** Use of a key, which its view shows beside its record. */
 export interface KeyUse {
   /** Credits spent in the current period of its `spending_period`. */
   readonly spentInPeriod: Micro;

@@ -21,7 +21,7 @@ export interface MarginSumsView {
   readonly charged: string;
   /** The part of `charged` of the calls whose cost is known. */
   readonly charged_with_cost: string;
-  /** What providers take for these calls; null: it is known of none. */
+  /** Amount that providers take for these calls; null: it is not known of any. */
   readonly cost: string | null;
   /** `charged_with_cost` − `cost`. */
   readonly margin: string | null;
@@ -37,7 +37,7 @@ export interface MarginRowView extends MarginSumsView {
   readonly day?: string;
 }
 
-/** What all accounts used in whole UTC days; `from` and `to` are both included. */
+/** Usage of all accounts in whole UTC days; `from` and `to` are both included. */
 export interface MarginReportView {
   readonly from: string;
   readonly to: string;
