@@ -163,7 +163,7 @@ test('charges that Redis lost while the book was away are made again when it is 
   const later = admissionOf(key, 1);
   const admitted = await open.ledger.admit(later);
   if (admitted.verdict !== 'held') return t.fail(admitted.verdict);
-  // So late that a gateway has no other reason to remember those.
+  // Dated so late that a gateway has no other reason to remember the settles before it.
   const charge = { ...chargeOf(later, 1), createdAt: Date.now() + HOUR_MS };
   await new Promise<void>((resolve) => open.ledger.settle(admitted.epoch, charge, resolve));
   await until('it to be answered', () => open.openSettlements() === 0);

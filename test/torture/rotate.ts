@@ -45,7 +45,7 @@ export async function rotate(history: History, plan: RotationPlan): Promise<void
   history.summary.rotations += 1;
   key.values.push({ value, endedAt: Infinity, valid: [] });
   key.isNewestKnown = askedAt >= key.strayUntil;
-  // Of a key that is not active only the newest value returns.
+  // Only the newest value of an inactive key returns.
   const endsAt = until === null || wasActive === false ? now : Date.parse(until);
   endOlder({ ...key, values: key.values.slice(0, -1) }, now);
   before.endedAt = Math.min(before.endedAt, endsAt);

@@ -74,7 +74,7 @@ function world(t: Test, { maxQueueMs = LONG_MS, waitingCalls = 100, account = NO
   const wait = (name: string, keyId = 1) => {
     const call = callOf(name, keyId);
     const waiting = queue.join(call, queue.isBehind(call) ? undefined : states(keyId));
-    // Those that wait at a test's end are refused, which not every test looks at.
+    // Calls that still wait at the end of a test are refused, which not every test looks at.
     waiting.outcome.catch(() => {});
     return { ...waiting, call };
   };

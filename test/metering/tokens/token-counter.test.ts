@@ -12,7 +12,7 @@ const MIB = 1 << 20;
 
 interface Started {
   counter: TokenCounter;
-  /** Those that the counter has started so far: Node tells of each, a tick later. */
+  /** Threads that the counter has started so far; Node reports each one a tick later. */
   threads: Worker[];
   warnings: string[];
 }
