@@ -5,8 +5,8 @@ import { toolEnvironment } from './run-to-end.mjs';
 import { progress, readIfThere, Stop } from './shared.mjs';
 
 /**
- * Has tap compile the plugins that .taprc names into its own package. A fresh install has the default plugins, of which
- * the one for TypeScript does not work with TypeScript 7. Throws Stop.
+ * Has tap compile the plugins that .taprc names into its own package. A fresh install has tap's default plugins; the
+ * one for TypeScript among them does not work with TypeScript 7. Throws Stop.
  */
 export function prepareTap(root) {
   const settings = readFileSync(join(root, '.taprc'), 'utf8');

@@ -125,7 +125,8 @@ export class Gatekeeper {
   }
 
   /**
-   * The first of checks 3 to 8 that fails. Throws 503 where that is found out only with a country that cannot be told.
+   * The refusal of the first of checks 3 to 8 that fails. Throws 503 where that depends on a country that cannot be
+   * looked up.
    */
   #refusal(request: FastifyRequest, compiled: CompiledKey): GatewayError | undefined {
     const { headers } = request;

@@ -19,7 +19,7 @@ const MAX_IDS_BYTES = 64 * 1024;
  */
 const MAX_ID_BYTES = 2_000;
 
-/** How a call ended: what the client was answered, and what it used (undefined: nothing is charged). */
+/** Ending of a call: the answer to the client, and the usage that is charged (undefined: nothing is). */
 export interface Ending {
   /** 499 where the client left first. */
   readonly status: number;

@@ -31,7 +31,7 @@ export interface StreamMeter {
   readonly serviceTiers?: readonly string[] | undefined;
   /** True where `usage` has tokens whose price is not known to be the model's: the ledger row is an estimate. */
   readonly isEstimated?: boolean;
-  /** Replaces what was estimated by what was reported until now, for a stream that reported only a part. */
+  /** Corrects an estimate by what was reported so far, for a stream that reported only a part. */
   mergeReported?(estimate: Usage): Usage;
   /**
    * False: the event that ends an answer of this format has not come, so a stream that ends now was cut off. Absent:

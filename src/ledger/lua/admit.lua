@@ -112,7 +112,8 @@ local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
 end
 
 local replies = each(admit, 3)
--- HSET cannot fail on a hash that was read; HINCRBY could fail on a field's value, after the holds have been written.
+-- Written by HSET, which cannot fail on a hash that was read. HINCRBY could fail on the value of a field, after holds
+-- have been written.
 for name, account in pairs(accounts) do
   if account.isMoved then redis.call('HSET', name, 'held', int(account.held), 'slack', int(account.slack)) end
 end

@@ -95,7 +95,8 @@ local function callLimits(now)
     return tonumber(version or NONE), tonumber(tokens or 0), tonumber(accountVersion or NONE), tonumber(ofAccount or 0)
   end
 
-  -- Ends an open call, which used so many tokens more than it took (negative: fewer) of its key's limit and its account's.
+  -- Ends an open call. ofKey and ofAccount: tokens that it used beyond what it took of its key's limit and of its
+  -- account's (negative: fewer).
   local function release(accountName, keyName, hold, ofKey, ofAccount)
     local version, _, accountVersion = takenBy(hold)
     close(of(keyName), version, 0, ofKey * UNIT)

@@ -73,8 +73,8 @@ export function isAsked(value: unknown): boolean {
 }
 
 /**
- * Refuses members that have another model run than the one that was checked, allowed and priced. Throws 400 `invalid_field`;
- * `param`: the field that holds `members`, where that is not the request itself.
+ * Refuses members by which another model would run than the one that was checked, allowed and priced. Throws 400
+ * `invalid_field`. `param`: the field that holds `members`, where that is not the request itself.
  */
 export function refuseModels(
   members: Readonly<Record<string, unknown>>,

@@ -12,7 +12,7 @@ export interface Session {
 const PLACE = 'tollgate.session';
 
 export const session = signal<Session | undefined>(stored());
-/** Number of sign-ins in this tab. A new value of the session's key is none. */
+/** Number of sign-ins in this tab. Going on with a new value of the session's key does not count. */
 export const signIns = signal(0);
 /** Reason why the last session ended; "" where the user ended it. */
 export const farewell = signal('');
