@@ -81,7 +81,7 @@ function flat(tenths: readonly Sample[]): Check {
   };
 }
 
-/** Calls a second of the same kinds that come through where each waits for the one before it. */
+/** Calls a second of the same kinds that come through where each waits for the previous one. */
 async function most(send: (index: number) => Promise<void>): Promise<number> {
   let next = 0;
   const run = async (amount: number) => {

@@ -9,11 +9,10 @@
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from './bootstrap/build.mjs';
-import { linkCommand } from './bootstrap/command.mjs';
-import { installDependencies } from './bootstrap/dependencies.mjs';
+import { installDependencies, linkCommand } from './bootstrap/dependencies.mjs';
 import { ensureChromium, ensurePostgres, ensureRedis } from './bootstrap/programs.mjs';
 import { runToEnd } from './bootstrap/run-to-end.mjs';
-import { Stop } from './bootstrap/stop.mjs';
+import { Stop } from './bootstrap/shared.mjs';
 import { prepareTap } from './bootstrap/test-runner.mjs';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');

@@ -49,7 +49,7 @@ function plain(cell: string): string {
   return cell.trim().replace(/^`([^`]*)`$/, '$1');
 }
 
-/** As the pages' host makes anchors of headings. */
+/** Anchor that the pages' host gives a heading. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

@@ -62,7 +62,7 @@ export class AlertSender {
     await Promise.all(this.#sending);
   }
 
-  /** Ends every POST under way, of which nobody knows whether it arrived, and begins no other. Final. */
+  /** Ends every POST under way, so that nobody knows whether it arrived, and begins no other. Final. */
   giveUp(): void {
     this.#giveUp.abort();
   }

@@ -3,17 +3,18 @@ import { callLimitSchemas } from './call-limit-fields.ts';
 import { balance, credits, id, pageLimit, timestamp, words } from './docs/fields.ts';
 import { Type } from './docs/json-type.ts';
 
-const alert_threshold = credits(
+/** Schema of the alert threshold of an account, as its owner and the operator see it. */
+export const alert_threshold = credits(
   'The alert is sent when a debit takes the balance from this or more to below it.',
 );
 
-/** Of an account, as its owner and the operator see it. */
+/** Schema of the overdraft of an account, as its owner and the operator see it. */
 export const overdraft = credits(
   'How far calls in flight may together take the balance below 0, and the spend of a key above its limit; set by the ' +
     'operator. 0: not at all.',
 );
 
-/** Limits of the calls of all keys of an account together, as its owner and the operator see them. */
+/** Schemas of the limits of calls of an account, as its owner and the operator see them. */
 export const accountCallLimits = callLimitSchemas("the account's");
 
 export const Account = Type.Object(

@@ -11,6 +11,7 @@ export interface AdminDeps extends KeyCommandDeps {
   readonly catalog: () => Catalog;
 }
 
+/** The 404 of an account that does not exist. */
 export function accountNotFound(): GatewayError {
   return new GatewayError('account_not_found', 'There is no account with this id.');
 }

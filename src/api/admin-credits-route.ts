@@ -64,7 +64,7 @@ function parseCredits(body: unknown): { amount: Micro; note: string } {
 }
 
 /**
- * Throws where the change would take the balance beyond 9,000,000,000 credits either way, because a balance beyond
+ * Throws where the change would take the balance beyond MAX_CREDITS either way, because a balance beyond
  * would not be exact. Redis decides that in the end, as several changes at once may each fit alone; this check spares
  * the book a record of a change that does not fit already.
  */

@@ -41,7 +41,7 @@ export function adminKeyRoutes(app: FastifyInstance, deps: AdminDeps): void {
       operationId: 'rotateKeyOfAccount',
       summary: 'Rotate a key of an account',
       description:
-        'Gives the key a new value, or ends the one before, as the owner can. The new value is in this answer only.',
+        'Gives the key a new value, or ends the previous one, as the owner can. The new value is in this answer only.',
     },
   });
 }

@@ -1,5 +1,5 @@
 import { MAX_CREDITS } from '../domain/credits.ts';
-import { accountCallLimits, overdraft } from './account-schema.ts';
+import { accountCallLimits, alert_threshold, overdraft } from './account-schema.ts';
 import { LONGEST_EMAIL } from './body-fields.ts';
 import {
   balance,
@@ -19,9 +19,6 @@ import { EntryPath } from './ledger-schema.ts';
 const is_active = Type.Boolean({
   description: 'false refuses every key of the account, at every gateway, once it is answered.',
 });
-const alert_threshold = credits(
-  'The alert is sent when a debit takes the balance from this or more to below it.',
-);
 const email = Type.String({
   maxLength: LONGEST_EMAIL,
   pattern: TEXT_PATTERNS.email,

@@ -25,7 +25,7 @@ export interface ExplainedCall {
   readonly endpoint: Endpoint | undefined;
   /** Spend of the key in its current period. */
   readonly spent: Micro;
-  /** What calls of the key that are in flight have reserved. */
+  /** Credits that calls of the key in flight have reserved. */
   readonly ofKey: Reserved;
   /** Limits of calls of key and account, as they stand. */
   readonly limits: LimitStates;

@@ -33,7 +33,10 @@ export function speakJson(app: FastifyInstance): void {
   );
 }
 
-/** Parses a body. Refuses repeated fields, of which JSON.parse keeps the last and another reader may keep the first. */
+/**
+ * Parses a body. Refuses repeated fields, because JSON.parse keeps the last of them and another reader may keep the
+ * first.
+ */
 function parseJson(body: Buffer): unknown {
   if (body.length > UNMEASURED_BYTES) measureJson(body);
   let text: string;

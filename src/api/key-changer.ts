@@ -16,9 +16,9 @@ export interface KeyChanger {
 
 type Words = Required<Pick<FastifySchema, 'operationId' | 'summary' | 'description'>>;
 
-/** What differs between the owner's and the operator's routes that change a key. */
+/** Differences between the routes of the owner and of the operator that change a key. */
 export interface KeyChangeRoutes {
-  /** Ends with `:key_id/`. */
+  /** Path of a key; it ends with `:key_id/`. */
   readonly path: string;
   /** Authorises the request, before anything else of it is looked at. Rejects with the refusal. */
   readonly changerOf: (request: FastifyRequest) => Promise<KeyChanger>;

@@ -50,9 +50,9 @@ export const ROTATED_KEY_EXAMPLE = {
 };
 
 export const ROTATION_EXAMPLES = {
-  grace: { summary: 'The value before stays valid for an hour', value: { grace_seconds: 3_600 } },
-  at_once: { summary: 'The value before ends at once', value: {} },
-  end: { summary: 'End the value before, without a new one', value: { end_grace: true } },
+  grace: { summary: 'The previous value stays valid for an hour', value: { grace_seconds: 3_600 } },
+  at_once: { summary: 'The previous value ends at once', value: {} },
+  end: { summary: 'End the previous value, without a new one', value: { end_grace: true } },
 };
 
 export const NEW_KEY_EXAMPLES = {

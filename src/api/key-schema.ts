@@ -7,7 +7,7 @@ import {
   LONGEST_WEBHOOK_URL,
   MOST_ITEMS,
 } from '../domain/key-fields.ts';
-import { DEFAULT_SETTINGS } from '../domain/key-settings.ts';
+import { defaultOf } from '../domain/key-settings.ts';
 import { callLimitSchemas } from './call-limit-fields.ts';
 import {
   balance,
@@ -137,7 +137,7 @@ export const Key = Type.Object(
       'When the latest call of the key was settled, successful or not, that has a row in the ledger; null: none has.',
     ),
     previous_valid_until: timestampOrNull(
-      'Until when the value from before the last rotation can be used, too; null: there is none, or its time is over.',
+      'Until when the previous value can be used, too; null: there is none, or its time is over.',
     ),
   },
   { title: 'Key', description: 'A key, without its value.' },
@@ -202,31 +202,18 @@ export const KeyPatch = Type.Partial(Type.Object(settings), {
   additionalProperties: false,
 });
 
+const { name, ...mayBeMissing } = settings;
+
 /** Fields that may be missing when a key is created, with their defaults (specification section 2, "Fields"). */
-const optional = {
-  description: { ...settings.description, default: DEFAULT_SETTINGS.description },
-  is_active: { ...settings.is_active, default: DEFAULT_SETTINGS.isActive },
-  can_manage: settings.can_manage,
-  expires_at: { ...settings.expires_at, default: DEFAULT_SETTINGS.expiresAt },
-  allowed_models: { ...settings.allowed_models, default: DEFAULT_SETTINGS.allowedModels },
-  allowed_categories: { ...settings.allowed_categories, default: DEFAULT_SETTINGS.allowedCategories },
-  spending_limit: { ...settings.spending_limit, default: DEFAULT_SETTINGS.spendingLimit },
-  spending_period: { ...settings.spending_period, default: DEFAULT_SETTINGS.spendingPeriod },
-  rpm_limit: { ...settings.rpm_limit, default: DEFAULT_SETTINGS.rpmLimit },
-  tpm_limit: { ...settings.tpm_limit, default: DEFAULT_SETTINGS.tpmLimit },
-  max_parallel_requests: {
-    ...settings.max_parallel_requests,
-    default: DEFAULT_SETTINGS.maxParallelRequests,
-  },
-  active_hours: { ...settings.active_hours, default: DEFAULT_SETTINGS.activeHours },
-  allowed_ips: { ...settings.allowed_ips, default: DEFAULT_SETTINGS.allowedIps },
-  allowed_origins: { ...settings.allowed_origins, default: DEFAULT_SETTINGS.allowedOrigins },
-  blocked_countries: { ...settings.blocked_countries, default: DEFAULT_SETTINGS.blockedCountries },
-  webhook_url: { ...settings.webhook_url, default: DEFAULT_SETTINGS.webhookUrl },
-};
+const optional = Object.fromEntries(
+  Object.entries(mayBeMissing).map(([field, schema]) => {
+    const value = defaultOf(field);
+    return [field, value === undefined ? schema : { ...schema, default: value }];
+  }),
+);
 
 export const NewKeyBody = Type.Object(
-  { name: settings.name, ...Type.Partial(Type.Object(optional)).properties },
+  { name, ...Type.Partial(Type.Object(optional)).properties },
   {
     title: 'NewKey',
     description: 'The settings of the new key; `can_manage` is true where it has no restriction.',

@@ -135,7 +135,7 @@ function changeRoutes(app: FastifyInstance, deps: KeysDeps): void {
       description:
         'Gives the key a new value, which is in this answer only; id, settings, limits, spend and ledger stay. The value ' +
         'before is valid for `grace_seconds` more, and from then on refused at every gateway; at once where that is 0, which ' +
-        'an empty body means too. A value from an earlier rotation ends now. `end_grace` ends the value before. An inactive ' +
+        'an empty body means too. A value from an earlier rotation ends now. `end_grace` ends the previous value. An inactive ' +
         'key stays inactive and keeps only its new value. After 503 the values are as before, unless the message says that ' +
         'this is not certain.',
     },

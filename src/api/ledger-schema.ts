@@ -126,7 +126,7 @@ export const ENTRY_EXAMPLE: EntryView = {
   streamed: false,
 };
 
-export const EntryPage = Type.Object(
+const EntryPage = Type.Object(
   {
     entries: Type.Array(Entry),
     next: orNull(Type.String(), 'To be sent as `before` for the following page; null: there is none.'),

@@ -11,6 +11,7 @@ export function csvHeaderOf(group: MarginGroup): string {
   return csvLine([MARGIN_FIELDS[group], ...COLUMNS, ...USAGE]);
 }
 
+/** The line of one group; amounts that are not known are empty cells. */
 export function csvRow(group: MarginGroup, row: MarginRowView): string {
   return csvLine([
     row[MARGIN_FIELDS[group]],

@@ -5,6 +5,7 @@ import type { ObjectSchema } from './docs/json-type.ts';
 /** Query parameters as Fastify parses them; one that is sent twice is an array. */
 export type Query = Readonly<Record<string, unknown>>;
 
+/** The query of a request, as Fastify has parsed it. */
 export function queryOf(request: { readonly query: unknown }): Query {
   return request.query as Query;
 }

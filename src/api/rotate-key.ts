@@ -9,15 +9,15 @@ import { type RotatedKeyView, rotatedKeyView } from './views/key-view.ts';
 export type KeyAtVersion = Omit<KeyChange, 'settings'>;
 
 /**
- * Gives a key a new value, and keeps the one before for `graceS` seconds by Redis' clock (specification section 2, "Rotate").
- * Resolves with the answer, the only place where the value appears, once every gateway checks by the new record. Throws
- * `key_not_found`, `version_conflict` and `service_unavailable`.
+ * Gives a key a new value, and keeps the previous one for `graceS` seconds by Redis' clock (specification section 2,
+ * "Rotate"). Resolves with the answer, the only place where the value appears, once every gateway checks by the new
+ * record. Throws `key_not_found`, `version_conflict` and `service_unavailable`.
  *
  *  1 ask Redis for the time    where it does not answer, nothing is changed
  *  2 commit to the book
- *  3 publish to Redis          where that fails, the rotation is undone: a value of before the rotation that went on working
- *                              at other gateways would make the answer untrue, and a refusal after which the key had a value
- *                              that nobody knows would cost its owner the grace, as the repeat ends the oldest value
+ *  3 publish to Redis          where that fails, the rotation is undone: other gateways may still take a value that this
+ *                              answer says has ended, and the owner, who did not get the new value, would lose the value
+ *                              in use, because the repeat ends the oldest one
  */
 export async function rotateKey(
   deps: KeyCommandDeps,
@@ -41,7 +41,7 @@ export async function rotateKey(
   return rotatedKeyView(key, value);
 }
 
-/** The refusal of a rotation that could not be published, after it has been undone. */
+/** Undoes a rotation that could not be published, and resolves with its refusal. */
 async function undone(
   { book, ledger, now = Date.now }: KeyCommandDeps,
   before: KeyRecord,
@@ -49,7 +49,8 @@ async function undone(
   cause: unknown,
 ): Promise<GatewayError> {
   const restored = await withdrawn(book, before, hash, now());
-  // Redis may have the record of the rotation: where this fails too, the sweep of a gateway that reaches it makes it up.
+  // Redis may have the record of the rotation. Where this publication fails too, the sweep of any gateway that reaches
+  // Redis repeats it.
   if (restored) await ledger.publishKey(restored).catch(() => undefined);
   const message = restored
     ? 'The key was not rotated, because its new value could not be put into force. Try again shortly.'
@@ -57,7 +58,10 @@ async function undone(
   return new GatewayError('service_unavailable', message, null, 1, { cause });
 }
 
-/** The key as it was; undefined: the book is away, or the key has been rotated again meanwhile. */
+/**
+ * The key with its values of before; undefined where the book is away, or where the key has been rotated again
+ * meanwhile.
+ */
 async function withdrawn(
   book: Book,
   before: KeyRecord,
@@ -73,7 +77,7 @@ async function withdrawn(
 }
 
 /**
- * Ends the value from before the last rotation, at every gateway once this resolves. Throws `key_not_found`,
+ * Ends the previous value, at every gateway once this resolves. Throws `key_not_found`,
  * `version_conflict`, and LedgerUnavailable where the end is in the book and not in Redis yet; repeating it is harmless.
  */
 export async function endGrace(
@@ -87,7 +91,10 @@ export async function endGrace(
   return key;
 }
 
-/** A time at which no grace is over: one that is, is ended for sure. */
+/**
+ * Stands for the time of a Redis that does not answer: at 0 no grace is over, so that the previous value is ended for
+ * certain.
+ */
 function unknownTime(error: unknown): number {
   if (error instanceof LedgerUnavailable) return 0;
   throw error;

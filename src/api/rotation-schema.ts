@@ -11,18 +11,19 @@ export const Rotation = Type.Object(
         minimum: 0,
         maximum: MOST_GRACE_S,
         default: 0,
-        description: 'For how long the value before stays valid beside the new one; 0: it ends at once.',
+        description: 'For how long the previous value stays valid beside the new one; 0: it ends at once.',
       }),
     ),
     end_grace: Type.Optional(
       Type.Literal(true, {
-        description: 'Ends the value before now, and makes no new one. Cannot be sent with `grace_seconds`.',
+        description:
+          'Ends the previous value now, and makes no new one. Cannot be sent with `grace_seconds`.',
       }),
     ),
   },
   {
     title: 'Rotation',
-    description: 'A new value, or the end of the one before.',
+    description: 'A new value, or the end of the previous one.',
     additionalProperties: false,
     maxProperties: 1,
   },
@@ -33,7 +34,7 @@ const RotatedKey = Type.Object(
   {
     ...CreatedKey.properties,
     previous_valid_until: timestampOrNull(
-      'Until when the value before is valid, by the clock of Redis; null: it has ended.',
+      'Until when the previous value is valid, by the clock of Redis; null: it has ended.',
     ),
   },
   { title: 'RotatedKey', description: 'The key with its new value.' },

@@ -3,6 +3,7 @@ import type { AccountRecord } from '../domain/key.ts';
 import { callLimits } from './key-row.ts';
 import type { AccountRow } from './schema.ts';
 
+/** The record of an account as its row has it. */
 export function accountRecord(row: AccountRow): AccountRecord {
   return {
     id: row.id,
@@ -17,7 +18,7 @@ export function accountRecord(row: AccountRow): AccountRecord {
   };
 }
 
-/** Two addresses with the same key belong to one account. */
+/** The form of an e-mail address that is unique: two addresses with one form belong to one account. */
 export function emailKey(email: string): string {
   return email.normalize('NFC').toLowerCase();
 }

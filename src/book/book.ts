@@ -52,7 +52,7 @@ export interface AstrayAccount {
 }
 
 export interface Posting {
-  /** In the order of the entries offered. */
+  /** Results in the order of the entries that were offered. */
   readonly results: readonly PostResult[];
   /**
    * Accounts with an entry of another epoch than the book's, or one that Redis counted twice, or gave another seq or balance
@@ -112,7 +112,7 @@ export interface UsageRow {
   readonly usage: Usage;
 }
 
-/** What the operator's usage report can be grouped by. */
+/** Ways to group the operator's usage report. */
 export type MarginGroup = 'account' | 'key' | 'model' | 'upstream' | 'day';
 
 /** Sums over several accounts. `group`: an id, a name, or a day as `YYYY-MM-DD`; null: the entries name none. */
@@ -163,7 +163,9 @@ export interface PlannedDelivery {
   readonly url: string;
 }
 
-/** What a provider stores for a call: it belongs to the account that made the call (specification section 4). */
+/**
+ * Something that a provider stores for a call. It belongs to the account that made the call (specification section 4).
+ */
 export interface ProviderResource {
   readonly accountId: number;
   /** Name of the upstream in the configuration; ids are only unique within one. */

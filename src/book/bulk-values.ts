@@ -20,6 +20,7 @@ export function valueRows<Row>(rows: readonly (readonly (number | string)[])[]):
  */
 const MAX_ROWS = 1000;
 
+/** Cuts rows into lists of at most MAX_ROWS, a statement each. */
 export function chunks<T>(rows: readonly T[]): T[][] {
   const count = Math.ceil(rows.length / MAX_ROWS);
   return Array.from({ length: count }, (_, index) => rows.slice(index * MAX_ROWS, (index + 1) * MAX_ROWS));

@@ -4,6 +4,7 @@ import { micro } from '../domain/credits.ts';
 import type { Category, KeyRecord, KeySettings } from '../domain/key.ts';
 import type { CallLimitColumns, KeyRow, KeysTable } from './schema.ts';
 
+/** The record of a key as its row has it. */
 export function keyRecord(row: KeyRow): KeyRecord {
   return {
     id: row.id,
@@ -55,6 +56,7 @@ type SettingColumns = Omit<
   | 'updated_at'
 >;
 
+/** The columns of the settings of a key. */
 export function settingColumns(settings: KeySettings): SettingColumns {
   return {
     name: settings.name,
@@ -77,7 +79,7 @@ export function settingColumns(settings: KeySettings): SettingColumns {
   };
 }
 
-/** Written by `settingColumns` only. */
+/** Parses a list that `settingColumns` wrote. */
 function list<T>(json: string): T[] {
   return JSON.parse(json);
 }

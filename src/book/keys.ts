@@ -109,6 +109,7 @@ function pageIds(accountId: number, after: number, limit: number) {
     ) as sums where before < ${sql.lit(PAGE_BYTES)})`;
 }
 
+/** Inserts a key, whose id and version the database gives. */
 export async function insertKey(
   db: Kysely<BookSchema>,
   accountId: number,

@@ -3,8 +3,8 @@ import { chunks } from './bulk-values.ts';
 import type { Store } from './store.ts';
 
 /**
- * Latest calls of keys. Nothing is written for them with a call: each is one step into the index ledger_key, from its end,
- * over the few refunds that were booked after it.
+ * Queries of the latest call of keys. A call writes nothing for them: each key is one look at the end of the index
+ * ledger_key, past the few refunds that were booked after the call.
  */
 export function lastCallQueries({ db }: Store): Pick<Book, 'lastCalls'> {
   return {

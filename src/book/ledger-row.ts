@@ -25,6 +25,7 @@ export const LEDGER_COLUMNS = [
   'call',
 ] as const satisfies readonly (keyof LedgerRow)[];
 
+/** The row of a journal entry in the ledger. */
 export function entryRow(entry: JournalEntry): LedgerRow {
   return {
     account_id: entry.accountId,
@@ -49,6 +50,7 @@ export function entryRow(entry: JournalEntry): LedgerRow {
   };
 }
 
+/** The ledger entry in a row. */
 export function ledgerEntry(row: LedgerRow): LedgerEntry {
   return {
     id: row.id,
@@ -76,7 +78,10 @@ type CallFields = Pick<
   'price' | 'multiplier' | 'cost' | 'upstream' | 'durationMs' | 'streamed'
 >;
 
-/** What an entry tells of its call, as one column: no query asks for a part of it, and each column more is bound for each row. */
+/**
+ * Column with everything that an entry says about its call, as JSON: no query asks for a single field of it, and each
+ * further column would be one more parameter of every row.
+ */
 function callOf({ price, multiplier, cost, upstream, durationMs, streamed }: JournalEntry): string | null {
   if (price === undefined && upstream === undefined && cost === undefined) return null;
   const call: { [Name in keyof CallFields]: CallFields[Name] | undefined } = {

@@ -211,7 +211,10 @@ async function createAlerts(db: Kysely<unknown>, engine: Engine): Promise<void> 
   await db.schema.createIndex('deliveries_alert').on('deliveries').column('alert_id').execute();
 }
 
-/** The account comes first in the key: two upstreams, or one that counts from 1, may use the same id twice. */
+/**
+ * Creates the table of provider resources. Its primary key begins with the account, because two upstreams, or one that
+ * counts from 1, may use an id twice.
+ */
 async function createObjects(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('objects')
@@ -227,14 +230,20 @@ async function createObjects(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** A job is found by its id alone. One that was deleted keeps its row: a charge that comes late must not bring it back. */
+/**
+ * Adds what jobs need: they are found by their id alone, and a deleted one keeps its row, because a charge that comes
+ * late must not bring the job back.
+ */
 async function addJobs(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('objects').addColumn('charge_id', 'text').execute();
   await db.schema.alterTable('objects').addColumn('deleted_at', 'bigint').execute();
   await db.schema.createIndex('objects_by_id').on('objects').columns(['account_id', 'id']).execute();
 }
 
-/** The next alert of each account, and an account's latest tests, are found without reading its other alerts. */
+/**
+ * Adds indexes by which the next alert of each account, and its latest tests, are found without reading its other
+ * alerts.
+ */
 async function indexAlerts(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createIndex('alerts_due')
@@ -250,7 +259,7 @@ async function indexAlerts(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** Accounts that are there already have none: a default of the configuration is for new ones. */
+/** Adds the overdraft of accounts. Existing accounts have none: the default in the configuration is for new ones. */
 async function addOverdraft(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('accounts').addColumn('overdraft', 'bigint', startsAt(0)).execute();
 }
@@ -263,7 +272,7 @@ async function addCallLimits(db: Kysely<unknown>): Promise<void> {
   }
 }
 
-/** A key has at most one value beside its own: that from before its last rotation, until a time. */
+/** Adds the previous value of a key, which is valid until a time after a rotation. A key has one at most. */
 async function addRotation(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('keys').addColumn('previous_hash', 'text').execute();
   await db.schema.alterTable('keys').addColumn('previous_valid_until', 'bigint').execute();

@@ -22,7 +22,7 @@ interface Plan {
   readonly results: PostResult[];
   /** Entries that the ledger's end and Redis agree on: the usual case. */
   readonly following: ReadonlySet<JournalEntry>;
-  /** As the book numbers them. */
+  /** The new entries, as the book numbers them. */
   readonly posted: JournalEntry[];
   /** Epochs that are over, by account. */
   readonly astray: ReadonlyMap<number, number>;
@@ -111,7 +111,8 @@ function planPosting(
     if (!position) return 'refused';
     const isCurrent = entry.epoch === position.epoch;
     if (written.has(entry.id)) {
-      // Offered again it would stand where it was posted: Redis has counted it twice.
+      // An entry with an id that the ledger has, offered again, would stand where it was posted. This one stands
+      // beyond: Redis has counted it twice.
       if (isCurrent && entry.seq > position.seq) astray.set(entry.accountId, position.epoch);
       return 'duplicate';
     }

@@ -13,7 +13,9 @@ export function isBroken(error: unknown): boolean {
   return !(error instanceof pg.DatabaseError);
 }
 
-/** True where nothing came back in time, not even that the statement took too long: the server or the way to it is gone. */
+/**
+ * True where no answer came in time, not even that the statement took too long: the server, or the way to it, is gone.
+ */
 export function isSilence(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout';
 }

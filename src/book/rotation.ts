@@ -7,8 +7,9 @@ import type { Store } from './store.ts';
 export const NO_PREVIOUS = { previous_hash: null, previous_valid_until: null } as const;
 
 /**
- * Columns of a key whose grace was ended by name. The time, which means nothing without a value, tells `withdrawRotation` of an
- * end that had nothing to end, because a rotation that was not answered yet had ended the value already.
+ * Columns of a key whose grace was ended by a request. The time 0 means nothing without a value, but tells
+ * `withdrawRotation` that there was such a request: the rotation that it undoes may have taken the previous value away
+ * before, so that the request found none to end.
  */
 const GRACE_ENDED = { previous_hash: null, previous_valid_until: 0 } as const;
 
@@ -31,7 +32,7 @@ export function rotationQueries(store: Store): KeyRotations {
       const changed = await changeKeyRow(store, { accountId, keyId, ifVersion: undefined }, now, (row) => {
         if (row.hash !== hash) return undefined;
         const { hash: value, prefix, previousHash, previousValidUntil, version } = before;
-        // After a deactivation or an end of the grace, which are answered already, no value from before returns.
+        // After a deactivation or an end of the grace, which are answered already, no earlier value returns.
         const isGraceEnded = row.previous_hash === null && row.previous_valid_until === 0;
         const isUnended = !isGraceEnded && (row.version === version + 1 || row.previous_hash === value);
         const previous = { previous_hash: previousHash, previous_valid_until: previousValidUntil };

@@ -62,7 +62,7 @@ export interface KeysTable extends CallLimitColumns {
   account_id: number;
   hash: string;
   prefix: string;
-  /** Of the value before the last rotation, while that may still be used. */
+  /** SHA-256 (hex) of the previous value, while that may still be used. */
   previous_hash: string | null;
   previous_valid_until: number | null;
   name: string;
@@ -152,7 +152,7 @@ export interface SpendSums {
 export interface SpendDaysTable extends SpendSums {
   account_id: number;
   key_id: number;
-  /** "" where an entry names no model. */
+  /** Model; "" where an entry names none. */
   model: string;
   day: number;
 }
@@ -162,7 +162,7 @@ export interface SpendModelDaysTable extends SpendSums {
   account_id: number;
   day: number;
   model: string;
-  /** "" where an entry names none. */
+  /** Upstream; "" where an entry names none. */
   upstream: string;
 }
 

@@ -28,7 +28,7 @@ export const USAGE_COLUMNS = {
 
 /** Sums that an owner may see. */
 export const SPENT_SUMS = ['calls', 'credits', ...keysOf(USAGE_COLUMNS)] as const;
-/** All of them: what providers take is only for the operator. */
+/** All sums. What providers take is for the operator only. */
 export const SUMS = [...SPENT_SUMS, 'cost', 'costed'] as const;
 type Sum = (typeof SUMS)[number];
 

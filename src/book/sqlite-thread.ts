@@ -9,7 +9,7 @@ import type {
 } from './sqlite-worker.ts';
 
 /** A statement that SQLite refused, with its extended result code. */
-export class SqliteError extends Error {
+class SqliteError extends Error {
   readonly errcode: number | undefined;
 
   constructor(failure: SqliteFailure) {

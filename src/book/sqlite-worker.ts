@@ -92,7 +92,7 @@ function prepared(db: DatabaseSync, sql: string): StatementSync {
 
 /** SQLite's own code for a statement of a transaction that was rolled back under it. */
 const SQLITE_ABORT_ROLLBACK = 516;
-/** Between a begin and its commit or rollback, as the book's side sees it. */
+/** True between a begin and its commit or rollback, as the gateway's side sees it. */
 let isBegun = false;
 
 /**

@@ -81,7 +81,7 @@ function byDays(
     .execute();
 }
 
-/** As the owner's report by key: months where they save reading days. */
+/** Sums by key, as in the owner's report: of months where that saves reading days. */
 async function byKey(db: Kysely<BookSchema>, { accounts, fromDay, toDay }: Part): Promise<Row[]> {
   const parts = rollupRanges(fromDay, toDay).map((range) => keySums(db, accounts, range));
   const all = parts.reduce((before, next) => before.unionAll(next));
@@ -91,7 +91,7 @@ async function byKey(db: Kysely<BookSchema>, { accounts, fromDay, toDay }: Part)
     .select(({ fn }) => SUMS.map((sum) => summed(sum, fn.sum(sql`times * ${sql.ref(sum)}`)).as(sum)))
     .groupBy('key_id')
     .execute();
-  // A key that was used in a month, but only on days that were taken off again.
+  // A key that was used in a month, but only on days that were taken off again, is left out.
   return rows.filter(({ calls, credits }) => calls !== 0 || credits !== '0');
 }
 

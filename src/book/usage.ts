@@ -83,7 +83,7 @@ async function byKey(db: Kysely<BookSchema>, { accountId, fromDay, toDay, keyId 
     .select(({ fn }) => SPENT_SUMS.map((sum) => summed(sum, fn.sum(sql`times * ${sql.ref(sum)}`)).as(sum)))
     .groupBy('key_id')
     .execute();
-  // A key that was used in a month, but only on days that were taken off again.
+  // A key that was used in a month, but only on days that were taken off again, is left out.
   return rows.filter(({ calls, credits }) => calls !== 0 || credits !== '0');
 }
 
@@ -133,10 +133,12 @@ function exact(sum: number): number {
   return Number.isInteger(sum) ? sum : Math.round(sum * 1e6) / 1e6;
 }
 
+/** Compares rows of a report for sorting: numbers by size, text by code units. */
 export function byPlace(a: { place: string | number }, b: { place: string | number }): number {
   return a.place < b.place ? -1 : Number(a.place > b.place);
 }
 
+/** Name of a group in a report: a day as `YYYY-MM-DD`; null where the entries name none. */
 export function groupName(groupBy: string, place: string | number): UsageRow['group'] {
   if (groupBy === 'day') return new Date(Number(place) * DAY_MS).toISOString().slice(0, 10);
   return place === '' ? null : place;

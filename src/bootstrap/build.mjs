@@ -2,9 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
-import { readIfThere } from './read-if-there.mjs';
 import { toolEnvironment } from './run-to-end.mjs';
-import { progress, Stop } from './stop.mjs';
+import { progress, readIfThere, Stop } from './shared.mjs';
 
 const CODE = ['.ts', '.mjs'];
 /** Program that bundles the page at /dashboard/ into dist; the TypeScript compiler leaves the page out. */

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { lstatSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { readIfThere } from './read-if-there.mjs';
-import { progress, Stop } from './stop.mjs';
+import { progress, readIfThere, Stop } from './shared.mjs';
 
 const LOWEST_NODE = 24;
 
@@ -59,4 +59,18 @@ function findNode(root) {
   const local = join(root, 'node_modules', '.bin', 'node');
   const { status, stdout } = spawnSync(local, ['--version'], { encoding: 'utf8' });
   return status === 0 && Number.parseInt(stdout.slice(1), 10) >= LOWEST_NODE ? local : undefined;
+}
+
+/**
+ * Links `tollgate` into node_modules/.bin, where npx looks first. npm links the commands of dependencies only; for the
+ * package's own command, npx would install the package and all of its dependencies into its cache at the first use.
+ */
+export function linkCommand(root) {
+  const link = join(root, 'node_modules', '.bin', 'tollgate');
+  if (lstatSync(link, { throwIfNoEntry: false })) return;
+  try {
+    symlinkSync('../../bin/tollgate.mjs', link);
+  } catch {
+    // Without the link, `npx tollgate` is slower and works all the same.
+  }
 }

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { progress, Stop } from './stop.mjs';
+import { progress, Stop } from './shared.mjs';
 
 /**
  * Provides the server of the gateway's private Redis (specification section 1), installing it where that is possible.

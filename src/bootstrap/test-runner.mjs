@@ -1,13 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readIfThere } from './read-if-there.mjs';
 import { toolEnvironment } from './run-to-end.mjs';
-import { progress, Stop } from './stop.mjs';
+import { progress, readIfThere, Stop } from './shared.mjs';
 
 /**
- * Has tap compile the plugins that .taprc names into its own package. A fresh install has the default plugins, of which
- * the one for TypeScript does not work with TypeScript 7. Throws Stop.
+ * Has tap compile the plugins that .taprc names into its own package. A fresh install has tap's default plugins; the
+ * one for TypeScript among them does not work with TypeScript 7. Throws Stop.
  */
 export function prepareTap(root) {
   const settings = readFileSync(join(root, '.taprc'), 'utf8');

@@ -60,6 +60,7 @@ export function callLimit(text: string): number {
   return limit;
 }
 
+/** Parses a list of words that are separated by commas. */
 export function list(text: string): string[] {
   return text
     .split(',')
@@ -81,6 +82,7 @@ export interface RemoteOptions {
   readonly json?: true;
 }
 
+/** Gives a command the options of every command on a running gateway. */
 export function remote(command: Command): Command {
   return command
     .addOption(

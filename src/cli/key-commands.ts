@@ -78,11 +78,7 @@ export function keyCommands(program: Command): void {
       seconds,
       0,
     )
-    .addOption(
-      new Option('--end-grace', 'end the value from before the last rotation, without a new one').conflicts(
-        'grace',
-      ),
-    )
+    .addOption(new Option('--end-grace', 'end the previous value, without a new one').conflicts('grace'))
     .action(rotate);
 }
 
@@ -170,6 +166,7 @@ async function change(keyId: number, settings: object, options: KeyOptions): Pro
   else printTable(HEAD, [rowOf(changed)]);
 }
 
+/** Prints a new key; its value is shown this once. */
 export function showNewKey({ id, key }: { readonly id: number; readonly key: string }): void {
   print(`Key ${id}, which is not shown again:\n\n  ${key}\n`);
 }
@@ -224,7 +221,9 @@ async function rotate(keyId: number, options: RotateOptions) {
   if (options.json) return printJson(rotated);
   showNewKey(rotated);
   const until = rotated.previous_valid_until;
-  print(until === null ? 'The value before is refused now.' : `The value before is valid until ${until}.`);
+  print(
+    until === null ? 'The previous value is refused now.' : `The previous value is valid until ${until}.`,
+  );
 }
 
 async function revoke(keyId: number, options: KeyOptions) {

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import type { Model } from '../domain/catalog.ts';
 import type { WrittenUnit } from '../domain/written-price.ts';
 
-/** Every model of the file, those that wait for a variable too. */
+/** Every model of the file, including those whose upstream waits for a variable. */
 export function everyModel({ catalog, unconfigured }: Pick<Config, 'catalog' | 'unconfigured'>): Model[] {
   return [...catalog.values(), ...unconfigured.flatMap(({ models }) => models)];
 }

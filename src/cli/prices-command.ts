@@ -48,7 +48,7 @@ function rowsOf({ pricing, ...config }: Config, now: Date): Row[] {
   }));
 }
 
-/** At the global markup: what would be charged if the price were not written. */
+/** What the list says of a model, at the global markup: what would be charged if the price were not written. */
 function look(list: PriceList, { upstream, upstreamModel }: Model, exchange: Exchange, now: Date) {
   const provider = upstream.provider === undefined ? undefined : list.provider(upstream.provider);
   return provider && listedModel(list, provider, upstreamModel, { exchange, now });
@@ -119,7 +119,7 @@ function tiersText({ price }: Model): string {
 }
 
 interface Compared extends Row {
-  /** Differences, or the reason why there is nothing to compare with. */
+  /** The differences, or the reason why there is nothing to compare with. */
   readonly found: readonly Difference[] | string;
 }
 

@@ -4,7 +4,7 @@ import type { ModelPricing, Pricing } from './pricing.ts';
 import type { configFile, ModelSettings } from './schema.ts';
 import type { Unset } from './substitute.ts';
 
-/** Assumed where maxOutputTokens is missing and output has a price. */
+/** Output tokens that are assumed where maxOutputTokens is missing and output has a price. */
 const DEFAULT_OUTPUT_TOKENS = 16_384;
 const UNPRICED_PASS =
   'pricing.unpriced is pass: requests that ask for something that their model has no price for are charged at the plain ' +
@@ -12,8 +12,8 @@ const UNPRICED_PASS =
 const NO_TIERS: ReadonlyMap<string, number> = new Map();
 
 /**
- * What can be called now: upstreams whose variables are set, with their models; what waits for a variable; and one
- * warning for each upstream that is left out and for each bound that had to be assumed.
+ * The catalog of a configuration: the upstreams whose variables are set, with their models; those that wait for a
+ * variable; and a warning for each upstream that is left out, and for each bound that had to be assumed.
  */
 export function catalogOf(
   settings: NonNullable<ReturnType<typeof configFile>>,

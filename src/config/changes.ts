@@ -3,7 +3,9 @@ import { priceInCredits, TIMES_ONE } from '../domain/price.ts';
 import { UNIT_NAMES, type Unit } from '../domain/price-units.ts';
 import type { Config } from './config.ts';
 
-/** What a new configuration changes of what can be called, and what of it the running gateway cannot take up. */
+/**
+ * Differences of a new configuration: in what can be called, and in settings that the running gateway cannot take up.
+ */
 export interface ConfigChanges {
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -17,10 +19,10 @@ export interface ConfigChanges {
   readonly needRestart: readonly string[];
 }
 
-/** Read once: listeners, timers and bounds are made from them. */
+/** Sections that are read once: listeners, timers and bounds are made from them. */
 const AT_START_ONLY = ['server', 'accounts', 'alerts', 'origins', 'limits'] as const;
 
-/** What differs between two configurations as they were loaded. */
+/** Differences between two configurations as they were loaded. */
 export function configChanges(before: Config, after: Config): ConfigChanges {
   return {
     added: keysWithout(after.catalog, before.catalog),
@@ -35,8 +37,8 @@ export function configChanges(before: Config, after: Config): ConfigChanges {
   };
 }
 
-/** Whether the running gateway would serve anything else. */
-export function changesOffer({ added, removed, changed, upstreams }: ConfigChanges): boolean {
+/** Whether these changes give the running gateway another catalog, or another way to an upstream. */
+export function changesCatalog({ added, removed, changed, upstreams }: ConfigChanges): boolean {
   return [added, removed, Object.keys(changed), Object.keys(upstreams)].some((some) => some.length > 0);
 }
 
@@ -82,7 +84,7 @@ function priceChanges(was: Price, is: Price, name = 'price'): string[] {
     .map((name) => `${name}: ${before.get(name) ?? 'none'} -> ${after.get(name) ?? 'none'}`);
 }
 
-/** Changes of what the provider takes, where that is not the price itself. */
+/** Changes of the cost to the provider, where that is not the price itself. */
 function costChanges(old: Model, model: Model): string[] {
   const isApart = old.cost?.units !== old.price.units || model.cost?.units !== model.price.units;
   return isApart && old.cost && model.cost ? priceChanges(old.cost, model.cost, 'cost') : [];

@@ -43,7 +43,7 @@ export interface Config {
   readonly accounts: {
     /** Most keys of one account, inactive ones included. */
     readonly maxKeys: number;
-    /** What new accounts have as overdraft. */
+    /** Overdraft of new accounts. */
     readonly overdraft: Micro;
   } & CallLimits;
   readonly alerts: { readonly timeoutMs: number; readonly allowPrivateNetworks: boolean };
@@ -69,13 +69,13 @@ export interface Config {
   readonly pricing: {
     /** Credits that stand for one US dollar of the price list, in millionths. */
     readonly creditsPerUsd: number;
-    /** What list prices are multiplied by, in millionths. */
+    /** Factor for list prices, in millionths. */
     readonly markup: number;
     /** Path of a newer copy of the price list; undefined: the package's. */
     readonly list: string | undefined;
-    /** What becomes of requests that ask for something that their model has no price for. */
+    /** Treatment of requests that ask for something that their model has no price for. */
     readonly unpriced: 'refuse' | 'pass';
-    /** Which list it was; undefined: none was needed. */
+    /** Name and version of the list that was used; undefined: none was needed. */
     readonly version: string | undefined;
   };
   readonly upstreams: ReadonlyMap<string, Upstream>;

@@ -119,7 +119,7 @@ export function loadConfig({
   });
 }
 
-/** The environment variables that the value came from whose fault this is. */
+/** The environment variables from which the value came that a fault is about. */
 function variablesOf(fault: string, used: readonly Used[]): string[] {
   const path = fault.slice(0, fault.indexOf(': '));
   return [...new Set(used.filter(({ at }) => at === path).map(({ name }) => name))];
@@ -171,7 +171,10 @@ function addRepeatedKeys(
   }
 }
 
-/** On the unread tree, so that a fault elsewhere hides none of these. */
+/**
+ * Checks that each model names an upstream of the file. It looks at the tree before that is read, so that a fault
+ * elsewhere hides none of these.
+ */
 function checkUpstreamNames(tree: unknown, faults: Faults): void {
   const upstreams = tree instanceof Map ? tree.get('upstreams') : undefined;
   const models = tree instanceof Map ? tree.get('models') : undefined;
@@ -185,7 +188,7 @@ function checkUpstreamNames(tree: unknown, faults: Faults): void {
   }
 }
 
-/** Models that no list can price, where other faults keep the list from being asked. */
+/** Finds models that no list can price, where other faults keep the list from being asked. */
 function checkPrices(tree: unknown, faults: Faults): void {
   const upstreams = tree instanceof Map ? tree.get('upstreams') : undefined;
   const models = tree instanceof Map ? tree.get('models') : undefined;
@@ -279,7 +282,7 @@ function acceptRedisUrl(value: string): string | undefined {
   }
 }
 
-/** Objects, lists, and what maps hold; the maps themselves are read-only by their type. */
+/** Freezes objects, lists, and the values of maps; the maps themselves are read-only by their type. */
 function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   for (const item of value instanceof Map ? value.values() : Object.values(value)) deepFreeze(item);

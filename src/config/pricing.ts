@@ -8,18 +8,18 @@ import { NotAList } from './price-list/read-list.ts';
 import type { Faults } from './reader.ts';
 import { type configFile, type ModelSettings, NEITHER_PRICED_NOR_FREE } from './schema.ts';
 
-/** What would be right, too, where an upstream names no provider. */
+/** End of a fault about a missing price: what else would mend it where the upstream names no provider. */
 export const NO_PROVIDER = ', or its upstream the provider whose list price it has, as provider: openai';
 
 type Settings = NonNullable<ReturnType<typeof configFile>>;
 
-/** Where the prices of a model come from, and what the list knows of it besides. */
+/** Prices of a model with their source, and what else the list knows about the model. */
 export type ModelPricing = Pick<Model, 'price' | 'cost' | 'priceSource' | 'contextWindow'>;
 
 /** The prices of every model of a config file. */
 export interface Pricing {
   readonly models: ReadonlyMap<string, ModelPricing>;
-  /** Of the list; undefined: none was needed. */
+  /** Version of the list; undefined: none was needed. */
   readonly version: string | undefined;
   /** A line for each model whose list price may be that of another one. */
   readonly warnings: readonly string[];
@@ -53,26 +53,27 @@ export function pricesOf(
   const isChecked = (upstream: string) =>
     providers.has(upstream) || settings.upstreams.get(upstream)?.provider === undefined;
   for (const [slug, model] of settings.models) {
-    const asked: Asked = {
+    const lookup: Lookup = {
       name: model.upstreamModel ?? slug,
       model,
       list,
       provider: providers.get(model.upstream),
     };
-    const listed = lookUp(asked, settings.pricing, now);
+    const listed = lookUp(lookup, settings.pricing, now);
     const pricing = pricingOf(model, listed);
     if (pricing) {
       const contextWindow = model.contextWindow ?? listed?.contextWindow;
       models.set(slug, { ...pricing, contextWindow });
-      if (pricing.priceSource === 'list' && listed?.isGuess) warnings.push(guessed(slug, listed, asked));
+      if (pricing.priceSource === 'list' && listed?.isGuess) warnings.push(guessed(slug, listed, lookup));
     } else if (isChecked(model.upstream)) {
-      faults.add(`models.${slug}.price`, `${NEITHER_PRICED_NOR_FREE}${whyUnlisted(asked, listed)}`);
+      faults.add(`models.${slug}.price`, `${NEITHER_PRICED_NOR_FREE}${whyUnlisted(lookup, listed)}`);
     }
   }
   return { models, version: list?.version, warnings };
 }
 
-interface Asked {
+/** A model and where its price is looked up. */
+interface Lookup {
   /** What the upstream calls the model. */
   readonly name: string;
   readonly model: ModelSettings;
@@ -104,7 +105,7 @@ function providersOf(settings: Settings, list: PriceList, faults: Faults): Map<s
   return providers;
 }
 
-function lookUp({ list, provider, name, model }: Asked, pricing: Settings['pricing'], now: Date) {
+function lookUp({ list, provider, name, model }: Lookup, pricing: Settings['pricing'], now: Date) {
   if (!list || !provider) return undefined;
   const { creditsPerUsd, markup } = pricing;
   return listedModel(list, provider, name, {
@@ -123,7 +124,7 @@ function pricingOf(
   return { ...listed.priced, priceSource: 'list' };
 }
 
-function whyUnlisted({ list, provider, name }: Asked, listed: ListedModel | undefined): string {
+function whyUnlisted({ list, provider, name }: Lookup, listed: ListedModel | undefined): string {
   if (!list || !provider) return NO_PROVIDER;
   const whose = `${provider.id} in the price list (${list.version})`;
   if (!listed) return `: ${whose} has no model of its name${likeModels(provider, name)}`;
@@ -131,7 +132,7 @@ function whyUnlisted({ list, provider, name }: Asked, listed: ListedModel | unde
   return `: that of ${listed.id} of ${whose} cannot be taken: ${why}`;
 }
 
-function guessed(slug: string, { id }: ListedModel, { name, list }: Asked): string {
+function guessed(slug: string, { id }: ListedModel, { name, list }: Lookup): string {
   return (
     `models.${slug} has the price of ${id}, with which its name ${name} begins: the price list ` +
     `(${list?.version}) may not know it yet. Compare, and write its price if it has another`

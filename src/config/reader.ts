@@ -122,6 +122,7 @@ export function entries<T>(read: Reader<T>): Reader<Map<string, T>> {
   });
 }
 
+/** A list whose items `read` reads. */
 export function list<T>(read: Reader<T>): Reader<T[]> {
   return reader({ type: 'array', items: read.schema }, (value, path, faults) => {
     if (!Array.isArray(value)) return faults.add(path, 'must be a list');
@@ -147,6 +148,7 @@ export const boolean: Reader<boolean> = reader(orReference({ type: 'boolean' }),
   return faults.add(path, 'must be true or false');
 });
 
+/** One of a few words, exactly as they are spelt. */
 export function oneOf<const T extends string>(...values: T[]): Reader<T> {
   return reader(
     orReference({ type: 'string', enum: values }),
@@ -164,6 +166,7 @@ export function text(right: string, accept: (text: string) => string | undefined
   );
 }
 
+/** Text that the pattern matches; `right` completes the fault: "must be …". */
 export function matching(pattern: RegExp, right: string): Reader<string> {
   const read = text(right, (value) => (pattern.test(value) ? value : undefined));
   return pattern.flags === '' ? reader(orReference({ type: 'string', pattern: pattern.source }), read) : read;

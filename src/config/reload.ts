@@ -1,5 +1,5 @@
 import type { Log } from '../log/log.ts';
-import { type ConfigChanges, changesOffer, configChanges } from './changes.ts';
+import { type ConfigChanges, changesCatalog, configChanges } from './changes.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './load.ts';
 
@@ -64,7 +64,7 @@ function catalogPart({ pricing, upstreams, catalog, unconfigured, warnings }: Co
 function summary(changes: ConfigChanges): string {
   const { added, removed, changed, upstreams, priceList } = changes;
   const list = priceList === undefined ? '' : `; price list: ${priceList}`;
-  if (!changesOffer(changes)) return `no model, price or upstream changed${list}`;
+  if (!changesCatalog(changes)) return `no model, price or upstream changed${list}`;
   const models = `models added: ${added.length}, removed: ${removed.length}, changed: ${Object.keys(changed).length}`;
   const names = Object.keys(upstreams);
   return `${models}${names.length > 0 ? `; upstreams changed: ${names.join(', ')}` : ''}${list}`;

@@ -44,7 +44,7 @@ export const credential = matching(
   'must be visible ASCII characters without spaces or line breaks',
 );
 
-/** Fault-free text of an http(s) URL that paths are appended to, so without a query, and without a slash at its end. */
+/** Reads an http(s) URL that paths are appended to: without a query, and without a slash at its end. */
 const upstreamUrl = text(
   `must be an http:// or https:// URL without credentials, query or fragment (or: ${DEMO_URL})`,
   (value) => {
@@ -134,7 +134,7 @@ const modelSection = section({
 
 export type ModelSettings = NonNullable<ReturnType<typeof modelSection>>;
 
-/** Not both: a price, of its own or of the list, and in so many words none. */
+/** Schema of a model that has either a price, its own or that of the list, or `free: true`. */
 const PRICED_OR_FREE = [
   { properties: { free: { const: false } } },
   { required: ['free'], properties: { free: { const: true }, price: false } },

@@ -1,7 +1,7 @@
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 /** What stands for a variable that is not set: right as a part of a URL and as a credential. */
 const STAND_IN = 'unset';
-/** And where it is the whole value of a field of an upstream that not every word is right for. */
+/** Stand-ins for variables that are the whole value of a field of an upstream which takes only certain values. */
 const WHOLE_STAND_INS: Readonly<Record<string, string>> = {
   url: 'http://unset',
   format: 'openai',

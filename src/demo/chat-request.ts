@@ -56,6 +56,10 @@ export function readChatRequest(body: Buffer): ChatRequest | undefined {
   };
 }
 
+/**
+ * Text and tokens of a message's content: a text, or a list of parts, where each part without text counts as an
+ * attachment.
+ */
 export function readContent(content: unknown): { text: string; tokens: number } {
   if (typeof content === 'string') return { text: content, tokens: tokensIn(content) };
   if (!Array.isArray(content)) return { text: '', tokens: 0 };
@@ -73,10 +77,12 @@ function demandedTool(tools: readonly unknown[], choice: unknown): string | unde
   return typeof name === 'string' && names.includes(name) ? name : undefined;
 }
 
+/** A whole number above 0; undefined for any other value. */
 export function count(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined;
 }
 
+/** The JSON object in a body; undefined where it is none. */
 export function parseObject(body: Buffer): Record<string, unknown> | undefined {
   try {
     const json: unknown = JSON.parse(body.toString());

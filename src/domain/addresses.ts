@@ -67,7 +67,7 @@ export function compileRanges(ranges: readonly string[]): AddressMatcher {
   return new Ranges(compiled);
 }
 
-/** Ranges as 16 bytes each where they are of IPv4, of which ipaddr.js makes 130: many keys have a list of their own. */
+/** Compiled ranges, 16 bytes for each of IPv4. ipaddr.js takes 130, and many keys have a list of their own. */
 class Ranges implements AddressMatcher {
   /** Network and bits in turn. Signed: V8 keeps such numbers without a box. */
   readonly #ipv4: readonly number[];
@@ -108,12 +108,11 @@ function signed32({ octets: [a = 0, b = 0, c = 0, d = 0] }: ipaddr.IPv4): number
 const MOST_HOPS = 32;
 
 /**
- * Whose request it is, as normalised text (specification section 1, TRUST_PROXY). X-Forwarded-For is read from the
- * right, the end that the nearest proxy wrote: every trusted hop vouches for the entry to its left, and the first hop
- * that is not trusted is the client; what stands further left is only what that client says. An entry that is not an IP
- * address ends the walk at the hop that wrote it. Without trusted proxies the header counts for nothing.
- *
- * `socketAddress` comes back as it is where it is not an IP address (a unix socket has none).
+ * Address of the client who made a request, as normalised text (specification section 1, "TRUST_PROXY").
+ * X-Forwarded-For is read from the right, the end that the nearest proxy wrote: every trusted hop vouches for the entry
+ * to its left, and the first hop that is not trusted is the client; what stands further left is only what that client
+ * says. An entry that is not an IP address ends the walk at the hop that wrote it. Without trusted proxies the header
+ * counts for nothing. `socketAddress` comes back as it is where it is not an IP address (a unix socket has none).
  */
 export function clientAddress(
   socketAddress: string,

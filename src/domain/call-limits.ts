@@ -10,7 +10,7 @@ export interface CallLimits {
   readonly maxParallelRequests: number | null;
 }
 
-/** Largest limit: 60,000 times it is still an exact double, which is what lua/call-limits.inc.lua counts in. */
+/** Largest limit. Lua numbers hold 60,000 times as much exactly, which is how lua/call-limits.inc.lua counts. */
 export const MAX_CALL_LIMIT = 100_000_000_000;
 
 export const NO_CALL_LIMITS: CallLimits = Object.freeze({
@@ -19,42 +19,46 @@ export const NO_CALL_LIMITS: CallLimits = Object.freeze({
   maxParallelRequests: null,
 });
 
-/** The limits of a record that has them among other fields. */
+/** The limits of a record that has other fields too. */
 export function callLimitsOf({ rpmLimit, tpmLimit, maxParallelRequests }: CallLimits): CallLimits {
   return { rpmLimit, tpmLimit, maxParallelRequests };
 }
 
+/** True where any of the three limits is set. */
 export function hasCallLimits({ rpmLimit, tpmLimit, maxParallelRequests }: CallLimits): boolean {
   return rpmLimit !== null || tpmLimit !== null || maxParallelRequests !== null;
 }
 
-/** Whether requests or tokens are limited, which answers tell in headers. */
+/** True where requests or tokens are limited; answers then have headers about limits. */
 export function hasBuckets({ rpmLimit, tpmLimit }: CallLimits): boolean {
   return rpmLimit !== null || tpmLimit !== null;
 }
 
-/** What a token bucket counts a unit as: a limit refills evenly over so many milliseconds. */
+/**
+ * Milliseconds in which a bucket refills evenly. A bucket counts each unit as this many, so that all its numbers are
+ * integers.
+ */
 export const REFILL_MS = 60_000;
 
 /** A token bucket (GCRA) at a moment of Redis' clock. */
 export interface Bucket {
-  /** Capacity, and what is refilled in a minute: requests or tokens. */
+  /** Capacity, and the amount that is refilled in a minute: requests or tokens. */
   readonly limit: number;
   /**
-   * What is used, times REFILL_MS, so that it falls by `limit` each millisecond and stays an integer. Above `limit` times
-   * REFILL_MS where calls used more tokens than was estimated.
+   * Used units times REFILL_MS, so that the number falls by `limit` each millisecond and stays an integer. It is above
+   * `limit` times REFILL_MS where calls used more tokens than was estimated.
    */
   readonly debt: number;
 }
 
-/** Limits of one key or account, as they stand; undefined: there is no such limit. */
+/** State of the limits of one key or account; undefined for a limit that is not set. */
 export interface LimitState {
   readonly requests: Bucket | undefined;
   readonly tokens: Bucket | undefined;
   readonly parallel: { readonly limit: number; readonly open: number } | undefined;
 }
 
-/** Limits that a call is subject to: those of its key, and those of its account. */
+/** State of all limits that a call is subject to. */
 export interface LimitStates {
   readonly key: LimitState;
   readonly account: LimitState;
@@ -88,7 +92,10 @@ export function drained({ limit, debt }: Bucket, ms: number): Bucket {
   return { limit, debt: Math.max(0, debt - limit * Math.max(0, ms)) };
 }
 
-/** Tokens that a call of `tokens` takes of a limit: the capacity at most, so that a large call is possible at all. */
+/**
+ * Tokens that a call of `tokens` takes of a limit: at most its capacity, since a large call could otherwise never
+ * begin.
+ */
 export function tokensTaken({ tpmLimit }: CallLimits, tokens: number): number {
   return tpmLimit === null ? 0 : Math.min(tokens, tpmLimit);
 }
@@ -104,7 +111,10 @@ const LIMITED_TOKENS: readonly (keyof Usage)[] = [
   'outputImage',
 ];
 
-/** Tokens of a usage that count in limits: input without what came from a cache, cache writes, output (section 11). */
+/**
+ * Tokens of a usage that count in limits: input that was not read from a cache, cache writes, and output (specification
+ * section 11).
+ */
 export function limitedTokens(usage: Usage): number {
   let tokens = 0;
   for (const dimension of LIMITED_TOKENS) tokens += usage[dimension] ?? 0;
@@ -126,7 +136,7 @@ export interface FullLimit {
   readonly waitMs: number | undefined;
 }
 
-/** Limits that have no room for one more call of `tokens`, as they stand; empty: all have. */
+/** Limits without room for one more call of `tokens`; empty where all have room. */
 export function fullLimits(states: LimitStates, tokens: number): FullLimit[] {
   return [...fullLimitsOf('key', states.key, tokens), ...fullLimitsOf('account', states.account, tokens)];
 }

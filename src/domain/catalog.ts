@@ -2,13 +2,13 @@ import type { Category } from './key.ts';
 import type { Unit } from './price-units.ts';
 
 /**
- * What one of each unit costs, as exact integers: pico-credits (10^-12 credit) per token, character, image, second, search
- * or request. A config price of 0.15 credits per 1,000,000 tokens is 150,000. Units without a price of their own have that
- * of the unit which they refine.
+ * Prices of one of each unit, as exact integers: pico-credits (10^-12 credit) per token, character, image, second,
+ * search or request. A config price of 0.15 credits per 1,000,000 tokens is 150,000. Units without a price of their own
+ * have that of the unit which they refine.
  */
 export type UnitPrices = Readonly<Record<Unit, bigint>>;
 
-/** What a request whose input is longer than `above` tokens costs, whole. */
+/** Prices of the whole of a request whose input is longer than `above` tokens. */
 export interface LengthTier {
   readonly above: number;
   readonly units: UnitPrices;
@@ -17,7 +17,7 @@ export interface LengthTier {
 /** The prices of one model (specification section 10). */
 export interface Price {
   readonly units: UnitPrices;
-  /** By ascending `above`; most models have none. */
+  /** Tiers by ascending `above`; most models have none. */
   readonly tiers: readonly LengthTier[];
   /** Units with a price of their own. A request that asks for another one is refused, or charged as what it refines. */
   readonly named: ReadonlySet<Unit>;
@@ -29,32 +29,35 @@ export type WireFormat = 'openai' | 'anthropic';
 
 export interface Upstream {
   readonly name: string;
-  /** Without a trailing slash; may hold a path prefix. */
+  /** Address without a trailing slash; it may have a path. */
   readonly url: string;
-  /** Empty: the upstream asks for none, and none is sent. */
+  /** Credential; empty where the upstream asks for none, and none is sent. */
   readonly apiKey: string;
   readonly format: WireFormat;
-  /** Whose prices its models have, by the id of the price list; undefined: theirs are written in the configuration. */
+  /**
+   * Provider whose prices its models have, by the id of the price list; undefined: their prices are written in the
+   * configuration.
+   */
   readonly provider?: string | undefined;
 }
 
 export interface Model {
-  /** What clients send as `model` and `allowed_models` lists. */
+  /** Name that clients send as `model`, and that `allowed_models` lists. */
   readonly slug: string;
   readonly upstream: Upstream;
   /** The name that the upstream knows it by; mostly the slug. */
   readonly upstreamModel: string;
   readonly category: Category;
-  /** Bound of a hold where the request names no maximum, in tokens. */
+  /** Output tokens that a hold counts where the request names no maximum. */
   readonly maxOutputTokens: number;
   /** Tokens that it can read in one pass; undefined: `limits.contextTokens` bounds them. */
   readonly contextWindow?: number | undefined;
   readonly price: Price;
   /** Where `price` is from: written in the configuration, the list (then `cost` is there as well), or nothing costs. */
   readonly priceSource: 'config' | 'list' | 'free';
-  /** What the provider takes by the list: `price` at markup 1, with the multipliers of `price`. */
+  /** Price that the provider takes, by the list: `price` at markup 1, with the multipliers of `price`. */
   readonly cost?: Price | undefined;
-  /** What becomes of a request that asks for something that `price` does not name (specification section 10). */
+  /** Treatment of a request that asks for something that `price` does not name (specification section 10). */
   readonly unpriced?: 'refuse' | 'pass';
 }
 

@@ -170,7 +170,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed();
 }
 
-/** Whether a text has more than so many characters (code points, not UTF-16 units). */
+/** True where a text has more than `most` characters (code points, not UTF-16 units). */
 export function isLonger(text: string, most: number): boolean {
   return text.length > 2 * most || (text.length > most && Array.from(text).length > most);
 }

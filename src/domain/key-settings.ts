@@ -66,6 +66,17 @@ export const DEFAULT_SETTINGS: Omit<KeySettings, 'name' | 'canManage'> = Object.
 });
 
 /**
+ * Default of a setting by its name on the wire; undefined where a creation must name it (`name`), or where it follows from
+ * the other settings (`can_manage`).
+ */
+export function defaultOf(wireName: string): unknown {
+  const field = FIELD_BY_WIRE_NAME.get(wireName);
+  return field === undefined || field === 'name' || field === 'canManage'
+    ? undefined
+    : DEFAULT_SETTINGS[field];
+}
+
+/**
  * The fields that a PATCH body sets, normalised; none that it does not name. Throws `invalid_json` where the body is
  * not an object, and `invalid_field` for the first field that is unknown or wrong.
  */

@@ -20,7 +20,7 @@ export interface KeyRecord extends CallLimits {
   readonly prefix: string;
   /** SHA-256 (hex) of the key's value. */
   readonly hash: string;
-  /** SHA-256 of the value before the last rotation, which is the same key until `previousValidUntil`; null: there is none. */
+  /** SHA-256 of the previous value, which is the same key until `previousValidUntil`; null: there is none. */
   readonly previousHash: string | null;
   /** By Redis' clock, in milliseconds since the epoch; null: there is no previous value. */
   readonly previousValidUntil: number | null;

@@ -53,20 +53,23 @@ export interface EntryDraft {
   readonly estimated: boolean;
   /** Signed: a charge is negative. */
   readonly credits: Micro;
-  /** Of calls and their refunds: name of the upstream in the configuration. */
+  /** Name of the upstream in the configuration; for calls and their refunds. */
   readonly upstream?: string;
-  /** Of calls: what was charged for each unit that was used, in micro-credits for as many units as a config price names. */
+  /** Price of each unit that was used, in micro-credits for as many units as a config price names; for calls. */
   readonly price?: AppliedUnits;
-  /** Of calls: what the service tier multiplied the sum by, in millionths. Absent: 1. */
+  /** Multiplier of the service tier, in millionths; for calls. Absent: 1. */
   readonly multiplier?: number;
-  /** Of calls whose prices are from the list: what the provider takes, in micro-credits. Of refunds: negative. */
+  /** Cost to the operator in micro-credits, negative for refunds; for calls at list prices. */
   readonly cost?: Micro;
-  /** Of calls: from its first byte until it was settled, in milliseconds. */
+  /** Milliseconds from the first byte of the call until it was settled; for calls. */
   readonly durationMs?: number;
-  /** Of calls: whether the answer was a stream. */
+  /** True where the answer was a stream; for calls. */
   readonly streamed?: boolean;
   readonly note?: string;
-  /** Travels with the charge, so that whoever pays for a job also owns it, whatever dies in between. */
+  /**
+   * The job that the upstream took on. It travels with the charge, so that whoever pays for a job also owns it,
+   * whatever dies in between.
+   */
   readonly job?: Job;
   /**
    * What the provider stores of the answer travels with the charge as well: the answer does not wait for the book. The
@@ -84,9 +87,9 @@ export function refundId(chargeId: string): string {
 export interface JournalEntry extends EntryDraft {
   /** Position among the account's entries, from 1, as Redis counted. */
   readonly seq: number;
-  /** Which rebuild of the account's live state the entry was made in. */
+  /** Number of the rebuild of the account's live state in which the entry was made. */
   readonly epoch: number;
-  /** As Redis counted. */
+  /** Balance after the entry, as Redis counted. */
   readonly balanceAfter: Micro;
   /** Days since 1970-01-01 UTC to which the spend was booked. */
   readonly day: number;

@@ -61,7 +61,9 @@ export function compileOrigins(rules: readonly string[]): OriginMatcher {
  * Origins that are remembered: pages send the same few again and again, by whatever key, and reading one takes 3 µs.
  */
 const REMEMBERED = 1_000;
-/** Longer ones are read anew each time: a hostile one of LONGEST_ORIGIN has 60 KB of domains above it. */
+/**
+ * Characters of the longest origin that is remembered. A hostile one of LONGEST_ORIGIN has 60 KB of domains above it.
+ */
 const LONGEST_REMEMBERED = 100;
 const remembered = new Map<string, readonly string[]>();
 
@@ -86,7 +88,7 @@ function readRulesFor(text: string): readonly string[] {
 }
 
 /**
- * What a browser says about the page that made the request: `Origin`, else the origin of `Referer` (specification
+ * Origin of the page that made the request, as its browser says: `Origin`, else the origin of `Referer` (specification
  * section 2). Undefined where it says nothing. A Referer that is no URL with a host counts as the origin `null`, which
  * matches nothing, as does the `Origin: null` of a sandboxed page.
  */
@@ -121,7 +123,9 @@ function parseOrigin(text: string): Origin | undefined {
   return { scheme, host, port: port === DEFAULT_PORTS.get(scheme) ? '' : `:${port}` };
 }
 
-/** What ends or decorates a host in a URL, and what a URL parser would decode, remove or take for a wildcard. */
+/**
+ * Characters that end or decorate a host in a URL, or that a URL parser would decode, remove or take for a wildcard.
+ */
 const NOT_IN_A_HOST = /[\s\p{Cc}/\\?#@%*,<>^|]/u;
 
 /** A host as a browser writes it in an origin: lower case and punycode; undefined where it is not one. */

@@ -33,7 +33,7 @@ export function periodStarts(nowMs: number): PeriodStarts {
   return latest;
 }
 
-/** The same for a day, in days since 1970-01-01 UTC. */
+/** Periods that hold a day, given in days since 1970-01-01 UTC. */
 export function periodsOfDay(day: number): PeriodStarts {
   return periodStarts(day * DAY_MS);
 }
@@ -43,7 +43,7 @@ export function periodStart(starts: PeriodStarts, period: SpendingPeriod): numbe
   return starts[LUXON_UNIT[period]];
 }
 
-/** The first day of the month that holds a day, or of one so many `months` later; all in days since 1970-01-01 UTC. */
+/** The first day of the month that holds a day, or of the month `months` later; all in days since 1970-01-01 UTC. */
 export function monthStart(day: number, months = 0): number {
   const date = new Date(day * DAY_MS);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1) / DAY_MS;

@@ -1,6 +1,6 @@
 import type { Usage } from './usage.ts';
 
-/** What a price stands for in a config file: this many units of usage cost it. */
+/** Number of units that a price in a config file is for. */
 type Per = 1 | 1_000 | 1_000_000;
 
 interface UnitRule {

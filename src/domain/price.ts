@@ -36,7 +36,7 @@ function picoPerMicro(unit: Unit): bigint {
 }
 
 /** Prices of every unit; those that are not given are resolved by what they refine. */
-export function resolveUnits(given: Partial<UnitPrices>): UnitPrices {
+function resolveUnits(given: Partial<UnitPrices>): UnitPrices {
   const units: Partial<Record<Unit, bigint>> = {};
   for (const unit of UNIT_NAMES) {
     const { refines } = unitRule(unit);
@@ -125,8 +125,8 @@ export function unitsFor(price: Price, usage: Usage): UnitPrices {
 }
 
 /**
- * What the service tiers of an answer multiply its charge by, in millionths, rounded up. A tier without a multiplier counts
- * 1, as do none.
+ * Multiplier of the service tiers of an answer, in millionths, rounded up. A tier without a multiplier of its own
+ * counts as 1, and so does an answer without a tier.
  */
 export function multiplierOf(price: Price, serviceTiers: readonly string[]): number {
   let multiplier = TIMES_ONE;
@@ -138,9 +138,9 @@ export function multiplierOf(price: Price, serviceTiers: readonly string[]): num
 }
 
 /**
- * What the usage costs, rounded up once to a micro-credit. `multiplier`: of `multiplierOf`. Throws RangeError on usage that
- * is negative, not finite, or a fraction of anything but a second (the readers of usage must not let it come this far), and
- * where the charge would not be a safe integer.
+ * Charge for a usage, rounded up once to a micro-credit. `multiplier` is that of `multiplierOf`. Throws RangeError on
+ * usage that is negative, not finite, or a fraction of anything but a second (the readers of usage must not let it come
+ * this far), and where the charge would not be a safe integer.
  */
 export function chargeFor(price: Price, usage: Usage, multiplier = TIMES_ONE): Micro {
   const units = unitsFor(price, usage);
@@ -158,7 +158,7 @@ export function appliedUnits(units: UnitPrices, usage: Usage): AppliedUnits {
   return applied;
 }
 
-/** What a request may be billed as beyond plain text at the plain price. */
+/** Units and multiplier that a request may be billed at beyond plain text at the plain price. */
 export interface Reach {
   /** Units, besides input, cachedInput and cacheWrite, that a token of the input can be charged at. */
   readonly input?: readonly Unit[];
@@ -192,8 +192,8 @@ export function holdFor(price: Price, usage: Usage, reach: Reach = PLAIN): Micro
 }
 
 /**
- * What a call with this usage costs, a request included, at the price of the length tier that it reaches: for estimates, so that
- * counts without end are 2^53 − 1 micro-credits at most.
+ * Cost of a call with this usage, the price per request included, at the length tier that it reaches. For estimates:
+ * counts without end cost 2^53 − 1 micro-credits at most.
  */
 export function plainCost(price: Price, usage: Usage): Micro {
   const counted: Usage = { ...usage, requests: 1 };

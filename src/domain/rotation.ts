@@ -5,15 +5,15 @@ import type { KeyRecord } from './key.ts';
 export const MOST_GRACE_S = 2_592_000;
 
 /**
- * When the value with this SHA-256 (hex) ends as a value of the key, in milliseconds since the epoch by Redis' clock
- * (specification section 2, "Rotate"): Infinity for the newest value, 0 for one that is none of the key's.
+ * Time at which the value with this SHA-256 (hex) ends as a value of the key, in milliseconds since the epoch by Redis'
+ * clock (specification section 2, "Rotate"): Infinity for the newest value, 0 for a value that is not the key's.
  */
 export function endOfValue(key: KeyRecord, hash: string): number {
   if (hash === key.hash) return Infinity;
   return hash === key.previousHash ? (key.previousValidUntil ?? 0) : 0;
 }
 
-/** What a request to rotate asks for: a new value, or the end of the one before. */
+/** A request to rotate: for a new value, or for the end of the previous one. */
 export type RotationRequest =
   | { readonly kind: 'rotate'; readonly graceS: number }
   | { readonly kind: 'end_grace' };
@@ -37,7 +37,7 @@ export function parseRotation(fields: Readonly<Record<string, unknown>>): Rotati
   if (!Number.isSafeInteger(grace) || (grace as number) < 0 || (grace as number) > MOST_GRACE_S) {
     throw invalidField(
       'grace_seconds',
-      `grace_seconds must be a whole number from 0 to ${MOST_GRACE_S}: for how long the value before stays valid.`,
+      `grace_seconds must be a whole number from 0 to ${MOST_GRACE_S}: for how long the previous value stays valid.`,
     );
   }
   return { kind: 'rotate', graceS: grace as number };

@@ -26,13 +26,16 @@ export interface CompiledKey {
   readonly key: CheckedKey;
   readonly accountVersion: number;
   readonly accountActive: boolean;
-  /** When the value that was presented ends, by Redis' clock (ms since the epoch): it is from before a rotation. Undefined: never. */
+  /**
+   * Time at which the presented value ends (milliseconds since the epoch, by Redis' clock), where it is the previous
+   * value of a rotated key; undefined for a value without an end.
+   */
   readonly valueEndsAt: number | undefined;
   /** Limits of calls of the key and of its account; undefined where neither has one. */
   readonly limits: KeyAndAccountLimits | undefined;
-  /** Undefined: always active. */
+  /** Hours in which the key works; undefined: always. */
   readonly hours: WrittenHours | undefined;
-  /** Undefined here and below: not restricted. */
+  /** Allowed addresses. Undefined, as in the fields below: not restricted. */
   readonly addresses: AddressMatcher | undefined;
   readonly origins: OriginMatcher | undefined;
   readonly models: ReadonlySet<string> | undefined;
@@ -47,14 +50,14 @@ export interface KeyAndAccountLimits {
   readonly account: CallLimits;
 }
 
-/** Who calls, from where and when. */
+/** The caller of a request: who calls, from where, and when. */
 export interface Caller {
   readonly nowMs: number;
-  /** Undefined: not an IP address. */
+  /** Address that the request comes from; undefined where it is no IP address. */
   readonly address: ParsedAddress | undefined;
   /** ISO 3166-1 alpha-2, upper case; undefined: not known. Read only where the key's `needsCountry` is true. */
   readonly country: string | undefined;
-  /** As `requestOrigin` gives it; undefined: the request carries none. */
+  /** Origin as `requestOrigin` gives it; undefined: the request carries none. */
   readonly origin: string | undefined;
   /** Config `origins.allowMissing`. */
   readonly allowMissingOrigin: boolean;
@@ -75,7 +78,7 @@ export interface Refusal {
 export interface Check<On> {
   readonly name: string;
   readonly code: ErrorCode;
-  /** Undefined: passed. */
+  /** The refusal; undefined where the check is passed. */
   check(compiled: CompiledKey, on: On): Refusal | undefined;
 }
 
@@ -250,7 +253,7 @@ function refuse(code: ErrorCode, message: string): Refusal {
   return { code, message };
 }
 
-/** What a client sent, cut to a length that is fit for a message. */
+/** Text that a client sent, cut to a length that is fit for a message. */
 function quoted(text: string): string {
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }

@@ -1,4 +1,7 @@
-/** Surrogate pairs in a text, each one character of two UTF-16 units. They are not listed: a text may have millions. */
+/**
+ * Number of surrogate pairs in a text, each of which is one character of two UTF-16 units. They are counted and not
+ * listed, because a text may have millions.
+ */
 export function surrogatePairs(text: string): number {
   let pairs = 0;
   for (let at = 0; at + 1 < text.length; at++) {

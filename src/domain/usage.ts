@@ -1,6 +1,6 @@
 /**
- * What a call used, by dimension (price-units.ts says which price each is charged at). Absent = 0. Integers, seconds may be
- * fractions. No token is in two dimensions.
+ * Usage of a call, by dimension (price-units.ts says which price each is charged at). An absent dimension is 0. All are
+ * integers, but for seconds, which may be fractions. No token is in two dimensions.
  */
 export interface Usage {
   /** Input tokens that are in none of the dimensions below: text, neither read from a cache nor written to one. */

@@ -11,7 +11,9 @@ import { limitRefusal, longestWait } from './limits/limit-refusal.ts';
 import type { CallQueue } from './queue/call-queue.ts';
 import { shortage } from './shortage.ts';
 
-/** A record that changes more often than this within one request is being changed in a loop. */
+/**
+ * Times that one request is authorised again: a record that changes more often meanwhile is being changed in a loop.
+ */
 const REAUTHORISE_MAX = 5;
 
 export interface AdmitParts {
@@ -21,7 +23,7 @@ export interface AdmitParts {
   readonly metrics: Pick<CallMetrics, 'limited'>;
 }
 
-/** A call whose limits have no room for it, checked by this record. */
+/** A call that its limits have no room for, with the record that it was last checked by. */
 interface LimitedCall {
   readonly limitedCall: ReadCall;
   readonly limits: LimitStates;
@@ -41,7 +43,7 @@ export async function admit(
   const { queue } = parts;
   const { compiled, body } = read;
   const isBehind = compiled.limits && queue.isOn && queue.isBehind(lineOf(read, compiled.limits));
-  // What check 10 refuses does not wait: the check comes before the limits.
+  // A call that check 10 refuses does not wait, because that check comes before the limits.
   if (isBehind && !modelRefusalOf(compiled, body.model))
     return await waitForRoom(request, reply, read, parts);
   const asked = await ask(request, reply, read, parts);
@@ -84,8 +86,9 @@ async function ask(
 }
 
 /**
- * Lets a call wait for room in its limits. `limits`: as they stood when it asked, and there was none; undefined: it has not asked,
- * because it is behind others. Each time that it is asked for it is checked anew from check 3 on: hours by the clock, everything else by the current record.
+ * Lets a call wait for room in its limits. `limits`: their state when the ledger refused the call; undefined where the
+ * call has not asked yet, because others are ahead of it. Each attempt checks the call again from check 3 on: its hours
+ * by the clock, everything else by the current record.
  */
 async function waitForRoom(
   request: FastifyRequest,

@@ -7,8 +7,8 @@ import type { Outcome } from '../domain/ledger-entry.ts';
 export type EndCode = 'ok' | ErrorCode | Exclude<Outcome, 'complete'>;
 
 /**
- * What the request path tells the metrics. The methods run on every call: each takes a microsecond at most, and none
- * throws. Times are in milliseconds.
+ * Metrics of the request path. The methods run on every call: each takes a microsecond at most, and none throws. Times
+ * are in milliseconds.
  */
 export interface CallMetrics {
   /** A model call was refused before it reached an upstream, or its client left before. */
@@ -28,8 +28,9 @@ export interface CallMetrics {
   /** The head of the answer is about to be written, `afterMs` after the request came. */
   firstByte(afterMs: number): void;
   /**
-   * An admitted call has ended. `upstreamMs`: from sending it to the end of the upstream's answer; `addedMs`: the rest,
-   * which the gateway took to authorise, to read, to admit and to settle, without what the call waited for its limits.
+   * Counts an admitted call that has ended. `upstreamMs`: from sending it to the end of the upstream's answer.
+   * `addedMs`: the time that the gateway itself took to authorise, read, admit and settle it, without its wait for room
+   * in limits.
    */
   ended(endpoint: string, code: EndCode, upstreamMs: number, addedMs: number, charge: Micro): void;
 }

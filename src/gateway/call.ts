@@ -12,7 +12,7 @@ import type { UpstreamBody } from './upstream/body.ts';
 export interface EnteredCall {
   readonly requestId: string;
   readonly endpoint: Endpoint;
-  /** By `performance.now()`, in milliseconds. */
+  /** Time at which the call came, by `performance.now()`. */
   readonly startedAt: number;
   /** The key, which has passed checks 1 to 8. */
   readonly compiled: CompiledKey;
@@ -23,7 +23,7 @@ export interface EnteredCall {
 /** A call whose body has passed check 9, with the bound of what it can cost. Nothing is held yet. */
 export interface ReadCall extends EnteredCall, CallCost {
   readonly body: CallBody;
-  /** What goes upstream; made before the hold is taken, so that nothing can fail between the two. */
+  /** The body that goes upstream. It is made before the hold is taken, so that nothing can fail between the two. */
   readonly upstreamBody: UpstreamBody;
   /** The file of a large body: open until the call is settled or refused. */
   readonly spool: Spool | undefined;
@@ -35,7 +35,7 @@ export interface ReadCall extends EnteredCall, CallCost {
 
 /** An admitted call: its hold stands in the ledger until `settleCall`. */
 export interface HeldCall extends ReadCall {
-  /** How long it waited for room in limits of calls. */
+  /** Milliseconds for which the call waited for room in limits of calls. */
   readonly waitedMs: number;
   /** Set by `settleCall`: a hold is settled once. */
   isSettled: boolean;

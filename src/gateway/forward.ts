@@ -15,7 +15,7 @@ declare module 'fastify' {
 
 const PLAIN_JSON = /^application\/json(?:[ \t]*;[ \t]*charset="?utf-8"?)?$/i;
 /** Stands in for a body in a file, which reply-from does not take; the transport has it. */
-const NOTHING = Buffer.alloc(0);
+const NO_BODY = Buffer.alloc(0);
 
 /**
  * Sends an admitted call to its upstream, once; its ResponseLifecycle sees the answer through to the settle.
@@ -52,7 +52,7 @@ export function forward(
     // Not returned: Fastify would watch a reply that it is given as a promise.
     reply.from(`${url.slice(origin.length)}${call.endpoint.path}`, {
       ...optionsFor(request, lifecycle, origin),
-      body: isInMemory ? bytes : NOTHING,
+      body: isInMemory ? bytes : NO_BODY,
       contentType: 'application/json',
     } as unknown as Parameters<FastifyReply['from']>[1]);
   } catch (error) {
@@ -60,7 +60,7 @@ export function forward(
   }
 }
 
-/** What reply.from() asks on the way of one call. */
+/** Options of reply.from() for one call. */
 function optionsFor(request: FastifyRequest, lifecycle: ResponseLifecycle, origin: string) {
   return {
     getUpstream: () => origin,

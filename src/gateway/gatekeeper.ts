@@ -60,8 +60,8 @@ export class Gatekeeper {
   }
 
   /**
-   * Authorises by the current record: one Redis round trip, and up to three more for a value from before a rotation. Throws
-   * the GatewayError of the first check that fails.
+   * Authorises by the current record: one Redis round trip, and up to three more for a previous value. Throws the
+   * GatewayError of the first check that fails.
    */
   async authorise(request: FastifyRequest): Promise<CompiledKey> {
     const { hash, cached } = this.#known(request);
@@ -84,15 +84,18 @@ export class Gatekeeper {
   }
 
   /**
-   * Whether a time has come by the clock of Redis, which is asked only where this process cannot tell: what it knows of that
-   * clock may be late, and a value must end at every gateway at once.
+   * True where a time has come by the clock of Redis. Redis itself is asked only where this process' copy of the clock,
+   * which may be late, says that the time has not come: a value must end at every gateway at once.
    */
   async #hasPassed(endsAt: number, accountId: number): Promise<boolean> {
     if (endsAt === Infinity) return false;
     return this.#ledger.now(accountId) >= endsAt || (await this.#ledger.time(accountId)) >= endsAt;
   }
 
-  /** The record in memory of the key that a request presents; undefined: none, or what can be no key. */
+  /**
+   * The cached record of the key that a request presents; undefined where none is cached, or where the text can be no
+   * key.
+   */
   cached(request: FastifyRequest): CompiledKey | undefined {
     try {
       return this.#known(request).cached;
@@ -123,7 +126,8 @@ export class Gatekeeper {
   }
 
   /**
-   * The first of checks 3 to 8 that fails. Throws 503 where that is found out only with a country that cannot be told.
+   * The refusal of the first of checks 3 to 8 that fails. Throws 503 where that depends on a country that cannot be
+   * looked up.
    */
   #refusal(request: FastifyRequest, compiled: CompiledKey): GatewayError | undefined {
     const { headers } = request;
@@ -139,8 +143,8 @@ export class Gatekeeper {
     };
     const refusal = refusalOf(compiled, caller);
     if (!needsCountry || !address) return refusal;
-    // Only the check of the origin comes after that of the country: what another refuses needs no lookup, nor its
-    // failing.
+    // Where any check but that of the origin, the only one that follows, has refused the request, its country need not
+    // be looked up, and a lookup that fails does no harm.
     if (refusal && refusal.code !== 'origin_not_allowed') return refusal;
     return refusalOf(compiled, { ...caller, country: this.#countryOf(address) });
   }
@@ -161,7 +165,10 @@ export class Gatekeeper {
   }
 }
 
-/** The 401 of a value that a rotation ended. Only who had it once is told: Redis knows it by its hash, and the book no more. */
+/**
+ * The 401 of a value that a rotation has ended. Only somebody who had the value once is told so: Redis still knows its
+ * hash.
+ */
 export function replacedValue(): GatewayError {
   return new GatewayError(
     'invalid_api_key',

@@ -4,8 +4,8 @@ import type { Catalog } from '../domain/catalog.ts';
 import type { CompiledKey } from '../domain/rules.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ByteSource } from '../metering/byte-source.ts';
-import type { Bounds } from '../metering/request/bounds.ts';
 import { refuseUnpriced } from '../metering/request/charges.ts';
+import type { Bounds } from '../metering/request/token-cost.ts';
 import { type AdmitParts, admit } from './admit.ts';
 import type { EnteredCall, HeldCall, ReadCall } from './call.ts';
 import type { Endpoint } from './endpoints.ts';
@@ -39,7 +39,7 @@ export interface PipelineParts {
   readonly response: ResponseContext;
   readonly queue: CallQueue<HeldCall>;
   readonly bounds: Bounds;
-  /** What becomes of requests for what has no price: refused, or let through at the plain price. */
+  /** Treatment of requests that ask for something without a price: refused, or let through at the plain price. */
   readonly unpriced: 'refuse' | 'pass';
   readonly bodyLimitBytes: number;
   /** The folder of large bodies while their calls last. */
@@ -103,7 +103,7 @@ export class Pipeline {
     }
     const held = await admit(request, reply, read, this.#admitParts);
     if (!held) {
-      // The client left while its call waited for its limits: there is nobody to answer.
+      // The client left while its call waited for room in its limits: there is nobody to answer.
       response.metrics.refused(this.#endpoint.path, 'client_left');
       reply.hijack();
       return;
@@ -118,8 +118,8 @@ export class Pipeline {
   }
 
   /**
-   * Counts a call that is refused, and tells how the limits of its key stand where no admission has. A ResponseLifecycle counts
-   * its own.
+   * Counts a call that is refused, and adds the headers about limits where its admission has not. A ResponseLifecycle
+   * counts its own refusals.
    */
   async refused(request: FastifyRequest, reply: FastifyReply, error: Error): Promise<void> {
     const { headers, call, lifecycle } = request;
@@ -130,7 +130,7 @@ export class Pipeline {
     metrics.refused(path, refusal.code);
     tracing?.refused(headers, path, refusal, call);
     const { statusCode } = refusal;
-    // A stranger is told nothing; where the gateway itself fails, there is nobody to ask.
+    // Strangers are told nothing about limits. Where the gateway itself fails, Redis may be away.
     if (statusCode === 401 || statusCode >= 500) return;
     await this.#tellLimits(reply, this.#parts.gatekeeper.cached(request));
   }
@@ -144,7 +144,7 @@ export class Pipeline {
     try {
       setLimitHeaders(reply, format, await this.#parts.ledger.limitStates(key.accountId, key.id));
     } catch {
-      // The refusal stands without them.
+      // The refusal is answered without the headers.
     }
   }
 

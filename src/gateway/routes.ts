@@ -24,7 +24,7 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
     app.decorateRequest('call', null);
     app.decorateRequest('lifecycle', null);
     app.removeAllContentTypeParsers();
-    // Whatever the content type says, the body is read as what the endpoint takes.
+    // The body is read as the endpoint takes it, whatever its content type says.
     app.addContentTypeParser(
       '*',
       bodyReceiver({

@@ -19,7 +19,7 @@ const MAX_IDS_BYTES = 64 * 1024;
  */
 const MAX_ID_BYTES = 2_000;
 
-/** How a call ended: what the client was answered, and what it used (undefined: nothing is charged). */
+/** Ending of a call: the answer to the client, and the usage that is charged (undefined: nothing is). */
 export interface Ending {
   /** 499 where the client left first. */
   readonly status: number;
@@ -65,7 +65,9 @@ export function settleCall(ledger: Ledger, call: HeldCall, ending: Ending, onWir
   return charge;
 }
 
-/** Tokens by which a call differed from what its admission took; undefined where it had no limit of tokens. */
+/**
+ * Tokens by which the use of a call differed from what its admission took; undefined where it has no limit of tokens.
+ */
 function correctionOf(call: HeldCall, usage: Usage | undefined): TokenCorrection | undefined {
   const { limits } = call.compiled;
   if (!limits || (limits.key.tpmLimit === null && limits.account.tpmLimit === null)) return undefined;
@@ -83,7 +85,7 @@ export function chargeOf(call: ReadCall, usage: Usage, serviceTiers?: readonly s
   return chargeFor(price, { ...usage, requests: 1 }, multiplierOf(price, serviceTiers ?? call.serviceTiers));
 }
 
-/** What the charge can be computed again from, and what the provider takes where the list says so. */
+/** The prices from which the charge can be computed again, and the cost to the provider where the list has it. */
 function pricesOf(
   call: HeldCall,
   { usage, serviceTiers = call.serviceTiers }: Ending,

@@ -19,7 +19,7 @@ export function shortage(short: Short, call: ReadCall): GatewayError {
   return new GatewayError(code, message, null, undefined, { metadata });
 }
 
-/** What to do about a hold, and which part of it is most of it, in words. */
+/** Words about a hold: what makes up most of it, and what to do about that. */
 interface Words {
   readonly advice: string;
   readonly part: string;

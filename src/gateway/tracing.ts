@@ -6,8 +6,8 @@ import type { EndCode } from './call-metrics.ts';
 import type { Ending } from './settle.ts';
 
 /**
- * What the request path tells a tracer, where tracing is configured; without it, each call of these costs one check for
- * undefined. No method throws. Times are in milliseconds.
+ * Tracer of the request path. Without tracing, each of these calls costs one check for undefined. No method throws.
+ * Times are in milliseconds.
  */
 export interface Tracing {
   /** A model call was refused before it reached an upstream. `call` is null where its key was not accepted. */

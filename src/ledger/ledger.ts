@@ -14,17 +14,20 @@ export interface Admission {
   /** Versions of the key and account records that the gateway authorised the call with. */
   readonly keyVersion: number;
   readonly accountVersion: number;
-  /** The most that the call can cost. */
+  /** Micro-credits that the call can cost at most. */
   readonly hold: Micro;
-  /** What it is likely to cost: 0 to `hold`; a larger one counts as `hold`. */
+  /** Micro-credits that the call is likely to cost: 0 to `hold`; a larger number counts as `hold`. */
   readonly estimate: Micro;
   readonly spendingLimit: Micro | null;
   readonly spendingPeriod: SpendingPeriod;
   /** Limits of calls; undefined where neither key nor account has one. */
   readonly limits?: AdmissionLimits | undefined;
-  /** From when on the key value that was presented is refused (ms since the epoch, Redis' clock); undefined: never. */
+  /**
+   * Time from which the presented value of the key is refused (milliseconds since the epoch, by Redis' clock);
+   * undefined: never.
+   */
   readonly valueEndsAt?: number | undefined;
-  /** Shown in the ledger if the gateway dies before it settles. */
+  /** Model, category and endpoint are shown in the ledger if the gateway dies before it settles. */
   readonly model: string;
   readonly category: string;
   readonly endpoint: string;
@@ -36,7 +39,10 @@ export interface AdmissionLimits extends KeyAndAccountLimits {
   readonly tokens: number;
 }
 
-/** Whole tokens by which a call differed from what its admission took of the limits of its key and of its account. */
+/**
+ * Whole tokens by which the use of a call differed from what its admission took: of the limits of its key, and of its
+ * account.
+ */
 export interface TokenCorrection {
   readonly key: number;
   readonly account: number;
@@ -50,7 +56,7 @@ export type Admitted =
   | { readonly verdict: 'held'; readonly limits?: LimitStates }
   /** The records that authorised the call are not the current ones: load them and authorise again. */
   | { readonly verdict: 'stale' }
-  /** The presented value is one from before a rotation, whose grace has ended. */
+  /** The presented value is the previous one of a rotated key, and its grace has ended. */
   | { readonly verdict: 'ended' }
   /**
    * A limit of calls has no room; nothing was taken. `onlyLimits`: the call lacks nothing else. `limits`: as they stand,
@@ -108,7 +114,10 @@ export interface Ledger {
    * `correction`: of the tokens that the admission took, where it was subject to a limit of tokens.
    */
   settle(draft: EntryDraft, onWire: () => void, correction?: TokenCorrection): void;
-  /** Gives back all that the admission of a call took which is not sent upstream; it leaves no ledger entry. Never throws. */
+  /**
+   * Gives back everything that the admission of a call took, where the call is not sent upstream. It leaves no ledger
+   * entry. Never throws.
+   */
   cancel(call: HeldCall): void;
 
   /** The key whose value has this SHA-256 (hex), with its account; undefined: there is none. */
@@ -122,7 +131,10 @@ export interface Ledger {
   publishRotatedKey(key: KeyRecord): Promise<void>;
   publishAccount(account: AccountRecord): Promise<void>;
 
-  /** Applies a grant that the book holds as pending, exactly once. Resolves with the balance after it. Rejects with BalanceBeyondBound. */
+  /**
+   * Applies a grant that the book holds as pending, exactly once. Resolves with the balance after it. Rejects with
+   * BalanceBeyondBound or LedgerUnavailable.
+   */
   grant(grant: {
     id: string;
     accountId: number;
@@ -132,9 +144,12 @@ export interface Ledger {
     createdAt: number;
   }): Promise<Micro>;
 
-  /** Redis' clock as this process knows it, for the account: milliseconds since the epoch, never early, late by some ms at most. */
+  /**
+   * Time of Redis' clock for the account as this process knows it, in milliseconds since the epoch: never ahead of
+   * Redis, and behind it by some milliseconds at most.
+   */
   now(accountId: number): number;
-  /** Redis' clock, asked: at least what it was when this was called. Rejects with LedgerUnavailable. */
+  /** Time of Redis' clock, read from Redis now, in milliseconds since the epoch. Rejects with LedgerUnavailable. */
   time(accountId: number): Promise<number>;
 
   account(accountId: number): Promise<LiveAccount>;
@@ -147,6 +162,6 @@ export interface Ledger {
   spent(accountId: number, keys: readonly { id: number; period: SpendingPeriod }[]): Promise<Micro[]>;
   /** What calls of the key that are in flight have reserved: Σ of their holds and Σ of their estimates. */
   keyReserved(accountId: number, keyId: number): Promise<Pick<LiveAccount, 'held' | 'estimated'>>;
-  /** Limits of calls of a key and of its account, as they stand by Redis' clock. */
+  /** State of the limits of calls of a key and of its account, by Redis' clock. */
   limitStates(accountId: number, keyId: number): Promise<LimitStates>;
 }

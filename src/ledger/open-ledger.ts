@@ -29,16 +29,19 @@ import { RedisLedger } from './redis-ledger.ts';
 
 export type { OpenLedger } from './lifecycle.ts';
 
-/** A hold outlives the longest request by this: settling itself takes time. */
+/** Time by which a hold outlives the longest request, because settling itself takes time. */
 const HOLD_MARGIN_MS = 60_000;
 const CONNECT_WITHIN_MS = 10_000;
-/** Comparing the accounts of a busy hour with the book takes longer than a call may wait. */
+/**
+ * Longest wait for the first comparison with the book: that of the accounts of a busy hour takes longer than a call may
+ * wait.
+ */
 const OPEN_WITHIN_MS = 30_000;
 
 export interface LedgerBounds {
-  /** Calls that wait for Redis at once. */
+  /** Most calls that wait for Redis at once. */
   readonly waitingCalls: number;
-  /** Entries that wait for the book, of all gateways. */
+  /** Most entries of all gateways that may wait for the book. */
   readonly journalEntries: number;
 }
 

@@ -77,7 +77,8 @@ export class RedisLedger implements Ledger {
 
   async #find(hash: string): Promise<Subject | undefined> {
     const { client, book, writer, gate } = this.#parts;
-    // This Redis key belongs to no account, so any node of a cluster may have it. Without that node, the book is asked.
+    // This Redis key belongs to no account, so any node of a cluster may have it. Where that node is away, the book is
+    // asked.
     if (!gate.isAnyOpen) await gate.opened(0);
     writer.open();
     const known = await client.get(hashRedisKey(hash)).catch((error: unknown) => {
@@ -134,7 +135,10 @@ export class RedisLedger implements Ledger {
     return undefined;
   }
 
-  /** Replaces a record of a version of the gateway that knew no rotation (0.1.0) by that of the book. */
+  /**
+   * Publishes the record of the book again, in place of one that a gateway of version 0.1.0 wrote, which knew no
+   * rotation.
+   */
   async #republish(accountId: number, keyId: number): Promise<void> {
     const key = await this.#parts.book.key(accountId, keyId);
     if (key) await this.publishKey(key);

@@ -20,15 +20,18 @@ const FINISHED = /"finish_reason"\s*:\s*"/;
 const INDEX = /"index"\s*:\s*(\d+)/;
 
 export interface ChatStreamOptions {
-  /** The gateway, not the client, asked for the usage chunk, so the client must not see any trace of it. */
+  /**
+   * True where the gateway, and not the client, asked for the usage chunk, so that the client must not see any trace of
+   * it.
+   */
   readonly injectedUsage: boolean;
-  /** Of the model. */
+  /** Price of the model. */
   readonly price: Price;
-  /** Searches that the call counts; default 0. */
+  /** Web searches that are charged for the call; default 0. */
   readonly searches?: number;
-  /** Several answers come interleaved; `index` tells them apart. */
+  /** True where several answers come interleaved; `index` tells them apart. */
   readonly isInterleaved: boolean;
-  /** The answer may have sound. */
+  /** True where the answer may have sound. */
   readonly hasSound?: boolean;
   /** Members of a choice that may hold output text; of a chunk, the first of them that is present counts. */
   readonly deltas?: readonly string[];
@@ -85,7 +88,10 @@ export class ChatStream implements StreamMeter {
     return this.#isDone || this.#reportedAt === this.#outputText.pieces ? this.#reported : undefined;
   }
 
-  /** All chunks have it with OpenAI, and the one with the usage is parsed anyway; the others only where that one has none. */
+  /**
+   * Service tiers of the chunk with the usage, which is parsed anyway; of the last or first chunk where that one has
+   * none. OpenAI names the tier in all chunks.
+   */
   get serviceTiers(): readonly string[] | undefined {
     return this.#serviceTiers ?? this.#tiersIn(this.#lastChunk) ?? this.#tiersIn(this.#firstChunk);
   }
@@ -103,7 +109,9 @@ export class ChatStream implements StreamMeter {
     return this.#failed;
   }
 
-  /** Some providers end without `[DONE]`; usage or a `finish_reason` then says that the answer is complete. */
+  /**
+   * True once the answer is complete: some providers end without `[DONE]`, and then usage or a `finish_reason` says so.
+   */
   get isWhole(): boolean {
     return this.#isDone || this.usage !== undefined || this.isClosing;
   }
@@ -116,7 +124,7 @@ export class ChatStream implements StreamMeter {
     return this.#outputText.pieces;
   }
 
-  /** Text, refusals, reasoning, and names and arguments of tool calls. */
+  /** The output text so far: text, refusals, reasoning, and names and arguments of tool calls. */
   outputText(): string {
     return this.#outputText.toString();
   }

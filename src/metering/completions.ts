@@ -4,7 +4,7 @@ import { asText } from './json-value.ts';
 import { type Meter, saysError } from './meter.ts';
 import { countOf, type MeteredBody } from './metered-body.ts';
 import { chatToUsage } from './openai-usage.ts';
-import { type Asked, NOTHING } from './request/asked.ts';
+import { type Asked, NONE } from './request/asked.ts';
 import { highestMultiplier, serviceTierOf, tierCharge } from './request/service-tiers.ts';
 import { TEXT_ONLY, type TokenAsk, tokenCost } from './request/token-cost.ts';
 import { openaiTiers } from './service-tiers.ts';
@@ -43,8 +43,8 @@ function ask(body: MeteredBody): Asked {
     multiplier: highestMultiplier(model.price, tier),
   };
   return {
-    charges: typeof tier === 'string' ? [tierCharge('service_tier', tier)] : NOTHING,
-    serviceTiers: typeof tier === 'string' ? [tier] : NOTHING,
+    charges: typeof tier === 'string' ? [tierCharge('service_tier', tier)] : NONE,
+    serviceTiers: typeof tier === 'string' ? [tier] : NONE,
     cost: (bounds) => tokenCost(model, asked, bounds),
   };
 }

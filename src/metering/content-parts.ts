@@ -11,7 +11,7 @@ const TYPICAL_MEDIA_TOKENS = 1_000;
 /** Types of parts that are text, and of turns and calls that hold parts. Any other type counts as a medium. */
 const TEXTUAL: ReadonlySet<unknown> = new Set([
   undefined,
-  // OpenAI's, some of which Anthropic has too.
+  // Types of OpenAI; Anthropic has some of them too.
   'text',
   'message',
   'input_text',
@@ -51,7 +51,7 @@ const TEXTUAL: ReadonlySet<unknown> = new Set([
   'program',
   'program_output',
   'agent_message',
-  // Anthropic's.
+  // Types of Anthropic.
   'thinking',
   'redacted_thinking',
   'tool_use',

@@ -10,7 +10,7 @@ const MIN_SAMPLE_UNITS = 64;
 /** Beginning of the string that is kept: enough to tell a picture from other text, and to quote an id in a message. */
 const HEAD_UNITS = 64;
 
-/** What meters need to know of a JSON string that is too long to keep in memory, found as its pieces pass. */
+/** Facts about a JSON string that is too long to keep in memory, found as its pieces pass: what meters need of it. */
 export class ElidedString {
   readonly #sampled: number;
   readonly #isDataUrl: boolean;

@@ -2,13 +2,13 @@ import type { Price, UnitPrices } from '../domain/catalog.ts';
 import { unitsFor } from '../domain/price.ts';
 import type { Usage } from '../domain/usage.ts';
 
-/** What a report says of the parts of its input tokens; each is 0 where it says nothing. */
+/** Parts of the input tokens as a report has them; each is 0 where the report does not name it. */
 export interface InputParts {
   readonly cached: number;
   readonly written: number;
   readonly audio: number;
   readonly image: number;
-  /** Of the cached tokens those that are sound or pictures; undefined: the report does not say. */
+  /** Cached tokens that are sound or pictures; undefined where the report does not say. */
   readonly cachedAudio: number | undefined;
   readonly cachedImage: number | undefined;
 }
@@ -70,8 +70,9 @@ export function splitInput(total: number, parts: InputParts, price: Price): Usag
 }
 
 /**
- * Puts the cached tokens of media, and the rest of the media, into `usage`. Returns the cached tokens that are text. A medium
- * whose overlap makes the call dearer takes all it can, in that order; the others what is more than the text.
+ * Puts the cached tokens of media, and the rest of the media, into `usage`. Returns the number of cached tokens that
+ * are text. Media for which an overlap makes the call dearer come first and take all of it that they can; each other
+ * medium takes only what is more than the text.
  */
 function takeCached(
   usage: Usage,
@@ -109,7 +110,7 @@ function takeWritten(usage: Usage, written: number, media: readonly Medium[], un
   return written - left;
 }
 
-/** Those dimensions of a usage that are above 0. */
+/** The dimensions of a usage that are above 0. */
 export function above0(usage: Usage): Usage {
   const kept: Usage = {};
   for (const name of Object.keys(usage) as (keyof Usage)[]) {

@@ -7,7 +7,8 @@ export interface ValueSink {
 }
 
 /**
- * What to keep of a JSON value: all; some members of an object; a shape of each element of an array; or a sink gets it.
+ * The part of a JSON value that is kept: all of it, some members of an object, or a shape of each element of an array.
+ * A ValueSink gets the text instead.
  */
 export type Shape = 'all' | ValueSink | readonly [Shape] | { readonly [member: string]: Shape };
 
@@ -73,7 +74,7 @@ export class JsonSieve {
     return [...this.#kept, ...this.#pieces, ...open].join('');
   }
 
-  /** What was kept until now; undefined where there is no JSON. */
+  /** The value of what was kept so far; undefined where there is no JSON. */
   get value(): unknown {
     try {
       return JSON.parse(Buffer.from(this.text, 'latin1').toString('utf8'));

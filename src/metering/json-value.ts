@@ -1,3 +1,7 @@
+/**
+ * A value as text: a string as it is, null and undefined as "", anything else as JSON. Of a value that is nested too
+ * deep for JSON.stringify, the names and values in it.
+ */
 export function asText(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return value;
@@ -9,7 +13,7 @@ export function asText(value: unknown): string {
   }
 }
 
-/** The names and values in it, in no particular order. */
+/** The names and values in a value, in no particular order. */
 function wordsIn(root: unknown): string {
   const words: string[] = [];
   const open: unknown[] = [root];

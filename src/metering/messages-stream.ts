@@ -44,7 +44,7 @@ export class MessagesStream implements StreamMeter {
   /** Summaries of the conversation that began to come: each is a model call that read all of it. */
   #compactions = 0;
   #stopped = false;
-  /** The delta with the `stop_reason` had a usable report of the output. */
+  /** True once the delta with the `stop_reason` has brought a usable report of the output. */
   #isBelieved = false;
   #failed = false;
   readonly #resourceIds = new Set<string>();
@@ -108,7 +108,7 @@ export class MessagesStream implements StreamMeter {
     return [...this.#resourceIds];
   }
 
-  /** Text, thinking, and names and arguments of tool calls. */
+  /** The output text so far: text, thinking, and names and arguments of tool calls. */
   outputText(): string {
     return this.#outputText.toString();
   }
@@ -196,7 +196,7 @@ export function messagesResourceIds(message: unknown): string[] {
 }
 
 /** Ids of files that code made, from a `code_execution_tool_result` or `bash_code_execution_tool_result` block. */
-export function fileIds(block: unknown): string[] {
+function fileIds(block: unknown): string[] {
   const result = isObject(block) ? block.content : undefined;
   const files = isObject(result) && Array.isArray(result.content) ? result.content : [];
   return files.flatMap((file) => (isObject(file) && typeof file.file_id === 'string' ? [file.file_id] : []));

@@ -47,7 +47,7 @@ export function messagesToUsage(reported: unknown): Usage | undefined {
   return counts && usageOfCounts(counts, iterationsOf(reported));
 }
 
-/** As `messagesToUsage`, from counts that came in several events. Undefined without input or output. */
+/** Usage from counts that came in several events; else as `messagesToUsage`. Undefined without input or output. */
 export function usageOfCounts(counts: MessagesCounts, iterations: unknown): Usage | undefined {
   if (counts.input === undefined || counts.output === undefined) return undefined;
   const { messages, others, beyond } = sumIterations(iterations);
@@ -103,29 +103,30 @@ export function partialUsage(counts: MessagesCounts, written1h = 0): Usage {
   return usage;
 }
 
-/** What model calls cost that the totals do not hold. */
+/** Usage of the model calls within a message that its totals leave out. */
 export function beyondTotals(iterations: unknown): Usage {
   return sumIterations(iterations).beyond;
 }
 
+/** The list of model calls in a reported usage; undefined where there is none. */
 export function iterationsOf(reported: unknown): unknown {
   return untrusted<MessagesUsage>(reported)?.iterations;
 }
 
 /**
- * Whether a report holds model calls that are not known to be the model's own: then their tokens are charged at the price of
- * the model all the same, and the row is an estimate.
+ * True where a report has model calls that may be another model's. Their tokens are charged at the price of this model,
+ * and the row counts as an estimate.
  */
 export function hasOtherModels(iterations: unknown): boolean {
   return sumIterations(iterations).hasOthers;
 }
 
 interface Sums {
-  /** The model's own calls: the totals hold them. */
+  /** The model's own calls, which the totals include. */
   readonly messages: Usage;
-  /** Calls of a type of which it is not known whether the totals hold them. */
+  /** Calls of an unknown type, which the totals may include or not. */
   readonly others: Usage;
-  /** Calls that the totals do not hold. */
+  /** Calls that the totals do not include. */
   readonly beyond: Usage;
   readonly hasOthers: boolean;
 }
@@ -152,8 +153,9 @@ function sumIterations(iterations: unknown): Sums {
 }
 
 /**
- * What the totals lack of model calls of an unknown type: whatever the totals are less than the sum of all calls, dimension
- * by dimension. Totals that hold them lack nothing, those of the model's own calls lack all of them.
+ * The part of the calls of an unknown type that the totals lack: by how much the totals are less than the sum of all
+ * calls, dimension by dimension. Totals that include those calls lack nothing; totals of the model's own calls lack all
+ * of them.
  */
 function missing(others: Usage, messages: Usage, totals: Usage): Usage {
   const lacking: Usage = {};

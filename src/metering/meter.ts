@@ -6,8 +6,8 @@ import type { Asked } from './request/asked.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
 
 /**
- * What the relay does with an event: passes it on, drops it, sends another text instead, or holds it back because it
- * ends the answer.
+ * Treatment of an event by the relay: pass it on, drop it, send another text instead, or hold it back because it ends
+ * the answer.
  */
 export type Verdict = 'pass' | 'drop' | 'end' | { readonly replacement: string };
 
@@ -31,7 +31,7 @@ export interface StreamMeter {
   readonly serviceTiers?: readonly string[] | undefined;
   /** True where `usage` has tokens whose price is not known to be the model's: the ledger row is an estimate. */
   readonly isEstimated?: boolean;
-  /** Replaces what was estimated by what was reported until now, for a stream that reported only a part. */
+  /** Corrects an estimate by what was reported so far, for a stream that reported only a part. */
   mergeReported?(estimate: Usage): Usage;
   /**
    * False: the event that ends an answer of this format has not come, so a stream that ends now was cut off. Absent:
@@ -54,20 +54,21 @@ export interface StreamMeter {
 /** How calls of an endpoint are metered: its columns in the endpoint table. */
 export interface Meter {
   /**
-   * What a request asks for, from which follow an upper bound of its charge and what it is likely to cost (specification
-   * section 5). Refuses what this endpoint cannot meter, with a GatewayError.
+   * Reads from the body what the request asks for; its bound and its estimate follow from that (specification section
+   * 5). Throws the GatewayError for what this endpoint cannot meter.
    */
   ask(body: MeteredBody): Asked;
   /**
-   * Usage as a whole answer reports it, or as it is known without a report; undefined where it is absent, negative or
-   * absurd. `answer` is undefined where it is no JSON. Of an answer too large to be held, it is what ANSWER_SHAPE keeps.
+   * Usage of a whole answer, as it is reported or as it is known without a report; undefined where it is absent,
+   * negative or absurd. `answer` is undefined where it is no JSON. Of an answer that was too large to be held, it has
+   * what ANSWER_SHAPE keeps.
    */
   usage(answer: unknown, body: MeteredBody): Usage | undefined;
   /** Service tiers as a whole answer reports them, by the names of their multipliers; undefined: it does not. */
   serviceTiers?(answer: unknown, body: MeteredBody): readonly string[] | undefined;
   /** Whether `usage` has tokens whose price is not known to be the model's: the ledger row is an estimate. */
   isEstimated?(answer: unknown): boolean;
-  /** Adds to an estimate what a whole answer without a usable report says all the same. */
+  /** Corrects an estimate by whatever a whole answer without a usable report does say. */
   mergeReported?(estimate: Usage, answer: unknown, body: MeteredBody): Usage;
   /** Text that the model wrote in a whole answer, for the estimate. */
   outputText(answer: unknown): string;

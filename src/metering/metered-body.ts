@@ -7,7 +7,7 @@ export interface Audio extends AudioLength {
   readonly bytes: number;
 }
 
-/** What meters see of the body of a call, whether it came as JSON or as a form. */
+/** The body of a call as meters see it, whether it came as JSON or as a form. */
 export interface MeteredBody {
   readonly kind: 'json' | 'form';
   readonly model: Model;

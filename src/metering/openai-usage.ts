@@ -3,7 +3,7 @@ import type { Usage } from '../domain/usage.ts';
 import { above0, splitInput } from './input-split.ts';
 import { countIn, type Untrusted, untrusted } from './usage.ts';
 
-/** Parts of the input tokens that have prices of their own; all are inside the total. */
+/** Parts of the input tokens that have prices of their own; the total includes all of them. */
 interface InputDetails {
   readonly cached_tokens: number;
   readonly cached_tokens_details: CachedDetails;
@@ -12,7 +12,7 @@ interface InputDetails {
   readonly image_tokens: number;
 }
 
-/** Named as in OpenAI's realtime usage, or as in the usage of its picture tool. */
+/** Cached tokens by kind, named as in OpenAI's realtime usage or as in the usage of its picture tool. */
 interface CachedDetails {
   readonly text_tokens: number;
   readonly audio_tokens: number;
@@ -51,10 +51,13 @@ interface ResponsesUsage {
   readonly cached_tokens_details: CachedDetails;
 }
 
-/** What the output of a model is where its report does not say: that of a picture model pictures, of a speech model sound. */
+/** Unit of a model's output where its report does not say: pictures for a picture model, sound for a speech model. */
 export type OutputUnit = 'output' | 'outputAudio' | 'outputImage';
 
-/** `price`: the model's; it decides what the report leaves open (input-split.ts). */
+/**
+ * Usage of a chat call or text completion as reported; undefined where the report is not to be believed (usage.ts).
+ * `price` is that of the model, and decides what the report leaves open (input-split.ts).
+ */
 export function chatToUsage(reported: unknown, price: Price): Usage | undefined {
   const usage = untrusted<ChatUsage>(reported);
   const input = countIn(usage?.prompt_tokens);
@@ -66,13 +69,16 @@ export function chatToUsage(reported: unknown, price: Price): Usage | undefined 
   };
 }
 
-/** Embeddings have no output tokens. */
+/** Usage of embeddings as reported, which have no output tokens; undefined where it is not to be believed. */
 export function embeddingsToUsage(reported: unknown): Usage | undefined {
   const input = countIn(untrusted<ChatUsage>(reported)?.prompt_tokens);
   return input === undefined ? undefined : { input, cachedInput: 0 };
 }
 
-/** Of responses, pictures, speech and transcripts. `price` as in `chatToUsage`. */
+/**
+ * Usage of a response, picture, speech or transcript as reported; undefined where it is not to be believed. `price` as
+ * in `chatToUsage`.
+ */
 export function responsesToUsage(
   reported: unknown,
   price: Price,
@@ -127,7 +133,7 @@ function inputUsage(
   );
 }
 
-/** Splits output tokens by what they are; those of which the report does not say it are `unit`. */
+/** Splits output tokens into text, sound and pictures; tokens that the report does not divide count as `unit`. */
 function outputUsage(total: number, reported: unknown, unit: OutputUnit): Usage {
   const details = untrusted<OutputDetails>(reported) ?? {};
   const outputAudio = Math.min(countIn(details.audio_tokens) ?? 0, total);

@@ -82,7 +82,7 @@ export class ResponsesStream implements StreamMeter {
     return this.#usage && withSearches(this.#usage, this.#searches);
   }
 
-  /** Of the last event: the first ones have what was asked for. */
+  /** Service tiers of the last event, because the first events have those that were asked for. */
   get serviceTiers(): readonly string[] | undefined {
     return this.#serviceTiers;
   }
@@ -109,7 +109,10 @@ export class ResponsesStream implements StreamMeter {
     return { type: 'all', error: 'all', delta: this.#outputText, item: { type: 'all', action }, response };
   }
 
-  /** Before the end no usage is reported; the searches and the length of a very long answer are known all the same. */
+  /**
+   * Adds to an estimate what is known before the end, where no usage is reported yet: the searches, and the length of a
+   * very long answer.
+   */
   mergeReported(estimate: Usage): Usage {
     return withSearches(this.#outputText.scaled(estimate), this.#searches);
   }
@@ -118,7 +121,7 @@ export class ResponsesStream implements StreamMeter {
     return this.#resourceIds;
   }
 
-  /** Text, refusals, reasoning and its summary, arguments and code for tools. */
+  /** The output text so far: text, refusals, reasoning and its summary, arguments and code for tools. */
   outputText(): string {
     return this.#outputText.toString();
   }

@@ -12,7 +12,7 @@ export function openaiTiers(answer: unknown, { serviceTiers }: Price): readonly 
   return [tier];
 }
 
-/** What Anthropic reports of how a message was served; each is absent where it does not. */
+/** Service tier, speed and region of a message as Anthropic reports them; each is absent where it does not. */
 export interface MessagesTiers {
   readonly tier?: string;
   readonly speed?: string;
@@ -25,7 +25,7 @@ const MEMBERS = [
   ['inference_geo', 'region'],
 ] as const;
 
-/** From the `usage` of a message or of an event. `null` means absent. */
+/** Reads them from the `usage` of a message or of an event. `null` means absent. */
 export function messagesTiers(reported: unknown): MessagesTiers {
   const tiers: { -readonly [Name in keyof MessagesTiers]: string } = {};
   if (!isObject(reported)) return tiers;

@@ -74,7 +74,7 @@ class SpeechStream implements StreamMeter {
     return withOutputAs('outputAudio', estimate);
   }
 
-  /** Undefined where the provider failed before any sound came. */
+  /** The usage so far; undefined where the provider failed before any sound came. */
   get usage(): Usage | undefined {
     return this.#failed && !this.hasOutput ? undefined : this.#usage;
   }

@@ -125,8 +125,8 @@ class TranscriptionStream implements StreamMeter {
   }
 
   /**
-   * As reported, else the measured length of the audio: the provider has all of it and bills it, unless it failed
-   * before it wrote anything.
+   * The usage as reported, else the measured length of the audio: the provider has all of it and bills it, unless it
+   * failed before it wrote anything.
    */
   get usage(): Usage | undefined {
     return this.#failed && this.#outputText.pieces === 0 ? undefined : this.#usage;

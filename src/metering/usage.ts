@@ -2,12 +2,11 @@ import type { Usage } from '../domain/usage.ts';
 import { isObject } from './json-value.ts';
 
 /**
- * What the readers of reported usage share (openai-usage.ts, messages-usage.ts).
- *
- * Rules of all readers (specification section 5): a report without the counts that its format requires, or with a count
- * that is negative, no whole number or absurd, is no report: the reader returns undefined, and the charge is estimated.
- * Reported zeros stay zeros. Details of a count (what was cached, sound, pictures) that are not to be believed are none, and
- * those that exceed their total are cut down to it. Dimensions that only details have appear where they are above 0.
+ * Parts that the readers of reported usage share (openai-usage.ts, messages-usage.ts). Rules of all readers
+ * (specification section 5): a report without the counts that its format requires, or with a count that is negative, no
+ * whole number or absurd, is no report: the reader returns undefined, and the charge is estimated. Reported zeros stay
+ * zeros. Details of a count (what was cached, sound, pictures) that are not to be believed are none, and those that
+ * exceed their total are cut down to it. Dimensions that only details have appear where they are above 0.
  */
 
 /** An object as it came over the network: each member may be missing or of any type. */
@@ -18,6 +17,7 @@ const ABSURD_TOKENS = 1_000_000_000;
 /** 115 days: longer than any audio that one call can upload. */
 const ABSURD_SECONDS = 10_000_000;
 
+/** An object from the network, none of whose members is checked yet; undefined for anything that is no object. */
 export function untrusted<T>(value: unknown): Untrusted<T> | undefined {
   return isObject(value) ? (value as Untrusted<T>) : undefined;
 }

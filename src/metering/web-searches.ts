@@ -13,8 +13,8 @@ export function withSearches(usage: Usage, webSearches: number): Usage {
 }
 
 /**
- * Whether an item of a response's output is a search: a `web_search_call` that does not open a page or look for words in one.
- * One that does not say what it did counts.
+ * True where an item of a response's output is a web search: a `web_search_call` that neither opens a page nor looks
+ * for words in one. One that does not say what it did counts as a search.
  */
 export function isSearch(item: unknown): boolean {
   if (!isObject(item) || item.type !== 'web_search_call') return false;

@@ -85,6 +85,11 @@ export class PrometheusCallMetrics implements CallMetrics {
     });
     // At 0 from the start, so that the first failure is an increase, which alerting rules need.
     for (const status of DELIVERY_STATUSES) this.#deliveries.inc({ status }, 0);
+    this.#registerSums(registers);
+  }
+
+  /** Registers what is read at each scrape: the credits charged, and the calls that are under way. */
+  #registerSums(registers: Registry[]): void {
     const charged = () => this.#chargedMicro / MICRO_PER_CREDIT;
     new Counter({
       name: 'tollgate_charged_credits_total',

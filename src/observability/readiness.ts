@@ -8,6 +8,7 @@ export interface Readiness {
   readonly draining: boolean;
 }
 
+/** Asks Redis and the book. Never rejects: a part that does not answer is one that is down. */
 export async function readinessOf(opened: {
   readonly book: Pick<Book, 'ping'>;
   readonly ledger: Pick<OpenLedger, 'check'>;

@@ -1,11 +1,11 @@
 import cluster from 'node:cluster';
 import { AggregatorRegistry, type Registry } from 'prom-client';
 
-interface Asked {
+interface MetricsRequest {
   readonly askMetrics: number;
 }
 
-interface Answered {
+interface MetricsReply {
   readonly metricsFor: number;
   /** The metrics of all workers; undefined where not all of them answered. */
   readonly text?: string;
@@ -22,7 +22,7 @@ export function summedMetrics(registry: Registry): Pick<Registry, 'metrics' | 'c
   new AggregatorRegistry();
   let asked = 0;
   const waiting = new Map<number, (text: string | undefined) => void>();
-  process.on('message', ({ metricsFor, text }: Partial<Answered>) => {
+  process.on('message', ({ metricsFor, text }: Partial<MetricsReply>) => {
     if (metricsFor === undefined) return;
     waiting.get(metricsFor)?.(text);
     waiting.delete(metricsFor);
@@ -33,7 +33,7 @@ export function summedMetrics(registry: Registry): Pick<Registry, 'metrics' | 'c
       const id = ++asked;
       const text = await new Promise<string | undefined>((resolve) => {
         waiting.set(id, resolve);
-        process.send?.({ askMetrics: id } satisfies Asked);
+        process.send?.({ askMetrics: id } satisfies MetricsRequest);
       });
       // Where a worker does not answer, because it is being replaced, this worker's own metrics are better than none.
       return text ?? (await registry.metrics());
@@ -44,7 +44,7 @@ export function summedMetrics(registry: Registry): Pick<Registry, 'metrics' | 'c
 /** Answers requests of workers in the supervisor: collects the metrics of all workers for the one that asks. */
 export function answerMetrics(): void {
   const registry = new AggregatorRegistry();
-  cluster.on('message', (worker, { askMetrics }: Partial<Asked>) => {
+  cluster.on('message', (worker, { askMetrics }: Partial<MetricsRequest>) => {
     if (askMetrics === undefined) return;
     const answer = (text?: string) => {
       if (worker.isConnected()) worker.send({ metricsFor: askMetrics, ...(text ? { text } : {}) });

@@ -37,7 +37,7 @@ export async function ensureDemoAccount(parts: {
   const known = await book.keyByHash(hashKey(key));
   if (known?.hash !== hashKey(key)) {
     const why = known
-      ? `The demo key has been rotated: ${file} holds a value from before.`
+      ? `The demo key has been rotated: ${file} holds an earlier value.`
       : `The book knows no key of the value in ${file}: it was rotated, or is of another book.`;
     process.stdout.write(`
 Tollgate is running at ${url}

@@ -36,7 +36,8 @@ export class WorkerClient<Question, Answer> {
    */
   constructor(name: string, from: string, onEnd: (ended: ThreadEnded) => void = () => {}) {
     const extension = from.endsWith('.ts') ? '.ts' : '.js';
-    // Without the flags of this process, some of which (`--input-type`, say) no thread can be started with.
+    // Started without the flags of this process, because no thread can be started with some of them, such as
+    // `--input-type`.
     this.#worker = new Worker(new URL(`./${name}${extension}`, from), { execArgv: [] });
     this.#worker.on('message', (answer: Numbered<Answer>) => this.#settle(answer));
     let cause: unknown;

@@ -107,7 +107,7 @@ const TEXTS = [
   '/v1/nothing',
 ];
 const OTHERS = [null, true, false, [], {}, ['x'], [1], [null], [[]], 'a'.repeat(3_000)];
-/** As long as the field allows, and one more, in characters of one and of two UTF-16 units. */
+/** Texts as long as the field allows and one character longer, of characters of one and of two UTF-16 units. */
 const atLength = ({ maxLength }: Field): string[] =>
   typeof maxLength === 'number'
     ? [maxLength, maxLength + 1].flatMap((length) => ['a', '🦊'].map((one) => one.repeat(length)))
@@ -129,7 +129,7 @@ const BEYOND_SCHEMAS: ReadonlySet<string> = new Set([
   'country',
 ]);
 
-/** Of each field: its schema, and whether the route takes a value. */
+/** Name and schema of each field, and whether the route takes a value for it. */
 const FIELDS: readonly (readonly [name: string, schema: Field, takes: (value: unknown) => boolean])[] = [
   ...Object.entries(KeyPatch.properties).map(
     ([name, schema]) => [name, schema, takes((value) => parseKeyPatch({ [name]: value }))] as const,
@@ -173,7 +173,7 @@ t.test('texts of any characters are checked alike', async (t) => {
   for (const [name, schema, isTaken] of FIELDS.filter(([, { type }]) => type === 'string')) {
     if (BEYOND_SCHEMAS.has(name) || name === 'name' || name === 'webhook_url') continue;
     const isDescribed = ajv.compile(schema);
-    // Of an address, \\p{C} has more than the control characters: the route refuses those.
+    // The route refuses more characters in an e-mail address than the schema: \p{C} is not only the control characters.
     const agree = (text: string) =>
       !isDescribed(text) || isTaken(text) || (name === 'email' && /\p{C}/u.test(text));
     fc.assert(fc.property(texts, agree), { numRuns: 300 });
@@ -219,7 +219,7 @@ t.test('amounts of credits are checked alike by route and description', async (t
         isDescribed(value),
         `${index}: ${JSON.stringify(value)?.slice(0, 40)}: ${status}`,
       );
-      // So that the balance has room for the next.
+      // Taken back, so that the balance has room for the next amount.
       if (index === 0 && status === 200) await send(-Number(value));
     }
   }

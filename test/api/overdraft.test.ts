@@ -43,7 +43,7 @@ async function openCall(
   return await ledger.ledger.admit(admissionOf(key, hold, more));
 }
 
-t.test('explain judges by the two conditions of a real call', async (t) => {
+t.test('explain decides by the two conditions of a real call', async (t) => {
   const world = await startGatewayInProcess(t);
   const owner = await world.account({
     credits: 3,

@@ -23,7 +23,7 @@ async function statusOf(value: string): Promise<number> {
   return answer.status;
 }
 
-t.test('a rotation answers like a creation, with until when the value before is valid', async (t) => {
+t.test('a rotation answers like a creation, with until when the previous value is valid', async (t) => {
   const { api, path, id, value, created, accountId } = await ownerOfTwo();
   const earliest = Date.now();
   const { status, body, headers } = await api.post<RotatedKeyView>(path, { grace_seconds: 3_600 });
@@ -47,7 +47,7 @@ t.test('a rotation answers like a creation, with until when the value before is 
   t.notMatch(JSON.stringify(list), body.key);
 });
 
-t.test('without grace, which an absent body means too, the value before is refused at once', async (t) => {
+t.test('without grace, which an absent body means too, the previous value is refused at once', async (t) => {
   const { api, path, value } = await ownerOfTwo();
   let newest = value;
   for (const body of [{ grace_seconds: 0 }, {}, undefined, '']) {

@@ -73,7 +73,7 @@ eachBook(
   },
 );
 
-eachBook('deactivating ends the value before, and a change of anything else does not', async (t, book) => {
+eachBook('deactivating ends the previous value, and a change of anything else does not', async (t, book) => {
   const { account, key } = await stored(book, { key: { hash: FIRST } });
   await book.rotateKey(account.id, key.id, value(SECOND, END), NOW);
   const renamed = await book.updateKey(account.id, key.id, { name: 'x' }, NOW);

@@ -245,7 +245,7 @@ eachBook("the operator's report sums all accounts, and cost where it is known", 
     ]),
     ...entries(second.account.id, [
       { ...listed, keyId: second.key.id, upstream: 'two', credits: micro(-33), cost: micro(40) },
-      // Of a version before upstreams were kept.
+      // An entry of a version that stored no upstream.
       { keyId: second.key.id, model: 'written', credits: micro(-7), day: TODAY - 70 },
     ]),
   ]);

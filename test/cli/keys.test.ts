@@ -208,7 +208,7 @@ t.test('a key is rotated with grace, which is ended; then at once', async (t) =>
   const rotated = await tollgate(['key', 'rotate', id, '--grace', '1h'], asOwner);
   t.equal(rotated.code, 0, rotated.errors);
   const [, value = '', until = ''] =
-    /^Key \d+, .*\n\n {2}(\S+)\n\nThe value before is valid until (\S+)\.\n$/.exec(rotated.output) ?? [];
+    /^Key \d+, .*\n\n {2}(\S+)\n\nThe previous value is valid until (\S+)\.\n$/.exec(rotated.output) ?? [];
   t.ok(Math.abs(Date.parse(until) - Date.now() - 3_600_000) < 600_000, until);
   t.equal((await gateway.chat(made.key)).status, 200);
   t.equal((await gateway.chat(value)).status, 200);

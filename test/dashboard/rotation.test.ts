@@ -55,15 +55,15 @@ async function newValue(page: Page): Promise<string> {
 t.test('a grace counts down on the page, and ends there and at the gateway by itself', async (t) => {
   const { page, key } = await rotating(t, 'Short');
   await typeGrace(page, '5');
-  const counting = page.getByText(/The value before is valid until .* \(in [1-5] s\)/).waitFor();
+  const counting = page.getByText(/The previous value is valid until .* \(in [1-5] s\)/).waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
   await counting;
   const value = await page.getByLabel('Key value').inputValue();
   t.equal(await statusOf(value), 200, 'the new value works');
   await page.getByRole('button', { name: 'I have saved it' }).click();
-  await page.getByText('The value before of the key “Short” has ended.').waitFor();
-  t.equal(await page.getByText('The value before is valid until').count(), 0);
-  await until('the value before is refused', async () => (await statusOf(key.key)) === 401);
+  await page.getByText('The previous value of the key “Short” has ended.').waitFor();
+  t.equal(await page.getByText('The previous value is valid until').count(), 0);
+  await until('the previous value is refused', async () => (await statusOf(key.key)) === 401);
   t.equal(await statusOf(value), 200);
   await page.getByText(`${value.slice(0, 10)}…`).waitFor();
   t.notOk((await page.content()).includes(value), 'the value is not shown again');
@@ -86,23 +86,23 @@ t.test('a long grace is told in its two largest units, as time goes on', async (
   await pass(3 * 60);
   await page.getByText(/\(in \d+ min \d+ s\)/).waitFor();
   await pass(15);
-  await page.getByText('The value before is valid until').waitFor({ state: 'detached' });
+  await page.getByText('The previous value is valid until').waitFor({ state: 'detached' });
   t.equal(await statusOf(key.key), 200, 'by the clock of the gateway it is valid still');
 });
 
-t.test('a value before is ended now, after a question', async (t) => {
+t.test('a previous value is ended now, after a question', async (t) => {
   const { page, key } = await rotating(t, 'Ended');
   const value = await newValue(page);
   await page.getByRole('button', { name: 'End now' }).click();
-  const question = page.getByRole('dialog', { name: 'End the value before of “Ended”?' });
+  const question = page.getByRole('dialog', { name: 'End the previous value of “Ended”?' });
   await question.getByRole('button', { name: 'Cancel' }).click();
   t.equal(await statusOf(key.key), 200, 'nothing happened');
   // A change of its settings meanwhile is no reason to let the value live.
   await api.patch(`/api/keys/${key.id}/`, { description: 'x' });
   await page.getByRole('button', { name: 'End now' }).click();
   await question.getByRole('button', { name: 'End it now' }).click();
-  await page.getByText('The value before of the key “Ended” is refused from now on.').waitFor();
-  t.equal(await page.getByText('The value before is valid until').count(), 0);
+  await page.getByText('The previous value of the key “Ended” is refused from now on.').waitFor();
+  t.equal(await page.getByText('The previous value is valid until').count(), 0);
   t.same([await statusOf(key.key), await statusOf(value)], [401, 200]);
 });
 
@@ -121,7 +121,7 @@ t.test('without a grace the value ends at once, and the dialog says so', async (
   await page.getByLabel('Grace for the present value').selectOption('0');
   await dialog.getByText('Calls with the present value are refused as soon as the key is rotated').waitFor();
   await dialog.getByRole('button', { name: 'Rotate' }).click();
-  await page.getByText('The value before is refused from now on.').waitFor();
+  await page.getByText('The previous value is refused from now on.').waitFor();
   t.equal(await statusOf(key.key), 401);
   await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');
@@ -178,7 +178,7 @@ t.test('the key of the session is rotated, and the session goes on with the new 
     .waitFor();
 });
 
-t.test('a session with the value before knows its key, and is not ended by another rotation', async (t) => {
+t.test('a session with the previous value knows its key, and is not ended by another rotation', async (t) => {
   const own = await makeKey(world, owner.key, { name: 'Older' });
   const { page, open } = await signedIn(t, world, own.key);
   await open('keys', 'Keys');
@@ -187,7 +187,7 @@ t.test('a session with the value before knows its key, and is not ended by anoth
   await page.getByRole('row', { name: /Older .*signed in/ }).waitFor();
   await open(`keys/${own.id}`, 'Older');
   const dialog = await asked(page, 'Older');
-  await dialog.getByText('The value before that, which is valid still, ends at once').waitFor();
+  await dialog.getByText('The previous value, which is still valid, ends at once').waitFor();
   await dialog.getByText('This is the key that you are signed in with.').waitFor();
   await newValue(page);
   await page.getByRole('link', { name: 'Ledger' }).click();
@@ -235,7 +235,7 @@ t.test('where the answer is lost, the second try says that the key was rotated',
   t.not(prefix, key.prefix, 'it was');
   await dialog.getByRole('button', { name: 'Rotate' }).click();
   await page.getByRole('row', { name: `Value begins with ${key.prefix} ${prefix}` }).waitFor();
-  await page.getByText('The value before that, which is valid still, ends at once').waitFor();
+  await page.getByText('The previous value, which is still valid, ends at once').waitFor();
   t.equal(await statusOf(key.key), 200, 'nothing is ended before it is said');
 });
 
@@ -274,7 +274,7 @@ t.test('a key is rotated with the keyboard alone', async (t) => {
   t.equal(await statusOf(value), 200);
 });
 
-t.test('the operator rotates a key of an account, and ends the value before', async (t) => {
+t.test('the operator rotates a key of an account, and ends the previous value', async (t) => {
   const key = await makeKey(world, owner.key, { name: 'Desk' });
   const { page, open, signIn } = await openDashboard(t, world);
   await signIn(ADMIN_TOKEN);
@@ -285,11 +285,11 @@ t.test('the operator rotates a key of an account, and ends the value before', as
   const value = await newValue(page);
   const row = page.getByRole('row', { name: /^Desk/ });
   await row.getByText(value.slice(0, 10)).waitFor();
-  await row.getByText(/The value before is valid until/).waitFor();
+  await row.getByText(/The previous value is valid until/).waitFor();
   t.same([await statusOf(key.key), await statusOf(value)], [200, 200]);
   await row.getByRole('button', { name: 'End now' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'End it now' }).click();
-  await row.getByText(/The value before/).waitFor({ state: 'detached' });
+  await row.getByText(/The previous value/).waitFor({ state: 'detached' });
   await page.locator('h1:focus').waitFor();
   t.same([await statusOf(key.key), await statusOf(value)], [401, 200]);
 });

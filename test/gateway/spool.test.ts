@@ -124,7 +124,8 @@ test('a body over the limit is 413 in both shapes, announced or not', async (t) 
         : `Transfer-Encoding: chunked\r\n\r\n${over.length.toString(16)}\r\n`;
       socket.on('error', () => {});
       socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n${head}`);
-      // Of an announced one not a byte need come; of the other, no end.
+      // A body with an announced length is refused before any of it comes; a chunked one once too much has come,
+      // without its end.
       if (!announced) socket.write(over);
       let answer = '';
       for await (const chunk of socket) answer += chunk;

@@ -55,7 +55,7 @@ test('an id cannot lead to another path of the upstream, and there is nothing be
     const response = await world.api('GET', `${PATH}/${id}`, key);
     t.ok([400, 404].includes(response.status), `${id} ${response.status}`);
   }
-  // As no client that follows the URL standard would send it.
+  // Paths that no client which follows the URL standard would send.
   for (const path of [
     `${PATH}/..`,
     `${PATH}/../models`,

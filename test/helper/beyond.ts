@@ -22,7 +22,7 @@ export function beyond(schema: Schema): Beyond[] {
   if (typeof minimum === 'number') add('minimum', minimum - 1);
   if (typeof maximum === 'number') add('maximum', maximum + 1);
   if (typeof minLength === 'number' && minLength > 0) add('minLength', '');
-  if (typeof maxLength === 'number') add('maxLength', longText(schema, maxLength + 1));
+  if (typeof maxLength === 'number') add('maxLength', textOfLength(schema, maxLength + 1));
   const breaking = BREAKING.find(
     (text) => pattern !== undefined && !new RegExp(String(pattern), 'u').test(text),
   );
@@ -41,7 +41,7 @@ export function beyond(schema: Schema): Beyond[] {
 }
 
 /** Text whose only fault is its length. */
-function longText({ description = '', pattern }: Schema, length: number): string {
+function textOfLength({ description = '', pattern }: Schema, length: number): string {
   if (String(description).includes('URL')) return `https://example.com/${'a'.repeat(length - 20)}`;
   return pattern === undefined ? 'a'.repeat(length) : `${'a'.repeat(length - 2)}@b`;
 }

@@ -6,7 +6,7 @@ import { build, type Plugin } from 'esbuild';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FOLDER = join(ROOT, 'node_modules', '.cache', 'programs');
 
-/** Of what these packages load by a path of their own, esbuild knows nothing. */
+/** Packages that load files by a path of their own, of which esbuild knows nothing. */
 const LEFT_OUT = [
   'geoip-lite',
   'gpt-tokenizer',

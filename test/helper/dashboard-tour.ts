@@ -114,7 +114,7 @@ async function seeOwnersPages({ page, open, signIn }: Dashboard, sights: Sights,
   await look('question before rotating, refused');
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'End now' }).click();
-  await look('question before the value before is ended');
+  await look('question before the previous value is ended');
   await page.keyboard.press('Escape');
 
   await open(`explain/${sights.limitedId}`, 'Explain a call');

@@ -4,7 +4,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 export interface EndedCall {
   /** `x-request-id`; undefined where no head came. */
   readonly id: string | undefined;
-  /** Of its head. */
+  /** Status in the head; undefined where no head came. */
   readonly status: number | undefined;
   /** Whether the answer came whole, its end included. */
   readonly isWhole: boolean;

@@ -36,7 +36,7 @@ test('where the clock of Redis has moved, calls are admitted all the same', asyn
   const { open, account, raw } = await startLedger(t);
   const { key } = await account({ credits: 100 });
   for (const aheadMs of [-5_000, 5_000]) {
-    // As if this machine and that of Redis had parted by so much.
+    // Acts as if the clocks of this machine and of Redis had parted by this much.
     const now = performance.now.bind(performance);
     performance.now = () => now() + aheadMs;
     t.teardown(() => {

@@ -80,7 +80,7 @@ test('entries journalled before a rebuild and drained after it are posted, and t
   t.match(await open.ledger.account(key.accountId), { balance: 7_000_000, held: 0 });
 });
 
-/** As no step of a rebuild leaves it, but nothing else than the epoch would tell. */
+/** Leaves the key in a state that no step of a rebuild leaves, and that only the epoch gives away. */
 async function leaveInOldEpoch({ raw }: Pick<TestLedger, 'raw'>, key: KeyRecord): Promise<void> {
   await raw.hset(keyRedisKey(key.accountId, key.id), { ep: '0', ds: '0', ws: '0', ms: '0' });
 }
@@ -166,7 +166,7 @@ test('a cancelled hold that is back on a replica that took over is released agai
   open.unanswered.add(held);
   await open.sweep.cancelUnanswered();
   t.equal((await open.ledger.account(key.accountId)).held, 0);
-  // As it was before.
+  // The hold as it was before.
   await raw.hset(holds, held.requestId, hold);
   for (const name of names) await raw.hincrby(name, 'held', 4_000_000);
   await open.sweep.cancelUnanswered(Date.now() + AGAIN_MS);

@@ -8,7 +8,7 @@ import { admissionOf, chargeOf, entriesOf, startLedger, type TestLedger } from '
 
 const CREDIT = 1_000_000;
 const CALLS = 1_000;
-/** So often a credit is added, and the calls meet a balance near 0 again. */
+/** Number of calls after which a credit is added, so that the calls meet a balance near 0 again. */
 const CALLS_A_TOP_UP = 50;
 
 /** Numbers from 0 to 1 by a seed (mulberry32), so that the calls of a run that fails can be had again. */

@@ -12,7 +12,7 @@ test('drains and sweeps of three gateways at once write each entry once', async 
     for (let call = 0; call < CALLS; call++) {
       const by = all[call % 3] as typeof open;
       t.equal(await spend(by, admissionOf(key, 2), 1), 'held');
-      // Of gateways that died: nobody settles these.
+      // Holds of gateways that died: nobody settles them.
       t.match(await by.ledger.admit(admissionOf(key, 1)), { verdict: 'held' });
     }
   }

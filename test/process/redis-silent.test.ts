@@ -52,7 +52,8 @@ for (const how of ['a Redis that hangs', 'a network that swallows everything']) 
     const isFrozen = how === 'a Redis that hangs';
     if (isFrozen) redis.freeze();
     else proxy.block();
-    // As soon as it hangs, and once the gateway has given up its connection.
+    // The first round of calls meets a Redis that has just fallen silent, the others a gateway that has given up its
+    // connection.
     for (let round = 0; round < 3; round++) {
       const five = Array.from({ length: 5 });
       const chats = five.map(() => () => gateway.chat(owner.key));

@@ -52,7 +52,7 @@ test('a Redis that takes half a second gathers no more calls than may wait; thos
     return found.length === passed.length + 2 && found;
   });
   t.equal(sumOf(entries), (999 - passed.length) * 1_000_000);
-  // Those of admissions that were given up are released behind the calls.
+  // Holds of admissions that were given up are released after the calls.
   await until('every hold to be released', async () => (await balanceOf(gateway, owner)).held === 0);
   t.same(await balanceOf(gateway, owner), { balance: 999 - passed.length, held: 0 });
 });

@@ -45,7 +45,7 @@ test(`a key rotated ${ROTATIONS} times under load: no call refused in grace, non
   async function client(): Promise<void> {
     while (isOn) {
       const turn = turns++;
-      // The newest value, the one before, or one that has ended by then.
+      // The newest value, the previous one, or one that has ended by then.
       const value = values.at(-1 - Math.min(values.length - 1, turn % 3)) as Value;
       const sentAt = performance.now();
       const answer = await at(turn >> 1).chat(value.key);

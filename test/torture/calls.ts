@@ -27,7 +27,7 @@ export interface CallPlan {
   readonly manner: Manner;
   readonly model: 'flat' | 'tokens';
   readonly leaving: Leaving | undefined;
-  /** True where it is sent with the key's value from before its last rotation, if there was one. */
+  /** True where it is sent with the previous value of the key, if there was one. */
   readonly isBefore?: boolean;
 }
 

@@ -78,7 +78,8 @@ async function makeEstimatedCall(history: History, own: OwnLedger, plan: Estimat
   const { id: keyId, account } = pick(model.keys, plan.key);
   const estimate = Math.floor((plan.hold * plan.estimate) / 100);
   const cost = Math.floor((plan.hold * plan.cost) / 100);
-  // Of every second account no call costs more than its estimate: there the balance alone must do, whatever the overdraft.
+  // No call of every second account costs more than its estimate: there the balance alone must do, whatever the
+  // overdraft.
   const isSure = model.accounts.indexOf(account) % 2 === 0;
   const [key, record] = await Promise.all([
     own.book.key(account.id, keyId),

@@ -33,7 +33,10 @@ export function failpoint(point: Failpoint, effect: keyof typeof EFFECT_MS): Ste
   return Step.of('fault', { kind: 'failpoint', failpoint: { point, effect, forMs: EFFECT_MS[effect] } });
 }
 
-/** Of 1.5 credits each, with estimates of a part of that, which they all cost, or those of a sure account (estimated-calls.ts). */
+/**
+ * Estimated calls with holds of 1.5 credits, all of which they cost; those of a sure account cost their estimate
+ * (estimated-calls.ts). `estimate`: percent of the hold.
+ */
 function estimated(count: number, key: number, estimate = 10): Step {
   const plan = { key, hold: 1_500_000, estimate, cost: 100, lastsMs: 100 };
   return Step.of('estimated calls', { plans: Array.from({ length: count }, () => plan) });

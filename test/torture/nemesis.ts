@@ -73,7 +73,7 @@ const FAULTS: Record<Exclude<FaultPlan['kind'], 'failpoint'>, Injection> = {
   async 'gateway frozen'(history, { slot, forMs }) {
     const thawed = history.world.slots[slot]?.freeze(forMs);
     if (!thawed) return false;
-    // Of all gateways, because it may be rebuilding accounts, for which the others wait.
+    // Trouble for all gateways, because the frozen one may be rebuilding accounts, for which the others wait.
     history.trouble(undefined, forMs + AFTERMATH_MS);
     history.inBackground(thawed);
     return undefined;

@@ -8,7 +8,7 @@ import { affirm, doubt, endOlder, leaveOpen, newestOf, type ValueModel } from '.
 export interface RotationPlan {
   readonly slot: number;
   readonly key: number;
-  /** Seconds for which the value before stays valid; 'end' to end the grace of the rotation before. */
+  /** Seconds for which the previous value stays valid; 'end' to end the grace of the rotation before. */
   readonly grace: number | 'end';
 }
 
@@ -45,7 +45,7 @@ export async function rotate(history: History, plan: RotationPlan): Promise<void
   history.summary.rotations += 1;
   key.values.push({ value, endedAt: Infinity, valid: [] });
   key.isNewestKnown = askedAt >= key.strayUntil;
-  // Of a key that is not active only the newest value returns.
+  // Only the newest value of an inactive key returns.
   const endsAt = until === null || wasActive === false ? now : Date.parse(until);
   endOlder({ ...key, values: key.values.slice(0, -1) }, now);
   before.endedAt = Math.min(before.endedAt, endsAt);
@@ -68,7 +68,7 @@ async function endGrace(history: History, slot: number, key: KeyModel): Promise<
   if (before) await callAround(history, key, before, Date.now());
 }
 
-/** Calls at every gateway with the newest value and the one before: at once, and once that one has ended. */
+/** Calls at every gateway with the newest value and the previous one: at once, and once that one has ended. */
 async function callAround(
   history: History,
   key: KeyModel,

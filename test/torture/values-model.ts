@@ -31,7 +31,7 @@ export function newestOf({ values }: ValuesModel): ValueModel {
   return newest;
 }
 
-/** The newest value that is known, or the one before it. */
+/** The newest value that is known, or the previous one. */
 export function valueToSend(key: ValuesModel, isBefore: boolean): ValueModel {
   return (isBefore ? key.values.at(-2) : undefined) ?? newestOf(key);
 }

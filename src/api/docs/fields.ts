@@ -18,6 +18,7 @@ export function timestampOrNull(description: string, more: object = {}) {
   return Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description, ...more });
 }
 
+/** Schema of an id of an account or a key. */
 export function id(description: string) {
   return Type.Integer({ minimum: 1, description, examples: [1] });
 }
@@ -87,6 +88,7 @@ export function cursor(description: string) {
   return Type.Optional(Type.String({ pattern: '^[1-9]\\d{0,15}$', description, examples: ['1024'] }));
 }
 
+/** Schema of the most items of a page. */
 export function pageLimit(description: string, more: object = {}) {
   return Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description, ...more }));
 }

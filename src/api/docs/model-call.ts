@@ -93,7 +93,10 @@ export const count = (description: string): JsonSchema => ({
   description,
 });
 
-/** What costs more by its name: 400 `unpriced_parameter` where the model has no multiplier for it. */
+/**
+ * Schema of a service tier or the like, whose name decides the price: 400 `unpriced_parameter` where the model has no
+ * multiplier for it.
+ */
 export const tier = (what: string): JsonSchema => ({
   type: ['string', 'null'],
   description: `${what} One that the model has no price for here is refused.`,

@@ -7,6 +7,7 @@ export interface CallLimitsView {
   readonly max_parallel_requests: number | null;
 }
 
+/** The limits of calls of a record, under their names in the API. */
 export function callLimitsView({ rpmLimit, tpmLimit, maxParallelRequests }: CallLimits): CallLimitsView {
   return { rpm_limit: rpmLimit, tpm_limit: tpmLimit, max_parallel_requests: maxParallelRequests };
 }

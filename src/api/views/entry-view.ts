@@ -50,13 +50,16 @@ export interface EntryView {
   readonly balance_after: string | null;
   /** The operator's reason for a top-up or an adjustment. */
   readonly note: string | null;
-  /** Of calls: credits for each unit that was used, as in the config; null: no call, or one from before prices were kept. */
+  /**
+   * Credits for each unit that was used, as in the config; null for entries that are no calls, or are older than this
+   * field.
+   */
   readonly price: PriceView | null;
-  /** Of calls: what the service tier multiplied the sum by. */
+  /** Multiplier of the service tier; null for entries that are no calls. */
   readonly multiplier: number | null;
-  /** Of calls: name of the upstream in the configuration. */
+  /** Name of the upstream in the configuration; null for entries that are no calls. */
   readonly upstream: string | null;
-  /** Of calls: from its first byte until it was settled. */
+  /** Milliseconds from the first byte of the call until it was settled; null for entries that are no calls. */
   readonly duration_ms: number | null;
   readonly streamed: boolean | null;
 }

@@ -30,7 +30,7 @@ export interface KeyView extends CallLimitsView {
   readonly version: number;
   /** Time of the latest call that has a ledger row; null: there is none. */
   readonly last_used_at: string | null;
-  /** Time until which the value from before the last rotation can be used; null: it cannot, or there is none. */
+  /** Time until which the previous value can be used; null: it cannot, or there is none. */
   readonly previous_valid_until: string | null;
 }
 
@@ -44,7 +44,7 @@ export interface CreatedKeyView {
   readonly _service: { readonly note: string };
 }
 
-/** The answer to a rotation (specification section 2): the new value, and until when the one before is valid. */
+/** The answer to a rotation (specification section 2): the new value, and until when the previous one is valid. */
 export interface RotatedKeyView extends CreatedKeyView {
   readonly previous_valid_until: string | null;
 }
@@ -56,7 +56,7 @@ export interface KeyListView {
   readonly next?: string | null;
 }
 
-/** What the view of a key shows besides its record. */
+/** Use of a key, which its view shows beside its record. */
 export interface KeyUse {
   /** Credits spent in the current period of its `spending_period`. */
   readonly spentInPeriod: Micro;
@@ -64,7 +64,7 @@ export interface KeyUse {
   readonly lastUsedAt: number | undefined;
 }
 
-/** The view of a key at `redisNow`, in milliseconds by Redis' clock, which ends the value from before a rotation. */
+/** The view of a key at `redisNow`, in milliseconds by Redis' clock, which ends the previous value. */
 export function keyView(key: KeyRecord, { spentInPeriod, lastUsedAt }: KeyUse, redisNow: number): KeyView {
   const { previousValidUntil } = key;
   return {

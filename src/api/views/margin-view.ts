@@ -21,7 +21,7 @@ export interface MarginSumsView {
   readonly charged: string;
   /** The part of `charged` of the calls whose cost is known. */
   readonly charged_with_cost: string;
-  /** What providers take for these calls; null: it is known of none. */
+  /** Amount that providers take for these calls; null: it is not known of any. */
   readonly cost: string | null;
   /** `charged_with_cost` − `cost`. */
   readonly margin: string | null;
@@ -37,7 +37,7 @@ export interface MarginRowView extends MarginSumsView {
   readonly day?: string;
 }
 
-/** What all accounts used in whole UTC days; `from` and `to` are both included. */
+/** Usage of all accounts in whole UTC days; `from` and `to` are both included. */
 export interface MarginReportView {
   readonly from: string;
   readonly to: string;
@@ -55,10 +55,12 @@ export interface MarginSums {
   readonly usage: Usage;
 }
 
+/** Sums of nothing, to be added to. */
 export function noMargin(): MarginSums {
   return { calls: 0, credits: 0n, cost: 0n, costed: 0n, usage: {} };
 }
 
+/** Adds the sums of a row to `sums`. */
 export function addMargin(sums: MarginSums, row: MarginSums | MarginRow): void {
   sums.calls += row.calls;
   sums.credits += row.credits;
@@ -67,11 +69,15 @@ export function addMargin(sums: MarginSums, row: MarginSums | MarginRow): void {
   addUsage(sums.usage, row.usage);
 }
 
+/** The view of one group of a report. */
 export function marginRowView(group: MarginGroup, row: MarginRow): MarginRowView {
   return { [MARGIN_FIELDS[group]]: row.group, ...marginSumsView(row) };
 }
 
-/** Sums of calls whose cost is known are not both 0, but where all of them cost nothing or were given back. */
+/**
+ * The view of sums. Cost and margin are null where no cost is known, and also where the known costs and the charges of
+ * those calls add up to 0: the sums cannot tell the two apart.
+ */
 export function marginSumsView({
   calls,
   credits,

@@ -17,7 +17,7 @@ export interface ModelView {
   readonly category: Category;
   /** Credits by unit, as in the configuration; {} where nothing costs. */
   readonly price: Readonly<Partial<Record<Unit, UnitPriceView>>>;
-  /** What service tiers multiply the price by. */
+  /** Multipliers of the price by service tier. */
   readonly service_tiers: Readonly<Record<string, number>>;
 }
 

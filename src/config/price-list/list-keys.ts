@@ -1,6 +1,6 @@
 import type { Unit } from '../../domain/price-units.ts';
 
-/** What a price of the list is for: so many of what the unit counts. */
+/** Unit that a price of the list charges, and for how many of them the price is. */
 export interface ListKey {
   readonly unit: Unit;
   readonly per: number;

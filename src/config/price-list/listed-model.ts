@@ -7,7 +7,7 @@ import { nearNames } from './near.ts';
 import type { PriceList } from './price-list.ts';
 import { validAt } from './valid-at.ts';
 
-/** What the list says of a model at the moment that it was asked. */
+/** A model of the list, with its prices at the moment of the look-up. */
 export interface ListedModel {
   /** The list's own name of it. */
   readonly id: string;
@@ -31,7 +31,8 @@ interface Priced {
 /** Groq bills a request of whisper as 10 seconds at least (its price page): seconds alone cannot say that. */
 const LEAST_SECONDS: ReadonlySet<string> = new Set(['groq']);
 
-export interface Asked {
+/** What a price of the list in US dollars becomes in credits, and the moment at which the price is looked up. */
+export interface PriceTerms {
   readonly exchange: Exchange;
   readonly now: Date;
 }
@@ -41,7 +42,7 @@ export function listedModel(
   list: PriceList,
   provider: ListProvider,
   name: string,
-  asked: Asked,
+  terms: PriceTerms,
 ): ListedModel | undefined {
   const model = list.model(provider, name);
   if (!model) return undefined;
@@ -49,12 +50,16 @@ export function listedModel(
     id: model.id,
     isGuess: isGuess(model, name),
     contextWindow: model.context_window,
-    changesOn: validAt(model, asked.now).changesOn,
-    priced: pricedAt(model, provider, asked),
+    changesOn: validAt(model, terms.now).changesOn,
+    priced: pricedAt(model, provider, terms),
   };
 }
 
-function pricedAt(model: ListModel, provider: ListProvider, { exchange, now }: Asked): ListedModel['priced'] {
+function pricedAt(
+  model: ListModel,
+  provider: ListProvider,
+  { exchange, now }: PriceTerms,
+): ListedModel['priced'] {
   const [one, ...more] = validAt(model, now).prices;
   if (LEAST_SECONDS.has(provider.id) && 'audio_hours' in one) {
     return {

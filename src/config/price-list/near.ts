@@ -1,4 +1,6 @@
-/** Names that are most like one that is not known, the nearest first; at most `most`, and none that is unlike. */
+/**
+ * The known names that are most like `name`, the nearest first, at most `most`; names that are unlike it are left out.
+ */
 export function nearNames(name: string, known: Iterable<string>, most = 3): string[] {
   const asked = name.toLowerCase();
   const farthest = Math.max(1, Math.floor(asked.length / 3));

@@ -7,7 +7,7 @@ import { NotAList, readList } from './read-list.ts';
 
 /** The prices of providers, read once, with a name for the version of it. */
 export interface PriceList {
-  /** What it is, for people: `@pydantic/genai-prices 0.1.8`, or a file and its day. */
+  /** Name and version for people: `@pydantic/genai-prices 0.1.8`, or a file and its day. */
   readonly version: string;
   /** Ids of its providers. */
   readonly ids: readonly string[];

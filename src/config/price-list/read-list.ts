@@ -83,7 +83,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   time_of_date: 'end_time,start_time',
 };
 
-/** One that is not known is a fault: prices that depend on it would be taken at any time. */
+/** Reads a constraint. An unknown one is a fault: prices that depend on it would be taken at any time. */
 function readConstraint(data: unknown, at: string): Constraint {
   const { type, ...given } = objectOf(data, at);
   const fields = Object.keys(given).sort().join();

@@ -1,7 +1,7 @@
 import type { DatedPrices, ListModel, ListPrices } from './list-data.ts';
 
 export interface ValidPrices {
-  /** Those that are valid at the moment; several where they depend on the time of day. */
+  /** Prices that are valid at the moment; several where they depend on the time of day. */
   readonly prices: readonly [ListPrices, ...ListPrices[]];
   /** The next day, as YYYY-MM-DD in UTC, from which on other prices are valid. */
   readonly changesOn: string | undefined;

@@ -26,6 +26,7 @@ addEventListener('hashchange', () => {
   show(parts(), params());
 });
 
+/** Goes to a page by a new entry of the history. */
 export function goTo(path: string): void {
   location.hash = path;
 }
@@ -50,6 +51,7 @@ export function choose(changes: Readonly<Record<string, string>>, how: 'push' | 
   show(route.value, chosen);
 }
 
+/** Sets the time zone, and puts it into the address. */
 export function chooseZone(chosen: 'local' | 'utc'): void {
   zone.value = chosen;
   show(route.value, query.value);

@@ -15,7 +15,7 @@ const MINUTES_PER_HOUR = 60;
 const UNITS = ['requests', 'tokens'] as const;
 type Unit = (typeof UNITS)[number];
 
-/** Names of the headers of a unit: OpenAI's (its API reference, "Rate limits"), and Anthropic's. */
+/** Names of the headers of a unit, as OpenAI and Anthropic document them (API references, "Rate limits"). */
 const NAMES: Readonly<
   Record<WireFormat, (unit: Unit) => readonly [limit: string, remaining: string, reset: string]>
 > = {
@@ -31,7 +31,7 @@ const NAMES: Readonly<
   ],
 };
 
-/** Names of the headers that tell a limit of requests or tokens, what remains of it, and when it is full again. */
+/** Names of the headers with the limit of a unit, with what remains of it, and with when it is full again. */
 export function limitHeaderNames(
   format: WireFormat,
   unit: Unit,
@@ -39,15 +39,16 @@ export function limitHeaderNames(
   return NAMES[format](unit);
 }
 
-/** Every header that limits are told in: pages in browsers may read them. */
+/** Names of all headers about limits; pages of other origins may read them (CORS). */
 export const LIMIT_HEADERS: readonly string[] = UNITS.flatMap((unit) => [
   ...NAMES.openai(unit),
   ...NAMES.anthropic(unit),
 ]);
 
 /**
- * Sets the headers of specification section 11 on an answer: limit, what remains and when it is full again, of requests and
- * of tokens, by the vendor's names whose clients ask. Of key and account the one with least left; none without a limit.
+ * Sets the headers of specification section 11 on an answer: for requests and for tokens the limit, what remains of it,
+ * and when it is full again. `format` decides whose names they have. Where key and account both have a limit, the one
+ * with less left is shown; without a limit there is no header.
  */
 export function setLimitHeaders(reply: FastifyReply, format: WireFormat, states: LimitStates): void {
   for (const unit of UNITS) {
@@ -62,12 +63,12 @@ export function setLimitHeaders(reply: FastifyReply, format: WireFormat, states:
   }
 }
 
-/** Whether an answer has them already. */
+/** True where an answer has headers about limits already. */
 export function hasLimitHeaders(reply: FastifyReply, format: WireFormat): boolean {
   return UNITS.some((unit) => reply.hasHeader(NAMES[format](unit)[0]));
 }
 
-/** The one of two buckets that has less left; of two that have as much, the first. */
+/** The bucket with less left; the first where both have as much. */
 function tighter(one: Bucket | undefined, other: Bucket | undefined): Bucket | undefined {
   if (!one || !other) return one ?? other;
   return room(other) < room(one) ? other : one;
@@ -87,7 +88,7 @@ export function duration(ms: number): string {
   return `${Math.floor(minutes / MINUTES_PER_HOUR)}h${minutes % MINUTES_PER_HOUR}m${rest}`;
 }
 
-/** The moment in so many milliseconds as Anthropic writes it: RFC 3339, whole seconds, rounded up. */
+/** The time `ms` milliseconds from now as Anthropic writes it: RFC 3339, in whole seconds, rounded up. */
 function momentIn(ms: number): string {
   const at = Math.ceil((Date.now() + ms) / MS_PER_S) * MS_PER_S;
   return new Date(at).toISOString().replace('.000Z', 'Z');

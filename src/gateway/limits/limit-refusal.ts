@@ -1,15 +1,15 @@
 import type { FullLimit } from '../../domain/call-limits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 
-/** When to try again where that is not known: a call in flight may end at any time. */
+/** Milliseconds after which to try again where the wait is not known: a call in flight may end at any time. */
 const HINT_MS = 1_000;
 
-/** The wait of a full limit in milliseconds, as it is told to clients. */
+/** Milliseconds to wait for a full limit, as clients are told. */
 function waitOf({ waitMs = HINT_MS }: FullLimit): number {
   return waitMs;
 }
 
-/** The limit that a refusal names: of those without room, the one that has to be waited for longest. */
+/** The limit that a refusal names: the one with the longest wait. Undefined where `full` is empty. */
 export function longestWait(full: readonly FullLimit[]): FullLimit | undefined {
   return full.reduce<FullLimit | undefined>(
     (longest, each) => (longest && waitOf(longest) >= waitOf(each) ? longest : each),
@@ -29,7 +29,7 @@ export function limitRefusal(full: readonly FullLimit[]): GatewayError {
   });
 }
 
-/** What a limit is and that it has no room, in words. */
+/** Sentence that names a limit and says that it has no room. */
 export function sentence({ owner, name, limit }: FullLimit): string {
   const whose = `This ${owner}'s ${name} of ${limit}`;
   if (name === 'rpm_limit') return `${whose} ${limit === 1 ? 'request' : 'requests'} a minute is used up`;

@@ -9,9 +9,9 @@ import {
 import { KeyLine, type Known, type QueuedCall, type Waiter } from './waiting-call.ts';
 
 /**
- * The waiting calls of one account: a line for each key. The head of a line that lacks room of its key's limits waits for that
- * alone. All other heads stand in line for the room of the account's limits, in the order in which they came, where the account
- * has limits.
+ * The waiting calls of one account, a line for each key. A head (the first call of a line) that lacks room in the
+ * limits of its key waits for that alone. Where the account has limits too, all other heads stand in one more line for
+ * room in those, in the order in which they came.
  */
 export class AccountLines<Held> {
   readonly lines = new Map<number, KeyLine<Held>>();
@@ -19,12 +19,12 @@ export class AccountLines<Held> {
   readonly heads: Waiter<Held>[] = [];
   #known: Known | undefined;
 
-  /** The call must wait behind others, which wait for room that it would take. */
+  /** True where the call has to wait behind others, because it would take room that they wait for. */
   isBehind({ keyId, limits }: Pick<QueuedCall<Held>, 'keyId' | 'limits'>): boolean {
     return this.lines.has(keyId) || (hasCallLimits(limits.account) && this.heads.some(standsInLine));
   }
 
-  /** Adds the newest call; true: it is the head of its line. */
+  /** Adds a call behind all others. Returns true where it is the head of its line. */
   add(waiter: Waiter<Held>): boolean {
     const { keyId } = waiter.call;
     const line = this.lines.get(keyId) ?? new KeyLine();
@@ -49,13 +49,13 @@ export class AccountLines<Held> {
       this.lines.delete(keyId);
       return;
     }
-    // What the first one lacked the next one lacks, as far as is known.
+    // As far as is known, the next call lacks what the first one lacked.
     next.lacks = waiter.lacks;
     const after = this.heads.findIndex(({ turn }) => turn > next.turn);
     this.heads.splice(after < 0 ? this.heads.length : after, 0, next);
   }
 
-  /** Notes how the limits stand now. */
+  /** Stores the state of the limits, as Redis just gave it, for `fullFor`. */
   note(keyId: number, { key, account }: LimitStates): void {
     const at = performance.now();
     this.#known = { state: account, at };
@@ -63,7 +63,10 @@ export class AccountLines<Held> {
     if (line) line.known = { state: key, at };
   }
 
-  /** Limits that will have no room for a new call before those ahead of it have had theirs, with the wait where it is known. */
+  /**
+   * Limits that will have no room for a new call until the calls ahead of it have had theirs, each with its wait in
+   * milliseconds where that is known.
+   */
   fullFor({
     keyId,
     limits,
@@ -81,7 +84,7 @@ export class AccountLines<Held> {
     for (const head of this.heads) {
       const line = this.lines.get(head.call.keyId);
       if (!line || line === own || !standsInLine(head)) continue;
-      // Of a key with limits of its own it is not known how many of its calls go before this one.
+      // How many calls of a key with limits of its own go before this one is not known: its head at least.
       const isOne = hasCallLimits(head.call.limits.key);
       ahead += isOne ? 1 : line.waiting.length;
       taken += isOne ? head.tokens.account : line.accountTokens;
@@ -90,7 +93,7 @@ export class AccountLines<Held> {
   }
 }
 
-/** Whether a head stands in line for the room of its account, so that those who came later do not go before it. */
+/** True where a head stands in line for room in the limits of its account, so that later calls do not overtake it. */
 export function standsInLine({
   lacks,
   call,
@@ -98,7 +101,7 @@ export function standsInLine({
   return lacks !== 'key' && hasCallLimits(call.limits.account);
 }
 
-/** `ahead`: calls that come first; `tokens`: of them and of the call itself. */
+/** Limits without room for a call behind `ahead` others; `tokens`: those of all these calls together. */
 function fullBehind(owner: LimitOwner, known: Known | undefined, ahead: number, tokens: number): FullLimit[] {
   if (!known) return [];
   const { state, at } = known;

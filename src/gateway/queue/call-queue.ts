@@ -8,13 +8,19 @@ import {
 import { GatewayError } from '../../domain/errors.ts';
 import type { CallMetrics } from '../call-metrics.ts';
 import { AccountLines, standsInLine } from './account-lines.ts';
-import { type Asked, type QueuedCall, Waiter, type Waiting } from './waiting-call.ts';
+import { type AskResult, type QueuedCall, Waiter, type Waiting } from './waiting-call.ts';
 
-/** How often a slot is asked for that a call at another gateway may have freed; less often for very many keys of an account. */
+/**
+ * Pause between attempts for a slot that a call at another gateway may have freed; longer where an account has very
+ * many waiting keys.
+ */
 const SLOT_POLL_MS = 100;
-/** The longest time without asking: another gateway may give tokens back, or a limit be raised. */
+/** Longest pause between attempts, because another gateway may give tokens back, or a limit be raised. */
 const ASK_AGAIN_MS = 1_000;
-/** Memory of the bodies of waiting calls together; what is beyond it does not wait. Larger bodies are in files. */
+/**
+ * Most bytes that the bodies of waiting calls take in memory together; a call beyond that does not wait. Larger bodies
+ * are in files.
+ */
 const MAX_BYTES = 128 * 1024 * 1024;
 
 export interface CallQueueOptions {
@@ -26,9 +32,10 @@ export interface CallQueueOptions {
 }
 
 /**
- * Calls of this gateway that wait for room in limits of calls (specification section 11, `limits.maxQueueMs`). First come,
- * first served for each limit; no key waits for another's. Only the first of a line asks the ledger: at the time at which its
- * bucket has room, when a call of its key or account ends here, or every 100 ms for slots that are freed elsewhere.
+ * Queue of this gateway's calls that wait for room in limits of calls (specification section 11, `limits.maxQueueMs`).
+ * Each limit serves first come, first served, and no key waits for another's limits. Only the head of a line asks the
+ * ledger: when its bucket should have room, when a call of its key or account ends here, and every 100 ms for slots
+ * that are freed at other gateways.
  */
 export class CallQueue<Held> {
   readonly #options: CallQueueOptions;
@@ -42,24 +49,27 @@ export class CallQueue<Held> {
     this.#options = options;
   }
 
-  /** Calls that wait. */
+  /** Number of waiting calls. */
   get length(): number {
     return this.#length;
   }
 
-  /** Whether calls may wait at all. */
+  /** True where the configuration lets calls wait. */
   get isOn(): boolean {
     return this.#options.maxQueueMs > 0;
   }
 
-  /** Whether a call that comes now must join without asking for its admission: others wait for room that it would take. */
+  /**
+   * True where a new call must join without asking the ledger first, because others wait for room that it would take.
+   */
   isBehind(call: Pick<QueuedCall<Held>, 'accountId' | 'keyId' | 'limits'>): boolean {
     return this.#length > 0 && this.#accounts.get(call.accountId)?.isBehind(call) === true;
   }
 
   /**
-   * Lets a call wait. `limits`: as they stood when its admission was refused by them; undefined: it has not asked, because it
-   * is behind others. A call that is known to wait longer than it may, or beyond the bounds of the queue, is refused at once.
+   * Lets a call wait. `limits`: their state when the ledger refused the call; undefined where it has not asked yet,
+   * because others are ahead of it. Refuses the call at once where its wait is known to be too long, or where the queue
+   * is full.
    */
   join(call: QueuedCall<Held>, limits?: LimitStates): Waiting<Held> {
     const tokens = {
@@ -93,7 +103,10 @@ export class CallQueue<Held> {
     return waiting;
   }
 
-  /** A call has ended here that had limits: who waits for its slot, or for tokens that it gave back, asks now. */
+  /**
+   * To be called when a call with limits has ended here: the heads that wait for its slot, or for tokens that it gave
+   * back, ask now.
+   */
   ended(accountId: number, keyId: number): void {
     const lines = this.#length > 0 ? this.#accounts.get(accountId) : undefined;
     if (!lines) return;
@@ -103,13 +116,13 @@ export class CallQueue<Held> {
     this.#pump(lines);
   }
 
-  /** Refuses all that wait, and all that would, with 503: the gateway stops. */
+  /** Refuses all waiting calls, and all that join later, with 503, because the gateway stops. */
   stop(): void {
     this.#isStopped = true;
     for (const lines of [...this.#accounts.values()]) {
       for (const line of [...lines.lines.values()]) {
         for (const waiter of [...line.waiting]) {
-          // Of one that is asking just now, the answer decides.
+          // The answer of the ledger decides about a call that is asking just now.
           if (!waiter.isAsking) this.#refuse(lines, waiter, stopping());
         }
       }
@@ -125,7 +138,7 @@ export class CallQueue<Held> {
     return waiter.full.some(({ waitMs = 0 }) => waitMs > left);
   }
 
-  /** Asks for those whose turn it is. */
+  /** Has each head ask whose turn it is: those that wait for their key, and the first that waits for the account. */
   #pump(lines: AccountLines<Held>): void {
     for (const head of [...lines.heads]) {
       if (head.isReady && !head.isAsking) void this.#ask(lines, head);
@@ -136,7 +149,7 @@ export class CallQueue<Held> {
   async #ask(lines: AccountLines<Held>, head: Waiter<Held>): Promise<void> {
     head.isAsking = true;
     head.isWoken = false;
-    let asked: Asked<Held>;
+    let asked: AskResult<Held>;
     try {
       asked = await head.call.ask();
     } catch (error) {
@@ -158,7 +171,7 @@ export class CallQueue<Held> {
   #limited(
     lines: AccountLines<Held>,
     head: Waiter<Held>,
-    { limits, onlyLimits }: Exclude<Asked<Held>, { held: Held }>,
+    { limits, onlyLimits }: Exclude<AskResult<Held>, { held: Held }>,
   ): void {
     lines.note(head.call.keyId, limits);
     head.full = fullLimits(limits, head.call.tokens);
@@ -173,13 +186,16 @@ export class CallQueue<Held> {
     }
   }
 
-  /** Waits until there may be room in the limits that the head lacks: those of its key first. */
+  /**
+   * Lets the head ask again once there may be room in the limits that it lacks: first in those of its key, then in
+   * those of its account.
+   */
   #wait(lines: AccountLines<Held>, head: Waiter<Held>): void {
     const lacksKey = head.full.some(({ owner }) => owner === 'key');
     const awaited = head.full.filter(({ owner }) => owner === (lacksKey ? 'key' : 'account'));
     head.lacks = lacksKey || !hasCallLimits(head.call.limits.account) ? 'key' : 'account';
     head.wakesOnEnd = awaited.every(({ name }) => name !== 'rpm_limit');
-    // Keys of one account ask together no more than about once a millisecond.
+    // All keys of an account together ask about once a millisecond at most.
     const pollMs = Math.max(SLOT_POLL_MS, lines.heads.length);
     const waits = awaited.map(({ waitMs = pollMs }) => waitMs);
     const ms = Math.min(ASK_AGAIN_MS, Math.max(waits.length === 0 ? pollMs : 1, ...waits));
@@ -200,7 +216,7 @@ export class CallQueue<Held> {
   }
 
   #outOfTime(lines: AccountLines<Held>, waiter: Waiter<Held>): void {
-    // The answer that is on its way decides.
+    // Where the call is asking just now, the answer of the ledger decides.
     if (!waiter.isAsking) this.#giveUp(lines, waiter);
   }
 
@@ -239,7 +255,7 @@ export class CallQueue<Held> {
   }
 }
 
-/** Of limits that are in both, those with the longer wait. */
+/** All limits of both lists; of one that is in both, the entry with the longer wait. */
 function longer(full: readonly FullLimit[], behind: readonly FullLimit[]): FullLimit[] {
   const isSame = (one: FullLimit, other: FullLimit) => one.owner === other.owner && one.name === other.name;
   const longest = full.map((each) => {

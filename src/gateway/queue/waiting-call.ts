@@ -1,8 +1,8 @@
 import type { FullLimit, LimitState, LimitStates } from '../../domain/call-limits.ts';
 import type { KeyAndAccountLimits } from '../../domain/rules.ts';
 
-/** What asking for a call's admission gives: the admitted call, or the limits that have no room for it. */
-export type Asked<Held> =
+/** Result of one attempt to admit a call: the admitted call, or the limits that have no room for it. */
+export type AskResult<Held> =
   | { readonly held: Held }
   /** `onlyLimits`: the call lacks nothing else, so that waiting can help. */
   | { readonly limits: LimitStates; readonly onlyLimits: boolean };
@@ -11,28 +11,34 @@ export type Asked<Held> =
 export interface QueuedCall<Held> {
   readonly accountId: number;
   readonly keyId: number;
-  /** Those of the record that it was last checked by. */
+  /** Limits by the record that the call was last checked by. */
   readonly limits: KeyAndAccountLimits;
   /** Tokens that it is likely to use. */
   readonly tokens: number;
   /** Bytes of memory that it keeps while it waits. */
   readonly bytes: number;
-  /** Checks the call anew by the current record and asks the ledger to admit it. Rejects with the answer of a refusal. */
-  ask(): Promise<Asked<Held>>;
-  /** Gives back what an admission took whose client has left meanwhile. */
+  /**
+   * Checks the call again by the current record and asks the ledger to admit it. Rejects with the refusal for the
+   * client.
+   */
+  ask(): Promise<AskResult<Held>>;
+  /** Gives back what the admission took of a call whose client has left meanwhile. */
   giveBack(held: Held): void;
 }
 
-/** How waiting ended. */
+/** Outcome of waiting: the call was admitted, its limits refuse it, or its client left. */
 export type Outcome<Held> =
   | { readonly end: 'held'; readonly held: Held; readonly waitedMs: number }
   | { readonly end: 'limited'; readonly full: readonly FullLimit[] }
   | { readonly end: 'left' };
 
-/** A call in a queue. `outcome` rejects with what `ask` rejected with, or 503 where the gateway stops. */
+/**
+ * Handle of a call in the queue. `outcome` rejects with what `ask` rejected with, or with a 503 where the gateway
+ * stops.
+ */
 export interface Waiting<Held> {
   readonly outcome: Promise<Outcome<Held>>;
-  /** The client has left: nothing of the call is to stay behind. */
+  /** Takes the call out of the queue, because its client has left. */
   leave(): void;
 }
 
@@ -42,22 +48,22 @@ export interface Waiting<Held> {
  */
 export class Waiter<Held> {
   readonly call: QueuedCall<Held>;
-  /** Order in which calls came. */
+  /** Number of the call in the order of arrival. */
   readonly turn: number;
   readonly joinedAt = performance.now();
   readonly tokens: { readonly key: number; readonly account: number };
   readonly #settled = Promise.withResolvers<Outcome<Held>>();
-  /** Whose limits had no room last; undefined: not known. */
+  /** Owner of the limits that had no room at the last attempt; undefined where that is not known. */
   lacks: 'key' | 'account' | undefined;
   isReady = true;
   isAsking = false;
-  /** It has left the queue. */
+  /** True once the call has left the queue. */
   isOut = false;
-  /** Room may have come since it asked last. */
+  /** True where room may have come since the last attempt. */
   isWoken = false;
-  /** A call that ends may make the room that it lacks. */
+  /** True where a call that ends may make the room that is lacking. */
   wakesOnEnd = false;
-  /** The limits that had no room when it came or asked last, with their waits at `fullAt`. */
+  /** Limits without room when the call came or last asked, with their waits counted from `fullAt`. */
   full: readonly FullLimit[] = [];
   fullAt = this.joinedAt;
   askTimer: NodeJS.Timeout | undefined;
@@ -85,7 +91,7 @@ export class Waiter<Held> {
     this.#settled.reject(error);
   }
 
-  /** The limits without room, with what is left of their waits. */
+  /** Limits without room, with the rest of their waits. */
   fullNow(): FullLimit[] {
     const passedMs = performance.now() - this.fullAt;
     return this.full.map((each) =>
@@ -94,16 +100,16 @@ export class Waiter<Held> {
   }
 }
 
-/** Limits as Redis last said they stand, and when, by performance.now(). */
+/** State of limits as Redis last gave it. `at` is by `performance.now()`. */
 export interface Known {
   readonly state: LimitState;
   readonly at: number;
 }
 
-/** Calls of one key that wait, in the order in which they came. */
+/** The waiting calls of one key, in the order in which they came. */
 export class KeyLine<Held> {
   readonly waiting: Waiter<Held>[] = [];
-  /** Tokens that they take of the limits of their key and of their account. */
+  /** Tokens that these calls take of the limits of their key, and of their account. */
   keyTokens = 0;
   accountTokens = 0;
   known: Known | undefined;

@@ -4,8 +4,8 @@ import type { Upload } from './spool/upload.ts';
 /** The body of a call once it has been read, whether it came as JSON or as a form. */
 export interface CallBody extends MeteredBody {
   /**
-   * Of JSON the bytes that the client sent; of a form the bytes that go upstream, with the provider's name of the
-   * model. An Upload where the body is in a file.
+   * The bytes of JSON as the client sent them; of a form as they go upstream, with the provider's name of the model. An
+   * Upload where the body is in a file.
    */
   readonly bytes: Buffer | Upload;
 }

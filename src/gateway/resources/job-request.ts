@@ -161,6 +161,7 @@ export class JobRequest {
   }
 }
 
+/** True where the upstream answered with success. */
 export function isGood({ status }: WholeAnswer): boolean {
   return status >= 200 && status < 300;
 }

@@ -166,7 +166,7 @@ export class JsonRelay implements AnswerSink {
     };
   }
 
-  /** The estimate with what the answer says all the same. */
+  /** The estimate, corrected by whatever the answer does report. */
   #merged(estimate: Usage): Usage {
     const { meter } = this.#recipient.call.endpoint;
     const answer = this.#sieve ? this.#sieve.value : this.#json;

@@ -25,7 +25,7 @@ export interface ResponseContext {
   readonly countTokens: CountTokens;
   readonly requestTimeoutMs: number;
   readonly metrics: CallMetrics;
-  /** Calls that wait for room in limits of calls, which a call that ends may make. */
+  /** The queue of calls that wait for room in limits; it is told of each call that ends, which may make room. */
   readonly queue: Pick<CallQueue<HeldCall>, 'ended'>;
   /** Undefined where nothing is traced. */
   readonly tracing?: Tracing | undefined;

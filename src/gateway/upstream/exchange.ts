@@ -17,7 +17,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #sink: AnswerSink | undefined;
   #cancelled: Error | undefined;
   #answered: ((error: Error | null, answer?: UpstreamAnswer) => void) | undefined;
-  /** Called once, when the connection is free for another call. */
+  /** Callback for when the connection is free for another call; called once. */
   over: () => void = () => {};
   /** A request body in a file. It goes by this way because reply-from accepts no body that is read piece by piece. */
   upload: Upload | undefined;

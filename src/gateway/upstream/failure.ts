@@ -21,6 +21,7 @@ const UNREACHED: ReadonlySet<string> = new Set([
   'ENETUNREACH',
 ]);
 
+/** True for an error of undici, or of the gateway, that says that something took too long. */
 export function isTimeout(error: Error): boolean {
   return error instanceof RequestTimeout || TIMEOUTS.has((error as NodeJS.ErrnoException).code ?? '');
 }

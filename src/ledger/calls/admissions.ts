@@ -39,7 +39,7 @@ interface AdmitReply {
 /** Replies after which something is mended, and the call asks again. */
 type ToMend = 'MISSING' | 'LATE';
 
-/** An admission that is refused as late sooner than this was not late: the clocks have moved. */
+/** Milliseconds below which an admission that Redis refuses as late was not late: then the clocks have moved. */
 const LATE_MS = 500;
 
 /**
@@ -122,7 +122,9 @@ export class Admissions {
     );
   }
 
-  /** Rebuilds the live state, or reads the clock of Redis again, by which an admission was late that was not. */
+  /**
+   * Rebuilds the live state, or reads the clock of Redis again, where an admission was refused as late that was not.
+   */
   async #mend(admission: Admission, what: ToMend, { sentAt }: AdmitReply): Promise<void> {
     const { accountId, keyId } = admission;
     if (what === 'MISSING') return await this.#parts.live.rebuild(accountId, keyId);

@@ -31,7 +31,7 @@ export function admitCommand(
   };
 }
 
-/** What the script needs of limits of calls and of the end of a key value; nothing for most calls. */
+/** The words about limits of calls and about the end of a key value; nothing for most calls. */
 function limitWords({ limits, valueEndsAt }: Admission): string {
   if (limits === undefined && valueEndsAt === undefined) return '';
   return ` ${valueEndsAt ?? '-'} ${limits ? limits.tokens : '-'}`;

@@ -31,7 +31,7 @@ interface Settlement {
   readonly correction: TokenCorrection | undefined;
   /** By performance.now(); 0: not yet. */
   settledAt: number;
-  /** Redis has no hold of it: journal and book tell whether the charge stands. */
+  /** True where Redis has no hold of the call: journal and book tell whether its charge stands. */
   lost: boolean;
   /** Resolved once the entry is in the journal or in the book; made when somebody waits for it. */
   journalled?: PromiseWithResolvers<void> | undefined;

@@ -33,7 +33,7 @@ export class UnansweredAdmissions {
   readonly #client: RedisClient;
   readonly #rebuilder: Rebuilder;
   readonly #unanswered = new Map<string, ToCancel>();
-  /** In the order in which they are due. */
+  /** Cancelled admissions in the order in which their second cancel is due. */
   readonly #cancelled = new Map<string, { readonly call: ToCancel; readonly againAt: number }>();
 
   constructor(parts: { client: RedisClient; rebuilder: Rebuilder }) {
@@ -42,8 +42,8 @@ export class UnansweredAdmissions {
   }
 
   /**
-   * Nothing will settle the call any more, and Redis may have a hold of it or not: the hold is released soon. `fate`: see
-   * `cancelOne`.
+   * Has the hold of a call released soon that nothing will settle any more; whether Redis has a hold of it is not
+   * known. `fate`: see `cancelOne`.
    */
   add({ requestId, accountId, keyId }: HeldCall, fate: Fate = 'not sent'): void {
     if (this.#unanswered.size < MAX) this.#unanswered.set(requestId, { requestId, accountId, keyId, fate });

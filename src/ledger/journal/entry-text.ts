@@ -84,6 +84,7 @@ export interface StoredHold {
   readonly draft?: (now: number, requestId: string) => EntryDraft;
 }
 
+/** Parses the text of a field of the holds hash. */
 export function parseHold(text: string): StoredHold {
   const [amount, deadline, keyId, accountId, createdAt, ...call] = text.split(' ');
   // A hold of version 0.1.0 has no estimate: its category, which is a word, comes at once.

@@ -15,7 +15,7 @@ const BATCH = 500;
 export type StreamPositions = ReadonlyMap<number, string>;
 export const OLDEST = '-';
 
-/** What a drain finds that others must act on. */
+/** Findings of a drain that others must act on. */
 export interface JournalEvents {
   /** The account's live state may not be what the book has; `epoch` is over. */
   accountAstray: [accountId: number, epoch: number];

@@ -1,9 +1,11 @@
--- Admit: version check, limits of calls, spending limit, balance, hold (specification section 3, checks 11 and 12; section 5,
--- "Estimate and overdraft"; section 11), for several calls, one after the other. Credits must cover the estimates of all open calls, this one included;
--- with the overdraft they must cover all holds. With an overdraft of 0 the second implies the first.
+-- Admit: version check, limits of calls, spending limit, balance, hold (specification section 3, checks 11 and 12; section
+-- 5, "Estimate and overdraft"; section 11), for several calls, one after the other. Credits must cover the estimates of all
+-- open calls, this one included; with the overdraft they must cover all holds. With an overdraft of 0 the second implies
+-- the first.
 -- KEYS  of each call: account hash, key hash, holds hash
 -- ARGV  of each call: request id;
---       '<key version> <account version> <hold (micro-credits)> <estimate (0 to hold)> <limit, or -> <period field d|w|m> <its start (days since epoch)>':
+--       '<key version> <account version> <hold (micro-credits)> <estimate (0 to hold)> <limit, or -> <period field d|w|m>
+--         <its start (days since epoch)>':
 --         one argument, because an argument costs the gateway as much as splitting this text costs here. Where the key or its
 --         account has limits of calls, or the presented value ends, two words follow: when it ends (ms since epoch), or -, and
 --         the tokens that the call is likely to use, or - where there are no limits;
@@ -26,7 +28,7 @@ local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local isLate = now > tonumber(ARGV[#ARGV])
 
--- Made by the first call that is subject to limits.
+-- Made for the first call that is subject to limits.
 local limits
 
 -- Accounts and keys of this run, by Redis key: each is read once and its holds are written once, however many calls it has.
@@ -109,7 +111,8 @@ local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
 end
 
 local replies = each(admit, 3)
--- HSET cannot fail on a hash that was read; HINCRBY could fail on a field's value, after the holds have been written.
+-- Written by HSET, which cannot fail on a hash that was read. HINCRBY could fail on the value of a field, after holds
+-- have been written.
 for name, account in pairs(accounts) do
   if account.isMoved then redis.call('HSET', name, 'held', int(account.held), 'slack', int(account.slack)) end
 end

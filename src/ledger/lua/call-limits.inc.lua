@@ -22,7 +22,8 @@ local function callLimits(now)
     return { debt = 0, since = version }
   end
 
-  -- The token bucket in a field, drained until now. A clock that was set back refills nothing; what is written goes on by it.
+  -- The token bucket in a field as it is now. Where the clock was set back nothing is refilled, and what is written has
+  -- that earlier time.
   local function bucketIn(text, limit)
     if not text then return fullBucket(0) end
     local debt, at, since = string.match(text, '^(%d+) (%d+) (%d+)$')
@@ -53,13 +54,14 @@ local function callLimits(now)
   local function hasRoom(limits, tokens)
     if not limits then return true end
     local rpm, tpm = limits.rpm, limits.tpm
-    -- Subtracted from the limit, because debt and what the call takes may together be beyond what is exact.
+    -- Subtracted from the limit, because the sum of the debt and of what the call takes may not be exact.
     return not (limits.parallel and limits.open >= limits.parallel)
       and not (rpm and limits.requests.debt > (rpm - 1) * UNIT)
       and not (tpm and limits.tokens.debt > (tpm - math.min(tokens, tpm)) * UNIT)
   end
 
-  -- Adds to a debt what may be negative. A token bucket may lack more than its capacity; it is never more than full.
+  -- Adds to a debt; the amount may be negative. A token bucket may lack more than its capacity, but is never more than
+  -- full.
   local function add(bucket, debt)
     bucket.debt = math.min(MOST_EXACT, math.max(0, bucket.debt + debt))
   end
@@ -72,8 +74,8 @@ local function callLimits(now)
     if limits.tpm then add(limits.tokens, math.min(tokens, limits.tpm) * UNIT) end
   end
 
-  -- version: of the record that the call was admitted by; requests and tokens: debts, added to the token buckets that it
-  -- took of.
+  -- Ends a call in the limits of one owner. version: of the record that the call was admitted by; requests and tokens:
+  -- amounts added to the debts of those token buckets that the call took from.
   local function close(limits, version, requests, tokens)
     if not limits then return end
     limits.isMoved = true
@@ -82,17 +84,19 @@ local function callLimits(now)
     if limits.tpm and limits.tokens.since <= version then add(limits.tokens, tokens) end
   end
 
-  -- A hold that says nothing of limits took of no token bucket: none is of such a version.
+  -- Version of a call whose hold says nothing about limits: below that of every token bucket, so that the call took
+  -- from none.
   local NONE = -1
 
-  -- What a hold (hold-record.inc.lua) says of limits: key version, tokens, account version, tokens.
+  -- The limits in a hold (hold-record.inc.lua): key version, tokens, account version, tokens.
   local function takenBy(hold)
     local version, tokens, accountVersion, ofAccount =
       string.match(hold, '^%d+ %d+ %d+ %d+ %d+ %d+ (%d+)/(%d+)/(%d+)/(%d+) ')
     return tonumber(version or NONE), tonumber(tokens or 0), tonumber(accountVersion or NONE), tonumber(ofAccount or 0)
   end
 
-  -- Ends an open call, which used so many tokens more than it took (negative: fewer) of its key's limit and its account's.
+  -- Ends an open call. ofKey and ofAccount: tokens that it used beyond what it took of its key's limit and of its
+  -- account's (negative: fewer).
   local function release(accountName, keyName, hold, ofKey, ofAccount)
     local version, _, accountVersion = takenBy(hold)
     close(of(keyName), version, 0, ofKey * UNIT)
@@ -103,7 +107,7 @@ local function callLimits(now)
   local function giveBack(accountName, keyName, hold)
     local version, tokens, accountVersion, ofAccount = takenBy(hold)
     local elapsed = math.max(0, now - tonumber(string.match(hold, '^%d+ %d+ %d+ %d+ (%d+)')))
-    -- What has been refilled since the call was admitted is there already.
+    -- The rest of what was taken: the bucket has been refilled since the call was admitted.
     local function taken(limit, units)
       return limit and math.max(0, units * UNIT - limit * elapsed) or 0
     end

@@ -1,5 +1,6 @@
--- Runs `script` for each call, with the call's `keyCount` Redis keys and three arguments; what follows those is for `script` to read. An error is the reply of its own
--- call only, {'ERROR', message}; where Redis refuses everything (a write to a replica, say), every call gets it.
+-- Runs `script` for each call with its `keyCount` Redis keys and its three arguments. Arguments behind those of all
+-- calls are for `script` to read. An error is the reply of its own call only, {'ERROR', message}; where Redis refuses
+-- everything, such as a write to a replica, each call gets that error.
 local function each(script, keyCount)
   local replies = {}
   for call = 0, math.floor(#ARGV / 3) - 1 do

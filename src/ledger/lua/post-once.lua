@@ -36,7 +36,7 @@ if ARGV[10] ~= '' then
 end
 if not fits(account, credits) then return { 'BEYOND' } end
 local after = post(account, key, KEYS[4], credits, 0, tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7])
--- After what can fail: a marker without its entry would claim that the entry was applied.
+-- Comes after everything that can fail: a marker without its entry would claim that the entry was applied.
 redis.call('HSET', KEYS[3], ARGV[1], '- ' .. ARGV[8])
 write()
 return { 'APPLIED', after }

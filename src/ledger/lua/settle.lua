@@ -25,7 +25,7 @@ local function settle(accountName, keyName, holdsRedisKey, journal, id, numbers,
   if not hold or string.sub(hold, 1, 1) == '-' then return 'NONE' end
   local release, slack = amountsOf(hold)
   local isLimited = account.hasLimits or key.hasLimits
-  -- Read while nothing is written yet.
+  -- The limits are read before anything is written, because reading them can fail.
   if isLimited then
     limits = limits or callLimits()
     limits.of(keyName)

@@ -101,7 +101,7 @@ export class Rebuilder {
   }
 
   async #rebuildAstray(accountId: number): Promise<void> {
-    // One that is under way may have read the book before it was found astray.
+    // A rebuild that is under way may have read the book before the account was found astray.
     for (let before = this.#underWay.get(accountId); before; before = this.#underWay.get(accountId)) {
       await before.catch(() => {});
     }
@@ -119,7 +119,7 @@ export class Rebuilder {
       await this.#drain.drain(bucketOf(accountId));
       if (!(await this.#close(accountId, stale, name))) return;
       try {
-        // Drained once more, so that few entries are left beside the book.
+        // Drained once more, so that as few entries as possible are left beside the book.
         await this.#drain.drain(bucketOf(accountId));
         if (await this.#restore(accountId, name)) return;
       } catch (error) {

@@ -11,9 +11,9 @@ export interface RestoredState {
 }
 
 /**
- * The book's state of an account and the entries of its journal that were not in the book when that state was read: their
- * credits must not be spent a second time. `starts`: those that the snapshot was asked for. An entry for which the balance has
- * no room is left out, as the book leaves it out.
+ * The state of an account in the book, with the entries of its journal added that the book did not have when that state
+ * was read: their credits must not be spent a second time. `starts`: the periods that the snapshot was asked for. An
+ * entry that the balance has no room for is left out, as the book leaves it out.
  */
 export function withWaiting(
   { balance, seq, keys, known }: AccountSnapshot,

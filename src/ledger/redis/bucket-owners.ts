@@ -87,6 +87,7 @@ export class BucketOwners {
   }
 }
 
+/** Address of a node as `host:port`. */
 export function addressOf({ options }: Redis): string {
   return `${options.host}:${options.port}`;
 }

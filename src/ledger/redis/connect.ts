@@ -4,7 +4,10 @@ import type { Log } from '../../log/log.ts';
 import { RedisCluster } from './cluster.ts';
 import { addScripts, type ScriptClient } from './scripts.ts';
 
-/** A reply that does not come within this counts as lost; the caller must assume nothing (specification section 5: 503 within 1.5 s). */
+/**
+ * Milliseconds after which a reply counts as lost; the caller must then assume nothing (specification section 5: 503
+ * within 1.5 s).
+ */
 export const COMMAND_TIMEOUT_MS = 1_000;
 /**
  * Time without any reply after which a connection is replaced. Without it, a network that dropped packets for a while would

@@ -3,8 +3,9 @@ import { nodesOf, type RedisClient } from './connect.ts';
 const EVERY_MS = 1_000;
 
 /**
- * Pings every connection each second, so that one whose replies are lost is replaced also while no call uses it (SILENCE_MS in
- * connect.ts counts from a command). Without it, the first call on a node after a quiet time waits for a second in vain, and is 503.
+ * Pings every connection each second, so that a connection whose replies are lost is replaced even while no call uses
+ * it (SILENCE_MS in connect.ts counts from a command). Without it, the first call on a node after a quiet time would
+ * wait a second in vain and be answered 503.
  */
 export class Heartbeat {
   readonly #clients: readonly RedisClient[];
@@ -24,7 +25,7 @@ export class Heartbeat {
 
   #beat(): void {
     for (const node of this.#clients.flatMap(nodesOf)) {
-      // A connection that is being made says by itself when it fails.
+      // A connection that is being made reports its own failure.
       if (node.status === 'ready') node.ping().catch(() => {});
     }
   }

@@ -11,24 +11,29 @@ export function redisKeyPrefix(bookId: string): string {
  */
 export const BUCKETS = 64;
 
+/** The bucket of an account, from 0 on. */
 export function bucketOf(accountId: number): number {
   return accountId % BUCKETS;
 }
 
 const TAGS = Array.from({ length: BUCKETS }, (_, bucket) => `tg:{${bucket}}:`);
 
+/** Redis key of the hash of an account (lua/post.inc.lua lists its fields). */
 export function accountRedisKey(accountId: number): string {
   return `${TAGS[accountId % BUCKETS]}a:${accountId}`;
 }
 
+/** Redis key of the hash of an API key (lua/post.inc.lua lists its fields). */
 export function keyRedisKey(accountId: number, keyId: number): string {
   return `${TAGS[accountId % BUCKETS]}k:${keyId}`;
 }
 
+/** Redis key of the hash of the holds of a bucket (lua/hold-record.inc.lua), and of its idempotency markers. */
 export function holdsRedisKey(bucket: number): string {
   return `${TAGS[bucket]}holds`;
 }
 
+/** Redis key of the stream of entries of a bucket that are on their way to the book. */
 export function journalRedisKey(bucket: number): string {
   return `${TAGS[bucket]}journal`;
 }

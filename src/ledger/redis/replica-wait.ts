@@ -1,7 +1,10 @@
 import type { BucketOwners } from './bucket-owners.ts';
 import { holdsRedisKey, waitedRedisKey } from './redis-keys.ts';
 
-/** Longest wait for the replicas, which acknowledge within a round trip. While one is away, admissions take this long and fail. */
+/**
+ * Longest wait for the replicas, which acknowledge within a round trip. While a replica is away, each admission takes
+ * this long and then fails.
+ */
 const WITHIN_MS = 200;
 /** Attempts to ask a node: a cluster that has just changed is looked up again in between. */
 const ATTEMPTS = 3;
@@ -25,13 +28,14 @@ interface Round {
 }
 
 /**
- * Waits until replicas have the holds that were taken before (REDIS_WAIT_REPLICAS). One WAIT serves everybody who asks in a
- * tick, or while another one is under way.
+ * Waits until replicas have the holds that were taken before (REDIS_WAIT_REPLICAS). One WAIT serves everybody who asks
+ * within a tick, or while another WAIT is under way.
  *
- * It goes over a connection of its own: Redis reads nothing further of a connection that waits, and where the gateway is
- * killed then, it drops what came meanwhile, which may be the settle of a call whose answer has ended. WAIT covers what was
- * written until its own connection's last write, so each one follows a write of a key that nobody reads. The holds are looked
- * up before: a node that took over since the admission may lack them, and has replicas of its own.
+ * WAIT goes over a connection of its own. Redis reads nothing further from a connection that waits; where the gateway
+ * is killed then, Redis drops the bytes that came meanwhile, and the settle of a call whose answer has ended may be
+ * among them. WAIT covers what was written before the last write of its own connection, so it follows a write of a
+ * Redis key that nobody reads. The holds are looked up before: a node that took over since the admission may lack them,
+ * and has replicas of its own.
  */
 export class ReplicaWait {
   readonly #calls: BucketOwners;
@@ -41,8 +45,8 @@ export class ReplicaWait {
   readonly #underWay = new Map<string, Promise<Answer>>();
 
   /**
-   * `calls`: the nodes as the connections of the calls see them; `confirming`: the same nodes by the connections that wait.
-   * `replicas`: how many must have a write; 0: `confirm` is not to be called, and `confirming` not needed.
+   * `calls`: the nodes by the connections of the calls. `confirming`: the same nodes by the connections that wait;
+   * undefined where `replicas` is 0. `replicas`: how many must have a write; with 0, `confirm` must not be called.
    */
   constructor(calls: BucketOwners, confirming: BucketOwners | undefined, replicas: number) {
     this.#calls = calls;

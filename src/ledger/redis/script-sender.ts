@@ -91,7 +91,7 @@ export class ScriptSender {
     this.#late -= batch.calls.length;
   }
 
-  /** Arguments behind those of the calls: see the scripts. */
+  /** Arguments that follow those of the calls: see the scripts. */
   trailing(script: HotScript, bucket: number): readonly string[] {
     return script === 'admit' ? [String(this.#clock.now(bucket) + COMMAND_TIMEOUT_MS)] : [];
   }

@@ -77,11 +77,6 @@ export function aac({ rate, channels }: AacConfig): PacketCodec {
   };
 }
 
-/** Samples without compression; undefined where the rate is not above 0. */
-export function pcm(bytesPerSecond: number): PacketCodec | undefined {
-  return bytesPerSecond > 0 ? { seconds: (_head, bytes) => bytes / bytesPerSecond } : undefined;
-}
-
 export interface AacConfig {
   /** Sample rate in Hz. */
   readonly rate: number;

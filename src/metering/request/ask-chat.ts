@@ -2,11 +2,17 @@ import type { Unit } from '../../domain/price-units.ts';
 import { type ContentPart, PartCounts } from '../content-parts.ts';
 import { isObject } from '../json-value.ts';
 import { countOf, type MeteredBody } from '../metered-body.ts';
-import { type Asked, type Charge, NOTHING } from './asked.ts';
+import { type Asked, type Charge, NONE } from './asked.ts';
 import { asksHourCache, HOUR_CACHE, isAsked, refuseModels, shown, WEB_SEARCH } from './charges.ts';
-import { inputUnits } from './input-units.ts';
 import { highestMultiplier, serviceTierOf, tierCharge } from './service-tiers.ts';
-import { REQUEST_OVERHEAD, TOOL_OVERHEAD, type TokenAsk, TURN_OVERHEAD, tokenCost } from './token-cost.ts';
+import {
+  inputUnits,
+  REQUEST_OVERHEAD,
+  TOOL_OVERHEAD,
+  type TokenAsk,
+  TURN_OVERHEAD,
+  tokenCost,
+} from './token-cost.ts';
 
 /** Members by which OpenAI, OpenRouter and LiteLLM have another model run than the one named in `model`. */
 const MODELS = ['models', 'fallbacks', 'fallback_models', 'moderation'] as const;
@@ -50,7 +56,7 @@ export function askChat(body: MeteredBody): Asked {
   };
   return {
     charges,
-    serviceTiers: typeof tier === 'string' ? [tier] : NOTHING,
+    serviceTiers: typeof tier === 'string' ? [tier] : NONE,
     cost: (bounds) => tokenCost(model, ask, bounds),
   };
 }
@@ -104,5 +110,5 @@ class ChatParts extends PartCounts {
 }
 
 function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : NOTHING;
+  return Array.isArray(value) ? value : NONE;
 }

@@ -5,10 +5,10 @@ import { isObject } from '../json-value.ts';
 import { countOf, type MeteredBody } from '../metered-body.ts';
 import type { Asked, Charge } from './asked.ts';
 import { asksHourCache, HOUR_CACHE, isAsked, refuseModels, refuseOtherCase } from './charges.ts';
-import { inputUnits } from './input-units.ts';
 import { highestMultiplier, serviceTierOf, type TierChoice, tierCharge } from './service-tiers.ts';
 import {
   COMPACTS_AT,
+  inputUnits,
   REQUEST_OVERHEAD,
   TOOL_OVERHEAD,
   TOOL_ROUNDS,

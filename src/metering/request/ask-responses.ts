@@ -2,12 +2,12 @@ import { invalidField } from '../../domain/errors.ts';
 import { contentParts, PartCounts } from '../content-parts.ts';
 import { isObject } from '../json-value.ts';
 import { countOf, type MeteredBody } from '../metered-body.ts';
-import { type Asked, type Charge, NOTHING } from './asked.ts';
+import { type Asked, type Charge, NONE } from './asked.ts';
 import { refuseModels, shown } from './charges.ts';
-import { inputUnits } from './input-units.ts';
 import { highestMultiplier, serviceTierOf, tierCharge } from './service-tiers.ts';
 import {
   COMPACTS_AT,
+  inputUnits,
   REQUEST_OVERHEAD,
   TOOL_OVERHEAD,
   TOOL_ROUNDS,
@@ -60,7 +60,7 @@ export function askResponses(body: MeteredBody): Asked {
   };
   return {
     charges,
-    serviceTiers: typeof tier === 'string' ? [tier] : NOTHING,
+    serviceTiers: typeof tier === 'string' ? [tier] : NONE,
     cost: (bounds) => tokenCost(model, ask, bounds),
   };
 }

@@ -1,7 +1,6 @@
 import type { Micro } from '../../domain/credits.ts';
 import type { Unit } from '../../domain/price-units.ts';
-import type { Bounds } from './bounds.ts';
-import type { CallCost } from './token-cost.ts';
+import type { Bounds, CallCost } from './token-cost.ts';
 
 /** Something in a request that its provider charges for beyond plain tokens (specification section 10). */
 export interface Charge {
@@ -15,18 +14,21 @@ export interface Charge {
   readonly serviceTier?: string;
 }
 
-/** What one call asks for, read from its body once. */
+/** What one call asks for. Read from its body once. */
 export interface Asked {
   readonly charges: readonly Charge[];
   /** Service tiers that the request names, by the names that multipliers have. */
   readonly serviceTiers: readonly string[];
-  /** The bounds hold what is known later than the body: the tokens behind the stored answers that it names. */
+  /**
+   * Hold and estimate of the call. `bounds` has what is known later than the body, such as the tokens behind the stored
+   * answers that it names.
+   */
   cost(bounds: Bounds): CallCost;
 }
 
-export const NOTHING: readonly never[] = Object.freeze([]);
+export const NONE: readonly never[] = Object.freeze([]);
 
-/** A call that costs what it holds and is not counted in tokens, of a body that asks for nothing beyond. */
+/** The `Asked` of a call that costs exactly its hold, is not counted in tokens, and asks for nothing beyond. */
 export function fixedCost(hold: Micro): Asked {
-  return { charges: NOTHING, serviceTiers: NOTHING, cost: () => ({ hold, estimate: hold, tokens: 0 }) };
+  return { charges: NONE, serviceTiers: NONE, cost: () => ({ hold, estimate: hold, tokens: 0 }) };
 }

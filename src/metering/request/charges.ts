@@ -67,14 +67,14 @@ export function asksHourCache(control: unknown): boolean {
   return (control.ttl ?? '5m') !== '5m';
 }
 
-/** Whether an optional member is there. */
+/** True where an optional member is there. */
 export function isAsked(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
 /**
- * Refuses members that have another model run than the one that was checked, allowed and priced. Throws 400 `invalid_field`;
- * `param`: the field that holds `members`, where that is not the request itself.
+ * Refuses members by which another model would run than the one that was checked, allowed and priced. Throws 400
+ * `invalid_field`. `param`: the field that holds `members`, where that is not the request itself.
  */
 export function refuseModels(
   members: Readonly<Record<string, unknown>>,

@@ -2,10 +2,9 @@ import { holdFor, isPricedByToken, type Reach } from '../../domain/price.ts';
 import type { Unit } from '../../domain/price-units.ts';
 import type { Usage } from '../../domain/usage.ts';
 import type { MeteredBody } from '../metered-body.ts';
-import { type Asked, NOTHING } from './asked.ts';
-import type { Bounds } from './bounds.ts';
+import { type Asked, NONE } from './asked.ts';
 import { highestMultiplier, serviceTierOf, tierCharge } from './service-tiers.ts';
-import { type Likely, likelyCost, likelyTokens } from './token-cost.ts';
+import { type Bounds, type Likely, likelyCost, likelyTokens } from './token-cost.ts';
 
 /** What a call of an endpoint without tools asks for. */
 interface PlainAsk {
@@ -27,8 +26,8 @@ export function plainAsk({ model, value }: MeteredBody, { usage, input, reach, l
   const multiplier = highestMultiplier(price, tier);
   const most: Reach = { ...reach, multiplier };
   return {
-    charges: typeof tier === 'string' ? [tierCharge('service_tier', tier)] : NOTHING,
-    serviceTiers: typeof tier === 'string' ? [tier] : NOTHING,
+    charges: typeof tier === 'string' ? [tierCharge('service_tier', tier)] : NONE,
+    serviceTiers: typeof tier === 'string' ? [tier] : NONE,
     cost(bounds) {
       const hold = holdFor(price, input ? { ...usage, input: input(bounds) } : usage, most);
       return { hold, estimate: likelyCost(model, hold, likely), tokens };

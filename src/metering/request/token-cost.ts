@@ -4,7 +4,6 @@ import { type Micro, micro } from '../../domain/credits.ts';
 import { holdFor, isPricedByToken, plainCost, type Reach, TIMES_ONE } from '../../domain/price.ts';
 import type { Unit } from '../../domain/price-units.ts';
 import type { Usage } from '../../domain/usage.ts';
-import type { Bounds } from './bounds.ts';
 
 /** Tokens that a template adds around a turn or tool, and around the whole; vendors document 3 to 10. */
 export const TURN_OVERHEAD = 16;
@@ -19,12 +18,25 @@ export const TOOL_ROUNDS = 10;
 /** Input tokens from which on providers summarise a conversation where the request does not say (Anthropic's default). */
 export const COMPACTS_AT = 150_000;
 
-/** Of an estimate (specification section 5): bytes of text for a token of input, and most tokens of an answer and of a round. */
+/**
+ * Numbers of an estimate (specification section 5): bytes of text for a token of input, and most tokens of an answer,
+ * and of a round of tools.
+ */
 const LIKELY_BYTES = 3;
 const LIKELY_OUTPUT = 4_096;
 const LIKELY_ROUND = 16_384;
 
-/** What a request that is charged by token asks for, in numbers. */
+/** Upper bounds, from the configuration, of what the request alone does not say. */
+export interface Bounds {
+  /** Tokens of one image, audio or file part. */
+  readonly imageTokens: number;
+  /** Tokens that a model can read in one pass. */
+  readonly contextTokens: number;
+  /** Tokens behind the stored answers that the request names, beyond what it says itself. Default 0. */
+  readonly storedTokens?: number;
+}
+
+/** A request that is charged by token, in numbers. */
 export interface TokenAsk {
   /** UTF-8 bytes of its text: those of the body, less the base64 of its media. */
   readonly textBytes: number;
@@ -45,7 +57,7 @@ export interface TokenAsk {
   /** Passes of the model over what the provider's own tools found; each can fill the context. */
   readonly rounds: number;
   readonly searches: number;
-  /** What to leave out or lower for less of them, in words. */
+  /** Advice on what to leave out or lower for fewer rounds. */
   readonly roundsAdvice: string;
   /** Input tokens from which on the provider summarises the conversation with one more call; undefined: it does not. */
   readonly compactsAt: number | undefined;
@@ -56,19 +68,19 @@ export interface TokenAsk {
   readonly multiplier: number;
 }
 
-/** What a call can cost, and is likely to, in micro-credits (specification section 5). */
+/** Bound and estimate of what a call costs, in micro-credits (specification section 5). */
 export interface CallCost {
-  /** The most. */
+  /** The most that the call can cost. */
   readonly hold: Micro;
-  /** At most `hold`. */
+  /** What the call is likely to cost; at most `hold`. */
   readonly estimate: Micro;
-  /** What it is likely to use in tokens, for limits of tokens; 0 where it is charged by something else. */
+  /** Tokens that the call is likely to use, for limits of tokens; 0 where it is charged by something else. */
   readonly tokens: number;
-  /** Of what the hold is made, for a refusal that says what would fit; undefined for calls without a maximum of tokens. */
+  /** Parts of the hold, for a refusal that says what would fit; undefined for calls without a maximum of tokens. */
   readonly bound?: TokenBound;
 }
 
-/** Of what the hold of a call is made. */
+/** Parts of the hold of a call. */
 export interface TokenBound {
   readonly model: Model;
   readonly ask: TokenAsk;
@@ -140,13 +152,13 @@ function holdOf(bound: TokenBound, maxTokens: number): Micro {
   return holdFor(bound.model.price, usageOf(bound, maxTokens), reachOf(bound));
 }
 
-/** What the same call is likely to use with another maximum of output tokens. */
+/** Likely use of the same call with another maximum of output tokens. */
 function likelyOf({ ask, context }: TokenBound, maxTokens: number): Likely {
   const found = ask.rounds > 0 ? Math.min(LIKELY_ROUND, context) : 0;
   return { textBytes: ask.textBytes, more: found, maxTokens, answers: ask.answers };
 }
 
-/** What a call is likely to use. */
+/** Likely use of a call. */
 export interface Likely {
   /** UTF-8 bytes of its text. */
   readonly textBytes: number;
@@ -156,7 +168,7 @@ export interface Likely {
   readonly maxTokens: number;
   /** Answers to make. */
   readonly answers: number;
-  /** What is counted exactly. */
+  /** Use that is counted exactly, such as pictures or characters. */
   readonly besides?: Usage;
 }
 
@@ -257,4 +269,17 @@ function reachOf({ ask, model: { price } }: TokenBound): Reach {
 
 function withImages(ask: TokenAsk): TokenAsk {
   return { ...ask, inputUnits: [...(ask.inputUnits ?? []), ...IMAGES] };
+}
+
+const PICTURES: readonly Unit[] = ['inputImage', 'cachedInputImage'];
+const SOUND: readonly Unit[] = ['inputAudio', 'cachedInputAudio'];
+const HOUR: readonly Unit[] = ['cacheWrite1h'];
+
+/** Units, beside the plain ones, by which input of these kinds can be charged; undefined for text alone. */
+export function inputUnits(
+  { hasPictures, hasSound }: { readonly hasPictures: boolean; readonly hasSound: boolean },
+  asksHourCache: boolean,
+): readonly Unit[] | undefined {
+  if (!hasPictures && !hasSound && !asksHourCache) return undefined;
+  return [...(hasPictures ? PICTURES : []), ...(hasSound ? SOUND : []), ...(asksHourCache ? HOUR : [])];
 }

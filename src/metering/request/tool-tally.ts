@@ -11,9 +11,9 @@ const MODELS = ['model', 'svg'] as const;
 export class ToolTally {
   readonly #kindOf: (tool: Readonly<Record<string, unknown>>) => ToolKind;
   readonly charges: Charge[] = [];
-  /** All definitions. */
+  /** Number of all definitions. */
   count = 0;
-  /** Those with a type of the vendor's. */
+  /** Definitions with a type of the vendor's. */
   typed = 0;
   asksHourCache = false;
   /** Types of those that the provider runs, as the request has them. */

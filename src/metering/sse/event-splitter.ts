@@ -25,12 +25,12 @@ export class EventSplitter {
   #isLarge = false;
   #isPart = false;
 
-  /** What `next` returned last is a part of an event that is too large to be held. */
+  /** True where the text that `next` returned last is a part of an event that is too large to be held. */
   get isPart(): boolean {
     return this.#isPart;
   }
 
-  /** What `next` returned last ended its event. */
+  /** True where the text that `next` returned last ended its event. */
   get isEnd(): boolean {
     return !this.#isLarge;
   }

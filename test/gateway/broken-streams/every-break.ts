@@ -60,9 +60,9 @@ export interface StreamFormat {
   readonly path: string;
   readonly body: string | (() => FormData);
   readonly pieces: readonly Piece[];
-  /** So many pieces are the middle of it. */
+  /** Number of pieces up to the middle of the stream. */
   readonly middle: number;
-  /** So many come before the one that reports usage. */
+  /** Number of pieces before the one that reports usage. */
   readonly beforeUsage: number;
   /** What these first pieces cost. */
   cost(pieces: readonly Piece[]): Expected;

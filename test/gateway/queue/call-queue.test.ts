@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Test, test } from 'tap';
 import { type CallLimits, NO_CALL_LIMITS, REFILL_MS } from '../../../src/domain/call-limits.ts';
 import { CallQueue } from '../../../src/gateway/queue/call-queue.ts';
-import type { Asked, Outcome } from '../../../src/gateway/queue/waiting-call.ts';
+import type { AskResult, Outcome } from '../../../src/gateway/queue/waiting-call.ts';
 import { until } from '../../helper/until.ts';
 
 const LONG_MS = 60_000;
@@ -55,7 +55,7 @@ function world(t: Test, { maxQueueMs = LONG_MS, waitingCalls = 100, account = NO
     bytes: 0,
     limits: { key: { ...NO_CALL_LIMITS, maxParallelRequests: 1 } as CallLimits, account },
     given: false,
-    async ask(): Promise<Asked<string>> {
+    async ask(): Promise<AskResult<string>> {
       slots.asked.push(name);
       await Promise.resolve();
       if (!slots.has(`key ${keyId}`) || !slots.has('account'))
@@ -74,7 +74,7 @@ function world(t: Test, { maxQueueMs = LONG_MS, waitingCalls = 100, account = NO
   const wait = (name: string, keyId = 1) => {
     const call = callOf(name, keyId);
     const waiting = queue.join(call, queue.isBehind(call) ? undefined : states(keyId));
-    // Those that wait at a test's end are refused, which not every test looks at.
+    // Calls that still wait at the end of a test are refused, which not every test looks at.
     waiting.outcome.catch(() => {});
     return { ...waiting, call };
   };

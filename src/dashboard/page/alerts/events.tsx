@@ -53,7 +53,7 @@ function meaningOf({ status, http_status: answer }: DeliveryView): string {
   return 'The receiver got it and did not answer with a 2xx.';
 }
 
-export function AlertEvent({ of: alert, keys }: { of: AlertView; keys: readonly KeyView[] }) {
+function AlertEvent({ of: alert, keys }: { of: AlertView; keys: readonly KeyView[] }) {
   return (
     <li>
       <p>

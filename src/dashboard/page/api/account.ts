@@ -4,7 +4,7 @@ import type { EntryPageView } from '../../../api/views/entry-view.ts';
 import type { KeyListView, KeyView } from '../../../api/views/key-view.ts';
 import type { ModelListView, ModelView } from '../../../api/views/model-view.ts';
 import type { UsageGroup, UsageReportView } from '../../../api/views/usage-view.ts';
-import { type Asked, ask, askRaw } from './request.ts';
+import { ask, askRaw, type RequestOptions } from './request.ts';
 
 /**
  * Path below which an account's ledger, usage and alerts are: that of the session's key, or one that the operator
@@ -13,8 +13,8 @@ import { type Asked, ask, askRaw } from './request.ts';
 export type Base = '/api/account/' | `/api/admin/accounts/${number}/`;
 export const OWN = '/api/account/';
 
-export function readAccount(asked: Asked = {}): Promise<AccountView> {
-  return ask('GET', '/api/account/', asked);
+export function readAccount(options: RequestOptions = {}): Promise<AccountView> {
+  return ask('GET', '/api/account/', options);
 }
 
 export function setThreshold(alert_threshold: number): Promise<AccountView> {
@@ -48,6 +48,7 @@ export function readLedger(
   return ask('GET', `${base}ledger/?${query}`, { signal });
 }
 
+/** Reads the whole ledger, as it is filtered, as a file. */
 export async function exportLedger(base: Base, filter: LedgerFilter, format: 'csv' | 'jsonl'): Promise<Blob> {
   const response = await askRaw('GET', `${base}ledger/?${ledgerQuery(filter, { format })}`);
   return response.blob();

@@ -26,6 +26,7 @@ export async function listKeys(signal?: AbortSignal): Promise<readonly KeyView[]
   return keys;
 }
 
+/** Creates a key. Rejects with `answer_lost` where the outcome is unknown. */
 export function createKey(body: KeyChange): Promise<CreatedKeyView> {
   return made('key', ask('POST', '/api/keys/', { body }));
 }

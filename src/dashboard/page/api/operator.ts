@@ -2,7 +2,7 @@ import type { AccountPageView, OperatorAccountView } from '../../../api/views/ac
 import type { CallLimitsView } from '../../../api/views/call-limits-view.ts';
 import type { CreatedKeyView } from '../../../api/views/key-view.ts';
 import type { MarginReportView } from '../../../api/views/margin-view.ts';
-import { type Asked, ask, askRaw, made } from './request.ts';
+import { ask, askRaw, made, type RequestOptions } from './request.ts';
 
 /**
  * Reads a page of accounts: after the cursor `after` ("" for the first page), with `email` in their address ("" for
@@ -11,11 +11,11 @@ import { type Asked, ask, askRaw, made } from './request.ts';
 export function listAccounts(
   after: string,
   limit: number,
-  asked: Asked = {},
+  options: RequestOptions = {},
   email = '',
 ): Promise<AccountPageView> {
   const query = Object.entries({ limit: String(limit), after, email }).filter(([, value]) => value !== '');
-  return ask('GET', `/api/admin/accounts/?${new URLSearchParams(query)}`, asked);
+  return ask('GET', `/api/admin/accounts/?${new URLSearchParams(query)}`, options);
 }
 
 export function readOneAccount(id: number, signal?: AbortSignal): Promise<OperatorAccountView> {
@@ -41,6 +41,7 @@ export type AccountChange = {
   is_active?: boolean;
 } & Partial<CallLimitsView>;
 
+/** Changes an account; rejects with the refusal of a field. */
 export function changeAccount(id: number, body: AccountChange): Promise<OperatorAccountView> {
   return ask('PATCH', `/api/admin/accounts/${id}/`, { body });
 }
@@ -55,6 +56,7 @@ export function grantCredits(
   return ask('POST', `/api/admin/accounts/${id}/credits/`, { body, headers });
 }
 
+/** Creates a managing key for an account. Rejects with `answer_lost` where the outcome is unknown. */
 export function createAccountKey(id: number, name: string): Promise<CreatedKeyView> {
   return made('key', ask('POST', `/api/admin/accounts/${id}/keys/`, { body: { name } }));
 }

@@ -21,7 +21,7 @@ export class ApiFailure extends Error {
   }
 }
 
-export interface Asked {
+export interface RequestOptions {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
@@ -30,8 +30,8 @@ export interface Asked {
 }
 
 /** Asks the gateway's public API and reads the answer as JSON. Rejects with an ApiFailure. */
-export async function ask<Body>(method: string, path: string, asked: Asked = {}): Promise<Body> {
-  const response = await askRaw(method, path, asked);
+export async function ask<Body>(method: string, path: string, options: RequestOptions = {}): Promise<Body> {
+  const response = await askRaw(method, path, options);
   try {
     return (await response.json()) as Body;
   } catch (error) {
@@ -40,19 +40,20 @@ export async function ask<Body>(method: string, path: string, asked: Asked = {})
 }
 
 /** Asks the gateway's public API and resolves with the response, its body unread. Rejects with an ApiFailure. */
-export async function askRaw(method: string, path: string, asked: Asked = {}): Promise<Response> {
-  const token = asked.token ?? session.value?.token;
-  const response = await send(method, path, token, asked);
+export async function askRaw(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
+  const token = options.token ?? session.value?.token;
+  const response = await send(method, path, token, options);
   if (response.ok) return response;
   const failure = await failureOf(response);
   // A request that this page itself aborted is no failure of the gateway.
-  asked.signal?.throwIfAborted();
-  // The key was deactivated, or its value replaced, meanwhile. Every further request would be refused too, so the first refusal ends the session.
-  if (response.status === 401 && asked.token === undefined && session.value?.token === token) {
+  options.signal?.throwIfAborted();
+  // The key was deactivated, or its value replaced, meanwhile. Every further request would be refused too, so the first
+  // refusal ends the session.
+  if (response.status === 401 && options.token === undefined && session.value?.token === token) {
     leave(() => signOut(`You have been signed out. ${failure.message}`), failure.message);
   }
   // Only for reads: after a refused change, the user's input stays on the page, below the reason.
-  if (failure.code === 'management_not_allowed' && method === 'GET' && asked.token === undefined) {
+  if (failure.code === 'management_not_allowed' && method === 'GET' && options.token === undefined) {
     setManaging(false);
   }
   throw failure;
@@ -94,7 +95,7 @@ async function send(
   method: string,
   path: string,
   token: string | undefined,
-  { body, headers, signal = method === 'GET' ? undefined : endsIn(LONGEST_CHANGE_MS) }: Asked,
+  { body, headers, signal = method === 'GET' ? undefined : endsIn(LONGEST_CHANGE_MS) }: RequestOptions,
 ): Promise<Response> {
   try {
     return await fetch(path, {

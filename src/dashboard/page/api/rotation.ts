@@ -5,7 +5,7 @@ import { ApiFailure, ask, certain } from './request.ts';
 export type KeysPath = '/api/keys/' | `/api/admin/accounts/${number}/keys/`;
 
 /**
- * Gives a key a new value; the one before is valid for `graceS` seconds more. Rejects with `version_conflict` where the
+ * Gives a key a new value; the previous one is valid for `graceS` seconds more. Rejects with `version_conflict` where the
  * stored key has another version, and with `answer_lost` where it is unknown whether the key was rotated.
  */
 export function rotateKey(
@@ -21,7 +21,7 @@ export function rotateKey(
   );
 }
 
-/** Ends the value before the last rotation. Rejects with `version_conflict` where the stored key has another version. */
+/** Ends the previous value. Rejects with `version_conflict` where the stored key has another version. */
 export function endGrace(path: KeysPath, { id, version }: Pick<KeyView, 'id' | 'version'>): Promise<KeyView> {
   return ask('POST', `${path}${id}/rotate/`, {
     body: { end_grace: true },

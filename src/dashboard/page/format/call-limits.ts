@@ -16,7 +16,7 @@ const COUNTED: Readonly<Record<CallLimit, readonly [one: string, many: string]>>
   max_parallel_requests: ['call at once', 'calls at once'],
 };
 
-/** The limits in words, such as `60 requests a minute`; none for those that there are not. */
+/** The limits that are set, in words such as `60 requests a minute`. */
 export function callLimitWords(of: CallLimitsView): string[] {
   return CALL_LIMITS.flatMap((name) => {
     const limit = of[name];

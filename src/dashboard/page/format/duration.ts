@@ -5,7 +5,7 @@ const DAY = 24 * HOUR;
 
 /** A length of time in its two largest units, rounded up: `3 h 12 min`, `42 s`. */
 export function durationWords(ms: number): string {
-  // Just below a unit it is rounded up to that unit.
+  // A time just below a unit would be rounded up to that unit, and so is worded in it.
   if (ms > DAY - MINUTE) return inTwo(ms, [DAY, 'd'], [HOUR, 'h']);
   if (ms > HOUR - SECOND) return inTwo(ms, [HOUR, 'h'], [MINUTE, 'min']);
   if (ms > MINUTE - SECOND) return inTwo(ms, [MINUTE, 'min'], [SECOND, 's']);
@@ -20,7 +20,7 @@ function inTwo(ms: number, [large, largeName]: Unit, [small, smallName]: Unit): 
   return `${Math.floor(parts / each)} ${largeName} ${parts % each} ${smallName}`;
 }
 
-/** Milliseconds after which a time that runs down is to be worded anew. */
+/** Milliseconds after which the words for a remaining time change. */
 export function msUntilOtherWords(ms: number): number {
   const step = ms > HOUR ? MINUTE : SECOND;
   return ms % step || Math.min(step, ms);

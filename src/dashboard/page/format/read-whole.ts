@@ -2,8 +2,9 @@ import { ApiFailure } from '../api/request.ts';
 import { count } from './credits.ts';
 
 /**
- * Parses a whole number from 1 to `most` as a user types it. Throws an ApiFailure about `what` with the field `param` for
- * any other text. `empty` is said to whom the number should be none, where an empty field means that.
+ * Parses a whole number from 1 to `most` as a user types it. Throws an ApiFailure about `what` with the field `param`
+ * for any other text. `empty`: a sentence added to the failure, for fields that may be left empty, which says what that
+ * means.
  */
 export function readWhole(what: string, text: string, param: string, most: number, empty = ''): number {
   const typed = text.trim();

@@ -22,6 +22,7 @@ const HINTS: Readonly<Record<CallLimit, string>> = {
   max_parallel_requests: 'Calls in flight, streams included.',
 };
 
+/** Texts of the fields for limits as they are stored. */
 export function callLimitTexts(of: CallLimitsView): CallLimitTexts {
   const textOf = (name: CallLimit) => (of[name] === null ? '' : String(of[name]));
   return {

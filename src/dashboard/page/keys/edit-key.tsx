@@ -9,8 +9,7 @@ import { KeyStatus } from './key-label.tsx';
 import { KeySettings } from './key-settings.tsx';
 import { LastUse } from './last-used.tsx';
 import { PreviousValue } from './previous-value.tsx';
-import { ReadOnlyNote } from './read-only-note.tsx';
-import { ReadOnlySettings } from './read-only-settings.tsx';
+import { ReadOnlyNote, ReadOnlySettings } from './read-only-settings.tsx';
 import { RotateKey } from './rotate-key.tsx';
 import { SwitchKey } from './switch-key.tsx';
 

@@ -44,7 +44,7 @@ export function graceSecondsSoFar(grace: Grace): number | undefined {
   }
 }
 
-/** Fields that ask how long the value before a rotation stays valid. */
+/** Fields that ask how long the previous value stays valid. */
 export function GraceChoice(props: {
   grace: Grace;
   onGrace: (grace: Grace) => void;

@@ -82,6 +82,7 @@ export const NEW_KEY: KeyDraft = {
   webhookUrl: '',
 };
 
+/** The draft of a key as it is stored. */
 export function draftOf(key: KeyView): KeyDraft {
   const [start = NEW_KEY.start, end = NEW_KEY.end] = key.active_hours.split('-').filter(Boolean);
   return {

@@ -20,6 +20,7 @@ export function KeyLink({ id, keys }: { id: number | null; keys: readonly KeyVie
   return <a href={`#/keys/${id}`}>{name}</a>;
 }
 
+/** True where the expiry of a key has passed, by the browser's clock. */
 export function isExpired(key: KeyView): boolean {
   return key.expires_at !== null && Date.parse(key.expires_at) <= Date.now();
 }

@@ -13,7 +13,7 @@ import { Shown } from '../ui/shown.tsx';
 import { KeyStatus } from './key-label.tsx';
 import { LastUse } from './last-used.tsx';
 import { PreviousValue } from './previous-value.tsx';
-import { ReadOnlyNote } from './read-only-note.tsx';
+import { ReadOnlyNote } from './read-only-settings.tsx';
 
 /** Home page of a key that may not manage, with its own limit and spend. */
 export function KeyOverview() {

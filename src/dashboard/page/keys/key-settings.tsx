@@ -25,7 +25,7 @@ export function KeySettings({ of: key, onChanged }: { of: KeyView; onChanged: (k
   const [lockOut, setLockOut] = useState<readonly string[]>([]);
   /** The key as somebody else saved it meanwhile, while the dialog asks about it. */
   const [theirs, setTheirs] = useState<KeyView>();
-  // Switching the key off or on makes another version, of which the form's settings are unchanged.
+  // Switching the key off or on makes another version, but changes no setting that the form has.
   const base = isSameSettings(filledFrom, key) ? key : filledFrom;
   const read = readDraft(draft);
   const changes = changesOf(draft, base, read);

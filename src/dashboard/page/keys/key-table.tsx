@@ -26,7 +26,7 @@ export function KeyTable({
   keys: readonly KeyView[];
   /** Absent where each key is a link to its page. */
   actions: KeyActions | undefined;
-  /** Called when the value from before a rotation has ended. */
+  /** Called when the previous value has ended. */
   onEnded: () => void;
 }) {
   const catalog = useCatalog(keys);

@@ -44,7 +44,7 @@ export function KeyList({
 }: {
   keys: readonly KeyView[];
   actions?: KeyActions;
-  /** Called when the value from before a rotation has ended. */
+  /** Called when the previous value has ended. */
   onEnded: () => void;
 }) {
   const search = query.value.get('search') ?? '';

@@ -14,8 +14,8 @@ interface Place {
 }
 
 /**
- * Reasons why the session's key could no longer be used here, or no longer manage, after `changes`. A restriction of
- * which that cannot be determined counts as a reason. Empty where nothing is lost.
+ * Reasons why the session's key could no longer be used here, or could no longer manage, after `changes`. A restriction
+ * counts as a reason too where its effect is not known. Empty where nothing is lost.
  */
 export async function lockOutOf(key: KeyView, changes: KeyChange): Promise<string[]> {
   const { allowed_ips: ips = [], blocked_countries: countries = [] } = changes;

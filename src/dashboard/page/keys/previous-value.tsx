@@ -10,7 +10,7 @@ import { useFallbackFocus } from '../ui/fallback-focus.ts';
 import { useTimeLeft } from '../ui/time-left.ts';
 
 /**
- * Line that counts down while the value from before a rotation is valid, with a button to end it where `path` is given.
+ * Line that counts down while the previous value is valid, with a button to end it where `path` is given.
  * Nothing is shown once it has ended.
  */
 export function PreviousValue(props: {
@@ -31,25 +31,25 @@ export function PreviousValue(props: {
     else if (isCounting.current) {
       isCounting.current = false;
       setAsking(false);
-      // Null where the user, or somebody else, has ended it.
+      // Null where somebody has ended the previous value by hand.
       if (until === null) return;
-      announce(`The value before of the key “${key.name}” has ended.`);
+      announce(`The previous value of the key “${key.name}” has ended.`);
       props.onEnded();
     }
   }, [left, until]);
   if (until === null || left === 0) return null;
   const end = async () => {
     props.onEnded(path && (await ended(path, key)));
-    announce(`The value before of the key “${key.name}” is refused from now on.`);
+    announce(`The previous value of the key “${key.name}” is refused from now on.`);
   };
   return (
     <div class="previous-value" ref={frame}>
-      The value before is valid until <Time at={until} seconds /> (in {durationWords(left)}).{' '}
+      The previous value is valid until <Time at={until} seconds /> (in {durationWords(left)}).{' '}
       {path && (
         <button
           type="button"
           class="link"
-          aria-label={`End now: the value before of ${key.name}`}
+          aria-label={`End now: the previous value of ${key.name}`}
           onClick={() => setAsking(true)}
         >
           End now
@@ -57,7 +57,7 @@ export function PreviousValue(props: {
       )}
       {isAsking && (
         <Confirm
-          title={`End the value before of “${key.name}”?`}
+          title={`End the previous value of “${key.name}”?`}
           verb="End it now"
           danger
           act={end}
@@ -73,7 +73,7 @@ export function PreviousValue(props: {
   );
 }
 
-/** Ends the value before. Rejects where the key was rotated meanwhile, since another value would be ended then. */
+/** Ends the previous value. Rejects where the key was rotated meanwhile, because another value would be ended then. */
 async function ended(path: KeysPath, key: KeyView): Promise<KeyView> {
   try {
     return await endGrace(path, key);

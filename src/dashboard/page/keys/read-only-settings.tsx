@@ -3,6 +3,7 @@ import type { KeyView } from '../../../api/views/key-view.ts';
 import { countryName } from '../format/countries.ts';
 import { CATEGORY_NAMES, PERIOD_NAMES } from '../format/words.ts';
 import { Section, Time } from '../ui/elements.tsx';
+import { Note } from '../ui/note.tsx';
 import { KEY_LABELS, settingInWords } from './key-differences.ts';
 import { KEY_FIELDS, type KeyField } from './key-draft.ts';
 
@@ -15,6 +16,18 @@ const EMPTY: Readonly<Partial<Record<KeyField, string>>> = {
   allowed_origins: 'any, or none',
   active_hours: 'at any time',
 };
+
+/** A note for a session whose key may not manage. */
+export function ReadOnlyNote() {
+  return (
+    <Note kind="info">
+      <p>
+        The key that you signed in with may not manage (its <code>can_manage</code> is false): you see this
+        key only, and can change nothing. Whoever gave it to you has a key that can.
+      </p>
+    </Note>
+  );
+}
 
 /** Settings of a key in words, for a session that may not change them. */
 export function ReadOnlySettings({ of: key }: { of: KeyView }) {

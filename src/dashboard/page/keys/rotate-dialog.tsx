@@ -37,7 +37,7 @@ export function RotateDialog(props: {
   const send = async (key: KeyView, graceS: number): Promise<void> => {
     try {
       const answer = await rotateKey(path, key, graceS);
-      // At once, because the present value may be refused already.
+      // Comes first, because the present value may be refused already.
       if (isOwn) renew(answer.key);
       setRotated(answer);
       props.onRotated(answer);
@@ -99,7 +99,7 @@ function titleOf(key: KeyView, owner: string | undefined): string {
   return owner === undefined ? `Rotate “${key.name}”?` : `Rotate “${key.name}” of ${owner}?`;
 }
 
-/** What a rotation with this grace does; `graceS` is undefined while the typed time is none. */
+/** Description of what a rotation with this grace does; `graceS` is undefined while the typed time is none. */
 function Consequences({
   of: key,
   graceS,
@@ -121,7 +121,7 @@ function Consequences({
       )}
       {older !== null && Date.parse(older) > Date.now() && (
         <p>
-          <strong>The value before that, which is valid still, ends at once</strong>: a key has two values at
+          <strong>The previous value, which is still valid, ends at once</strong>: a key has two values at
           most.
         </p>
       )}

@@ -20,10 +20,10 @@ export function RotatedKey({
     <ShownOnce title={`The new value of “${of.name}”`} of={of} lost={LOST} onDone={onDone}>
       <p>
         {until === null ? (
-          'The value before is refused from now on.'
+          'The previous value is refused from now on.'
         ) : (
           <>
-            The value before is valid until <Time at={until} seconds />.
+            The previous value is valid until <Time at={until} seconds />.
           </>
         )}
         {isOwn && ' You are signed in with the new value from now on.'}

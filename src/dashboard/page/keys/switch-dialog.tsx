@@ -31,7 +31,8 @@ export function SwitchDialog(props: {
   /** The key as it was before it was changed meanwhile, while the dialog asks about that. */
   const [before, setBefore] = useState<KeyView>();
   const frame = useRef<HTMLDivElement>(null);
-  // As it was asked: the key may be replaced by its new state before the dialog is closed.
+  // The state to switch to, as the dialog was opened for: the key may be replaced by its new state before the dialog is
+  // closed.
   const [isActive] = useState(!key.is_active);
   const verb = isActive ? 'Reactivate' : 'Deactivate';
   const finish = (switched: KeyView) => {
@@ -44,7 +45,7 @@ export function SwitchDialog(props: {
     } catch (error) {
       if (!(error instanceof ApiFailure) || error.code !== 'version_conflict') throw error;
       const now = await readKeyOf(path, known.id);
-      // Nothing else was changed, or somebody else has switched it.
+      // Nothing but `is_active` was changed meanwhile.
       if (changesBetween({ ...known, is_active: now.is_active }, now).length === 0) {
         return now.is_active === isActive ? finish(now) : send(now);
       }

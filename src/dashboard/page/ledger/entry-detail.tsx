@@ -3,9 +3,9 @@ import type { EntryView } from '../../../api/views/entry-view.ts';
 import { count } from '../format/credits.ts';
 import { priceWords } from '../format/usage.ts';
 
-/** What a call was charged at, and how it went; nothing for what is no call, or came before prices were kept. */
+/** Prices and course of a call; empty for entries that are no calls, or are older than these fields. */
 export function EntryDetail({ of: entry }: { of: EntryView }) {
-  // A gateway of before has none of these fields.
+  // An older gateway sends none of these fields.
   const { id, price, multiplier, upstream, duration_ms, streamed } = entry;
   if (price == null && duration_ms == null) return null;
   const prices = Object.entries(price ?? {});

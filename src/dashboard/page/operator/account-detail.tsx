@@ -112,12 +112,12 @@ function Account({
   );
 }
 
-export function AccountUsage({ base }: { base: Base }) {
+function AccountUsage({ base }: { base: Base }) {
   const spend = useSpend(base);
   return <Shown of={spend}>{(reports) => <Spend {...reports} of={base} />}</Shown>;
 }
 
-export function AccountAlerts({ base }: { base: Base }) {
+function AccountAlerts({ base }: { base: Base }) {
   const loaded = useLoad(async (signal) => {
     const [alerts, keys] = await Promise.all([readAlerts(base, signal), readKeys(base, signal)]);
     return { alerts, keys };

@@ -20,6 +20,7 @@ export const ACCOUNT_LABELS: Readonly<Record<AccountField, string>> = {
   ...CALL_LIMIT_LABELS,
 };
 
+/** The draft of an account as it is stored. */
 export function draftOf(account: OperatorAccountView): AccountDraft {
   return {
     email: account.email,

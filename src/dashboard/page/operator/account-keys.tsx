@@ -13,7 +13,7 @@ import { LostKey } from './lost-key.tsx';
 /** The operator's list of an account's keys, which can be deactivated, activated again, rotated, and added to. */
 export function AccountKeys({ of: account, base }: { of: OperatorAccountView; base: Base }) {
   const loaded = useLoad((signal) => readKeys(base, signal));
-  const [asked, setAsked] = useState<KeyView>();
+  const [switching, setSwitching] = useState<KeyView>();
   const [rotating, setRotating] = useState<KeyView>();
   const path = `/api/admin/accounts/${account.id}/keys/` as const;
   const onSwitched = (switched: KeyView) => {
@@ -26,21 +26,21 @@ export function AccountKeys({ of: account, base }: { of: OperatorAccountView; ba
         {(keys) => (
           <KeyList
             keys={keys}
-            actions={{ path, onSwitch: setAsked, onRotate: setRotating }}
+            actions={{ path, onSwitch: setSwitching, onRotate: setRotating }}
             onEnded={loaded.reload}
           />
         )}
       </Shown>
-      {asked && (
+      {switching && (
         <SwitchDialog
-          of={asked}
+          of={switching}
           path={path}
           owner={account.email}
           onSwitched={onSwitched}
-          onClose={() => setAsked(undefined)}
+          onClose={() => setSwitching(undefined)}
         >
           <p>
-            {asked.is_active
+            {switching.is_active
               ? 'Calls with this key are refused from now on, at every gateway. It can be reactivated, by you and by a key of the account that may manage.'
               : 'Whoever has its value can make calls with it again, with the settings that it has.'}
           </p>

@@ -50,7 +50,7 @@ export function AccountSettings({
     fill(saved);
     onChanged(saved);
   };
-  /** Saves unless a touched field is another by now than in `seen`, the account as the user last saw it. */
+  /** Saves, unless a touched field has another value now than in `seen`, the account as the user last saw it. */
   const send = async (seen: OperatorAccountView): Promise<void> => {
     const changes = changesOf(draft, touched);
     const now = await readOneAccount(account.id);

@@ -12,7 +12,7 @@ import { Confirm } from '../ui/confirm.tsx';
 import { Section } from '../ui/elements.tsx';
 import { TextField } from '../ui/field.tsx';
 import { useUnsaved } from '../ui/leave-guard.ts';
-import { useAsked } from './use-asked.ts';
+import { useConfirmed } from './use-confirmed.ts';
 
 const FIELDS = ['amount', 'note'] as const;
 
@@ -26,9 +26,10 @@ export function ChangeBalance({
 }) {
   const [amount, setAmount] = useState('');
   const [note, setNote] = useState('');
-  // Idempotency key of the change, kept until it is typed anew, so that trying again after a lost answer is harmless.
+  // Idempotency key of the change, kept until another change is typed, so that trying again after a lost answer is
+  // harmless.
   const repeatKey = useRef<string | undefined>(undefined);
-  const change = useAsked(
+  const change = useConfirmed(
     () => {
       const typed = readAmount('The amount', amount, 'amount', Number.NEGATIVE_INFINITY);
       if (typed !== 0) return { amount: typed, note: note.trim() };
@@ -77,7 +78,9 @@ export function ChangeBalance({
           onValue={edit(setNote)}
         />
       </ActionForm>
-      {change.asked && <Question of={account} {...change.asked} act={change.act} onClose={change.close} />}
+      {change.pending && (
+        <Question of={account} {...change.pending} act={change.act} onClose={change.close} />
+      )}
     </Section>
   );
 }

@@ -11,13 +11,13 @@ import { Confirm } from '../ui/confirm.tsx';
 import { Section } from '../ui/elements.tsx';
 import { TextField } from '../ui/field.tsx';
 import { useUnsaved } from '../ui/leave-guard.ts';
-import { useAsked } from './use-asked.ts';
+import { useConfirmed } from './use-confirmed.ts';
 
 /** Form that creates a managing key for an owner who lost theirs. */
 export function LostKey({ of: account, onCreated }: { of: OperatorAccountView; onCreated: () => void }) {
   const [name, setName] = useState('');
   const [created, setCreated] = useState<CreatedKeyView>();
-  const making = useAsked(
+  const making = useConfirmed(
     () => {
       if (name.trim() !== '') return name.trim();
       throw new ApiFailure(0, 'invalid_field', 'Name the key, so that its owner knows it.', 'name');
@@ -52,9 +52,9 @@ export function LostKey({ of: account, onCreated }: { of: OperatorAccountView; o
           }}
         />
       </ActionForm>
-      {making.asked !== undefined && (
+      {making.pending !== undefined && (
         <Confirm
-          title={`Create the key “${making.asked}” for ${account.email}?`}
+          title={`Create the key “${making.pending}” for ${account.email}?`}
           verb="Create key"
           act={making.act}
           onClose={making.close}

@@ -13,7 +13,7 @@ import { Confirm } from '../ui/confirm.tsx';
 import { TextField } from '../ui/field.tsx';
 import { useUnsaved } from '../ui/leave-guard.ts';
 import { PageFrame } from '../ui/page.tsx';
-import { useAsked } from './use-asked.ts';
+import { useConfirmed } from './use-confirmed.ts';
 
 const FIELDS = ['email', 'credits', 'alert_threshold', 'overdraft', ...CALL_LIMITS] as const;
 type Fields = Record<(typeof FIELDS)[number], string>;
@@ -24,7 +24,7 @@ export function NewAccount() {
   const [fields, setFields] = useState(EMPTY);
   const [created, setCreated] = useState<{ accountId: number; key: CreatedKeyView }>();
   useUnsaved(created === undefined && FIELDS.some((name) => fields[name] !== EMPTY[name]));
-  const action = useAsked(
+  const action = useConfirmed(
     () => ({
       email: fields.email.trim(),
       credits: readAmount('Credits', fields.credits, 'credits'),
@@ -81,15 +81,15 @@ export function NewAccount() {
           <CallLimitFields texts={fields} onTexts={edit} errorAt={errorAt} />
         </fieldset>
       </ActionForm>
-      {action.asked && (
+      {action.pending && (
         <Confirm
-          title={`Create an account for ${action.asked.email || 'nobody'}?`}
+          title={`Create an account for ${action.pending.email || 'nobody'}?`}
           verb="Create"
           act={action.act}
           onClose={action.close}
         >
           <p>
-            It begins with <strong>{credits(action.asked.credits)}</strong> credits and a key that may spend
+            It begins with <strong>{credits(action.pending.credits)}</strong> credits and a key that may spend
             them, which is shown once.
           </p>
         </Confirm>

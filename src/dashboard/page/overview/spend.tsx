@@ -64,7 +64,7 @@ export function Spend({ of: base, byDay, byKey, byModel, keys }: SpendReports & 
   );
 }
 
-export function DayTable({ days }: { days: readonly DaySpend[] }) {
+function DayTable({ days }: { days: readonly DaySpend[] }) {
   return (
     <Table label="Spend by day" columns={['Day (UTC)', ['Calls', 'number'], ['Credits', 'number']]}>
       {days.toReversed().map((row) => (

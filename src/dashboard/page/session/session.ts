@@ -12,11 +12,12 @@ export interface Session {
 const PLACE = 'tollgate.session';
 
 export const session = signal<Session | undefined>(stored());
-/** Number of sign-ins in this tab. A new value of the session's key is none. */
+/** Number of sign-ins in this tab. Going on with a new value of the session's key does not count. */
 export const signIns = signal(0);
 /** Reason why the last session ended; "" where the user ended it. */
 export const farewell = signal('');
 
+/** Begins a session, and stores it for reloads of the tab. */
 export function signIn(next: Session): void {
   sessionStorage.setItem(PLACE, JSON.stringify(next));
   farewell.value = '';

@@ -10,6 +10,7 @@ const PAGES = 'pages';
 /** Choice that must be made together with a filter, so that a filtered list begins at its first page. */
 export const FIRST_PAGE = { [PAGES]: '' } as const;
 
+/** Cursors of all pages up to the shown one, from the address. */
 export function cursors(): readonly string[] {
   return query.value.get(PAGES)?.split(',') ?? [];
 }

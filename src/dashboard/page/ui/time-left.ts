@@ -1,7 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import { msUntilOtherWords } from '../format/duration.ts';
 
-/** Milliseconds until a time, by the browser's clock; 0 once it has passed, and for null. Drawn anew as it runs down. */
+/**
+ * Milliseconds until a time, by the browser's clock; 0 once it has passed, and for null. The component is drawn again
+ * as the time runs down.
+ */
 export function useTimeLeft(until: string | null): number {
   const [, redraw] = useState(0);
   const left = until === null ? 0 : Math.max(0, Date.parse(until) - Date.now());

@@ -39,7 +39,7 @@ export function retainScalars(body: JsonBody): JsonBody {
   return { ...body, value: Object.fromEntries(scalars), text: '', spans: new Map(), elided: undefined };
 }
 
-/** Meter for a body of which only scalars were retained: an estimate reads the body from its source once more. */
+/** Meter for a body that was cut down to its scalars: an estimate reads the body from its source once more. */
 export function rereadingMeter(endpoint: Endpoint, source: ByteSource, semaphore: WeightedSemaphore): Meter {
   const { meter } = endpoint;
   return {

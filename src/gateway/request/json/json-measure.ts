@@ -11,7 +11,7 @@ export const UNMEASURED_BYTES = 64 * 1024;
  * 275,000, a prompt of 300,000 token numbers 300,000.
  */
 export const MAX_PARTS = 400_000;
-export const MAX_NAMES = 10_000;
+const MAX_NAMES = 10_000;
 /**
  * Most levels of nesting. JSON.parse takes 140 ns for each, and more where it must grow its stack: 40 ms for 130,000
  * levels, 3 ms for these.

@@ -6,14 +6,14 @@ const INSPECTED_WITHIN: ReadonlySet<string> = new Set([
   'type',
   'budget_tokens',
   'max_uses',
-  // Of tools: who runs them, which model, and those within.
+  // Names within tools: who runs them, and which model.
   'execution',
   'environment',
   'model',
   'svg',
   'tools',
   'cache_control',
-  // Of edits of the conversation.
+  // Names within edits of the conversation.
   'edits',
   'trigger',
   'compact_threshold',

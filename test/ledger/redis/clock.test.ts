@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { test } from 'tap';
-import { BucketOwners } from '../../src/ledger/redis/bucket-owners.ts';
-import { RedisClock } from '../../src/ledger/redis/clock.ts';
-import { connectRedis, createRedis, type RedisClient } from '../../src/ledger/redis/connect.ts';
-import { startRedis } from '../helper/redis-process.ts';
-import { startTcpProxy } from '../helper/tcp-proxy.ts';
+import { BucketOwners } from '../../../src/ledger/redis/bucket-owners.ts';
+import { RedisClock } from '../../../src/ledger/redis/clock.ts';
+import { connectRedis, createRedis, type RedisClient } from '../../../src/ledger/redis/connect.ts';
+import { startRedis } from '../../helper/redis-process.ts';
+import { startTcpProxy } from '../../helper/tcp-proxy.ts';
 
 const log = pino({ level: 'silent' });
 

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { referencedIds } from '../../src/gateway/resources/referenced-ids.ts';
+import { referencedIds } from '../../../src/gateway/resources/referenced-ids.ts';
 
 const idsIn = (body: object) => [...referencedIds(JSON.parse(JSON.stringify(body))).keys()].sort();
 const user = (...content: object[]) => ({ messages: [{ role: 'user', content }] });

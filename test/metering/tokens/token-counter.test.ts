@@ -5,14 +5,14 @@ import { setTimeout as sleep, setImmediate as tick } from 'node:timers/promises'
 import { promisify } from 'node:util';
 import type { Worker } from 'node:worker_threads';
 import { type Test, test } from 'tap';
-import type { Log } from '../../src/log/log.ts';
-import { TokenCounter } from '../../src/metering/tokens/token-counter.ts';
+import type { Log } from '../../../src/log/log.ts';
+import { TokenCounter } from '../../../src/metering/tokens/token-counter.ts';
 
 const MIB = 1 << 20;
 
 interface Started {
   counter: TokenCounter;
-  /** Those that the counter has started so far: Node tells of each, a tick later. */
+  /** Threads that the counter has started so far; Node reports each one a tick later. */
   threads: Worker[];
   warnings: string[];
 }
@@ -33,7 +33,7 @@ function startCounter(t: Test): Started {
 
 /** Node in a process of its own, with `counter` at hand; what it prints. */
 async function runInProcess(script: string): Promise<string> {
-  const source = new URL('../../src/metering/tokens/token-counter.ts', import.meta.url).href;
+  const source = new URL('../../../src/metering/tokens/token-counter.ts', import.meta.url).href;
   const setUp = `import { TokenCounter } from ${JSON.stringify(source)};
     const counter = new TokenCounter({ log: { debug() {}, info() {}, warn() {}, error() {} } });`;
   const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', `${setUp}\n${script}`]);

@@ -2,12 +2,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { test } from 'tap';
-import { FREE_PRICE } from '../../src/domain/price.ts';
-import { ChatStream } from '../../src/metering/chat-stream.ts';
-import type { StreamMeter, Verdict } from '../../src/metering/meter.ts';
-import { ResponsesStream } from '../../src/metering/responses.ts';
-import { eventData } from '../../src/metering/sse/event.ts';
-import { EventReader } from '../../src/metering/sse/event-reader.ts';
+import { FREE_PRICE } from '../../../src/domain/price.ts';
+import { ChatStream } from '../../../src/metering/chat-stream.ts';
+import type { StreamMeter, Verdict } from '../../../src/metering/meter.ts';
+import { ResponsesStream } from '../../../src/metering/responses.ts';
+import { eventData } from '../../../src/metering/sse/event.ts';
+import { EventReader } from '../../../src/metering/sse/event-reader.ts';
 
 const LINE_ENDS = ['\n', '\r', '\r\n'] as const;
 const FIELDS = ['', 'id: 7', ': a comment', ':', 'retry: 100', 'event: message', 'nonsense', 'data:'];

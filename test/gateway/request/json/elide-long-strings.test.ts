@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import { test } from 'tap';
-import { elideLongStrings } from '../../../src/gateway/request/json/elide-long-strings.ts';
-import { inMemory } from '../../../src/metering/byte-source.ts';
-import { base64Length } from '../../../src/metering/content-parts.ts';
+import { elideLongStrings } from '../../../../src/gateway/request/json/elide-long-strings.ts';
+import { inMemory } from '../../../../src/metering/byte-source.ts';
+import { base64Length } from '../../../../src/metering/content-parts.ts';
 
 /** What strings are made of: raw, as between quotes. Some are not allowed there. */
 const GOOD = [

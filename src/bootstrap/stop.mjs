@@ -1,7 +1,0 @@
-/** Ends the bootstrap with exit code 1; its message is one line that says what to do. */
-export class Stop extends Error {}
-
-/** Prints on stderr what the next seconds are spent on. */
-export function progress(text) {
-  console.error(`tollgate: ${text}`);
-}
