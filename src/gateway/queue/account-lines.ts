@@ -8,6 +8,9 @@ import {
 } from '../../domain/call-limits.ts';
 import { KeyLine, type Known, type QueuedCall, type Waiter } from './waiting-call.ts';
 
+/** What decides whether a call that comes must wait behind others. */
+export type Newcomer = Pick<QueuedCall<never>, 'keyId' | 'limits' | 'tokens'>;
+
 /**
  * The waiting calls of one account: a line for each key. The head of a line that lacks room of its key's limits waits for that
  * alone. All other heads stand in line for the room of the account's limits, in the order in which they came, where the account
@@ -20,8 +23,12 @@ export class AccountLines<Held> {
   #known: Known | undefined;
 
   /** The call must wait behind others, which wait for room that it would take. */
-  isBehind({ keyId, limits }: Pick<QueuedCall<Held>, 'keyId' | 'limits'>): boolean {
-    return this.lines.has(keyId) || (hasCallLimits(limits.account) && this.heads.some(standsInLine));
+  isBehind({ keyId, limits, tokens }: Newcomer): boolean {
+    const holdsUp = (line: KeyLine<Held> | undefined) =>
+      line !== undefined && (tokens > 0 || !line.waiting.every(lacksTokensOnly));
+    if (holdsUp(this.lines.get(keyId))) return true;
+    if (!hasCallLimits(limits.account)) return false;
+    return this.heads.some((head) => standsInLine(head) && holdsUp(this.lines.get(head.call.keyId)));
   }
 
   /** Adds the newest call; true: it is the head of its line. */
@@ -88,6 +95,11 @@ export class AccountLines<Held> {
     }
     return ahead === 0 ? ofKey : [...ofKey, ...fullBehind('account', this.#known, ahead, taken)];
   }
+}
+
+/** Whether a call waits for tokens alone, so that one which takes none need not wait behind it. */
+function lacksTokensOnly<Held>({ call, full }: Waiter<Held>): boolean {
+  return call.tokens > 0 && full.length > 0 && full.every(({ name }) => name === 'tpm_limit');
 }
 
 /** Whether a head stands in line for the room of its account, so that those who came later do not go before it. */

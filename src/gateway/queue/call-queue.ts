@@ -7,7 +7,7 @@ import {
 } from '../../domain/call-limits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { CallMetrics } from '../call-metrics.ts';
-import { AccountLines, standsInLine } from './account-lines.ts';
+import { AccountLines, type Newcomer, standsInLine } from './account-lines.ts';
 import { type Asked, type QueuedCall, Waiter, type Waiting } from './waiting-call.ts';
 
 /** How often a slot is asked for that a call at another gateway may have freed; less often for very many keys of an account. */
@@ -53,7 +53,7 @@ export class CallQueue<Held> {
   }
 
   /** Whether a call that comes now must join without asking for its admission: others wait for room that it would take. */
-  isBehind(call: Pick<QueuedCall<Held>, 'accountId' | 'keyId' | 'limits'>): boolean {
+  isBehind(call: Newcomer & Pick<QueuedCall<Held>, 'accountId'>): boolean {
     return this.#length > 0 && this.#accounts.get(call.accountId)?.isBehind(call) === true;
   }
 
