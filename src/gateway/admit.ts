@@ -157,8 +157,8 @@ async function confirmLimited(
 
 const NO_LIMITS: KeyAndAccountLimits = { key: NO_CALL_LIMITS, account: NO_CALL_LIMITS };
 
-function lineOf({ compiled: { key } }: ReadCall, limits: KeyAndAccountLimits) {
-  return { accountId: key.accountId, keyId: key.id, limits };
+function lineOf({ compiled: { key }, tokens }: ReadCall, limits: KeyAndAccountLimits) {
+  return { accountId: key.accountId, keyId: key.id, limits, tokens };
 }
 
 function heldOf({ requestId, compiled: { key } }: HeldCall) {

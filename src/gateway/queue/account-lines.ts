@@ -8,6 +8,9 @@ import {
 } from '../../domain/call-limits.ts';
 import { KeyLine, type Known, type QueuedCall, type Waiter } from './waiting-call.ts';
 
+/** What decides whether a call that comes must wait behind others. */
+export type Newcomer = Pick<QueuedCall<never>, 'keyId' | 'limits' | 'tokens'>;
+
 /**
  * The waiting calls of one account, a line for each key. A head (the first call of a line) that lacks room in the
  * limits of its key waits for that alone. Where the account has limits too, all other heads stand in one more line for
@@ -20,8 +23,12 @@ export class AccountLines<Held> {
   #known: Known | undefined;
 
   /** True where the call has to wait behind others, because it would take room that they wait for. */
-  isBehind({ keyId, limits }: Pick<QueuedCall<Held>, 'keyId' | 'limits'>): boolean {
-    return this.lines.has(keyId) || (hasCallLimits(limits.account) && this.heads.some(standsInLine));
+  isBehind({ keyId, limits, tokens }: Newcomer): boolean {
+    const holdsUp = (line: KeyLine<Held> | undefined) =>
+      line !== undefined && (tokens > 0 || !line.waiting.every(lacksTokensOnly));
+    if (holdsUp(this.lines.get(keyId))) return true;
+    if (!hasCallLimits(limits.account)) return false;
+    return this.heads.some((head) => standsInLine(head) && holdsUp(this.lines.get(head.call.keyId)));
   }
 
   /** Adds a call behind all others. Returns true where it is the head of its line. */
@@ -91,6 +98,11 @@ export class AccountLines<Held> {
     }
     return ahead === 0 ? ofKey : [...ofKey, ...fullBehind('account', this.#known, ahead, taken)];
   }
+}
+
+/** True where a call waits for tokens alone, so that one which takes none need not wait behind it. */
+function lacksTokensOnly<Held>({ call, full }: Waiter<Held>): boolean {
+  return call.tokens > 0 && full.length > 0 && full.every(({ name }) => name === 'tpm_limit');
 }
 
 /** True where a head stands in line for room in the limits of its account, so that later calls do not overtake it. */

@@ -7,7 +7,7 @@ import {
 } from '../../domain/call-limits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { CallMetrics } from '../call-metrics.ts';
-import { AccountLines, standsInLine } from './account-lines.ts';
+import { AccountLines, type Newcomer, standsInLine } from './account-lines.ts';
 import { type AskResult, type QueuedCall, Waiter, type Waiting } from './waiting-call.ts';
 
 /**
@@ -62,7 +62,7 @@ export class CallQueue<Held> {
   /**
    * True where a new call must join without asking the ledger first, because others wait for room that it would take.
    */
-  isBehind(call: Pick<QueuedCall<Held>, 'accountId' | 'keyId' | 'limits'>): boolean {
+  isBehind(call: Newcomer & Pick<QueuedCall<Held>, 'accountId'>): boolean {
     return this.#length > 0 && this.#accounts.get(call.accountId)?.isBehind(call) === true;
   }
 

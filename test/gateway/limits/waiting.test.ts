@@ -8,13 +8,18 @@ import {
 import { startScriptedProvider } from '../../helper/scripted-provider.ts';
 import { until } from '../../helper/until.ts';
 
-/** A gateway whose calls may wait, and a provider that holds back its answers until they are let go, one by one. */
+/**
+ * A gateway whose calls may wait, and a provider that holds back its answers to calls with a name until they are let go, one
+ * by one.
+ */
 async function start(t: Test, { maxQueueMs = 60_000, waitingCalls = 5_000 } = {}) {
   const open: (() => void)[] = [];
   const seen: string[] = [];
   const provider = await startScriptedProvider({
     behave: async ({ body }) => {
-      seen.push(/name-\w+/.exec(body.toString())?.[0] ?? '');
+      const name = /name-\w+/.exec(body.toString())?.[0];
+      if (!name) return undefined;
+      seen.push(name);
       await new Promise<void>((resolve) => open.push(resolve));
       return undefined;
     },
@@ -266,6 +271,44 @@ test('a call that the queue has no place for is refused by the current record, a
   letGo();
   t.equal((await next).status, 200);
   t.equal((await lifted.inLine).status, 200);
+});
+
+test('a call that takes no tokens does not wait behind those that wait for tokens', async (t) => {
+  const { world, provider, letGo, call } = await start(t, { maxQueueMs: 600_000 });
+  const limited = await world.account({ key: { tpmLimit: 10 } });
+  const shared = await world.account();
+  await world.limitAccount(shared.accountId, { tpmLimit: 10 });
+  const made = await world.api('POST', '/api/keys/', shared.key, { name: 'another' });
+  const another = ((await made.json()) as { key: string }).key;
+  for (const [key, other] of [
+    [limited.key, limited.key],
+    [shared.key, another],
+  ] as const) {
+    const leaving = new AbortController();
+    const seen = provider.requests.length;
+    const first = call(key, 'first');
+    await provider.request(seen);
+    const waiting = t.rejects(call(key, 'waiting', { signal: leaving.signal }), { name: 'AbortError' });
+    await queued(world, 1);
+    const body = { model: 'claude', messages: [{ role: 'user', content: 'hi' }] };
+    const counted = world.api('POST', '/v1/messages/count_tokens', other, body);
+    let isAnswered = false;
+    const answered = counted.then(() => {
+      isAnswered = true;
+    });
+    let count = 1;
+    await until('an answer, or a second call that waits', async () => {
+      count = await metric(world, 'tollgate_queued_calls');
+      return isAnswered || count > 1;
+    });
+    t.equal(count, 1);
+    leaving.abort();
+    await waiting;
+    await answered;
+    t.equal((await counted).status, 200);
+    letGo();
+    t.equal((await first).status, 200);
+  }
 });
 
 test('a limit that is lifted lets in who waits for it', async (t) => {
