@@ -7,6 +7,7 @@ import { makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
 import { createDatabase } from '../helper/postgres.ts';
 import { startRedis } from '../helper/redis-process.ts';
+import { REDIS_TIMEOUT_MS } from '../helper/redis-timeout.ts';
 import { startScriptedProvider } from '../helper/scripted-provider.ts';
 import { until } from '../helper/until.ts';
 
@@ -86,6 +87,7 @@ test('holds of calls that were in flight outlive their gateway until they expire
     book,
     log: pino({ level: 'silent' }),
     requestTimeoutMs: 1,
+    redisTimeoutMs: REDIS_TIMEOUT_MS,
     onAlerts() {},
   });
   t.teardown(async () => {

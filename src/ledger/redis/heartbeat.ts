@@ -3,7 +3,7 @@ import { nodesOf, type RedisClient } from './connect.ts';
 const EVERY_MS = 1_000;
 
 /**
- * Pings every connection each second, so that one whose replies are lost is replaced also while no call uses it (SILENCE_MS in
+ * Pings every connection each second, so that one whose replies are lost is replaced also while no call uses it (SILENCE in
  * connect.ts counts from a command). Without it, the first call on a node after a quiet time waits for a second in vain, and is 503.
  */
 export class Heartbeat {
