@@ -38,14 +38,10 @@ test('without the book, model calls go on and management is 503; after its retur
 
   await postgres.resume();
   await until('management to answer again', async () => (await managing.get('/api/keys/')).status === 200);
-  const entries = await until(
-    'the ledger to catch up',
-    async () => {
-      const found = await ledgerOf(gateway, owner);
-      return found.length >= 32 && found;
-    },
-    20_000,
-  );
+  const entries = await until('the ledger to catch up', async () => {
+    const found = await ledgerOf(gateway, owner);
+    return found.length >= 32 && found;
+  });
   t.equal(entries.length, 32);
   t.equal(sumOf(entries), 69_000_000);
   t.same(await balanceOf(gateway, owner), { balance: 69, held: 0 });

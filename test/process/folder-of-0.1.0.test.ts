@@ -48,7 +48,6 @@ test('a data folder that release 0.1.0 left when it was killed is taken over, wi
     await until(
       'the holds to expire',
       async () => (await read<Account>('/api/account/', key)).credits_held === 0,
-      60_000,
     );
   }
   t.same(

@@ -60,7 +60,7 @@ test('an admission whose reply is lost is 503, never sent upstream, and holds no
   t.equal(response.status, 503);
   t.ok(response.headers.get('retry-after'));
   proxy.cut();
-  await until('its hold to be released', async () => (await live()).held === 0, 10_000);
+  await until('its hold to be released', async () => (await live()).held === 0);
   t.equal(provider.requests.length, before);
   t.equal((await gateway.chat(owner.key)).status, 200);
   const entries = await until('the ledger', async () => {
@@ -79,7 +79,7 @@ test('a connection on which nothing comes back is given up for a new one', async
     'calls to pass on a new connection',
     async () => (await gateway.chat(owner.key)).status === 200,
   );
-  await until('every hold of a lost admission to be released', async () => (await live()).held === 0, 10_000);
+  await until('every hold of a lost admission to be released', async () => (await live()).held === 0);
 });
 
 test('connections cut in the middle of traffic lose no charge and make none twice', async (t) => {
@@ -101,7 +101,7 @@ test('connections cut in the middle of traffic lose no charge and make none twic
     }
   })();
   await Promise.all([...clients, cutter]);
-  await until('every hold to be settled or released', async () => (await live()).held === 0, 10_000);
+  await until('every hold to be settled or released', async () => (await live()).held === 0);
   const entries = await until('the ledger to be whole', async () => {
     const found = await ledgerOf(gateway, owner);
     return sumOf(found) === Math.round((await live()).balance * 1e6) && found;

@@ -74,7 +74,6 @@ for (const how of ['a Redis that hangs', 'a network that swallows everything']) 
         const found = await ledgerOf(gateway, owner);
         return (await balanceOf(gateway, owner)).held === 0 && found.length === 3 && found;
       },
-      12_000,
     );
     t.equal(sumOf(entries), 98_000_000);
   });

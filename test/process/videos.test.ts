@@ -69,6 +69,6 @@ test('a video made while the book was away is its account’s when the book is b
   const path = await createVideo(gateway, owner);
   t.equal(await statusOf(gateway, owner, path), 503);
   await postgres.resume();
-  await until('the video to be found', async () => (await statusOf(gateway, owner, path)) === 200, 20_000);
+  await until('the video to be found', async () => (await statusOf(gateway, owner, path)) === 200);
   t.same(await balanceOf(gateway, owner), { balance: 97, held: 0 });
 });
