@@ -17,7 +17,7 @@ async function startGatewayOnProxiedRedis(t: Test, waitingCalls: number) {
   const place = makePlace(t, provider.url, env, `limits: { waitingCalls: ${waitingCalls} }\n`);
   const gateway = await startGatewayProcess(t, place);
   const owner = await makeOwner(gateway, 1_000);
-  await (await gateway.chat(owner.key)).text();
+  await (await gateway.served(owner.key)).text();
   const call = async () => {
     const startedAt = performance.now();
     const response = await gateway.chat(owner.key);
