@@ -4,6 +4,7 @@ import { BucketOwners } from '../../src/ledger/redis/bucket-owners.ts';
 import { RedisClock } from '../../src/ledger/redis/clock.ts';
 import { connectRedis, createRedis } from '../../src/ledger/redis/connect.ts';
 import { startRedis } from '../helper/redis-process.ts';
+import { REDIS_TIMEOUT_MS } from '../helper/redis-timeout.ts';
 import { startTcpProxy } from '../helper/tcp-proxy.ts';
 
 test('a clock of Redis that was read over a slow line is not worse than it was before', async (t) => {
@@ -11,7 +12,7 @@ test('a clock of Redis that was read over a slow line is not worse than it was b
   const proxy = await startTcpProxy(t, redis.port);
   const client = createRedis(
     { kind: 'single', url: `redis://127.0.0.1:${proxy.port}` },
-    { name: 'clock', keyPrefix: '', log: pino({ level: 'silent' }) },
+    { name: 'clock', keyPrefix: '', log: pino({ level: 'silent' }), timeoutMs: REDIS_TIMEOUT_MS },
   );
   t.teardown(() => client.disconnect());
   await connectRedis(client, 10_000);

@@ -13,7 +13,7 @@ const AT_ONCE = 200;
 const HEAD_MS = 15_000;
 
 test(`${SOCKETS} idle sockets: calls are answered, and each is closed when its time is up`, {
-  timeout: 100_000,
+  timeout: 300_000,
 }, async (t) => {
   const provider = await startScriptedProvider({ record: true });
   t.teardown(() => provider.close());
