@@ -11,7 +11,7 @@ export function untilServed<Answer extends { readonly status: number }>(
   return until(`${what} to be served`, async () => {
     const answer = await send();
     if (answer.status !== 503) return answer;
-    if (answer instanceof Response) await answer.arrayBuffer();
+    if (answer instanceof Response && !answer.bodyUsed) await answer.arrayBuffer();
     return undefined;
   }) as Promise<Answer>;
 }
