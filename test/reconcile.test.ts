@@ -17,7 +17,7 @@ async function makeWorld(t: Test) {
   const place = makePlace(t, provider.url);
   const gateway = await startGatewayProcess(t, place);
   const owner = await makeOwner(gateway, 100);
-  await (await gateway.chat(owner.key)).text();
+  await (await gateway.served(owner.key)).text();
   await inBook(place, owner, 2);
   return { place, gateway, owner };
 }
@@ -46,7 +46,7 @@ test('a sound ledger is proved, beside a gateway that goes on charging', async (
   const { place, gateway, owner } = await makeWorld(t);
   let stop = false;
   const traffic = (async () => {
-    while (!stop) await (await gateway.chat(owner.key)).text();
+    while (!stop) await (await gateway.served(owner.key)).text();
   })();
   const { code, output, errors } = await reconcile(place);
   stop = true;
@@ -110,7 +110,7 @@ test('entries that wait in the journal are counted', async (t) => {
   // While another writer has the book, nothing is drained into it.
   const writer = new DatabaseSync(join(place.dataDir, 'book.sqlite'));
   writer.exec('begin immediate');
-  await (await gateway.chat(owner.key)).text();
+  await (await gateway.served(owner.key)).text();
   const { code, output } = await reconcile(place);
   writer.close();
   t.equal(output, 'accounts checked: 1, differences: 0\n');

@@ -17,7 +17,7 @@ import { startPostgres } from './helper/postgres-server.ts';
 
 /** More than the cores, as many files wait for a deadline, a restart or a browser half of their time. */
 const JOBS = Math.min(Math.ceil(2.5 * availableParallelism()), 12);
-const TIMEOUT_S = 360;
+const TIMEOUT_S = 900;
 const WITHOUT_ASYNC_HOOKS = import.meta.resolve('./helper/without-async-hooks.ts');
 
 /** Folders of files that take long and mostly wait: they are spread over the run, so that the cores are never idle. */

@@ -93,6 +93,8 @@ export interface Config {
   readonly requireDurableRedis: boolean;
   /** Replicas that must have a hold before its call is sent upstream; 0: none. */
   readonly redisWaitReplicas: number;
+  /** Time within which Redis must answer. Nobody can set it; tests of other things have more than COMMAND_TIMEOUT_MS. */
+  readonly redisTimeoutMs?: number;
   /** Where traces go, as OpenTelemetry's own variables say; undefined: nowhere. */
   readonly tracing:
     | {

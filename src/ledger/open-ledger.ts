@@ -20,7 +20,7 @@ import { refuseRestoredBook } from './recovery/restored-book.ts';
 import { Sweep } from './recovery/sweep.ts';
 import { BucketOwners } from './redis/bucket-owners.ts';
 import { RedisClock } from './redis/clock.ts';
-import { connectRedis, createRedis } from './redis/connect.ts';
+import { COMMAND_TIMEOUT_MS, connectRedis, createRedis } from './redis/connect.ts';
 import { redisKeyPrefix } from './redis/redis-keys.ts';
 import { ReplicaWait } from './redis/replica-wait.ts';
 import { ScriptSender } from './redis/script-sender.ts';
@@ -57,6 +57,8 @@ export interface LedgerOptions {
   /** Replicas that must have a hold before its call goes on; none unless given. */
   readonly waitReplicas?: number;
   readonly bounds?: LedgerBounds;
+  /** Time within which Redis must answer a command; COMMAND_TIMEOUT_MS unless a test of other things has more. */
+  readonly redisTimeoutMs?: number | undefined;
 }
 
 /** Connects, checks and starts the background work. Rejects where Redis cannot be reached, or with BookOlderThanRedis. */
@@ -85,13 +87,15 @@ export async function openLedger(options: LedgerOptions): Promise<OpenLedger> {
  */
 function construct({ address, book, log, bounds = UNBOUNDED, ...options }: LedgerOptions) {
   const keyPrefix = redisKeyPrefix(book.id);
-  const client = createRedis(address, { name: 'calls', keyPrefix, log });
+  const { redisTimeoutMs: timeoutMs = COMMAND_TIMEOUT_MS } = options;
+  const shared = { keyPrefix, log, timeoutMs };
+  const client = createRedis(address, { name: 'calls', ...shared });
   // The journal is read over a connection of its own: a large reply must not stand in front of an admission.
-  const background = createRedis(address, { name: 'background', keyPrefix, log });
+  const background = createRedis(address, { name: 'background', ...shared });
   const writer = new TickWriter(client);
   const owners = new BucketOwners(client);
   const clock = new RedisClock(background, owners);
-  const scripts = new ScriptSender(client, writer, clock);
+  const scripts = new ScriptSender(client, writer, clock, timeoutMs);
 
   const drain = new JournalDrain({ client: background, book, log, maxEntries: bounds.journalEntries });
   drain.events.on('alertsQueued', options.onAlerts);
@@ -123,8 +127,7 @@ function construct({ address, book, log, bounds = UNBOUNDED, ...options }: Ledge
   });
 
   const { waitReplicas = 0 } = options;
-  const confirming =
-    waitReplicas > 0 ? createRedis(address, { name: 'replicas', keyPrefix, log }) : undefined;
+  const confirming = waitReplicas > 0 ? createRedis(address, { name: 'replicas', ...shared }) : undefined;
   const replicas = new ReplicaWait(owners, confirming && new BucketOwners(confirming), waitReplicas);
   const waiting = new WaitingCalls(bounds.waitingCalls, scripts);
   const holdTtlMs = options.requestTimeoutMs + HOLD_MARGIN_MS;

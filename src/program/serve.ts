@@ -160,6 +160,7 @@ async function openLedgerOf(
     requestTimeoutMs: config.limits.requestTimeoutMs,
     onAlerts,
     waitReplicas: config.redisWaitReplicas,
+    redisTimeoutMs: config.redisTimeoutMs,
     bounds: config.limits,
   }).catch((cause: unknown) => {
     if (cause instanceof BookOlderThanRedis) throw cause;

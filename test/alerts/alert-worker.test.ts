@@ -95,10 +95,10 @@ test('every outcome is written to the book and reported', async (t) => {
   );
   await queueCrossing(book, owner);
   const outcomes: DeliveryStatus[] = [];
-  const worker = newWorker(t, book, { timeoutMs: 2_000, onOutcome: (status) => outcomes.push(status) });
+  const worker = newWorker(t, book, { timeoutMs: 5_000, onOutcome: (status) => outcomes.push(status) });
   worker.start();
   await silent.next();
-  await worker.stop(10_000);
+  await worker.stop(30_000);
   t.match((await onlyAlert(book, owner)).deliveries, [
     { status: 'delivered', httpStatus: 200 },
     { status: 'failed', httpStatus: 500 },

@@ -11,6 +11,7 @@ t.test('an operator sees the keys of an account as its owner does, and no value'
   const account = await world.account({ key: { spendingLimit: null, name: 'first' } });
   const { body: made } = await operator.post<CreatedKeyView>(keysOf(account.accountId), { name: 'second' });
   await (await world.chat(account.key)).text();
+  await world.settled();
   const listed = await operator.get<{ keys: KeyView[] }>(keysOf(account.accountId));
   t.equal(listed.status, 200);
   t.match(listed.body.keys, [

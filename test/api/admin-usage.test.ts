@@ -5,6 +5,7 @@ import { apiOf, refusalOf } from '../helper/api.ts';
 import { creditPrice } from '../helper/credit-price.ts';
 import { ADMIN_TOKEN, startGatewayInProcess, testCatalog } from '../helper/gateway-in-process.ts';
 import { startScriptedProvider } from '../helper/scripted-provider.ts';
+import { until } from '../helper/until.ts';
 
 /** `tokens` is sold at twice what the provider takes; the cost of `flat` is not known. */
 const provider = await startScriptedProvider({
@@ -34,9 +35,12 @@ const report = async (query: string) =>
 const USAGE = { input_tokens: 100, output_tokens: 50, requests: 1 };
 
 t.test(
-  'by account, with cost and margin where the cost is known; calls of this moment are there',
+  'by account, with cost and margin where the cost is known; calls of this moment are there soon',
   async (t) => {
-    const body = await report('');
+    const body = await until('the calls of this moment', async () => {
+      const found = await report('');
+      return found.total.calls === 3 && found;
+    });
     t.match(body, { group_by: 'account' });
     t.equal(Date.parse(body.to) - Date.parse(body.from), 29 * 86_400_000);
     t.same(

@@ -56,6 +56,7 @@ t.test('a charge has every field of specification section 7', async (t) => {
 t.test('entries are found by their type and their model', async (t) => {
   const { api, key } = await spender(2);
   await (await world.chat(key, { model: 'renamed' })).text();
+  await world.settled();
   const found = async (query: string) =>
     (await api.get<Page>(`/api/account/ledger/?${query}`)).body.entries.map(({ type, model }) => [
       type,

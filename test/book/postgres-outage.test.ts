@@ -118,12 +118,24 @@ onPostgres('a transaction that loses a deadlock is run again', async (t, { place
   const { account } = await stored(book);
   const rival = new pg.Client({ connectionString: place.databaseUrl });
   await rival.connect();
-  await rival.query("set deadlock_timeout = '1min'; begin; lock table alerts in access exclusive mode");
-  const posting = book.post([entry(account.id, { crossing: true })]);
   const waiting = () => run("select from pg_locks where not granted and relation = 'alerts'::regclass");
-  while ((await waiting()).length === 0);
-  await rival.query(`update accounts set updated_at = 0 where id = ${account.id}; commit`);
-  t.same(await posting, { results: ['posted'], astray: [], alerts: 1 });
+  const lose = async () => {
+    await rival.query("set deadlock_timeout = '1min'; begin; lock table alerts in access exclusive mode");
+    const posting = book.post([entry(account.id, { crossing: true })]);
+    posting.catch(() => {});
+    while ((await waiting()).length === 0);
+    await rival.query(`update accounts set updated_at = 0 where id = ${account.id}; commit`);
+    return await posting;
+  };
+  let posted: Awaited<ReturnType<typeof lose>> | undefined;
+  // Where a busy machine closes the circle too late, the transaction waits for its lock for too long: then once more.
+  for (let tries = 1; !posted; tries++) {
+    posted = await lose().catch((error) => {
+      if (tries < 10 && error instanceof BookUnavailable) return undefined;
+      throw error;
+    });
+  }
+  t.same(posted, { results: ['posted'], astray: [], alerts: 1 });
   await rival.end();
 });
 

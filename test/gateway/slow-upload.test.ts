@@ -22,10 +22,12 @@ test('an upload that is too slow is told so and cut, though its client goes on s
   const sending = setInterval(() => client.write('x'), 20);
   t.teardown(() => clearInterval(sending));
   let answer = '';
+  const told = Promise.withResolvers<void>();
   client.on('data', (chunk) => {
     answer += chunk;
+    if (answer.endsWith('}')) told.resolve();
   });
-  await broken.promise;
+  await Promise.all([broken.promise, told.promise]);
   t.match(answer, /^HTTP\/1\.1 408 .*request_timeout/s);
   client.destroy();
 });

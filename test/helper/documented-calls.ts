@@ -1,4 +1,5 @@
 import type { InProcessGateway, TestAccount } from './gateway-in-process.ts';
+import { untilServed } from './until-served.ts';
 
 /** Values of path parameters, of a query, or of headers. */
 export type Values = Readonly<Record<string, string>>;
@@ -20,7 +21,7 @@ const ownAccount = async (world: InProcessGateway) => {
 };
 
 async function ownEntry(world: InProcessGateway, { key }: TestAccount): Promise<Values> {
-  const answer = await world.chat(key, { model: 'demo-chat' });
+  const answer = await untilServed('a call', () => world.chat(key, { model: 'demo-chat' }));
   await answer.arrayBuffer();
   return { entry_id: answer.headers.get('x-request-id') ?? '' };
 }
@@ -35,7 +36,8 @@ const entryOfAccount = async (world: InProcessGateway) => {
 };
 
 async function ownVideo(world: InProcessGateway, { key }: TestAccount): Promise<Values> {
-  const answer = await world.api('POST', '/v1/videos', key, { model: 'demo-video', prompt: 'A fox' });
+  const job = { model: 'demo-video', prompt: 'A fox' };
+  const answer = await untilServed('a video', () => world.api('POST', '/v1/videos', key, job));
   const { id } = (await answer.json()) as { id: string };
   // The owner of the resource is in the book once its charge is.
   await world.settled();
@@ -45,18 +47,15 @@ async function ownVideo(world: InProcessGateway, { key }: TestAccount): Promise<
 /** Creates a video and reads it twice, after which the demo provider has finished it. */
 async function finishedVideo(world: InProcessGateway, caller: TestAccount): Promise<Values> {
   const { id = '' } = await ownVideo(world, caller);
-  for (const _ of [1, 2]) await (await world.api('GET', `/v1/videos/${id}`, caller.key)).arrayBuffer();
+  const read = () => world.api('GET', `/v1/videos/${id}`, caller.key);
+  for (const _ of [1, 2]) await (await untilServed('the video', read)).arrayBuffer();
   return { id };
 }
 
 async function newKey(world: InProcessGateway, accountId: number): Promise<number> {
-  const answer = await world.api(
-    'POST',
-    `/api/admin/accounts/${accountId}/keys/`,
-    world.config.adminToken ?? '',
-    {
-      name: 'made for a call',
-    },
+  const path = `/api/admin/accounts/${accountId}/keys/`;
+  const answer = await untilServed('a key', () =>
+    world.api('POST', path, world.config.adminToken ?? '', { name: 'made for a call' }),
   );
   if (answer.status !== 201) throw new Error(`no key was made: ${answer.status} ${await answer.text()}`);
   const { id } = (await answer.json()) as { id: number };

@@ -9,6 +9,8 @@ import { startScriptedProvider } from './scripted-provider.ts';
 const CONFIG = new URL('../../config/gateway.yaml', import.meta.url).pathname;
 /** Body limit that is so small that a body beyond it is sent quickly. */
 const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
+/** What a provider that stalls costs a test; one that answers needs a part of it, however busy the machine. */
+const HEADERS_TIMEOUT_MS = 2_000;
 
 /**
  * Starts a gateway with the demo models of the shipped configuration, which the examples of the document name. The
@@ -41,7 +43,7 @@ export async function startDocumentedGateway(t: Test): Promise<InProcessGateway>
       catalog: new Map(
         demo.map(([slug, model]) => [slug, { ...model, upstream: { ...model.upstream, url: provider.url } }]),
       ),
-      limits: { ...limits, headersTimeoutMs: 300 },
+      limits: { ...limits, headersTimeoutMs: HEADERS_TIMEOUT_MS },
       // Every example and every refusal makes keys of its own in one account: more than 100 in all.
       accounts: { maxKeys: 200, overdraft: micro(0), ...NO_CALL_LIMITS },
       server: {

@@ -15,6 +15,7 @@ import { type Served, serve } from '../../src/program/serve.ts';
 import type { Behave } from './behaviour.ts';
 import { creditPrice } from './credit-price.ts';
 import { OPEN_KEY } from './open-key.ts';
+import { REDIS_TIMEOUT_MS } from './redis-timeout.ts';
 import { type ScriptedProvider, startScriptedProvider } from './scripted-provider.ts';
 
 export const ADMIN_TOKEN = 'admin-token-for-tests';
@@ -151,6 +152,7 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
     redisUrl: undefined,
     requireDurableRedis: false,
     redisWaitReplicas: 0,
+    redisTimeoutMs: REDIS_TIMEOUT_MS,
     tracing: undefined,
     warnings: [],
     ...overrides,

@@ -10,6 +10,7 @@ import { programPath } from './bundled-programs.ts';
 import { endWithProcess } from './end-with-process.ts';
 import { log } from './ledger.ts';
 import type { Scope } from './scope.ts';
+import { untilServed } from './until-served.ts';
 
 export const ADMIN_TOKEN = 'admin-token-for-tests';
 
@@ -40,6 +41,8 @@ export interface GatewayProcess {
   ): Promise<Response>;
   /** Sends `POST /v1/chat/completions` with the model `flat` (1 credit a request), unless the body names another. */
   chat(key: string, body?: Record<string, unknown>): Promise<Response>;
+  /** `chat`, sent again while it is 503: for tests of other things than what a gateway does when Redis is late. */
+  served(key: string, body?: Record<string, unknown>): Promise<Response>;
 }
 
 /** A data folder and an environment for gateways. It is removed with the test, leftover servers too. */
@@ -152,7 +155,7 @@ function listening(child: Child, output: () => string): Promise<string> {
   });
 }
 
-function actionsOn(url: string): Pick<GatewayProcess, 'api' | 'chat'> {
+function actionsOn(url: string): Pick<GatewayProcess, 'api' | 'chat' | 'served'> {
   const api: GatewayProcess['api'] = (method, path, token, body, headers = {}) =>
     fetch(`${url}${path}`, {
       method,
@@ -163,13 +166,11 @@ function actionsOn(url: string): Pick<GatewayProcess, 'api' | 'chat'> {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-  return {
-    api,
-    chat: (key, body = {}) =>
-      api('POST', '/v1/chat/completions', key, {
-        model: 'flat',
-        messages: [{ role: 'user', content: 'Hello' }],
-        ...body,
-      }),
-  };
+  const chat: GatewayProcess['chat'] = (key, body = {}) =>
+    api('POST', '/v1/chat/completions', key, {
+      model: 'flat',
+      messages: [{ role: 'user', content: 'Hello' }],
+      ...body,
+    });
+  return { api, chat, served: (key, body) => untilServed('a call', () => chat(key, body)) };
 }

@@ -62,8 +62,34 @@ export interface Begun {
   finish(): Promise<number>;
 }
 
-/** Sends a body except for its end, as fast as the gateway takes it. Rejects where the connection breaks. */
-export async function begin(url: string, key: string, path: string, body: LargeBody): Promise<Begun> {
+/** On a busy machine Redis may be late for the head of a call or for its end: then all of it is sent again. */
+const TRIES = 10;
+
+/** Sends a body except for its end, as fast as the gateway takes it. Rejects where that breaks again and again. */
+export async function begin(
+  url: string,
+  key: string,
+  path: string,
+  body: LargeBody,
+  tries = TRIES,
+): Promise<Begun> {
+  const again = () => begin(url, key, path, body, tries - 1);
+  try {
+    const { outgoing, finish } = await beginOnce(url, key, path, body);
+    return {
+      outgoing,
+      async finish() {
+        const status = await finish();
+        return status === 503 && tries > 1 ? await (await again()).finish() : status;
+      },
+    };
+  } catch (error) {
+    if (tries === 1) throw error;
+    return await again();
+  }
+}
+
+async function beginOnce(url: string, key: string, path: string, body: LargeBody): Promise<Begun> {
   const outgoing = request(`${url}${path}`, {
     method: 'POST',
     agent: false,

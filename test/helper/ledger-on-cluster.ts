@@ -52,10 +52,8 @@ export function load({ open, accounts }: LedgerOnCluster) {
     /** Resolves when every account has had `calls` more calls. */
     async more(calls: number) {
       const from = tallies.map(({ held }) => held);
-      await until(
-        'every account to have had calls',
-        () => tallies.every(({ held }, index) => held >= (from[index] as number) + calls),
-        30_000,
+      await until('every account to have had calls', () =>
+        tallies.every(({ held }, index) => held >= (from[index] as number) + calls),
       );
     },
     async stop() {

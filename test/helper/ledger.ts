@@ -15,6 +15,7 @@ import { type LedgerBounds, type OpenLedger, openLedger } from '../../src/ledger
 import { redisKeyPrefix } from '../../src/ledger/redis/redis-keys.ts';
 import { type PrivateRedis, startPrivateRedis } from '../../src/redis-server/server.ts';
 import { type AccountOptions, accountOn } from './ledger-account.ts';
+import { REDIS_TIMEOUT_MS } from './redis-timeout.ts';
 
 export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 
@@ -32,7 +33,7 @@ export interface TestLedger {
 }
 
 /** Opens a ledger on a new Redis and a new SQLite book, without a gateway. */
-export async function startLedger(t: Test): Promise<TestLedger> {
+export async function startLedger(t: Test, { redisTimeoutMs = REDIS_TIMEOUT_MS } = {}): Promise<TestLedger> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'));
   const book = await openBook({ databaseUrl: undefined, dataDir });
   const redis = await startPrivateRedis(dataDir, log);
@@ -43,6 +44,7 @@ export async function startLedger(t: Test): Promise<TestLedger> {
       book,
       log,
       requestTimeoutMs: 60_000,
+      redisTimeoutMs,
       onAlerts: () => alerts++,
     });
   const open = await connect();
@@ -78,7 +80,12 @@ export async function openLedgerOn(
   {
     databaseUrl,
     ...options
-  }: { databaseUrl?: string | undefined; waitReplicas?: number; bounds?: LedgerBounds } = {},
+  }: {
+    databaseUrl?: string | undefined;
+    waitReplicas?: number;
+    bounds?: LedgerBounds;
+    redisTimeoutMs?: number;
+  } = {},
 ): Promise<{ book: Book; open: OpenLedger }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'));
   const book = await openBook({ databaseUrl, dataDir });

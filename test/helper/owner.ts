@@ -1,5 +1,6 @@
 import { apiOf } from './api.ts';
 import { ADMIN_TOKEN, type GatewayProcess } from './gateway-process.ts';
+import { untilServed } from './until-served.ts';
 
 /** An account with one key, made through the operator's API. */
 export interface Owner {
@@ -22,11 +23,15 @@ export interface Entry {
 let owners = 0;
 
 export async function makeOwner(gateway: GatewayProcess, credits: number, threshold = 0): Promise<Owner> {
-  const email = `owner${owners++}@example.com`;
-  const { body, status } = await apiOf(gateway, ADMIN_TOKEN).post<{
-    account: { id: number };
-    key: { id: number; key: string };
-  }>('/api/admin/accounts/', { email, credits, alert_threshold: threshold });
+  let email = '';
+  const { body, status } = await untilServed('an account', () => {
+    // Another one each time: what was answered 503 may have been made.
+    email = `owner${owners++}@example.com`;
+    return apiOf(gateway, ADMIN_TOKEN).post<{
+      account: { id: number };
+      key: { id: number; key: string };
+    }>('/api/admin/accounts/', { email, credits, alert_threshold: threshold });
+  });
   if (status !== 201) throw new Error(`no account was made: ${JSON.stringify(body)}`);
   return { accountId: body.account.id, keyId: body.key.id, key: body.key.key, email };
 }
@@ -36,8 +41,8 @@ export async function balanceOf(
   gateway: GatewayProcess,
   owner: Owner,
 ): Promise<{ balance: number; held: number }> {
-  const { body } = await apiOf(gateway, owner.key).get<{ credits_balance: number; credits_held: number }>(
-    '/api/account/',
+  const { body } = await untilServed('the account', () =>
+    apiOf(gateway, owner.key).get<{ credits_balance: number; credits_held: number }>('/api/account/'),
   );
   return { balance: body.credits_balance, held: body.credits_held };
 }
@@ -47,8 +52,9 @@ export async function ledgerOf(gateway: GatewayProcess, owner: Owner): Promise<E
   const entries: Entry[] = [];
   let before = '';
   for (;;) {
-    const { body } = await apiOf(gateway, owner.key).get<{ entries: Entry[]; next: string | null }>(
-      `/api/account/ledger/?limit=1000${before}`,
+    const path = `/api/account/ledger/?limit=1000${before}`;
+    const { body } = await untilServed('the ledger', () =>
+      apiOf(gateway, owner.key).get<{ entries: Entry[]; next: string | null }>(path),
     );
     entries.push(...body.entries);
     if (body.next === null) return entries;

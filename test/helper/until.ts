@@ -4,12 +4,13 @@ const POLL_MS = 20;
 
 /**
  * Polls until the answer is neither undefined nor false, and resolves with it. It is for events in another process,
- * which cannot be listened to. Rejects after `deadlineMs` with an error that names what was waited for.
+ * which cannot be listened to. Rejects after `deadlineMs` with an error that names what was waited for: a bound for what
+ * never comes, and not for what a loaded machine makes late.
  */
 export async function until<T>(
   what: string,
   ask: () => T | Promise<T>,
-  deadlineMs = 15_000,
+  deadlineMs = 60_000,
 ): Promise<Exclude<T, undefined | false>> {
   const deadline = Date.now() + deadlineMs;
   for (;;) {

@@ -6,6 +6,7 @@ import { createDatabase } from './postgres.ts';
 import { startRedis } from './redis-process.ts';
 import { startScriptedProvider } from './scripted-provider.ts';
 import { until } from './until.ts';
+import { untilServed } from './until-served.ts';
 
 /** Line of a config file with the model `film`, at 0.5 credits a second. */
 export const FILM = '  film: { upstream: test, category: video, price: { videoSecond: 0.5 } }';
@@ -31,7 +32,8 @@ export async function placesOf(t: Test, upstreamUrl: string): Promise<() => Plac
 
 /** Creates a job for 2 credits and resolves with its path. */
 export async function createVideo(gateway: GatewayProcess, { key }: Owner): Promise<string> {
-  const response = await gateway.api('POST', PATH, key, { model: 'film', prompt: 'A cat', seconds: '4' });
+  const job = { model: 'film', prompt: 'A cat', seconds: '4' };
+  const response = await untilServed('a video', () => gateway.api('POST', PATH, key, job));
   const { id } = (await response.json()) as { id: string };
   return `${PATH}/${id}`;
 }
@@ -43,6 +45,18 @@ export async function statusOf(
   method = 'GET',
 ): Promise<number> {
   const response = await gateway.api(method, path, key);
+  await response.text();
+  return response.status;
+}
+
+/** `statusOf`, asked again while it is 503. */
+export async function servedStatusOf(
+  gateway: GatewayProcess,
+  { key }: Owner,
+  path: string,
+  method = 'GET',
+): Promise<number> {
+  const response = await untilServed('the video', () => gateway.api(method, path, key));
   await response.text();
   return response.status;
 }

@@ -5,6 +5,7 @@ import { callWith, changeAccount, changeKey, held, storedBucket } from '../helpe
 import { openLedgerOn, startLedger } from '../helper/ledger.ts';
 import { accountOn } from '../helper/ledger-account.ts';
 import { startRedis } from '../helper/redis-process.ts';
+import { REDIS_TIMEOUT_MS } from '../helper/redis-timeout.ts';
 import { until } from '../helper/until.ts';
 
 const LIMITS = { rpmLimit: 4, tpmLimit: 1_000, maxParallelRequests: 3 };
@@ -86,7 +87,11 @@ test('a rebuild that read the book before a change leaves the limits of the late
 /** A ledger on a Redis that can be set back to what it was when `remember` was called. */
 async function startSetBack(t: Test) {
   const redis = await startRedis(t);
-  const { book, open } = await openLedgerOn(t, { kind: 'single', url: redis.url });
+  const { book, open } = await openLedgerOn(
+    t,
+    { kind: 'single', url: redis.url },
+    { redisTimeoutMs: REDIS_TIMEOUT_MS },
+  );
   const { key } = await accountOn(book, open.ledger, { key: LIMITS });
   await open.settled();
   const earlier = `${redis.folder}-earlier`;

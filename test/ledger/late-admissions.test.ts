@@ -1,4 +1,5 @@
 import { test } from 'tap';
+import { COMMAND_TIMEOUT_MS } from '../../src/ledger/redis/connect.ts';
 import { bucketOf, holdsRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { admissionOf, openLedgerOn, startLedger } from '../helper/ledger.ts';
 import { accountOn } from '../helper/ledger-account.ts';
@@ -33,7 +34,7 @@ test('an admission that comes to Redis after it was given up holds nothing, with
 });
 
 test('where the clock of Redis has moved, calls are admitted all the same', async (t) => {
-  const { open, account, raw } = await startLedger(t);
+  const { open, account, raw } = await startLedger(t, { redisTimeoutMs: COMMAND_TIMEOUT_MS });
   const { key } = await account({ credits: 100 });
   for (const aheadMs of [-5_000, 5_000]) {
     // Acts as if the clocks of this machine and of Redis had parted by this much.

@@ -7,6 +7,7 @@ import { admissionOf, chargeOf, entriesOf, log, openLedgerOn, spend } from '../h
 import { accountOn } from '../helper/ledger-account.ts';
 import { startPostgres } from '../helper/postgres-server.ts';
 import { startRedis } from '../helper/redis-process.ts';
+import { REDIS_TIMEOUT_MS } from '../helper/redis-timeout.ts';
 import { until } from '../helper/until.ts';
 
 const HOUR_MS = 3_600_000;
@@ -14,7 +15,11 @@ const HOUR_MS = 3_600_000;
 /** A ledger on a Redis that can be set back to an earlier moment, as a failover or a dead machine does. */
 async function startGatewayInProcess(t: Test, databaseUrl?: string) {
   const redis = await startRedis(t);
-  const { book, open } = await openLedgerOn(t, { kind: 'single', url: redis.url }, { databaseUrl });
+  const { book, open } = await openLedgerOn(
+    t,
+    { kind: 'single', url: redis.url },
+    { databaseUrl, redisTimeoutMs: REDIS_TIMEOUT_MS },
+  );
   const earlier = `${redis.folder}-earlier`;
   t.teardown(() => rmSync(earlier, { recursive: true, force: true }));
   return {
@@ -227,6 +232,7 @@ test('such a hold takes no place in the ledger when it expires, where its gatewa
     book,
     log,
     requestTimeoutMs: 60_000,
+    redisTimeoutMs: REDIS_TIMEOUT_MS,
     onAlerts() {},
   });
   t.teardown(() => next.close(1_000));

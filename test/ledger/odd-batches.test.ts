@@ -24,6 +24,7 @@ import {
 } from '../helper/ledger.ts';
 import { accountOn } from '../helper/ledger-account.ts';
 import { startRedis } from '../helper/redis-process.ts';
+import { REDIS_TIMEOUT_MS } from '../helper/redis-timeout.ts';
 import { until } from '../helper/until.ts';
 
 /** A call of an account of its own with 10 credits, held. */
@@ -174,6 +175,7 @@ test('a book whose name is not ASCII has its calls admitted and settled', async 
     book,
     log,
     requestTimeoutMs: 60_000,
+    redisTimeoutMs: REDIS_TIMEOUT_MS,
     onAlerts() {},
   });
   t.teardown(() => open.close(1_000));

@@ -2,6 +2,7 @@ import { type Test, test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { admissionOf, log, startLedger } from '../helper/ledger.ts';
+import { REDIS_TIMEOUT_MS } from '../helper/redis-timeout.ts';
 
 /** A rebuild of an emptied Redis that has read the book and not yet written to Redis, until `goOn`. */
 async function startHalfway(t: Test) {
@@ -23,6 +24,7 @@ async function startHalfway(t: Test) {
     },
     log,
     requestTimeoutMs: 60_000,
+    redisTimeoutMs: REDIS_TIMEOUT_MS,
     onAlerts() {},
   });
   t.teardown(() => rebuilding.close(1_000));

@@ -2,6 +2,7 @@ import { type Test, test } from 'tap';
 import { type Book, BookUnavailable } from '../../src/book/book.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { admissionOf, entriesOf, log, spend, startLedger } from '../helper/ledger.ts';
+import { REDIS_TIMEOUT_MS } from '../helper/redis-timeout.ts';
 
 /** Another gateway, of which some queries wait. */
 async function gatewayOn(
@@ -15,6 +16,7 @@ async function gatewayOn(
     book: { ...book, ...more },
     log,
     requestTimeoutMs: 60_000,
+    redisTimeoutMs: REDIS_TIMEOUT_MS,
     onAlerts() {},
   });
   t.teardown(() => open.close(1_000));

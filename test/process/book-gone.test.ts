@@ -9,13 +9,13 @@ test('without the book, model calls go on and management is 503; after its retur
   const { postgres, provider, env } = await startOwnServers(t);
   const gateway = await startGatewayProcess(t, makePlace(t, provider.url, env));
   const owner = await makeOwner(gateway, 100);
-  const used = await gateway.chat(owner.key);
+  const used = await gateway.served(owner.key);
   await used.text();
 
   await postgres.halt();
   const statuses = await Promise.all(
     Array.from({ length: 30 }, async () => {
-      const response = await gateway.chat(owner.key);
+      const response = await gateway.served(owner.key);
       await response.text();
       return response.status;
     }),
@@ -38,14 +38,10 @@ test('without the book, model calls go on and management is 503; after its retur
 
   await postgres.resume();
   await until('management to answer again', async () => (await managing.get('/api/keys/')).status === 200);
-  const entries = await until(
-    'the ledger to catch up',
-    async () => {
-      const found = await ledgerOf(gateway, owner);
-      return found.length >= 32 && found;
-    },
-    20_000,
-  );
+  const entries = await until('the ledger to catch up', async () => {
+    const found = await ledgerOf(gateway, owner);
+    return found.length >= 32 && found;
+  });
   t.equal(entries.length, 32);
   t.equal(sumOf(entries), 69_000_000);
   t.same(await balanceOf(gateway, owner), { balance: 69, held: 0 });

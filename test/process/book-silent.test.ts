@@ -6,6 +6,7 @@ import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
 import { startSlowProxy } from '../helper/slow-proxy.ts';
 import { startTcpProxy } from '../helper/tcp-proxy.ts';
 import { until } from '../helper/until.ts';
+import { untilServed } from '../helper/until-served.ts';
 
 async function startBook(t: Test) {
   const { postgres, provider, env } = await startOwnServers(t);
@@ -27,19 +28,21 @@ test('with a book that says nothing calls go on until the journal is full, then 
     await response.text();
     return response;
   };
-  await call();
+  await untilServed('a call', call);
   proxy.block();
   let passed = 1;
-  for (let calls = 0; calls < 200; calls++) if ((await call()).status === 200) passed++;
+  for (let calls = 0; calls < 200; calls++) {
+    if ((await untilServed('a call', call)).status === 200) passed++;
+  }
   t.equal(passed, 201, 'calls go on');
   const managing = apiOf(gateway, owner.key);
   const refused = await managing.post('/api/keys/', { name: 'new' });
   t.equal(refused.status, 503);
   const full = await until('the journal to be full', async () => {
-    const response = await call();
-    if (response.status === 200) passed++;
-    else return response;
-    return undefined;
+    const [response, again] = [await call(), await call()];
+    passed += [response, again].filter(({ status }) => status === 200).length;
+    // Both, as a machine so busy that Redis is late may refuse one.
+    return response.status === 503 && again.status === 503 && again;
   });
   t.equal(full.status, 503);
   t.ok(full.headers.get('retry-after'));
@@ -48,23 +51,15 @@ test('with a book that says nothing calls go on until the journal is full, then 
   t.equal(provider.requests.length, sent, 'nothing more is sent upstream');
 
   proxy.unblock();
-  await until(
-    'calls to pass again',
-    async () => {
-      const { status } = await call();
-      if (status === 200) passed++;
-      return status === 200;
-    },
-    30_000,
-  );
-  const entries = await until(
-    'the ledger to catch up',
-    async () => {
-      const found = await ledgerOf(gateway, owner).catch(() => []);
-      return found.length >= passed + 1 && found;
-    },
-    30_000,
-  );
+  await until('calls to pass again', async () => {
+    const { status } = await call();
+    if (status === 200) passed++;
+    return status === 200;
+  });
+  const entries = await until('the ledger to catch up', async () => {
+    const found = await ledgerOf(gateway, owner).catch(() => []);
+    return found.length >= passed + 1 && found;
+  });
   t.equal(entries.length, passed + 1);
   t.equal(sumOf(entries), (100_000 - passed) * 1_000_000);
   t.same(await balanceOf(gateway, owner), { balance: 100_000 - passed, held: 0 });
@@ -75,12 +70,12 @@ test('with a slow book calls are as fast as ever', async (t) => {
   const proxy = await startTcpProxy(t, postgres.port);
   const gateway = await startGatewayProcess(t, makePlace(t, provider.url, envFor(proxy.port)));
   const owner = await makeOwner(gateway, 1_000);
-  await (await gateway.chat(owner.key)).text();
+  await (await gateway.served(owner.key)).text();
   proxy.delay(400);
   const tookMs: number[] = [];
   for (let calls = 0; calls < 50; calls++) {
     const startedAt = performance.now();
-    t.equal((await gateway.chat(owner.key)).status, 200);
+    t.equal((await gateway.served(owner.key)).status, 200);
     tookMs.push(performance.now() - startedAt);
   }
   t.ok(Math.min(...tookMs.slice(-25)) < 400, 'no call waits for the book');

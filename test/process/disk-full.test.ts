@@ -22,7 +22,7 @@ test('with the disk of the book full calls go on, management is 503, and all is 
   disk.fill();
   let passed = 0;
   const refused = await until('the book to have no room', async () => {
-    const { status } = await gateway.chat(owner.key);
+    const { status } = await gateway.served(owner.key);
     if (status !== 200) throw new Error(`a call was answered ${status}`);
     passed++;
     const answer = await managing.post('/api/keys/', { name: 'n', description: 'x'.repeat(1_000) });
@@ -32,7 +32,7 @@ test('with the disk of the book full calls go on, management is 503, and all is 
   t.equal(refused.error?.code, 'service_unavailable');
   t.ok(refused.headers.get('retry-after'));
   for (let calls = 0; calls < 20; calls++) {
-    t.equal((await gateway.chat(owner.key)).status, 200);
+    t.equal((await gateway.served(owner.key)).status, 200);
     passed++;
   }
   disk.clear();
@@ -53,13 +53,15 @@ test('with the disk of Redis full calls are 503, none is free, and they go on on
   const redis = await startRedis(t, { dir: disk.folder });
   const gateway = await startGatewayProcess(t, makePlace(t, provider.url, { REDIS_URL: redis.url }));
   const owner = await makeOwner(gateway, 10_000);
+  const raw = await redis.connect();
   disk.fill();
   let passed = 0;
   const refused = await until('Redis to refuse writes', async () => {
     const response = await gateway.chat(owner.key);
     await response.text();
-    if (response.status !== 200) return response;
-    passed++;
+    if (response.status === 200) passed++;
+    // A busy machine may refuse a call too.
+    else if (/^aof_last_write_status:err/m.test(await raw.info('persistence'))) return response;
     return undefined;
   });
   t.equal(refused.status, 503);

@@ -2,26 +2,29 @@ import { test } from 'tap';
 import { apiOf } from '../helper/api.ts';
 import { makeOwner } from '../helper/owner.ts';
 import { startGatewayProcesses } from '../helper/several-gateways.ts';
+import { untilServed } from '../helper/until-served.ts';
 
 const CHANGES = 300;
 
 test(`each of ${CHANGES} changes of a key holds in the very next call at another gateway, under load`, async (t) => {
   const { at } = await startGatewayProcesses(t, 3);
   const owner = await makeOwner(at(0), 1_000_000);
-  const { body: other } = await apiOf(at(0), owner.key).post<{ id: number; key: string }>('/api/keys/', {
-    name: 'handed out',
-  });
+  const { body: other } = await untilServed('a key', () =>
+    apiOf(at(0), owner.key).post<{ id: number; key: string }>('/api/keys/', { name: 'handed out' }),
+  );
   let isOn = true;
   const load = (async () => {
-    for (let turn = 0; isOn; turn++) await (await at(turn).chat(other.key)).text();
+    for (let turn = 0; isOn; turn++) await (await at(turn).served(other.key)).text();
   })();
   const wrong: string[] = [];
   for (let change = 0; change < CHANGES; change++) {
     const isBarred = change % 2 === 0;
     const allowed_models = isBarred ? ['tokens'] : [];
     const path = `/api/keys/${other.id}/`;
-    const { status } = await apiOf(at(change), owner.key).patch(path, { allowed_models });
-    const call = await at(change + 1 + (change % 2)).chat(other.key);
+    const { status } = await untilServed('the change', () =>
+      apiOf(at(change), owner.key).patch(path, { allowed_models }),
+    );
+    const call = await at(change + 1 + (change % 2)).served(other.key);
     await call.text();
     if (status !== 200 || call.status !== (isBarred ? 403 : 200))
       wrong.push(`change ${change}: ${status}, then ${call.status}`);

@@ -7,6 +7,7 @@ import { makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
 import { createDatabase } from '../helper/postgres.ts';
 import { startRedis } from '../helper/redis-process.ts';
+import { REDIS_TIMEOUT_MS } from '../helper/redis-timeout.ts';
 import { startScriptedProvider } from '../helper/scripted-provider.ts';
 import { until } from '../helper/until.ts';
 
@@ -72,7 +73,7 @@ test('holds of calls that were in flight outlive their gateway until they expire
   const place = makePlace(t, provider.url, { REDIS_URL: redis.url, DATABASE_URL: databaseUrl });
   const killed = await startGatewayProcess(t, place);
   const owner = await makeOwner(killed, 50);
-  const calls = Array.from({ length: 20 }, () => killed.chat(owner.key).catch(() => 'broken'));
+  const calls = Array.from({ length: 20 }, () => killed.served(owner.key).catch(() => 'broken'));
   await provider.request(19);
   await killed.kill();
   t.same(new Set(await Promise.all(calls)), new Set(['broken']));
@@ -86,6 +87,7 @@ test('holds of calls that were in flight outlive their gateway until they expire
     book,
     log: pino({ level: 'silent' }),
     requestTimeoutMs: 1,
+    redisTimeoutMs: REDIS_TIMEOUT_MS,
     onAlerts() {},
   });
   t.teardown(async () => {

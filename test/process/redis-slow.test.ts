@@ -17,7 +17,7 @@ async function startGatewayOnProxiedRedis(t: Test, waitingCalls: number) {
   const place = makePlace(t, provider.url, env, `limits: { waitingCalls: ${waitingCalls} }\n`);
   const gateway = await startGatewayProcess(t, place);
   const owner = await makeOwner(gateway, 1_000);
-  await (await gateway.chat(owner.key)).text();
+  await (await gateway.served(owner.key)).text();
   const call = async () => {
     const startedAt = performance.now();
     const response = await gateway.chat(owner.key);
@@ -28,46 +28,57 @@ async function startGatewayOnProxiedRedis(t: Test, waitingCalls: number) {
   return { proxy, provider, gateway, owner, call };
 }
 
+const WAITING = 20;
+const WAY_MS = 250;
+
 test('a Redis that takes half a second gathers no more calls than may wait; those admitted are exact', async (t) => {
-  const { proxy, gateway, owner, call } = await startGatewayOnProxiedRedis(t, 20);
-  const passed = [];
-  // A machine under load may add so much to a burst that nothing of it is decided in time: then there is another.
-  for (let burst = 0; burst < 5 && passed.length === 0; burst++) {
-    proxy.delay(250);
+  const { proxy, gateway, owner, call } = await startGatewayOnProxiedRedis(t, WAITING);
+  let passed = 0;
+  let shed = 0;
+  // A machine under load may add so much to a burst that little of it is decided in time: then there is another.
+  for (let burst = 0; burst < 20 && (passed < WAITING || shed < 100); burst++) {
+    proxy.delay(WAY_MS);
+    const startedAt = performance.now();
     const calls = await Promise.all(Array.from({ length: 200 }, call));
+    const tookMs = performance.now() - startedAt;
     proxy.delay(0);
-    passed.push(...calls.filter(({ status }) => status === 200));
-    const shed = calls.filter(({ status }) => status === 503);
-    t.equal(passed.length + shed.length, 200);
-    t.ok(shed.length >= 100, `${shed.length} were refused`);
+    const held = calls.filter(({ status }) => status === 200);
+    const refused = calls.filter(({ status }) => status === 503);
+    t.equal(held.length + refused.length, 200);
     t.ok(
-      shed.every(({ retryAfter }) => retryAfter !== null),
-      'each with Retry-After',
+      refused.every(({ retryAfter }) => retryAfter !== null),
+      'each refusal with Retry-After',
     );
+    // Each place is free again after a way there and back at the soonest, however long the burst takes.
+    const most = WAITING * (1 + Math.floor(tookMs / (2 * WAY_MS)));
+    t.ok(held.length <= most, `${held.length} of ${most} that can have waited in ${Math.round(tookMs)} ms`);
+    passed += held.length;
+    shed += refused.length;
   }
-  t.ok(passed.length >= 20, `${passed.length} waited and passed`);
+  t.ok(passed >= WAITING, `${passed} waited and passed`);
+  t.ok(shed >= 100, `${shed} were refused`);
   const entries = await until('the ledger to have it all', async () => {
-    // 503 as long as Redis has not answered what was given up, which counts as waiting.
-    const found = await ledgerOf(gateway, owner).catch(() => []);
-    return found.length === passed.length + 2 && found;
+    const found = await ledgerOf(gateway, owner);
+    return found.length === passed + 2 && found;
   });
-  t.equal(sumOf(entries), (999 - passed.length) * 1_000_000);
+  t.equal(sumOf(entries), (999 - passed) * 1_000_000);
   // Holds of admissions that were given up are released after the calls.
   await until('every hold to be released', async () => (await balanceOf(gateway, owner)).held === 0);
-  t.same(await balanceOf(gateway, owner), { balance: 999 - passed.length, held: 0 });
+  t.same(await balanceOf(gateway, owner), { balance: 999 - passed, held: 0 });
 });
 
 test('a Redis slower than a call may wait gives nothing away, and leaves no hold behind', async (t) => {
   const { proxy, provider, gateway, owner, call } = await startGatewayOnProxiedRedis(t, 1_000);
   const sent = provider.requests.length;
   proxy.delay(600);
-  for (let round = 0; round < 3; round++) {
+  let soon = 0;
+  for (let round = 0; round < 20 && soon < 3; round++) {
     const answers = await Promise.all(Array.from({ length: 30 }, call));
     for (const { status } of answers) t.equal(status, 503);
-    // The quickest of them: what a machine under load adds to the others is not the gateway's.
-    const quickest = Math.min(...answers.map(({ tookMs }) => tookMs));
-    t.ok(quickest < 1_500, `${Math.round(quickest)} ms`);
+    // The quickest of a round, and three rounds: what a machine under load adds to the others is not the gateway's.
+    if (Math.min(...answers.map(({ tookMs }) => tookMs)) < 1_500) soon++;
   }
+  t.equal(soon, 3, 'rounds with an answer within 1.5 s');
   t.equal(provider.requests.length, sent);
   proxy.delay(0);
   await until('calls to pass again', async () => (await call()).status === 200);

@@ -48,7 +48,7 @@ test(`a key rotated ${ROTATIONS} times under load: no call refused in grace, non
       // The newest value, the previous one, or one that has ended by then.
       const value = values.at(-1 - Math.min(values.length - 1, turn % 3)) as Value;
       const sentAt = performance.now();
-      const answer = await at(turn >> 1).chat(value.key);
+      const answer = await at(turn >> 1).served(value.key);
       const endedAt = performance.now();
       await answer.arrayBuffer();
       calls.push({ value, sentAt, endedAt, status: answer.status });

@@ -17,7 +17,9 @@ test('three alert workers send one alert for each crossing', async (t) => {
   await managing.patch(`/api/keys/${owner.keyId}/`, { webhook_url: receiver.url });
   const credits = `/api/admin/accounts/${owner.accountId}/credits/`;
   for (let crossing = 1; crossing <= CROSSINGS; crossing++) {
-    await Promise.all(Array.from({ length: 60 }, async (_, turn) => (await at(turn).chat(owner.key)).text()));
+    await Promise.all(
+      Array.from({ length: 60 }, async (_, turn) => (await at(turn).served(owner.key)).text()),
+    );
     await until('the alert', () => receiver.requests.length >= crossing);
     await apiOf(at(crossing), ADMIN_TOKEN).post(credits, { amount: 60 });
   }

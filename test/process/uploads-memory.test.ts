@@ -37,7 +37,7 @@ test('memory is bounded under 200 uploads of 5 MB at once', { skip: !isLinux }, 
       Array.from({ length: count }, () => begin(gateway.url, key, path, body)),
     ),
   );
-  await until('all to be under way', () => uploadsOf(gateway, place).open === 200, 60_000);
+  await until('all to be under way', () => uploadsOf(gateway, place).open === 200);
   const statuses = await Promise.all(begun.map((call) => call.finish()));
   t.ok(statuses.every((status) => status === 200));
   for (const { body, count } of kinds) {

@@ -6,7 +6,15 @@ import { balanceOf, makeOwner } from '../helper/owner.ts';
 import { startRedis } from '../helper/redis-process.ts';
 import { startTcpProxy } from '../helper/tcp-proxy.ts';
 import { until } from '../helper/until.ts';
-import { createVideo, FILM, placesOf, refundedOnce, startFailing, statusOf } from '../helper/video-jobs.ts';
+import {
+  createVideo,
+  FILM,
+  placesOf,
+  refundedOnce,
+  servedStatusOf,
+  startFailing,
+  statusOf,
+} from '../helper/video-jobs.ts';
 
 test('a video can be asked for at another gateway as soon as it is answered, each of 60 times', async (t) => {
   const provider = await startDemoProvider();
@@ -17,10 +25,10 @@ test('a video can be asked for at another gateway as soon as it is answered, eac
   const seen = new Set<string>();
   for (let round = 0; round < 60; round++) {
     const path = await createVideo(a, owner);
-    const first = await statusOf(b, owner, path);
-    const other = await statusOf(b, stranger, path);
-    const deleted = await statusOf(b, owner, path, 'DELETE');
-    seen.add(`${first} ${other} ${deleted} ${await statusOf(a, owner, path)}`);
+    const first = await servedStatusOf(b, owner, path);
+    const other = await servedStatusOf(b, stranger, path);
+    const deleted = await servedStatusOf(b, owner, path, 'DELETE');
+    seen.add(`${first} ${other} ${deleted} ${await servedStatusOf(a, owner, path)}`);
   }
   t.same(seen, new Set(['200 404 200 404']));
 });
@@ -32,7 +40,7 @@ test('50 polls of a failed video at two gateways refund it once', async (t) => {
   const jobs = 3;
   for (let job = 0; job < jobs; job++) {
     const path = await createVideo(a, owner);
-    const polls = Array.from({ length: 50 }, (_, index) => statusOf(index % 2 ? a : b, owner, path));
+    const polls = Array.from({ length: 50 }, (_, index) => servedStatusOf(index % 2 ? a : b, owner, path));
     t.same(new Set(await Promise.all(polls)), new Set([200]));
   }
   await refundedOnce(t, b, owner, jobs, 100);
@@ -64,11 +72,11 @@ test('a video made while the book was away is its account’s when the book is b
   const { postgres, provider, env } = await startOwnServers(t);
   const gateway = await startGatewayProcess(t, makePlace(t, provider.url, env, FILM));
   const owner = await makeOwner(gateway, 100);
-  await (await gateway.chat(owner.key)).text();
+  await (await gateway.served(owner.key)).text();
   await postgres.halt();
   const path = await createVideo(gateway, owner);
   t.equal(await statusOf(gateway, owner, path), 503);
   await postgres.resume();
-  await until('the video to be found', async () => (await statusOf(gateway, owner, path)) === 200, 20_000);
+  await until('the video to be found', async () => (await statusOf(gateway, owner, path)) === 200);
   t.same(await balanceOf(gateway, owner), { balance: 97, held: 0 });
 });

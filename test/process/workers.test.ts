@@ -12,6 +12,7 @@ import { makeOwner } from '../helper/owner.ts';
 import { createDatabase } from '../helper/postgres.ts';
 import { startRedis } from '../helper/redis-process.ts';
 import { until } from '../helper/until.ts';
+import { untilServed } from '../helper/until-served.ts';
 
 const WORKERS = 2;
 
@@ -46,14 +47,17 @@ test('workers share a port, a Redis and a book, and their metrics are summed', a
   t.equal(workersOf(gateway).length, WORKERS);
   const owner = await makeOwner(gateway, 100);
   // Each on a connection of its own, so that they are handed out in turn.
-  const call = () => gateway.api('POST', '/v1/chat/completions', owner.key, CALL, { connection: 'close' });
+  const call = () =>
+    untilServed('a call', () =>
+      gateway.api('POST', '/v1/chat/completions', owner.key, CALL, { connection: 'close' }),
+    );
   const statuses = await Promise.all(Array.from({ length: 20 }, async () => (await call()).status));
   t.same(new Set(statuses), new Set([200]));
   const read = async () => {
     const text = await (await gateway.api('GET', '/metrics', ADMIN_TOKEN)).text();
     return /^tollgate_requests_total\{[^}]*code="ok"[^}]*\} (\d+)$/m.exec(text)?.[1];
   };
-  t.equal(await read(), '20');
+  await until('every call to be counted', async () => (await read()) === '20');
   t.equal(await read(), '20', 'whichever worker is asked');
 });
 
@@ -79,7 +83,7 @@ test('a worker that is killed is replaced, and no call after that fails', async 
   });
   const statuses = await Promise.all(
     Array.from({ length: 10 }, async () => {
-      const response = await gateway.api('POST', '/v1/chat/completions', owner.key, CALL);
+      const response = await gateway.served(owner.key);
       return response.status;
     }),
   );

@@ -10,21 +10,21 @@ import { addScripts, type ScriptClient } from './scripts.ts';
  */
 export const COMMAND_TIMEOUT_MS = 1_000;
 /**
- * Time without any reply after which a connection is replaced. Without it, a network that dropped packets for a while would
- * keep a gateway from Redis for as long as TCP waits before it sends again: minutes.
+ * Time without any reply after which a connection is replaced, as a multiple of that for a reply. Without it, a network that
+ * dropped packets for a while would keep a gateway from Redis for as long as TCP waits before it sends again: minutes.
  */
-const SILENCE_MS = 1_500;
+const SILENCE = 1.5;
 
 /**
  * Settings that make a lost reply a rejection instead of a second debit or a hang: nothing waits in an offline queue, and
  * nothing in flight is sent again on reconnect. A caller that asks again does so with its request id of before.
  */
-function safeOptions(name: string) {
+function safeOptions(name: string, timeoutMs: number) {
   return {
     connectionName: `tollgate-${name}`,
-    commandTimeout: COMMAND_TIMEOUT_MS,
+    commandTimeout: timeoutMs,
     connectTimeout: 1_000,
-    socketTimeout: SILENCE_MS,
+    socketTimeout: SILENCE * timeoutMs,
     maxRetriesPerRequest: 0,
     lazyConnect: true,
     noDelay: true,
@@ -39,13 +39,16 @@ function reconnectDelayMs(attempt: number): number {
 
 export type RedisClient = (Redis | Cluster) & ScriptClient;
 
-/** A connection that is not open yet: call connectRedis. `keyPrefix` is put before every Redis key. */
+/**
+ * A connection that is not open yet: call connectRedis. `keyPrefix` is put before every Redis key; `timeoutMs` is the time
+ * within which a reply must come.
+ */
 export function createRedis(
   address: RedisAddress,
-  options: { name: string; keyPrefix: string; log: Log },
+  options: { name: string; keyPrefix: string; log: Log; timeoutMs?: number },
 ): RedisClient {
-  const { name, keyPrefix, log } = options;
-  const safe = safeOptions(name);
+  const { name, keyPrefix, log, timeoutMs = COMMAND_TIMEOUT_MS } = options;
+  const safe = safeOptions(name, timeoutMs);
   const client =
     address.kind === 'cluster'
       ? new RedisCluster([...address.nodes], {

@@ -4,8 +4,8 @@ const EVERY_MS = 1_000;
 
 /**
  * Pings every connection each second, so that a connection whose replies are lost is replaced even while no call uses
- * it (SILENCE_MS in connect.ts counts from a command). Without it, the first call on a node after a quiet time would
- * wait a second in vain and be answered 503.
+ * it (SILENCE in connect.ts counts from a command). Without it, the first call on a node after a quiet time would wait
+ * a second in vain and be answered 503.
  */
 export class Heartbeat {
   readonly #clients: readonly RedisClient[];

@@ -47,22 +47,29 @@ const BATCH = 32;
  * Other situations go by the defined command, one call each: a cluster, where a command may touch one slot only and may
  * be redirected, and a Redis that forgot the script.
  *
- * A reply that does not come within COMMAND_TIMEOUT_MS counts as lost, and `onReply` gets an error: the caller must
- * assume nothing. An admission says when that is, so that it is refused where Redis executes it later (lua/admit.lua).
+ * A reply that does not come within `timeoutMs` counts as lost, and `onReply` gets an error: the caller must assume
+ * nothing. An admission says when that is, so that it is refused where Redis executes it later (lua/admit.lua).
  */
 export class ScriptSender {
   readonly #client: RedisClient;
   readonly #writer: TickWriter;
   readonly #clock: Pick<RedisClock, 'now'>;
+  readonly #timeoutMs: number;
   readonly #scripts: Record<HotScript, Script>;
   readonly #open = new Set<Batch>();
   #late = 0;
   #watch: NodeJS.Timeout | undefined;
 
-  constructor(client: RedisClient, writer: TickWriter, clock: Pick<RedisClock, 'now'>) {
+  constructor(
+    client: RedisClient,
+    writer: TickWriter,
+    clock: Pick<RedisClock, 'now'>,
+    timeoutMs = COMMAND_TIMEOUT_MS,
+  ) {
     this.#client = client;
     this.#writer = writer;
     this.#clock = clock;
+    this.#timeoutMs = timeoutMs;
     const prefix = client.options.keyPrefix ?? '';
     this.#scripts = { admit: new Script('admit', prefix), settle: new Script('settle', prefix) };
   }
@@ -93,7 +100,7 @@ export class ScriptSender {
 
   /** Arguments that follow those of the calls: see the scripts. */
   trailing(script: HotScript, bucket: number): readonly string[] {
-    return script === 'admit' ? [String(this.#clock.now(bucket) + COMMAND_TIMEOUT_MS)] : [];
+    return script === 'admit' ? [String(this.#clock.now(bucket) + this.#timeoutMs)] : [];
   }
 
   /** Called by a batch once it has a reply, or an error. */
@@ -132,7 +139,7 @@ export class ScriptSender {
   }
 
   #look(): void {
-    const overdue = performance.now() - COMMAND_TIMEOUT_MS;
+    const overdue = performance.now() - this.#timeoutMs;
     // The set is in the order in which batches were sent.
     for (const batch of this.#open) {
       if (batch.sentAt > overdue) return;

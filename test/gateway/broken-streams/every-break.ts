@@ -4,8 +4,10 @@ import {
   type Case,
   checkRow,
   type Expected,
+  endSoon,
   type Piece,
   type ScriptedGateway,
+  SOON_MS,
   startScriptedGateway,
 } from '../../helper/broken-stream.ts';
 
@@ -125,7 +127,7 @@ async function check(t: Test, world: ScriptedGateway, format: StreamFormat, cell
   const [event, place, answered, row, charged] = cell;
   const { body, path, pieces, middle, beforeUsage } = format;
   const leave = event === 'the client leaves' ? leaveAt(format, place) : undefined;
-  const ended = await world.end({
+  const ended = await endSoon(world, {
     path,
     body: typeof body === 'string' ? body : body(),
     behaviour: behaviourOf(format, cell),
@@ -138,7 +140,7 @@ async function check(t: Test, world: ScriptedGateway, format: StreamFormat, cell
   if (isRefusal) t.match(ended.heard.text, answered === 504 ? 'in time' : 'could not be reached');
   if (leave) {
     t.equal(ended.upstream, 'broken', 'the upstream is cancelled');
-    t.ok(ended.upstreamEndedMs < 1_000, `after ${ended.upstreamEndedMs} ms`);
+    t.ok(ended.upstreamEndedMs < SOON_MS, `after ${ended.upstreamEndedMs} ms`);
   }
   const [status, outcome] = row.split(' ') as [string, string];
   const cost =

@@ -3,7 +3,9 @@ import type { Behaviour } from '../../helper/behaviour.ts';
 import {
   type Case,
   checkRow,
+  endSoon,
   type ScriptedGateway,
+  SOON_MS,
   startScriptedGateway,
 } from '../../helper/broken-stream.ts';
 import { silentWav } from '../../helper/media-gateway.ts';
@@ -94,14 +96,14 @@ const STALLS: readonly Cell[] = [
 
 async function check(t: Test, world: ScriptedGateway, call: Call, cell: Cell): Promise<void> {
   const { behaviour, leave, answered, row } = cell;
-  const ended = await world.end({ ...call, behaviour, ...(leave ? { leave } : {}) });
+  const ended = await endSoon(world, { ...call, behaviour, ...(leave ? { leave } : {}) });
   t.equal(ended.heard.status, answered);
   t.equal(ended.heard.isWhole, answered !== undefined);
   if (answered === 200) t.same(JSON.parse(ended.heard.text), FAILED, 'as the upstream said it');
   else if (answered !== undefined) t.match(JSON.parse(ended.heard.text), { error: { message: String } });
   if (leave) {
     t.equal(ended.upstream, 'broken', 'the upstream is cancelled');
-    t.ok(ended.upstreamEndedMs < 1_000, `after ${ended.upstreamEndedMs} ms`);
+    t.ok(ended.upstreamEndedMs < SOON_MS, `after ${ended.upstreamEndedMs} ms`);
   }
   await checkRow(t, world, ended, row, 'nothing');
 }

@@ -70,25 +70,30 @@ test('a client that leaves after [DONE] ends an upstream that does not', async (
   const body = [SAID, USAGE, DONE];
   const world = await startGatewayInProcess(t, { behave: () => ({ headers: SSE, body, stallAfter: 3 }) });
   const { key, accountId } = await world.account();
-  await new Promise<void>((resolve) => {
-    const request = httpRequest(`${world.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}` },
-    });
-    request.on('error', () => resolve());
-    request.on('response', (response) => {
-      let text = '';
-      response.on('error', () => resolve());
-      response.on('data', (part: Buffer) => {
-        text += part;
-        if (text.includes('[DONE]')) request.destroy();
+  let tookMs = Number.POSITIVE_INFINITY;
+  // By itself it would be cut 2 s after its end. A busy machine may need long too: then there is another call.
+  for (let tries = 0; tries < 5 && tookMs >= 1_000; tries++) {
+    await new Promise<void>((resolve) => {
+      const request = httpRequest(`${world.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}` },
       });
+      request.on('error', () => resolve());
+      request.on('response', (response) => {
+        let text = '';
+        response.on('error', () => resolve());
+        response.on('data', (part: Buffer) => {
+          text += part;
+          if (text.includes('[DONE]')) request.destroy();
+        });
+      });
+      request.end(JSON.stringify({ ...STREAM, messages: [] }));
     });
-    request.end(JSON.stringify({ ...STREAM, messages: [] }));
-  });
-  const left = performance.now();
-  t.equal(await (await world.provider.request(0)).ended, 'broken');
-  t.ok(performance.now() - left < 1_000);
+    const left = performance.now();
+    t.equal(await (await world.provider.request(tries)).ended, 'broken');
+    tookMs = performance.now() - left;
+  }
+  t.ok(tookMs < 1_000, `${Math.round(tookMs)} ms`);
   t.match(await lastCharge(world, accountId), { outcome: 'complete', credits: -11_000 });
 });
 

@@ -1,5 +1,8 @@
 import { type Test, test } from 'tap';
+import type { Usage } from '../../../src/domain/usage.ts';
 import {
+  type Case,
+  type Ended,
   type Expected,
   type Piece,
   type ScriptedGateway,
@@ -11,6 +14,14 @@ const data = (value: object): string => `data: ${JSON.stringify(value)}\n\n`;
 const event = (value: { type: string } & Record<string, unknown>): string =>
   `event: ${value.type}\n${data(value)}`;
 const LEFT = { status: 499, outcome: 'client_left' };
+
+/** Members of a ledger row that these look at. */
+interface Row {
+  readonly status?: number | null;
+  readonly outcome?: string | null;
+  readonly usage: Usage;
+  readonly estimated?: boolean;
+}
 
 interface Format {
   readonly name: string;
@@ -122,15 +133,34 @@ const FORMATS: readonly Format[] = [
   },
 ];
 
+/**
+ * A call that is left, and its row. On a busy machine its client may leave too late, or what is waited for may come too
+ * late: then there is another call.
+ */
+async function left(world: ScriptedGateway, call: Case, row: Row): Promise<{ ended: Ended; entry: Row }> {
+  for (let tries = 1; ; tries++) {
+    const ended = await world.end(call);
+    const entry = await world.charged(ended.account);
+    const { usage, ...others } = row;
+    const isMet = isWithin(usage, entry.usage) && isWithin(others, entry);
+    if (isMet || tries === 10) return { ended, entry };
+  }
+}
+
+function isWithin(some: object, all: object): boolean {
+  return Object.entries(some).every(([name, value]) => (all as Record<string, unknown>)[name] === value);
+}
+
 async function leave(t: Test, world: ScriptedGateway, format: Format, more: object = {}): Promise<number> {
-  const ended = await world.end({
+  const row = { ...LEFT, usage: format.expected.usage ?? {}, estimated: format.expected.estimated };
+  const call = {
     path: format.path,
     body: JSON.stringify(format.body),
     behaviour: { headers: HEADERS, body: format.pieces, intervalMs: format.intervalMs ?? 30, ...more },
-    leave: (text) => text.includes(format.until),
-  });
-  const entry = await world.charged(ended.account);
-  t.match(entry, { ...LEFT, usage: format.expected.usage ?? {}, estimated: format.expected.estimated });
+    leave: (text: string) => text.includes(format.until),
+  };
+  const { ended, entry } = await left(world, call, row);
+  t.match(entry, row);
   t.equal((await world.held(ended.account)).held, 0);
   const rows = await world.book.ledger({ accountId: ended.account.accountId, limit: 10 });
   t.same(
@@ -176,13 +206,14 @@ test('a client that leaves before the usage, which comes a moment later, pays by
         body: [answer.slice(0, 1_400_000), answer.slice(1_400_000, 1_450_000), answer.slice(1_450_000)],
         intervalMs: 100,
       };
-      const ended = await world.end({
+      const call = {
         path: '/v1/chat/completions',
         body: JSON.stringify({ ...CHAT, stream: false }),
         behaviour,
-        leave: (text) => text.length > 1_100_000,
-      });
-      st.match(await world.charged(ended.account), { ...LEFT, ...REPORTED });
+        leave: (text: string) => text.length > 1_100_000,
+      };
+      const row = { ...LEFT, usage: REPORTED.usage ?? {}, estimated: REPORTED.estimated };
+      st.match((await left(world, call, row)).entry, row);
     },
   );
 

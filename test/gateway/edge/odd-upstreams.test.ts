@@ -1,12 +1,16 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type Test, test } from 'tap';
+import type { Config } from '../../../src/config/config.ts';
 import { startGatewayInProcess, testCatalog, testConfig } from '../../helper/gateway-in-process.ts';
+
+/** Of a gateway that is to give up: long enough for an upstream that answers, on a machine with much else to do. */
+const SHORT = { headersTimeoutMs: 2_000, idleTimeoutMs: 2_000, requestTimeoutMs: 4_000 };
 
 type Act = string | Buffer | ((socket: Socket) => void);
 
 /** An upstream that answers each request with bytes as they are; what it is to answer is told before each call. */
-async function startOddUpstream(t: Test) {
+async function startOddUpstream(t: Test, patience: Partial<Config['limits']> = {}) {
   let act: Act = '';
   let calls = 0;
   const server = createServer((socket) => {
@@ -21,12 +25,7 @@ async function startOddUpstream(t: Test) {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(() => server.close());
-  const limits = {
-    ...testConfig('', '').limits,
-    headersTimeoutMs: 1_000,
-    idleTimeoutMs: 1_000,
-    requestTimeoutMs: 3_000,
-  };
+  const limits = { ...testConfig('', '').limits, ...patience };
   const { port } = server.address() as AddressInfo;
   const world = await startGatewayInProcess(t, {
     config: { catalog: testCatalog(`http://127.0.0.1:${port}`), limits },
@@ -112,7 +111,7 @@ test('an answer that breaks HTTP is 502, costs nothing, and the process lives', 
 });
 
 test('an answer that does not come is 504 in time, and costs nothing', async (t) => {
-  const upstream = await startOddUpstream(t);
+  const upstream = await startOddUpstream(t, SHORT);
   for (const [name, act] of Object.entries(ENDLESS)) {
     const { status, calls, row, held } = await upstream.call(act);
     t.equal(status, 504, name);
@@ -216,7 +215,7 @@ for (const [name, type] of [
   });
 
   test(`a stream of ${name} is not held back until its end`, async (t) => {
-    const upstream = await startOddUpstream(t);
+    const upstream = await startOddUpstream(t, SHORT);
     const { status, row } = await upstream.call((socket) => socket.write(`${head}${SAID}`), STREAM);
     t.equal(status, 200, 'the head went out before the upstream fell silent');
     t.match(row, { outcome: 'timeout', estimated: true });

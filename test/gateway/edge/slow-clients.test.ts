@@ -9,7 +9,7 @@ const server = { ...TEST_SERVER, headTimeoutMs: HEAD_MS, bodyTimeoutMs: BODY_MS 
 /** Node looks for late connections every 2 s. */
 const CHECKED_EVERY_MS = 2_000;
 /** For a loaded machine. */
-const GRACE_MS = 5_000;
+const GRACE_MS = 20_000;
 
 const SLOW: Record<string, (head: string) => string[]> = {
   'sends nothing': () => [],

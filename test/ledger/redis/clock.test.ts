@@ -4,6 +4,7 @@ import { BucketOwners } from '../../../src/ledger/redis/bucket-owners.ts';
 import { RedisClock } from '../../../src/ledger/redis/clock.ts';
 import { connectRedis, createRedis, type RedisClient } from '../../../src/ledger/redis/connect.ts';
 import { startRedis } from '../../helper/redis-process.ts';
+import { REDIS_TIMEOUT_MS } from '../../helper/redis-timeout.ts';
 import { startTcpProxy } from '../../helper/tcp-proxy.ts';
 
 const log = pino({ level: 'silent' });

@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { test } from 'tap';
 import { FREE_PRICE } from '../../../src/domain/price.ts';
@@ -8,6 +6,7 @@ import type { StreamMeter, Verdict } from '../../../src/metering/meter.ts';
 import { ResponsesStream } from '../../../src/metering/responses.ts';
 import { eventData } from '../../../src/metering/sse/event.ts';
 import { EventReader } from '../../../src/metering/sse/event-reader.ts';
+import { keptBytes } from '../../helper/kept-bytes.ts';
 
 const LINE_ENDS = ['\n', '\r', '\r\n'] as const;
 const FIELDS = ['', 'id: 7', ': a comment', ':', 'retry: 100', 'event: message', 'nonsense', 'data:'];
@@ -150,15 +149,6 @@ test('the last event of a response is read at any size, wherever it is cut', asy
     }
   }
 });
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
-
-/** Heap that is in use once all garbage is collected. */
-function keptBytes(): number {
-  collectGarbage();
-  return process.memoryUsage().heapUsed;
-}
 
 test('an event without end, a line without end and comments without end take a bounded memory', async (t) => {
   for (const [first, more] of [
