@@ -34,7 +34,7 @@ test('a clock of Redis that was read over a slow line is not worse than it was b
   const proxy = await startTcpProxy(t, redis.port);
   const client = createRedis(
     { kind: 'single', url: `redis://127.0.0.1:${proxy.port}` },
-    { name: 'clock', keyPrefix: '', log },
+    { name: 'clock', keyPrefix: '', log, timeoutMs: REDIS_TIMEOUT_MS },
   );
   t.teardown(() => client.disconnect());
   await connectRedis(client, 10_000);
