@@ -259,6 +259,7 @@ t.test('M8: ledger, usage and alerts of an account are seen', async (t) => {
 t.test('the usage of all accounts is seen by group and by day, and exported', async (t) => {
   const { accountId, key } = await world.account({ credits: 10 });
   await (await world.chat(key, { model: 'renamed' })).text();
+  await world.settled();
   const { page, faults } = await operator(t);
   await page.getByRole('link', { name: 'Usage' }).click();
   await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();

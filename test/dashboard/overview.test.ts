@@ -25,6 +25,7 @@ t.test('balance, spend and charts are those of the account', async (t) => {
 t.test('the chart has its numbers as a table, and in words under the pointer', async (t) => {
   const owner = await world.account();
   await (await world.chat(owner.key)).text();
+  await world.settled();
   const { page, signIn } = await openDashboard(t, world);
   await signIn(owner.key);
   const plot = page.locator('.chart .u-over');
@@ -104,6 +105,7 @@ t.test('L4: a spend that cannot be read is said to be that, and not to be loadin
 t.test('L10: the bar whose numbers are told is the one that is marked', async (t) => {
   const owner = await world.account();
   await (await world.chat(owner.key)).text();
+  await world.settled();
   const { page, signIn } = await openDashboard(t, world);
   await signIn(owner.key);
   const plot = page.locator('.chart .u-over');
@@ -135,6 +137,7 @@ t.test('L11: of many keys the rest is shown when it is asked for', async (t) => 
     });
     await (await world.chat(body.key)).text();
   }
+  await world.settled();
   const { page, signIn } = await openDashboard(t, world);
   await signIn(owner.key);
   const rows = page.getByRole('region', { name: 'Spend by key' }).locator('tbody tr');

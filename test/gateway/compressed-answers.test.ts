@@ -177,7 +177,13 @@ test('a compressed stream goes on after its client was slower than it', async (t
   // By then all that fits between the two has come; what is read after that asks for more.
   await pause(1_000);
   let hellos = 0;
-  for await (const part of response.setEncoding('latin1')) hellos += part.split('"Hel').length - 1;
+  let cut = '';
+  for await (const part of response.setEncoding('latin1')) {
+    const pieces = (cut + part).split('"Hello"');
+    hellos += pieces.length - 1;
+    // A part may end within the next one.
+    cut = pieces.at(-1)?.slice(-6) ?? '';
+  }
   t.equal(hellos, 300_000);
   t.match(await lastCharge(world, accountId), { outcome: 'complete', credits: -120_000 });
 });

@@ -32,6 +32,8 @@ const WITHOUT_FEATURES = `--disable-features=${[
   'ThirdPartyStoragePartitioning',
 ]}`;
 
+const LAUNCH_WITHIN_MS = 180_000;
+
 /** One a test process, started when it is first asked for. */
 let browser: Promise<Browser> | undefined;
 
@@ -47,7 +49,8 @@ async function launch(): Promise<Browser> {
     throw new Error('This needs Chromium: install it (apt-get install chromium, brew install chromium).');
   }
   // Root and containers have no sandbox for it; it loads nothing but our own page here.
-  return await chromium.launch({ executablePath, chromiumSandbox: false, args: [WITHOUT_FEATURES] });
+  const options = { executablePath, chromiumSandbox: false, args: [WITHOUT_FEATURES] };
+  return await chromium.launch({ ...options, timeout: LAUNCH_WITHIN_MS });
 }
 
 function chromiumProgram(): string | undefined {

@@ -40,6 +40,8 @@ export async function openDashboard(
     reducedMotion: 'reduce',
   });
   t.teardown(() => context.close());
+  // A bound for what never comes. A machine that runs several browsers at once may need Playwright's 30 s for one step.
+  context.setDefaultTimeout(120_000);
   const page = await context.newPage();
   const faults: string[] = [];
   const requests: string[] = [];
