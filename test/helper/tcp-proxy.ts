@@ -15,14 +15,23 @@ export interface TcpProxy {
 
 export async function startTcpProxy(t: Test, targetPort: number): Promise<TcpProxy> {
   let delayMs = 0;
-  /** Wraps `forward` so that it gets each piece late, in the order in which they came. */
+  /** Wraps `forward` so that it gets each piece late, in the order in which they came, also where the delay changes. */
   const late = (forward: (bytes: Buffer) => void) => {
-    let dueAt = 0;
+    const waiting: { readonly bytes: Buffer; readonly dueAt: number }[] = [];
+    const forwardDue = () => {
+      for (let first = waiting[0]; first; first = waiting[0]) {
+        const leftMs = first.dueAt - performance.now();
+        if (leftMs > 0) {
+          setTimeout(forwardDue, leftMs);
+          return;
+        }
+        waiting.shift();
+        forward(first.bytes);
+      }
+    };
     return (bytes: Buffer) => {
-      const now = performance.now();
-      dueAt = Math.max(dueAt, now + delayMs);
-      if (dueAt <= now) forward(bytes);
-      else setTimeout(forward, dueAt - now, bytes);
+      waiting.push({ bytes, dueAt: performance.now() + delayMs });
+      if (waiting.length === 1) forwardDue();
     };
   };
   const pairs = new Set<{ near: Socket; far: Socket; isDeaf: boolean }>();
