@@ -1,4 +1,4 @@
-import { ERRORS } from '../domain/errors.ts';
+import { ERRORS, type ErrorCode } from '../domain/errors.ts';
 import { ENDPOINTS } from '../gateway/endpoints.ts';
 import { TEXT_PATTERNS, words } from './docs/fields.ts';
 import { Type } from './docs/json-type.ts';
@@ -35,7 +35,7 @@ export const ExplainBody = Type.Object(
 export const Explanation = Type.Object(
   {
     allowed: Type.Boolean({ description: 'Whether the call would be sent.' }),
-    code: Type.Union([Type.String({ enum: Object.keys(ERRORS) }), Type.Null()], {
+    code: Type.Union([Type.Enum(Object.keys(ERRORS) as ErrorCode[]), Type.Null()], {
       description: 'The error code of the first check that fails; null: none does.',
     }),
     checks: Type.Array(

@@ -21,10 +21,10 @@ import {
   timestampOrNull,
   words,
 } from './docs/fields.ts';
-import { Type } from './docs/json-type.ts';
+import { type Schema, Type } from './docs/json-type.ts';
 import { IF_MATCH } from './keys.ts';
 
-const list = (items: ReturnType<typeof Type.String>, description: string) =>
+const list = <T>(items: Schema<T>, description: string) =>
   Type.Array(items, { maxItems: MOST_ITEMS, description });
 
 const settings = {
@@ -52,10 +52,7 @@ const settings = {
     Type.String({ minLength: 1, maxLength: LONGEST_SLUG, pattern: TEXT_PATTERNS.trimmedLine }),
     'Models that the key may call, as `GET /v1/models` names them; empty: all.',
   ),
-  allowed_categories: list(
-    Type.String({ enum: [...CATEGORIES] }),
-    'Modalities that the key may call; empty: all.',
-  ),
+  allowed_categories: list(Type.Enum(CATEGORIES), 'Modalities that the key may call; empty: all.'),
   spending_limit: Type.Union(
     [Type.Number({ minimum: 0, maximum: MAX_CREDITS, ...SIX_DECIMALS.ofPositive }), Type.Null()],
     {
@@ -210,7 +207,7 @@ const optional = Object.fromEntries(
     const value = defaultOf(field);
     return [field, value === undefined ? schema : { ...schema, default: value }];
   }),
-);
+) as typeof mayBeMissing;
 
 export const NewKeyBody = Type.Object(
   { name, ...Type.Partial(Type.Object(optional)).properties },

@@ -1,8 +1,8 @@
 import { CATEGORIES } from '../domain/key.ts';
-import { ENTRY_TYPES } from '../domain/ledger-entry.ts';
-import { UNIT_NAMES } from '../domain/price-units.ts';
+import { ENTRY_TYPES, OUTCOMES } from '../domain/ledger-entry.ts';
+import { UNIT_NAMES, type Unit } from '../domain/price-units.ts';
 import { cursor, exactCredits, pageLimit, timestamp, words } from './docs/fields.ts';
-import { Type } from './docs/json-type.ts';
+import { type Schema, Type } from './docs/json-type.ts';
 import { csvEntry, csvHeader } from './ledger-csv.ts';
 import type { EntryView } from './views/entry-view.ts';
 import { GROUP_FIELDS, type UsageGroup } from './views/usage-view.ts';
@@ -33,11 +33,12 @@ export const Usage = Type.Object(
   { title: 'Usage', description: 'What was used; a unit that is absent was not.' },
 );
 
-export const orNull = <Schema extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(
-  schema: Schema,
-  description: string,
-) => Type.Union([schema, Type.Null()], { description });
+export const orNull = <T>(schema: Schema<T>, description: string) =>
+  Type.Union([schema, Type.Null()], { description });
 export const day = (description: string) => Type.String({ format: 'date', description });
+/** The same schema for each unit of a price. */
+const eachUnit = <T>(schema: Schema<T>) =>
+  Object.fromEntries(UNIT_NAMES.map((unit) => [unit, schema])) as Record<Unit, Schema<T>>;
 const ofCall = 'null where the entry is of no call.';
 
 /** An entry of the ledger (specification section 7, "Ledger entry"). */
@@ -52,22 +53,10 @@ export const Entry = Type.Object(
     created_at: timestamp('When it was booked.'),
     key_id: orNull(Type.Integer(), `The key that called; ${ofCall}`),
     model: orNull(Type.String(), `The model that was called; ${ofCall}`),
-    category: orNull(Type.String({ enum: [...CATEGORIES] }), `The modality of the model; ${ofCall}`),
+    category: orNull(Type.Enum(CATEGORIES), `The modality of the model; ${ofCall}`),
     endpoint: orNull(Type.String(), `The path that was called; ${ofCall}`),
     status: orNull(Type.Integer(), `What the client was answered; 499: it left first. ${ofCall}`),
-    outcome: orNull(
-      Type.String({
-        enum: [
-          'complete',
-          'client_left',
-          'upstream_broke',
-          'upstream_error',
-          'upstream_unreachable',
-          'timeout',
-        ],
-      }),
-      `How the call ended; ${ofCall}`,
-    ),
+    outcome: orNull(Type.Enum(OUTCOMES), `How the call ended; ${ofCall}`),
     usage: Usage,
     estimated: Type.Boolean({
       description: 'Whether the usage was estimated, because the provider reported none.',
@@ -80,17 +69,11 @@ export const Entry = Type.Object(
       Type.String(),
       'What the operator wrote of a top-up or an adjustment, or the gateway of an expired hold; null: nothing.',
     ),
-    price: Type.Union(
-      [
-        Type.Partial(Type.Object(Object.fromEntries(UNIT_NAMES.map((unit) => [unit, Type.Number()])))),
-        Type.Null(),
-      ],
-      {
-        description:
-          'What the units that were used cost, in credits: per 1,000,000 tokens or characters, per 1,000 searches, per image, ' +
-          `second or request. credits = -(usage x price x multiplier), rounded up to a micro-credit. ${ofCall}`,
-      },
-    ),
+    price: Type.Union([Type.Partial(Type.Object(eachUnit(Type.Number()))), Type.Null()], {
+      description:
+        'What the units that were used cost, in credits: per 1,000,000 tokens or characters, per 1,000 searches, per image, ' +
+        `second or request. credits = -(usage x price x multiplier), rounded up to a micro-credit. ${ofCall}`,
+    }),
     multiplier: orNull(Type.Number(), `What the service tier multiplied the sum by; 1: nothing. ${ofCall}`),
     upstream: orNull(
       Type.String(),

@@ -4,8 +4,8 @@ import { Type } from './json-type.ts';
 // Schemas of fields that many bodies have.
 
 /** Schema of a text that is one of the words listed. */
-export function words(list: readonly string[], description: string, more: object = {}) {
-  return Type.String({ enum: [...list], description, ...more });
+export function words<Word extends string>(list: readonly Word[], description: string, more: object = {}) {
+  return Type.Enum(list, { description, ...more });
 }
 
 /** Schema of a time, `YYYY-MM-DDTHH:MM:SS.sssZ` (specification section 2). */
