@@ -1,13 +1,12 @@
 import { type CallLimits, MAX_CALL_LIMIT } from '../domain/call-limits.ts';
 import { readCallLimit } from '../domain/key-fields.ts';
 import { Type } from './docs/json-type.ts';
-import type { CallLimitsView } from './views/call-limits-view.ts';
 
 const FIELDS = {
   rpmLimit: 'rpm_limit',
   tpmLimit: 'tpm_limit',
   maxParallelRequests: 'max_parallel_requests',
-} as const satisfies Record<keyof CallLimits, keyof CallLimitsView>;
+} as const satisfies Record<keyof CallLimits, string>;
 
 /** Schemas of the limits of calls (specification section 11) of `whose` calls, such as "the key's". */
 export function callLimitSchemas(whose: string) {

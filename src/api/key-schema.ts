@@ -22,7 +22,6 @@ import {
   words,
 } from './docs/fields.ts';
 import { type Schema, Type } from './docs/json-type.ts';
-import { IF_MATCH } from './keys.ts';
 
 const list = <T>(items: Schema<T>, description: string) =>
   Type.Array(items, { maxItems: MOST_ITEMS, description });
@@ -217,6 +216,9 @@ export const NewKeyBody = Type.Object(
     additionalProperties: false,
   },
 );
+
+/** Matches one version, with quotes (an entity tag of RFC 9110) or without, or `*`. */
+export const IF_MATCH = /^(\*|"\d{1,15}"|\d{1,15})$/;
 
 /** Headers of the routes that change a key. */
 export const KeyChangeHeaders = Type.Object({

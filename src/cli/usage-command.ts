@@ -1,10 +1,6 @@
 import { type Command, Option } from 'commander';
-import {
-  MARGIN_FIELDS,
-  MARGIN_GROUPS,
-  type MarginReportView,
-  type MarginSumsView,
-} from '../api/views/margin-view.ts';
+import { MARGIN_FIELDS, MARGIN_GROUPS } from '../api/report-groups.ts';
+import type { MarginReportView, MarginSumsView } from '../api/views/margin-view.ts';
 import { queryOf } from './account-views.ts';
 import { type RemoteOptions, remote } from './arguments.ts';
 import { operatorApi } from './gateway-api.ts';

@@ -1,5 +1,5 @@
 import { MAX_CREDITS } from '../../domain/credits.ts';
-import { Type } from './json-type.ts';
+import { type Schema, Type } from './json-type.ts';
 
 // Schemas of fields that many bodies have.
 
@@ -16,6 +16,16 @@ export function timestamp(description: string) {
 /** Schema of a time, `YYYY-MM-DDTHH:MM:SS.sssZ`, or null. */
 export function timestampOrNull(description: string, more: object = {}) {
   return Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description, ...more });
+}
+
+/** Schema of a UTC day, `YYYY-MM-DD`. */
+export function day(description: string) {
+  return Type.String({ format: 'date', description });
+}
+
+/** Schema of what another schema describes, or null. */
+export function orNull<T>(schema: Schema<T>, description: string) {
+  return Type.Union([schema, Type.Null()], { description });
 }
 
 /** Schema of an id of an account or a key. */

@@ -1,4 +1,5 @@
-import type { JsonSchema } from './operation.ts';
+/** A JSON Schema of draft 2020-12, which OpenAPI 3.1 uses. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
 
 declare const VALUE: unique symbol;
 

@@ -1,3 +1,4 @@
+import type { KeyPatchBody } from '../../../api/views/bodies.ts';
 import type { KeyView } from '../../../api/views/key-view.ts';
 import { normaliseRange } from '../../../domain/addresses.ts';
 import { GatewayError } from '../../../domain/errors.ts';
@@ -11,7 +12,6 @@ import {
   readWebhookUrl,
 } from '../../../domain/key-fields.ts';
 import { parseOriginRule } from '../../../domain/origins.ts';
-import type { KeyChange } from '../api/keys.ts';
 import { ApiFailure } from '../api/request.ts';
 import { countryCode } from '../format/countries.ts';
 import { readAmount } from '../format/read-amount.ts';
@@ -22,7 +22,7 @@ import { draftOf, type KeyDraft, type KeyErrors, type KeyField } from './key-dra
 
 /** A parsed draft: the request body, and its faults by field, worded for the form. */
 export interface ReadDraft {
-  readonly body: Required<Omit<KeyChange, 'is_active' | 'can_manage'>>;
+  readonly body: Required<Omit<KeyPatchBody, 'is_active' | 'can_manage'>>;
   readonly errors: KeyErrors;
 }
 
@@ -90,13 +90,13 @@ function listOf(typed: TypedList, kind: ItemKind): readonly string[] {
 }
 
 /** Body of the PATCH: the fields in which the draft differs from the key. */
-export function changesOf(draft: KeyDraft, key: KeyView, { body }: ReadDraft): KeyChange {
+export function changesOf(draft: KeyDraft, key: KeyView, { body }: ReadDraft): KeyPatchBody {
   const before = readDraft(draftOf(key)).body;
   const changed = Object.entries(body).filter(
     ([field, value]) => JSON.stringify(value) !== JSON.stringify(before[field as keyof typeof before]),
   );
   return {
-    ...(Object.fromEntries(changed) as KeyChange),
+    ...(Object.fromEntries(changed) as KeyPatchBody),
     ...(draft.canManage === undefined || draft.canManage === key.can_manage
       ? {}
       : { can_manage: draft.canManage }),

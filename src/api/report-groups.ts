@@ -1,0 +1,16 @@
+import type { MarginGroup } from '../book/book.ts';
+
+/** Words of `group_by` of an account's usage report, each with the field that names the group in a row. */
+export const USAGE_FIELDS = { day: 'day', key: 'key_id', model: 'model' } as const;
+export type UsageGroup = keyof typeof USAGE_FIELDS;
+export const USAGE_GROUPS = Object.keys(USAGE_FIELDS) as readonly UsageGroup[];
+
+/** Words of `group_by` of the operator's report, likewise. */
+export const MARGIN_FIELDS = {
+  account: 'account_id',
+  key: 'key_id',
+  model: 'model',
+  upstream: 'upstream',
+  day: 'day',
+} as const satisfies Record<MarginGroup, string>;
+export const MARGIN_GROUPS = Object.keys(MARGIN_FIELDS) as readonly MarginGroup[];
