@@ -11,7 +11,7 @@ import {
   AdminAccountQuery,
 } from './admin-schema.ts';
 import { emailField, LONGEST_EMAIL, objectBody, positiveCreditsField } from './body-fields.ts';
-import { callLimitFields } from './call-limit-fields.ts';
+import { readCallLimits } from './call-limit-fields.ts';
 import { BY_OPERATOR } from './docs/operation.ts';
 import { BODY_REFUSALS, OPERATOR_REFUSALS } from './docs/refusals.ts';
 import { cursorParam, integerParam, type Query, queryOf, textParam } from './query.ts';
@@ -121,6 +121,6 @@ function parseChange(body: unknown) {
       : { alertThreshold: positiveCreditsField('alert_threshold', alert_threshold) }),
     ...(overdraft === undefined ? {} : { overdraft: positiveCreditsField('overdraft', overdraft) }),
     ...(is_active === undefined ? {} : { isActive: is_active }),
-    ...callLimitFields(fields),
+    ...readCallLimits(fields),
   };
 }

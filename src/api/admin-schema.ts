@@ -1,3 +1,4 @@
+import { CALL_LIMIT_FIELDS, type CallLimits } from '../domain/call-limits.ts';
 import { MAX_CREDITS } from '../domain/credits.ts';
 import { accountCallLimits, alert_threshold, overdraft } from './account-schema.ts';
 import { LONGEST_EMAIL } from './body-fields.ts';
@@ -77,8 +78,9 @@ export const AdminAccountQuery = Type.Object({
   ),
 });
 
-function limitOfNew(field: keyof typeof accountCallLimits, setting: string) {
-  const limit = accountCallLimits[field];
+/** Schema of a limit of a new account, whose default is the `setting` of the configuration. */
+function limitOfNew(setting: keyof CallLimits) {
+  const limit = accountCallLimits[CALL_LIMIT_FIELDS[setting]];
   return Type.Optional({
     ...limit,
     description: `${limit.description} Default: \`accounts.${setting}\` of the configuration.`,
@@ -96,9 +98,9 @@ export const NewAccountBody = Type.Object(
       ...overdraft,
       description: `${overdraft.description} Default: \`accounts.overdraft\` of the configuration.`,
     }),
-    rpm_limit: limitOfNew('rpm_limit', 'rpmLimit'),
-    tpm_limit: limitOfNew('tpm_limit', 'tpmLimit'),
-    max_parallel_requests: limitOfNew('max_parallel_requests', 'maxParallelRequests'),
+    [CALL_LIMIT_FIELDS.rpmLimit]: limitOfNew('rpmLimit'),
+    [CALL_LIMIT_FIELDS.tpmLimit]: limitOfNew('tpmLimit'),
+    [CALL_LIMIT_FIELDS.maxParallelRequests]: limitOfNew('maxParallelRequests'),
   },
   { title: 'NewAccount', description: 'The new account.', additionalProperties: false },
 );

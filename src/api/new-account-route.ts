@@ -8,7 +8,7 @@ import { newKeyValue } from '../domain/key-value.ts';
 import { type AdminDeps, uniqueEmail } from './admin-account.ts';
 import { CREATED_ACCOUNT_EXAMPLE, CreatedAccount, NewAccountBody } from './admin-schema.ts';
 import { emailField, objectBody, positiveCreditsField } from './body-fields.ts';
-import { callLimitFields } from './call-limit-fields.ts';
+import { readCallLimits } from './call-limit-fields.ts';
 import { BY_OPERATOR } from './docs/operation.ts';
 import { BODY_REFUSALS, OPERATOR_REFUSALS } from './docs/refusals.ts';
 import { onceReachable } from './keys.ts';
@@ -61,7 +61,7 @@ function parseAccount(body: unknown): Wanted {
         ? DEFAULT_ALERT_THRESHOLD
         : positiveCreditsField('alert_threshold', alert_threshold),
     overdraft: overdraft === undefined ? undefined : positiveCreditsField('overdraft', overdraft),
-    limits: callLimitFields(fields),
+    limits: readCallLimits(fields),
   };
 }
 

@@ -1,4 +1,4 @@
-import { NO_CALL_LIMITS } from './call-limits.ts';
+import { CALL_LIMIT_FIELDS, NO_CALL_LIMITS } from './call-limits.ts';
 import { GatewayError, invalidField } from './errors.ts';
 import { type KeySettings, SPENDING_PERIODS } from './key.ts';
 import {
@@ -33,9 +33,9 @@ const FIELDS: { readonly [F in Field]: readonly [wireName: string, read: FieldRe
   allowedCategories: ['allowed_categories', readCategories],
   spendingLimit: ['spending_limit', readLimit],
   spendingPeriod: ['spending_period', readWord(SPENDING_PERIODS)],
-  rpmLimit: ['rpm_limit', readCallLimit],
-  tpmLimit: ['tpm_limit', readCallLimit],
-  maxParallelRequests: ['max_parallel_requests', readCallLimit],
+  rpmLimit: [CALL_LIMIT_FIELDS.rpmLimit, readCallLimit],
+  tpmLimit: [CALL_LIMIT_FIELDS.tpmLimit, readCallLimit],
+  maxParallelRequests: [CALL_LIMIT_FIELDS.maxParallelRequests, readCallLimit],
   activeHours: ['active_hours', readHours],
   allowedIps: ['allowed_ips', readIps],
   allowedOrigins: ['allowed_origins', readOrigins],

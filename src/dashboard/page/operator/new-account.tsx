@@ -5,7 +5,7 @@ import { createAccount } from '../api/operator.ts';
 import { CALL_LIMITS } from '../format/call-limits.ts';
 import { credits } from '../format/credits.ts';
 import { readAmount } from '../format/read-amount.ts';
-import { CallLimitFields, callLimitsOf, NO_LIMIT_TEXTS } from '../keys/call-limit-fields.tsx';
+import { CallLimitFields, limitsOfTexts, NO_LIMIT_TEXTS } from '../keys/call-limit-fields.tsx';
 import { CreatedKey } from '../keys/created-key.tsx';
 import { goTo } from '../route.ts';
 import { ActionForm } from '../ui/action-form.tsx';
@@ -32,7 +32,7 @@ export function NewAccount() {
       ...(fields.overdraft.trim() !== '' && {
         overdraft: readAmount('The overdraft', fields.overdraft, 'overdraft'),
       }),
-      ...callLimitsOf(
+      ...limitsOfTexts(
         fields,
         CALL_LIMITS.filter((name) => fields[name].trim() !== ''),
         'Leave the field empty for what is configured.',
