@@ -1,11 +1,13 @@
 import { CALL_LIMIT_FIELDS, type CallLimits } from '../domain/call-limits.ts';
 import { MAX_CREDITS } from '../domain/credits.ts';
+import { DEFAULT_ALERT_THRESHOLD } from '../domain/key.ts';
 import { accountCallLimits, alert_threshold, overdraft } from './account-schema.ts';
 import { LONGEST_EMAIL } from './body-fields.ts';
 import {
   balance,
   credits,
   cursor,
+  DEFAULT_PAGE_LIMIT,
   id,
   pageLimit,
   SIX_DECIMALS,
@@ -66,7 +68,7 @@ export const AdminAccountPage = Type.Object(
 );
 
 export const AdminAccountQuery = Type.Object({
-  limit: pageLimit('How many accounts a page has.', { default: 100 }),
+  limit: pageLimit('How many accounts a page has.', { default: DEFAULT_PAGE_LIMIT }),
   after: cursor('The `next` of the page before.'),
   email: Type.Optional(
     Type.String({
@@ -93,7 +95,7 @@ export const NewAccountBody = Type.Object(
     credits: Type.Optional(
       credits('What the account starts with: the first top-up of its ledger.', { default: 0 }),
     ),
-    alert_threshold: Type.Optional({ ...alert_threshold, default: 100 }),
+    alert_threshold: Type.Optional({ ...alert_threshold, default: DEFAULT_ALERT_THRESHOLD }),
     overdraft: Type.Optional({
       ...overdraft,
       description: `${overdraft.description} Default: \`accounts.overdraft\` of the configuration.`,

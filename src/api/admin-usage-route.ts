@@ -8,7 +8,7 @@ import { OPERATOR_REFUSALS } from './docs/refusals.ts';
 import { csvHeaderOf, csvRow } from './margin-csv.ts';
 import { MARGIN_EXAMPLE, MARGIN_FORMATS, MarginQueryString, MarginReport } from './margin-schema.ts';
 import { queryOf, wordParam } from './query.ts';
-import { MARGIN_GROUPS } from './report-groups.ts';
+import { DEFAULT_MARGIN_GROUP, MARGIN_GROUPS } from './report-groups.ts';
 import { type DayRange, usageDays } from './usage-days.ts';
 import type { UsageReading } from './usage-routes.ts';
 import { addMargin, type MarginSums, marginRowView, marginSumsView, noMargin } from './views/margin-view.ts';
@@ -70,7 +70,7 @@ async function sendReport(
 ): Promise<FastifyReply> {
   const query = queryOf(request);
   const report = {
-    group: wordParam(query, 'group_by', MARGIN_GROUPS) ?? 'account',
+    group: wordParam(query, 'group_by', MARGIN_GROUPS) ?? DEFAULT_MARGIN_GROUP,
     days: usageDays(query, now()),
   };
   const isCsv = wordParam(query, 'format', MARGIN_FORMATS) === 'csv';

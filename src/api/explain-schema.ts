@@ -20,7 +20,9 @@ export const ExplainBody = Type.Object(
     ip: Type.Optional(text('Address of the caller. Default: yours.')),
     origin: Type.Optional(text('The header `Origin`. Default: none is sent.')),
     country: Type.Optional(
-      text('ISO 3166-1 alpha-2 code. Default: the country of the address.', { pattern: '^[A-Za-z]{2}$' }),
+      text('ISO 3166-1 alpha-2 code. Default: the country of the address.', {
+        pattern: TEXT_PATTERNS.country,
+      }),
     ),
     at: Type.Optional(
       text('When, for `active_hours` and `expires_at`; ISO 8601 with `Z` or an offset. Default: now.', {

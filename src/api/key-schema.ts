@@ -82,7 +82,7 @@ const settings = {
       'no restriction.',
   ),
   blocked_countries: list(
-    Type.String({ pattern: '^[A-Za-z]{2}$' }),
+    Type.String({ pattern: TEXT_PATTERNS.country }),
     'ISO 3166-1 alpha-2 codes of countries from which the key does not work; answered in upper case. An address of no ' +
       'known country passes.',
   ),

@@ -1,9 +1,9 @@
 import { ENTRY_TYPES } from '../domain/ledger-entry.ts';
-import { cursor, day, exactCredits, orNull, pageLimit, words } from './docs/fields.ts';
+import { cursor, DEFAULT_PAGE_LIMIT, day, exactCredits, orNull, pageLimit, words } from './docs/fields.ts';
 import { type Static, Type } from './docs/json-type.ts';
 import { ENTRY_EXAMPLE, EntryPage, Usage } from './entry-schema.ts';
 import { csvEntry, csvHeader } from './ledger-csv.ts';
-import { USAGE_GROUPS } from './report-groups.ts';
+import { DEFAULT_USAGE_GROUP, USAGE_GROUPS } from './report-groups.ts';
 
 const key_id = Type.Optional(
   Type.Integer({
@@ -22,7 +22,7 @@ export const EntryPath = Type.Object({
 export const FORMATS = ['json', 'csv', 'jsonl'] as const;
 
 export const LedgerQueryString = Type.Object({
-  limit: pageLimit('How many entries at most. Default: 100; of an export, all.'),
+  limit: pageLimit(`How many entries at most. Default: ${DEFAULT_PAGE_LIMIT}; of an export, all.`),
   before: cursor('The `next` of the page before.'),
   key_id,
   type: Type.Optional(words(ENTRY_TYPES, 'Only entries of this type.')),
@@ -95,9 +95,21 @@ export const USAGE_EXAMPLE: Static<typeof UsageReport> = {
   total: SUMS_EXAMPLE,
 };
 
-export const UsageQueryString = Type.Object({
-  from: Type.Optional(day('First UTC day. Default: 29 days before `to`; a report has at most 366 days.')),
+/** Days of a report of usage: of one that says none, and most, which is a leap year. */
+export const DEFAULT_REPORT_DAYS = 30;
+export const MOST_REPORT_DAYS = 366;
+
+export const reportDays = {
+  from: Type.Optional(
+    day(
+      `First UTC day. Default: ${DEFAULT_REPORT_DAYS - 1} days before \`to\`; a report has at most ${MOST_REPORT_DAYS} days.`,
+    ),
+  ),
   to: Type.Optional(day('Last UTC day, included. Default: today.')),
-  group_by: Type.Optional(words(USAGE_GROUPS, 'What a row is.', { default: 'day' })),
+};
+
+export const UsageQueryString = Type.Object({
+  ...reportDays,
+  group_by: Type.Optional(words(USAGE_GROUPS, 'What a row is.', { default: DEFAULT_USAGE_GROUP })),
   key_id,
 });

@@ -1,7 +1,8 @@
 import { day, exactCredits, orNull, words } from './docs/fields.ts';
 import { type Static, Type } from './docs/json-type.ts';
 import { Usage } from './entry-schema.ts';
-import { MARGIN_GROUPS } from './report-groups.ts';
+import { reportDays } from './ledger-schema.ts';
+import { DEFAULT_MARGIN_GROUP, MARGIN_GROUPS } from './report-groups.ts';
 
 const creditsOrNull = (description: string) =>
   Type.Union([exactCredits(description), Type.Null()], { description });
@@ -64,8 +65,7 @@ export const MARGIN_EXAMPLE: Static<typeof MarginReport> = {
 export const MARGIN_FORMATS = ['json', 'csv'] as const;
 
 export const MarginQueryString = Type.Object({
-  from: Type.Optional(day('First UTC day. Default: 29 days before `to`; a report has at most 366 days.')),
-  to: Type.Optional(day('Last UTC day, included. Default: today.')),
-  group_by: Type.Optional(words(MARGIN_GROUPS, 'What a row is.', { default: 'account' })),
+  ...reportDays,
+  group_by: Type.Optional(words(MARGIN_GROUPS, 'What a row is.', { default: DEFAULT_MARGIN_GROUP })),
   format: Type.Optional(words(MARGIN_FORMATS, '`csv` is a file to save.', { default: 'json' })),
 });

@@ -6,6 +6,7 @@ import type {
   CreditsView,
   OperatorAccountView,
 } from '../api/views/account-view.ts';
+import { DEFAULT_ALERT_THRESHOLD } from '../domain/key.ts';
 import { accountViewCommands } from './account-views.ts';
 import {
   credits,
@@ -37,7 +38,7 @@ export function accountCommands(program: Command): void {
     .option('--credits <credits>', 'credits to begin with', credits)
     .option(
       '--threshold <credits>',
-      'balance below which the low-credits alert is sent (default: 100)',
+      `balance below which the low-credits alert is sent (default: ${DEFAULT_ALERT_THRESHOLD})`,
       credits,
     )
     .option(

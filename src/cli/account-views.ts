@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { USAGE_FIELDS, USAGE_GROUPS, type UsageGroup } from '../api/report-groups.ts';
+import { DEFAULT_USAGE_GROUP, USAGE_FIELDS, USAGE_GROUPS, type UsageGroup } from '../api/report-groups.ts';
 import type { AlertListView } from '../api/views/alert-view.ts';
 import type { EntryPageView } from '../api/views/entry-view.ts';
 import type { UsageReportView } from '../api/views/usage-view.ts';
@@ -35,7 +35,9 @@ export function accountViewCommands(account: Command): void {
     .description('sum up the calls of an account over whole UTC days')
     .option('--from <day>', 'first day, as 2026-11-01')
     .option('--to <day>', 'last day')
-    .addOption(new Option('--group-by <what>', 'rows').choices([...USAGE_GROUPS]).default('day'))
+    .addOption(
+      new Option('--group-by <what>', 'rows').choices([...USAGE_GROUPS]).default(DEFAULT_USAGE_GROUP),
+    )
     .action(usage);
   withAccountId(account.command('alerts'))
     .description('list the low-credits alerts of an account and what became of them')

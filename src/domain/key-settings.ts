@@ -3,6 +3,7 @@ import { GatewayError, invalidField } from './errors.ts';
 import { type KeySettings, SPENDING_PERIODS } from './key.ts';
 import {
   type FieldReader,
+  LONGEST_NAME,
   readBoolean,
   readCallLimit,
   readCategories,
@@ -105,7 +106,8 @@ export interface NewKeySettings {
  */
 export function parseNewKey(input: unknown): NewKeySettings {
   const { canManage, name, ...rest } = parseKeyPatch(input);
-  if (name === undefined) throw invalidField('name', 'name is required: a line of 1 to 100 characters.');
+  if (name === undefined)
+    throw invalidField('name', `name is required: a line of 1 to ${LONGEST_NAME} characters.`);
   return { settings: { ...DEFAULT_SETTINGS, ...rest, name }, canManage };
 }
 

@@ -52,6 +52,8 @@ export const TEXT_PATTERNS = {
   /** Empty, or an http(s) URL without user name and password. */
   webhookUrl: `^([Hh][Tt][Tt][Pp][Ss]?://[^/?#@\\s\\\\${CONTROL}]+([/?#][^\\s\\\\${CONTROL}]*)?)?$`,
   ipRange: '^[0-9A-Fa-fXx:.]+(/[0-9]{1,3})?$',
+  /** Two letters; whether they are a country's is not a pattern's to say. */
+  country: '^[A-Za-z]{2}$',
   origin: '^([A-Za-z][A-Za-z0-9+.-]*://)?[^/?#@\\s\\\\]+/?$',
 } as const;
 
@@ -93,12 +95,20 @@ export function exactCredits(description: string) {
   });
 }
 
+/** Matches a positive id in its only spelling: no sign, no leading zero. */
+export const ID = /^[1-9]\d{0,15}$/;
+
 /** Schema of the cursor of the next page. */
 export function cursor(description: string) {
-  return Type.Optional(Type.String({ pattern: '^[1-9]\\d{0,15}$', description, examples: ['1024'] }));
+  return Type.Optional(Type.String({ pattern: ID.source, description, examples: ['1024'] }));
 }
+
+/** Bounds of the parameter `limit`, and the length of most lists where it is absent. */
+export const PAGE_LIMIT = { min: 1, max: 1_000 };
+export const DEFAULT_PAGE_LIMIT = 100;
 
 /** Schema of the most items of a page. */
 export function pageLimit(description: string, more: object = {}) {
-  return Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description, ...more }));
+  const { min, max } = PAGE_LIMIT;
+  return Type.Optional(Type.Integer({ minimum: min, maximum: max, description, ...more }));
 }

@@ -13,6 +13,7 @@ import {
 } from '../../../domain/key-fields.ts';
 import { parseOriginRule } from '../../../domain/origins.ts';
 import { ApiFailure } from '../api/request.ts';
+import type { CallLimit } from '../format/call-limits.ts';
 import { countryCode } from '../format/countries.ts';
 import { readAmount } from '../format/read-amount.ts';
 import { fromLocalInput } from '../format/time.ts';
@@ -58,6 +59,7 @@ export function readDraft(draft: KeyDraft): ReadDraft {
   };
   const list = (field: KeyField, typed: TypedList, kind: ItemKind) =>
     read(field, () => listOf(typed, kind), typed.items);
+  const callLimit = (name: CallLimit) => read(name, () => callLimitOf(draft.callLimits, name), null);
   const body = {
     name: read('name', () => readName('name', draft.name), ''),
     description: read('description', () => readDescription('description', draft.description), ''),
@@ -70,13 +72,9 @@ export function readDraft(draft: KeyDraft): ReadDraft {
     active_hours: read('active_hours', () => hoursOf(draft), ''),
     spending_limit: read('spending_limit', () => limitOf(draft), null),
     spending_period: draft.period,
-    rpm_limit: read('rpm_limit', () => callLimitOf(draft.callLimits, 'rpm_limit'), null),
-    tpm_limit: read('tpm_limit', () => callLimitOf(draft.callLimits, 'tpm_limit'), null),
-    max_parallel_requests: read(
-      'max_parallel_requests',
-      () => callLimitOf(draft.callLimits, 'max_parallel_requests'),
-      null,
-    ),
+    rpm_limit: callLimit('rpm_limit'),
+    tpm_limit: callLimit('tpm_limit'),
+    max_parallel_requests: callLimit('max_parallel_requests'),
     webhook_url: read('webhook_url', () => readWebhookUrl('webhook_url', draft.webhookUrl.trim()), ''),
   };
   return { body, errors };

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { CreatedKeyView } from '../../../api/views/key-view.ts';
+import { DEFAULT_ALERT_THRESHOLD } from '../../../domain/key.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';
 import { createAccount } from '../api/operator.ts';
 import { CALL_LIMITS } from '../format/call-limits.ts';
@@ -18,7 +19,13 @@ import { useConfirmed } from './use-confirmed.ts';
 const FIELDS = ['email', 'credits', 'alert_threshold', 'overdraft', ...CALL_LIMITS] as const;
 type Fields = Record<(typeof FIELDS)[number], string>;
 
-const EMPTY: Fields = { email: '', credits: '0', alert_threshold: '100', overdraft: '', ...NO_LIMIT_TEXTS };
+const EMPTY: Fields = {
+  email: '',
+  credits: '0',
+  alert_threshold: String(DEFAULT_ALERT_THRESHOLD),
+  overdraft: '',
+  ...NO_LIMIT_TEXTS,
+};
 
 export function NewAccount() {
   const [fields, setFields] = useState(EMPTY);
