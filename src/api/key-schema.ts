@@ -7,7 +7,7 @@ import {
   LONGEST_WEBHOOK_URL,
   MOST_ITEMS,
 } from '../domain/key-fields.ts';
-import { defaultOf } from '../domain/key-settings.ts';
+import { defaultOf, type WireName } from '../domain/key-settings.ts';
 import { callLimitSchemas } from './call-limit-fields.ts';
 import {
   balance,
@@ -26,6 +26,7 @@ import { type Schema, Type } from './docs/json-type.ts';
 const list = <T>(items: Schema<T>, description: string) =>
   Type.Array(items, { maxItems: MOST_ITEMS, description });
 
+/** Every field that create and PATCH take, described; domain/key-settings.ts has the reader of each. */
 const settings = {
   name: Type.String({
     minLength: 1,
@@ -92,7 +93,7 @@ const settings = {
     description:
       'Receives the low-credits alert: an absolute http or https URL without user name or password. Empty string: none.',
   }),
-};
+} satisfies Record<WireName, Schema>;
 
 const prefix = Type.String({
   description: 'Start of the key value, by which a key is told from others without revealing it.',

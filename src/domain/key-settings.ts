@@ -23,8 +23,10 @@ import {
 type Field = keyof KeySettings;
 type Draft = { -readonly [F in Field]?: KeySettings[F] };
 
+type FieldTable = { readonly [F in Field]: readonly [wireName: string, read: FieldReader<KeySettings[F]>] };
+
 /** Every field that create and PATCH take (specification section 2): its name on the wire, and its reader. */
-const FIELDS: { readonly [F in Field]: readonly [wireName: string, read: FieldReader<KeySettings[F]>] } = {
+const FIELDS = {
   name: ['name', readName],
   description: ['description', readDescription],
   isActive: ['is_active', readBoolean],
@@ -42,7 +44,10 @@ const FIELDS: { readonly [F in Field]: readonly [wireName: string, read: FieldRe
   allowedOrigins: ['allowed_origins', readOrigins],
   blockedCountries: ['blocked_countries', readCountries],
   webhookUrl: ['webhook_url', readWebhookUrl],
-};
+} as const satisfies FieldTable;
+
+/** Name on the wire of a field that create and PATCH take. */
+export type WireName = (typeof FIELDS)[Field][0];
 
 /** A map, so that `__proto__` and `constructor` are unknown fields like any other. */
 const FIELD_BY_WIRE_NAME: ReadonlyMap<string, Field> = new Map(
@@ -142,7 +147,7 @@ function isRestricting(value: unknown): boolean {
 }
 
 function readInto<F extends Field>(draft: Draft, field: F, value: unknown): void {
-  const [wireName, read] = FIELDS[field];
+  const [wireName, read] = (FIELDS as FieldTable)[field];
   draft[field] = read(wireName, value);
 }
 
