@@ -30,7 +30,7 @@ export const Usage = Type.Object(
   { title: 'Usage', description: 'What was used; a unit that is absent was not.' },
 );
 
-/** The same schema for each unit of a price. */
+/** Properties of an object that has one for each unit of a price, all with one schema. */
 const eachUnit = <T>(schema: Schema<T>) =>
   Object.fromEntries(UNIT_NAMES.map((unit) => [unit, schema])) as Record<Unit, Schema<T>>;
 const ofCall = 'null where the entry is of no call.';

@@ -6,7 +6,7 @@ export type UsageGroup = keyof typeof USAGE_FIELDS;
 export const USAGE_GROUPS = Object.keys(USAGE_FIELDS) as readonly UsageGroup[];
 export const DEFAULT_USAGE_GROUP: UsageGroup = 'day';
 
-/** Words of `group_by` of the operator's report, likewise. */
+/** Words of `group_by` of the operator's report, each with the field that names the group in a row. */
 export const MARGIN_FIELDS = {
   account: 'account_id',
   key: 'key_id',

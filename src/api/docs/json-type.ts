@@ -24,7 +24,7 @@ type ObjectOf<P extends Properties> = Flat<
   }
 >;
 
-/** The same properties in one list, which is what editors and the compiler's messages then show. */
+/** One list of the properties of an intersection, for editors and the compiler's messages to show. */
 type Flat<T> = { readonly [Name in keyof T]: T[Name] };
 
 export type ObjectSchema<P extends Properties = Properties> = Schema<ObjectOf<P>> & {

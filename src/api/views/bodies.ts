@@ -1,7 +1,6 @@
 import type * as admin from '../admin-schema.ts';
 import type { Static } from '../docs/json-type.ts';
 import type * as keys from '../key-schema.ts';
-import type { Rotation } from '../rotation-schema.ts';
 
 // What clients send. The body of an explain request is not among them: its schema lists the paths of the model
 // endpoints, and the page would be compiled with all that serves them.
@@ -9,7 +8,6 @@ import type { Rotation } from '../rotation-schema.ts';
 export type NewKeyBody = Static<typeof keys.NewKeyBody>;
 /** A field that is absent is not changed. */
 export type KeyPatchBody = Static<typeof keys.KeyPatch>;
-export type RotationBody = Static<typeof Rotation>;
 
 export type NewAccountBody = Static<typeof admin.NewAccountBody>;
 /** A field that is absent is not changed. */

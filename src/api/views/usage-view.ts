@@ -4,15 +4,16 @@ import { dayString } from '../../domain/period.ts';
 import type { Usage } from '../../domain/usage.ts';
 import type { Static } from '../docs/json-type.ts';
 import type { UsageReport } from '../ledger-schema.ts';
-import { USAGE_FIELDS } from '../report-groups.ts';
+import { USAGE_FIELDS, type UsageGroup } from '../report-groups.ts';
 import { usageView } from './entry-view.ts';
+
+export type { UsageGroup } from '../report-groups.ts';
 
 /** A report of usage in whole UTC days (specification section 7); `from` and `to` are both included. */
 export type UsageReportView = Static<typeof UsageReport>;
 /** The sums of one group. A row has one of `day`, `key_id` and `model`: the field that the report is grouped by. */
 export type UsageRowView = UsageReportView['rows'][number];
 export type SumsView = UsageReportView['total'];
-export type UsageGroup = UsageReportView['group_by'];
 
 /** The view of a report. `from` and `to` are days since 1970-01-01 UTC. */
 export function usageReportView(
