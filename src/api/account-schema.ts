@@ -1,6 +1,7 @@
+import { DELIVERY_STATUSES } from '../book/book.ts';
 import { MAX_CREDITS } from '../domain/credits.ts';
 import { callLimitSchemas } from './call-limit-fields.ts';
-import { balance, credits, id, pageLimit, timestamp, words } from './docs/fields.ts';
+import { balance, credits, DEFAULT_PAGE_LIMIT, id, pageLimit, timestamp, words } from './docs/fields.ts';
 import { Type } from './docs/json-type.ts';
 
 /** Schema of the alert threshold of an account, as its owner and the operator see it. */
@@ -56,7 +57,7 @@ const Delivery = Type.Object(
     key_id: id('The key whose webhook_url this is.'),
     url: Type.String({ description: 'Where it was sent.' }),
     status: words(
-      ['delivered', 'failed', 'timeout', 'blocked', 'unknown'],
+      DELIVERY_STATUSES,
       '`delivered`: a 2xx came. `failed`: another status, or no connection. `timeout`: no answer within 10 s. `blocked`: ' +
         'not a public address. `unknown`: not answered yet, or the gateway died while sending.',
     ),
@@ -123,5 +124,5 @@ export const QueuedAlert = Type.Object(
 );
 
 export const AlertQuery = Type.Object({
-  limit: pageLimit('How many alerts at most, the newest.', { default: 100 }),
+  limit: pageLimit('How many alerts at most, the newest.', { default: DEFAULT_PAGE_LIMIT }),
 });

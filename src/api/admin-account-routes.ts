@@ -11,13 +11,13 @@ import {
   AdminAccountQuery,
 } from './admin-schema.ts';
 import { emailField, LONGEST_EMAIL, objectBody, positiveCreditsField } from './body-fields.ts';
-import { callLimitFields } from './call-limit-fields.ts';
+import { readCallLimits } from './call-limit-fields.ts';
+import { DEFAULT_PAGE_LIMIT } from './docs/fields.ts';
 import { BY_OPERATOR } from './docs/operation.ts';
 import { BODY_REFUSALS, OPERATOR_REFUSALS } from './docs/refusals.ts';
-import { cursorParam, integerParam, type Query, queryOf, textParam } from './query.ts';
+import { cursorParam, limitParam, type Query, queryOf, textParam } from './query.ts';
 import { type AccountPageView, operatorAccountView } from './views/account-view.ts';
 
-const DEFAULT_LIMIT = 100;
 const docs = { tags: ['Operator'], security: BY_OPERATOR };
 
 /** Routes that list, show and change accounts. Balances are those of Redis, and include every settled call. */
@@ -42,7 +42,7 @@ function listRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
   };
   app.get('/api/admin/accounts/', { schema }, async (request): Promise<AccountPageView> => {
     const query = queryOf(request);
-    const limit = integerParam(query, 'limit', { min: 1, max: 1_000 }) ?? DEFAULT_LIMIT;
+    const limit = limitParam(query) ?? DEFAULT_PAGE_LIMIT;
     const after = cursorParam(query, 'after') ?? 0;
     const found = await book.accounts(after, limit + 1, emailPart(query));
     const page = found.slice(0, limit);
@@ -121,6 +121,6 @@ function parseChange(body: unknown) {
       : { alertThreshold: positiveCreditsField('alert_threshold', alert_threshold) }),
     ...(overdraft === undefined ? {} : { overdraft: positiveCreditsField('overdraft', overdraft) }),
     ...(is_active === undefined ? {} : { isActive: is_active }),
-    ...callLimitFields(fields),
+    ...readCallLimits(fields),
   };
 }

@@ -6,9 +6,8 @@ import { readAlerts } from './alert-routes.ts';
 import type { Reader } from './callers.ts';
 import { BY_OPERATOR } from './docs/operation.ts';
 import { OPERATOR_REFUSALS } from './docs/refusals.ts';
+import { ENTRY_EXAMPLE, Entry } from './entry-schema.ts';
 import {
-  ENTRY_EXAMPLE,
-  Entry,
   LedgerAnswer,
   LedgerQueryString,
   USAGE_EXAMPLE,

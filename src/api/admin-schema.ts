@@ -1,10 +1,13 @@
+import { CALL_LIMIT_FIELDS, type CallLimits } from '../domain/call-limits.ts';
 import { MAX_CREDITS } from '../domain/credits.ts';
+import { DEFAULT_ALERT_THRESHOLD } from '../domain/key.ts';
 import { accountCallLimits, alert_threshold, overdraft } from './account-schema.ts';
 import { LONGEST_EMAIL } from './body-fields.ts';
 import {
   balance,
   credits,
   cursor,
+  DEFAULT_PAGE_LIMIT,
   id,
   pageLimit,
   SIX_DECIMALS,
@@ -65,7 +68,7 @@ export const AdminAccountPage = Type.Object(
 );
 
 export const AdminAccountQuery = Type.Object({
-  limit: pageLimit('How many accounts a page has.', { default: 100 }),
+  limit: pageLimit('How many accounts a page has.', { default: DEFAULT_PAGE_LIMIT }),
   after: cursor('The `next` of the page before.'),
   email: Type.Optional(
     Type.String({
@@ -77,8 +80,9 @@ export const AdminAccountQuery = Type.Object({
   ),
 });
 
-function limitOfNew(field: keyof typeof accountCallLimits, setting: string) {
-  const limit = accountCallLimits[field];
+/** Schema of a limit of a new account, whose default is the `setting` of the configuration. */
+function limitOfNew(setting: keyof CallLimits) {
+  const limit = accountCallLimits[CALL_LIMIT_FIELDS[setting]];
   return Type.Optional({
     ...limit,
     description: `${limit.description} Default: \`accounts.${setting}\` of the configuration.`,
@@ -91,14 +95,14 @@ export const NewAccountBody = Type.Object(
     credits: Type.Optional(
       credits('What the account starts with: the first top-up of its ledger.', { default: 0 }),
     ),
-    alert_threshold: Type.Optional({ ...alert_threshold, default: 100 }),
+    alert_threshold: Type.Optional({ ...alert_threshold, default: DEFAULT_ALERT_THRESHOLD }),
     overdraft: Type.Optional({
       ...overdraft,
       description: `${overdraft.description} Default: \`accounts.overdraft\` of the configuration.`,
     }),
-    rpm_limit: limitOfNew('rpm_limit', 'rpmLimit'),
-    tpm_limit: limitOfNew('tpm_limit', 'tpmLimit'),
-    max_parallel_requests: limitOfNew('max_parallel_requests', 'maxParallelRequests'),
+    [CALL_LIMIT_FIELDS.rpmLimit]: limitOfNew('rpmLimit'),
+    [CALL_LIMIT_FIELDS.tpmLimit]: limitOfNew('tpmLimit'),
+    [CALL_LIMIT_FIELDS.maxParallelRequests]: limitOfNew('maxParallelRequests'),
   },
   { title: 'NewAccount', description: 'The new account.', additionalProperties: false },
 );

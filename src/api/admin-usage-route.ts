@@ -2,21 +2,39 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import type { Book, MarginGroup, MarginRow } from '../book/book.ts';
 import { dayString } from '../domain/period.ts';
+import { Type } from './docs/json-type.ts';
 import { BY_OPERATOR } from './docs/operation.ts';
 import { OPERATOR_REFUSALS } from './docs/refusals.ts';
 import { csvHeaderOf, csvRow } from './margin-csv.ts';
-import { MARGIN_EXAMPLE, MARGIN_FORMATS, MarginAnswer, MarginQueryString } from './margin-schema.ts';
+import { MARGIN_EXAMPLE, MARGIN_FORMATS, MarginQueryString, MarginReport } from './margin-schema.ts';
 import { queryOf, wordParam } from './query.ts';
+import { DEFAULT_MARGIN_GROUP, MARGIN_GROUPS } from './report-groups.ts';
 import { type DayRange, usageDays } from './usage-days.ts';
 import type { UsageReading } from './usage-routes.ts';
-import {
-  addMargin,
-  MARGIN_GROUPS,
-  type MarginSums,
-  marginRowView,
-  marginSumsView,
-  noMargin,
-} from './views/margin-view.ts';
+import { addMargin, type MarginSums, marginRowView, marginSumsView, noMargin } from './views/margin-view.ts';
+
+/** The answer: a report in JSON, or its rows as CSV. */
+const MarginAnswer = {
+  description: 'The report, or with `format` its rows.',
+  headers: {
+    'content-disposition': {
+      type: 'string',
+      description: 'Of an export: the name of the file.',
+      examples: ['attachment; filename="usage.csv"'],
+    },
+  },
+  content: {
+    'application/json': { schema: MarginReport },
+    'text/csv': {
+      schema: Type.String({ description: 'A line of names, then a line for each row; lines end in CRLF.' }),
+      examples: {
+        export: {
+          value: csvHeaderOf('account') + MARGIN_EXAMPLE.rows.map((row) => csvRow('account', row)).join(''),
+        },
+      },
+    },
+  },
+};
 
 const SCHEMA: FastifySchema = {
   tags: ['Operator'],
@@ -52,7 +70,7 @@ async function sendReport(
 ): Promise<FastifyReply> {
   const query = queryOf(request);
   const report = {
-    group: wordParam(query, 'group_by', MARGIN_GROUPS) ?? 'account',
+    group: wordParam(query, 'group_by', MARGIN_GROUPS) ?? DEFAULT_MARGIN_GROUP,
     days: usageDays(query, now()),
   };
   const isCsv = wordParam(query, 'format', MARGIN_FORMATS) === 'csv';

@@ -5,12 +5,11 @@ import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ALERT_LIST_EXAMPLE, AlertList, AlertQuery, QueuedAlert } from './account-schema.ts';
 import { beforeTheBody, managingCaller } from './callers.ts';
+import { DEFAULT_PAGE_LIMIT } from './docs/fields.ts';
 import { BY_KEY } from './docs/operation.ts';
 import { MANAGING_REFUSALS } from './docs/refusals.ts';
-import { integerParam, queryOf } from './query.ts';
+import { limitParam, queryOf } from './query.ts';
 import { type AlertListView, alertView } from './views/alert-view.ts';
-
-const DEFAULT_LIMIT = 100;
 
 export interface AlertRouteDeps {
   readonly book: Book;
@@ -53,7 +52,7 @@ export async function readAlerts(
   accountId: number,
   request: FastifyRequest,
 ): Promise<AlertListView> {
-  const limit = integerParam(queryOf(request), 'limit', { min: 1, max: 1_000 }) ?? DEFAULT_LIMIT;
+  const limit = limitParam(queryOf(request)) ?? DEFAULT_PAGE_LIMIT;
   await ledger.flush(accountId);
   const alerts = await book.alerts(accountId, limit);
   return { alerts: alerts.map(alertView) };

@@ -1,4 +1,3 @@
-import { ERRORS } from '../domain/errors.ts';
 import { ENDPOINTS } from '../gateway/endpoints.ts';
 import { TEXT_PATTERNS, words } from './docs/fields.ts';
 import { Type } from './docs/json-type.ts';
@@ -21,7 +20,9 @@ export const ExplainBody = Type.Object(
     ip: Type.Optional(text('Address of the caller. Default: yours.')),
     origin: Type.Optional(text('The header `Origin`. Default: none is sent.')),
     country: Type.Optional(
-      text('ISO 3166-1 alpha-2 code. Default: the country of the address.', { pattern: '^[A-Za-z]{2}$' }),
+      text('ISO 3166-1 alpha-2 code. Default: the country of the address.', {
+        pattern: TEXT_PATTERNS.country,
+      }),
     ),
     at: Type.Optional(
       text('When, for `active_hours` and `expires_at`; ISO 8601 with `Z` or an offset. Default: now.', {
@@ -30,30 +31,6 @@ export const ExplainBody = Type.Object(
     ),
   },
   { title: 'ExplainedCall', description: 'The call to check.', additionalProperties: false },
-);
-
-export const Explanation = Type.Object(
-  {
-    allowed: Type.Boolean({ description: 'Whether the call would be sent.' }),
-    code: Type.Union([Type.String({ enum: Object.keys(ERRORS) }), Type.Null()], {
-      description: 'The error code of the first check that fails; null: none does.',
-    }),
-    checks: Type.Array(
-      Type.Object(
-        {
-          check: Type.String({ description: 'What is checked.' }),
-          passed: Type.Boolean({ description: 'Whether the call passes it.' }),
-          detail: Type.String({ description: 'The message of the refusal, or what was checked by.' }),
-        },
-        { title: 'Check' },
-      ),
-      {
-        description:
-          'All checks, in the order in which they count; the later ones also where an earlier one fails.',
-      },
-    ),
-  },
-  { title: 'Explanation', description: 'What the call would be answered.' },
 );
 
 export const EXPLAIN_EXAMPLES = {
@@ -69,17 +46,4 @@ export const EXPLAIN_EXAMPLES = {
       at: '2030-01-01T20:00:00Z',
     },
   },
-};
-
-export const EXPLANATION_EXAMPLE = {
-  allowed: false,
-  code: 'outside_active_hours',
-  checks: [
-    { check: 'is_active', passed: true, detail: 'The key is active.' },
-    {
-      check: 'active_hours',
-      passed: false,
-      detail: 'This API key works during 08:00-18:00 UTC only; it is 20:00 UTC now.',
-    },
-  ],
 };

@@ -4,7 +4,7 @@ import type { Book } from '../book/book.ts';
 import { micro } from '../domain/credits.ts';
 import type { KeyRecord } from '../domain/key.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { cursorParam, integerParam, queryOf } from './query.ts';
+import { cursorParam, limitParam, queryOf } from './query.ts';
 import { type KeyUse, type KeyView, keyView } from './views/key-view.ts';
 
 const NOTHING_SPENT = micro(0);
@@ -79,7 +79,7 @@ export async function sendKeys(
   onlyKeyId?: number,
 ): Promise<FastifyReply> {
   const query = queryOf(request);
-  const limit = integerParam(query, 'limit', { min: 1, max: 1_000 });
+  const limit = limitParam(query);
   const page = { after: cursorParam(query, 'after') ?? 0, limit };
   const chunks = keyChunks(readKeys(deps.book, accountId, onlyKeyId), deps, accountId, page);
   await deps.ledger.flush(accountId);

@@ -7,7 +7,7 @@ import {
   LONGEST_WEBHOOK_URL,
   MOST_ITEMS,
 } from '../domain/key-fields.ts';
-import { defaultOf } from '../domain/key-settings.ts';
+import { defaultOf, type WireName } from '../domain/key-settings.ts';
 import { callLimitSchemas } from './call-limit-fields.ts';
 import {
   balance,
@@ -21,12 +21,12 @@ import {
   timestampOrNull,
   words,
 } from './docs/fields.ts';
-import { Type } from './docs/json-type.ts';
-import { IF_MATCH } from './keys.ts';
+import { type Schema, Type } from './docs/json-type.ts';
 
-const list = (items: ReturnType<typeof Type.String>, description: string) =>
+const list = <T>(items: Schema<T>, description: string) =>
   Type.Array(items, { maxItems: MOST_ITEMS, description });
 
+/** Every field that create and PATCH take, described; domain/key-settings.ts has the reader of each. */
 const settings = {
   name: Type.String({
     minLength: 1,
@@ -52,10 +52,7 @@ const settings = {
     Type.String({ minLength: 1, maxLength: LONGEST_SLUG, pattern: TEXT_PATTERNS.trimmedLine }),
     'Models that the key may call, as `GET /v1/models` names them; empty: all.',
   ),
-  allowed_categories: list(
-    Type.String({ enum: [...CATEGORIES] }),
-    'Modalities that the key may call; empty: all.',
-  ),
+  allowed_categories: list(Type.Enum(CATEGORIES), 'Modalities that the key may call; empty: all.'),
   spending_limit: Type.Union(
     [Type.Number({ minimum: 0, maximum: MAX_CREDITS, ...SIX_DECIMALS.ofPositive }), Type.Null()],
     {
@@ -86,7 +83,7 @@ const settings = {
       'no restriction.',
   ),
   blocked_countries: list(
-    Type.String({ pattern: '^[A-Za-z]{2}$' }),
+    Type.String({ pattern: TEXT_PATTERNS.country }),
     'ISO 3166-1 alpha-2 codes of countries from which the key does not work; answered in upper case. An address of no ' +
       'known country passes.',
   ),
@@ -96,7 +93,7 @@ const settings = {
     description:
       'Receives the low-credits alert: an absolute http or https URL without user name or password. Empty string: none.',
   }),
-};
+} satisfies Record<WireName, Schema>;
 
 const prefix = Type.String({
   description: 'Start of the key value, by which a key is told from others without revealing it.',
@@ -210,7 +207,7 @@ const optional = Object.fromEntries(
     const value = defaultOf(field);
     return [field, value === undefined ? schema : { ...schema, default: value }];
   }),
-);
+) as typeof mayBeMissing;
 
 export const NewKeyBody = Type.Object(
   { name, ...Type.Partial(Type.Object(optional)).properties },
@@ -220,6 +217,9 @@ export const NewKeyBody = Type.Object(
     additionalProperties: false,
   },
 );
+
+/** Matches one version, with quotes (an entity tag of RFC 9110) or without, or `*`. */
+export const IF_MATCH = /^(\*|"\d{1,15}"|\d{1,15})$/;
 
 /** Headers of the routes that change a key. */
 export const KeyChangeHeaders = Type.Object({

@@ -6,6 +6,7 @@ import type { KeyRecord, KeySettings } from '../domain/key.ts';
 import { carriesRestriction } from '../domain/key-settings.ts';
 import { newKeyValue } from '../domain/key-value.ts';
 import { type Ledger, LedgerUnavailable } from '../ledger/ledger.ts';
+import { IF_MATCH } from './key-schema.ts';
 import { pathId } from './query.ts';
 import { type CreatedKeyView, createdKeyView } from './views/key-view.ts';
 
@@ -118,9 +119,6 @@ export function keyIdOf(request: FastifyRequest): number {
   if (keyId === undefined) throw keyNotFound();
   return keyId;
 }
-
-/** Matches one version, with quotes (an entity tag of RFC 9110) or without, or `*`. */
-export const IF_MATCH = /^(\*|"\d{1,15}"|\d{1,15})$/;
 
 /**
  * Version for which a change is made, by the header `If-Match` (specification section 2); undefined for any. Throws

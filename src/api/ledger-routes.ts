@@ -3,7 +3,8 @@ import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import { callingKey, readerOf } from './callers.ts';
 import { BY_KEY } from './docs/operation.ts';
 import { OWNER_REFUSALS } from './docs/refusals.ts';
-import { ENTRY_EXAMPLE, Entry, EntryPath, LedgerAnswer, LedgerQueryString } from './ledger-schema.ts';
+import { ENTRY_EXAMPLE, Entry } from './entry-schema.ts';
+import { EntryPath, LedgerAnswer, LedgerQueryString } from './ledger-schema.ts';
 import { type LedgerReading, readEntry, readLedger } from './read-ledger.ts';
 
 export interface LedgerRouteDeps extends LedgerReading {

@@ -1,7 +1,8 @@
 import type { MarginGroup } from '../book/book.ts';
 import { csvLine } from './csv.ts';
+import { MARGIN_FIELDS } from './report-groups.ts';
 import { USAGE_NAMES } from './views/entry-view.ts';
-import { MARGIN_FIELDS, type MarginRowView } from './views/margin-view.ts';
+import type { MarginRowView } from './views/margin-view.ts';
 
 const COLUMNS = ['calls', 'charged', 'charged_with_cost', 'cost', 'margin'] as const;
 const USAGE = Object.values(USAGE_NAMES);

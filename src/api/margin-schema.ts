@@ -1,8 +1,8 @@
-import { exactCredits, words } from './docs/fields.ts';
-import { Type } from './docs/json-type.ts';
-import { day, orNull, Usage } from './ledger-schema.ts';
-import { csvHeaderOf, csvRow } from './margin-csv.ts';
-import { MARGIN_GROUPS, type MarginReportView } from './views/margin-view.ts';
+import { day, exactCredits, orNull, words } from './docs/fields.ts';
+import { type Static, Type } from './docs/json-type.ts';
+import { Usage } from './entry-schema.ts';
+import { reportDays } from './ledger-schema.ts';
+import { DEFAULT_MARGIN_GROUP, MARGIN_GROUPS } from './report-groups.ts';
 
 const creditsOrNull = (description: string) =>
   Type.Union([exactCredits(description), Type.Null()], { description });
@@ -18,7 +18,7 @@ const Sums = {
   usage: Usage,
 };
 
-const MarginReport = Type.Object(
+export const MarginReport = Type.Object(
   {
     from: day('First UTC day of the report.'),
     to: day('Last UTC day of the report, included.'),
@@ -54,7 +54,7 @@ const SUMS_EXAMPLE = {
   margin: '0.001099',
   usage: { input_tokens: 8, output_tokens: 17 },
 };
-export const MARGIN_EXAMPLE: MarginReportView = {
+export const MARGIN_EXAMPLE: Static<typeof MarginReport> = {
   from: '2026-10-23',
   to: '2026-11-21',
   group_by: 'account',
@@ -65,31 +65,7 @@ export const MARGIN_EXAMPLE: MarginReportView = {
 export const MARGIN_FORMATS = ['json', 'csv'] as const;
 
 export const MarginQueryString = Type.Object({
-  from: Type.Optional(day('First UTC day. Default: 29 days before `to`; a report has at most 366 days.')),
-  to: Type.Optional(day('Last UTC day, included. Default: today.')),
-  group_by: Type.Optional(words(MARGIN_GROUPS, 'What a row is.', { default: 'account' })),
+  ...reportDays,
+  group_by: Type.Optional(words(MARGIN_GROUPS, 'What a row is.', { default: DEFAULT_MARGIN_GROUP })),
   format: Type.Optional(words(MARGIN_FORMATS, '`csv` is a file to save.', { default: 'json' })),
 });
-
-/** What `GET /api/admin/usage/` answers: a report in JSON, or its rows as CSV. */
-export const MarginAnswer = {
-  description: 'The report, or with `format` its rows.',
-  headers: {
-    'content-disposition': {
-      type: 'string',
-      description: 'Of an export: the name of the file.',
-      examples: ['attachment; filename="usage.csv"'],
-    },
-  },
-  content: {
-    'application/json': { schema: MarginReport },
-    'text/csv': {
-      schema: Type.String({ description: 'A line of names, then a line for each row; lines end in CRLF.' }),
-      examples: {
-        export: {
-          value: csvHeaderOf('account') + MARGIN_EXAMPLE.rows.map((row) => csvRow('account', row)).join(''),
-        },
-      },
-    },
-  },
-};

@@ -3,20 +3,19 @@ import type { FastifyInstance, FastifySchema } from 'fastify';
 import { newWebhookSecret } from '../alerts/sign.ts';
 import { type CallLimits, callLimitsOf } from '../domain/call-limits.ts';
 import { MICRO_PER_CREDIT, type Micro, micro } from '../domain/credits.ts';
+import { DEFAULT_ALERT_THRESHOLD } from '../domain/key.ts';
 import { parseNewKey } from '../domain/key-settings.ts';
 import { newKeyValue } from '../domain/key-value.ts';
 import { type AdminDeps, uniqueEmail } from './admin-account.ts';
 import { CREATED_ACCOUNT_EXAMPLE, CreatedAccount, NewAccountBody } from './admin-schema.ts';
 import { emailField, objectBody, positiveCreditsField } from './body-fields.ts';
-import { callLimitFields } from './call-limit-fields.ts';
+import { readCallLimits } from './call-limit-fields.ts';
 import { BY_OPERATOR } from './docs/operation.ts';
 import { BODY_REFUSALS, OPERATOR_REFUSALS } from './docs/refusals.ts';
 import { onceReachable } from './keys.ts';
 import { operatorAccountView } from './views/account-view.ts';
 import { createdKeyView } from './views/key-view.ts';
 
-/** Alert threshold of a new account, until the owner sets another: 100 credits (specification section 7). */
-const DEFAULT_ALERT_THRESHOLD = micro(100 * MICRO_PER_CREDIT);
 const NO_CREDITS = micro(0);
 
 interface Wanted {
@@ -58,10 +57,10 @@ function parseAccount(body: unknown): Wanted {
     credits: credits === undefined ? NO_CREDITS : positiveCreditsField('credits', credits),
     alertThreshold:
       alert_threshold === undefined
-        ? DEFAULT_ALERT_THRESHOLD
+        ? micro(DEFAULT_ALERT_THRESHOLD * MICRO_PER_CREDIT)
         : positiveCreditsField('alert_threshold', alert_threshold),
     overdraft: overdraft === undefined ? undefined : positiveCreditsField('overdraft', overdraft),
-    limits: callLimitFields(fields),
+    limits: readCallLimits(fields),
   };
 }
 

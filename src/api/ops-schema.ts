@@ -13,8 +13,7 @@ const ok = Type.Boolean({ description: 'Whether it answers.' });
 
 export const ReadinessReport = Type.Object(
   {
-    status: Type.String({
-      enum: ['ok', 'draining', 'unavailable'],
+    status: Type.Enum(['ok', 'draining', 'unavailable'], {
       description: '`draining`: the gateway is stopping. `unavailable`: Redis or the book does not answer.',
     }),
     redis: Type.Object({

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { type GatewayError, invalidField } from '../domain/errors.ts';
+import { ID, PAGE_LIMIT } from './docs/fields.ts';
 import type { ObjectSchema } from './docs/json-type.ts';
 
 /** Query parameters as Fastify parses them; one that is sent twice is an array. */
@@ -61,6 +62,11 @@ export function integerParam(
   return value;
 }
 
+/** The parameter `limit`: the most items of a page; undefined where it is absent. Throws `invalid_field`. */
+export function limitParam(query: Query): number | undefined {
+  return integerParam(query, 'limit', PAGE_LIMIT);
+}
+
 /** A parameter that is one of the words listed; undefined where it is absent. Throws `invalid_field`. */
 export function wordParam<Word extends string>(
   query: Query,
@@ -87,7 +93,7 @@ export function cursorParam(query: Query, name: string): number | undefined {
 
 /** A positive id in its only spelling (no sign, no leading zero); undefined for any other text. */
 export function pathId(text: string): number | undefined {
-  if (!/^[1-9]\d{0,15}$/.test(text)) return undefined;
+  if (!ID.test(text)) return undefined;
   const id = Number(text);
   return Number.isSafeInteger(id) ? id : undefined;
 }

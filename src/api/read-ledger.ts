@@ -5,16 +5,15 @@ import { GatewayError } from '../domain/errors.ts';
 import { ENTRY_TYPES } from '../domain/ledger-entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { keyAsked, type Reader } from './callers.ts';
+import { DEFAULT_PAGE_LIMIT } from './docs/fields.ts';
 import { csvEntry, csvHeader } from './ledger-csv.ts';
 import { FORMATS } from './ledger-schema.ts';
-import { cursorParam, integerParam, queryOf, textParam, wordParam } from './query.ts';
+import { cursorParam, limitParam, queryOf, textParam, wordParam } from './query.ts';
 import { ledgerDays } from './usage-days.ts';
 import { type EntryPageView, entryView } from './views/entry-view.ts';
 
 /** Entries that an export reads at a time, which bounds its memory. */
 const EXPORT_PAGE = 500;
-const DEFAULT_LIMIT = 100;
-const MAX_LIMIT = 1_000;
 /** How long a reader of one entry waits for the journal, which is behind by 250 ms at most in normal running. */
 const ENTRY_FLUSH_MS = 2_000;
 
@@ -36,7 +35,7 @@ export async function readLedger(
 ) {
   const query = queryOf(request);
   const format = wordParam(query, 'format', FORMATS) ?? 'json';
-  const limit = integerParam(query, 'limit', { min: 1, max: MAX_LIMIT });
+  const limit = limitParam(query);
   const before = cursorParam(query, 'before');
   const type = wordParam(query, 'type', ENTRY_TYPES);
   const model = textParam(query, 'model');
@@ -54,7 +53,7 @@ export async function readLedger(
   // Drained first, so that a caller finds the call that was answered just now.
   await ledger.flush(reader.accountId);
   if (format !== 'json') return exportEntries(reply, book, filter, format, reader, limit);
-  return page(book, { ...filter, limit: limit ?? DEFAULT_LIMIT }, reader);
+  return page(book, { ...filter, limit: limit ?? DEFAULT_PAGE_LIMIT }, reader);
 }
 
 /**

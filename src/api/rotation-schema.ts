@@ -30,7 +30,7 @@ export const Rotation = Type.Object(
 );
 
 /** Answer to a rotation, the only one that shows the new value (specification section 2). */
-const RotatedKey = Type.Object(
+export const RotatedKey = Type.Object(
   {
     ...CreatedKey.properties,
     previous_valid_until: timestampOrNull(

@@ -1,11 +1,9 @@
 import { invalidField } from '../domain/errors.ts';
 import { parseDay } from '../domain/period.ts';
+import { DEFAULT_REPORT_DAYS, MOST_REPORT_DAYS } from './ledger-schema.ts';
 import { type Query, textParam } from './query.ts';
 
 const DAY_MS = 86_400_000;
-const DEFAULT_DAYS = 30;
-/** Days of the longest report: a leap year. */
-const MAX_DAYS = 366;
 
 /** A range of UTC days, counted from 1970-01-01; both ends are included. */
 export interface DayRange {
@@ -20,9 +18,10 @@ export interface DayRange {
  */
 export function usageDays(query: Query, now: number): DayRange {
   const to = dayParam(query, 'to') ?? Math.floor(now / DAY_MS);
-  const from = dayParam(query, 'from') ?? Math.max(0, to - DEFAULT_DAYS + 1);
+  const from = dayParam(query, 'from') ?? Math.max(0, to - DEFAULT_REPORT_DAYS + 1);
   if (from > to) throw invalidField('from', 'from must not be later than to (default: today, UTC).');
-  if (to - from >= MAX_DAYS) throw invalidField('from', `A report covers at most ${MAX_DAYS} days.`);
+  if (to - from >= MOST_REPORT_DAYS)
+    throw invalidField('from', `A report covers at most ${MOST_REPORT_DAYS} days.`);
   return { from, to };
 }
 

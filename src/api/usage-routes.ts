@@ -5,8 +5,9 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { callingKey, keyAsked, type Reader, readerOf } from './callers.ts';
 import { BY_KEY } from './docs/operation.ts';
 import { OWNER_REFUSALS } from './docs/refusals.ts';
-import { GROUPS, USAGE_EXAMPLE, UsageQueryString, UsageReport } from './ledger-schema.ts';
+import { USAGE_EXAMPLE, UsageQueryString, UsageReport } from './ledger-schema.ts';
 import { queryOf, wordParam } from './query.ts';
+import { DEFAULT_USAGE_GROUP, USAGE_GROUPS } from './report-groups.ts';
 import { usageDays } from './usage-days.ts';
 import { type UsageReportView, usageReportView } from './views/usage-view.ts';
 
@@ -48,7 +49,7 @@ export async function readUsage(
   request: FastifyRequest,
 ): Promise<UsageReportView> {
   const query = queryOf(request);
-  const group = wordParam(query, 'group_by', GROUPS) ?? 'day';
+  const group = wordParam(query, 'group_by', USAGE_GROUPS) ?? DEFAULT_USAGE_GROUP;
   const days = usageDays(query, now());
   const keyId = await keyAsked(book, query, reader);
   await ledger.flush(reader.accountId);

@@ -123,7 +123,8 @@ export interface MarginRow extends UsageRow {
   readonly costed: bigint;
 }
 
-export type DeliveryStatus = 'delivered' | 'failed' | 'timeout' | 'blocked' | 'unknown';
+export const DELIVERY_STATUSES = ['delivered', 'failed', 'timeout', 'blocked', 'unknown'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 export interface Delivery {
   readonly id: number;

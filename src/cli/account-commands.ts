@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import type { AccountPageView, OperatorAccountView } from '../api/views/account-view.ts';
+import type {
+  AccountPageView,
+  CreatedAccountView,
+  CreditsView,
+  OperatorAccountView,
+} from '../api/views/account-view.ts';
+import { DEFAULT_ALERT_THRESHOLD } from '../domain/key.ts';
 import { accountViewCommands } from './account-views.ts';
 import {
   credits,
@@ -32,7 +38,7 @@ export function accountCommands(program: Command): void {
     .option('--credits <credits>', 'credits to begin with', credits)
     .option(
       '--threshold <credits>',
-      'balance below which the low-credits alert is sent (default: 100)',
+      `balance below which the low-credits alert is sent (default: ${DEFAULT_ALERT_THRESHOLD})`,
       credits,
     )
     .option(
@@ -115,10 +121,7 @@ async function create(
   email: string,
   options: RemoteOptions & CallLimitOptions & { credits?: number; threshold?: number; overdraft?: number },
 ) {
-  const answer = await operatorApi(options).call<{
-    account: OperatorAccountView;
-    key: { id: number; key: string };
-  }>('POST', ACCOUNTS, {
+  const answer = await operatorApi(options).call<CreatedAccountView>('POST', ACCOUNTS, {
     email,
     ...(options.credits === undefined ? {} : { credits: options.credits }),
     ...(options.threshold === undefined ? {} : { alert_threshold: options.threshold }),
@@ -156,7 +159,7 @@ async function credit(
   const key = options.idempotencyKey ?? randomUUID();
   const body = { amount, ...(options.note === undefined ? {} : { note: options.note }) };
   const answer = await operatorApi(options)
-    .call<{ credits_balance: number }>('POST', `${ACCOUNTS}${accountId}/credits/`, body, {
+    .call<CreditsView>('POST', `${ACCOUNTS}${accountId}/credits/`, body, {
       'idempotency-key': key,
     })
     .catch((cause: Error) => {

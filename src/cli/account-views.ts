@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander';
+import { DEFAULT_USAGE_GROUP, USAGE_FIELDS, USAGE_GROUPS, type UsageGroup } from '../api/report-groups.ts';
 import type { AlertListView } from '../api/views/alert-view.ts';
 import type { EntryPageView } from '../api/views/entry-view.ts';
-import { GROUP_FIELDS, type UsageGroup, type UsageReportView } from '../api/views/usage-view.ts';
+import type { UsageReportView } from '../api/views/usage-view.ts';
 import { id, type RemoteOptions, withAccountId } from './arguments.ts';
 import { ACCOUNTS, operatorApi } from './gateway-api.ts';
 import { exactCredits, print, printJson, printTable } from './print.ts';
@@ -34,7 +35,9 @@ export function accountViewCommands(account: Command): void {
     .description('sum up the calls of an account over whole UTC days')
     .option('--from <day>', 'first day, as 2026-11-01')
     .option('--to <day>', 'last day')
-    .addOption(new Option('--group-by <what>', 'rows').choices(Object.keys(GROUP_FIELDS)).default('day'))
+    .addOption(
+      new Option('--group-by <what>', 'rows').choices([...USAGE_GROUPS]).default(DEFAULT_USAGE_GROUP),
+    )
     .action(usage);
   withAccountId(account.command('alerts'))
     .description('list the low-credits alerts of an account and what became of them')
@@ -85,7 +88,7 @@ async function usage(accountId: number, options: UsageOptions) {
     [groupBy.toUpperCase(), 'CALLS', 'CREDITS'],
     [
       ...answer.rows.map((row) => [
-        String(row[GROUP_FIELDS[groupBy]] ?? 'none'),
+        String(row[USAGE_FIELDS[groupBy]] ?? 'none'),
         String(row.calls),
         row.credits,
       ]),

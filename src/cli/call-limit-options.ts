@@ -1,13 +1,10 @@
 import type { Command } from 'commander';
 import type { CallLimitsView } from '../api/views/call-limits-view.ts';
+import { CALL_LIMIT_FIELDS, type CallLimits } from '../domain/call-limits.ts';
 import { callLimit } from './arguments.ts';
 
 /** Limits of calls as options; false where one is to be lifted. */
-export interface CallLimitOptions {
-  readonly rpmLimit?: number | false;
-  readonly tpmLimit?: number | false;
-  readonly maxParallelRequests?: number | false;
-}
+export type CallLimitOptions = { readonly [Limit in keyof CallLimits]?: number | false };
 
 /** Gives a command the options that set and lift limits of calls (specification section 11). */
 export function withCallLimits(command: Command): Command {
@@ -22,12 +19,10 @@ export function withCallLimits(command: Command): Command {
 
 /** The limits that were given, under their names in the API; null: none from now on. */
 export function callLimitFields(options: CallLimitOptions): Partial<CallLimitsView> {
-  const { rpmLimit, tpmLimit, maxParallelRequests } = options;
-  return {
-    ...(rpmLimit === undefined ? {} : { rpm_limit: rpmLimit || null }),
-    ...(tpmLimit === undefined ? {} : { tpm_limit: tpmLimit || null }),
-    ...(maxParallelRequests === undefined ? {} : { max_parallel_requests: maxParallelRequests || null }),
-  };
+  const given = (Object.keys(CALL_LIMIT_FIELDS) as (keyof CallLimits)[]).filter(
+    (limit) => options[limit] !== undefined,
+  );
+  return Object.fromEntries(given.map((limit) => [CALL_LIMIT_FIELDS[limit], options[limit] || null]));
 }
 
 /** Cell of a table with the limits of a key or account. */

@@ -1,10 +1,6 @@
 import { type Command, Option } from 'commander';
-import {
-  MARGIN_FIELDS,
-  MARGIN_GROUPS,
-  type MarginReportView,
-  type MarginSumsView,
-} from '../api/views/margin-view.ts';
+import { DEFAULT_MARGIN_GROUP, MARGIN_FIELDS, MARGIN_GROUPS } from '../api/report-groups.ts';
+import type { MarginReportView, MarginSumsView } from '../api/views/margin-view.ts';
 import { queryOf } from './account-views.ts';
 import { type RemoteOptions, remote } from './arguments.ts';
 import { operatorApi } from './gateway-api.ts';
@@ -24,7 +20,9 @@ export function usageCommand(program: Command): void {
     )
     .option('--from <day>', 'first day, as 2026-11-01')
     .option('--to <day>', 'last day')
-    .addOption(new Option('--group-by <what>', 'rows').choices([...MARGIN_GROUPS]).default('account'))
+    .addOption(
+      new Option('--group-by <what>', 'rows').choices([...MARGIN_GROUPS]).default(DEFAULT_MARGIN_GROUP),
+    )
     .action(usage);
 }
 

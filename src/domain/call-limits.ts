@@ -10,6 +10,13 @@ export interface CallLimits {
   readonly maxParallelRequests: number | null;
 }
 
+/** The field of each limit in bodies of the API. */
+export const CALL_LIMIT_FIELDS = {
+  rpmLimit: 'rpm_limit',
+  tpmLimit: 'tpm_limit',
+  maxParallelRequests: 'max_parallel_requests',
+} as const satisfies Record<keyof CallLimits, LimitName>;
+
 /** Largest limit. Lua numbers hold 60,000 times as much exactly, which is how lua/call-limits.inc.lua counts. */
 export const MAX_CALL_LIMIT = 100_000_000_000;
 

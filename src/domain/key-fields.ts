@@ -117,7 +117,7 @@ export const readWebhookUrl: FieldReader<string> = (param, value) => {
   return value;
 };
 
-export const readModels = readList('a model slug of 1 to 200 characters', (item) =>
+export const readModels = readList(`a model slug of 1 to ${LONGEST_SLUG} characters`, (item) =>
   !isLonger(item, LONGEST_SLUG) && item !== '' && item === item.trim() && !CONTROL.test(item)
     ? item
     : undefined,

@@ -1,8 +1,9 @@
-import { NO_CALL_LIMITS } from './call-limits.ts';
+import { CALL_LIMIT_FIELDS, NO_CALL_LIMITS } from './call-limits.ts';
 import { GatewayError, invalidField } from './errors.ts';
 import { type KeySettings, SPENDING_PERIODS } from './key.ts';
 import {
   type FieldReader,
+  LONGEST_NAME,
   readBoolean,
   readCallLimit,
   readCategories,
@@ -22,8 +23,10 @@ import {
 type Field = keyof KeySettings;
 type Draft = { -readonly [F in Field]?: KeySettings[F] };
 
+type FieldTable = { readonly [F in Field]: readonly [wireName: string, read: FieldReader<KeySettings[F]>] };
+
 /** Every field that create and PATCH take (specification section 2): its name on the wire, and its reader. */
-const FIELDS: { readonly [F in Field]: readonly [wireName: string, read: FieldReader<KeySettings[F]>] } = {
+const FIELDS = {
   name: ['name', readName],
   description: ['description', readDescription],
   isActive: ['is_active', readBoolean],
@@ -33,15 +36,18 @@ const FIELDS: { readonly [F in Field]: readonly [wireName: string, read: FieldRe
   allowedCategories: ['allowed_categories', readCategories],
   spendingLimit: ['spending_limit', readLimit],
   spendingPeriod: ['spending_period', readWord(SPENDING_PERIODS)],
-  rpmLimit: ['rpm_limit', readCallLimit],
-  tpmLimit: ['tpm_limit', readCallLimit],
-  maxParallelRequests: ['max_parallel_requests', readCallLimit],
+  rpmLimit: [CALL_LIMIT_FIELDS.rpmLimit, readCallLimit],
+  tpmLimit: [CALL_LIMIT_FIELDS.tpmLimit, readCallLimit],
+  maxParallelRequests: [CALL_LIMIT_FIELDS.maxParallelRequests, readCallLimit],
   activeHours: ['active_hours', readHours],
   allowedIps: ['allowed_ips', readIps],
   allowedOrigins: ['allowed_origins', readOrigins],
   blockedCountries: ['blocked_countries', readCountries],
   webhookUrl: ['webhook_url', readWebhookUrl],
-};
+} as const satisfies FieldTable;
+
+/** Name on the wire of a field that create and PATCH take. */
+export type WireName = (typeof FIELDS)[Field][0];
 
 /** A map, so that `__proto__` and `constructor` are unknown fields like any other. */
 const FIELD_BY_WIRE_NAME: ReadonlyMap<string, Field> = new Map(
@@ -105,7 +111,8 @@ export interface NewKeySettings {
  */
 export function parseNewKey(input: unknown): NewKeySettings {
   const { canManage, name, ...rest } = parseKeyPatch(input);
-  if (name === undefined) throw invalidField('name', 'name is required: a line of 1 to 100 characters.');
+  if (name === undefined)
+    throw invalidField('name', `name is required: a line of 1 to ${LONGEST_NAME} characters.`);
   return { settings: { ...DEFAULT_SETTINGS, ...rest, name }, canManage };
 }
 
@@ -140,7 +147,7 @@ function isRestricting(value: unknown): boolean {
 }
 
 function readInto<F extends Field>(draft: Draft, field: F, value: unknown): void {
-  const [wireName, read] = FIELDS[field];
+  const [wireName, read] = (FIELDS as FieldTable)[field];
   draft[field] = read(wireName, value);
 }
 

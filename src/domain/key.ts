@@ -49,6 +49,9 @@ export type KeySettings = Omit<
   'id' | 'accountId' | 'prefix' | 'hash' | 'previousHash' | 'previousValidUntil' | 'createdAt' | 'version'
 >;
 
+/** Alert threshold of a new account in credits, until the owner sets another (specification section 7). */
+export const DEFAULT_ALERT_THRESHOLD = 100;
+
 /** The limits of an account are set by the operator, and hold for its keys together. */
 export interface AccountRecord extends CallLimits {
   readonly id: number;

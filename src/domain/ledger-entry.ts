@@ -6,13 +6,16 @@ import type { Usage } from './usage.ts';
 export const ENTRY_TYPES = ['charge', 'top_up', 'adjustment', 'refund', 'expired_hold'] as const;
 export type EntryType = (typeof ENTRY_TYPES)[number];
 
-export type Outcome =
-  | 'complete'
-  | 'client_left'
-  | 'upstream_broke'
-  | 'upstream_error'
-  | 'upstream_unreachable'
-  | 'timeout';
+/** How a call ended. */
+export const OUTCOMES = [
+  'complete',
+  'client_left',
+  'upstream_broke',
+  'upstream_error',
+  'upstream_unreachable',
+  'timeout',
+] as const;
+export type Outcome = (typeof OUTCOMES)[number];
 
 /** Unit prices in micro-credits for `per` units each (price-units.ts), as a config file has them in credits. */
 export type AppliedUnits = Readonly<Partial<Record<Unit, Micro>>>;

@@ -1,12 +1,11 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { DeliveryStatus } from '../book/book.ts';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../book/book.ts';
 import { LIMIT_NAMES, type LimitName, type LimitOwner } from '../domain/call-limits.ts';
 import { MICRO_PER_CREDIT, type Micro } from '../domain/credits.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { CallMetrics, EndCode } from '../gateway/call-metrics.ts';
 
 const MS_PER_S = 1_000;
-const DELIVERY_STATUSES: readonly DeliveryStatus[] = ['delivered', 'failed', 'timeout', 'blocked', 'unknown'];
 /** Histogram buckets in seconds: model calls take from milliseconds to half an hour. */
 const CALL_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800];
 const QUEUE_BUCKETS_S = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 600];

@@ -1,7 +1,8 @@
 import { ERRORS, type ErrorCode, GatewayError } from '../../domain/errors.ts';
 import { isFinal, refusalText } from '../../gateway/refuse.ts';
 import { ERROR_EXAMPLES } from './error-examples.ts';
-import type { Answer, JsonSchema, Reference } from './operation.ts';
+import type { JsonSchema } from './json-type.ts';
+import type { Answer, Reference } from './operation.ts';
 
 const TYPES = [...new Set(Object.values(ERRORS).map(([, type]) => type))];
 

@@ -1,11 +1,11 @@
 import { MAX_CREDITS } from '../../domain/credits.ts';
-import { Type } from './json-type.ts';
+import { type Schema, Type } from './json-type.ts';
 
 // Schemas of fields that many bodies have.
 
 /** Schema of a text that is one of the words listed. */
-export function words(list: readonly string[], description: string, more: object = {}) {
-  return Type.String({ enum: [...list], description, ...more });
+export function words<Word extends string>(list: readonly Word[], description: string, more: object = {}) {
+  return Type.Enum(list, { description, ...more });
 }
 
 /** Schema of a time, `YYYY-MM-DDTHH:MM:SS.sssZ` (specification section 2). */
@@ -16,6 +16,16 @@ export function timestamp(description: string) {
 /** Schema of a time, `YYYY-MM-DDTHH:MM:SS.sssZ`, or null. */
 export function timestampOrNull(description: string, more: object = {}) {
   return Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description, ...more });
+}
+
+/** Schema of a UTC day, `YYYY-MM-DD`. */
+export function day(description: string) {
+  return Type.String({ format: 'date', description });
+}
+
+/** Schema of what another schema describes, or null. */
+export function orNull<T>(schema: Schema<T>, description: string) {
+  return Type.Union([schema, Type.Null()], { description });
 }
 
 /** Schema of an id of an account or a key. */
@@ -42,6 +52,8 @@ export const TEXT_PATTERNS = {
   /** Empty, or an http(s) URL without user name and password. */
   webhookUrl: `^([Hh][Tt][Tt][Pp][Ss]?://[^/?#@\\s\\\\${CONTROL}]+([/?#][^\\s\\\\${CONTROL}]*)?)?$`,
   ipRange: '^[0-9A-Fa-fXx:.]+(/[0-9]{1,3})?$',
+  /** Two letters; whether they are a country's is not a pattern's to say. */
+  country: '^[A-Za-z]{2}$',
   origin: '^([A-Za-z][A-Za-z0-9+.-]*://)?[^/?#@\\s\\\\]+/?$',
 } as const;
 
@@ -83,12 +95,20 @@ export function exactCredits(description: string) {
   });
 }
 
+/** Matches a positive id in its only spelling: no sign, no leading zero. */
+export const ID = /^[1-9]\d{0,15}$/;
+
 /** Schema of the cursor of the next page. */
 export function cursor(description: string) {
-  return Type.Optional(Type.String({ pattern: '^[1-9]\\d{0,15}$', description, examples: ['1024'] }));
+  return Type.Optional(Type.String({ pattern: ID.source, description, examples: ['1024'] }));
 }
+
+/** Bounds of the parameter `limit`, and the length of most lists where it is absent. */
+export const PAGE_LIMIT = { min: 1, max: 1_000 };
+export const DEFAULT_PAGE_LIMIT = 100;
 
 /** Schema of the most items of a page. */
 export function pageLimit(description: string, more: object = {}) {
-  return Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description, ...more }));
+  const { min, max } = PAGE_LIMIT;
+  return Type.Optional(Type.Integer({ minimum: min, maximum: max, description, ...more }));
 }

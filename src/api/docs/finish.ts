@@ -1,9 +1,10 @@
 import { type ErrorFormat, errorAnswers, errorExamples } from './error-answers.ts';
 import { HEADERS } from './headers.ts';
+import type { JsonSchema } from './json-type.ts';
 import { LOW_CREDITS_WEBHOOK } from './low-credits-webhook.ts';
 import { MODEL_OPERATIONS } from './model-operations.ts';
 import { nameSchemas } from './named-schemas.ts';
-import type { Answer, Example, JsonSchema, Media, Operation, RouteDocs } from './operation.ts';
+import type { Answer, Example, Media, Operation, RouteDocs } from './operation.ts';
 
 type Methods = Record<string, Operation>;
 type Paths = Record<string, Methods>;

@@ -1,42 +1,82 @@
-import type { JsonSchema } from './operation.ts';
+/** A JSON Schema of draft 2020-12, which OpenAPI 3.1 uses. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+declare const VALUE: unique symbol;
+
+/** A JSON Schema of values of the type `T`. Only the compiler knows the type: no schema has a property for it. */
+export type Schema<T = unknown> = JsonSchema & { readonly [VALUE]?: T };
+
+/** Type of the values that a schema describes, as in `type KeyView = Static<typeof Key>`. */
+export type Static<S extends Schema> = S extends Schema<infer T> ? T : never;
 
 /** Mark of a property that may be missing. A symbol, so that it is not part of the schema's JSON. */
 const OPTIONAL = Symbol('optional');
+type OptionalSchema<T> = Schema<T> & { readonly [OPTIONAL]: true };
 
-export interface ObjectSchema extends JsonSchema {
-  readonly properties: Readonly<Record<string, JsonSchema>>;
-}
+type Properties = Readonly<Record<string, Schema>>;
+
+/** Type of the values of an object schema. */
+type ObjectOf<P extends Properties> = Flat<
+  {
+    readonly [Name in keyof P as P[Name] extends OptionalSchema<unknown> ? never : Name]: Static<P[Name]>;
+  } & {
+    readonly [Name in keyof P as P[Name] extends OptionalSchema<unknown> ? Name : never]?: Static<P[Name]>;
+  }
+>;
+
+/** One list of the properties of an intersection, for editors and the compiler's messages to show. */
+type Flat<T> = { readonly [Name in keyof T]: T[Name] };
+
+export type ObjectSchema<P extends Properties = Properties> = Schema<ObjectOf<P>> & {
+  readonly properties: P;
+};
 
 /**
  * Builders of JSON Schemas, called as TypeBox calls them; `options` are further keywords. TypeBox itself would cost 4.5
  * MB of idle memory and 112 ms of every start (bench/README.md), and none of its checks would be used.
  */
 export const Type = {
-  Array: (items: JsonSchema, options: JsonSchema = {}): JsonSchema => ({ type: 'array', items, ...options }),
-  Boolean: (options: JsonSchema = {}): JsonSchema => ({ type: 'boolean', ...options }),
-  Integer: (options: JsonSchema = {}): JsonSchema => ({ type: 'integer', ...options }),
-  Literal: (value: boolean | string, options: JsonSchema = {}): JsonSchema => ({
+  Array: <T>(items: Schema<T>, options: JsonSchema = {}): Schema<readonly T[]> => ({
+    type: 'array',
+    items,
+    ...options,
+  }),
+  Boolean: (options: JsonSchema = {}): Schema<boolean> => ({ type: 'boolean', ...options }),
+  /** A text that is one of `words`. */
+  Enum: <const Word extends string>(words: readonly Word[], options: JsonSchema = {}): Schema<Word> => ({
+    type: 'string',
+    enum: [...words],
+    ...options,
+  }),
+  Integer: (options: JsonSchema = {}): Schema<number> => ({ type: 'integer', ...options }),
+  Literal: <const Value extends boolean | string>(value: Value, options: JsonSchema = {}): Schema<Value> => ({
     type: typeof value,
     const: value,
     ...options,
   }),
-  Null: (): JsonSchema => ({ type: 'null' }),
-  Number: (options: JsonSchema = {}): JsonSchema => ({ type: 'number', ...options }),
-  String: (options: JsonSchema = {}): JsonSchema => ({ type: 'string', ...options }),
-  Union: (anyOf: readonly JsonSchema[], options: JsonSchema = {}): JsonSchema => ({ anyOf, ...options }),
+  Null: (): Schema<null> => ({ type: 'null' }),
+  Number: (options: JsonSchema = {}): Schema<number> => ({ type: 'number', ...options }),
+  String: (options: JsonSchema = {}): Schema<string> => ({ type: 'string', ...options }),
+  Union: <const S extends readonly Schema[]>(
+    anyOf: S,
+    options: JsonSchema = {},
+  ): Schema<Static<S[number]>> => ({ anyOf, ...options }),
 
   /** Requires every property but the optional ones. */
-  Object(properties: Readonly<Record<string, JsonSchema>>, options: JsonSchema = {}): ObjectSchema {
+  Object<P extends Properties>(properties: P, options: JsonSchema = {}): ObjectSchema<P> {
     const required = Object.keys(properties).filter((name) => !(OPTIONAL in (properties[name] ?? {})));
     return { type: 'object', ...(required.length > 0 ? { required } : {}), properties, ...options };
   },
 
   /** Marks a property as one that may be missing. */
-  Optional: (schema: JsonSchema): JsonSchema => ({ ...schema, [OPTIONAL]: true }),
+  Optional: <T>(schema: Schema<T>): OptionalSchema<T> => ({ ...schema, [OPTIONAL]: true }),
 
   /** An object schema with the same properties, any of which may be missing. */
-  Partial({ properties }: ObjectSchema, options: JsonSchema = {}): ObjectSchema {
+  Partial<P extends Properties>({ properties }: ObjectSchema<P>, options: JsonSchema = {}) {
     const all = Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)]);
-    return Type.Object(Object.fromEntries(all), options);
+    return Type.Object<{ readonly [Name in keyof P]: OptionalSchema<Static<P[Name]>> }>(
+      Object.fromEntries(all),
+      options,
+    );
   },
 };

@@ -1,5 +1,5 @@
 import { VERSION } from '../../config/version.ts';
-import type { JsonSchema } from './operation.ts';
+import type { JsonSchema } from './json-type.ts';
 
 /** Schema of the alert's body (specification section 6). */
 const ALERT: JsonSchema = {

@@ -1,5 +1,6 @@
+import type { JsonSchema } from './json-type.ts';
 import { count, events, json, modelCall, STREAM } from './model-call.ts';
-import type { JsonSchema, Media, Operation } from './operation.ts';
+import type { Media, Operation } from './operation.ts';
 
 const REFERENCE = 'https://platform.openai.com/docs/api-reference';
 const PROMPT: JsonSchema = { type: 'string', description: 'What to show; counts where tokens are priced.' };

@@ -1,5 +1,6 @@
+import type { JsonSchema } from './json-type.ts';
 import { count, events, json, modelCall, STREAM, tier } from './model-call.ts';
-import type { JsonSchema, Operation } from './operation.ts';
+import type { Operation } from './operation.ts';
 
 const MESSAGES: JsonSchema = {
   type: 'array',

@@ -1,13 +1,7 @@
 import type { ErrorCode } from '../../domain/errors.ts';
 import { CHARGE_HEADER, limitHeaders } from './headers.ts';
-import {
-  type Answer,
-  BY_KEY,
-  type Example,
-  type JsonSchema,
-  type Media,
-  type Operation,
-} from './operation.ts';
+import type { JsonSchema } from './json-type.ts';
+import { type Answer, BY_KEY, type Example, type Media, type Operation } from './operation.ts';
 import { MODEL_CALL_REFUSALS } from './refusals.ts';
 
 export interface ModelCall {

@@ -1,6 +1,7 @@
 import { CATEGORIES } from '../../domain/key.ts';
 import { UNIT_NAMES } from '../../domain/price-units.ts';
-import { BY_KEY, type JsonSchema, type Operation } from './operation.ts';
+import type { JsonSchema } from './json-type.ts';
+import { BY_KEY, type Operation } from './operation.ts';
 import { KEY_REFUSALS } from './refusals.ts';
 
 const UNIT_PRICE: JsonSchema = {

@@ -1,4 +1,4 @@
-import type { JsonSchema } from './operation.ts';
+import type { JsonSchema } from './json-type.ts';
 
 /** Keywords whose values are no schemas, though they can look like them. */
 const VALUES: ReadonlySet<string> = new Set(['example', 'examples', 'default', 'const', 'enum', 'required']);

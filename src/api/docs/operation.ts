@@ -1,7 +1,5 @@
 import type { ErrorCode } from '../../domain/errors.ts';
-
-/** A JSON Schema of draft 2020-12, which OpenAPI 3.1 uses. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
+import type { JsonSchema } from './json-type.ts';
 
 /** A body of a request or an answer that readers can copy. */
 export interface Example {

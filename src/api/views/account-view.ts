@@ -1,34 +1,21 @@
 import { creditsNumber, type Micro } from '../../domain/credits.ts';
 import type { AccountRecord } from '../../domain/key.ts';
 import { timestamp } from '../../domain/period.ts';
-import { type CallLimitsView, callLimitsView } from './call-limits-view.ts';
+import type { Account } from '../account-schema.ts';
+import type { AdminAccount, AdminAccountPage, CreatedAccount, CreditsAnswer } from '../admin-schema.ts';
+import type { Static } from '../docs/json-type.ts';
+import { callLimitsView } from './call-limits-view.ts';
 
 /** An account as its owner sees it (specification section 7). Amounts are numbers of credits. */
-export interface AccountView extends CallLimitsView {
-  readonly id: number;
-  readonly email: string;
-  /** Balance after the last settled call. */
-  readonly credits_balance: number;
-  /** Sum of the holds of calls in flight, which is not yet subtracted from the balance. */
-  readonly credits_held: number;
-  readonly alert_threshold: number;
-  /** How far calls in flight may together take the balance below 0. */
-  readonly overdraft: number;
-  readonly webhook_secret: string;
-  readonly created_at: string;
-}
-
+export type AccountView = Static<typeof Account>;
 /** An account as the operator sees it. */
-export interface OperatorAccountView extends Omit<AccountView, 'webhook_secret'> {
-  readonly is_active: boolean;
-}
-
+export type OperatorAccountView = Static<typeof AdminAccount>;
 /** A page of `GET /api/admin/accounts/`. */
-export interface AccountPageView {
-  readonly accounts: readonly OperatorAccountView[];
-  /** Value of `after` for the next page; null on the last page. */
-  readonly next: string | null;
-}
+export type AccountPageView = Static<typeof AdminAccountPage>;
+/** The answer to the creation of an account. */
+export type CreatedAccountView = Static<typeof CreatedAccount>;
+/** The answer to a change of the balance. */
+export type CreditsView = Static<typeof CreditsAnswer>;
 
 /** Balance and holds of an account as Redis has them now. */
 interface LiveAmounts {

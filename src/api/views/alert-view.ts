@@ -1,31 +1,16 @@
-import type { Alert, DeliveryStatus } from '../../book/book.ts';
+import type { Alert } from '../../book/book.ts';
 import { creditsNumber } from '../../domain/credits.ts';
 import { timestamp } from '../../domain/period.ts';
+import type { AlertList, QueuedAlert } from '../account-schema.ts';
+import type { Static } from '../docs/json-type.ts';
 
-/** One POST of an alert to the webhook of one key. */
-export interface DeliveryView {
-  readonly key_id: number;
-  readonly url: string;
-  readonly status: DeliveryStatus;
-  /** Status of the receiver's answer; null where there was none. */
-  readonly http_status: number | null;
-  /** Milliseconds until the answer; null where they are not known. */
-  readonly duration_ms: number | null;
-  readonly attempted_at: string;
-}
-
+export type AlertListView = Static<typeof AlertList>;
 /** A low-credits alert, or a test of one (specification section 7). */
-export interface AlertView {
-  readonly id: number;
-  readonly created_at: string;
-  readonly credits_balance: number;
-  readonly test: boolean;
-  readonly deliveries: readonly DeliveryView[];
-}
-
-export interface AlertListView {
-  readonly alerts: readonly AlertView[];
-}
+export type AlertView = AlertListView['alerts'][number];
+/** The answer to the request for a test. */
+export type QueuedAlertView = Static<typeof QueuedAlert>;
+/** One POST of an alert to the webhook of one key. */
+export type DeliveryView = AlertView['deliveries'][number];
 
 export function alertView(alert: Alert): AlertView {
   return {

@@ -1,11 +1,21 @@
 import type { LedgerEntry } from '../../book/book.ts';
 import { creditsNumber, creditsString } from '../../domain/credits.ts';
-import type { Category } from '../../domain/key.ts';
-import type { AppliedUnits, EntryType, Outcome } from '../../domain/ledger-entry.ts';
+import type { AppliedUnits } from '../../domain/ledger-entry.ts';
 import { timestamp } from '../../domain/period.ts';
 import { TIMES_ONE } from '../../domain/price.ts';
-import type { Unit } from '../../domain/price-units.ts';
 import type { Usage } from '../../domain/usage.ts';
+import type { Static } from '../docs/json-type.ts';
+import type { Entry, EntryPage } from '../entry-schema.ts';
+
+/** A ledger entry (specification section 7). */
+export type EntryView = Static<typeof Entry>;
+/** A page of a ledger, newest first. */
+export type EntryPageView = Static<typeof EntryPage>;
+/** Usage under the names for clients. */
+export type UsageView = EntryView['usage'];
+export type UsageName = keyof UsageView;
+/** Credits by unit: per 1,000,000 tokens or characters, per 1,000 searches, per image, second or request. */
+type PriceView = NonNullable<EntryView['price']>;
 
 /** Names of the dimensions of usage for clients, by those used inside. */
 export const USAGE_NAMES = {
@@ -26,57 +36,11 @@ export const USAGE_NAMES = {
   cachedInputImage: 'cached_input_image_tokens',
   outputImage: 'output_image_tokens',
   webSearches: 'web_searches',
-} as const satisfies Record<keyof Usage, string>;
-
-export type UsageName = (typeof USAGE_NAMES)[keyof Usage];
-export type UsageView = { [Name in UsageName]?: number };
-
-/** A ledger entry (specification section 7). */
-export interface EntryView {
-  readonly id: string;
-  readonly type: EntryType;
-  readonly created_at: string;
-  readonly key_id: number | null;
-  readonly model: string | null;
-  readonly category: Category | null;
-  readonly endpoint: string | null;
-  readonly status: number | null;
-  readonly outcome: Outcome | null;
-  readonly usage: UsageView;
-  readonly estimated: boolean;
-  /** Change of the balance in credits, with six decimals; negative for a charge. */
-  readonly credits: string;
-  /** Balance after the entry in credits, with six decimals; null for a key that sees itself only. */
-  readonly balance_after: string | null;
-  /** The operator's reason for a top-up or an adjustment. */
-  readonly note: string | null;
-  /**
-   * Credits for each unit that was used, as in the config; null for entries that are no calls, or are older than this
-   * field.
-   */
-  readonly price: PriceView | null;
-  /** Multiplier of the service tier; null for entries that are no calls. */
-  readonly multiplier: number | null;
-  /** Name of the upstream in the configuration; null for entries that are no calls. */
-  readonly upstream: string | null;
-  /** Milliseconds from the first byte of the call until it was settled; null for entries that are no calls. */
-  readonly duration_ms: number | null;
-  readonly streamed: boolean | null;
-}
-
-/** Credits by unit: per 1,000,000 tokens or characters, per 1,000 searches, per image, second or request. */
-export type PriceView = { readonly [U in Unit]?: number };
-
-/** A page of a ledger, newest first. */
-export interface EntryPageView {
-  readonly entries: readonly EntryView[];
-  /** Value of `before` for the next page; null on the last page. */
-  readonly next: string | null;
-}
+} as const satisfies Record<keyof Usage, UsageName>;
 
 /** Usage under the names for clients; a unit that is absent stays absent. */
 export function usageView(usage: Usage): UsageView {
-  const view: UsageView = {};
+  const view: { -readonly [Name in UsageName]?: number } = {};
   for (const [unit, name] of Object.entries(USAGE_NAMES)) {
     const amount = usage[unit as keyof Usage];
     if (amount !== undefined) view[name] = amount;

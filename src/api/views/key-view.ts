@@ -1,60 +1,21 @@
 import { creditsNumber, creditsString, type Micro, micro } from '../../domain/credits.ts';
-import type { Category, KeyRecord, SpendingPeriod } from '../../domain/key.ts';
+import type { KeyRecord } from '../../domain/key.ts';
 import { periodEndsAt, timestamp } from '../../domain/period.ts';
-import { type CallLimitsView, callLimitsView } from './call-limits-view.ts';
+import type { Static } from '../docs/json-type.ts';
+import type { CreatedKey, Key, KeyList, OwnKey } from '../key-schema.ts';
+import type { RotatedKey } from '../rotation-schema.ts';
+import { callLimitsView } from './call-limits-view.ts';
 
-/**
- * A key as its account sees it: the fields in the order of specification section 2, then `can_manage` and `version`, then
- * the limits of section 11 and what else is newer.
- */
-export interface KeyView extends CallLimitsView {
-  readonly id: number;
-  readonly name: string;
-  readonly description: string;
-  readonly prefix: string;
-  readonly is_active: boolean;
-  readonly expires_at: string | null;
-  readonly allowed_models: readonly string[];
-  readonly allowed_categories: readonly Category[];
-  readonly spending_limit: number | null;
-  /** Credits spent in the current period of `spending_period`, with six decimals. */
-  readonly spending_current: string;
-  readonly spending_period: SpendingPeriod;
-  readonly active_hours: string;
-  readonly allowed_ips: readonly string[];
-  readonly allowed_origins: readonly string[];
-  readonly blocked_countries: readonly string[];
-  readonly webhook_url: string;
-  readonly created_at: string;
-  readonly can_manage: boolean;
-  readonly version: number;
-  /** Time of the latest call that has a ledger row; null: there is none. */
-  readonly last_used_at: string | null;
-  /** Time until which the previous value can be used; null: it cannot, or there is none. */
-  readonly previous_valid_until: string | null;
-}
-
-/** The answer to the creation of a key (specification section 2): the only one that shows its value. */
-export interface CreatedKeyView {
-  readonly id: number;
-  readonly name: string;
-  readonly prefix: string;
-  readonly key: string;
-  readonly created_at: string;
-  readonly _service: { readonly note: string };
-}
-
-/** The answer to a rotation (specification section 2): the new value, and until when the previous one is valid. */
-export interface RotatedKeyView extends CreatedKeyView {
-  readonly previous_valid_until: string | null;
-}
-
+/** A key as its account sees it. */
+export type KeyView = Static<typeof Key>;
+/** A key as it sees itself, and what it may still spend (specification section 2, "What a key sees"). */
+export type OwnKeyView = Static<typeof OwnKey>;
 /** A list of keys by id, or a page of it. */
-export interface KeyListView {
-  readonly keys: readonly KeyView[];
-  /** Value of `after` for the next page, null on the last page; absent where no `limit` was given. */
-  readonly next?: string | null;
-}
+export type KeyListView = Static<typeof KeyList>;
+/** The answer to the creation of a key (specification section 2): the only one that shows its value. */
+export type CreatedKeyView = Static<typeof CreatedKey>;
+/** The answer to a rotation (specification section 2): the new value, and until when the previous one is valid. */
+export type RotatedKeyView = Static<typeof RotatedKey>;
 
 /** Use of a key, which its view shows beside its record. */
 export interface KeyUse {
@@ -92,16 +53,6 @@ export function keyView(key: KeyRecord, { spentInPeriod, lastUsedAt }: KeyUse, r
     previous_valid_until:
       previousValidUntil === null || previousValidUntil <= redisNow ? null : timestamp(previousValidUntil),
   };
-}
-
-/** A key as it sees itself, and what it may still spend (specification section 2, "What a key sees"). */
-export interface OwnKeyView extends KeyView {
-  /** Limit less spend, at least 0, without subtracting the holds of calls in flight; null where there is no limit. */
-  readonly limit_remaining: string | null;
-  /** Time at which `spending_current` begins at 0 again. */
-  readonly period_ends_at: string;
-  /** Balance of the account in credits; only for a key that can manage. */
-  readonly credits_balance?: number;
 }
 
 /** The view of a key for itself at `redisNow`, as for `keyView`; its period is that of `nowMs`, this machine's time. */

@@ -1,50 +1,18 @@
 import type { MarginGroup, MarginRow } from '../../book/book.ts';
 import { creditsString } from '../../domain/credits.ts';
 import type { Usage } from '../../domain/usage.ts';
-import { type UsageView, usageView } from './entry-view.ts';
+import type { Static } from '../docs/json-type.ts';
+import type { MarginReport } from '../margin-schema.ts';
+import { MARGIN_FIELDS } from '../report-groups.ts';
+import { usageView } from './entry-view.ts';
 import { addUsage } from './usage-view.ts';
 
-/** The words of `group_by`, each with the field that names the group in a row. */
-export const MARGIN_FIELDS = {
-  account: 'account_id',
-  key: 'key_id',
-  model: 'model',
-  upstream: 'upstream',
-  day: 'day',
-} as const satisfies Record<MarginGroup, string>;
-export const MARGIN_GROUPS = Object.keys(MARGIN_FIELDS) as readonly MarginGroup[];
-
-/** Sums with what the providers take; all amounts are decimal strings with six decimals. */
-export interface MarginSumsView {
-  readonly calls: number;
-  /** Charges less refunds. */
-  readonly charged: string;
-  /** The part of `charged` of the calls whose cost is known. */
-  readonly charged_with_cost: string;
-  /** Amount that providers take for these calls; null: it is not known of any. */
-  readonly cost: string | null;
-  /** `charged_with_cost` − `cost`. */
-  readonly margin: string | null;
-  readonly usage: UsageView;
-}
-
-/** The sums of one group, which the field that the report is grouped by names. */
-export interface MarginRowView extends MarginSumsView {
-  readonly account_id?: number | null;
-  readonly key_id?: number | null;
-  readonly model?: string | null;
-  readonly upstream?: string | null;
-  readonly day?: string;
-}
-
 /** Usage of all accounts in whole UTC days; `from` and `to` are both included. */
-export interface MarginReportView {
-  readonly from: string;
-  readonly to: string;
-  readonly group_by: MarginGroup;
-  readonly rows: readonly MarginRowView[];
-  readonly total: MarginSumsView;
-}
+export type MarginReportView = Static<typeof MarginReport>;
+/** The sums of one group, which the field that the report is grouped by names. */
+export type MarginRowView = MarginReportView['rows'][number];
+/** Sums with what the providers take; all amounts are decimal strings with six decimals. */
+export type MarginSumsView = MarginReportView['total'];
 
 /** Sums as they grow, part by part of the report. */
 export interface MarginSums {

@@ -6,7 +6,10 @@ import { writtenPrice, writtenTiers } from '../../domain/written-price.ts';
 /** A unit's price in credits: a number, or by the length of the input, the shortest first. */
 export type UnitPriceView = number | readonly { readonly above?: number; readonly price: number }[];
 
-/** A model of `GET /v1/models`, in OpenAI's shape, its category and prices. */
+/**
+ * A model of `GET /v1/models`, in OpenAI's shape, its category and prices. Written by hand, because the schemas of /v1
+ * (docs/model-list.ts) are plain JSON.
+ */
 export interface ModelView {
   readonly id: string;
   readonly object: 'model';

@@ -2,34 +2,18 @@ import type { UsageRow } from '../../book/book.ts';
 import { creditsString } from '../../domain/credits.ts';
 import { dayString } from '../../domain/period.ts';
 import type { Usage } from '../../domain/usage.ts';
-import { type UsageView, usageView } from './entry-view.ts';
+import type { Static } from '../docs/json-type.ts';
+import type { UsageReport } from '../ledger-schema.ts';
+import { USAGE_FIELDS, type UsageGroup } from '../report-groups.ts';
+import { usageView } from './entry-view.ts';
 
-/** The words of `group_by`, each with the field that names the group in a row. */
-export const GROUP_FIELDS = { day: 'day', key: 'key_id', model: 'model' } as const;
-export type UsageGroup = keyof typeof GROUP_FIELDS;
-
-export interface SumsView {
-  readonly calls: number;
-  /** Credits charged, with six decimals. */
-  readonly credits: string;
-  readonly usage: UsageView;
-}
-
-/** The sums of one group. A row has one of `day`, `key_id` and `model`: the field that the report is grouped by. */
-export interface UsageRowView extends SumsView {
-  readonly day?: string;
-  readonly key_id?: number | null;
-  readonly model?: string | null;
-}
+export type { UsageGroup } from '../report-groups.ts';
 
 /** A report of usage in whole UTC days (specification section 7); `from` and `to` are both included. */
-export interface UsageReportView {
-  readonly from: string;
-  readonly to: string;
-  readonly group_by: UsageGroup;
-  readonly rows: readonly UsageRowView[];
-  readonly total: SumsView;
-}
+export type UsageReportView = Static<typeof UsageReport>;
+/** The sums of one group. A row has one of `day`, `key_id` and `model`: the field that the report is grouped by. */
+export type UsageRowView = UsageReportView['rows'][number];
+export type SumsView = UsageReportView['total'];
 
 /** The view of a report. `from` and `to` are days since 1970-01-01 UTC. */
 export function usageReportView(
@@ -41,7 +25,7 @@ export function usageReportView(
     from: dayString(from),
     to: dayString(to),
     group_by: group,
-    rows: rows.map((row) => ({ [GROUP_FIELDS[group]]: row.group, ...sumsView(row) })),
+    rows: rows.map((row) => ({ [USAGE_FIELDS[group]]: row.group, ...sumsView(row) })),
     total: sumsView(totalOf(rows)),
   };
 }

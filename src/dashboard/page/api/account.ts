@@ -1,5 +1,5 @@
 import type { AccountView } from '../../../api/views/account-view.ts';
-import type { AlertListView, AlertView } from '../../../api/views/alert-view.ts';
+import type { AlertListView, AlertView, QueuedAlertView } from '../../../api/views/alert-view.ts';
 import type { EntryPageView } from '../../../api/views/entry-view.ts';
 import type { KeyListView, KeyView } from '../../../api/views/key-view.ts';
 import type { ModelListView, ModelView } from '../../../api/views/model-view.ts';
@@ -64,7 +64,7 @@ export async function readAlerts(base: Base, signal?: AbortSignal): Promise<read
   return alerts;
 }
 
-export function sendTestAlert(): Promise<{ id: number }> {
+export function sendTestAlert(): Promise<QueuedAlertView> {
   return ask('POST', '/api/account/alerts/test/');
 }
 

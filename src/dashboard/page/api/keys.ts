@@ -1,17 +1,11 @@
+import type { KeyPatchBody, NewKeyBody } from '../../../api/views/bodies.ts';
 import type { ExplanationView } from '../../../api/views/explanation-view.ts';
 import type { CreatedKeyView, KeyListView, KeyView, OwnKeyView } from '../../../api/views/key-view.ts';
 import { setManaging } from '../session/session.ts';
 import { ApiFailure, ask, made } from './request.ts';
 import type { KeysPath } from './rotation.ts';
 
-/** The body of create and PATCH; a field that is absent is not changed. */
-export type KeyChange = {
-  -readonly [Field in Exclude<
-    keyof KeyView,
-    'id' | 'prefix' | 'spending_current' | 'created_at' | 'version' | 'last_used_at' | 'previous_valid_until'
-  >]?: KeyView[Field];
-};
-
+/** Body of an explain request; see api/views/bodies.ts for why it is written by hand. */
 export interface Question {
   model: string;
   endpoint?: string;
@@ -27,7 +21,7 @@ export async function listKeys(signal?: AbortSignal): Promise<readonly KeyView[]
 }
 
 /** Creates a key. Rejects with `answer_lost` where the outcome is unknown. */
-export function createKey(body: KeyChange): Promise<CreatedKeyView> {
+export function createKey(body: NewKeyBody): Promise<CreatedKeyView> {
   return made('key', ask('POST', '/api/keys/', { body }));
 }
 
@@ -39,7 +33,7 @@ export async function readKey(id: number): Promise<KeyView> {
 }
 
 /** Changes a key. Rejects with `version_conflict` where the stored key has another version. */
-export function changeKey(id: number, body: KeyChange, version: number): Promise<KeyView> {
+export function changeKey(id: number, body: KeyPatchBody, version: number): Promise<KeyView> {
   return ask('PATCH', `/api/keys/${id}/`, { body, headers: { 'if-match': `"${version}"` } });
 }
 

@@ -1,5 +1,10 @@
-import type { AccountPageView, OperatorAccountView } from '../../../api/views/account-view.ts';
-import type { CallLimitsView } from '../../../api/views/call-limits-view.ts';
+import type {
+  AccountPageView,
+  CreatedAccountView,
+  CreditsView,
+  OperatorAccountView,
+} from '../../../api/views/account-view.ts';
+import type { AccountPatchBody, CreditsBody, NewAccountBody } from '../../../api/views/bodies.ts';
 import type { CreatedKeyView } from '../../../api/views/key-view.ts';
 import type { MarginReportView } from '../../../api/views/margin-view.ts';
 import { ask, askRaw, made, type RequestOptions } from './request.ts';
@@ -22,36 +27,17 @@ export function readOneAccount(id: number, signal?: AbortSignal): Promise<Operat
   return ask('GET', `/api/admin/accounts/${id}/`, signal ? { signal } : {});
 }
 
-export function createAccount(
-  body: {
-    email: string;
-    credits: number;
-    alert_threshold: number;
-    overdraft?: number;
-  } & Partial<CallLimitsView>,
-): Promise<{ account: OperatorAccountView; key: CreatedKeyView }> {
+export function createAccount(body: NewAccountBody): Promise<CreatedAccountView> {
   return made('account', ask('POST', '/api/admin/accounts/', { body }));
 }
 
-/** The body of PATCH; a field that is absent is not changed. */
-export type AccountChange = {
-  email?: string;
-  alert_threshold?: number;
-  overdraft?: number;
-  is_active?: boolean;
-} & Partial<CallLimitsView>;
-
 /** Changes an account; rejects with the refusal of a field. */
-export function changeAccount(id: number, body: AccountChange): Promise<OperatorAccountView> {
+export function changeAccount(id: number, body: AccountPatchBody): Promise<OperatorAccountView> {
   return ask('PATCH', `/api/admin/accounts/${id}/`, { body });
 }
 
 /** Changes the balance. `repeatKey` is the idempotency key, with which a second try does not change it twice. */
-export function grantCredits(
-  id: number,
-  body: { amount: number; note: string },
-  repeatKey: string,
-): Promise<{ credits_balance: number }> {
+export function grantCredits(id: number, body: CreditsBody, repeatKey: string): Promise<CreditsView> {
   const headers = { 'idempotency-key': repeatKey };
   return ask('POST', `/api/admin/accounts/${id}/credits/`, { body, headers });
 }

@@ -1,12 +1,9 @@
 import type { CallLimitsView } from '../../../api/views/call-limits-view.ts';
+import { CALL_LIMIT_FIELDS } from '../../../domain/call-limits.ts';
 import { count } from './credits.ts';
 
 /** Names of the limits in the API, in the order in which the page shows them. */
-export const CALL_LIMITS = [
-  'rpm_limit',
-  'tpm_limit',
-  'max_parallel_requests',
-] as const satisfies readonly (keyof CallLimitsView)[];
+export const CALL_LIMITS = Object.values(CALL_LIMIT_FIELDS);
 export type CallLimit = (typeof CALL_LIMITS)[number];
 
 /** What each limit counts: one of it, and several. */

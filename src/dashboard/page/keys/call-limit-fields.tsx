@@ -24,12 +24,8 @@ const HINTS: Readonly<Record<CallLimit, string>> = {
 
 /** Texts of the fields for limits as they are stored. */
 export function callLimitTexts(of: CallLimitsView): CallLimitTexts {
-  const textOf = (name: CallLimit) => (of[name] === null ? '' : String(of[name]));
-  return {
-    rpm_limit: textOf('rpm_limit'),
-    tpm_limit: textOf('tpm_limit'),
-    max_parallel_requests: textOf('max_parallel_requests'),
-  };
+  const texts = CALL_LIMITS.map((name) => [name, of[name] === null ? '' : String(of[name])]);
+  return Object.fromEntries(texts);
 }
 
 /**
@@ -47,7 +43,7 @@ export function callLimitOf(
 }
 
 /** Limits that the fields of `names` say. Throws an ApiFailure that names the first field whose text is none. */
-export function callLimitsOf(
+export function limitsOfTexts(
   texts: CallLimitTexts,
   names: readonly CallLimit[],
   empty?: string,

@@ -1,5 +1,5 @@
+import type { KeyPatchBody } from '../../../api/views/bodies.ts';
 import type { KeyView } from '../../../api/views/key-view.ts';
-import type { KeyChange } from '../api/keys.ts';
 import { count, credits } from '../format/credits.ts';
 import { moment } from '../format/time.ts';
 import type { Difference } from '../ui/conflict.tsx';
@@ -25,7 +25,7 @@ export const KEY_LABELS: Readonly<Record<KeyField, string>> = {
 };
 
 /** Fields in which `base` with `changes` differs from `theirs`, which somebody else saved meanwhile. */
-export function differencesOf(changes: KeyChange, base: KeyView, theirs: KeyView): Difference[] {
+export function differencesOf(changes: KeyPatchBody, base: KeyView, theirs: KeyView): Difference[] {
   return KEY_FIELDS.flatMap((field) => {
     const isMine = field in changes;
     if (isEqual(isMine ? changes[field] : base[field], theirs[field])) return [];

@@ -1,9 +1,10 @@
+import type { KeyPatchBody } from '../../../api/views/bodies.ts';
 import type { KeyView } from '../../../api/views/key-view.ts';
 import { compileRanges, type ParsedAddress, parseAddress } from '../../../domain/addresses.ts';
 import { normaliseCountry } from '../../../domain/countries.ts';
 import { isWithin, parseActiveHours } from '../../../domain/hours.ts';
 import { compileOrigins } from '../../../domain/origins.ts';
-import { explainCall, type KeyChange } from '../api/keys.ts';
+import { explainCall } from '../api/keys.ts';
 import { countryName } from '../format/countries.ts';
 import { moment } from '../format/time.ts';
 
@@ -17,7 +18,7 @@ interface Place {
  * Reasons why the session's key could no longer be used here, or could no longer manage, after `changes`. A restriction
  * counts as a reason too where its effect is not known. Empty where nothing is lost.
  */
-export async function lockOutOf(key: KeyView, changes: KeyChange): Promise<string[]> {
+export async function lockOutOf(key: KeyView, changes: KeyPatchBody): Promise<string[]> {
   const { allowed_ips: ips = [], blocked_countries: countries = [] } = changes;
   const isPlaced = ips.length > 0 || countries.length > 0;
   const place = isPlaced ? await placeOf(key) : { address: undefined, country: undefined };

@@ -1,3 +1,4 @@
+import type { KeyPatchBody } from '../../../api/views/bodies.ts';
 import type { KeyView } from '../../../api/views/key-view.ts';
 import { normaliseRange } from '../../../domain/addresses.ts';
 import { GatewayError } from '../../../domain/errors.ts';
@@ -11,8 +12,8 @@ import {
   readWebhookUrl,
 } from '../../../domain/key-fields.ts';
 import { parseOriginRule } from '../../../domain/origins.ts';
-import type { KeyChange } from '../api/keys.ts';
 import { ApiFailure } from '../api/request.ts';
+import type { CallLimit } from '../format/call-limits.ts';
 import { countryCode } from '../format/countries.ts';
 import { readAmount } from '../format/read-amount.ts';
 import { fromLocalInput } from '../format/time.ts';
@@ -22,7 +23,7 @@ import { draftOf, type KeyDraft, type KeyErrors, type KeyField } from './key-dra
 
 /** A parsed draft: the request body, and its faults by field, worded for the form. */
 export interface ReadDraft {
-  readonly body: Required<Omit<KeyChange, 'is_active' | 'can_manage'>>;
+  readonly body: Required<Omit<KeyPatchBody, 'is_active' | 'can_manage'>>;
   readonly errors: KeyErrors;
 }
 
@@ -58,6 +59,7 @@ export function readDraft(draft: KeyDraft): ReadDraft {
   };
   const list = (field: KeyField, typed: TypedList, kind: ItemKind) =>
     read(field, () => listOf(typed, kind), typed.items);
+  const callLimit = (name: CallLimit) => read(name, () => callLimitOf(draft.callLimits, name), null);
   const body = {
     name: read('name', () => readName('name', draft.name), ''),
     description: read('description', () => readDescription('description', draft.description), ''),
@@ -70,13 +72,9 @@ export function readDraft(draft: KeyDraft): ReadDraft {
     active_hours: read('active_hours', () => hoursOf(draft), ''),
     spending_limit: read('spending_limit', () => limitOf(draft), null),
     spending_period: draft.period,
-    rpm_limit: read('rpm_limit', () => callLimitOf(draft.callLimits, 'rpm_limit'), null),
-    tpm_limit: read('tpm_limit', () => callLimitOf(draft.callLimits, 'tpm_limit'), null),
-    max_parallel_requests: read(
-      'max_parallel_requests',
-      () => callLimitOf(draft.callLimits, 'max_parallel_requests'),
-      null,
-    ),
+    rpm_limit: callLimit('rpm_limit'),
+    tpm_limit: callLimit('tpm_limit'),
+    max_parallel_requests: callLimit('max_parallel_requests'),
     webhook_url: read('webhook_url', () => readWebhookUrl('webhook_url', draft.webhookUrl.trim()), ''),
   };
   return { body, errors };
@@ -90,13 +88,13 @@ function listOf(typed: TypedList, kind: ItemKind): readonly string[] {
 }
 
 /** Body of the PATCH: the fields in which the draft differs from the key. */
-export function changesOf(draft: KeyDraft, key: KeyView, { body }: ReadDraft): KeyChange {
+export function changesOf(draft: KeyDraft, key: KeyView, { body }: ReadDraft): KeyPatchBody {
   const before = readDraft(draftOf(key)).body;
   const changed = Object.entries(body).filter(
     ([field, value]) => JSON.stringify(value) !== JSON.stringify(before[field as keyof typeof before]),
   );
   return {
-    ...(Object.fromEntries(changed) as KeyChange),
+    ...(Object.fromEntries(changed) as KeyPatchBody),
     ...(draft.canManage === undefined || draft.canManage === key.can_manage
       ? {}
       : { can_manage: draft.canManage }),

@@ -1,5 +1,5 @@
 import type { OperatorAccountView } from '../../../api/views/account-view.ts';
-import type { AccountChange } from '../api/operator.ts';
+import type { AccountPatchBody } from '../../../api/views/bodies.ts';
 import { CALL_LIMITS } from '../format/call-limits.ts';
 import { count, credits } from '../format/credits.ts';
 import { readAmount } from '../format/read-amount.ts';
@@ -37,7 +37,7 @@ export function touchedIn(draft: AccountDraft, filledFrom: OperatorAccountView):
 }
 
 /** Body of the PATCH: the touched fields. Throws an ApiFailure that names the first field whose text is no value. */
-export function changesOf(draft: AccountDraft, touched: readonly AccountField[]): AccountChange {
+export function changesOf(draft: AccountDraft, touched: readonly AccountField[]): AccountPatchBody {
   return Object.fromEntries(touched.map((field) => [field, parsed(draft, field)]));
 }
 
@@ -50,7 +50,7 @@ function parsed(draft: AccountDraft, field: AccountField): string | number | nul
 
 /** True where one of the changed fields was given another value meanwhile: `now` has neither the old nor the new. */
 export function isContested(
-  changes: AccountChange,
+  changes: AccountPatchBody,
   before: OperatorAccountView,
   now: OperatorAccountView,
 ): boolean {
@@ -61,7 +61,7 @@ export function isContested(
 
 /** Fields in which `before` with `changes` differs from `now`, which somebody else saved meanwhile. */
 export function differencesOf(
-  changes: AccountChange,
+  changes: AccountPatchBody,
   before: OperatorAccountView,
   now: OperatorAccountView,
 ): Difference[] {

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { CreatedKeyView } from '../../../api/views/key-view.ts';
+import { DEFAULT_ALERT_THRESHOLD } from '../../../domain/key.ts';
 import { fieldOf, fieldWords } from '../api/failure.ts';
 import { createAccount } from '../api/operator.ts';
 import { CALL_LIMITS } from '../format/call-limits.ts';
 import { credits } from '../format/credits.ts';
 import { readAmount } from '../format/read-amount.ts';
-import { CallLimitFields, callLimitsOf, NO_LIMIT_TEXTS } from '../keys/call-limit-fields.tsx';
+import { CallLimitFields, limitsOfTexts, NO_LIMIT_TEXTS } from '../keys/call-limit-fields.tsx';
 import { CreatedKey } from '../keys/created-key.tsx';
 import { goTo } from '../route.ts';
 import { ActionForm } from '../ui/action-form.tsx';
@@ -18,7 +19,13 @@ import { useConfirmed } from './use-confirmed.ts';
 const FIELDS = ['email', 'credits', 'alert_threshold', 'overdraft', ...CALL_LIMITS] as const;
 type Fields = Record<(typeof FIELDS)[number], string>;
 
-const EMPTY: Fields = { email: '', credits: '0', alert_threshold: '100', overdraft: '', ...NO_LIMIT_TEXTS };
+const EMPTY: Fields = {
+  email: '',
+  credits: '0',
+  alert_threshold: String(DEFAULT_ALERT_THRESHOLD),
+  overdraft: '',
+  ...NO_LIMIT_TEXTS,
+};
 
 export function NewAccount() {
   const [fields, setFields] = useState(EMPTY);
@@ -32,7 +39,7 @@ export function NewAccount() {
       ...(fields.overdraft.trim() !== '' && {
         overdraft: readAmount('The overdraft', fields.overdraft, 'overdraft'),
       }),
-      ...callLimitsOf(
+      ...limitsOfTexts(
         fields,
         CALL_LIMITS.filter((name) => fields[name].trim() !== ''),
         'Leave the field empty for what is configured.',
