@@ -6,6 +6,9 @@ import { startTcpProxy } from '../helper/tcp-proxy.ts';
 import { until } from '../helper/until.ts';
 
 const WAITING = 20;
+/** A second more than a call waits, and a second less than its connection may be silent: what a busy machine may add to either. */
+const WAY_MS = 2_500;
+const TIMEOUT_MS = 4_000;
 
 test('calls that waited in vain count as waiting until Redis has answered them', async (t) => {
   const redis = await startRedis(t);
@@ -13,13 +16,13 @@ test('calls that waited in vain count as waiting until Redis has answered them',
   const { book, open } = await openLedgerOn(
     t,
     { kind: 'single', url: `redis://127.0.0.1:${proxy.port}` },
-    { bounds: { waitingCalls: WAITING, journalEntries: 1_000 } },
+    { bounds: { waitingCalls: WAITING, journalEntries: 1_000 }, redisTimeoutMs: TIMEOUT_MS },
   );
   const { key } = await accountOn(book, open.ledger, { credits: 1_000 });
   const admit = () => open.ledger.admit(admissionOf(key, 1));
   t.match(await admit(), { verdict: 'held' });
   // Replies come after their calls were given up, and before the connection is.
-  proxy.delay(600);
+  proxy.delay(WAY_MS);
   const answers = await Promise.allSettled(Array.from({ length: WAITING }, admit));
   t.same(
     new Set(answers.map((answer) => answer.status === 'rejected' && answer.reason.message)),
