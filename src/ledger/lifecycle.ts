@@ -4,6 +4,7 @@ import type { UnansweredAdmissions } from './calls/unanswered-admissions.ts';
 import type { Refunds } from './grants/refunds.ts';
 import type { JournalDrain } from './journal/drain.ts';
 import type { Ledger } from './ledger.ts';
+import type { ConnectionGate } from './recovery/connection-gate.ts';
 import type { Holds } from './recovery/expired-holds.ts';
 import type { Rebuilder } from './recovery/rebuild.ts';
 import type { Sweep } from './recovery/sweep.ts';
@@ -25,6 +26,7 @@ export class OpenLedger {
   readonly #heartbeat: Heartbeat;
   readonly #background: RedisClient;
   readonly #settler: Settler;
+  readonly #gate: ConnectionGate;
   readonly #rebuilder: Rebuilder;
   readonly #clock: RedisClock;
   readonly #log: Log;
@@ -35,6 +37,7 @@ export class OpenLedger {
     background: RedisClient;
     ledger: Ledger;
     settler: Settler;
+    gate: ConnectionGate;
     rebuilder: Rebuilder;
     unanswered: UnansweredAdmissions;
     sweep: Sweep;
@@ -52,6 +55,7 @@ export class OpenLedger {
     this.#heartbeat = new Heartbeat(parts.clients);
     this.#background = parts.background;
     this.#settler = parts.settler;
+    this.#gate = parts.gate;
     this.#rebuilder = parts.rebuilder;
     this.#clock = parts.clock;
     this.#log = parts.log;
@@ -113,6 +117,13 @@ export class OpenLedger {
         'stopped before redis had every settle; these holds will expire',
       );
     }
+    const left = new Promise<void>((resolve) => setTimeout(resolve, until - Date.now()).unref());
+    await Promise.race([this.#gate.compareRest(), left]).catch((error: unknown) => {
+      this.#log.error(
+        { err: error },
+        'stopped before redis could be compared with the book; it may lack charges',
+      );
+    });
     this.#settler.stop();
     await this.sweep.stop();
     await this.drain.stop(Math.max(0, until - Date.now()));

@@ -152,6 +152,7 @@ function construct({ address, book, log, bounds = UNBOUNDED, ...options }: Ledge
     background,
     ledger,
     settler,
+    gate,
     rebuilder,
     unanswered,
     sweep,

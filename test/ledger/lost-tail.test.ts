@@ -288,3 +288,23 @@ test('charges that Redis lost while the book was away are made again when it is 
     [...lost, later].map(({ requestId }) => requestId).sort(),
   );
 });
+
+test('a gateway that stops as soon as the book is back makes the charges again that Redis lost meanwhile', async (t) => {
+  const { book, open, account, remember, setBack, live } = await startGatewayInProcess(t);
+  const { key } = await account();
+  await open.settled();
+  remember();
+  const admission = admissionOf(key, 2);
+  const { recentAccounts } = book;
+  book.recentAccounts = () => Promise.reject(new BookUnavailable('halted'));
+  const { post } = book;
+  book.post = () => Promise.reject(new BookUnavailable('halted'));
+  t.equal(await spend(open, admission, 2), 'held');
+  await until('it to be answered', () => open.openSettlements() === 0);
+  await setBack();
+  t.match(await live(key.accountId), { balance: 100_000_000 }, 'calls go on uncompared');
+  await until('the other connection to be back', () => open.backlog().catch(() => undefined));
+  Object.assign(book, { recentAccounts, post });
+  await open.close(20_000);
+  t.match((await entriesOf(book, key.accountId)).slice(1), [{ id: admission.requestId }]);
+});

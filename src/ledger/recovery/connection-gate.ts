@@ -233,15 +233,27 @@ export class ConnectionGate {
   #checkLater(buckets: readonly number[], owner: string, generation: number): void {
     const timer = setTimeout(async () => {
       const mine = buckets.filter((bucket) => this.#at(bucket).generation === generation);
-      const reader = this.#owners.reader(owner);
-      if (mine.length === 0 || !reader) return;
-      try {
-        await this.#check.verify(new Set(mine), reader);
-        this.#compared(mine.filter((bucket) => this.#at(bucket).generation === generation));
-      } catch {
-        this.#checkLater(mine, owner, generation);
-      }
+      if (mine.length === 0) return;
+      await this.#compare(mine, owner).catch(() => this.#checkLater(mine, owner, generation));
     }, CHECK_LATER_MS);
     timer.unref();
+  }
+
+  /**
+   * Compares at once the buckets that were let through without a comparison: a gateway that stops remembers settles which
+   * nobody else can make again. Rejects where one cannot be compared.
+   */
+  async compareRest(): Promise<void> {
+    const rest = ALL.filter((bucket) => this.#at(bucket).open && !this.#at(bucket).isCompared);
+    const groups = Map.groupBy(rest, (bucket) => this.#at(bucket).owner as string);
+    await Promise.all([...groups].map(([owner, group]) => this.#compare(group, owner)));
+  }
+
+  async #compare(buckets: readonly number[], owner: string): Promise<void> {
+    const reader = this.#owners.reader(owner);
+    if (!reader) return;
+    const generations = new Map(buckets.map((bucket) => [bucket, this.#at(bucket).generation]));
+    await this.#check.verify(new Set(buckets), reader);
+    this.#compared(buckets.filter((bucket) => this.#at(bucket).generation === generations.get(bucket)));
   }
 }
