@@ -117,17 +117,26 @@ export class OpenLedger {
         'stopped before redis had every settle; these holds will expire',
       );
     }
-    const left = new Promise<void>((resolve) => setTimeout(resolve, until - Date.now()).unref());
-    await Promise.race([this.#gate.compareRest(), left]).catch((error: unknown) => {
-      this.#log.error(
-        { err: error },
-        'stopped before redis could be compared with the book; it may lack charges',
-      );
-    });
+    await this.#resolveDoubts(Math.max(0, until - Date.now()));
     this.#settler.stop();
     await this.sweep.stop();
     await this.drain.stop(Math.max(0, until - Date.now()));
     this.#disconnect();
+  }
+
+  /** A gateway that ends takes with it the settles that Redis has lost: they are made again before. */
+  async #resolveDoubts(withinMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const overdue = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error('the book did not answer in time')), withinMs);
+    });
+    try {
+      await Promise.race([this.#gate.resolveDoubts(withinMs), overdue]);
+    } catch (error) {
+      this.#log.error({ err: error }, 'stopped before redis was compared with the book; it may lack charges');
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Drops the connections at once, as a killed process would. For tests. */

@@ -118,13 +118,14 @@ t.test('the operator limits an account, and its owner sees that', async (t) => {
   await page.locator('#field-rpm_limit-error').getByText('must be 1 or more').waitFor();
   await page.getByLabel('Requests a minute').fill('600');
   await page.getByLabel('Calls at once').fill('20');
-  const sent = page.waitForRequest((request) => request.method() === 'PATCH');
-  // The announcement of the first save may still be there.
-  const saved = page.waitForResponse((response) => response.request().method() === 'PATCH');
-  await page.getByRole('button', { name: 'Save' }).click();
-  await saved;
-  t.match((await sent).postDataJSON(), { rpm_limit: 600, max_parallel_requests: 20 });
-  t.notOk('tpm_limit' in (await sent).postDataJSON(), 'a limit that was not touched is not sent');
+  // The announcement of one save may still be there when the next is made, and so does not tell when that is done.
+  const save = async () => {
+    const answered = page.waitForResponse((response) => response.request().method() === 'PATCH');
+    await page.getByRole('button', { name: 'Save' }).click();
+    return (await answered).request().postDataJSON();
+  };
+  const sent = await save();
+  t.same(sent, { rpm_limit: 600, max_parallel_requests: 20 }, 'a limit that was not touched is not sent');
   t.match(await accountOf(accountId), { rpm_limit: 600, tpm_limit: null, max_parallel_requests: 20 });
 
   const { page: own } = await signedIn(t, world, key);
@@ -132,7 +133,7 @@ t.test('the operator limits an account, and its owner sees that', async (t) => {
 
   await page.getByLabel('Requests a minute').fill('');
   await page.getByLabel('Calls at once').fill('');
-  await page.getByRole('button', { name: 'Save' }).click();
+  t.same(await save(), { rpm_limit: null, max_parallel_requests: null });
   await page.getByText('The account is saved.').waitFor();
   t.match(await accountOf(accountId), { rpm_limit: null, max_parallel_requests: null });
   await own.reload();

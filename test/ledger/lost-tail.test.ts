@@ -308,3 +308,31 @@ test('a gateway that stops as soon as the book is back makes the charges again t
   await open.close(20_000);
   t.match((await entriesOf(book, key.accountId)).slice(1), [{ id: admission.requestId }]);
 });
+
+test('so does one that stops while Redis is away, and is quicker to drain than to compare', async (t) => {
+  const { book, open, account, remember, setBack } = await startGatewayInProcess(t);
+  const { key } = await account();
+  await open.settled();
+  const { post, recentAccounts } = book;
+  book.post = () => Promise.reject(new BookUnavailable('halted'));
+  remember();
+  const admission = admissionOf(key, 2);
+  t.equal(await spend(open, admission, 2), 'held');
+  await until('it to be answered', () => open.openSettlements() === 0);
+  const back = setBack();
+  await until('Redis to be missed', () =>
+    open.ledger.account(key.accountId).then(
+      () => undefined,
+      () => true,
+    ),
+  );
+  book.post = post;
+  const closed = open.close(30_000);
+  book.recentAccounts = async (since) => {
+    await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 1_000))]);
+    return recentAccounts.call(book, since);
+  };
+  await back;
+  await closed;
+  t.match((await entriesOf(book, key.accountId)).slice(1), [{ id: admission.requestId }]);
+});

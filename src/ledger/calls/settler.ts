@@ -157,6 +157,11 @@ export class Settler {
     this.#replayBuffer.pin(bucket);
   }
 
+  /** Whether there are settles of the bucket's last seconds, which only this gateway can make again. */
+  remembers(bucket: number): boolean {
+    return this.#replayBuffer.entries(bucket).length > 0;
+  }
+
   async #releaseRevived(bucket: number, charged: readonly EntryDraft[]): Promise<void> {
     if (charged.length === 0) return;
     const holds = await this.#background.hmget(holdsRedisKey(bucket), ...charged.map(({ id }) => id));

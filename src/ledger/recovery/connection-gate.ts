@@ -240,18 +240,20 @@ export class ConnectionGate {
   }
 
   /**
-   * Compares at once the buckets that were let through without a comparison: a gateway that stops remembers settles which
-   * nobody else can make again. Rejects where one cannot be compared.
+   * Resolves once no settle of this gateway's last seconds is in doubt: its bucket has been compared with the book, and what
+   * Redis had lost of it is made again. Rejects where that cannot be within `withinMs`.
    */
-  async compareRest(): Promise<void> {
-    const rest = ALL.filter((bucket) => this.#at(bucket).open && !this.#at(bucket).isCompared);
-    const groups = Map.groupBy(rest, (bucket) => this.#at(bucket).owner as string);
+  async resolveDoubts(withinMs: number): Promise<void> {
+    const doubtful = ALL.filter((bucket) => !this.isCompared(bucket) && this.#settler.remembers(bucket));
+    await Promise.all(doubtful.map((bucket) => this.opened(bucket, withinMs)));
+    const left = doubtful.filter((bucket) => !this.isCompared(bucket));
+    const groups = Map.groupBy(left, (bucket) => this.#at(bucket).owner as string);
     await Promise.all([...groups].map(([owner, group]) => this.#compare(group, owner)));
   }
 
   async #compare(buckets: readonly number[], owner: string): Promise<void> {
     const reader = this.#owners.reader(owner);
-    if (!reader) return;
+    if (!reader) throw new LedgerUnavailable('redis is not connected');
     const generations = new Map(buckets.map((bucket) => [bucket, this.#at(bucket).generation]));
     await this.#check.verify(new Set(buckets), reader);
     this.#compared(buckets.filter((bucket) => this.#at(bucket).generation === generations.get(bucket)));
