@@ -2,7 +2,7 @@ import { creditsString, micro } from '../../src/domain/credits.ts';
 import { bucketOf } from '../../src/ledger/redis/redis-keys.ts';
 import { isEstimated } from './check-estimated.ts';
 import type { GatewaySlot, Life } from './gateway-slot.ts';
-import type { CallModel, Model } from './model.ts';
+import type { CallModel, Model, Trouble } from './model.ts';
 import type { LedgerRow, Snapshot } from './snapshot.ts';
 
 /** Longest time between a settle and the end of its answer. A fault in that time may have hit the settle. */
@@ -10,6 +10,12 @@ const SETTLE_MS = 1_500;
 
 /** Time for which other gateways wait for a rebuild whose gateway died: 5 s of lease, and a margin. */
 const DEAD_REBUILD_MS = 5_000 + 1_000;
+
+/**
+ * Time after the return of the book within which a gateway has compared Redis with it: 6 s of a query on a connection that went
+ * silent, which nobody had used before, and 2 s of pause (docs/guarantees.md).
+ */
+const COMPARED_WITHIN_MS = 6_000 + 2_000;
 
 /** Statuses by which the gateway refuses a call before anything is sent or held. */
 const REFUSED: ReadonlySet<number | undefined> = new Set([401, 402, 403, 429, 503]);
@@ -94,7 +100,9 @@ export class CallChecker {
       return;
     }
     if (!row) {
-      if (!this.#mayBeLost(id)) this.#faults.push(`${about} reached the upstream and has no row`);
+      if (!this.#mayBeLost(id)) {
+        this.#faults.push(`${about} reached the upstream and has no row; ${this.#whatBefell(call, id)}`);
+      }
       return;
     }
     const { charge, isWhole } = call.answer ?? {};
@@ -112,12 +120,44 @@ export class CallChecker {
    * it could.
    */
   #mayBeLost(id: string): boolean {
-    const killedAt = this.#lifeOf(id)?.killedAt;
+    const life = this.#lifeOf(id);
     return this.#model.losses.some(({ entries, holds, trouble }) => {
-      if (killedAt !== undefined && holds.has(id)) return true;
+      if (life?.killedAt !== undefined && holds.has(id)) return true;
       if (!entries.has(id)) return false;
-      return !trouble || (killedAt !== undefined && killedAt <= trouble.to);
+      return (
+        !trouble || (life?.killedAt !== undefined && life.killedAt <= this.#madeGoodBy(trouble, life.slot))
+      );
     });
+  }
+
+  /** Time by which the gateway in a slot has made good what Redis lost: for that it must compare it with the book. */
+  #madeGoodBy(trouble: Trouble, slot: number): number {
+    return this.#model.troubles
+      .filter(({ ofBook, slot: whose = slot }) => ofBook && whose === slot)
+      .sort((a, b) => a.from - b.from)
+      .reduce((by, { from, to }) => (from <= by ? Math.max(by, to + COMPARED_WITHIN_MS) : by), trouble.to);
+  }
+
+  /** What befell Redis, the book and the gateway of a call, in milliseconds after it was answered. */
+  #whatBefell({ answer }: CallModel, id: string): string {
+    const after = (at: number | undefined) => Math.round((at ?? NaN) - (answer?.endedAt ?? NaN));
+    const losses = this.#model.losses.flatMap(({ at, entries, holds, trouble, isFailover }) => {
+      const lost = [...(entries.has(id) ? ['its entry'] : []), ...(holds.has(id) ? ['its hold'] : [])];
+      if (lost.length === 0) return [];
+      const how = trouble ? `${isFailover ? 'failover' : 'set back'}, until ${after(trouble.to)}` : 'emptied';
+      return [`Redis lost ${lost.join(' and ')} at ${after(at)} (${how})`];
+    });
+    const book = this.#model.troubles
+      .filter(({ ofBook }) => ofBook)
+      .map(
+        ({ from, to, slot }) =>
+          `${after(from)} to ${after(to)}${slot === undefined ? '' : ` of gateway ${slot}`}`,
+      );
+    return [
+      ...losses,
+      `the gateway was killed at ${after(this.#lifeOf(id)?.killedAt)}`,
+      `trouble of the book: ${book.join(', ')}`,
+    ].join('; ');
   }
 
   /** True where a settled call has its hold again, because Redis lost the settle. Its gateway cannot know. */

@@ -61,6 +61,25 @@ test('a call that went with the last moments of a node may have no row only wher
   t.equal(found(), 0);
 });
 
+test('it may have none either where the gateway died before the book was back, to compare Redis with', async (t) => {
+  const of = { slot: undefined, buckets: new Set([1]), from: 0 };
+  const base = withLostEntry({ trouble: { ...of, ofBook: false, to: 2_000 } });
+  const { model, snapshot, life } = base;
+  const lost = withLedger(
+    base,
+    snapshot.ledger.filter(({ seq }) => seq !== 2),
+  );
+  const found = () => faultsOf(lost).filter((fault) => /has no row/.test(fault)).length;
+  life.killedAt = 13_000;
+  t.equal(found(), 1);
+  model.troubles.push({ ...of, slot: life.slot + 1, ofBook: true, to: 5_000 });
+  t.equal(found(), 1, 'of another gateway');
+  model.troubles.push({ ...of, slot: life.slot, ofBook: true, to: 5_000 });
+  t.equal(found(), 0);
+  life.killedAt = 13_001;
+  t.equal(found(), 1);
+});
+
 test('a call may be answered 503 only where something was in its way', (t) => {
   const base = fixture();
   const [first] = base.model.calls as [CallModel];

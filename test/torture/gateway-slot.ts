@@ -23,6 +23,7 @@ export class GatewaySlot {
   readonly crashes: string[] = [];
   readonly #scope: Scope;
   readonly #place: Place;
+  readonly #outputs: (() => string)[] = [];
   #gateway: GatewayProcess | undefined;
   #reviving: Promise<void> | undefined;
   #stopped = false;
@@ -44,6 +45,7 @@ export class GatewaySlot {
 
   async start(): Promise<void> {
     const gateway = await startGatewayProcess(this.#scope, this.#place);
+    this.#outputs.push(gateway.output);
     const response = await fetch(`${gateway.url}/healthz`);
     const prefix = (response.headers.get('x-request-id') ?? '').slice(0, PREFIX_LENGTH);
     this.lives.push({ slot: this.index, prefix, killedAt: undefined });
@@ -123,9 +125,9 @@ export class GatewaySlot {
     return ended ?? { code: null, errors: 'it was not up', output: '' };
   }
 
-  /** Everything that the gateway has logged until now. */
-  output(): string {
-    return this.#gateway?.output() ?? '';
+  /** Everything that the gateways in this place have logged, one after the other. */
+  logs(): string {
+    return this.#outputs.map((output) => output()).join('');
   }
 
   /** Ends the gateway at once, after a history of any outcome. */

@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import type { Scope } from '../helper/scope.ts';
 import type { BookServers } from './book-server.ts';
@@ -21,6 +24,13 @@ class OwnScope implements Scope {
   }
 }
 
+/** Writes what the gateways have logged to files that outlast the history. Returns their folder. */
+function keepLogs({ world }: History): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-torture-logs-'));
+  for (const slot of world.slots) writeFileSync(join(folder, `gateway-${slot.index}.log`), slot.logs());
+  return folder;
+}
+
 /**
  * Runs one history in a world of its own and checks it. Rejects with an error that lists the violations, a line each.
  */
@@ -42,7 +52,8 @@ export async function runHistory(
     await end(history);
     const faults = [...model.violations, ...(await check(history))];
     summary.histories += 1;
-    if (faults.length > 0) throw new Error(faults.join('\n'));
+    if (faults.length > 0)
+      throw new Error([...faults, `Logs of the gateways: ${keepLogs(history)}`].join('\n'));
   } finally {
     await scope.end();
   }

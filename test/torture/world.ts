@@ -132,7 +132,11 @@ models:
 `,
   );
   const dataDir = join(folder, `data-${index}`);
-  return { dataDir, env: { TOLLGATE_CONFIG: config, TOLLGATE_DATA: dataDir, ADMIN_TOKEN, ...env } };
+  const { LOG_LEVEL = 'info' } = process.env;
+  return {
+    dataDir,
+    env: { TOLLGATE_CONFIG: config, TOLLGATE_DATA: dataDir, ADMIN_TOKEN, LOG_LEVEL, ...env },
+  };
 }
 
 /** Address of the world's book, which bypasses the wires. */
