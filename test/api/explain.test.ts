@@ -13,6 +13,18 @@ interface Explanation {
   readonly checks: readonly { readonly check: string; readonly passed: boolean; readonly detail: string }[];
 }
 
+/** Checks that need the model, in their order. */
+const OF_THE_MODEL = [
+  'request',
+  'allowed_categories',
+  'allowed_models',
+  'max_parallel_requests',
+  'rpm_limit',
+  'tpm_limit',
+  'spending_limit',
+  'credits',
+];
+
 /** A key with these settings, and what is explained of it. */
 async function explained(settings: object, asked: object): Promise<Explanation> {
   const { body: key } = await api.post<CreatedKeyView>('/api/keys/', { name: 'x', ...settings });
@@ -43,14 +55,7 @@ t.test('every check of section 3 is listed, in its order', async (t) => {
       'allowed_ips',
       'blocked_countries',
       'allowed_origins',
-      'request',
-      'allowed_categories',
-      'allowed_models',
-      'max_parallel_requests',
-      'rpm_limit',
-      'tpm_limit',
-      'spending_limit',
-      'credits',
+      ...OF_THE_MODEL,
     ],
   );
 });
@@ -100,21 +105,7 @@ const CASES: readonly (readonly [settings: object, asked: object, code: string |
       ['is_active', 'allowed_ips', 'spending_limit'],
     ],
     [{}, { endpoint: '/v1/chat/completions' }, null, []],
-    [
-      {},
-      { model: '' },
-      'model_required',
-      [
-        'request',
-        'allowed_categories',
-        'allowed_models',
-        'max_parallel_requests',
-        'rpm_limit',
-        'tpm_limit',
-        'spending_limit',
-        'credits',
-      ],
-    ],
+    [{}, { model: '' }, 'model_required', OF_THE_MODEL],
   ];
 for (const [settings, asked, code, names] of CASES) {
   t.test(`${JSON.stringify(settings)} asked ${JSON.stringify(asked)}: ${code}`, async (t) => {

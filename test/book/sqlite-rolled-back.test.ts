@@ -29,5 +29,5 @@ test('what is sent along with a statement that SQLite rolls back for is not done
   await thread.query('begin immediate', []);
   await thread.query('update sums set credits = credits + 1', []);
   await thread.query('commit', []);
-  t.same(await sums(), [{ credits: 1 }], 'and the next transaction is as good as any');
+  t.same(await sums(), [{ credits: 1 }], 'the next transaction commits');
 });

@@ -3,7 +3,8 @@ import type { EntryView } from '../../src/api/views/entry-view.ts';
 import { usageView } from '../../src/api/views/entry-view.ts';
 import { creditsString, micro } from '../../src/domain/credits.ts';
 import type { Behaviour } from '../helper/behaviour.ts';
-import { DIMENSIONS, eventTexts, everyModel, microsOf } from '../helper/dimension-answers.ts';
+import { DIMENSIONS } from '../helper/dimension-answers.ts';
+import { eventTexts, everyModel, microsOf } from '../helper/dimension-row.ts';
 import {
   type InProcessGateway,
   startGatewayInProcess,

@@ -38,6 +38,12 @@ async function startGatewayInProcess(t: Test, databaseUrl?: string) {
     redis,
     live: (accountId: number) =>
       until('the ledger to be open', () => open.ledger.account(accountId).catch(() => undefined)),
+    /** The account once it has no hold. */
+    released: (accountId: number) =>
+      until('the hold to be released', async () => {
+        const found = await open.ledger.account(accountId);
+        return found.held === 0 && found;
+      }),
   };
 }
 
@@ -181,19 +187,15 @@ async function revivedHold(t: Test) {
 }
 
 test('a hold that came back with an older Redis, though its call is charged, is released at once', async (t) => {
-  const { open, key, setBack, live } = await revivedHold(t);
+  const { key, setBack, live, released } = await revivedHold(t);
   await setBack();
   await live(key.accountId);
-  const account = await until('the hold to be released', async () => {
-    const found = await open.ledger.account(key.accountId);
-    return found.held === 0 && found;
-  });
-  t.equal(account.balance, 99_000_000);
+  t.match(await released(key.accountId), { balance: 99_000_000 });
 });
 
 test('so is one of a charge that this gateway only found to be there already', async (t) => {
   const world = await startGatewayInProcess(t);
-  const { redis, book, open, remember, setBack, live } = world;
+  const { redis, book, open, remember, setBack, live, released } = world;
   const { key } = await world.account();
   await open.settled();
   const admission = admissionOf(key, 2);
@@ -216,11 +218,7 @@ test('so is one of a charge that this gateway only found to be there already', a
   await open.settled();
   await setBack();
   await live(key.accountId);
-  const account = await until('the hold to be released', async () => {
-    const found = await open.ledger.account(key.accountId);
-    return found.held === 0 && found;
-  });
-  t.equal(account.balance, 99_000_000);
+  t.match(await released(key.accountId), { balance: 99_000_000 });
 });
 
 test('such a hold takes no place in the ledger when it expires, where its gateway died meanwhile', async (t) => {

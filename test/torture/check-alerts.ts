@@ -10,8 +10,8 @@ import type { LedgerRow, Snapshot } from './snapshot.ts';
 const AROUND_A_LOSS_MS = 15_000;
 
 /**
- * Checks invariant 4: each entry that crosses the threshold has one alert, and no other entry has any; and that the
- * book has the threshold that was set last. Several thresholds may have been in force for an entry.
+ * Checks invariant 4: an entry that crosses the threshold has one alert, an entry that does not has none, and the book has the
+ * threshold that was set last. Several thresholds may have been in force for an entry.
  */
 export function checkCrossings({ accounts, ledger, alerts }: Snapshot, model: Model): string[] {
   const faults: string[] = [];

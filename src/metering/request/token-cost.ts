@@ -234,7 +234,7 @@ export function affordableMaximum(
   return fitting;
 }
 
-/** The same call with the field that names a maximum, written with spaces as Python does. */
+/** A call that names no maximum, with the field that would name it, written with spaces as Python does. */
 function withMaximum(bound: TokenBound): TokenBound {
   const { ask, said, model } = bound;
   const more = `, "${ask.maxField}": ${model.maxOutputTokens}`.length;

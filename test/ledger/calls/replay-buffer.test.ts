@@ -37,7 +37,7 @@ test('the settles of the last five seconds are remembered, oldest first', async 
   t.same(buffer.entries(8), []);
 });
 
-test('settles of calls that ended minutes ago are remembered as long as any other', async (t) => {
+test('a settle is remembered from when it was answered, even minutes after its call ended', async (t) => {
   const buffer = new ReplayBuffer();
   buffer.add(5, settleAt(NOW, NOW - 600_000));
   buffer.add(5, settleAt(NOW + 1_000, NOW + 1_000));

@@ -1,13 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { KeyView } from '../../../api/views/key-view.ts';
 import { switchKey } from '../api/keys.ts';
 import { ApiFailure } from '../api/request.ts';
 import { type KeysPath, readKeyOf } from '../api/rotation.ts';
-import { useAction } from '../api/use-action.ts';
+import { Decision } from '../ui/confirm.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { focusFirstFault } from '../ui/field.tsx';
-import { FailureNote } from '../ui/note.tsx';
 import { ChangedMeanwhile } from './changed-meanwhile.tsx';
 import { changesBetween } from './key-differences.ts';
 
@@ -30,7 +28,6 @@ export function SwitchDialog(props: {
   const [seen, setSeen] = useState(key);
   /** The key as it was before it was changed meanwhile, while the dialog asks about that. */
   const [before, setBefore] = useState<KeyView>();
-  const frame = useRef<HTMLDivElement>(null);
   // The state to switch to, as the dialog was opened for: the key may be replaced by its new state before the dialog is
   // closed.
   const [isActive] = useState(!key.is_active);
@@ -53,32 +50,18 @@ export function SwitchDialog(props: {
       setSeen(now);
     }
   };
-  const action = useAction(() => send(seen));
   const isChanged = before !== undefined;
   const title = `${verb} “${key.name}”${owner === undefined ? '' : ` of ${owner}`}?`;
   return (
     <Dialog title={isChanged ? 'This key was changed meanwhile' : title} onCancel={props.onClose}>
       {isChanged && <ChangedMeanwhile before={before} now={seen} done={`${verb.toLowerCase()}d`} />}
       {props.children}
-      <div ref={frame}>
-        <FailureNote error={action.error} />
-      </div>
-      <div class="actions">
-        <button type="button" onClick={props.onClose}>
-          Cancel
-        </button>
-        <button
-          type="button"
-          class={isActive && !isChanged ? 'primary' : 'danger'}
-          aria-disabled={action.isBusy}
-          onClick={async () => {
-            await action.run();
-            focusFirstFault(frame.current?.closest('dialog') ?? null);
-          }}
-        >
-          {isChanged ? `${verb} all the same` : verb}
-        </button>
-      </div>
+      <Decision
+        verb={isChanged ? `${verb} all the same` : verb}
+        danger={!isActive || isChanged}
+        act={() => send(seen)}
+        onClose={props.onClose}
+      />
     </Dialog>
   );
 }

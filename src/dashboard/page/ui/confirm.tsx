@@ -5,41 +5,58 @@ import { Dialog } from './dialog.tsx';
 import { focusFirstFault } from './field.tsx';
 import { FailureNote } from './note.tsx';
 
-/** Dialog that asks before an action. Where the action fails, it stays open and shows the reason. */
-export function Confirm(props: {
-  title: string;
+interface Asked {
   /** Label of the button: a verb that names the action. */
   verb: string;
   danger?: boolean;
   act: () => Promise<unknown>;
   onClose: () => void;
-  children: ComponentChildren;
-}) {
-  const action = useAction(props.act);
-  const frame = useRef<HTMLDivElement>(null);
-  const confirm = async () => {
-    if (await action.run()) props.onClose();
-    else focusFirstFault(frame.current);
+}
+
+/** Dialog that asks before an action. Where the action fails, it stays open and shows the reason. */
+export function Confirm({
+  title,
+  children,
+  ...asked
+}: Asked & { title: string; children: ComponentChildren }) {
+  const act = async () => {
+    await asked.act();
+    asked.onClose();
   };
   return (
-    <Dialog title={props.title} onCancel={props.onClose}>
-      {props.children}
+    <Dialog title={title} onCancel={asked.onClose}>
+      {children}
+      <Decision {...asked} act={act} />
+    </Dialog>
+  );
+}
+
+/** End of a dialog that asks before an action: the reason where the action failed, and the buttons. */
+export function Decision({ verb, danger = false, act, onClose }: Asked) {
+  const action = useAction(act);
+  const frame = useRef<HTMLDivElement>(null);
+  const confirm = async () => {
+    await action.run();
+    focusFirstFault(frame.current?.closest('dialog') ?? null);
+  };
+  return (
+    <>
       <div ref={frame}>
         <FailureNote error={action.error} />
       </div>
       <div class="actions">
-        <button type="button" onClick={props.onClose}>
+        <button type="button" onClick={onClose}>
           Cancel
         </button>
         <button
           type="button"
-          class={props.danger ? 'danger' : 'primary'}
+          class={danger ? 'danger' : 'primary'}
           aria-disabled={action.isBusy}
           onClick={confirm}
         >
-          {props.verb}
+          {verb}
         </button>
       </div>
-    </Dialog>
+    </>
   );
 }
