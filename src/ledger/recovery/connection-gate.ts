@@ -231,31 +231,32 @@ export class ConnectionGate {
   }
 
   #checkLater(buckets: readonly number[], owner: string, generation: number): void {
+    const isStillIn = (bucket: number) => this.#at(bucket).generation === generation;
     const timer = setTimeout(async () => {
-      const mine = buckets.filter((bucket) => this.#at(bucket).generation === generation);
+      const mine = buckets.filter(isStillIn);
       if (mine.length === 0) return;
-      await this.#compare(mine, owner).catch(() => this.#checkLater(mine, owner, generation));
+      const reader = this.#owners.reader(owner);
+      try {
+        if (!reader) throw new LedgerUnavailable('redis is not connected');
+        await this.#check.verify(new Set(mine), reader);
+        this.#compared(mine.filter(isStillIn));
+      } catch {
+        this.#checkLater(mine, owner, generation);
+      }
     }, CHECK_LATER_MS);
     timer.unref();
   }
 
   /**
    * Resolves once no settle of this gateway's last seconds is in doubt: its bucket has been compared with the book, and what
-   * Redis had lost of it is made again. Rejects where that cannot be within `withinMs`.
+   * Redis had lost of it is made again. Rejects with LedgerUnavailable where that is not so within `withinMs`.
    */
   async resolveDoubts(withinMs: number): Promise<void> {
-    const doubtful = ALL.filter((bucket) => !this.isCompared(bucket) && this.#settler.remembers(bucket));
-    await Promise.all(doubtful.map((bucket) => this.opened(bucket, withinMs)));
-    const left = doubtful.filter((bucket) => !this.isCompared(bucket));
-    const groups = Map.groupBy(left, (bucket) => this.#at(bucket).owner as string);
-    await Promise.all([...groups].map(([owner, group]) => this.#compare(group, owner)));
-  }
-
-  async #compare(buckets: readonly number[], owner: string): Promise<void> {
-    const reader = this.#owners.reader(owner);
-    if (!reader) throw new LedgerUnavailable('redis is not connected');
-    const generations = new Map(buckets.map((bucket) => [bucket, this.#at(bucket).generation]));
-    await this.#check.verify(new Set(buckets), reader);
-    this.#compared(buckets.filter((bucket) => this.#at(bucket).generation === generations.get(bucket)));
+    const until = Date.now() + withinMs;
+    const isInDoubt = (bucket: number) => !this.isCompared(bucket) && this.#settler.remembers(bucket);
+    while (ALL.some(isInDoubt)) {
+      if (Date.now() >= until) throw new LedgerUnavailable('redis could not be compared with the book');
+      await new Promise((resolve) => setTimeout(resolve, CHECK_AGAIN_MS));
+    }
   }
 }
