@@ -285,13 +285,16 @@ export interface Book extends KeyRotations {
 
   /** Keys and accounts whose last change was not confirmed as published to Redis. */
   unpublished(limit: number): Promise<{ keys: KeyRecord[]; accounts: AccountRecord[] }>;
-  /** Keys and accounts changed at or after `since`, published or not. */
+  /** Keys and accounts changed, or first published as they are, at or after `since`. */
   changedSince(since: number): Promise<{ keys: KeyRecord[]; accounts: AccountRecord[] }>;
-  /** Notes that Redis holds these versions. Never lowers a noted version. */
-  published(what: {
-    keys?: readonly { id: number; version: number }[];
-    accounts?: readonly { id: number; version: number }[];
-  }): Promise<void>;
+  /** Notes that Redis holds these versions, and since when it does: they are changes of `now`. Never lowers a noted version. */
+  published(
+    what: {
+      keys?: readonly { id: number; version: number }[];
+      accounts?: readonly { id: number; version: number }[];
+    },
+    now: number,
+  ): Promise<void>;
 
   /**
    * Records a change of balance before Redis applies it. Where the account already has a grant with this idempotency key,

@@ -23,7 +23,7 @@ export interface KeyRotations {
   ): Promise<{ readonly before: KeyRecord; readonly key: KeyRecord } | undefined>;
   /**
    * Undoes a rotation whose new value nobody was given: the key gets the values of `before` back, as a further version.
-   * It gets only the newest of them where the key was deactivated, or the grace ended, meanwhile. Undefined, with
+   * It gets only the newest of them where the key was changed, or the grace ended, meanwhile. Undefined, with
    * nothing changed, where `hash` is no longer the newest value of the key.
    */
   withdrawRotation(before: KeyRecord, hash: string, now: number): Promise<KeyRecord | undefined>;

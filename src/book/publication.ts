@@ -39,11 +39,11 @@ export function publicationQueries(store: Store): Pick<Book, 'unpublished' | 'ch
       return { keys: keys.map(keyRecord), accounts: accounts.map(accountRecord) };
     },
 
-    published: ({ keys = [], accounts = [] }) =>
+    published: ({ keys = [], accounts = [] }, now) =>
       // In a transaction, which is repeated after a deadlock: another gateway may note these rows in another order.
       store.transaction(async (trx) => {
-        for (const chunk of chunks(newest(keys))) await note(trx, 'keys', chunk);
-        for (const chunk of chunks(newest(accounts))) await note(trx, 'accounts', chunk);
+        for (const chunk of chunks(newest(keys))) await note(trx, 'keys', chunk, now);
+        for (const chunk of chunks(newest(accounts))) await note(trx, 'accounts', chunk, now);
       }),
   };
 }
@@ -61,12 +61,14 @@ async function note(
   db: Kysely<BookSchema>,
   table: 'keys' | 'accounts',
   noted: readonly Noted[],
+  now: number,
 ): Promise<void> {
   await db
     .with('noted(id, version)', () => valueRows<Noted>(noted.map(({ id, version }) => [id, version])))
     .updateTable(table)
     .from('noted')
-    .set((eb) => ({ published_version: eb.ref('noted.version') }))
+    // A record that was committed long before it could be published is a change of now: a Redis may lose it only now.
+    .set((eb) => ({ published_version: eb.ref('noted.version'), updated_at: now }))
     .whereRef(`${table}.id`, '=', 'noted.id')
     .whereRef(`${table}.published_version`, '<', 'noted.version')
     .execute();

@@ -108,7 +108,10 @@ export class OpenLedger {
     await this.#rebuilder.rebuildAstray();
   }
 
-  /** Answers every settle, drains the journal and closes, within `deadlineMs`; the next start does what is left. */
+  /**
+   * Answers every settle, has Redis compared with the book where it may lack some, drains the journal and closes, within
+   * `deadlineMs`. Any other gateway does what is left, but for settles that Redis lost: only this process knows them.
+   */
   async close(deadlineMs: number): Promise<void> {
     const until = Date.now() + deadlineMs;
     if (!(await this.#settler.idle(deadlineMs))) {
@@ -119,7 +122,10 @@ export class OpenLedger {
     }
     // A gateway that ends takes with it the settles that Redis has lost: they are made again before.
     await this.#gate.resolveDoubts(until - Date.now()).catch((error: unknown) => {
-      this.#log.error({ err: error }, 'stopped before redis was compared with the book; it may lack charges');
+      this.#log.error(
+        { err: error },
+        'stopped before redis was compared with the book; it may lack the latest charges',
+      );
     });
     this.#settler.stop();
     await this.sweep.stop();

@@ -117,7 +117,7 @@ export class Publisher {
 
   /** Nobody waits for the note: it only spares the sweep a repeat. */
   #note(what: Parameters<Book['published']>[0]): void {
-    this.#book.published(what).catch((error: unknown) => {
+    this.#book.published(what, Date.now()).catch((error: unknown) => {
       this.#log.debug({ err: error, ...what }, 'publication not noted; the sweep will repeat it');
     });
   }

@@ -86,6 +86,21 @@ test('a deletion that Redis lost is published again before any call is admitted'
   }
 });
 
+test('so is one that was committed long before it could be published', async (t) => {
+  const { book, open, account, remember, setBack, live } = await startGatewayInProcess(t);
+  const { key } = await account();
+  await open.settled();
+  const deleted = await book.updateKey(key.accountId, key.id, { isActive: false }, Date.now() - HOUR_MS);
+  if (!deleted) return t.fail('no key');
+  remember();
+  await open.ledger.publishKey(deleted);
+  await until('it to be noted', async () => (await book.unpublished(1)).keys.length === 0);
+  await setBack();
+  await live(key.accountId);
+  const old = admissionOf({ ...deleted, version: deleted.version - 1 }, 1);
+  t.same(await open.ledger.admit(old), { verdict: 'stale' });
+});
+
 test('a call whose hold went with the lost tail is charged all the same, once', async (t) => {
   const { book, open, account, remember, setBack, live } = await startGatewayInProcess(t);
   const { key } = await account();
@@ -304,6 +319,29 @@ test('a gateway that stops as soon as the book is back makes the charges again t
   await until('the other connection to be back', () => open.backlog().catch(() => undefined));
   Object.assign(book, { recentAccounts, post });
   await open.close(20_000);
+  t.match((await entriesOf(book, key.accountId)).slice(1), [{ id: admission.requestId }]);
+});
+
+test('so does one that stops before the book is back', async (t) => {
+  const { book, open, account, remember, setBack, live } = await startGatewayInProcess(t);
+  const { key } = await account();
+  await open.settled();
+  remember();
+  const admission = admissionOf(key, 2);
+  const { recentAccounts, post } = book;
+  const halted = () => Promise.reject(new BookUnavailable('halted'));
+  Object.assign(book, { recentAccounts: halted, post: halted });
+  t.equal(await spend(open, admission, 2), 'held');
+  await until('it to be answered', () => open.openSettlements() === 0);
+  await setBack();
+  await live(key.accountId);
+  await until('the other connection to be back', () => open.backlog().catch(() => undefined));
+  const closed = open.close(20_000);
+  book.recentAccounts = () => {
+    Object.assign(book, { recentAccounts, post });
+    return halted();
+  };
+  await closed;
   t.match((await entriesOf(book, key.accountId)).slice(1), [{ id: admission.requestId }]);
 });
 

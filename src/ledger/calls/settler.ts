@@ -93,7 +93,6 @@ export class Settler {
       correction,
       settledAt: 0,
       lost: false,
-      journalled: undefined,
     };
     this.#unwritten.add(settlement);
     this.#send(settlement);
@@ -157,7 +156,7 @@ export class Settler {
     this.#replayBuffer.pin(bucket);
   }
 
-  /** Whether there are settles of the bucket's last seconds, which only this gateway can make again. */
+  /** Whether there are settles of the bucket that this gateway would make again, had Redis lost them. */
   remembers(bucket: number): boolean {
     return this.#replayBuffer.entries(bucket).length > 0;
   }

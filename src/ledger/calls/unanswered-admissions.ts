@@ -14,7 +14,7 @@ const MAX = 10_000;
  */
 const AGAIN_MS = 4_000;
 
-/** What became of a call whose hold is to be released: it never went to the provider, or its charge is in the book. */
+/** What became of a call whose hold is to be released: it never went to the provider, or its charge is in the journal or the book. */
 type Fate = 'not sent' | 'charged';
 
 interface ToCancel extends HeldCall {

@@ -3,7 +3,7 @@ import type { Book } from '../../book/book.ts';
 import type { Log } from '../../log/log.ts';
 import { Loop } from '../loop.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { BUCKETS, journalRedisKey } from '../redis/redis-keys.ts';
+import { ALL_BUCKETS, journalRedisKey } from '../redis/redis-keys.ts';
 import { readJournalEntry } from './entry-text.ts';
 import { type JournalEvents, JournalPass, OLDEST, type StreamPositions } from './pass.ts';
 
@@ -13,8 +13,6 @@ const GATHER_MS = 100;
 const LONGEST_BACKOFF_MS = 1_000;
 /** Pause between looks for journals that other gateways left behind. */
 const STRAY_MS = 2_000;
-
-const ALL = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
 
 /** Buckets that a run could not drain, each with the reason. */
 type Undrained = Map<number, unknown>;
@@ -84,7 +82,7 @@ export class JournalDrain {
 
   /** Drains every bucket. Rejects where one could not be drained. */
   async drainAll(): Promise<void> {
-    for (let bucket = 0; bucket < BUCKETS; bucket++) this.#dirty.add(bucket);
+    for (const bucket of ALL_BUCKETS) this.#dirty.add(bucket);
     for (const error of (await this.#enqueue()).values()) throw error;
   }
 
@@ -122,7 +120,7 @@ export class JournalDrain {
    */
   async backlog(): Promise<{ readonly entries: number; readonly oldestAt: number | undefined }> {
     const journals = await Promise.all(
-      ALL.map(async (bucket) => {
+      ALL_BUCKETS.map(async (bucket) => {
         const name = journalRedisKey(bucket);
         const entries = await this.#client.xlen(name);
         const [first] = entries > 0 ? await this.#client.xrange(name, '-', '+', 'COUNT', 1) : [];
@@ -169,7 +167,9 @@ export class JournalDrain {
   }
 
   async #findStray(): Promise<void> {
-    const lengths = await Promise.allSettled(ALL.map((bucket) => this.#client.xlen(journalRedisKey(bucket))));
+    const lengths = await Promise.allSettled(
+      ALL_BUCKETS.map((bucket) => this.#client.xlen(journalRedisKey(bucket))),
+    );
     this.#length = 0;
     for (const [bucket, length] of lengths.entries()) {
       // A node that is away keeps back its own journals only; they are looked at again.

@@ -7,7 +7,7 @@ import { LedgerUnavailable } from '../ledger.ts';
 import { addressOf, type BucketOwners } from '../redis/bucket-owners.ts';
 import { RedisCluster } from '../redis/cluster.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { BUCKETS } from '../redis/redis-keys.ts';
+import { ALL_BUCKETS } from '../redis/redis-keys.ts';
 import { noteKnown } from './known-until.ts';
 import type { LiveStateCheck } from './live-state-check.ts';
 
@@ -18,8 +18,6 @@ const CHECK_AGAIN_MS = 50;
 const CHECK_WITHIN_MS = 5_000;
 /** Pause between tries to compare buckets that were let through without a comparison. */
 const CHECK_LATER_MS = 2_000;
-
-const ALL = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
 
 interface Bucket {
   open: boolean;
@@ -45,7 +43,7 @@ export class ConnectionGate {
   readonly #log: Log;
   readonly #drain: JournalDrain;
   readonly #settler: Settler;
-  readonly #buckets: readonly Bucket[] = ALL.map(() => ({
+  readonly #buckets: readonly Bucket[] = ALL_BUCKETS.map(() => ({
     open: false,
     isCompared: false,
     owner: undefined,
@@ -68,8 +66,8 @@ export class ConnectionGate {
     this.#log = parts.log;
     this.#drain = parts.drain;
     this.#settler = parts.settler;
-    this.#client.on('ready', () => this.#suspect(ALL));
-    this.#client.on('close', () => this.#close(ALL));
+    this.#client.on('ready', () => this.#suspect(ALL_BUCKETS));
+    this.#client.on('close', () => this.#close(ALL_BUCKETS));
     if (this.#client instanceof RedisCluster) this.#watch(this.#client);
   }
 
@@ -105,7 +103,7 @@ export class ConnectionGate {
 
   /** Resolves when every bucket is open; rejects with LedgerUnavailable after `patienceMs`. */
   async allOpened(patienceMs: number): Promise<void> {
-    await Promise.all(ALL.map((bucket) => this.opened(bucket, patienceMs)));
+    await Promise.all(ALL_BUCKETS.map((bucket) => this.opened(bucket, patienceMs)));
   }
 
   #at(bucket: number): Bucket {
@@ -116,9 +114,11 @@ export class ConnectionGate {
   #watch(cluster: RedisCluster): void {
     cluster.on('-node', (node: Redis) => {
       const owner = addressOf(node);
-      this.#suspect(ALL.filter((bucket) => this.#at(bucket).open && this.#at(bucket).owner === owner));
+      this.#suspect(
+        ALL_BUCKETS.filter((bucket) => this.#at(bucket).open && this.#at(bucket).owner === owner),
+      );
     });
-    cluster.on('refresh', () => this.#suspect(ALL.filter((bucket) => this.#hasMoved(bucket))));
+    cluster.on('refresh', () => this.#suspect(ALL_BUCKETS.filter((bucket) => this.#hasMoved(bucket))));
     cluster.beforeMove = (slot) => {
       const [bucket] = this.#owners.bucketsIn(slot);
       if (bucket === undefined) return undefined;
@@ -219,7 +219,7 @@ export class ConnectionGate {
    * Notes in Redis until when it had every write (known-until.ts), for the buckets that are open and were compared: of others
    * it is not known. Goes over the very connections on which they were. Rejects with the Redis error.
    */
-  async noteKnown(buckets: readonly number[] = ALL): Promise<void> {
+  async noteKnown(buckets: readonly number[] = ALL_BUCKETS): Promise<void> {
     const known = buckets.filter((bucket) => this.#at(bucket).open && this.#at(bucket).isCompared);
     const groups = Map.groupBy(known, (bucket) => this.#at(bucket).owner as string);
     await Promise.all(
@@ -248,13 +248,13 @@ export class ConnectionGate {
   }
 
   /**
-   * Resolves once no settle of this gateway's last seconds is in doubt: its bucket has been compared with the book, and what
+   * Resolves once none of the latest settles of this gateway is in doubt: its bucket has been compared with the book, and what
    * Redis had lost of it is made again. Rejects with LedgerUnavailable where that is not so within `withinMs`.
    */
   async resolveDoubts(withinMs: number): Promise<void> {
     const until = Date.now() + withinMs;
     const isInDoubt = (bucket: number) => !this.isCompared(bucket) && this.#settler.remembers(bucket);
-    while (ALL.some(isInDoubt)) {
+    while (ALL_BUCKETS.some(isInDoubt)) {
       if (Date.now() >= until) throw new LedgerUnavailable('redis could not be compared with the book');
       await new Promise((resolve) => setTimeout(resolve, CHECK_AGAIN_MS));
     }

@@ -56,8 +56,12 @@ export class LiveStateCheck {
     const [bucket] = buckets;
     await this.#clock.adjust(bucket);
     const until = await knownUntil(buckets, reader);
+    // First, so that an account which cannot be restored keeps no deletion from Redis.
+    const concerns = (accountId: number) => buckets.has(bucketOf(accountId));
+    await this.#publisher.publishChangedSince(until - CHANGED_MS, concerns);
+    await this.#publisher.publishUnpublished(concerns);
     const all = await this.#book.recentAccounts(until - RECENT_MS);
-    const recent = all.filter(({ id }) => buckets.has(bucketOf(id)));
+    const recent = all.filter(({ id }) => concerns(id));
     for (let comparison = 1; ; comparison++) {
       const behind = await behindOf(recent, reader);
       if (behind.length === 0) break;
@@ -69,9 +73,6 @@ export class LiveStateCheck {
       for (const { id, epoch } of behind) await this.#rebuilder.rebuild(id, { epoch });
     }
     await this.#settler.replay(buckets);
-    const concerns = (accountId: number) => buckets.has(bucketOf(accountId));
-    await this.#publisher.publishChangedSince(until - CHANGED_MS, concerns);
-    await this.#publisher.publishUnpublished(concerns);
   }
 }
 

@@ -1,9 +1,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import { type Book, BookUnavailable } from '../../book/book.ts';
 import type { Log } from '../../log/log.ts';
-import { BUCKETS, knownRedisKey } from '../redis/redis-keys.ts';
-
-const ALL = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
+import { ALL_BUCKETS, knownRedisKey } from '../redis/redis-keys.ts';
 
 /**
  * The book was restored from a backup: Redis shows that it once had more. Beside that Redis it would give the ids of lost
@@ -27,7 +25,9 @@ export class BookOlderThanRedis extends Error {
  */
 export async function refuseRestoredBook(client: Redis | Cluster, book: Book, log: Log): Promise<void> {
   // Before the book is asked: what is noted later may be in the book later.
-  const known = await Promise.all(ALL.map((bucket) => client.hmget(knownRedisKey(bucket), 'entry', 'key')));
+  const known = await Promise.all(
+    ALL_BUCKETS.map((bucket) => client.hmget(knownRedisKey(bucket), 'entry', 'key')),
+  );
   const entries = known.flatMap(([entry]) => entry ?? []);
   const keys = known.flatMap(([, key]) => (key ? Number(key) : []));
   try {

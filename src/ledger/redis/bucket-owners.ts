@@ -1,8 +1,7 @@
 import { Cluster, Command, type Redis } from 'ioredis';
 import type { RedisClient } from './connect.ts';
-import { BUCKETS, journalRedisKey } from './redis-keys.ts';
+import { ALL_BUCKETS, journalRedisKey } from './redis-keys.ts';
 
-const ALL = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
 const SINGLE = 'redis';
 
 /** Reads on one node, which refuses Redis keys of other nodes. Redis keys are given as redis-keys.ts makes them. */
@@ -30,7 +29,9 @@ export class BucketOwners {
   constructor(client: RedisClient) {
     this.#client = client;
     this.#prefix = client.options.keyPrefix ?? '';
-    this.#slots = ALL.map((bucket) => new Command('get', [this.#prefix + journalRedisKey(bucket)]).getSlot());
+    this.#slots = ALL_BUCKETS.map((bucket) =>
+      new Command('get', [this.#prefix + journalRedisKey(bucket)]).getSlot(),
+    );
   }
 
   /** The bucket's node as `host:port`; undefined: none is known. */
@@ -46,7 +47,7 @@ export class BucketOwners {
 
   /** The buckets in a slot of a cluster: none, or nearly always one. */
   bucketsIn(slot: number): number[] {
-    return ALL.filter((bucket) => this.#slots[bucket] === slot);
+    return ALL_BUCKETS.filter((bucket) => this.#slots[bucket] === slot);
   }
 
   /** The client's connection to a node; undefined: there is none yet. */

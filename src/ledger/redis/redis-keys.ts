@@ -10,6 +10,7 @@ export function redisKeyPrefix(bookId: string): string {
  * on one node. The number is part of the data: it cannot change while Redis holds anything.
  */
 export const BUCKETS = 64;
+export const ALL_BUCKETS: readonly number[] = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
 
 /** The bucket of an account, from 0 on. */
 export function bucketOf(accountId: number): number {

@@ -69,7 +69,7 @@ export class ReplicaWait {
         throw new Error(`${reached} of ${this.#replicas} replicas have the hold`);
       } catch (error) {
         if (!(error instanceof Error) || !ELSEWHERE.test(error.message) || attempt === ATTEMPTS) throw error;
-        await this.#confirming?.refreshed();
+        await Promise.all([this.#calls.refreshed(), this.#confirming?.refreshed()]);
       }
     }
   }
