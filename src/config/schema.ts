@@ -275,7 +275,7 @@ const limitsSection = section({
   waitingCalls: optional(
     number(1, 1_000_000),
     5_000,
-    'Calls of one gateway that wait for Redis at once; more are refused with 503. As many may wait for limits of calls',
+    'Calls of one gateway that wait for Redis at once; more are refused with 503. As many may wait for limits of calls, with bodies of 128 MiB together; more are refused with 429',
   ),
   journalEntries: optional(
     number(1, 1_000_000_000),

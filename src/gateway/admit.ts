@@ -6,8 +6,8 @@ import type { Admission, Ledger } from '../ledger/ledger.ts';
 import type { HeldCall, ReadCall } from './call.ts';
 import type { CallMetrics } from './call-metrics.ts';
 import { type Gatekeeper, replacedValue } from './gatekeeper.ts';
-import { setLimitHeaders } from './limits/limit-headers.ts';
-import { limitRefusal, longestWait } from './limits/limit-refusal.ts';
+import { clearLimitHeaders, setLimitHeaders } from './limits/limit-headers.ts';
+import { allLimits, limitRefusal, longestWait } from './limits/limit-refusal.ts';
 import type { CallQueue } from './queue/call-queue.ts';
 import { shortage } from './shortage.ts';
 
@@ -115,6 +115,7 @@ async function waitForRoom(
           compiled: cached ?? (await gatekeeper.authorise(request)),
           recordIsCurrent: cached === undefined,
         };
+        clearLimitHeaders(reply, call.endpoint.format);
         const asked = await ask(request, reply, call, parts);
         if (!('limitedCall' in asked)) return { held: asked };
         call = asked.limitedCall;
@@ -149,7 +150,10 @@ async function confirmLimited(
   full: readonly FullLimit[],
 ): Promise<HeldCall> {
   const compiled = await parts.gatekeeper.authorise(request);
-  if (compiled === call.compiled) throw refusalBy(full, parts);
+  const { limits = NO_LIMITS } = compiled;
+  // Of limits that others are before it in line for, the wait may not be known, or may be over.
+  if (compiled === call.compiled) throw refusalBy(full.length > 0 ? full : allLimits(limits), parts);
+  clearLimitHeaders(reply, call.endpoint.format);
   const asked = await ask(request, reply, { ...call, compiled, recordIsCurrent: true }, parts);
   if (!('limitedCall' in asked)) return asked;
   throw refusalBy(fullLimits(asked.limits, asked.limitedCall.tokens), parts);
@@ -167,8 +171,9 @@ function heldOf({ requestId, compiled: { key } }: HeldCall) {
 
 function refusalBy(full: readonly FullLimit[], { metrics }: AdmitParts): GatewayError {
   const limit = longestWait(full);
-  if (limit) metrics.limited(limit.owner, limit.name);
-  return limitRefusal(full);
+  if (!limit) throw new Error('a call that no limit refuses is refused by limits');
+  metrics.limited(limit.owner, limit.name);
+  return limitRefusal(limit);
 }
 
 function admissionOf({ requestId, compiled, hold, estimate, tokens, body, endpoint }: ReadCall): Admission {

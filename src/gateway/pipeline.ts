@@ -11,7 +11,7 @@ import type { EnteredCall, HeldCall, ReadCall } from './call.ts';
 import type { Endpoint } from './endpoints.ts';
 import { forward } from './forward.ts';
 import type { Gatekeeper } from './gatekeeper.ts';
-import { hasLimitHeaders, setLimitHeaders } from './limits/limit-headers.ts';
+import { hasLimitHeaders, setLimitHeaders, tellsLimits } from './limits/limit-headers.ts';
 import type { CallQueue } from './queue/call-queue.ts';
 import { refusalFrom } from './refuse.ts';
 import { heavyStep } from './request/json/heavy-step.ts';
@@ -129,10 +129,8 @@ export class Pipeline {
     const refusal = refusalFrom(error);
     metrics.refused(path, refusal.code);
     tracing?.refused(headers, path, refusal, call);
-    const { statusCode } = refusal;
-    // Strangers are told nothing about limits. Where the gateway itself fails, Redis may be away.
-    if (statusCode === 401 || statusCode >= 500) return;
-    await this.#tellLimits(reply, this.#parts.gatekeeper.cached(request));
+    if (tellsLimits(refusal.statusCode))
+      await this.#tellLimits(reply, this.#parts.gatekeeper.cached(request));
   }
 
   async #tellLimits(reply: FastifyReply, compiled: CompiledKey | undefined): Promise<void> {

@@ -79,6 +79,22 @@ t.test('every answer but those of a provider names x-request-id', async (t) => {
   }
 });
 
+t.test(
+  'answers of model calls name the headers of limits, but for a 401 and a failure of the gateway',
+  async (t) => {
+    const withLimits = (operationId: string, header: string) =>
+      Object.entries(operations.find((operation) => operation.operationId === operationId)?.responses ?? {})
+        .filter(([, { headers }]) => headers?.[header])
+        .map(([status]) => status);
+    const expected = ['200', '4XX', '5XX', '400', '402', '403', '404', '429'].sort();
+    const all = withLimits('createChatCompletion', 'x-ratelimit-remaining-tokens');
+    t.same(all.filter((status) => expected.includes(status)).sort(), expected);
+    t.notOk(all.includes('401') || all.includes('503'));
+    t.ok(withLimits('createMessage', 'anthropic-ratelimit-tokens-remaining').includes('429'));
+    t.same(withLimits('listKeys', 'x-ratelimit-remaining-tokens'), []);
+  },
+);
+
 t.test('every body that is sent or answered has an example', async (t) => {
   for (const { name, requestBody, responses } of operations) {
     const bodies = [requestBody, ...Object.values(responses)].flatMap((body) =>

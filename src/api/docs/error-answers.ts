@@ -1,8 +1,9 @@
 import { ERRORS, type ErrorCode, GatewayError } from '../../domain/errors.ts';
+import { tellsLimits } from '../../gateway/limits/limit-headers.ts';
 import { isFinal, refusalText } from '../../gateway/refuse.ts';
 import { ERROR_EXAMPLES } from './error-examples.ts';
 import type { JsonSchema } from './json-type.ts';
-import type { Answer, Reference } from './operation.ts';
+import type { Answer, Reference, RouteDocs } from './operation.ts';
 
 const TYPES = [...new Set(Object.values(ERRORS).map(([, type]) => type))];
 
@@ -137,16 +138,19 @@ const FINAL = { 'x-should-retry': { $ref: '#/components/headers/x-should-retry' 
  * `passesOn` is true where the route passes on a provider's errors, which can have the same statuses.
  */
 export function errorAnswers(
-  codes: readonly ErrorCode[],
-  format: ErrorFormat,
+  { refusals, errorFormat = 'openai', limitHeaders = {} }: RouteDocs,
   passesOn: boolean,
 ): Record<string, Answer> {
   const answers: Record<string, Answer> = {};
-  const { schema, prefix } = FORMATS[format];
-  for (const [status, ofStatus] of Map.groupBy(new Set(codes), (code) => ERRORS[code][0])) {
+  const { schema, prefix } = FORMATS[errorFormat];
+  for (const [status, ofStatus] of Map.groupBy(new Set(refusals), (code) => ERRORS[code][0])) {
     answers[status] = {
       description: `Refused: ${ofStatus.map((code) => `\`${code}\``).join(', ')}.`,
-      headers: { ...(isFinal(status) ? FINAL : {}), ...HEADERS[status] },
+      headers: {
+        ...(isFinal(status) ? FINAL : {}),
+        ...HEADERS[status],
+        ...(tellsLimits(status) ? limitHeaders : {}),
+      },
       content: {
         'application/json': {
           schema: passesOn && !NEVER_PASSED_ON.has(status) ? { anyOf: [schema, PROVIDER_ERROR] } : schema,

@@ -47,10 +47,10 @@ export function finish(document: Document): Document {
 /** An operation with its `x-docs` replaced by the refusals, examples and headers that they stand for. */
 function complete({ 'x-docs': docs, ...operation }: Operation): Operation {
   if (docs === undefined) return operation;
-  const { refusals, errorFormat = 'openai', requests, isBodyOptional } = docs;
+  const { errorFormat = 'openai', requests, isBodyOptional } = docs;
   const { requestBody } = operation;
   const responses = {
-    ...errorAnswers(refusals, errorFormat, '4XX' in operation.responses),
+    ...errorAnswers(docs, '4XX' in operation.responses),
     ...mapValues(operation.responses, (answer, status) => withExample(answer, status, docs)),
   };
   return {

@@ -63,9 +63,15 @@ export function modelCall(call: ModelCall): Operation {
         headers: { ...CHARGE_HEADER, ...limitHeaders(format) },
         content: { ...call.answers },
       },
-      ...PASSED_ON,
+      ...Object.fromEntries(
+        Object.entries(PASSED_ON).map(([status, answer]) => [
+          status,
+          { ...answer, headers: limitHeaders(format) },
+        ]),
+      ),
     },
     'x-docs': {
+      limitHeaders: limitHeaders(format),
       refusals: [...MODEL_CALL_REFUSALS, ...(call.refusals ?? [])],
       errorFormat: format,
       requests: call.requests,

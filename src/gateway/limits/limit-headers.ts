@@ -63,6 +63,16 @@ export function setLimitHeaders(reply: FastifyReply, format: WireFormat, states:
   }
 }
 
+/** Removes the headers that `setLimitHeaders` sets: the call is asked about anew, and its limits may be gone. */
+export function clearLimitHeaders(reply: FastifyReply, format: WireFormat): void {
+  for (const name of UNITS.flatMap(NAMES[format])) reply.removeHeader(name);
+}
+
+/** True where a refusal tells of limits: strangers are told nothing, and where the gateway itself fails, Redis may be away. */
+export function tellsLimits(statusCode: number): boolean {
+  return statusCode !== 401 && statusCode < 500;
+}
+
 /** True where an answer has headers about limits already. */
 export function hasLimitHeaders(reply: FastifyReply, format: WireFormat): boolean {
   return UNITS.some((unit) => reply.hasHeader(NAMES[format](unit)[0]));

@@ -1,5 +1,13 @@
-import type { FullLimit } from '../../domain/call-limits.ts';
+import {
+  CALL_LIMIT_FIELDS,
+  type CallLimits,
+  type FullLimit,
+  type LimitName,
+} from '../../domain/call-limits.ts';
 import { GatewayError } from '../../domain/errors.ts';
+import type { KeyAndAccountLimits } from '../../domain/rules.ts';
+
+const FIELDS = Object.entries(CALL_LIMIT_FIELDS) as readonly (readonly [keyof CallLimits, LimitName])[];
 
 /** Milliseconds after which to try again where the wait is not known: a call in flight may end at any time. */
 const HINT_MS = 1_000;
@@ -17,16 +25,23 @@ export function longestWait(full: readonly FullLimit[]): FullLimit | undefined {
   );
 }
 
-/** The 429 of specification section 11; `full`: the limits without room, each with its wait. */
-export function limitRefusal(full: readonly FullLimit[]): GatewayError {
-  const limit = longestWait(full);
-  const retryAfterMs = Math.max(1, limit ? waitOf(limit) : HINT_MS);
-  const seconds = Math.ceil(retryAfterMs / 1_000);
-  const message = limit ? sentence(limit) : 'Other calls wait for room in the limits of this key or account';
-  const advice = limit && limit.waitMs === undefined ? 'when one has ended' : `in ${seconds} s`;
-  return new GatewayError('rate_limit_exceeded', `${message}; try again ${advice}.`, null, undefined, {
-    retryAfterMs,
-  });
+/** All limits that there are, each to be tried again after the hint. */
+export function allLimits(limits: KeyAndAccountLimits): FullLimit[] {
+  return (['key', 'account'] as const).flatMap((owner) =>
+    FIELDS.flatMap(([field, name]) => {
+      const limit = limits[owner][field];
+      return limit === null ? [] : [{ owner, name, limit, waitMs: HINT_MS }];
+    }),
+  );
+}
+
+/** The 429 of specification section 11 by a limit without room. */
+export function limitRefusal(limit: FullLimit): GatewayError {
+  const retryAfterMs = Math.max(1, waitOf(limit));
+  const advice =
+    limit.waitMs === undefined ? 'when one has ended' : `in ${Math.ceil(retryAfterMs / 1_000)} s`;
+  const message = `${sentence(limit)}; try again ${advice}.`;
+  return new GatewayError('rate_limit_exceeded', message, null, undefined, { retryAfterMs });
 }
 
 /** Sentence that names a limit and says that it has no room. */

@@ -321,5 +321,14 @@ test('a limit that is lifted lets in who waits for it', async (t) => {
   await world.limitAccount(accountId, { rpmLimit: null });
   await provider.request(2);
   for (let i = 0; i < calls.length; i++) letGo();
-  for (const answer of calls) t.equal((await answer).status, 200);
+  const answers = await Promise.all(calls);
+  t.same(
+    answers.map(({ status }) => status),
+    [200, 200, 200],
+  );
+  t.same(
+    answers.map(({ headers }) => headers.get('x-ratelimit-limit-requests')).sort(),
+    ['2', '2', null],
+    'the last to come in is told of no limit',
+  );
 });
