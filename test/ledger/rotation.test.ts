@@ -65,9 +65,9 @@ test('a value whose rotation Redis lost is not taken for a replaced one while th
   const rotated = await book.rotateKey(accountId, key.id, value, Date.now());
   if (!rotated) throw new Error('not rotated');
   await open.ledger.publishRotatedKey(rotated.key);
-  const { recentAccounts, keyByHash } = book;
+  const { recentAccounts, changedSince, keyByHash } = book;
   const away = () => Promise.reject(new BookUnavailable('away'));
-  Object.assign(book, { recentAccounts: away, keyByHash: away });
+  Object.assign(book, { recentAccounts: away, changedSince: away, keyByHash: away });
   // As on a replica that takes over without the rotation, and cannot be compared with the book.
   await raw.hset(name, older);
   await raw.call('CLIENT', 'KILL', 'TYPE', 'NORMAL');
@@ -76,7 +76,7 @@ test('a value whose rotation Redis lost is not taken for a replaced one while th
   await t.rejects(open.ledger.find(NEW_HASH), { message: 'away' });
   book.keyByHash = keyByHash;
   t.match(await open.ledger.find(NEW_HASH), { key: { version: 2, hash: NEW_HASH } }, 'the book tells');
-  Object.assign(book, { recentAccounts, keyByHash: away });
+  Object.assign(book, { recentAccounts, changedSince, keyByHash: away });
   const found = await until('the comparison', () => open.ledger.find(hash).catch(() => undefined));
   t.match(found, { key: { version: 2, hash: NEW_HASH } }, 'the book need not be asked any more');
 });
