@@ -154,5 +154,5 @@ function readInto<F extends Field>(draft: Draft, field: F, value: unknown): void
 function unknownField(name: string): GatewayError {
   const shown = name.length > 100 ? `${name.slice(0, 100)}…` : name;
   const known = [...FIELD_BY_WIRE_NAME.keys()].join(', ');
-  return invalidField(shown, `${JSON.stringify(shown)} is not a field of a key. Fields: ${known}.`);
+  return invalidField(shown, `${JSON.stringify(shown)} is not a field that can be set. Fields that can: ${known}.`);
 }
