@@ -221,6 +221,28 @@ t.test('a session with the previous value knows its key, and is not ended by ano
   t.equal(await statusOf(own.key), 401);
 });
 
+t.test(
+  'a session with the previous value is told that it ends with it; one with the newest is not',
+  async (t) => {
+    const own = await makeKey(world, owner.key, { name: 'Both' });
+    const words = 'This tab is signed in with the previous value, and is signed out.';
+    const { body } = await api.post<{ key: string }>(`/api/keys/${own.id}/rotate/`, { grace_seconds: 3_600 });
+    const newest = await signedIn(t, world, body.key);
+    await newest.open(`keys/${own.id}`, 'Both');
+    await newest.page.getByRole('button', { name: 'End now' }).click();
+    await newest.page.getByRole('dialog').getByText('Whoever still calls with it').waitFor();
+    t.equal(await newest.page.getByText(words).count(), 0);
+    const { page, open } = await signedIn(t, world, own.key);
+    await open(`keys/${own.id}`, 'Both');
+    await page.getByRole('button', { name: 'End now' }).click();
+    await page.getByRole('dialog').getByText(words).waitFor();
+    await page.getByRole('button', { name: 'End it now' }).click();
+    await page.getByText('is refused from now on.').waitFor();
+    await page.getByRole('link', { name: 'Ledger' }).click();
+    await page.getByText('You have been signed out.').waitFor();
+  },
+);
+
 t.test('a key that was changed meanwhile is not rotated before that is seen', async (t) => {
   const { page, dialog, key } = await rotating(t, 'Shared');
   const { body } = await api.post<{ prefix: string }>(`/api/keys/${key.id}/rotate/`, {});
