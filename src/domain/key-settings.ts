@@ -55,7 +55,7 @@ const FIELD_BY_WIRE_NAME: ReadonlyMap<string, Field> = new Map(
   (Object.keys(FIELDS) as Field[]).map((field) => [FIELDS[field][0], field]),
 );
 
-/** What a key has unless its creation says otherwise (specification section 2, "Defaults"). */
+/** Settings of a key whose creation does not say otherwise (specification section 2, "Defaults"). */
 export const DEFAULT_SETTINGS: Omit<KeySettings, 'name' | 'canManage'> = Object.freeze({
   description: '',
   isActive: true,
