@@ -1,4 +1,5 @@
 import { MAX_CREDITS, type Micro, microFromCredits } from '../domain/credits.ts';
+import { cutShort } from '../domain/cut-short.ts';
 import { GatewayError, invalidField } from '../domain/errors.ts';
 import { isLonger } from '../domain/key-fields.ts';
 
@@ -9,7 +10,11 @@ export function objectBody(body: unknown, fields: readonly string[]): Readonly<R
   }
   for (const name of Object.keys(body)) {
     if (!fields.includes(name)) {
-      throw invalidField(name, `${name} is not a field here. Known fields: ${fields.join(', ')}.`);
+      const shown = cutShort(name);
+      throw invalidField(
+        shown,
+        `${JSON.stringify(shown)} is not a field here. Known fields: ${fields.join(', ')}.`,
+      );
     }
   }
   return body as Readonly<Record<string, unknown>>;

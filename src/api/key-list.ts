@@ -9,7 +9,7 @@ import { type KeyUse, type KeyView, keyView } from './views/key-view.ts';
 
 const NOTHING_SPENT = micro(0);
 
-/** What the views of keys are made from. */
+/** The parts of the program that the views of keys are made from. */
 export interface KeyViewDeps {
   readonly book: Book;
   readonly ledger: Ledger;

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { cutShort } from '../domain/cut-short.ts';
 import { type GatewayError, invalidField } from '../domain/errors.ts';
 import { ID, PAGE_LIMIT } from './docs/fields.ts';
 import type { ObjectSchema } from './docs/json-type.ts';
@@ -11,9 +12,6 @@ export function queryOf(request: { readonly query: unknown }): Query {
   return request.query as Query;
 }
 
-/** Longest name of a parameter that an error message repeats, in characters. */
-const LONGEST_NAME = 100;
-
 /**
  * Refuses parameters that the schema of the route does not name, and those that are sent twice (specification section
  * 2), because a misspelt filter must not lead to an answer with everything. Throws `invalid_field`.
@@ -23,7 +21,7 @@ export function refuseUnknownParameters(request: FastifyRequest): void {
   const known = Object.keys(schema?.properties ?? {});
   for (const [name, value] of Object.entries(queryOf(request))) {
     if (!known.includes(name)) {
-      const shown = name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name;
+      const shown = cutShort(name);
       const here = known.length > 0 ? `Known parameters: ${known.join(', ')}.` : 'It takes none.';
       throw invalidField(shown, `${JSON.stringify(shown)} is not a query parameter of this route. ${here}`);
     }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { MAX_CALL_LIMIT } from '../domain/call-limits.ts';
 import { MAX_CREDITS, microFromCredits } from '../domain/credits.ts';
+import { MOST_GRACE_S } from '../domain/rotation.ts';
 
 /** Error that ends a command. Its message is for the user and says what happened and what to do. */
 export class Failure extends Error {
@@ -42,13 +43,18 @@ export function id(text: string): number {
 
 const UNIT_S = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 
-/** Parses a time as whole seconds: a number of them, or with a unit, as 90s, 30m, 12h or 7d. */
-export function seconds(text: string): number {
+/** Longest grace of a rotation, as it is typed. */
+export const LONGEST_GRACE = `${MOST_GRACE_S / UNIT_S.d}d`;
+
+/** Parses the grace of a rotation as whole seconds: a number of them, or with a unit, as 90s, 30m, 12h or 7d. */
+export function grace(text: string): number {
   const [, count, unit = 's'] = /^(\d{1,9})([smhd])?$/.exec(text) ?? [];
   if (count === undefined) {
     throw new InvalidArgumentError('It must be a number of seconds, or a time such as 90s, 30m, 12h or 7d.');
   }
-  return Number(count) * UNIT_S[unit as keyof typeof UNIT_S];
+  const seconds = Number(count) * UNIT_S[unit as keyof typeof UNIT_S];
+  if (seconds > MOST_GRACE_S) throw new InvalidArgumentError(`It must be at most ${LONGEST_GRACE}.`);
+  return seconds;
 }
 
 /** Parses a limit of calls. */

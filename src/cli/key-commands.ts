@@ -5,11 +5,12 @@ import { CATEGORIES, SPENDING_PERIODS } from '../domain/key.ts';
 import {
   credits,
   Failure,
+  grace,
   id,
+  LONGEST_GRACE,
   list as listArgument,
   type RemoteOptions,
   remote,
-  seconds,
   secret,
 } from './arguments.ts';
 import {
@@ -74,8 +75,8 @@ export function keyCommands(program: Command): void {
     .argument('<id>', 'id of the key', id)
     .option(
       '--grace <time>',
-      'how long its value of now stays valid: seconds, or as 30m, 12h, 7d',
-      seconds,
+      `how long its value of now stays valid: seconds, or as 30m, 12h, 7d; at most ${LONGEST_GRACE}`,
+      grace,
       0,
     )
     .addOption(new Option('--end-grace', 'end the previous value, without a new one').conflicts('grace'))

@@ -23,7 +23,7 @@ export function pricesCommand(program: Command): void {
 
 interface Row {
   readonly model: Model;
-  /** What the list says of it now; undefined: its upstream names no provider, or the list does not know it. */
+  /** The model as the list has it now; undefined: its upstream names no provider, or the list does not know it. */
   readonly listed: ListedModel | undefined;
 }
 
@@ -48,7 +48,7 @@ function rowsOf({ pricing, ...config }: Config, now: Date): Row[] {
   }));
 }
 
-/** What the list says of a model, at the global markup: what would be charged if the price were not written. */
+/** A model as the list has it, at the global markup: priced as it would be if its price were not written. */
 function look(list: PriceList, { upstream, upstreamModel }: Model, exchange: Exchange, now: Date) {
   const provider = upstream.provider === undefined ? undefined : list.provider(upstream.provider);
   return provider && listedModel(list, provider, upstreamModel, { exchange, now });

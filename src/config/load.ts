@@ -28,7 +28,7 @@ const PRIVATE_NETWORKS =
 export class ConfigError extends Error {
   /** Each begins with the path of the field that is wrong. */
   readonly faults: readonly string[];
-  /** What has the faults: the file, as it was named, the environment, or both. */
+  /** The source that has the faults: the file, as it was named, the environment, or both. */
   readonly origin: string;
 
   constructor(origin: string, faults: readonly string[]) {

@@ -74,7 +74,7 @@ export function pricesOf(
 
 /** A model and where its price is looked up. */
 interface Lookup {
-  /** What the upstream calls the model. */
+  /** Name of the model at the upstream. */
   readonly name: string;
   readonly model: ModelSettings;
   readonly list: PriceList | undefined;

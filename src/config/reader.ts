@@ -7,7 +7,7 @@
 /** JSON Schema, draft 7, as editors understand it. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** What is wrong so far, one line a fault: `path: what would be right`. Values are never quoted; they may be secrets. */
+/** Faults that were found so far, a line each: `path: what would be right`. Values are never quoted; they may be secrets. */
 export class Faults {
   readonly lines: string[] = [];
 

@@ -336,7 +336,7 @@ export const CONFIG_FILE_SCHEMA: JsonSchema = {
   ...configFile.schema,
 };
 
-/** What config/gateway.schema.json holds: `tollgate config schema` prints it. */
+/** Text of config/gateway.schema.json, which `tollgate config schema` prints. */
 export function configSchemaText(): string {
   return `${JSON.stringify(CONFIG_FILE_SCHEMA, null, 2)}\n`;
 }

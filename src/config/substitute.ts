@@ -1,5 +1,5 @@
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
-/** What stands for a variable that is not set: right as a part of a URL and as a credential. */
+/** Stand-in for a variable that is not set: right as a part of a URL and as a credential. */
 const STAND_IN = 'unset';
 /** Stand-ins for variables that are the whole value of a field of an upstream which takes only certain values. */
 const WHOLE_STAND_INS: Readonly<Record<string, string>> = {

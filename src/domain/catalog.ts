@@ -21,7 +21,7 @@ export interface Price {
   readonly tiers: readonly LengthTier[];
   /** Units with a price of their own. A request that asks for another one is refused, or charged as what it refines. */
   readonly named: ReadonlySet<Unit>;
-  /** What service tiers multiply all of it by, in millionths, by their names. */
+  /** Multipliers of the whole price, in millionths, by the names of the service tiers. */
   readonly serviceTiers: ReadonlyMap<string, number>;
 }
 

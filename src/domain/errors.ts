@@ -51,7 +51,7 @@ export type ErrorCode = keyof typeof ERRORS;
 /** Codes of conditions that pass with time: their refusal says after how long to try again. */
 const RETRIED: ReadonlySet<ErrorCode> = new Set(['service_unavailable', 'rate_limit_exceeded']);
 
-/** What a 402 says of the call beyond its message: credits as decimal strings (specification section 3). */
+/** Figures of the call that a 402 has beyond its message: credits as decimal strings (specification section 3). */
 export interface Shortfall {
   /** Null for a key that sees no balance. */
   readonly balance: string | null;

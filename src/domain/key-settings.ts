@@ -1,4 +1,5 @@
 import { CALL_LIMIT_FIELDS, NO_CALL_LIMITS } from './call-limits.ts';
+import { cutShort } from './cut-short.ts';
 import { GatewayError, invalidField } from './errors.ts';
 import { type KeySettings, SPENDING_PERIODS } from './key.ts';
 import {
@@ -54,7 +55,7 @@ const FIELD_BY_WIRE_NAME: ReadonlyMap<string, Field> = new Map(
   (Object.keys(FIELDS) as Field[]).map((field) => [FIELDS[field][0], field]),
 );
 
-/** What a key has unless its creation says otherwise (specification section 2, "Defaults"). */
+/** Settings of a key whose creation does not say otherwise (specification section 2, "Defaults"). */
 export const DEFAULT_SETTINGS: Omit<KeySettings, 'name' | 'canManage'> = Object.freeze({
   description: '',
   isActive: true,
@@ -152,7 +153,10 @@ function readInto<F extends Field>(draft: Draft, field: F, value: unknown): void
 }
 
 function unknownField(name: string): GatewayError {
-  const shown = name.length > 100 ? `${name.slice(0, 100)}…` : name;
+  const shown = cutShort(name);
   const known = [...FIELD_BY_WIRE_NAME.keys()].join(', ');
-  return invalidField(shown, `${JSON.stringify(shown)} is not a field of a key. Fields: ${known}.`);
+  return invalidField(
+    shown,
+    `${JSON.stringify(shown)} is not a field that can be set. Fields that can: ${known}.`,
+  );
 }

@@ -9,7 +9,7 @@ export const SPENDING_PERIODS = ['daily', 'weekly', 'monthly'] as const;
 export type SpendingPeriod = (typeof SPENDING_PERIODS)[number];
 
 /**
- * What a key's owner set, normalised. The unit in which a key is checked, published and cached; plain
+ * A key with the settings of its owner, normalised. The unit in which a key is checked, published and cached; plain
  * JSON, so the same value lives in the book, in Redis and in the process.
  */
 export interface KeyRecord extends CallLimits {

@@ -37,7 +37,7 @@ export interface ResourceIds extends Omit<Job, 'id'> {
   readonly tokens: readonly [whole: number, part: number] | null;
 }
 
-/** What the settling gateway knows of an entry before Redis gives it its place and balance. */
+/** An entry as the settling gateway knows it before Redis gives it its place and balance. */
 export interface EntryDraft {
   /** The request id (`x-request-id`), a grant id, or `<request id>:refund`. Unique: the idempotency key of the book. */
   readonly id: string;

@@ -1,5 +1,6 @@
 import { type AddressMatcher, compileRanges, type ParsedAddress } from './addresses.ts';
 import { type CallLimits, callLimitsOf, hasCallLimits } from './call-limits.ts';
+import { cutShort } from './cut-short.ts';
 import { type ErrorCode, GatewayError } from './errors.ts';
 import { type ActiveHours, isWithin, parseActiveHours } from './hours.ts';
 import type { Category, KeyRecord, Subject } from './key.ts';
@@ -253,7 +254,7 @@ function refuse(code: ErrorCode, message: string): Refusal {
   return { code, message };
 }
 
-/** Text that a client sent, cut to a length that is fit for a message. */
+/** Text that a client sent, as a message repeats it. */
 function quoted(text: string): string {
-  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+  return JSON.stringify(cutShort(text));
 }

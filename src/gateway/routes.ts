@@ -12,7 +12,7 @@ import { jobRoutes } from './resources/job-routes.ts';
  * times it. 5 MB take about 20 ms of CPU, so more at once would not be faster.
  */
 const READ_AT_ONCE_BYTES = 16 * 1024 * 1024;
-/** What a body counts as at least: JSON of very many parts takes 13 MB for 1.2 MB. */
+/** Bytes that a body counts as at least: JSON of very many parts takes 13 MB for 1.2 MB. */
 const READ_LEAST_BYTES = 4 * 1024 * 1024;
 
 /**

@@ -79,7 +79,7 @@ function adviceOf({ bound, hold }: ReadCall, affordable: number | null): Words {
   };
 }
 
-/** What a 402 tells programs. */
+/** The fields in which a 402 tells programs what the call lacks. */
 function shortfallOf(short: Short, { bound, hold, estimate, compiled }: ReadCall): Shortfall {
   const { canManage, spendingLimit } = compiled.key;
   const account = short.verdict === 'insufficient' ? short : short.account;

@@ -232,6 +232,11 @@ t.test('a grace that is no time, or beside the end of one, is wrong usage', asyn
   const env = { TOLLGATE_KEY: 'sk-tg-x' };
   const odd = await tollgate(['key', 'rotate', '1', '--grace', '1 hour'], env);
   t.match([odd.code, odd.errors], [2, /30m/]);
+  for (const long of ['60d', '721h', '2592001', '999999999d']) {
+    const { code, errors } = await tollgate(['key', 'rotate', '1', '--grace', long], env);
+    t.match([code, errors], [2, /'--grace <time>' argument '\w+' is invalid\. It must be at most 30d\.\n/]);
+  }
+  t.match((await tollgate(['key', 'rotate', '--help'], {})).output, /12h,\s+7d;\s+at\s+most\s+30d/);
   const both = await tollgate(['key', 'rotate', '1', '--grace', '1h', '--end-grace'], env);
   t.match([both.code, both.errors], [2, /cannot be used with/]);
 });

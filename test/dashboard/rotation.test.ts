@@ -86,8 +86,34 @@ t.test('a long grace is told in its two largest units, as time goes on', async (
   await pass(3 * 60);
   await page.getByText(/\(in \d+ min \d+ s\)/).waitFor();
   await pass(15);
-  await page.getByText('The previous value is valid until').waitFor({ state: 'detached' });
-  t.equal(await statusOf(key.key), 200, 'by the clock of the gateway it is valid still');
+  // It ends by the clock of the gateway, and that of the browser is a day ahead now.
+  const line = page.getByText(
+    /^The previous value is valid until .* \(any moment now, by the clock of the gateway\)/,
+  );
+  await line.waitFor();
+  t.equal(await statusOf(key.key), 200);
+  await page.getByRole('button', { name: 'Rotate', exact: true }).click();
+  await page.getByText('The previous value, which is still valid, ends at once').waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'End now' }).click();
+  await api.post(`/api/keys/${key.id}/rotate/`, { end_grace: true });
+  await page.clock.runFor(60_000);
+  await line.waitFor({ state: 'detached' });
+  t.equal(await page.getByRole('dialog').count(), 0, 'there is nothing to be asked any more');
+});
+
+t.test('a browser whose clock is ahead shows a previous value that is valid, and ends it', async (t) => {
+  const key = await makeKey(world, owner.key, { name: 'Ahead' });
+  await api.post(`/api/keys/${key.id}/rotate/`, { grace_seconds: 600 });
+  const { page, open } = await signedIn(t, world, owner.key);
+  await page.clock.setSystemTime(Date.now() + 3_600_000);
+  await open(`keys/${key.id}`, 'Ahead');
+  await page.getByText('(any moment now, by the clock of the gateway)').waitFor();
+  await page.getByRole('button', { name: 'End now' }).click();
+  await page.getByRole('button', { name: 'End it now' }).click();
+  await page.getByText('The previous value of the key “Ahead” is refused from now on.').waitFor();
+  t.equal(await page.getByText('The previous value is valid until').count(), 0);
+  t.equal(await statusOf(key.key), 401);
 });
 
 t.test('a previous value is ended now, after a question', async (t) => {
@@ -194,6 +220,28 @@ t.test('a session with the previous value knows its key, and is not ended by ano
   await page.getByRole('heading', { level: 1, name: 'Ledger' }).waitFor();
   t.equal(await statusOf(own.key), 401);
 });
+
+t.test(
+  'a session with the previous value is told that it ends with it; one with the newest is not',
+  async (t) => {
+    const own = await makeKey(world, owner.key, { name: 'Both' });
+    const words = 'This tab is signed in with the previous value, and is signed out.';
+    const { body } = await api.post<{ key: string }>(`/api/keys/${own.id}/rotate/`, { grace_seconds: 3_600 });
+    const newest = await signedIn(t, world, body.key);
+    await newest.open(`keys/${own.id}`, 'Both');
+    await newest.page.getByRole('button', { name: 'End now' }).click();
+    await newest.page.getByRole('dialog').getByText('Whoever still calls with it').waitFor();
+    t.equal(await newest.page.getByText(words).count(), 0);
+    const { page, open } = await signedIn(t, world, own.key);
+    await open(`keys/${own.id}`, 'Both');
+    await page.getByRole('button', { name: 'End now' }).click();
+    await page.getByRole('dialog').getByText(words).waitFor();
+    await page.getByRole('button', { name: 'End it now' }).click();
+    await page.getByText('is refused from now on.').waitFor();
+    await page.getByRole('link', { name: 'Ledger' }).click();
+    await page.getByText('You have been signed out.').waitFor();
+  },
+);
 
 t.test('a key that was changed meanwhile is not rotated before that is seen', async (t) => {
   const { page, dialog, key } = await rotating(t, 'Shared');

@@ -201,6 +201,17 @@ for (const name of [
   });
 }
 
+for (const name of ['version', 'last_used_at', 'previous_valid_until', 'spending_current']) {
+  test(`the field ${name}, which keys show, is said to be none that can be set`, async (t) => {
+    const { param, message } = refusal(() => parseKeyPatch({ [name]: null }));
+    t.equal(param, name);
+    t.match(
+      message,
+      new RegExp(`^"${name}" is not a field that can be set\\. Fields that can: name, .*, webhook_url\\.$`),
+    );
+  });
+}
+
 test('__proto__ in a body is an unknown field and sets no prototype', async (t) => {
   const error = refusal(() => parseKeyPatch(JSON.parse('{"__proto__": {"can_manage": true}}')));
   t.equal(error.code, 'invalid_field');

@@ -65,7 +65,7 @@ const COUNTED_AS: readonly (readonly [RegExp, Unit])[] = [
   [/^output_(video|(text_|video_)?(reasoning|citation))_mtok$/, 'output'],
 ];
 
-/** What becomes of a price that the list has by this name. `unknown`: no unit charges it. */
+/** Unit of a price by its name in the list: `charged` by it, or counted `as` it. `unknown`: no unit charges it. */
 export function listKey(
   name: string,
 ): { readonly charged: ListKey } | { readonly as: Unit } | 'never incurred' | 'unknown' {

@@ -31,7 +31,7 @@ interface Priced {
 /** Groq bills a request of whisper as 10 seconds at least (its price page): seconds alone cannot say that. */
 const LEAST_SECONDS: ReadonlySet<string> = new Set(['groq']);
 
-/** What a price of the list in US dollars becomes in credits, and the moment at which the price is looked up. */
+/** Terms of a look-up: the exchange of US dollars for credits, and the moment at which the price is looked up. */
 export interface PriceTerms {
   readonly exchange: Exchange;
   readonly now: Date;

@@ -147,12 +147,12 @@ export function tokenCost(model: Model, ask: TokenAsk, bounds: Bounds): CallCost
   return { hold, estimate: likelyCost(model, hold, likely), tokens: likelyTokens(likely), bound };
 }
 
-/** The hold of the same call with another maximum of output tokens. */
+/** Hold of a call that has this bound, were `maxTokens` its maximum of output tokens. */
 function holdOf(bound: TokenBound, maxTokens: number): Micro {
   return holdFor(bound.model.price, usageOf(bound, maxTokens), reachOf(bound));
 }
 
-/** Likely use of the same call with another maximum of output tokens. */
+/** Likely use of a call that has this bound, were `maxTokens` its maximum of output tokens. */
 function likelyOf({ ask, context }: TokenBound, maxTokens: number): Likely {
   const found = ask.rounds > 0 ? Math.min(LIKELY_ROUND, context) : 0;
   return { textBytes: ask.textBytes, more: found, maxTokens, answers: ask.answers };

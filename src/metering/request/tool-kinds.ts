@@ -1,6 +1,7 @@
 /**
- * What a tool costs beyond its definition. `client`: nothing, since the client runs it. `free`: the provider runs it, and the
- * model reads what it finds, without a fee. `search`: the same, with a fee for each web search. `model`: another model runs.
+ * Kind of a tool, by its cost beyond its definition. `client`: none, since the client runs it. `free`: the provider runs it,
+ * and the model reads what it finds, without a fee. `search`: as `free`, with a fee for each web search. `model`: another
+ * model runs.
  * `fee`: the provider runs it for a fee that no unit charges, or nobody knows what it is.
  */
 export type ToolKind = 'client' | 'free' | 'search' | 'model' | 'fee';

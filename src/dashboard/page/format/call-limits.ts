@@ -6,7 +6,7 @@ import { count } from './credits.ts';
 export const CALL_LIMITS = Object.values(CALL_LIMIT_FIELDS);
 export type CallLimit = (typeof CALL_LIMITS)[number];
 
-/** What each limit counts: one of it, and several. */
+/** Words for the things that each limit counts: for one, and for several. */
 const COUNTED: Readonly<Record<CallLimit, readonly [one: string, many: string]>> = {
   rpm_limit: ['request a minute', 'requests a minute'],
   tpm_limit: ['token a minute', 'tokens a minute'],

@@ -8,43 +8,62 @@ import { Confirm } from '../ui/confirm.tsx';
 import { Time } from '../ui/elements.tsx';
 import { useFallbackFocus } from '../ui/fallback-focus.ts';
 import { useTimeLeft } from '../ui/time-left.ts';
+import { isOfPreviousValue } from './key-label.tsx';
+
+/** Waits between two readings of a key whose countdown is over: each is twice the one before, up to the longest. */
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 60_000;
 
 /**
- * Line that counts down while the previous value is valid, with a button to end it where `path` is given.
- * Nothing is shown once it has ended.
+ * Line that counts down while the previous value is valid, with a button to end it where `path` is given. It ends by the
+ * gateway's clock: once the countdown is over, the line stays, and the key is read again, until its field is null.
  */
 export function PreviousValue(props: {
   of: KeyView;
   /** Path of the key's list; absent where this session may not rotate. */
   path?: KeysPath | undefined;
-  /** Called with the key once the value is ended by the user, or with nothing once its time is over. */
+  /** Called with the key once the value is ended by the user, or with nothing where the key is to be read again. */
   onEnded: (key?: KeyView) => void;
 }) {
   const { of: key, path } = props;
   const until = key.previous_valid_until;
   const left = useTimeLeft(until);
   const [isAsking, setAsking] = useState(false);
-  const isCounting = useRef(false);
+  /** True from the end of the countdown until the value has ended. */
+  const isAwaited = useRef(false);
+  const isOver = until !== null && left === 0;
   const frame = useFallbackFocus();
   useEffect(() => {
-    if (left > 0) isCounting.current = true;
-    else if (isCounting.current) {
-      isCounting.current = false;
-      setAsking(false);
-      // Null where somebody has ended the previous value by hand.
-      if (until === null) return;
-      announce(`The previous value of the key “${key.name}” has ended.`);
+    if (!isOver) return undefined;
+    let wait = FIRST_WAIT_MS;
+    let timer = 0;
+    const look = () => {
       props.onEnded();
-    }
-  }, [left, until]);
-  if (until === null || left === 0) return null;
+      timer = setTimeout(look, wait);
+      wait = Math.min(2 * wait, LONGEST_WAIT_MS);
+    };
+    look();
+    return () => clearTimeout(timer);
+  }, [isOver]);
+  useEffect(() => {
+    const wasAwaited = isAwaited.current;
+    isAwaited.current = isOver;
+    if (until !== null) return;
+    setAsking(false);
+    if (wasAwaited) announce(`The previous value of the key “${key.name}” has ended.`);
+  }, [until, isOver]);
+  if (until === null) return null;
   const end = async () => {
-    props.onEnded(path && (await ended(path, key)));
+    const changed = path && (await ended(path, key));
+    // It was ended by hand, and not by time, which would be announced as well.
+    isAwaited.current = false;
+    props.onEnded(changed);
     announce(`The previous value of the key “${key.name}” is refused from now on.`);
   };
   return (
     <div class="previous-value" ref={frame}>
-      The previous value is valid until <Time at={until} seconds /> (in {durationWords(left)}).{' '}
+      The previous value is valid until <Time at={until} seconds /> (
+      {isOver ? 'any moment now, by the clock of the gateway' : `in ${durationWords(left)}`}).{' '}
       {path && (
         <button
           type="button"
@@ -67,6 +86,11 @@ export function PreviousValue(props: {
             Whoever still calls with it is refused from now on, at every gateway. The value that begins with{' '}
             <code>{key.prefix}</code> stays.
           </p>
+          {isOfPreviousValue(key) && (
+            <p>
+              <strong>This tab is signed in with the previous value</strong>, and is signed out.
+            </p>
+          )}
         </Confirm>
       )}
     </div>

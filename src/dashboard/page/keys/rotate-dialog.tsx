@@ -119,7 +119,7 @@ function Consequences({
             : `Both values work until ${endOf(graceS)}, and count as one key. Then the present one is refused, at every gateway.`}
         </p>
       )}
-      {older !== null && Date.parse(older) > Date.now() && (
+      {older !== null && (
         <p>
           <strong>The previous value, which is still valid, ends at once</strong>: a key has two values at
           most.
