@@ -8,7 +8,7 @@ import {
 } from '../../domain/call-limits.ts';
 import { KeyLine, type Known, type QueuedCall, type Waiter } from './waiting-call.ts';
 
-/** What decides whether a call that comes must wait behind others. */
+/** Facts of a call that comes by which it must wait behind others, or need not. */
 export type Newcomer = Pick<QueuedCall<never>, 'keyId' | 'limits' | 'tokens'>;
 
 /**
