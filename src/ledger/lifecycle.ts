@@ -109,8 +109,9 @@ export class OpenLedger {
   }
 
   /**
-   * Answers every settle, has Redis compared with the book where it may lack some, drains the journal and closes, within
-   * `deadlineMs`. Any other gateway does what is left, but for settles that Redis lost: only this process knows them.
+   * Answers every settle, has Redis compared with the book where it may lack some, releases the holds of unanswered
+   * admissions, drains the journal and closes, within `deadlineMs`. The journal is drained by any other gateway too; of the
+   * rest only this process knows.
    */
   async close(deadlineMs: number): Promise<void> {
     const until = Date.now() + deadlineMs;
@@ -128,7 +129,13 @@ export class OpenLedger {
       );
     });
     this.#settler.stop();
-    await this.sweep.stop();
+    const unanswered = await this.sweep.stop(until - Date.now());
+    if (unanswered > 0) {
+      this.#log.error(
+        { admissions: unanswered },
+        'stopped before redis had released the holds of unanswered admissions; these will expire',
+      );
+    }
     await this.drain.stop(Math.max(0, until - Date.now()));
     this.#disconnect();
   }
@@ -137,7 +144,7 @@ export class OpenLedger {
   abandon(): void {
     this.#settler.stop();
     this.drain.abandon();
-    void this.sweep.stop();
+    void this.sweep.stop(0);
     this.#disconnect();
   }
 

@@ -16,7 +16,7 @@ test('an admission that comes to Redis after it was given up holds nothing, with
   const { book, open } = await openLedgerOn(t, { kind: 'single', url: `redis://127.0.0.1:${proxy.port}` });
   const { key } = await accountOn(book, open.ledger, { credits: 10 });
   t.match(await open.ledger.admit(admissionOf(key, 1)), { verdict: 'held' });
-  await open.sweep.stop();
+  await open.sweep.stop(0);
   const raw = await redis.connect();
   const holds = holdsRedisKey(bucketOf(key.accountId));
   const refusals = async () => Number(/cmdstat_time:calls=(\d+)/.exec(await raw.info('commandstats'))?.[1]);

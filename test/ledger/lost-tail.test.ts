@@ -278,7 +278,7 @@ test('charges that Redis lost while the book was away are made again when it is 
   const admitted = await open.ledger.admit(later);
   if (admitted.verdict !== 'held') return t.fail(admitted.verdict);
   // So late that a gateway has no other reason to remember those.
-  await open.sweep.stop();
+  await open.sweep.stop(0);
   const now = performance.now.bind(performance);
   performance.now = () => now() + HOUR_MS;
   t.teardown(() => {
@@ -371,4 +371,18 @@ test('so does one that stops while Redis is away, and is quicker to drain than t
   await back;
   await closed;
   t.match((await entriesOf(book, key.accountId)).slice(1), [{ id: admission.requestId }]);
+});
+
+test('a gateway that stops while Redis is away leaves no hold of a call that it gave up', async (t) => {
+  const { open, account, redis } = await startGatewayInProcess(t);
+  const { key } = await account();
+  const admission = admissionOf(key, 2);
+  t.match(await open.ledger.admit(admission), { verdict: 'held' });
+  await redis.kill();
+  open.ledger.cancel(admission);
+  const closed = open.close(30_000);
+  await redis.start();
+  await closed;
+  const raw = await redis.connect();
+  t.equal(await raw.hget(holdsRedisKey(bucketOf(key.accountId)), admission.requestId), null);
 });

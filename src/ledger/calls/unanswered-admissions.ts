@@ -41,6 +41,11 @@ export class UnansweredAdmissions {
     this.#rebuilder = parts.rebuilder;
   }
 
+  /** Number of admissions that are to be cancelled, once or once more. */
+  get count(): number {
+    return this.#unanswered.size + this.#cancelled.size;
+  }
+
   /**
    * Has the hold of a call released soon that nothing will settle any more; whether Redis has a hold of it is not
    * known. `fate`: see `cancelOne`.

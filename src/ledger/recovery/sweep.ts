@@ -13,6 +13,8 @@ import type { Rebuilder } from './rebuild.ts';
 const CANCEL_MS = 500;
 /** Longest pause between tries, so that those 10 s also hold when Redis comes back after a long outage. */
 const CANCEL_BACKOFF_MS = 2_000;
+/** Pause between tries of a gateway that stops. */
+const STOPPING_MS = 100;
 const EXPIRE_MS = 15_000;
 const REPAIR_MS = 5_000;
 /** Much less than the time before it that is looked at again (live-state-check.ts). */
@@ -58,10 +60,19 @@ export class Sweep {
     for (const loop of this.#loops) loop.start();
   }
 
-  /** Resolves when the runs under way have ended and what is unanswered has been cancelled once more. Never rejects. */
-  async stop(): Promise<void> {
+  /**
+   * Ends the loops, and cancels unanswered admissions until none is left, tried for `withinMs`: nobody else knows of them.
+   * Resolves with the number of those whose holds may stay until their deadline. Never rejects.
+   */
+  async stop(withinMs: number): Promise<number> {
+    const until = Date.now() + withinMs;
     await Promise.all(this.#loops.map((loop) => loop.stop()));
-    await this.cancelUnanswered().catch(() => {});
+    for (;;) {
+      await this.cancelUnanswered().catch(() => {});
+      const left = this.#unanswered.count;
+      if (left === 0 || Date.now() >= until) return left;
+      await new Promise((resolve) => setTimeout(resolve, STOPPING_MS));
+    }
   }
 
   /** Cancels unanswered admissions that are due at `now` (ms since the epoch). Rejects where Redis did not answer. */
