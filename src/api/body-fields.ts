@@ -1,6 +1,5 @@
 import { MAX_CREDITS, type Micro, microFromCredits } from '../domain/credits.ts';
-import { cutShort } from '../domain/cut-short.ts';
-import { GatewayError, invalidField } from '../domain/errors.ts';
+import { cutShort, GatewayError, invalidField } from '../domain/errors.ts';
 import { isLonger } from '../domain/key-fields.ts';
 
 /** A request body as an object with no other fields than `fields`. Throws `invalid_json` or `invalid_field`. */

@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { cutShort } from '../domain/cut-short.ts';
-import { type GatewayError, invalidField } from '../domain/errors.ts';
+import { cutShort, type GatewayError, invalidField } from '../domain/errors.ts';
 import { ID, PAGE_LIMIT } from './docs/fields.ts';
 import type { ObjectSchema } from './docs/json-type.ts';
 

@@ -6,8 +6,6 @@ import type { PeriodStarts } from '../domain/period.ts';
 import type { Usage } from '../domain/usage.ts';
 import type { KeyRotations } from './key-rotations.ts';
 
-export type { PeriodStarts } from '../domain/period.ts';
-
 /** A key as it is first stored: settings plus what the gateway made. `hash` is the SHA-256 of the value, hex. */
 export interface NewKey extends KeySettings {
   readonly hash: string;
@@ -226,10 +224,7 @@ export class BookUnavailable extends Error {}
  * milliseconds since the epoch, all amounts micro-credits.
  */
 export interface Book extends KeyRotations {
-  /**
-   * Random, made with the tables. Live state in Redis is named after it, so that a Redis that holds the state of
-   * another book (a fresh database beside an old Redis, two installations on one Redis) is never taken for this one's.
-   */
+  /** Random, made with the tables. Live state in Redis is named after it, so that none of another book is taken for this one's. */
   readonly id: string;
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -287,7 +282,7 @@ export interface Book extends KeyRotations {
   unpublished(limit: number): Promise<{ keys: KeyRecord[]; accounts: AccountRecord[] }>;
   /** Keys and accounts changed, or first published as they are, at or after `since`. */
   changedSince(since: number): Promise<{ keys: KeyRecord[]; accounts: AccountRecord[] }>;
-  /** Notes that Redis holds these versions, and since when it does: they are changes of `now`. Never lowers a noted version. */
+  /** Notes that Redis holds these versions, since `now`. Never lowers a noted version. */
   published(
     what: {
       keys?: readonly { id: number; version: number }[];

@@ -119,3 +119,11 @@ export function invalidField(param: string, message: string): GatewayError {
 export function invalidJson(message: string, param: string | null = null): GatewayError {
   return new GatewayError('invalid_json', message, param);
 }
+
+/** Longest text of a client that an error message repeats, in UTF-16 code units. */
+const LONGEST_QUOTE = 100;
+
+/** Text that a client sent, cut to a length that is fit for an error message. */
+export function cutShort(text: string): string {
+  return text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)}…` : text;
+}

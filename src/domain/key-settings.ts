@@ -1,6 +1,5 @@
 import { CALL_LIMIT_FIELDS, NO_CALL_LIMITS } from './call-limits.ts';
-import { cutShort } from './cut-short.ts';
-import { GatewayError, invalidField } from './errors.ts';
+import { cutShort, GatewayError, invalidField } from './errors.ts';
 import { type KeySettings, SPENDING_PERIODS } from './key.ts';
 import {
   type FieldReader,

@@ -1,7 +1,6 @@
 import { type AddressMatcher, compileRanges, type ParsedAddress } from './addresses.ts';
 import { type CallLimits, callLimitsOf, hasCallLimits } from './call-limits.ts';
-import { cutShort } from './cut-short.ts';
-import { type ErrorCode, GatewayError } from './errors.ts';
+import { cutShort, type ErrorCode, GatewayError } from './errors.ts';
 import { type ActiveHours, isWithin, parseActiveHours } from './hours.ts';
 import type { Category, KeyRecord, Subject } from './key.ts';
 import { memoized } from './memoized.ts';

@@ -61,8 +61,7 @@ export class Gatekeeper {
 
   /**
    * Authorises by the current record: one Redis round trip, two for a key that is not cached, and up to three more for a
-   * previous value. Throws the
-   * GatewayError of the first check that fails.
+   * previous value. Throws the GatewayError of the first check that fails.
    */
   async authorise(request: FastifyRequest): Promise<CompiledKey> {
     const { hash, cached } = this.#known(request);

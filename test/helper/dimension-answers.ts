@@ -1,19 +1,17 @@
 import {
-  ANTHROPIC,
+  BETA,
   chat,
   type DimensionRow,
+  ITERATION,
   message,
   OPENAI,
+  OWN,
   picture,
   response,
+  SEARCH,
+  START,
   transcript,
 } from './dimension-row.ts';
-
-const BETA = `${ANTHROPIC}, BetaUsage.iterations`;
-const SEARCH = { type: 'web_search_call', status: 'completed' };
-const ITERATION = { cache_creation: null, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 };
-const OWN = { ...ITERATION, type: 'message', model: 'claude-opus-5-5', input_tokens: 60, output_tokens: 30 };
-const START = { ...ITERATION, input_tokens: 60, server_tool_use: null, service_tier: 'standard' };
 
 export const DIMENSIONS: readonly DimensionRow[] = [
   chat(

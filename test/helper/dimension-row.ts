@@ -4,6 +4,7 @@ import type { Unit } from '../../src/domain/price-units.ts';
 import type { Usage } from '../../src/domain/usage.ts';
 import { creditPrice } from './credit-price.ts';
 import { silentWav } from './media-gateway.ts';
+import { CHOICES } from './vendor-answers.ts';
 
 /**
  * Credits by unit, as a config file has them: every unit has one, and no two are alike. Those of tokens and characters are for
@@ -55,6 +56,17 @@ export interface DimensionRow {
 
 export const OPENAI = `openai ${SDKS.openai}`;
 export const ANTHROPIC = `@anthropic-ai/sdk ${SDKS['@anthropic-ai/sdk']}`;
+export const BETA = `${ANTHROPIC}, BetaUsage.iterations`;
+export const SEARCH = { type: 'web_search_call', status: 'completed' };
+export const ITERATION = { cache_creation: null, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 };
+export const OWN = {
+  ...ITERATION,
+  type: 'message',
+  model: 'claude-opus-5-5',
+  input_tokens: 60,
+  output_tokens: 30,
+};
+export const START = { ...ITERATION, input_tokens: 60, server_tool_use: null, service_tier: 'standard' };
 
 type Common = Pick<DimensionRow, 'what' | 'usage' | 'micros'> &
   Partial<Pick<DimensionRow, 'tiers' | 'isEstimated' | 'times' | 'body' | 'from'>>;
@@ -69,14 +81,7 @@ export function chat(more: Common, usage: object, tier: string): DimensionRow {
     json: {
       ...head,
       object: 'chat.completion',
-      choices: [
-        {
-          index: 0,
-          message: { role: 'assistant', content: 'Hello!', refusal: null, annotations: [] },
-          logprobs: null,
-          finish_reason: 'stop',
-        },
-      ],
+      choices: CHOICES,
       usage,
     },
     events: [

@@ -13,6 +13,15 @@ export interface Row {
   readonly outcome?: string;
 }
 
+/** The answer of a chat call, as both tables of usages have it. */
+export const CHOICES = [
+  {
+    index: 0,
+    message: { role: 'assistant', content: 'Hello!', refusal: null, annotations: [] },
+    logprobs: null,
+    finish_reason: 'stop',
+  },
+];
 export const CHAT = { model: 'tokens', messages: [{ role: 'user', content: 'Hi' }] };
 export const chat = (what: string, usage: object, expected: Usage): Row => ({
   what: `chat: ${what}`,
@@ -23,14 +32,7 @@ export const chat = (what: string, usage: object, expected: Usage): Row => ({
     object: 'chat.completion',
     created: 1_741_569_952,
     model: 'gpt-4.1-2025-04-14',
-    choices: [
-      {
-        index: 0,
-        message: { role: 'assistant', content: 'Hello!', refusal: null, annotations: [] },
-        logprobs: null,
-        finish_reason: 'stop',
-      },
-    ],
+    choices: CHOICES,
     usage,
     service_tier: 'default',
   },
