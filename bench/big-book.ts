@@ -6,7 +6,7 @@ import { newWebhookSecret } from '../src/alerts/sign.ts';
 import type { Book } from '../src/book/book.ts';
 import { type BookPlace, openBook } from '../src/book/open-book.ts';
 import { micro } from '../src/domain/credits.ts';
-import { DEFAULT_SETTINGS } from '../src/domain/key-settings.ts';
+import { DEFAULT_SETTINGS } from '../src/domain/key-fields.ts';
 import { newKeyValue } from '../src/domain/key-value.ts';
 
 const DAY_MS = 86_400_000;
@@ -161,8 +161,8 @@ function accountRows(engine: Engine, count: number): string {
 function keyRows(ownerId: number): string {
   return `insert into keys (account_id, hash, prefix, name, description, is_active, can_manage, allowed_models,
       allowed_categories, spending_period, active_hours, allowed_ips, allowed_origins, blocked_countries, webhook_url,
-      published_version, created_at, updated_at)
-    select id, 'hash-' || id, 'sk-tg-abcd', 'first', '', 1, 1, '[]', '[]', 'monthly', '', '[]', '[]', '[]', '', 1, 1, 1
+      bytes, published_version, created_at, updated_at)
+    select id, 'hash-' || id, 'sk-tg-abcd', 'first', '', 1, 1, '[]', '[]', 'monthly', '', '[]', '[]', '[]', '', 100, 1, 1, 1
     from accounts where id > ${ownerId} order by id`;
 }
 

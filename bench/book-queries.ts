@@ -110,6 +110,6 @@ function charge(accountId: number, keyId: number): Omit<JournalEntry, 'seq' | 'e
     estimated: false,
     credits: micro(-1),
     day: Math.floor(now / DAY_MS),
-    crossing: false,
+    threshold: micro(0),
   };
 }

@@ -1,10 +1,11 @@
 import { changeCredits } from './accounts.ts';
+import { agentCall } from './agent-call.ts';
 import { chatCall } from './call-request.ts';
 import { halfOf, withHalfLoad } from './half-load.ts';
 import { load } from './load.ts';
 import type { Options } from './options.ts';
 import { peerTarget } from './peer.ts';
-import { callTable, type ProfileReport } from './report.ts';
+import { callTable, type ProfileReport, type Row } from './report.ts';
 import { measure } from './rounds.ts';
 import { onStage, type Stage } from './stage.ts';
 import { usageOf } from './usage.ts';
@@ -13,6 +14,7 @@ import { usageOf } from './usage.ts';
 const PROMPT_BYTES = 750;
 /** A model writes a token every few milliseconds; this is a fast one. */
 const SSE = { chunks: 100, intervalMs: 4 };
+const AGENT_SSE = { chunks: 20, intervalMs: 4 };
 
 /**
  * V8 goes on compiling what is used much: of a call's CPU, the gateway's other threads took 17 µs after 15,000 calls, and
@@ -86,6 +88,39 @@ export function body(options: Options): Promise<ProfileReport> {
     { name: 'body', about, connections: 8, alone: true, plain: false },
     (key) => chatCall(key, { promptBytes: 2 ** 20 }),
   );
+}
+
+/** What an agent sends with each step: tools, the whole history, results of tools. Answers in full, and as streams. */
+export async function agent(options: Options): Promise<ProfileReport> {
+  const about =
+    'chat calls of an agent of 228 KB; 8 connections; streams: 20 chunks, one every 4 ms; 32 connections';
+  const { peer, upstreamPort } = options;
+  const shape = { accounts: 1, keysEach: 1, restricted: true, upstreamPort };
+  const { result, checks } = await onStage(shape, async (stage) => {
+    const [key = ''] = keysOf(stage);
+    const plain = await stage.plainProxies();
+    const rows: Row[] = [];
+    let columns: ProfileReport['columns'] = [];
+    for (const isStream of [false, true]) {
+      const requests = [agentCall(key, isStream ? { stream: true, behaviour: AGENT_SSE } : {})];
+      const targets = [
+        stage.direct,
+        stage.baseline,
+        stage.gateway,
+        ...(peer ? [peerTarget(peer, requests)] : []),
+        ...plain,
+      ];
+      const load = { connections: isStream ? 32 : 8, alone: !isStream, warmUpRounds: WARM_UP_ROUNDS };
+      const measured = await measure(targets, { ...options, ...load, requests });
+      const table = callTable(measured, stage.baseline.name, isStream ? undefined : stage.direct.name);
+      if (!isStream) columns = table.columns;
+      rows.push(
+        ...table.rows.map((row) => ({ ...row, target: `${isStream ? 'SSE' : 'JSON'}, ${row.target}` })),
+      );
+    }
+    return { columns, rows, notes: [] };
+  });
+  return { profile: 'agent', about, ...result, checks };
 }
 
 /** Many keys in turn, and the first keys of many accounts in turn, against one key. */

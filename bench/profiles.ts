@@ -1,5 +1,5 @@
 import type { Options } from './options.ts';
-import { body, hot, json, keys, sse } from './profile-calls.ts';
+import { agent, body, hot, json, keys, sse } from './profile-calls.ts';
 import { changes } from './profile-changes.ts';
 import { ledger } from './profile-ledger.ts';
 import { processes } from './profile-processes.ts';
@@ -19,6 +19,7 @@ export const PROFILES: ReadonlyMap<string, (options: Options) => Promise<Profile
   ['streams', streams],
   ['keys', keys],
   ['hot', hot],
+  ['agent', agent],
   ['body', body],
   ['uploads', uploads],
   ['changes', changes],

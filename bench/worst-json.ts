@@ -1,8 +1,9 @@
-import { measureJson } from '../src/gateway/request/json/json-measure.ts';
+import { InspectedNames } from '../src/gateway/request/json/inspected-names.ts';
+import { readJson } from '../src/gateway/request/json/json-reader.ts';
 import { WORST_SHAPES, worstJson } from '../test/helper/worst-json.ts';
 
 /**
- * What JSON.parse takes of the thread's CPU time for the largest body of each bad shape that the bounds of json-measure.ts
+ * What JSON.parse takes of the thread's CPU time for the largest body of each bad shape that the bounds of json-counts.ts
  * let through, of at most 6 MiB. `node bench/worst-json.ts`
  */
 const MOST_BYTES = 6 * 2 ** 20;
@@ -11,7 +12,7 @@ function largestTaken(shape: (typeof WORST_SHAPES)[number]): Buffer {
   for (let bytes = MOST_BYTES; ; bytes *= 0.9) {
     const body = worstJson(shape, bytes);
     try {
-      measureJson(body);
+      readJson(body, new InspectedNames());
       return body;
     } catch {}
   }
@@ -26,15 +27,17 @@ function cpuMs(work: () => unknown): number {
 
 for (const shape of WORST_SHAPES) {
   const body = largestTaken(shape);
-  const text = body.toString();
+  const read = readJson(body, new InspectedNames());
   const parse = () => {
     try {
-      return JSON.parse(text);
+      return read.parse();
     } catch {
       return undefined;
     }
   };
-  const measuring = Math.min(...Array.from({ length: 3 }, () => cpuMs(() => measureJson(body))));
+  const measuring = Math.min(
+    ...Array.from({ length: 3 }, () => cpuMs(() => readJson(body, new InspectedNames()))),
+  );
   const times = Array.from({ length: 5 }, () => cpuMs(parse)).sort((a, b) => a - b);
   console.log(
     `${shape.padEnd(44)}${(body.length / 1e6).toFixed(2)} MB  counted in ${measuring.toFixed(1)} ms, ` +

@@ -82,6 +82,27 @@ test('a model is priced or free, not neither and not both', async (t) => {
   t.equal(load(t, withModel(`{ ${common}, free: true }`)).catalog.get('gpt')?.price.units.input, 0n);
 });
 
+test('a price by size or quality names one, and is for pictures and videos', async (t) => {
+  const model = (price: string) => withModel(`{ upstream: openai, category: image, price: ${price} }`);
+  const { price } =
+    load(t, model('{ image: { 1024x1024: 0.04, 1536x1024/high: 0.25 } }')).catalog.get('gpt') ?? {};
+  t.same(price?.variants?.image, [
+    { size: '1024x1024', price: 40_000_000_000n },
+    { size: '1536x1024', quality: 'high', price: 250_000_000_000n },
+  ]);
+  t.equal(price?.units.image, 250_000_000_000n, 'the dearest is held');
+  t.match(faults(t, model('{ image: { a b: 0.04 } }')), [
+    /^models\.gpt\.price\.image\.a b: must be named by a size/,
+  ]);
+  t.match(faults(t, model('{ image: { high: -1 } }')), [
+    /^models\.gpt\.price\.image\.high: must be a number/,
+  ]);
+  t.match(faults(t, model('{ image: {} }')), [/^models\.gpt\.price\.image: must be a number/]);
+  t.match(faults(t, model('{ image: 1, input: { high: 1 } }')), [
+    /^models\.gpt\.price\.input: must be a number/,
+  ]);
+});
+
 test('a price that was begun and not filled in is not 0', (t) => {
   const priced = '{ upstream: openai, category: text, maxOutputTokens: 9, price: { input: , output: 1 } }';
   t.match(faults(t, withModel(priced)), [/^models\.gpt\.price\.input: must be a number of credits/]);
@@ -109,6 +130,25 @@ test('broken YAML is refused with its place and without quoting the file', async
 
 test('a repeated model is refused instead of silently replaced', async (t) => {
   t.match(faults(t, `${SMALL}${SMALL.split('\n').at(-2)}\n`)[0], /^models\.gpt: must stand once/);
+});
+
+test('passHeaders names headers in any case, and none that would take the credential or the framing along', async (t) => {
+  const file = (names: string) => SMALL.replace('format: openai', `format: openai, passHeaders: ${names}`);
+  t.same(load(t, file('[X-Team, range]')).catalog.get('gpt')?.upstream.passHeaders, ['x-team', 'range']);
+  const refused = [
+    'Authorization',
+    'host',
+    'Content-Length',
+    'X-Forwarded-Host',
+    'cookie',
+    'idempotency-key',
+  ];
+  for (const [index, fault] of faults(t, file(`[${[...refused, '"x team"', '7'].join(', ')}]`)).entries()) {
+    const right =
+      index < refused.length ? `must not be ${refused[index]?.toLowerCase()}: ` : 'must be the name of';
+    t.ok(fault.startsWith(`upstreams.openai.passHeaders[${index}]: ${right}`), fault);
+  }
+  t.match(faults(t, file('range')), [/^upstreams\.openai\.passHeaders: must be a list/]);
 });
 
 test('an absent file is refused by name', async (t) => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type Test, test } from 'tap';
 import { parse } from 'yaml';
 import { ERRORS } from '../src/domain/errors.ts';
-import { startGatewayInProcess } from './helper/gateway-in-process.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from './helper/gateway-in-process.ts';
 
 /** What Grafana draws and Prometheus watches must be what a gateway shows. */
 const read = (path: string) => readFileSync(new URL(`../config/${path}`, import.meta.url), 'utf8');
@@ -39,7 +39,7 @@ async function shownNames(t: Test): Promise<Set<string>> {
   const { key } = await world.account();
   await (await world.chat(key)).text();
   await world.settled();
-  const page = await (await fetch(`${world.url}/metrics`)).text();
+  const page = await (await world.api('GET', '/metrics', ADMIN_TOKEN)).text();
   return new Set([...page.matchAll(/^([a-z]\w*)[{ ]/gm)].map(([, name = '']) => name));
 }
 

@@ -1,5 +1,5 @@
 /**
- * Runs test files, each in a process of its own, and writes TAP: `node test/run.ts` runs all, or the files and folders
+ * Runs test files and writes TAP: `node test/run.ts` runs all, several files to a process, or the files and folders
  * that are named.
  *
  * tap's own command loads a hook into each test process, and into each Node process that such a process starts, which
@@ -7,26 +7,40 @@
  * hundred processes of a run. It also runs the files in the order of their names, however long the last one takes.
  */
 import type { ChildProcess } from 'node:child_process';
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { t } from 'tap';
 import { buildPageOnce } from './helper/build-page-once.ts';
 import { bundlePrograms } from './helper/bundled-programs.ts';
 import { startPostgres } from './helper/postgres-server.ts';
 
 /** More than the cores, as many files wait for a deadline, a restart or a browser half of their time. */
-const JOBS = Math.min(Math.ceil(2.5 * availableParallelism()), 12);
+const JOBS = Math.min(3 * availableParallelism(), 12);
+/** A file's. */
 const TIMEOUT_S = 900;
 const WITHOUT_ASYNC_HOOKS = import.meta.resolve('./helper/without-async-hooks.ts');
+const TOGETHER_SCRIPT = fileURLToPath(import.meta.resolve('./helper/together.ts'));
 
 /** Folders of files that take long and mostly wait: they are spread over the run, so that the cores are never idle. */
 const WAITING = /^test\/(?:torture|process|reconcile|ledger|redis-server)\b/;
 /** Folders of files that take long and compute: they come before the short ones, so that the end of a run is short. */
 const COMPUTING = /^test\/(?:dashboard|cli|book|bootstrap)\b/;
 
+/**
+ * Files of a folder that share a process, one after the other: each but the first saves a second of processor time, in
+ * which Node would load the gateway and compile what is used most.
+ */
+const TOGETHER = 5;
+/** Folders of files that mostly wait for other processes, and so gain little by sharing theirs. */
+const APART = /^test\/(?:torture|process|redis-server|[^/]+$)/;
+/** What changes the whole process, or measures it: a file with this in it has a process to itself. */
+const OF_THE_PROCESS = /keptBytes|(?:Date|performance|prototype)\.\w+ = |process\.(?:env|on)\b/;
+
 const named = process.argv.slice(2);
-const files = inOrder(named.length > 0 ? named.flatMap(filesAt) : filesAt('test'));
+const found = named.length > 0 ? named.flatMap(filesAt) : filesAt('test');
+const runs = inOrder(found.length < 5 ? found.map((file) => [file]) : together(found));
 
 function filesAt(name: string): string[] {
   const found = globSync([name, join(name, '**/*.test.ts')]).filter((path) => path.endsWith('.test.ts'));
@@ -34,33 +48,50 @@ function filesAt(name: string): string[] {
   return found.sort();
 }
 
-function inOrder(all: readonly string[]): string[] {
-  const waiting = all
-    .filter((file) => WAITING.test(file))
-    .sort(byFolderFrom('test/torture', 'test/process', 'test'));
-  const others = all.filter((file) => !WAITING.test(file));
-  const computing = [
-    ...others.filter((file) => COMPUTING.test(file)).sort(byFolderFrom('test/dashboard', 'test')),
-    ...others.filter((file) => !COMPUTING.test(file)),
-  ];
-  return [...spread(waiting), ...spread(computing)].sort((a, b) => a.place - b.place).map(({ file }) => file);
+/** Files of one process, all of one folder. */
+type Run = readonly string[];
+
+function together(all: readonly string[]): Run[] {
+  const isApart = (file: string) => APART.test(file) || OF_THE_PROCESS.test(readFileSync(file, 'utf8'));
+  const byFolder = Map.groupBy(
+    all.filter((file) => !isApart(file)),
+    dirname,
+  );
+  const parts = [...byFolder.values()].flatMap((files) => {
+    const count = Math.ceil(files.length / TOGETHER);
+    // Neighbours are of a kind, so that each process gets some of the long ones.
+    return Array.from({ length: count }, (_, part) => files.filter((_file, at) => at % count === part));
+  });
+  return [...all.filter(isApart).map((file) => [file]), ...parts];
 }
 
-/** Where in the run each file stands: from 0, its begin, to 1. */
-function spread(files: readonly string[]): { file: string; place: number }[] {
-  return files.map((file, at) => ({ file, place: at / files.length }));
+function inOrder(all: readonly Run[]): Run[] {
+  const waiting = all
+    .filter(([file = '']) => WAITING.test(file))
+    .sort(byFolderFrom('test/torture', 'test/process', 'test'));
+  const others = all.filter(([file = '']) => !WAITING.test(file));
+  const computing = [
+    ...others.filter(([file = '']) => COMPUTING.test(file)).sort(byFolderFrom('test/dashboard', 'test')),
+    ...others.filter(([file = '']) => !COMPUTING.test(file)),
+  ];
+  return [...spread(waiting), ...spread(computing)].sort((a, b) => a.place - b.place).map(({ run }) => run);
+}
+
+/** Where among all each run stands: from 0, the begin, to 1. */
+function spread(all: readonly Run[]): { run: Run; place: number }[] {
+  return all.map((run, at) => ({ run, place: at / all.length }));
 }
 
 /** Sorts files of these folders before the others, and is otherwise stable. */
-function byFolderFrom(...folders: readonly string[]): (a: string, b: string) => number {
-  const rank = (file: string) => {
+function byFolderFrom(...folders: readonly string[]): (a: Run, b: Run) => number {
+  const rank = ([file = '']: Run) => {
     const at = folders.indexOf(dirname(file));
     return at < 0 ? folders.length : at;
   };
   return (a, b) => rank(a) - rank(b);
 }
 
-const shared = files.length < 5 ? {} : await startShared();
+const shared = found.length < 5 ? {} : await startShared();
 
 /** Starts and builds what files share; a few start and build it by themselves. Resolves with its part of the environment. */
 async function startShared(): Promise<Record<string, string>> {
@@ -74,12 +105,7 @@ async function startShared(): Promise<Record<string, string>> {
   };
 }
 
-const env = {
-  ...process.env,
-  // A test process gives up by itself after 30 s otherwise.
-  TAP_TIMEOUT: String(TIMEOUT_S),
-  ...shared,
-};
+const env = { ...process.env, ...shared };
 
 const children = new Set<ChildProcess>();
 t.on('spawn', (subtest) => {
@@ -98,13 +124,17 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   });
 }
 
-for (const name of files) {
+for (const files of runs) {
+  const timeoutS = files.length * TIMEOUT_S;
+  const script = files.length > 1 ? [TOGETHER_SCRIPT] : [];
+  const args = ['--import', WITHOUT_ASYNC_HOOKS, ...script, ...files];
   // tap has each Node process that it starts load its hook by NODE_OPTIONS.
-  void t.spawn('env', ['NODE_OPTIONS=', process.execPath, '--import', WITHOUT_ASYNC_HOOKS, name], {
-    name,
+  void t.spawn('env', ['NODE_OPTIONS=', process.execPath, ...args], {
+    name: files.join(' '),
     at: null,
     buffered: JOBS > 1,
-    timeout: TIMEOUT_S * 1_000,
-    env,
+    timeout: timeoutS * 1_000,
+    // A test process gives up by itself after 30 s otherwise.
+    env: { ...env, TAP_TIMEOUT: String(timeoutS) },
   });
 }

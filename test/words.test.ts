@@ -9,7 +9,7 @@ type Retired = readonly (readonly [word: RegExp, today: string])[];
 /** Words that were private language or had two meanings, and what is said today (docs/architecture.md, the words). */
 const RETIRED: Retired = [
   [/judg/i, 'authorize, parse, check or inspect, as it is meant'],
-  [/\bnew Turns\b|: Turns\b|\bendTurn\b/, 'WeightedSemaphore, release'],
+  [/\bnew Turns\b|: Turns\b|\bendTurn\b/, 'FairPool, release'],
   [/RecentSettles|recent-settles/, 'ReplayBuffer'],
   [/LostAdmissions|lost-admissions/, 'UnansweredAdmissions'],
   [/entryAnew|entry-anew|repost|superseded/, 'posted; an account is astray'],
@@ -28,7 +28,7 @@ const RETIRED: Retired = [
 /** Words that are retired in src alone; elsewhere they mean something else, as the seed of a random test does. */
 const RETIRED_IN_SRC: Retired = [
   ...RETIRED,
-  [/\bSlots\b/, 'FairSemaphore, permits'],
+  [/\bSlots\b/, 'FairPool, permits'],
   [/\bdescribeOffer\b|\bchangesOffer\b/, 'the catalog'],
   [/\bcontract['’s]*\s+(?:[*/-]+\s*)?sections?\b/i, 'specification section'],
   [/\bthe seed\b|\(seed,|\bSeed, "/, 'specification section'],
@@ -58,7 +58,7 @@ function filesBelow(folder: string, names: RegExp): Map<string, string> {
 }
 
 test('no retired word is used in src, in names, comments or texts', async (t) => {
-  const files = filesBelow('src', /\.(ts|tsx|mjs|lua)$/);
+  const files = filesBelow('src', /\.(ts|tsx|mjs|lua|md)$/);
   t.ok(files.has('domain/credits.ts'), 'the files are found');
   t.same(retiredWords(files, RETIRED_IN_SRC), []);
 });

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Book, ClaimedAlert, DeliveryStatus, PlannedDelivery } from '../book/book.ts';
 import type { Log } from '../log/log.ts';
+import type { FairPool } from '../shares/fair-pool.ts';
+import { ALERT_POSTS } from '../shares/pools.ts';
 import { alertMessage } from './alert-message.ts';
-import { FairSemaphore } from './fair-semaphore.ts';
 import { send } from './send.ts';
 
 export interface AlertSenderOptions {
@@ -11,29 +12,26 @@ export interface AlertSenderOptions {
   readonly timeoutMs: number;
   readonly allowPrivateNetworks: boolean;
   readonly log: Log;
-  /** Most POSTs under way at once, each with a connection of its own. At least 2. */
-  readonly concurrency: number;
+  /** The POSTs under way at once, which accounts share. */
+  readonly permits: FairPool;
   /** Called once for each POST that ended, with `unknown` for one that was given up at a stop. */
   readonly onOutcome?: (status: DeliveryStatus) => void;
 }
 
 type Outcome = Parameters<Book['finishDelivery']>[1];
 
-/** Most POSTs of one account under way at once. */
-const OF_ONE_ACCOUNT = 16;
 /** Waits before each further try where the book does not answer. */
 const RETRIES_MS = [100, 500, 2_000, 5_000, 10_000];
 
 /**
  * Sender of claimed alerts: one POST for each delivery of an alert (specification section 6). Accounts share permits
- * (fair-semaphore.ts), and of each account one alert at a time waits for them, so that an account with ten thousand
+ * (shares/fair-pool.ts), and of each account one alert at a time waits for them, so that an account with ten thousand
  * keys whose receivers do not answer delays its own alerts only. One page of an alert's deliveries is in memory at a
  * time.
  */
 export class AlertSender {
   readonly #options: AlertSenderOptions;
   readonly #onRoom: () => void;
-  readonly #permits: FairSemaphore;
   readonly #giveUp = new AbortController();
   readonly #sending = new Set<Promise<void>>();
   /** Accounts with an alert whose POSTs have not all begun. */
@@ -43,12 +41,11 @@ export class AlertSender {
   constructor(options: AlertSenderOptions, onRoom: () => void) {
     this.#options = options;
     this.#onRoom = onRoom;
-    this.#permits = new FairSemaphore(options.concurrency, OF_ONE_ACCOUNT);
   }
 
   /** True where another alert of the account would be sent at once. */
   hasRoom(accountId: number): boolean {
-    return !this.#unsent.has(accountId) && this.#permits.isFree(accountId);
+    return !this.#unsent.has(accountId) && this.#options.permits.isFree(accountId);
   }
 
   begin(alert: ClaimedAlert): void {
@@ -74,7 +71,7 @@ export class AlertSender {
         await this.#deliver(alert, next.value);
       }
     };
-    await Promise.all(Array.from({ length: OF_ONE_ACCOUNT }, lane));
+    await Promise.all(Array.from({ length: ALERT_POSTS.ofOne }, lane));
   }
 
   /** The alert's deliveries, read page by page. The account has room for its next alert once the last one is taken. */
@@ -96,7 +93,7 @@ export class AlertSender {
   }
 
   async #deliver(alert: ClaimedAlert, receiver: PlannedDelivery): Promise<void> {
-    const outcome = await this.#permits.run(alert.accountId, () => this.#post(alert, receiver));
+    const outcome = await this.#options.permits.run(alert.accountId, () => this.#post(alert, receiver));
     this.#onRoom();
     const { log, onOutcome } = this.#options;
     // The URL's path and query may hold the receiver's secret: the log gets the host alone.

@@ -4,15 +4,15 @@ import type { AccountRecord } from '../domain/key.ts';
 import { ACCOUNT_EXAMPLE, Account, AccountPatch } from './account-schema.ts';
 import { type AlertRouteDeps, alertRoutes } from './alert-routes.ts';
 import { objectBody, positiveCreditsField } from './body-fields.ts';
-import { beforeTheBody, managingCaller } from './callers.ts';
+import { beforeTheBody, managingCaller, managingReader } from './callers.ts';
 import { BY_KEY } from './docs/operation.ts';
 import { BODY_REFUSALS, MANAGING_REFUSALS } from './docs/refusals.ts';
 import { speakJson } from './json-routes.ts';
-import { ledgerRoutes } from './ledger-routes.ts';
+import { type LedgerRouteDeps, ledgerRoutes } from './ledger-routes.ts';
 import { usageRoute } from './usage-routes.ts';
 import { accountView } from './views/account-view.ts';
 
-export type AccountDeps = AlertRouteDeps;
+export type AccountDeps = AlertRouteDeps & LedgerRouteDeps;
 
 const docs = { tags: ['Account'], security: BY_KEY };
 
@@ -39,12 +39,10 @@ function readRoute(app: FastifyInstance, { book, ledger, gatekeeper }: AccountDe
     'x-docs': { refusals: MANAGING_REFUSALS, answer: ACCOUNT_EXAMPLE },
   };
   app.get('/api/account/', { schema }, async (request) => {
-    const caller = await managingCaller(gatekeeper, request);
-    const [account, live] = await Promise.all([
-      book.account(caller.accountId),
-      ledger.account(caller.accountId),
-    ]);
-    return accountView(existing(account), live);
+    const { accountId, isPrevious } = await managingReader(gatekeeper, request);
+    const [account, live] = await Promise.all([book.account(accountId), ledger.account(accountId)]);
+    const { webhook_secret, ...view } = accountView(existing(account), live);
+    return isPrevious ? view : { ...view, webhook_secret };
   });
 }
 
@@ -63,7 +61,7 @@ function updateRoute(app: FastifyInstance, deps: AccountDeps): void {
       answer: ACCOUNT_EXAMPLE,
     },
   };
-  app.patch('/api/account/', { schema, onRequest: beforeTheBody(gatekeeper) }, async (request) => {
+  app.patch('/api/account/', { schema, onRequest: beforeTheBody(deps) }, async (request) => {
     const caller = await managingCaller(gatekeeper, request);
     const { alert_threshold } = objectBody(request.body, Object.keys(AccountPatch.properties));
     const change =

@@ -27,7 +27,12 @@ export const Account = Type.Object(
     alert_threshold,
     overdraft,
     ...accountCallLimits,
-    webhook_secret: Type.String({ description: 'Standard Webhooks secret that alerts are signed with.' }),
+    webhook_secret: Type.Optional(
+      Type.String({
+        description:
+          "Standard Webhooks secret that alerts are signed with. Absent if the request presents the key's previous value.",
+      }),
+    ),
     created_at: timestamp('When the account was created.'),
   },
   { title: 'Account', description: 'The account of the calling key.' },

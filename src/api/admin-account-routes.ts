@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { invalidField } from '../domain/errors.ts';
-import { isLonger } from '../domain/key-fields.ts';
+import { isLonger } from '../domain/key-readers.ts';
 import { type AdminDeps, accountIdOf, accountNotFound, accountOf, uniqueEmail } from './admin-account.ts';
 import {
   AccountPath,

@@ -9,6 +9,7 @@ import { CREATED_KEY_EXAMPLE, KEY_EXAMPLE, NEW_KEY_EXAMPLES } from './key-exampl
 import { sendKeys } from './key-list.ts';
 import { CreatedKey, KeyList, KeyListQuery, NewKeyBody } from './key-schema.ts';
 import { createKey, managesOnCreation } from './keys.ts';
+import { OPERATOR } from './long-answer.ts';
 import { mayWarn, warnOfModels } from './model-warning.ts';
 
 const docs = { tags: ['Operator'], security: BY_OPERATOR };
@@ -55,13 +56,13 @@ function listRoute(app: FastifyInstance, deps: AdminDeps): void {
     querystring: KeyListQuery,
     response: { 200: KeyList },
     'x-docs': {
-      refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'invalid_field'],
+      refusals: [...OPERATOR_REFUSALS, 'account_not_found', 'invalid_field', 'rate_limit_exceeded'],
       answer: { keys: [KEY_EXAMPLE] },
     },
   };
   app.get(PATH, { schema }, async (request, reply) => {
     const { id } = await accountOf(deps.book, request);
-    return sendKeys(deps, request, reply, id);
+    return sendKeys(deps, request, reply, { accountId: id, onlyKeyId: undefined, owner: OPERATOR });
   });
 }
 

@@ -14,6 +14,7 @@ import {
   UsageQueryString,
   UsageReport,
 } from './ledger-schema.ts';
+import { OPERATOR } from './long-answer.ts';
 import { readEntry, readLedger } from './read-ledger.ts';
 import { readUsage } from './usage-routes.ts';
 
@@ -27,7 +28,7 @@ const ACCOUNT_REFUSALS = [...OPERATOR_REFUSALS, 'account_not_found'] as const;
 export function adminReportRoutes(app: FastifyInstance, deps: AdminDeps): void {
   const readerOf = async (request: FastifyRequest): Promise<Reader> => {
     const { id } = await accountOf(deps.book, request);
-    return { accountId: id, onlyKeyId: undefined };
+    return { accountId: id, onlyKeyId: undefined, owner: OPERATOR };
   };
   app.get(`${PATH}ledger/`, { schema: LEDGER }, async (request, reply) =>
     readLedger(deps, await readerOf(request), request, reply),
@@ -53,7 +54,7 @@ const LEDGER: FastifySchema = {
   querystring: LedgerQueryString,
   response: { 200: LedgerAnswer },
   'x-docs': {
-    refusals: [...ACCOUNT_REFUSALS, 'key_not_found'],
+    refusals: [...ACCOUNT_REFUSALS, 'key_not_found', 'rate_limit_exceeded'],
     answer: { entries: [ENTRY_EXAMPLE], next: '1024' },
   },
 };

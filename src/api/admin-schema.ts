@@ -1,19 +1,10 @@
 import { CALL_LIMIT_FIELDS, type CallLimits } from '../domain/call-limits.ts';
 import { MAX_CREDITS } from '../domain/credits.ts';
+import { SIX_DECIMALS, TEXT_PATTERNS } from '../domain/json-patterns.ts';
 import { DEFAULT_ALERT_THRESHOLD } from '../domain/key.ts';
 import { accountCallLimits, alert_threshold, overdraft } from './account-schema.ts';
 import { LONGEST_EMAIL } from './body-fields.ts';
-import {
-  balance,
-  credits,
-  cursor,
-  DEFAULT_PAGE_LIMIT,
-  id,
-  pageLimit,
-  SIX_DECIMALS,
-  TEXT_PATTERNS,
-  timestamp,
-} from './docs/fields.ts';
+import { balance, credits, cursor, DEFAULT_PAGE_LIMIT, id, pageLimit, timestamp } from './docs/fields.ts';
 import { Type } from './docs/json-type.ts';
 import { CREATED_KEY_EXAMPLE } from './key-examples.ts';
 import { CreatedKey } from './key-schema.ts';

@@ -1,10 +1,10 @@
-import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import type { Book, MarginGroup, MarginRow } from '../book/book.ts';
 import { dayString } from '../domain/period.ts';
 import { Type } from './docs/json-type.ts';
 import { BY_OPERATOR } from './docs/operation.ts';
 import { OPERATOR_REFUSALS } from './docs/refusals.ts';
+import { OPERATOR, sendPages } from './long-answer.ts';
 import { csvHeaderOf, csvRow } from './margin-csv.ts';
 import { MARGIN_EXAMPLE, MARGIN_FORMATS, MarginQueryString, MarginReport } from './margin-schema.ts';
 import { queryOf, wordParam } from './query.ts';
@@ -46,7 +46,7 @@ const SCHEMA: FastifySchema = {
     'are those of the list, with what the providers take, and what is left.',
   querystring: MarginQueryString,
   response: { 200: MarginAnswer },
-  'x-docs': { refusals: OPERATOR_REFUSALS, answer: MARGIN_EXAMPLE },
+  'x-docs': { refusals: [...OPERATOR_REFUSALS, 'rate_limit_exceeded'], answer: MARGIN_EXAMPLE },
 };
 
 interface Report {
@@ -59,12 +59,9 @@ export function adminUsageRoute(app: FastifyInstance, deps: UsageReading): void 
   app.get('/api/admin/usage/', { schema: SCHEMA }, (request, reply) => sendReport(deps, request, reply));
 }
 
-/**
- * Streams the report: there can be a row for each of very many keys. Its first part is read before the answer starts, so that
- * a book out of reach is still a clean 503; a fault after it breaks the connection.
- */
+/** Streams the report: there can be a row for each of very many keys. */
 async function sendReport(
-  { book, ledger, now = Date.now }: UsageReading,
+  { book, ledger, pools, now = Date.now }: UsageReading,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -76,15 +73,16 @@ async function sendReport(
   const isCsv = wordParam(query, 'format', MARGIN_FORMATS) === 'csv';
   await ledger.flush('all');
   const chunks = (isCsv ? csvChunks : jsonChunks)(report, rowsOf(book, report));
-  const first = await chunks.next();
-  const body = async function* () {
-    if (!first.done) yield first.value;
-    yield* chunks;
-  };
-  if (isCsv) reply.header('content-disposition', 'attachment; filename="usage.csv"');
-  return reply
-    .type(isCsv ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8')
-    .send(Readable.from(body()));
+  const headers: Record<string, string> = isCsv
+    ? {
+        'content-type': 'text/csv; charset=utf-8',
+        'content-disposition': 'attachment; filename="usage.csv"',
+      }
+    : { 'content-type': 'application/json; charset=utf-8' };
+  return await sendPages(pools, reply, { owner: OPERATOR, isWhole: true, headers }, async () => {
+    const next = await chunks.next();
+    return next.done ? undefined : next.value;
+  });
 }
 
 /** The rows of the report in parts, each group once. Accounts and keys come as they are read; of all else there are few. */

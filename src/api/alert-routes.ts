@@ -1,20 +1,18 @@
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
 import { type Book, TooManyTestAlerts } from '../book/book.ts';
 import { GatewayError } from '../domain/errors.ts';
-import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ALERT_LIST_EXAMPLE, AlertList, AlertQuery, QueuedAlert } from './account-schema.ts';
-import { beforeTheBody, managingCaller } from './callers.ts';
+import { beforeTheBody, managingCaller, managingReader, type WriteParts } from './callers.ts';
 import { DEFAULT_PAGE_LIMIT } from './docs/fields.ts';
 import { BY_KEY } from './docs/operation.ts';
 import { MANAGING_REFUSALS } from './docs/refusals.ts';
 import { limitParam, queryOf } from './query.ts';
 import { type AlertListView, alertView } from './views/alert-view.ts';
 
-export interface AlertRouteDeps {
+export interface AlertRouteDeps extends WriteParts {
   readonly book: Book;
   readonly ledger: Ledger;
-  readonly gatekeeper: Gatekeeper;
   /** Wakes the worker that sends queued alerts. */
   readonly alerts: { notify(): void };
   readonly now?: () => number;
@@ -41,7 +39,7 @@ function listRoute(app: FastifyInstance, deps: AlertRouteDeps): void {
     'x-docs': { refusals: MANAGING_REFUSALS, answer: ALERT_LIST_EXAMPLE },
   };
   app.get('/api/account/alerts/', { schema }, async (request) => {
-    const { accountId } = await managingCaller(deps.gatekeeper, request);
+    const { accountId } = await managingReader(deps.gatekeeper, request);
     return readAlerts(deps, accountId, request);
   });
 }
@@ -65,15 +63,15 @@ function testRoute(app: FastifyInstance, deps: AlertRouteDeps): void {
     operationId: 'sendTestAlert',
     summary: 'Send a test alert',
     description:
-      'Queues one test alert, marked by a header, to every active key with a `webhook_url`; five a minute for ' +
-      'an account. Needs no body.',
+      'Queues one test alert, marked by a header, to the `webhook_url` of active keys: to 20 addresses at most, each once, ' +
+      "the calling key's first. Five a minute for an account. Needs no body.",
     response: { 200: QueuedAlert },
     'x-docs': { refusals: [...MANAGING_REFUSALS, 'rate_limit_exceeded'], answer: { id: 4 } },
   };
-  app.post('/api/account/alerts/test/', { schema, onRequest: beforeTheBody(gatekeeper) }, async (request) => {
-    const { accountId } = await managingCaller(gatekeeper, request);
+  app.post('/api/account/alerts/test/', { schema, onRequest: beforeTheBody(deps) }, async (request) => {
+    const { id: keyId, accountId } = await managingCaller(gatekeeper, request);
     const { balance } = await ledger.account(accountId);
-    const id = await fewEnough(book.createTestAlert(accountId, balance, now()));
+    const id = await fewEnough(book.createTestAlert(accountId, keyId, balance, now()));
     alerts.notify();
     return { id };
   });

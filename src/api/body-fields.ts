@@ -1,6 +1,6 @@
 import { MAX_CREDITS, type Micro, microFromCredits } from '../domain/credits.ts';
 import { cutShort, GatewayError, invalidField } from '../domain/errors.ts';
-import { isLonger } from '../domain/key-fields.ts';
+import { isLonger } from '../domain/key-readers.ts';
 
 /** A request body as an object with no other fields than `fields`. Throws `invalid_json` or `invalid_field`. */
 export function objectBody(body: unknown, fields: readonly string[]): Readonly<Record<string, unknown>> {

@@ -1,5 +1,5 @@
 import { CALL_LIMIT_FIELDS, type CallLimits, MAX_CALL_LIMIT } from '../domain/call-limits.ts';
-import { readCallLimit } from '../domain/key-fields.ts';
+import { readCallLimit } from '../domain/key-readers.ts';
 import { Type } from './docs/json-type.ts';
 
 /** Schemas of the limits of calls (specification section 11) of `whose` calls, such as "the key's". */

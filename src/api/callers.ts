@@ -3,6 +3,8 @@ import type { Book } from '../book/book.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { CheckedKey } from '../domain/rules.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
+import type { Pools } from '../shares/pools.ts';
+import { BODY_LIMIT_BYTES } from './json-routes.ts';
 import { keyNotFound } from './keys.ts';
 import { integerParam, type Query, refuseUnknownParameters } from './query.ts';
 
@@ -13,9 +15,15 @@ export async function callingKey(gatekeeper: Gatekeeper, request: FastifyRequest
   return key;
 }
 
+/** A key that may manage. */
+export interface ManagingKey extends CheckedKey {
+  /** Whether the presented value is the key's previous one, in its grace: it reads, and changes nothing. */
+  readonly isPrevious: boolean;
+}
+
 /** The calling key, which may manage. Throws 403 `management_not_allowed` otherwise, before the query is checked. */
-export async function managingCaller(gatekeeper: Gatekeeper, request: FastifyRequest): Promise<CheckedKey> {
-  const { key } = await gatekeeper.authorise(request);
+export async function managingReader(gatekeeper: Gatekeeper, request: FastifyRequest): Promise<ManagingKey> {
+  const { key, valueEndsAt } = await gatekeeper.authorise(request);
   if (!key.canManage) {
     throw new GatewayError(
       'management_not_allowed',
@@ -23,18 +31,50 @@ export async function managingCaller(gatekeeper: Gatekeeper, request: FastifyReq
     );
   }
   refuseUnknownParameters(request);
-  return key;
+  return { ...key, isPrevious: valueEndsAt !== undefined };
 }
 
 /**
- * Hook that refuses callers who may not manage before their body is read, so that strangers cannot make the gateway
- * parse it and learn nothing from its errors. The handler authorises again, because a key may be revoked while its body
- * comes slowly.
+ * The calling key, which may make changes. Throws 403 `management_not_allowed` for a key that may not manage, and for
+ * the previous value of a rotated key: after a leak, whoever else has that value must not outlive the new one.
  */
-export function beforeTheBody(gatekeeper: Gatekeeper): onRequestAsyncHookHandler {
-  return async (request) => {
-    await managingCaller(gatekeeper, request);
+export async function managingCaller(gatekeeper: Gatekeeper, request: FastifyRequest): Promise<CheckedKey> {
+  const key = await managingReader(gatekeeper, request);
+  if (!key.isPrevious) return key;
+  throw new GatewayError(
+    'management_not_allowed',
+    "This is the key's previous value: it was rotated, and until the end of its grace this value can call models and " +
+      "read, but change nothing. Use the key's new value.",
+  );
+}
+
+export interface WriteParts {
+  readonly gatekeeper: Gatekeeper;
+  readonly pools: Pick<Pools, 'writes'>;
+}
+
+/**
+ * Hook that refuses callers before their body is read, so that strangers cannot make the gateway parse it and learn
+ * nothing from its errors: those whom `check` refuses, by default those who may not make changes. The others wait until
+ * their account has a place among the writes under way. The handler authorises again, because a key may be revoked while
+ * its request waits, or its body comes slowly.
+ */
+export function beforeTheBody(
+  { gatekeeper, pools }: WriteParts,
+  check: typeof managingCaller | typeof managingReader = managingCaller,
+): onRequestAsyncHookHandler {
+  return async (request, reply) => {
+    const { accountId } = await check(gatekeeper, request);
+    const share = await pools.writes.acquire(accountId, bodyBytes(request));
+    if (reply.raw.closed) share.release();
+    else reply.raw.once('close', () => share.release());
   };
+}
+
+/** Bytes of memory that a body may take while it is read. */
+function bodyBytes({ headers }: FastifyRequest): number {
+  if (headers['transfer-encoding'] !== undefined) return BODY_LIMIT_BYTES;
+  return Math.min(Number(headers['content-length'] ?? 0), BODY_LIMIT_BYTES);
 }
 
 /**
@@ -44,11 +84,13 @@ export interface Reader {
   readonly accountId: number;
   /** The only key whose entries may be read, without balances; undefined where all of the account may be read. */
   readonly onlyKeyId: number | undefined;
+  /** Owner of what the answer takes of pools that accounts share: the account, or `OPERATOR`. */
+  readonly owner: number;
 }
 
 /** Scope of a calling key: its account if it can manage, else itself only. */
 export function readerOf({ id, accountId, canManage }: CheckedKey): Reader {
-  return { accountId, onlyKeyId: canManage ? undefined : id };
+  return { accountId, onlyKeyId: canManage ? undefined : id, owner: accountId };
 }
 
 /**

@@ -1,39 +1,27 @@
 import { CATEGORIES } from '../domain/key.ts';
 import { ENTRY_TYPES, OUTCOMES } from '../domain/ledger-entry.ts';
-import { UNIT_NAMES, type Unit } from '../domain/price-units.ts';
+import { UNIT_NAMES, UNITS, type Unit, type UsageName } from '../domain/units.ts';
 import { exactCredits, orNull, timestamp, words } from './docs/fields.ts';
 import { type Schema, type Static, Type } from './docs/json-type.ts';
 
 const count = (description: string) => Type.Optional(Type.Number({ minimum: 0, description }));
+const COUNTS = Object.fromEntries(
+  Object.values(UNITS).map(({ wire, help }) => [wire, count(help.used)]),
+) as Record<UsageName, ReturnType<typeof count>>;
 
 /** Usage of a call by unit; a unit that is absent was not used. */
-export const Usage = Type.Object(
-  {
-    input_tokens: count('Tokens read that no other field counts.'),
-    output_tokens: count('Tokens written.'),
-    cached_input_tokens: count('Tokens read from a prompt cache.'),
-    cache_write_tokens: count('Tokens written to a prompt cache.'),
-    characters: count('Unicode code points that were spoken.'),
-    images: count('Images that were made.'),
-    audio_seconds: count('Seconds of audio that were heard.'),
-    video_seconds: count('Seconds of video that were made.'),
-    requests: count('Calls.'),
-    cache_write_1h_tokens: count('Tokens written to a prompt cache that keeps them for an hour.'),
-    input_audio_tokens: count('Tokens of sound read.'),
-    cached_input_audio_tokens: count('Tokens of sound read from a prompt cache.'),
-    output_audio_tokens: count('Tokens of sound made.'),
-    input_image_tokens: count('Tokens of pictures read.'),
-    cached_input_image_tokens: count('Tokens of pictures read from a prompt cache.'),
-    output_image_tokens: count('Tokens of pictures made.'),
-    web_searches: count('Web searches by the provider.'),
-  },
-  { title: 'Usage', description: 'What was used; a unit that is absent was not.' },
-);
+export const Usage = Type.Object(COUNTS, {
+  title: 'Usage',
+  description: 'What was used; a unit that is absent was not.',
+});
 
 /** Properties of an object that has one for each unit of a price, all with one schema. */
 const eachUnit = <T>(schema: Schema<T>) =>
   Object.fromEntries(UNIT_NAMES.map((unit) => [unit, schema])) as Record<Unit, Schema<T>>;
 const ofCall = 'null where the entry is of no call.';
+
+/** Unit prices that were applied. */
+const Applied = Type.Partial(Type.Object(eachUnit(Type.Number())));
 
 /** An entry of the ledger (specification section 7, "Ledger entry"). */
 export const Entry = Type.Object(
@@ -63,12 +51,23 @@ export const Entry = Type.Object(
       Type.String(),
       'What the operator wrote of a top-up or an adjustment, or the gateway of an expired hold; null: nothing.',
     ),
-    price: Type.Union([Type.Partial(Type.Object(eachUnit(Type.Number()))), Type.Null()], {
+    price: Type.Union([Applied, Type.Null()], {
       description:
         'What the units that were used cost, in credits: per 1,000,000 tokens or characters, per 1,000 searches, per image, ' +
-        `second or request. credits = -(usage x price x multiplier), rounded up to a micro-credit. ${ofCall}`,
+        `second or request. credits = -(tokens, characters and seconds x price x multiplier + images, searches and requests x price), ` +
+        `rounded up to a micro-credit. ${ofCall}`,
     }),
-    multiplier: orNull(Type.Number(), `What the service tier multiplied the sum by; 1: nothing. ${ofCall}`),
+    passes: Type.Optional(
+      Type.Array(Type.Object({ usage: Usage, price: Applied }), {
+        description:
+          "The model's passes over its input, if they reached different length tiers of its price. `usage` is their sum, " +
+          '`price` is that of the longest, and `credits` is computed from the passes.',
+      }),
+    ),
+    multiplier: orNull(
+      Type.Number(),
+      `What the service tier multiplied all but the fees by (images, searches, requests); 1: nothing, 0: the provider bills the fees only. ${ofCall}`,
+    ),
     upstream: orNull(
       Type.String(),
       `The configuration's name of the provider that was called, also of a refund; ${ofCall}`,

@@ -9,9 +9,8 @@ import { GatewayError } from '../domain/errors.ts';
 import { requestOrigin } from '../domain/origins.ts';
 import { compileKey } from '../domain/rules.ts';
 import type { CountryLookup } from '../gateway/country.ts';
-import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { Ledger, Subject } from '../ledger/ledger.ts';
-import { beforeTheBody, managingCaller } from './callers.ts';
+import { beforeTheBody, managingReader, type WriteParts } from './callers.ts';
 import { BY_KEY } from './docs/operation.ts';
 import { BODY_REFUSALS, MANAGING_REFUSALS } from './docs/refusals.ts';
 import { explain } from './explain.ts';
@@ -22,10 +21,9 @@ import { speakJson } from './json-routes.ts';
 import { KeyPath } from './key-schema.ts';
 import { keyIdOf, keyNotFound } from './keys.ts';
 
-export interface ExplainDeps {
+export interface ExplainDeps extends WriteParts {
   readonly book: Book;
   readonly ledger: Ledger;
-  readonly gatekeeper: Gatekeeper;
   readonly config: Config;
   readonly catalog: () => Catalog;
   readonly countries: Pick<CountryLookup, 'countryOf'>;
@@ -60,9 +58,9 @@ export function explainRoutes(deps: ExplainDeps): FastifyPluginAsync {
     speakJson(app);
     app.post(
       '/api/keys/:key_id/explain/',
-      { schema, onRequest: beforeTheBody(deps.gatekeeper) },
+      { schema, onRequest: beforeTheBody(deps, managingReader) },
       async (request) => {
-        const { accountId } = await managingCaller(deps.gatekeeper, request);
+        const { accountId } = await managingReader(deps.gatekeeper, request);
         const subject = await subjectOf(deps, accountId, keyIdOf(request));
         const asked = parseExplain(request.body);
         return explain({
@@ -94,22 +92,28 @@ function callerOf(
   subject: Subject,
 ) {
   const address = asked.address ?? parseAddress(gatekeeper.addressOf(request));
-  const isBlocking = subject.key.blockedCountries.length > 0;
-  const country = asked.country ?? (isBlocking && address ? lookedUp(countries, address) : undefined);
   return {
     nowMs: asked.at ?? now(),
     address,
-    country,
+    country: asked.country ?? (address && countryOf(countries, address, subject)),
     origin: requestOrigin(asked.origin, undefined),
     allowMissingOrigin: config.origins.allowMissing,
   };
 }
 
-/** Country of an address, undefined where it has none. Throws 503 where the country data cannot be loaded. */
-function lookedUp(countries: ExplainDeps['countries'], address: ParsedAddress): string | undefined {
+/**
+ * Country of an address, undefined where it has none. Throws 503 where the country data cannot be loaded and the key blocks
+ * countries.
+ */
+function countryOf(
+  countries: ExplainDeps['countries'],
+  address: ParsedAddress,
+  { key }: Subject,
+): string | undefined {
   try {
     return countries.countryOf(address);
   } catch (cause) {
+    if (key.blockedCountries.length === 0) return undefined;
     throw new GatewayError(
       'service_unavailable',
       'The country of the address could not be looked up. Try again shortly, or name the country.',

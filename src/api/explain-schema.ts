@@ -1,5 +1,6 @@
+import { TEXT_PATTERNS } from '../domain/json-patterns.ts';
 import { ENDPOINTS } from '../gateway/endpoints.ts';
-import { TEXT_PATTERNS, words } from './docs/fields.ts';
+import { words } from './docs/fields.ts';
 import { Type } from './docs/json-type.ts';
 
 /** The longest text that an explain request may have, in characters. */

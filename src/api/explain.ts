@@ -3,11 +3,9 @@ import type { Catalog, Model } from '../domain/catalog.ts';
 import { creditsString, type Micro, micro } from '../domain/credits.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { Category } from '../domain/key.ts';
-import { NOT_CHECKED } from '../domain/not-checked.ts';
-import { timestamp } from '../domain/period.ts';
 import { holdFor } from '../domain/price.ts';
 import { CALLER_CHECKS, type Caller, type CompiledKey, MODEL_CHECKS, type Refusal } from '../domain/rules.ts';
-import type { Usage } from '../domain/usage.ts';
+import type { Usage } from '../domain/units.ts';
 import { ENDPOINTS, type Endpoint } from '../gateway/endpoints.ts';
 import { modelNamed } from '../gateway/request/json-body.ts';
 import type { LiveAccount } from '../ledger/ledger.ts';
@@ -38,8 +36,10 @@ type Reserved = Pick<LiveAccount, 'held' | 'estimated'>;
 interface Verdict {
   readonly check: string;
   readonly refusal: Refusal | undefined;
-  /** Detail to show where the check passed. */
+  /** Detail to show where the check did not fail. */
   readonly fact: string;
+  /** True where the check depends on a model that is not known. */
+  readonly isOpen?: boolean;
 }
 
 /**
@@ -47,27 +47,34 @@ interface Verdict {
  * run even after one has failed, so that an owner sees everything that refuses the call at once.
  */
 export function explain(call: ExplainedCall): ExplanationView {
+  const { caller } = call;
   const { model, refusal } = requestVerdict(call);
   const verdicts: Verdict[] = [
     { check: 'authorization', refusal: undefined, fact: 'Checked as if the key were sent.' },
     { check: 'known_key', refusal: undefined, fact: `The key is ${call.prefix}….` },
-    ...CALLER_CHECKS.map(({ name, check }) => ({
+    ...CALLER_CHECKS.map(({ name, check, fact }) => ({
       check: name,
       refusal: check(call.compiled, call.caller),
-      fact: factOf(name, call.caller),
+      fact: fact(call.caller),
     })),
     { check: 'request', refusal, fact: 'The model is in the catalog and fits the endpoint.' },
-    ...(model === undefined ? unchecked(refusal) : modelVerdicts(call, model)),
+    ...(model === undefined ? UNCHECKED : modelVerdicts(call, model)),
   ];
   const failed = verdicts.find((verdict) => verdict.refusal !== undefined);
   return {
     allowed: failed === undefined,
     code: failed?.refusal?.code ?? null,
-    checks: verdicts.map(({ check, refusal, fact }) => ({
+    checks: verdicts.map(({ check, refusal, fact, isOpen }) => ({
       check,
+      state: refusal ? 'failed' : isOpen ? 'not_checked' : 'passed',
       passed: refusal === undefined,
       detail: refusal?.message ?? fact,
     })),
+    caller: {
+      ip: caller.address?.toString() ?? null,
+      country: caller.country ?? null,
+      origin: caller.origin ?? null,
+    },
   };
 }
 
@@ -104,10 +111,10 @@ function modelVerdicts(call: ExplainedCall, model: Model): Verdict[] {
   const { compiled } = call;
   const hold = leastHold(model);
   return [
-    ...MODEL_CHECKS.map(({ name, check }) => ({
+    ...MODEL_CHECKS.map(({ name, check, fact }) => ({
       check: name,
       refusal: check(compiled, model),
-      fact: 'Not restricted, or allowed.',
+      fact: fact(model),
     })),
     ...limitVerdicts(call.limits, model.category === 'text' ? LEAST_TOKENS : 0),
     spendingVerdict(call, hold),
@@ -175,38 +182,15 @@ function overdraftFact(overdraft: Micro, { estimated }: Reserved): string {
   );
 }
 
-/** The checks that depend on the model: without one they cannot pass. */
-function unchecked(refusal: Refusal | undefined): Verdict[] {
-  const reason: Refusal = {
-    code: refusal?.code ?? 'model_not_found',
-    message: NOT_CHECKED,
-  };
-  return [...MODEL_CHECKS.map(({ name }) => name), ...LIMIT_NAMES, 'spending_limit', 'credits'].map(
-    (check) => ({
-      check,
-      refusal: reason,
-      fact: '',
-    }),
-  );
-}
-
-/** Detail of a check that passed: the value of the call that it looked at. */
-function factOf(name: string, { nowMs, address, country, origin }: Caller): string {
-  switch (name) {
-    case 'is_active':
-      return 'The key is active.';
-    case 'account_active':
-      return 'The account is active.';
-    case 'expires_at':
-    case 'active_hours':
-      return `Checked at ${timestamp(nowMs)}.`;
-    case 'allowed_ips':
-      return `Checked from ${address?.toString() ?? 'an unknown address'}.`;
-    case 'blocked_countries':
-      return country === undefined ? 'Checked without a country.' : `Checked from ${country}.`;
-    case 'allowed_origins':
-      return origin === undefined ? 'Checked without an origin.' : `Checked with the origin ${origin}.`;
-    default:
-      return 'Passed.';
-  }
-}
+/** The checks that depend on the model. */
+const UNCHECKED: readonly Verdict[] = [
+  ...MODEL_CHECKS.map(({ name }) => name),
+  ...LIMIT_NAMES,
+  'spending_limit',
+  'credits',
+].map((check) => ({
+  check,
+  refusal: undefined,
+  fact: 'Not checked: it depends on the model.',
+  isOpen: true,
+}));

@@ -1,12 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { GatewayError } from '../domain/errors.ts';
+import { invalidJson } from '../domain/errors.ts';
 import { foldName } from '../domain/field-names.ts';
-import { measureJson, UNMEASURED_BYTES } from '../gateway/request/json/json-measure.ts';
-import { scanMembers } from '../gateway/request/json-scan.ts';
+import { type RootNames, readJson } from '../gateway/request/json/json-reader.ts';
 import { checkEncoding } from '../gateway/request/request-head.ts';
 
 /** Most bytes of a body. Settings are small; a larger body is a mistake and is refused with 413. */
-const BODY_LIMIT_BYTES = 1_048_576;
+export const BODY_LIMIT_BYTES = 1_048_576;
+
+/** More fields than any body has. A body with more is refused for the first that is unknown, without the others being read. */
+const MOST_FIELDS = 64;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -33,30 +35,30 @@ export function speakJson(app: FastifyInstance): void {
   );
 }
 
-/**
- * Parses a body. Refuses repeated fields, because JSON.parse keeps the last of them and another reader may keep the
- * first.
- */
+/** Parses a body. Throws 400 `invalid_json`, and 413 `body_too_large` for what would take too long. */
 function parseJson(body: Buffer): unknown {
-  if (body.length > UNMEASURED_BYTES) measureJson(body);
-  let text: string;
-  let value: unknown;
+  readJson(body, new NamesOnce());
   try {
-    text = utf8.decode(body);
-    value = JSON.parse(text);
+    return JSON.parse(utf8.decode(body));
   } catch {
-    throw new GatewayError(
-      'invalid_json',
-      'The request body is not valid JSON. Send a JSON object in UTF-8.',
-    );
+    throw invalidJson('The request body is not valid JSON. Send a JSON object in UTF-8.');
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  const names = new Set(Object.keys(value).map(foldName));
-  const { repeated } = scanMembers(text, names);
-  if (repeated === undefined) return value;
-  throw new GatewayError(
-    'invalid_json',
-    `The request body has the field "${repeated}" more than once. Send it once.`,
-    repeated,
-  );
+}
+
+/** Refuses repeated fields, because JSON.parse keeps the last of them and another reader may keep the first. */
+class NamesOnce implements RootNames {
+  readonly #seen = new Set<string>();
+
+  take(name: string): boolean {
+    if (this.#seen.size >= MOST_FIELDS) return false;
+    const folded = foldName(name);
+    if (this.#seen.has(folded)) {
+      throw invalidJson(
+        `The request body has the field "${folded.slice(0, 100)}" more than once. Send it once.`,
+        folded,
+      );
+    }
+    this.#seen.add(folded);
+    return false;
+  }
 }

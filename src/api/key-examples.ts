@@ -1,22 +1,20 @@
+import { rowAt, WIRE_NAMES, type WireSettings } from '../domain/key-fields.ts';
+
 // Example bodies of key requests and answers, for the description of the API.
 
+const defaults = Object.fromEntries(WIRE_NAMES.map((name) => [name, rowAt(name).fallback])) as WireSettings;
+
 export const KEY_EXAMPLE = {
+  ...defaults,
   id: 2,
   name: 'web app',
   description: 'for the web team',
   prefix: 'sk-tg-24kV',
-  is_active: true,
-  expires_at: null,
   allowed_models: ['demo-chat'],
-  allowed_categories: [],
   spending_limit: 10,
   spending_current: '0.020084',
-  spending_period: 'monthly',
   active_hours: '08:00-18:00',
-  allowed_ips: [],
   allowed_origins: ['https://*.example.com'],
-  blocked_countries: [],
-  webhook_url: '',
   created_at: '2026-11-21T08:00:00.000Z',
   can_manage: false,
   version: 3,

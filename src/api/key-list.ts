@@ -1,9 +1,11 @@
-import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Book } from '../book/book.ts';
 import { micro } from '../domain/credits.ts';
 import type { KeyRecord } from '../domain/key.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { Pools } from '../shares/pools.ts';
+import type { Reader } from './callers.ts';
+import { type NextPage, sendPages } from './long-answer.ts';
 import { cursorParam, limitParam, queryOf } from './query.ts';
 import { type KeyUse, type KeyView, keyView } from './views/key-view.ts';
 
@@ -68,27 +70,21 @@ type ReadKeys = (after: number, limit?: number) => Promise<readonly KeyRecord[]>
 
 /**
  * Streams the keys of an account by the `limit` and `after` of the query; with `onlyKeyId`, that key at most. One page
- * of the book is in memory at a time, because ten thousand keys with full lists are gigabytes. The first page is read
- * before the answer starts, so that a book out of reach is still a clean 503; a later fault breaks the connection.
+ * of the book is in memory at a time, because ten thousand keys with full lists are gigabytes.
  */
 export async function sendKeys(
-  deps: KeyViewDeps,
+  deps: KeyViewDeps & { readonly pools: Pools },
   request: FastifyRequest,
   reply: FastifyReply,
-  accountId: number,
-  onlyKeyId?: number,
+  { accountId, onlyKeyId, owner }: Reader,
 ): Promise<FastifyReply> {
   const query = queryOf(request);
   const limit = limitParam(query);
   const page = { after: cursorParam(query, 'after') ?? 0, limit };
-  const chunks = keyChunks(readKeys(deps.book, accountId, onlyKeyId), deps, accountId, page);
+  const next = keyPages(readKeys(deps.book, accountId, onlyKeyId), deps, accountId, page);
   await deps.ledger.flush(accountId);
-  const first = await chunks.next();
-  const body = async function* () {
-    if (!first.done) yield first.value;
-    yield* chunks;
-  };
-  return reply.type('application/json; charset=utf-8').send(Readable.from(body()));
+  const headers = { 'content-type': 'application/json; charset=utf-8' };
+  return await sendPages(deps.pools, reply, { owner, isWhole: limit === undefined, headers }, next);
 }
 
 function readKeys(book: Book, accountId: number, onlyKeyId: number | undefined): ReadKeys {
@@ -99,28 +95,32 @@ function readKeys(book: Book, accountId: number, onlyKeyId: number | undefined):
   };
 }
 
-async function* keyChunks(
+function keyPages(
   keysAfter: ReadKeys,
   deps: KeyViewDeps,
   accountId: number,
   { after, limit }: Page,
-): AsyncGenerator<string, void> {
+): NextPage {
   let place = after;
   let left = limit ?? Number.POSITIVE_INFINITY;
   let opening = '{"keys":[';
-  const read = () => keysAfter(place, limit === undefined ? undefined : left);
-  for (let keys = await read(); keys.length > 0; keys = left > 0 ? await read() : []) {
-    yield opening + (await texts(deps, accountId, keys));
-    opening = ',';
-    place = keys.at(-1)?.id ?? place;
-    left -= keys.length;
-  }
-  const head = opening === ',' ? '' : opening;
-  if (limit === undefined) yield `${head}]}`;
-  else {
+  let isOver = false;
+  return async () => {
+    if (isOver) return undefined;
+    const keys = left > 0 ? await keysAfter(place, limit === undefined ? undefined : left) : [];
+    if (keys.length > 0) {
+      const text = opening + (await texts(deps, accountId, keys));
+      opening = ',';
+      place = keys.at(-1)?.id ?? place;
+      left -= keys.length;
+      return text;
+    }
+    isOver = true;
+    const head = opening === ',' ? '' : opening;
+    if (limit === undefined) return `${head}]}`;
     const isMore = left === 0 && (await keysAfter(place, 1)).length > 0;
-    yield `${head}],"next":${isMore ? `"${place}"` : null}}`;
-  }
+    return `${head}],"next":${isMore ? `"${place}"` : null}}`;
+  };
 }
 
 async function texts(deps: KeyViewDeps, accountId: number, keys: readonly KeyRecord[]): Promise<string> {

@@ -1,135 +1,35 @@
-import { MAX_CREDITS } from '../domain/credits.ts';
-import { CATEGORIES, SPENDING_PERIODS } from '../domain/key.ts';
-import {
-  LONGEST_DESCRIPTION,
-  LONGEST_NAME,
-  LONGEST_SLUG,
-  LONGEST_WEBHOOK_URL,
-  MOST_ITEMS,
-} from '../domain/key-fields.ts';
-import { defaultOf, type WireName } from '../domain/key-settings.ts';
-import { callLimitSchemas } from './call-limit-fields.ts';
-import {
-  balance,
-  cursor,
-  exactCredits,
-  id,
-  pageLimit,
-  SIX_DECIMALS,
-  TEXT_PATTERNS,
-  timestamp,
-  timestampOrNull,
-  words,
-} from './docs/fields.ts';
+import { fieldAt, KEY_FIELD_NAMES, KEY_FIELDS, keyField, type WireSettings } from '../domain/key-fields.ts';
+import { balance, cursor, exactCredits, id, pageLimit, timestamp, timestampOrNull } from './docs/fields.ts';
 import { type Schema, Type } from './docs/json-type.ts';
 
-const list = <T>(items: Schema<T>, description: string) =>
-  Type.Array(items, { maxItems: MOST_ITEMS, description });
-
-/** Every field that create and PATCH take, described; domain/key-settings.ts has the reader of each. */
-const settings = {
-  name: Type.String({
-    minLength: 1,
-    maxLength: LONGEST_NAME,
-    pattern: TEXT_PATTERNS.line,
-    description: 'Display name, one line; spaces around it are taken off.',
+/** Every field that create and PATCH take, described. */
+const settings = Object.fromEntries(
+  KEY_FIELD_NAMES.map((field): [string, Schema] => {
+    const { wire, type, help } = KEY_FIELDS[field];
+    return [wire, { ...type.schema, description: help }];
   }),
-  description: Type.String({
-    maxLength: LONGEST_DESCRIPTION,
-    pattern: TEXT_PATTERNS.printable,
-    description: 'A note for people; empty string: none.',
-  }),
-  is_active: Type.Boolean({ description: 'Whether the key can be used. true brings a deleted key back.' }),
-  can_manage: Type.Boolean({
-    description:
-      'Whether the key may create, change and delete keys, and sees the account: other keys, balance, alerts, webhook secret. ' +
-      'A key loses it when another key or the operator gives it a restriction, unless the same request says true.',
-  }),
-  expires_at: timestampOrNull(
-    'When the key stops working; null: never. ISO 8601 with `Z` or an offset; answered in UTC.',
-  ),
-  allowed_models: list(
-    Type.String({ minLength: 1, maxLength: LONGEST_SLUG, pattern: TEXT_PATTERNS.trimmedLine }),
-    'Models that the key may call, as `GET /v1/models` names them; empty: all.',
-  ),
-  allowed_categories: list(Type.Enum(CATEGORIES), 'Modalities that the key may call; empty: all.'),
-  spending_limit: Type.Union(
-    [Type.Number({ minimum: 0, maximum: MAX_CREDITS, ...SIX_DECIMALS.ofPositive }), Type.Null()],
-    {
-      description:
-        'Most credits that the key may spend in a period, at most six decimals; 0 lets nothing through that costs, null is ' +
-        'no limit.',
-    },
-  ),
-  spending_period: words(
-    SPENDING_PERIODS,
-    'UTC day from 00:00, week from Monday 00:00, or month from day 1.',
-  ),
-  ...callLimitSchemas("the key's"),
-  active_hours: Type.String({
-    pattern: '^(([01]\\d|2[0-3]):[0-5]\\d-(([01]\\d|2[0-3]):[0-5]\\d|24:00))?$',
-    description:
-      'UTC range `HH:MM-HH:MM` in which the key works, its end excluded; wraps past midnight where the start is later. ' +
-      'Start and end must differ. Empty string: always.',
-  }),
-  allowed_ips: list(
-    Type.String({ pattern: TEXT_PATTERNS.ipRange }),
-    'IPv4 or IPv6 addresses or CIDR ranges from which the key works; answered normalised. Empty: all.',
-  ),
-  allowed_origins: list(
-    Type.String({ pattern: TEXT_PATTERNS.origin }),
-    'Pages from which browsers may use the key: `https://app.example.com[:port]`, `https://*.example.com` (any depth ' +
-      'below it, not itself) or `example.com` (any scheme and port); compared with `Origin`, else with `Referer`. Empty: ' +
-      'no restriction.',
-  ),
-  blocked_countries: list(
-    Type.String({ pattern: TEXT_PATTERNS.country }),
-    'ISO 3166-1 alpha-2 codes of countries from which the key does not work; answered in upper case. An address of no ' +
-      'known country passes.',
-  ),
-  webhook_url: Type.String({
-    maxLength: LONGEST_WEBHOOK_URL,
-    pattern: TEXT_PATTERNS.webhookUrl,
-    description:
-      'Receives the low-credits alert: an absolute http or https URL without user name or password. Empty string: none.',
-  }),
-} satisfies Record<WireName, Schema>;
+) as { readonly [Name in keyof WireSettings]: Schema<WireSettings[Name]> };
 
 const prefix = Type.String({
   description: 'Start of the key value, by which a key is told from others without revealing it.',
 });
 
-/**
- * A key as the list shows it: the fields of specification section 2 in their order, then `can_manage` and `version`, then
- * the limits of section 11 and what else is newer.
- */
+const { name, description, ...others } = settings;
+
+/** A key as the list shows it: its settings, and what is read-only. */
 export const Key = Type.Object(
   {
     id: id('Names the key in paths.'),
-    name: settings.name,
-    description: settings.description,
+    name,
+    description,
     prefix,
-    is_active: settings.is_active,
-    expires_at: settings.expires_at,
-    allowed_models: settings.allowed_models,
-    allowed_categories: settings.allowed_categories,
-    spending_limit: settings.spending_limit,
+    ...others,
     spending_current: exactCredits('Spent in the current period.'),
-    spending_period: settings.spending_period,
-    active_hours: settings.active_hours,
-    allowed_ips: settings.allowed_ips,
-    allowed_origins: settings.allowed_origins,
-    blocked_countries: settings.blocked_countries,
-    webhook_url: settings.webhook_url,
     created_at: timestamp('When the key was created.'),
-    can_manage: settings.can_manage,
     version: Type.Integer({
       minimum: 1,
       description: 'Raised by every change of the settings, never by calls; for `If-Match`.',
     }),
-    rpm_limit: settings.rpm_limit,
-    tpm_limit: settings.tpm_limit,
-    max_parallel_requests: settings.max_parallel_requests,
     last_used_at: timestampOrNull(
       'When the latest call of the key was settled, successful or not, that has a row in the ledger; null: none has.',
     ),
@@ -199,13 +99,14 @@ export const KeyPatch = Type.Partial(Type.Object(settings), {
   additionalProperties: false,
 });
 
-const { name, ...mayBeMissing } = settings;
+const { name: _, ...mayBeMissing } = settings;
 
 /** Fields that may be missing when a key is created, with their defaults (specification section 2, "Fields"). */
 const optional = Object.fromEntries(
-  Object.entries(mayBeMissing).map(([field, schema]) => {
-    const value = defaultOf(field);
-    return [field, value === undefined ? schema : { ...schema, default: value }];
+  Object.entries(mayBeMissing).map(([wireName, schema]) => {
+    const field = fieldAt(wireName);
+    const value = field && keyField(field).fallback;
+    return [wireName, value === undefined ? schema : { ...schema, default: value }];
   }),
 ) as typeof mayBeMissing;
 

@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifySchema } from 'fastify';
 import { creditsNumber } from '../domain/credits.ts';
 import { parseNewKey } from '../domain/key-settings.ts';
-import type { Gatekeeper } from '../gateway/gatekeeper.ts';
-import { beforeTheBody, callingKey, managingCaller } from './callers.ts';
+import { beforeTheBody, callingKey, managingCaller, readerOf, type WriteParts } from './callers.ts';
 import { BY_KEY } from './docs/operation.ts';
 import { BODY_REFUSALS, MANAGING_REFUSALS, OWNER_REFUSALS } from './docs/refusals.ts';
 import { speakJson } from './json-routes.ts';
@@ -15,9 +14,7 @@ import { createKey, keyNotFound, managesOnCreation } from './keys.ts';
 import { mayWarn, warnOfModels } from './model-warning.ts';
 import { type KeyUse, ownKeyView } from './views/key-view.ts';
 
-export interface KeysDeps extends KeyChangeDeps {
-  readonly gatekeeper: Gatekeeper;
-}
+export type KeysDeps = KeyChangeDeps & WriteParts;
 
 const docs = { tags: ['Keys'], security: BY_KEY };
 
@@ -44,18 +41,20 @@ function listRoute(app: FastifyInstance, deps: KeysDeps): void {
       'All keys of the account of the calling key, inactive ones included. A key that cannot manage sees itself only.',
     querystring: KeyListQuery,
     response: { 200: KeyList },
-    'x-docs': { refusals: OWNER_REFUSALS, answer: { keys: [KEY_EXAMPLE] } },
+    'x-docs': {
+      refusals: [...OWNER_REFUSALS, 'rate_limit_exceeded'],
+      answer: { keys: [KEY_EXAMPLE] },
+    },
   };
   app.get('/api/keys/', { schema }, async (request, reply) => {
-    const { id, accountId, canManage } = await callingKey(deps.gatekeeper, request);
-    // A key that cannot manage sees itself only (specification section 2, "What a key sees").
-    return sendKeys(deps, request, reply, accountId, canManage ? undefined : id);
+    const caller = await callingKey(deps.gatekeeper, request);
+    return sendKeys(deps, request, reply, readerOf(caller));
   });
 }
 
 /** Route `GET /api/key/`: the calling key, with what it may still spend (specification section 2). */
 function ownKeyRoute(app: FastifyInstance, deps: KeysDeps): void {
-  const { book, ledger, gatekeeper, now = Date.now } = deps;
+  const { book, ledger, gatekeeper } = deps;
   const schema: FastifySchema = {
     ...docs,
     operationId: 'readOwnKey',
@@ -75,7 +74,7 @@ function ownKeyRoute(app: FastifyInstance, deps: KeysDeps): void {
       canManage ? ledger.account(accountId) : undefined,
     ]);
     return {
-      ...ownKeyView(key, use as KeyUse, ledger.now(accountId), now()),
+      ...ownKeyView(key, use as KeyUse, ledger.now(accountId)),
       ...(account === undefined ? {} : { credits_balance: creditsNumber(account.balance) }),
     };
   });
@@ -95,7 +94,7 @@ function createRoute(app: FastifyInstance, deps: KeysDeps): void {
       answer: CREATED_KEY_EXAMPLE,
     },
   };
-  app.post('/api/keys/', { schema, onRequest: beforeTheBody(deps.gatekeeper) }, async (request, reply) => {
+  app.post('/api/keys/', { schema, onRequest: beforeTheBody(deps) }, async (request, reply) => {
     const caller = await managingCaller(deps.gatekeeper, request);
     const { settings, canManage } = parseNewKey(request.body);
     const created = await createKey(deps, caller.accountId, {
@@ -114,7 +113,7 @@ function changeRoutes(app: FastifyInstance, deps: KeysDeps): void {
       const { accountId, id } = await managingCaller(deps.gatekeeper, request);
       return { accountId, callerId: id };
     },
-    onRequest: beforeTheBody(deps.gatekeeper),
+    onRequest: beforeTheBody(deps),
     docs: { ...docs, params: KeyPath },
     refusals: MANAGING_REFUSALS,
     update: {

@@ -1,11 +1,14 @@
 import type { FastifyRequest } from 'fastify';
-import { type Book, TooManyKeys, VersionConflict } from '../book/book.ts';
+import type { Book } from '../book/book.ts';
+import { type KeyBounds, KeyTooLarge, TooManyKeys, VersionConflict } from '../book/book-keys.ts';
 import type { Config } from '../config/config.ts';
 import { GatewayError, invalidField } from '../domain/errors.ts';
 import type { KeyRecord, KeySettings } from '../domain/key.ts';
-import { carriesRestriction } from '../domain/key-settings.ts';
+import { carriesRestriction } from '../domain/key-fields.ts';
+import { tooLarge } from '../domain/key-settings.ts';
 import { newKeyValue } from '../domain/key-value.ts';
 import { type Ledger, LedgerUnavailable } from '../ledger/ledger.ts';
+import type { Pools } from '../shares/pools.ts';
 import { IF_MATCH } from './key-schema.ts';
 import { pathId } from './query.ts';
 import { type CreatedKeyView, createdKeyView } from './views/key-view.ts';
@@ -15,6 +18,7 @@ export interface KeyCommandDeps {
   readonly book: Book;
   readonly ledger: Ledger;
   readonly config: Config;
+  readonly pools: Pools;
   /** Milliseconds since the epoch; default Date.now. */
   readonly now?: () => number;
 }
@@ -26,18 +30,24 @@ export async function createKey(
   settings: KeySettings,
 ): Promise<CreatedKeyView> {
   const { value, prefix, hash } = newKeyValue(config.keyPrefix);
-  const { maxKeys } = config.accounts;
   const key = await book
-    .createKey(accountId, { ...settings, prefix, hash }, now(), maxKeys)
-    .catch((error) => {
-      if (!(error instanceof TooManyKeys)) throw error;
-      throw new GatewayError(
-        'too_many_keys',
-        `The account has ${maxKeys} keys, inactive ones included, and may not have more. Change one that is not in use.`,
-      );
-    });
+    .createKey(accountId, { ...settings, prefix, hash }, now(), config.accounts)
+    .catch(refuseTooMany(config.accounts));
   await onceReachable(ledger.publishKey(key, hash));
   return createdKeyView(key, value);
+}
+
+/** Returns a handler that throws 409 `too_many_keys` in place of TooManyKeys, and any other error as it is. */
+function refuseTooMany({ maxKeys, maxKeyBytes }: KeyBounds): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof TooManyKeys)) throw error;
+    throw new GatewayError(
+      'too_many_keys',
+      error.bound === 'maxKeys'
+        ? `The account has ${maxKeys} keys, inactive ones included, and may not have more. Change one that is not in use.`
+        : `The settings of the account's keys may take ${maxKeyBytes} bytes together, those of inactive keys included. Shorten the lists of keys that are not in use.`,
+    );
+  };
 }
 
 /**
@@ -63,14 +73,23 @@ export interface KeyChange {
 
 /**
  * Changes a key in the book and then in Redis, and resolves after both, so that the next request is checked by the new
- * record (specification section 3, "Revocation"). Throws `key_not_found`, `version_conflict`, and LedgerUnavailable
- * where the change is in the book and not in Redis yet; sending the request again is harmless.
+ * record (specification section 3, "Revocation"). Throws `key_not_found`, `version_conflict`, `invalid_field` and
+ * `too_many_keys` for settings that are too long, and LedgerUnavailable where the change is in the book and not in Redis
+ * yet; sending the request again is harmless.
  */
 export async function changeKey(
-  { book, ledger, now = Date.now }: Pick<KeyCommandDeps, 'book' | 'ledger' | 'now'>,
+  { book, ledger, config, now = Date.now }: KeyCommandDeps,
   { accountId, keyId, settings, ifVersion }: KeyChange,
 ): Promise<KeyRecord> {
-  const key = await book.updateKey(accountId, keyId, settings, now(), ifVersion).catch(refuseConflict);
+  const { maxKeyBytes } = config.accounts;
+  const key = await book
+    .updateKey(accountId, keyId, settings, now(), ifVersion, maxKeyBytes)
+    .catch((error) => {
+      if (error instanceof KeyTooLarge) throw tooLarge(settings, error.bytes);
+      throw error;
+    })
+    .catch(refuseTooMany(config.accounts))
+    .catch(refuseConflict);
   if (key === undefined) throw keyNotFound();
   await ledger.publishKey(key);
   return key;

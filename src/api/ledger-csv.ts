@@ -1,20 +1,13 @@
+import { USAGE_NAMES, type UsageName } from '../domain/units.ts';
 import { csvLine } from './csv.ts';
-import { type EntryView, USAGE_NAMES, type UsageName } from './views/entry-view.ts';
+import type { EntryView } from './views/entry-view.ts';
 
-/** Usage that exports have had columns of from the first; all other usage has its columns after `note`. */
-const FIRST_USAGE = [
-  'input_tokens',
-  'output_tokens',
-  'cached_input_tokens',
-  'cache_write_tokens',
-  'characters',
-  'images',
-  'audio_seconds',
-  'video_seconds',
-  'requests',
-] as const satisfies readonly UsageName[];
-const LATER_USAGE = Object.values(USAGE_NAMES).filter((name) => !FIRST_USAGE.some((first) => first === name));
-const COLUMNS = [
+type Column = Exclude<keyof EntryView, 'usage'> | UsageName;
+
+const NAMES = Object.values(USAGE_NAMES);
+
+/** Columns in the order in which they came, so that each keeps its place. Dimensions of usage that are not here follow. */
+const ORDERED = [
   'id',
   'type',
   'created_at',
@@ -27,25 +20,56 @@ const COLUMNS = [
   'estimated',
   'credits',
   'balance_after',
-] as const satisfies readonly (keyof EntryView)[];
+  'input_tokens',
+  'output_tokens',
+  'cached_input_tokens',
+  'cache_write_tokens',
+  'characters',
+  'images',
+  'audio_seconds',
+  'video_seconds',
+  'requests',
+  'note',
+  'price',
+  'multiplier',
+  'upstream',
+  'duration_ms',
+  'streamed',
+  'cache_write_1h_tokens',
+  'input_audio_tokens',
+  'cached_input_audio_tokens',
+  'output_audio_tokens',
+  'input_image_tokens',
+  'cached_input_image_tokens',
+  'output_image_tokens',
+  'web_searches',
+  'web_search_previews',
+  'passes',
+] as const satisfies readonly Column[];
+const COLUMNS: readonly Column[] = [
+  ...ORDERED,
+  ...NAMES.filter((name) => !ORDERED.some((column) => column === name)),
+];
 
-/** `price` is JSON: credits by unit. */
-const LATER_COLUMNS = ['price', 'multiplier', 'upstream', 'duration_ms', 'streamed'] as const;
+/** Columns of usage, in the order that exports have them in. */
+export const USAGE_CSV_COLUMNS = COLUMNS.filter(isUsage);
 
-/** First line of the export. New columns must be added at the end, so that the others keep their places. */
-export function csvHeader(): string {
-  return csvLine([...COLUMNS, ...FIRST_USAGE, 'note', ...LATER_COLUMNS, ...LATER_USAGE]);
+const CELLS = COLUMNS.map((column): ((entry: EntryView) => string | number | boolean | null | undefined) => {
+  if (isUsage(column)) return ({ usage }) => usage[column];
+  if (column !== 'price' && column !== 'passes') return (entry) => entry[column];
+  return (entry) => entry[column] && JSON.stringify(entry[column]);
+});
+
+function isUsage(column: Column): column is UsageName {
+  return NAMES.some((name) => name === column);
 }
 
-/** The line of an entry; absent values are empty cells. */
+/** First line of the export. */
+export function csvHeader(): string {
+  return csvLine(COLUMNS);
+}
+
+/** The line of an entry; absent values are empty cells. `price`, credits by unit, and `passes` are JSON. */
 export function csvEntry(entry: EntryView): string {
-  return csvLine([
-    ...COLUMNS.map((column) => entry[column]),
-    ...FIRST_USAGE.map((column) => entry.usage[column]),
-    entry.note,
-    ...LATER_COLUMNS.map((column) =>
-      column === 'price' ? entry.price && JSON.stringify(entry.price) : entry[column],
-    ),
-    ...LATER_USAGE.map((column) => entry.usage[column]),
-  ]);
+  return csvLine(CELLS.map((cell) => cell(entry)));
 }

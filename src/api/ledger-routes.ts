@@ -31,7 +31,7 @@ function listRoute(app: FastifyInstance, deps: LedgerRouteDeps): void {
     querystring: LedgerQueryString,
     response: { 200: LedgerAnswer },
     'x-docs': {
-      refusals: [...OWNER_REFUSALS, 'key_not_found'],
+      refusals: [...OWNER_REFUSALS, 'key_not_found', 'rate_limit_exceeded'],
       answer: { entries: [ENTRY_EXAMPLE], next: '1024' },
     },
   };

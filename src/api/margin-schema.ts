@@ -32,7 +32,7 @@ export const MarginReport = Type.Object(
           upstream: Type.Optional(
             orNull(
               Type.String(),
-              'With group_by=upstream: its name in the configuration; null: calls of before version 0.2, and expired holds.',
+              'With group_by=upstream: its name in the configuration; null: expired holds.',
             ),
           ),
           day: Type.Optional(day('With group_by=day: the UTC day on which the calls ended.')),

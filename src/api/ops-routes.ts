@@ -1,4 +1,10 @@
-import type { FastifyInstance, FastifyPluginAsync, FastifyRequest, FastifySchema } from 'fastify';
+import type {
+  FastifyInstance,
+  FastifyPluginAsync,
+  FastifyRequest,
+  FastifySchema,
+  onSendAsyncHookHandler,
+} from 'fastify';
 import ipaddr from 'ipaddr.js';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config/config.ts';
@@ -27,7 +33,9 @@ export interface OpsDeps {
 
 const docs = { tags: ['Operations'] };
 /** Headers that proxies add. A request with one of them comes from a proxy's socket, which does not show who asks. */
-const FORWARDING_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
+const FORWARDING_HEADER = /^(?:forwarded|via|x-real-ip|x-forwarded-.*|cf-.*)$/;
+/** A `Host` that names this machine: `localhost`, or an address, in brackets if it has colons, with or without a port. */
+const HOST = /^(?:(localhost)|\[([\da-f:.]+)\]|([\d.]+))(?::\d{1,5})?$/i;
 
 /** The routes for monitoring: health, readiness, metrics (specification section 7, "Operations"). */
 export function opsRoutes(deps: OpsDeps): FastifyPluginAsync {
@@ -78,8 +86,9 @@ function metricsRoute(app: FastifyInstance, { config, metrics }: OpsDeps): void 
     ...docs,
     summary: 'Prometheus metrics',
     operationId: 'readMetrics',
-    description: 'With the operator token; open to the machine itself. 404 where no ADMIN_TOKEN is set.',
-    security: [{}, ...BY_OPERATOR],
+    description:
+      'With the operator token. If ADMIN_TOKEN is not set: open to the machine itself, and 404 for others. Never with CORS headers.',
+    security: BY_OPERATOR,
     response: {
       200: {
         description: 'The metrics.',
@@ -88,17 +97,31 @@ function metricsRoute(app: FastifyInstance, { config, metrics }: OpsDeps): void 
     },
     'x-docs': { refusals: ['invalid_admin_token', 'unknown_endpoint', 'internal_error'] },
   };
-  app.get('/metrics', { schema }, async (request, reply) => {
-    if (!isLocal(request) && !isOperator?.(request)) {
-      throw isOperator === undefined ? noSuchRoute() : invalidAdminToken();
+  // A page of another origin must not read what a browser on this machine may ask for.
+  const onSend: onSendAsyncHookHandler = async (_request, reply, payload) => {
+    for (const name of Object.keys(reply.getHeaders())) {
+      if (name.startsWith('access-control-')) reply.removeHeader(name);
+    }
+    return payload;
+  };
+  app.get('/metrics', { schema, onSend }, async (request, reply) => {
+    if (isOperator ? !isOperator(request) : !isLocal(request)) {
+      throw isOperator ? invalidAdminToken() : noSuchRoute();
     }
     return reply.type(metrics.contentType).send(await metrics.metrics());
   });
 }
 
-/** True where a request comes from this machine, by the socket's address, because anyone can write a header. */
+/**
+ * True if a request comes from this machine, by the socket's address, and was meant for it. Another `Host` is that of a web
+ * page whose name was made to resolve to this machine (DNS rebinding), or of a site whose proxy runs here.
+ */
 function isLocal({ socket, headers }: FastifyRequest): boolean {
-  const { remoteAddress = '' } = socket;
-  if (FORWARDING_HEADERS.some((name) => headers[name] !== undefined)) return false;
-  return ipaddr.isValid(remoteAddress) && ipaddr.process(remoteAddress).range() === 'loopback';
+  if (Object.keys(headers).some((name) => FORWARDING_HEADER.test(name))) return false;
+  const [, name, ipv6, ipv4] = HOST.exec(headers.host ?? '') ?? [];
+  return isLoopback(socket.remoteAddress) && (name !== undefined || isLoopback(ipv6 ?? ipv4));
+}
+
+function isLoopback(address = ''): boolean {
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
 }

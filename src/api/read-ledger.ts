@@ -1,13 +1,14 @@
-import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Book, LedgerEntry, LedgerQuery } from '../book/book.ts';
+import type { Book, LedgerQuery } from '../book/book.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { ENTRY_TYPES } from '../domain/ledger-entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { Pools } from '../shares/pools.ts';
 import { keyAsked, type Reader } from './callers.ts';
 import { DEFAULT_PAGE_LIMIT } from './docs/fields.ts';
 import { csvEntry, csvHeader } from './ledger-csv.ts';
 import { FORMATS } from './ledger-schema.ts';
+import { type NextPage, sendPages } from './long-answer.ts';
 import { cursorParam, limitParam, queryOf, textParam, wordParam } from './query.ts';
 import { ledgerDays } from './usage-days.ts';
 import { type EntryPageView, entryView } from './views/entry-view.ts';
@@ -22,17 +23,19 @@ type ExportFormat = Exclude<(typeof FORMATS)[number], 'json'>;
 export interface LedgerReading {
   readonly book: Book;
   readonly ledger: Pick<Ledger, 'flush'>;
+  readonly pools: Pools;
 }
 
 /**
  * Answers a query of the ledger: resolves with a page, or, where `format` asks for an export, streams it by `reply`.
  */
 export async function readLedger(
-  { book, ledger }: LedgerReading,
+  reading: LedgerReading,
   reader: Reader,
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
+  const { book, ledger } = reading;
   const query = queryOf(request);
   const format = wordParam(query, 'format', FORMATS) ?? 'json';
   const limit = limitParam(query);
@@ -52,7 +55,7 @@ export async function readLedger(
   };
   // Drained first, so that a caller finds the call that was answered just now.
   await ledger.flush(reader.accountId);
-  if (format !== 'json') return exportEntries(reply, book, filter, format, reader, limit);
+  if (format !== 'json') return exportEntries(reading, reply, filter, format, reader, limit);
   return page(book, { ...filter, limit: limit ?? DEFAULT_PAGE_LIMIT }, reader);
 }
 
@@ -60,7 +63,11 @@ export async function readLedger(
  * The entry that the path names. Throws `entry_not_found`, also where the reader may not see it, and `service_unavailable`
  * where the entry may be on its way to the book still: "not found" would say that the call was not charged.
  */
-export async function readEntry({ book, ledger }: LedgerReading, reader: Reader, request: FastifyRequest) {
+export async function readEntry(
+  { book, ledger }: Omit<LedgerReading, 'pools'>,
+  reader: Reader,
+  request: FastifyRequest,
+) {
   const isWhole = await ledger.flush(reader.accountId, ENTRY_FLUSH_MS);
   const entry = await book.entry(reader.accountId, (request.params as { entry_id: string }).entry_id);
   if (entry === undefined && !isWhole) {
@@ -83,51 +90,46 @@ async function page(book: Book, query: LedgerQuery, reader: Reader): Promise<Ent
   return { entries: entries.map((entry) => entryView(entry, reader)), next: more ? String(last.seq) : null };
 }
 
-/** Streams an export. Its first page is read before the answer starts, so that a book out of reach is a clean 503. */
+/** Streams an export. */
 async function exportEntries(
+  { book, pools }: LedgerReading,
   reply: FastifyReply,
-  book: Book,
   filter: Omit<LedgerQuery, 'limit'>,
   format: ExportFormat,
   reader: Reader,
   limit = Number.POSITIVE_INFINITY,
 ): Promise<FastifyReply> {
-  const first = await book.ledger({ ...filter, limit: Math.min(limit, EXPORT_PAGE) });
-  const body = Readable.from(lines(format, pages(book, filter, first, limit), reader));
-  return reply
-    .type(format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson; charset=utf-8')
-    .header('content-disposition', `attachment; filename="ledger.${format}"`)
-    .send(body);
+  const headers = {
+    'content-type': format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson; charset=utf-8',
+    'content-disposition': `attachment; filename="ledger.${format}"`,
+  };
+  const next = exportPages(book, filter, format, reader, limit);
+  return await sendPages(pools, reply, { owner: reader.owner, isWhole: true, headers }, next);
 }
 
 /**
  * Pages of an export, cut by sequence number, so that entries written meanwhile, which are newer, do not shift them.
  */
-async function* pages(
+function exportPages(
   book: Book,
   filter: Omit<LedgerQuery, 'limit'>,
-  first: readonly LedgerEntry[],
-  limit: number,
-): AsyncGenerator<readonly LedgerEntry[]> {
-  let entries = first;
-  let left = limit;
-  for (;;) {
-    yield entries;
-    left -= entries.length;
-    const last = entries.at(-1);
-    if (last === undefined || entries.length < EXPORT_PAGE || left <= 0) return;
-    entries = await book.ledger({ ...filter, before: last.seq, limit: Math.min(left, EXPORT_PAGE) });
-  }
-}
-
-async function* lines(
   format: ExportFormat,
-  source: AsyncIterable<readonly LedgerEntry[]>,
   reader: Reader,
-): AsyncGenerator<string> {
-  if (format === 'csv') yield csvHeader();
+  limit: number,
+): NextPage {
   const line = format === 'csv' ? csvEntry : (view: object) => `${JSON.stringify(view)}\n`;
-  for await (const entries of source) {
-    if (entries.length > 0) yield entries.map((entry) => line(entryView(entry, reader))).join('');
-  }
+  let head = format === 'csv' ? csvHeader() : '';
+  let place = filter.before;
+  let left = limit;
+  return async () => {
+    if (left <= 0) return undefined;
+    const before = place === undefined ? {} : { before: place };
+    const entries = await book.ledger({ ...filter, ...before, limit: Math.min(left, EXPORT_PAGE) });
+    const last = entries.at(-1);
+    place = last?.seq;
+    left = last === undefined || entries.length < EXPORT_PAGE ? 0 : left - entries.length;
+    const text = head + entries.map((entry) => line(entryView(entry, reader))).join('');
+    head = '';
+    return text;
+  };
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify';
 import type { Book } from '../book/book.ts';
 import type { Gatekeeper } from '../gateway/gatekeeper.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { Pools } from '../shares/pools.ts';
 import { callingKey, keyAsked, type Reader, readerOf } from './callers.ts';
 import { BY_KEY } from './docs/operation.ts';
 import { OWNER_REFUSALS } from './docs/refusals.ts';
@@ -14,6 +15,7 @@ import { type UsageReportView, usageReportView } from './views/usage-view.ts';
 export interface UsageReading {
   readonly book: Book;
   readonly ledger: Pick<Ledger, 'flush'>;
+  readonly pools: Pools;
   /** Milliseconds since the epoch; default Date.now. */
   readonly now?: () => number;
 }

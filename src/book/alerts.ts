@@ -16,6 +16,8 @@ type Alerts = Pick<
   | 'alerts'
 >;
 
+/** Most deliveries that a list of alerts has, if it has several: with ten thousand keys, each alert has as many. */
+const READ_AT_ONCE = 10_000;
 /** Deliveries of a page: as many of an alert to thousands of keys are in a sender's memory. */
 const PLANNED_AT_ONCE = 64;
 
@@ -68,8 +70,11 @@ export function alertQueries(store: Store): Alerts {
         .orderBy('id', 'desc')
         .limit(limit)
         .execute();
-      if (alerts.length === 0) return [];
-      const ids = alerts.map((alert) => alert.id);
+      const ids = await withFewDeliveries(
+        db,
+        alerts.map((alert) => alert.id),
+      );
+      if (ids.length === 0) return [];
       const deliveries = await db
         .selectFrom('deliveries')
         .selectAll()
@@ -77,7 +82,7 @@ export function alertQueries(store: Store): Alerts {
         .orderBy('id')
         .execute();
       const byAlert = Map.groupBy(deliveries, (delivery) => delivery.alert_id);
-      return alerts.map((alert) => alertRecord(alert, byAlert.get(alert.id) ?? []));
+      return alerts.slice(0, ids.length).map((alert) => alertRecord(alert, byAlert.get(alert.id) ?? []));
     },
   };
 }
@@ -97,7 +102,7 @@ async function claim(trx: Trx, id: number, now: number): Promise<ClaimedAlert | 
     .select(['email', 'webhook_secret'])
     .where('id', '=', alert.account_id)
     .executeTakeFirstOrThrow();
-  await planDeliveries(trx, id, alert.account_id, now);
+  await planDeliveries(trx, alert, now);
   return {
     id,
     accountId: alert.account_id,
@@ -110,29 +115,48 @@ async function claim(trx: Trx, id: number, now: number): Promise<ClaimedAlert | 
   };
 }
 
+/** Most addresses that a test alert is sent to, each once: a test must not flood somebody else's server. */
+const TESTED = 20;
+
 /**
  * Writes the deliveries of an alert as `unknown`, which they stay until the attempt is over, or for good where the sender
  * dies. The database makes the rows by itself: ten thousand keys would otherwise pass through the gateway's memory twice.
+ * A test has few, beginning with that of the key that asked for it.
  */
-async function planDeliveries(trx: Trx, alertId: number, accountId: number, now: number): Promise<void> {
+async function planDeliveries(trx: Trx, alert: Selectable<AlertsTable>, now: number): Promise<void> {
+  const receivers = trx
+    .selectFrom('keys')
+    .where('account_id', '=', alert.account_id)
+    .where('is_active', '=', 1)
+    .where('webhook_url', '!=', '')
+    .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]));
+  const each = receivers.select(['id as key_id', 'webhook_url as url', sql.lit(0).as('place')]);
+  const asking = alert.key_id ?? 0;
+  const few = receivers
+    .select([
+      sql<number>`coalesce(min(case when id = ${asking} then id end), min(id))`.as('key_id'),
+      'webhook_url as url',
+      sql<number>`min(case when id = ${asking} then 0 else 1 end)`.as('place'),
+    ])
+    .groupBy('webhook_url')
+    .orderBy('place')
+    .orderBy('key_id')
+    .limit(TESTED);
   await trx
     .insertInto('deliveries')
     .columns(['alert_id', 'key_id', 'url', 'status', 'attempted_at'])
     .expression((eb) =>
       eb
-        .selectFrom('keys')
+        .selectFrom((alert.test === 1 ? few : each).as('planned'))
         .select([
-          sql<number>`cast(${alertId} as bigint)`.as('alert_id'),
-          'id as key_id',
-          'webhook_url as url',
+          sql<number>`cast(${alert.id} as bigint)`.as('alert_id'),
+          'key_id',
+          'url',
           sql.lit('unknown' as const).as('status'),
           sql<number>`cast(${now} as bigint)`.as('attempted_at'),
         ])
-        .where('account_id', '=', accountId)
-        .where('is_active', '=', 1)
-        .where('webhook_url', '!=', '')
-        .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
-        .orderBy('keys.id'),
+        .orderBy('place')
+        .orderBy('key_id'),
     )
     .execute();
 }
@@ -146,6 +170,24 @@ async function planned(db: Kysely<BookSchema>, alertId: number, after: number): 
     .orderBy('id')
     .limit(PLANNED_AT_ONCE)
     .execute();
+}
+
+/** The first of these alerts that together have at most READ_AT_ONCE deliveries; one at least. */
+async function withFewDeliveries(db: Kysely<BookSchema>, ids: readonly number[]): Promise<readonly number[]> {
+  if (ids.length < 2) return ids;
+  const rows = await db
+    .selectFrom('deliveries')
+    .select(['alert_id', (eb) => eb.fn.count<number>('id').as('count')])
+    .where('alert_id', 'in', ids)
+    .groupBy('alert_id')
+    .execute();
+  const counts = new Map(rows.map(({ alert_id, count }) => [alert_id, count]));
+  let sum = 0;
+  const end = ids.findIndex((id, index) => {
+    sum += counts.get(id) ?? 0;
+    return index > 0 && sum > READ_AT_ONCE;
+  });
+  return end < 0 ? ids : ids.slice(0, end);
 }
 
 function alertRecord(

@@ -1,16 +1,11 @@
 import type { CallLimits } from '../domain/call-limits.ts';
 import type { Micro } from '../domain/credits.ts';
-import type { AccountRecord, KeyRecord, KeySettings } from '../domain/key.ts';
+import type { AccountRecord, KeyRecord } from '../domain/key.ts';
 import type { EntryDraft, EntryType, JournalEntry } from '../domain/ledger-entry.ts';
 import type { PeriodStarts } from '../domain/period.ts';
-import type { Usage } from '../domain/usage.ts';
+import type { Usage } from '../domain/units.ts';
+import type { BookKeys, NewKey } from './book-keys.ts';
 import type { KeyRotations } from './key-rotations.ts';
-
-/** A key as it is first stored: settings plus what the gateway made. `hash` is the SHA-256 of the value, hex. */
-export interface NewKey extends KeySettings {
-  readonly hash: string;
-  readonly prefix: string;
-}
 
 /** A limit of calls that is absent is none. */
 export interface NewAccount extends Partial<CallLimits> {
@@ -178,7 +173,7 @@ export interface ProviderResource {
   readonly tokens: number | null;
   readonly createdAt: number;
   /** Ledger id of the call that made it. */
-  readonly chargeId?: string;
+  readonly chargeId: string;
 }
 
 /** The charge of a call, as a refund needs it. */
@@ -192,19 +187,8 @@ export interface Charge {
 
 /** Thrown where an e-mail address belongs to another account. */
 export class EmailTaken extends Error {}
-/** Thrown where a change was made to another version of a key than the one that the book has. */
-export class VersionConflict extends Error {
-  readonly current: number;
-
-  constructor(current: number) {
-    super(`the key is at version ${current}`);
-    this.current = current;
-  }
-}
 /** Thrown where an Idempotency-Key was used before with another amount or note. */
 export class IdempotencyKeyReused extends Error {}
-/** Thrown where an account may have no more keys. */
-export class TooManyKeys extends Error {}
 /** Thrown where an account may have no more test alerts within this minute. */
 export class TooManyTestAlerts extends Error {
   /** Time until another one may be sent: 1–60,000 ms. */
@@ -223,7 +207,7 @@ export class BookUnavailable extends Error {}
  * and PostgreSQL. Every method rejects with BookUnavailable when the database is out of reach. All times are
  * milliseconds since the epoch, all amounts micro-credits.
  */
-export interface Book extends KeyRotations {
+export interface Book extends BookKeys, KeyRotations {
   /** Random, made with the tables. Live state in Redis is named after it, so that none of another book is taken for this one's. */
   readonly id: string;
   ping(): Promise<void>;
@@ -250,33 +234,6 @@ export interface Book extends KeyRotations {
     } & Partial<CallLimits>,
     now: number,
   ): Promise<AccountRecord | undefined>;
-
-  /** The key that has this hash, or had it before its last rotation; its record says until when. */
-  keyByHash(hash: string): Promise<KeyRecord | undefined>;
-  key(accountId: number, keyId: number): Promise<KeyRecord | undefined>;
-  /**
-   * Keys of the account with ids above `after` (default 0), by id ascending, inactive ones included. A page has at most
-   * `limit` keys, at most 500, and fewer where their lists are long, so that it takes some 1 MiB. Empty: there are no more.
-   */
-  keys(accountId: number, after?: number, limit?: number): Promise<KeyRecord[]>;
-  /** The ids among these that the book has. */
-  keysAmong(ids: readonly number[]): Promise<ReadonlySet<number>>;
-  /** Throws TooManyKeys where the account has `most` keys already. Inactive keys count: none is ever removed. */
-  createKey(accountId: number, key: NewKey, now: number, most?: number): Promise<KeyRecord>;
-  /**
-   * Changes a key, whose version grows by one; where no setting differs, nothing is written and the version stays. Undefined:
-   * the account has no such key. Throws VersionConflict where the key is at another version than `ifVersion`; then nothing is
-   * changed. An inactive key has one value: that before its last rotation is forgotten.
-   */
-  updateKey(
-    accountId: number,
-    keyId: number,
-    change: Partial<KeySettings>,
-    now: number,
-    ifVersion?: number,
-  ): Promise<KeyRecord | undefined>;
-  /** Whether any active key blocks a country: only then is country data worth its memory. */
-  anyBlockedCountries(): Promise<boolean>;
 
   /** Keys and accounts whose last change was not confirmed as published to Redis. */
   unpublished(limit: number): Promise<{ keys: KeyRecord[]; accounts: AccountRecord[] }>;
@@ -364,7 +321,8 @@ export interface Book extends KeyRotations {
   dueAlerts(except: readonly number[], limit: number): Promise<{ id: number; accountId: number }[]>;
   /**
    * Makes this process the only sender of the alert, and writes its deliveries as `unknown`: one for each key that is
-   * active, not expired and has a webhook. Undefined: another process has claimed it, or it is gone.
+   * active, not expired and has a webhook; of a test one for each of their addresses, 20 at most, that of the key that
+   * asked for it first. Undefined: another process has claimed it, or it is gone.
    */
   claimAlert(id: number, now: number): Promise<ClaimedAlert | undefined>;
   /** Deliveries of a claimed alert with ids above `after`, by id ascending; empty: there are no more. */
@@ -373,9 +331,12 @@ export interface Book extends KeyRotations {
     deliveryId: number,
     outcome: { status: DeliveryStatus; httpStatus: number | null; durationMs: number; attemptedAt: number },
   ): Promise<void>;
-  /** Queues a test alert, and returns its id. Throws TooManyTestAlerts beyond five a minute over all gateways. */
-  createTestAlert(accountId: number, creditsBalance: Micro, now: number): Promise<number>;
-  /** Alerts of the account, newest first. */
+  /**
+   * Queues a test alert that a key asks for, and returns its id; older tests than the last hundred are removed. Throws
+   * TooManyTestAlerts beyond five a minute over all gateways.
+   */
+  createTestAlert(accountId: number, keyId: number, creditsBalance: Micro, now: number): Promise<number>;
+  /** Alerts of the account, newest first: at most `limit`, and fewer where they have more than 10,000 deliveries together. */
   alerts(accountId: number, limit: number): Promise<Alert[]>;
 
   /** The account's own among these ids at the upstream, in no order; those of others are left out, as if unknown. */

@@ -1,7 +1,7 @@
 import { sql, type Updateable } from 'kysely';
-import { VersionConflict } from './book.ts';
+import { VersionConflict } from './book-keys.ts';
 import type { KeyRow, KeysTable } from './schema.ts';
-import type { Store } from './store.ts';
+import type { Store, Trx } from './store.ts';
 
 /** A key, and the version that it must be at; undefined: any. */
 export interface KeyAtVersion {
@@ -13,13 +13,15 @@ export interface KeyAtVersion {
 /**
  * Changes the row of a key to what `changeOf` makes of it, in one transaction with the row locked; its version grows by one,
  * unless every column has that value already (then nothing is written) or `changeOf` says which version it keeps.
- * Resolves with the row before and after; undefined: the account has no such key. Throws VersionConflict.
+ * Resolves with the row before and after; undefined: the account has no such key. Throws VersionConflict, and what `check`
+ * throws of the rows before and after; then nothing is changed.
  */
 export function changeKeyRow(
   store: Store,
   { accountId, keyId, ifVersion }: KeyAtVersion,
   now: number,
   changeOf: (row: KeyRow) => Updateable<KeysTable> | undefined,
+  check?: (trx: Trx, before: KeyRow, after: KeyRow) => Promise<void>,
 ): Promise<{ readonly before: KeyRow; readonly after: KeyRow } | undefined> {
   return store.transaction(async (trx) => {
     const found = trx
@@ -39,6 +41,7 @@ export function changeKeyRow(
       .where('id', '=', keyId)
       .returningAll()
       .executeTakeFirstOrThrow();
+    await check?.(trx, before, after);
     return { before, after };
   });
 }

@@ -1,19 +1,16 @@
 import { type Kysely, sql } from 'kysely';
 import type { KeyRecord } from '../domain/key.ts';
-import { type Book, type NewKey, TooManyKeys } from './book.ts';
+import { MOST_KEY_BYTES } from '../domain/key-readers.ts';
+import { settingsBytes } from '../domain/key-settings.ts';
+import { type BookKeys, KeyTooLarge, type NewKey, TooManyKeys } from './book-keys.ts';
 import { chunks } from './bulk-values.ts';
 import { changeKeyRow } from './change-key-row.ts';
 import { keyRecord, settingColumns } from './key-row.ts';
 import { NO_PREVIOUS } from './rotation.ts';
-import type { BookSchema } from './schema.ts';
-import type { Store } from './store.ts';
+import type { BookSchema, KeyRow } from './schema.ts';
+import type { Store, Trx } from './store.ts';
 
-type Keys = Pick<
-  Book,
-  'keyByHash' | 'key' | 'keys' | 'keysAmong' | 'createKey' | 'updateKey' | 'anyBlockedCountries'
->;
-
-export function keyQueries(store: Store): Keys {
+export function keyQueries(store: Store): BookKeys {
   const { db } = store;
   return {
     async keyByHash(hash) {
@@ -59,24 +56,27 @@ export function keyQueries(store: Store): Keys {
       most === undefined
         ? insertKey(db, accountId, key, now)
         : store.transaction(async (trx) => {
-            // Locked first, so that of two creations at once the second counts what the first has made.
-            await store.lock(trx.selectFrom('accounts').select('id').where('id', '=', accountId)).execute();
-            const { count } = await trx
-              .selectFrom('keys')
-              .select(({ fn }) => fn.count<number>('id').as('count'))
-              .where('account_id', '=', accountId)
-              .executeTakeFirstOrThrow();
-            if (count >= most) throw new TooManyKeys('The account has as many keys as it may.');
+            const { count, bytes } = await keysTogether(store, trx, accountId);
+            if (count >= most.maxKeys) throw new TooManyKeys('maxKeys');
+            if (bytes + settingsBytes(key) > most.maxKeyBytes) throw new TooManyKeys('maxKeyBytes');
             return await insertKey(trx, accountId, key, now);
           }),
 
-    async updateKey(accountId, keyId, change, now, ifVersion) {
-      const changed = await changeKeyRow(store, { accountId, keyId, ifVersion }, now, (row) => {
+    async updateKey(accountId, keyId, change, now, ifVersion, maxKeyBytes = Infinity) {
+      const changeOf = (row: KeyRow) => {
         const settings = { ...keyRecord(row), ...change };
         // A key that is deactivated keeps its newest value only: no older one returns with it.
         const isEnd = !settings.isActive && row.previous_hash !== null;
         return { ...settingColumns(settings), ...(isEnd ? NO_PREVIOUS : {}) };
-      });
+      };
+      const mayGrow = async (trx: Trx, before: KeyRow, after: KeyRow) => {
+        if (after.bytes <= before.bytes) return;
+        if (after.bytes > MOST_KEY_BYTES) throw new KeyTooLarge(after.bytes);
+        const { bytes } = await keysTogether(store, trx, accountId);
+        if (bytes > maxKeyBytes) throw new TooManyKeys('maxKeyBytes');
+      };
+      const which = { accountId, keyId, ifVersion };
+      const changed = await changeKeyRow(store, which, now, changeOf, mayGrow);
       return changed && keyRecord(changed.after);
     },
 
@@ -94,17 +94,35 @@ export function keyQueries(store: Store): Keys {
   };
 }
 
-/** Most keys of a page, and most bytes of their lists: they bound the memory of a caller who reads all keys. */
+/**
+ * Number and bytes of the keys of an account. Its row is locked first, so that of two changes at once the second counts
+ * what the first has made.
+ */
+async function keysTogether(
+  store: Store,
+  trx: Trx,
+  accountId: number,
+): Promise<{ count: number; bytes: number }> {
+  await store.lock(trx.selectFrom('accounts').select('id').where('id', '=', accountId)).execute();
+  return await trx
+    .selectFrom('keys')
+    .select(({ fn }) => [
+      fn.count<number>('id').as('count'),
+      sql<number>`coalesce(sum(bytes), 0)`.as('bytes'),
+    ])
+    .where('account_id', '=', accountId)
+    .executeTakeFirstOrThrow();
+}
+
+/** Most keys of a page, and most bytes of their settings: they bound the memory of a caller who reads all keys. */
 const PAGE = 500;
 const PAGE_BYTES = 1_048_576;
 
-/** Ids of the next keys whose bytes fit into a page, one at least. Sizes are read without the texts. */
+/** Ids of the next keys whose bytes fit into a page, one at least. */
 function pageIds(accountId: number, after: number, limit: number) {
   return sql<number>`(select id from (
-      select id, sum(size) over (order by id) - size as before from (
-        select id, octet_length(allowed_models) + octet_length(allowed_ips) + octet_length(allowed_origins)
-          + octet_length(blocked_countries) + octet_length(description) + octet_length(webhook_url) as size
-        from keys where account_id = ${accountId} and id > ${after} order by id limit ${limit}
+      select id, sum(bytes) over (order by id) - bytes as before from (
+        select id, bytes from keys where account_id = ${accountId} and id > ${after} order by id limit ${limit}
       ) as sizes
     ) as sums where before < ${sql.lit(PAGE_BYTES)})`;
 }

@@ -75,17 +75,26 @@ export function ledgerEntry(row: LedgerRow): LedgerEntry {
 
 type CallFields = Pick<
   JournalEntry,
-  'price' | 'multiplier' | 'cost' | 'upstream' | 'durationMs' | 'streamed'
+  'price' | 'passes' | 'multiplier' | 'cost' | 'upstream' | 'durationMs' | 'streamed'
 >;
 
 /**
  * Column with everything that an entry says about its call, as JSON: no query asks for a single field of it, and each
  * further column would be one more parameter of every row.
  */
-function callOf({ price, multiplier, cost, upstream, durationMs, streamed }: JournalEntry): string | null {
+function callOf({
+  price,
+  passes,
+  multiplier,
+  cost,
+  upstream,
+  durationMs,
+  streamed,
+}: JournalEntry): string | null {
   if (price === undefined && upstream === undefined && cost === undefined) return null;
   const call: { [Name in keyof CallFields]: CallFields[Name] | undefined } = {
     price,
+    passes,
     multiplier,
     cost,
     upstream,

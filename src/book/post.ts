@@ -69,7 +69,7 @@ async function post(store: Store, entries: readonly JournalEntry[], careful: boo
     return {
       results: plan.results,
       astray: [...plan.astray].map(([accountId, epoch]) => ({ accountId, epoch })),
-      alerts: plan.posted.filter((entry) => entry.crossing).length,
+      alerts: plan.posted.filter(isCrossing).length,
     };
   });
 }
@@ -135,13 +135,14 @@ function planPosting(
   return { results, following, posted, astray, positions };
 }
 
-/** The entry after the end of a ledger. Its crossing is that of the ledger, by the threshold that was in force at the debit. */
+/** The entry after the end of a ledger. */
 function numbered(entry: JournalEntry, { seq, balance }: LedgerPosition): JournalEntry {
-  const { credits, threshold } = entry;
-  const after = micro(balance + credits);
-  const crossing =
-    threshold === undefined ? entry.crossing : credits < 0 && balance >= threshold && after < threshold;
-  return { ...entry, seq: seq + 1, balanceAfter: after, crossing };
+  return { ...entry, seq: seq + 1, balanceAfter: micro(balance + entry.credits) };
+}
+
+/** Whether an entry, as the book numbers it, takes the balance from the threshold or more to below it. */
+function isCrossing({ credits, balanceAfter, threshold }: JournalEntry): boolean {
+  return credits < 0 && balanceAfter - credits >= threshold && balanceAfter < threshold;
 }
 
 async function write(store: Store, trx: Trx, { posted, positions, astray }: Plan): Promise<void> {
@@ -180,7 +181,7 @@ async function moveAccounts(
 }
 
 async function queueAlerts(trx: Trx, posted: readonly JournalEntry[]): Promise<void> {
-  for (const chunk of chunks(posted.filter((entry) => entry.crossing))) {
+  for (const chunk of chunks(posted.filter(isCrossing))) {
     const rows = chunk.map((entry) => ({
       account_id: entry.accountId,
       entry_id: entry.id,

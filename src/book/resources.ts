@@ -1,7 +1,7 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { JournalEntry, ResourceIds } from '../domain/ledger-entry.ts';
 import type { Book, ProviderResource } from './book.ts';
-import type { ObjectsTable } from './schema.ts';
+import type { ResourcesTable } from './schema.ts';
 import type { Store, Trx } from './store.ts';
 
 /** Rows of a statement, at ten parameters each: below the limit of either engine. */
@@ -15,7 +15,7 @@ export function resourceQueries({ db }: Store): ResourceQueries {
       const found = [];
       for (let from = 0; from < ids.length; from += MAX_ROWS) {
         const rows = await db
-          .selectFrom('objects')
+          .selectFrom('resources')
           .selectAll()
           .where('account_id', '=', accountId)
           .where('upstream', '=', upstream)
@@ -29,7 +29,7 @@ export function resourceQueries({ db }: Store): ResourceQueries {
 
     async resource(accountId, kind, id) {
       const row = await db
-        .selectFrom('objects')
+        .selectFrom('resources')
         .selectAll()
         .where('account_id', '=', accountId)
         .where('id', '=', id)
@@ -43,7 +43,7 @@ export function resourceQueries({ db }: Store): ResourceQueries {
 
     async releaseResource({ accountId, upstream, id }, now) {
       await db
-        .updateTable('objects')
+        .updateTable('resources')
         .set({ deleted_at: now })
         .where('account_id', '=', accountId)
         .where('upstream', '=', upstream)
@@ -59,12 +59,12 @@ export function resourceQueries({ db }: Store): ResourceQueries {
  */
 export async function recordResources(trx: Trx, posted: readonly JournalEntry[]): Promise<void> {
   const resources = posted.flatMap(
-    ({ id, job, kept, accountId, keyId, model, createdAt }): ProviderResource[] => {
+    ({ id, job, storedIds, accountId, keyId, model, createdAt }): ProviderResource[] => {
       if (keyId === null || model === null) return [];
       const owner = { accountId, keyId, model, createdAt, chargeId: id };
       return [
         ...(job ? [{ ...job, ...owner, tokens: null }] : []),
-        ...(kept ? resourcesOf(kept, owner) : []),
+        ...(storedIds ? resourcesOf(storedIds, owner) : []),
       ];
     },
   );
@@ -88,14 +88,14 @@ function resourcesOf(
 async function insertResources(db: Store['db'], resources: readonly ProviderResource[]): Promise<void> {
   for (let from = 0; from < resources.length; from += MAX_ROWS) {
     await db
-      .insertInto('objects')
+      .insertInto('resources')
       .values(resources.slice(from, from + MAX_ROWS).map(resourceRow))
       .onConflict((conflict) => conflict.columns(['account_id', 'upstream', 'id']).doNothing())
       .execute();
   }
 }
 
-function resourceRow(resource: ProviderResource): Insertable<ObjectsTable> {
+function resourceRow(resource: ProviderResource): Insertable<ResourcesTable> {
   return {
     account_id: resource.accountId,
     upstream: resource.upstream,
@@ -105,12 +105,12 @@ function resourceRow(resource: ProviderResource): Insertable<ObjectsTable> {
     model: resource.model,
     tokens: resource.tokens,
     created_at: resource.createdAt,
-    charge_id: resource.chargeId ?? null,
+    charge_id: resource.chargeId,
     deleted_at: null,
   };
 }
 
-function providerResource(row: Selectable<ObjectsTable>): ProviderResource {
+function providerResource(row: Selectable<ResourcesTable>): ProviderResource {
   return {
     accountId: row.account_id,
     upstream: row.upstream,
@@ -120,6 +120,6 @@ function providerResource(row: Selectable<ObjectsTable>): ProviderResource {
     model: row.model,
     tokens: row.tokens,
     createdAt: row.created_at,
-    ...(row.charge_id !== null && { chargeId: row.charge_id }),
+    chargeId: row.charge_id,
   };
 }

@@ -1,6 +1,8 @@
 import type { Generated, Selectable } from 'kysely';
-import type { Category, SpendingPeriod } from '../domain/key.ts';
+import type { Category } from '../domain/key.ts';
+import type { SettingColumns } from '../domain/key-fields.ts';
 import type { EntryType, Outcome } from '../domain/ledger-entry.ts';
+import type { UsageColumn } from '../domain/units.ts';
 import type { DeliveryStatus } from './book.ts';
 
 /** The two database engines that the book runs on. */
@@ -21,7 +23,7 @@ export interface BookSchema {
   spend_key_months: SpendKeyMonthsTable;
   alerts: AlertsTable;
   deliveries: DeliveriesTable;
-  objects: ObjectsTable;
+  resources: ResourcesTable;
 }
 
 /** Identity of the book, in one row. */
@@ -57,7 +59,7 @@ export interface AccountsTable extends CallLimitColumns {
   updated_at: number;
 }
 
-export interface KeysTable extends CallLimitColumns {
+export interface KeysTable extends SettingColumns {
   id: Generated<number>;
   account_id: number;
   hash: string;
@@ -65,20 +67,8 @@ export interface KeysTable extends CallLimitColumns {
   /** SHA-256 (hex) of the previous value, while that may still be used. */
   previous_hash: string | null;
   previous_valid_until: number | null;
-  name: string;
-  description: string;
-  is_active: number;
-  can_manage: number;
-  expires_at: number | null;
-  allowed_models: string;
-  allowed_categories: string;
-  spending_limit: number | null;
-  spending_period: SpendingPeriod;
-  active_hours: string;
-  allowed_ips: string;
-  allowed_origins: string;
-  blocked_countries: string;
-  webhook_url: string;
+  /** Size of the settings as JSON in UTF-8 (`settingsBytes`). */
+  bytes: number;
   version: Generated<number>;
   published_version: Generated<number>;
   created_at: number;
@@ -117,32 +107,16 @@ export interface LedgerTable {
   balance_after: number;
   note: string | null;
   /**
-   * JSON of what only calls and their refunds have: price (`AppliedUnits`), multiplier (millionths), cost (micro-credits),
-   * upstream, durationMs, streamed; what is absent is not known. Entries from before 0.2 have none.
+   * JSON of what only calls and their refunds have: price (`AppliedUnits`), passes (`AppliedPass`), multiplier (millionths), cost (micro-credits),
+   * upstream, durationMs, streamed; what is absent is not known.
    */
   call: string | null;
 }
 
-export interface SpendSums {
+export interface SpendSums extends Record<UsageColumn, number> {
   calls: number;
   /** Micro-credits spent; positive. */
   credits: number;
-  input: number;
-  output: number;
-  cached_input: number;
-  cache_write: number;
-  characters: number;
-  images: number;
-  audio_seconds: number;
-  video_seconds: number;
-  cache_write_1h: number;
-  input_audio: number;
-  cached_input_audio: number;
-  output_audio: number;
-  input_image: number;
-  cached_input_image: number;
-  output_image: number;
-  web_searches: number;
   /** Micro-credits that providers take for the calls whose prices were those of a list. */
   cost: number;
   /** Micro-credits of `credits` that such calls were charged. */
@@ -183,6 +157,8 @@ export interface AlertsTable {
   test: number;
   state: 'queued' | 'claimed';
   claimed_at: number | null;
+  /** The key that asked for a test alert; null for others. */
+  key_id: number | null;
 }
 
 export interface DeliveriesTable {
@@ -196,11 +172,8 @@ export interface DeliveriesTable {
   attempted_at: number;
 }
 
-/**
- * Provider resources (ProviderResource) and their owners. The table keeps its first name, by which books on disk have
- * it.
- */
-export interface ObjectsTable {
+/** Provider resources (ProviderResource) and their owners. */
+export interface ResourcesTable {
   account_id: number;
   upstream: string;
   id: string;
@@ -210,7 +183,7 @@ export interface ObjectsTable {
   tokens: number | null;
   created_at: number;
   /** Ledger id of the call that made it. */
-  charge_id: string | null;
+  charge_id: string;
   deleted_at: number | null;
 }
 

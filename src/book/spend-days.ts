@@ -1,54 +1,39 @@
 import { micro } from '../domain/credits.ts';
 import type { JournalEntry } from '../domain/ledger-entry.ts';
 import { monthStart } from '../domain/period.ts';
-import type { Usage } from '../domain/usage.ts';
+import { UNIT_NAMES, type Usage, type UsageColumn, unitRow } from '../domain/units.ts';
 import { insertRows } from './many-rows.ts';
 import type { BookSchema } from './schema.ts';
 import type { Store, Trx } from './store.ts';
 
-/** Columns that are summed per day, with the field of a call's usage each comes from; `calls` and `credits` come from the entry. */
-export const USAGE_COLUMNS = {
-  input: 'input',
-  output: 'output',
-  cached_input: 'cachedInput',
-  cache_write: 'cacheWrite',
-  characters: 'characters',
-  images: 'images',
-  audio_seconds: 'audioSeconds',
-  video_seconds: 'videoSeconds',
-  cache_write_1h: 'cacheWrite1h',
-  input_audio: 'inputAudio',
-  cached_input_audio: 'cachedInputAudio',
-  output_audio: 'outputAudio',
-  input_image: 'inputImage',
-  cached_input_image: 'cachedInputImage',
-  output_image: 'outputImage',
-  web_searches: 'webSearches',
-} as const satisfies Partial<Record<keyof BookSchema['spend_days'], keyof Usage>>;
+/** Column of the sums that each dimension of usage is added to; `calls` and `credits` come from the entry. */
+export const USAGE_COLUMNS: ReadonlyMap<keyof Usage, UsageColumn> = new Map(
+  UNIT_NAMES.map(unitRow).flatMap(({ usage, column }) => (column === null ? [] : [[usage, column]])),
+);
 
 /** Sums that an owner may see. */
-export const SPENT_SUMS = ['calls', 'credits', ...keysOf(USAGE_COLUMNS)] as const;
+export const SPENT_SUMS = ['calls', 'credits', ...USAGE_COLUMNS.values()] as const;
 /** All sums. What providers take is for the operator only. */
 export const SUMS = [...SPENT_SUMS, 'cost', 'costed'] as const;
 type Sum = (typeof SUMS)[number];
 
+const USUAL_SUMS = [
+  'calls',
+  'credits',
+  'input',
+  'output',
+  'cached_input',
+  'cache_write',
+  'characters',
+  'images',
+  'audio_seconds',
+  'video_seconds',
+] as const satisfies readonly Sum[];
 /**
  * Sums that most calls add nothing to, whose columns have the default 0: a statement names those of them that its rows add to.
  * Naming all of them, with a table of their own for upstreams, took 1.4 times the CPU of a book without them; this 1.2 to 1.3.
  */
-const RARE_SUMS = [
-  'cache_write_1h',
-  'input_audio',
-  'cached_input_audio',
-  'output_audio',
-  'input_image',
-  'cached_input_image',
-  'output_image',
-  'web_searches',
-  'cost',
-  'costed',
-] as const satisfies readonly Sum[];
-const USUAL_SUMS = SUMS.filter((sum) => !RARE_SUMS.some((rare) => rare === sum));
+const RARE_SUMS = SUMS.filter((sum) => !USUAL_SUMS.some((usual) => usual === sum));
 
 /** Where an entry's amounts are added, and the amounts: those that are not 0. */
 interface Spend extends Partial<Record<Sum, number>> {
@@ -135,18 +120,10 @@ function spendOf(entry: JournalEntry): Spend | undefined {
   }
   if (isCall) {
     for (const used in entry.usage) {
-      const column = COLUMN_OF[used as keyof Usage];
+      const column = USAGE_COLUMNS.get(used as keyof Usage);
       const amount = entry.usage[used as keyof Usage];
       if (column !== undefined && amount) spend[column] = amount;
     }
   }
   return spend;
-}
-
-const COLUMN_OF: Readonly<Partial<Record<keyof Usage, keyof typeof USAGE_COLUMNS>>> = Object.fromEntries(
-  Object.entries(USAGE_COLUMNS).map(([column, used]) => [used, column]),
-);
-
-function keysOf<T extends object>(record: T): (keyof T)[] {
-  return Object.keys(record) as (keyof T)[];
 }

@@ -1,5 +1,5 @@
 import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely';
-import type { Usage } from '../domain/usage.ts';
+import type { Usage } from '../domain/units.ts';
 import type { Book, UsageRow } from './book.ts';
 import { type DateRange, rollupRanges } from './rollup-ranges.ts';
 import type { BookSchema } from './schema.ts';
@@ -121,10 +121,7 @@ export type Sums = Record<Exclude<(typeof SPENT_SUMS)[number], 'credits'>, numbe
 
 /** Usage fields of a row; a field that is 0 is absent. */
 export function usageOf(sums: Sums): Usage {
-  const used = Object.entries(USAGE_COLUMNS).map(([column, field]) => [
-    field,
-    exact(sums[column as keyof Sums]),
-  ]);
+  const used = [...USAGE_COLUMNS].map(([field, column]) => [field, exact(sums[column])]);
   return Object.fromEntries(used.filter(([, amount]) => amount !== 0));
 }
 

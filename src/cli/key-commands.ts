@@ -1,8 +1,10 @@
 import { type Command, Option } from 'commander';
 import type { CreatedKeyView, KeyListView, KeyView, RotatedKeyView } from '../api/views/key-view.ts';
 import type { ModelListView } from '../api/views/model-view.ts';
-import { CATEGORIES, SPENDING_PERIODS } from '../domain/key.ts';
+import { KEY_FIELD_NAMES, KEY_FIELDS, keyField } from '../domain/key-fields.ts';
+import type { Kind } from '../domain/key-readers.ts';
 import {
+  callLimit,
   credits,
   Failure,
   grace,
@@ -13,12 +15,7 @@ import {
   remote,
   secret,
 } from './arguments.ts';
-import {
-  type CallLimitOptions,
-  callLimitFields,
-  callLimitsCell,
-  withCallLimits,
-} from './call-limit-options.ts';
+import { callLimitsCell } from './call-limit-options.ts';
 import { GatewayApi, operatorApi } from './gateway-api.ts';
 import { exactCredits, print, printJson, printTable, shortCell } from './print.ts';
 
@@ -32,30 +29,20 @@ interface RotateOptions extends KeyOptions {
   readonly endGrace?: true;
 }
 
-interface SettingOptions extends KeyOptions, CallLimitOptions {
-  readonly name?: string;
-  readonly description?: string;
-  readonly models?: string[];
-  readonly categories?: string[];
-  readonly limit?: number | false;
-  readonly period?: string;
-  readonly expires?: string;
-  readonly ips?: string[];
-  readonly canManage?: boolean;
-}
+/** Settings as options, by the name that commander gives their flags; false where one is to be emptied. */
+type SettingOptions = KeyOptions & Readonly<Record<string, unknown>>;
 
 /** Commands `tollgate key …`, with an owner's managing key, or for any account with the operator's token. */
 export function keyCommands(program: Command): void {
   const key = program.command('key').description('API keys of an account of a running gateway');
-  withSettings(withCaller(key.command('create')))
+  withLifted(withSettings(withCaller(key.command('create'))), true)
     .description('create a key; its value is printed once')
     .argument('<name>', 'name of the key')
     .action(create);
-  withSettings(withCaller(key.command('edit')))
+  withLifted(withSettings(withCaller(key.command('edit'))), false)
     .description('change the settings of a key that are named')
     .argument('<id>', 'id of the key', id)
     .option('--name <name>', 'name of the key')
-    .option('--no-limit', 'no limit of what it may spend')
     .action(edit);
   withCaller(key.command('list'))
     .description(
@@ -83,17 +70,39 @@ export function keyCommands(program: Command): void {
     .action(rotate);
 }
 
+/** Fields that options set, with their options. */
+const SETTABLE = KEY_FIELD_NAMES.map(keyField).flatMap(({ wire, type, option }) =>
+  option ? [{ wire, type, option }] : [],
+);
+
 function withSettings(command: Command): Command {
-  return withCallLimits(command)
-    .option('--description <text>', 'note about the key')
-    .option('--models <names>', 'the only models that it may call, comma-separated', listArgument)
-    .option('--categories <names>', `the only categories: ${CATEGORIES.join(', ')}`, listArgument)
-    .option('--limit <credits>', 'most credits that it may spend in a period', credits)
-    .addOption(new Option('--period <period>', 'period of the limit').choices([...SPENDING_PERIODS]))
-    .option('--expires <time>', 'when it stops to work, ISO 8601 with Z or an offset')
-    .option('--ips <ranges>', 'the only addresses or CIDR ranges, comma-separated', listArgument)
-    .option('--can-manage', 'let it manage keys, in spite of restrictions')
-    .option('--no-can-manage', 'do not let it manage keys, though it has no restrictions');
+  for (const { type, option } of SETTABLE) {
+    const { flag, value, help } = option;
+    const added = new Option(`--${flag}${value ? ` <${value}>` : ''}`, help);
+    const parse = PARSERS[type.kind];
+    if (parse) added.argParser(parse);
+    if (Array.isArray(type.schema.enum)) added.choices(type.schema.enum);
+    command.addOption(added);
+  }
+  return command.option('--no-can-manage', KEY_FIELDS.canManage.option.lifted);
+}
+
+const PARSERS: Readonly<Record<Kind, ((text: string) => unknown) | undefined>> = {
+  text: undefined,
+  time: undefined,
+  flag: undefined,
+  credits,
+  count: callLimit,
+  list: listArgument,
+};
+
+/** Gives a command the options that empty a setting. A new key has nothing to empty: its help does not list them. */
+function withLifted(command: Command, isNew: boolean): Command {
+  for (const { type, option } of SETTABLE) {
+    if (option.lifted && type.kind !== 'flag')
+      command.addOption(new Option(`--no-${option.flag}`, option.lifted).hideHelp(isNew));
+  }
+  return command;
 }
 
 function withCaller(command: Command): Command {
@@ -114,28 +123,36 @@ function keysApi(options: KeyOptions): { api: GatewayApi; path: string } {
 }
 
 /** The settings under their names in the API. One that was not given is undefined, and is not sent. */
-function settingsOf(options: SettingOptions) {
-  return {
-    name: options.name,
-    description: options.description,
-    allowed_models: options.models,
-    allowed_categories: options.categories,
-    spending_limit: options.limit === false ? null : options.limit,
-    spending_period: options.period,
-    ...callLimitFields(options),
-    expires_at: options.expires,
-    allowed_ips: options.ips,
-    can_manage: options.canManage,
-  };
+function settingsOf(options: SettingOptions): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    SETTABLE.map(({ wire, type, option }) => {
+      const given = options[camelCase(option.flag)];
+      return [wire, given === false && type.kind !== 'flag' ? EMPTY[type.kind] : given];
+    }),
+  );
+}
+
+/** Values of fields that `--no-…` empties. */
+const EMPTY: Readonly<Record<Exclude<Kind, 'flag'>, unknown>> = {
+  text: '',
+  time: null,
+  credits: null,
+  count: null,
+  list: [],
+};
+
+function camelCase(flag: string): string {
+  return flag.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 async function create(name: string, options: SettingOptions) {
   const { api, path } = keysApi(options);
-  const settings = settingsOf({ ...options, name });
+  const settings: Record<string, unknown> = { name, ...settingsOf(options) };
   const created = await api.call<CreatedKeyView>('POST', path, settings);
   if (options.json) printJson(created);
   else showNewKey(created);
-  if (options.models) await warnOfModels(new GatewayApi(options.url, created.key), options.models);
+  const models = settings[KEY_FIELDS.allowedModels.wire];
+  if (Array.isArray(models)) await warnOfModels(new GatewayApi(options.url, created.key), models);
 }
 
 /**
@@ -153,7 +170,7 @@ async function warnOfModels(asKey: GatewayApi, models: readonly string[]): Promi
 }
 
 function edit(keyId: number, options: SettingOptions): Promise<void> {
-  const settings = settingsOf(options);
+  const settings = { name: options.name, ...settingsOf(options) };
   if (Object.values(settings).every((value) => value === undefined)) {
     throw new Failure('Nothing is to be changed. Name a setting; --help lists them.', { isUsage: true });
   }

@@ -1,6 +1,6 @@
 import type { ListedModel } from '../config/price-list/listed-model.ts';
 import type { Model } from '../domain/catalog.ts';
-import { UNIT_NAMES, type Unit } from '../domain/price-units.ts';
+import { UNIT_NAMES, type Unit } from '../domain/units.ts';
 import { type WrittenUnit, writtenPrice } from '../domain/written-price.ts';
 
 /** A unit that is written at one price and stands in the list at another; null: not named there. */

@@ -36,8 +36,8 @@ function prices(file: string | undefined, { diff, json }: { diff?: true; json?: 
   });
   const rows = rowsOf(config, now);
   if (diff) showDifferences(config, rows, json);
-  else if (json) printJson({ ...headOf(config), models: rows.map(priceJson) });
-  else showPrices(config, rows);
+  else if (json) printJson({ ...headOf(config), models: rows.map((row) => priceJson(row, now)) });
+  else showPrices(config, rows, now);
 }
 
 function rowsOf({ pricing, ...config }: Config, now: Date): Row[] {
@@ -65,7 +65,7 @@ function headOf({ pricing }: Config) {
   };
 }
 
-function priceJson({ model, listed }: Row) {
+function priceJson({ model, listed }: Row, now: Date) {
   return {
     model: model.slug,
     source: model.priceSource,
@@ -74,10 +74,17 @@ function priceJson({ model, listed }: Row) {
     service_tiers: writtenTiers(model.price),
     context_window: model.contextWindow ?? null,
     changes_on: model.priceSource === 'list' ? (listed?.changesOn ?? null) : null,
+    promised_until: model.priceUntil ?? null,
+    promise_passed: hasPassed(model, now),
   };
 }
 
-function showPrices(config: Config, rows: readonly Row[]): void {
+/** Whether the last day for which the provider promised a price is over. */
+function hasPassed({ priceUntil }: Model, now: Date): boolean {
+  return priceUntil !== undefined && now.toISOString().slice(0, 10) > priceUntil;
+}
+
+function showPrices(config: Config, rows: readonly Row[], now: Date): void {
   printTable(
     ['MODEL', 'SOURCE', 'NAME IN THE LIST', 'CREDITS', 'SERVICE TIERS'],
     rows.map(({ model, listed }) => [
@@ -94,6 +101,11 @@ function showPrices(config: Config, rows: readonly Row[]): void {
     if (model.priceSource === 'list' && listed?.changesOn)
       print(
         `${model.slug} has other prices from ${listed.changesOn} on (UTC): send SIGHUP then, or restart.`,
+      );
+    if (hasPassed(model, now))
+      print(
+        `${model.slug} has a price that its provider promised until ${model.priceUntil}, which has passed: ` +
+          "compare it with the provider's page.",
       );
   }
 }

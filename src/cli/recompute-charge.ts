@@ -1,6 +1,5 @@
 import type { LedgerEntry } from '../book/book.ts';
-import type { Unit } from '../domain/price-units.ts';
-import type { Usage } from '../domain/usage.ts';
+import type { Unit, Usage } from '../domain/units.ts';
 
 /**
  * The arithmetic of charges a second time, written from specification section 10 alone: none of it is shared with the code
@@ -22,37 +21,61 @@ const PRICED: Readonly<Record<keyof Usage, readonly [Unit, bigint]>> = {
   outputImage: ['outputImage', 1_000_000n],
   characters: ['character', 1_000_000n],
   webSearches: ['webSearch', 1_000n],
+  webSearchPreviews: ['webSearchPreview', 1_000n],
   requests: ['request', 1n],
   images: ['image', 1n],
   audioSeconds: ['audioSecond', 1n],
   videoSeconds: ['videoSecond', 1n],
 };
 
+/** Fees, which the multiplier of a service tier leaves alone. */
+const FEES: ReadonlySet<Unit> = new Set(['webSearch', 'webSearchPreview', 'image', 'request']);
+
 const MILLION = 1_000_000n;
 /** Every price is for a part of this many. */
 const PARTS = MILLION;
 
+type Row = Pick<LedgerEntry, 'usage' | 'price' | 'passes' | 'multiplier'>;
+type Part = Pick<Row, 'usage' | 'price'>;
+
 /**
- * Micro-credits that a charge's row comes to: ⌈Σ usage × price × multiplier⌉. Undefined where the row has no price for what
- * was used, or its usage is no number that can be charged.
+ * Micro-credits that a charge's row comes to: ⌈Σ usage × price × multiplier + Σ fees⌉, over its passes where it has them. Undefined
+ * where the row has no price for what was used, its usage is no number that can be charged, or not the sum of the passes.
  */
-export function recomputedCharge({
-  usage,
-  price = {},
-  multiplier = 1_000_000,
-}: Pick<LedgerEntry, 'usage' | 'price' | 'multiplier'>): bigint | undefined {
-  let sum = 0n;
+export function recomputedCharge({ usage, price, passes, multiplier = 1_000_000 }: Row): bigint | undefined {
+  if (passes && !isSum(usage, passes)) return undefined;
+  let multiplied = 0n;
+  let fees = 0n;
+  for (const part of passes ?? [{ usage, price: price ?? {} }]) {
+    const sums = sumsOf(part);
+    if (!sums) return undefined;
+    multiplied += sums.multiplied;
+    fees += sums.fees;
+  }
+  const scale = MILLION * PARTS * MILLION;
+  const scaled = multiplied * BigInt(multiplier) + fees * MILLION;
+  return scaled / scale + (scaled % scale === 0n ? 0n : 1n);
+}
+
+function sumsOf({ usage, price = {} }: Part): { multiplied: bigint; fees: bigint } | undefined {
+  const sums = { multiplied: 0n, fees: 0n };
   for (const [dimension, amount] of Object.entries(usage)) {
     if (amount === 0) continue;
     const [unit, per] = PRICED[dimension as keyof Usage] ?? [];
     const millionths = inMillionths(amount);
     const micros = unit && price[unit];
     if (per === undefined || micros === undefined || millionths === undefined) return undefined;
-    sum += millionths * BigInt(micros) * (PARTS / per);
+    sums[FEES.has(unit) ? 'fees' : 'multiplied'] += millionths * BigInt(micros) * (PARTS / per);
   }
-  const scale = MILLION * PARTS * MILLION;
-  const scaled = sum * BigInt(multiplier);
-  return scaled / scale + (scaled % scale === 0n ? 0n : 1n);
+  return sums;
+}
+
+function isSum(usage: Usage, passes: readonly Part[]): boolean {
+  const names = new Set([usage, ...passes.map((pass) => pass.usage)].flatMap((one) => Object.keys(one)));
+  return [...names].every((name) => {
+    const of = (one: Usage) => one[name as keyof Usage] ?? 0;
+    return of(usage) === passes.reduce((sum, pass) => sum + of(pass.usage), 0);
+  });
 }
 
 /** An amount in millionths; a part of a millionth, which only a second can have, counts as a whole one. */

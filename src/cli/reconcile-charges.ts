@@ -37,12 +37,10 @@ export interface ChargeSummary {
   /** Charges that were computed again. */
   readonly charges: number;
   readonly differences: number;
-  /** Charges of before version 0.2, whose rows do not tell their prices. */
-  readonly notCheckable: number;
 }
 
 /**
- * Computes every charge of a span again from its row: usage × price × multiplier (specification section 10). It reads the book
+ * Computes every charge of a span again from its row: Σ usage × price × multiplier + Σ fees (specification section 10). It reads the book
  * alone, in pages, also beside a running gateway. Throws Failure where there is no such account.
  */
 export async function reconcileCharges(
@@ -61,13 +59,8 @@ export async function reconcileCharges(
 async function goThrough(book: Book, span: ChargeSpan, listener: ChargeListener): Promise<ChargeSummary> {
   let charges = 0;
   let differences = 0;
-  let notCheckable = 0;
   for await (const entries of chargesOf(book, span)) {
     for (const entry of entries) {
-      if (entry.price === undefined) {
-        notCheckable++;
-        continue;
-      }
       charges++;
       const found = -BigInt(entry.credits);
       const expected = recomputedCharge(entry);
@@ -77,7 +70,7 @@ async function goThrough(book: Book, span: ChargeSpan, listener: ChargeListener)
     }
     listener.checked?.(charges);
   }
-  return { charges, differences, notCheckable };
+  return { charges, differences };
 }
 
 async function* chargesOf(

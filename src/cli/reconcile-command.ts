@@ -80,16 +80,12 @@ async function charges({ json, progress, from, to, account }: Options): Promise<
   const config = loadConfig({ env: process.env });
   const found: ChargeDifference[] = [];
   const span = { fromDay: from, toDay: to, accountId: account };
-  const { notCheckable, ...summary } = await reconcileCharges(config, span, {
+  const summary = await reconcileCharges(config, span, {
     difference: (one) => (json ? found.push(one) : print(chargeDifferenceText(one))),
     ...(progress ? { checked: progressTeller('charges') } : {}),
   });
-  if (json) printJson({ ...summary, not_checkable: notCheckable, differences: found.map(chargeView) });
-  else {
-    print(`charges checked: ${summary.charges}, differences: ${summary.differences}`);
-    if (notCheckable > 0)
-      print(`not checkable: ${notCheckable}, made before version 0.2: their rows do not tell their prices`);
-  }
+  if (json) printJson({ ...summary, differences: found.map(chargeView) });
+  else print(`charges checked: ${summary.charges}, differences: ${summary.differences}`);
   process.exitCode = summary.differences === 0 ? 0 : 1;
 }
 

@@ -65,10 +65,14 @@ function catalogModel(
     category: model.category,
     maxOutputTokens: model.maxOutputTokens ?? (hasPricedOutput(price) ? DEFAULT_OUTPUT_TOKENS : 0),
     contextWindow,
+    imageTokens: model.imageTokens,
     price: { ...price, serviceTiers },
+    ...(model.sizes === undefined ? {} : { sizes: model.sizes }),
     priceSource,
+    ...(model.priceUntil === undefined ? {} : { priceUntil: model.priceUntil }),
     ...(cost === undefined ? {} : { cost: { ...cost, serviceTiers } }),
     unpriced: more.unpriced,
+    reasons: model.reasons,
   };
 }
 

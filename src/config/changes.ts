@@ -1,6 +1,7 @@
 import type { Catalog, Model, Price, UnitPrices, Upstream } from '../domain/catalog.ts';
 import { priceInCredits, TIMES_ONE } from '../domain/price.ts';
-import { UNIT_NAMES, type Unit } from '../domain/price-units.ts';
+import { UNIT_NAMES, type Unit } from '../domain/units.ts';
+import { variantKey } from '../domain/written-price.ts';
 import type { Config } from './config.ts';
 
 /**
@@ -70,8 +71,10 @@ function fieldChanges(old: Model, model: Model): string[] {
       category: of.category,
       maxOutputTokens: of.maxOutputTokens,
       contextWindow: of.contextWindow ?? 'none',
+      imageTokens: of.imageTokens ?? 'none',
       priceSource: of.priceSource,
       unpriced: of.unpriced,
+      sizes: of.sizes ?? 'none',
     }) as const;
   const [was, is] = [shown(old), shown(model)];
   return differing(was, is).map((field) => `${field}: ${was[field]} -> ${is[field]}`);
@@ -91,12 +94,18 @@ function costChanges(old: Model, model: Model): string[] {
 }
 
 /** Every price and multiplier by its name. */
-function priceLines({ units, tiers, serviceTiers }: Price, name: string): Map<string, string> {
+function priceLines({ units, tiers, variants = {}, serviceTiers }: Price, name: string): Map<string, string> {
   const unitLines = (prices: UnitPrices, path: (unit: Unit) => string): [string, string][] =>
     UNIT_NAMES.map((unit) => [path(unit), priceInCredits(unit, prices[unit])]);
   return new Map([
     ...unitLines(units, (unit) => `${name}.${unit}`),
     ...tiers.flatMap((tier) => unitLines(tier.units, (unit) => `${name}.${unit} above ${tier.above} tokens`)),
+    ...UNIT_NAMES.flatMap((unit) =>
+      (variants[unit] ?? []).map((variant): [string, string] => [
+        `${name}.${unit} ${variantKey(variant)}`,
+        priceInCredits(unit, variant.price),
+      ]),
+    ),
     ...[...serviceTiers].map(([tier, times]): [string, string] => [
       `serviceTiers.${tier}`,
       String(times / TIMES_ONE),

@@ -43,6 +43,8 @@ export interface Config {
   readonly accounts: {
     /** Most keys of one account, inactive ones included. */
     readonly maxKeys: number;
+    /** Most bytes of the settings of all keys of one account, as JSON in UTF-8. */
+    readonly maxKeyBytes: number;
     /** Overdraft of new accounts. */
     readonly overdraft: Micro;
   } & CallLimits;
@@ -51,18 +53,30 @@ export interface Config {
   readonly limits: {
     /** Longest request, from first byte to last; a hold outlives it by a minute. */
     readonly requestTimeoutMs: number;
-    /** Longest wait for the upstream's response headers. */
+    /** Longest wait for the head of a stream; another answer may begin as late as its call may last. */
     readonly headersTimeoutMs: number;
     /** Longest silence of an upstream within an answer. */
     readonly idleTimeoutMs: number;
-    /** Bound of one image or file part in tokens, for holds. */
+    /** Longest time for which an answer is read on for its report after its client left; 0: it is cancelled at once. */
+    readonly readOnMs: number;
+    /** Tokens of hidden reasoning for each second of a text model without visible output, in estimates without a report. */
+    readonly hiddenTokensPerSecond: number;
+    /** Bound of one picture in tokens, for holds. */
     readonly imageTokens: number;
+    /** Bound of one file in tokens, for holds; undefined: all that the model can read. */
+    readonly fileTokens?: number | undefined;
     /** Tokens that a model can read in one pass: bounds input that is not in the request. */
     readonly contextTokens: number;
+    /** Rounds of tools that a provider runs, where the request names no bound: sent, and held. */
+    readonly toolRounds: number;
+    /** Tokens that such a round adds to the input; also sent as the most of a fetched page. */
+    readonly toolTokens: number;
     /** Longest time that a call waits for room in limits of calls; 0: none waits. */
     readonly maxQueueMs: number;
     /** Calls of this process that wait at once for Redis, and as many for room in limits of calls. */
     readonly waitingCalls: number;
+    /** Memory of this process in MiB; undefined: as much as it finds. */
+    readonly memoryMb?: number | undefined;
     /** Ledger entries, of all gateways, that wait for the book before no more calls are admitted. */
     readonly journalEntries: number;
   };

@@ -1,8 +1,9 @@
-import type { Price } from '../domain/catalog.ts';
+import type { Price, VariantPrice } from '../domain/catalog.ts';
 import { MAX_CREDITS } from '../domain/credits.ts';
 import { shiftDecimal } from '../domain/decimal.ts';
 import { priceFromCredits, priceOf } from '../domain/price.ts';
-import { UNIT_NAMES, type Unit } from '../domain/price-units.ts';
+import { UNIT_NAMES, UNITS, type Unit } from '../domain/units.ts';
+import { dearestOf, VARIED_UNITS, variantOf } from '../domain/variants.ts';
 import { entries, type Faults, type Field, optional, type Reader, reader, section } from './reader.ts';
 
 /** Tokens beyond what any model reads. */
@@ -14,6 +15,8 @@ const NOT_A_PRICE = 'must be a number of credits, 0 or more, with at most six de
 interface UnitPrice {
   readonly base: bigint;
   readonly above: readonly { readonly above: number; readonly price: bigint }[];
+  /** By what is made; `base` is the dearest then. */
+  readonly variants?: readonly VariantPrice[];
 }
 
 const AMOUNT = { type: 'number', minimum: 0, maximum: MAX_CREDITS };
@@ -28,6 +31,8 @@ const TIERS = {
   },
 };
 
+const VARIANTS = { type: 'object', minProperties: 1, additionalProperties: AMOUNT };
+
 function amountOf(unit: Unit, value: unknown, path: string, faults: Faults): bigint | undefined {
   const price = typeof value === 'number' ? priceFromCredits(unit, value) : undefined;
   return price ?? faults.add(path, NOT_A_PRICE);
@@ -35,12 +40,34 @@ function amountOf(unit: Unit, value: unknown, path: string, faults: Faults): big
 
 /** Reads a number, or a list of length tiers. A key without a value (`input:`) is a fault: it would make that unit free. */
 function unitPrice(unit: Unit, description: string): Field<UnitPrice | undefined> {
-  const read: Reader<UnitPrice> = reader({ anyOf: [AMOUNT, TIERS] }, (value, path, faults) => {
+  const isVaried = VARIED_UNITS.some((varied) => varied === unit);
+  const schema = { anyOf: [AMOUNT, TIERS, ...(isVaried ? [VARIANTS] : [])] };
+  const read: Reader<UnitPrice> = reader(schema, (value, path, faults) => {
+    if (isVaried && value instanceof Map) return variedPrice(unit, value, path, faults);
     if (Array.isArray(value)) return tieredPrice(unit, value, path, faults);
     const base = amountOf(unit, value, path, faults);
     return base === undefined ? undefined : { base, above: [] };
   });
   return { ...optional(read, undefined, description), readsBlank: true };
+}
+
+/** Reads prices by `size`, `quality` or `size/quality`. */
+function variedPrice(
+  unit: Unit,
+  given: ReadonlyMap<unknown, unknown>,
+  path: string,
+  faults: Faults,
+): UnitPrice | undefined {
+  const before = faults.lines.length;
+  const variants = [...given].map(([key, value]): VariantPrice => {
+    const at = `${path}.${String(key)}`;
+    const variant = variantOf(String(key));
+    if (!variant)
+      faults.add(at, 'must be named by a size, a quality or both, as 1024x1024, high or 1024x1024/high');
+    return { ...variant, price: amountOf(unit, value, at, faults) ?? 0n };
+  });
+  if (variants.length === 0) return faults.add(path, NOT_A_PRICE);
+  return faults.lines.length === before ? { base: dearestOf(variants), above: [], variants } : undefined;
 }
 
 function tieredPrice(
@@ -81,36 +108,15 @@ function tieredPrice(
   return faults.lines.length === before ? { base: base.price, above } : undefined;
 }
 
-const TOKENS = 'Credits per 1,000,000 tokens';
-
-const priceSection = section({
-  input: unitPrice('input', `${TOKENS} read`),
-  output: unitPrice('output', `${TOKENS} written`),
-  cachedInput: unitPrice('cachedInput', `${TOKENS} read from a prompt cache; default: as input`),
-  cacheWrite: unitPrice('cacheWrite', `${TOKENS} written to a prompt cache; default: as input`),
-  cacheWrite1h: unitPrice(
-    'cacheWrite1h',
-    `${TOKENS} written to a prompt cache that keeps them for an hour; absent: requests for it are refused`,
-  ),
-  inputAudio: unitPrice('inputAudio', `${TOKENS} of sound read; default: as input`),
-  cachedInputAudio: unitPrice(
-    'cachedInputAudio',
-    `${TOKENS} of sound read from a cache; default: as inputAudio`,
-  ),
-  outputAudio: unitPrice('outputAudio', `${TOKENS} of sound made; absent: requests for sound are refused`),
-  inputImage: unitPrice('inputImage', `${TOKENS} of pictures read; default: as input`),
-  cachedInputImage: unitPrice(
-    'cachedInputImage',
-    `${TOKENS} of pictures read from a cache; default: as inputImage`,
-  ),
-  outputImage: unitPrice('outputImage', `${TOKENS} of pictures made; default: as output`),
-  webSearch: unitPrice('webSearch', 'Credits per 1,000 web searches; absent: requests for it are refused'),
-  character: unitPrice('character', 'Credits per 1,000,000 characters of speech'),
-  image: unitPrice('image', 'Credits per image'),
-  audioSecond: unitPrice('audioSecond', 'Credits per second of audio'),
-  videoSecond: unitPrice('videoSecond', 'Credits per second of video'),
-  request: unitPrice('request', 'Credits per request'),
-});
+const priceSection = section(
+  Object.fromEntries(
+    UNIT_NAMES.map((unit) => {
+      const { per, help } = UNITS[unit];
+      const many = per === 1 ? '' : `${per.toLocaleString('en')} `;
+      return [unit, unitPrice(unit, `Credits per ${many}${help.price}`)];
+    }),
+  ) as Record<Unit, ReturnType<typeof unitPrice>>,
+);
 
 /** The `price` of a model: unit prices by length of the input (specification section 10). Multipliers come with the model. */
 export const priceReader: Reader<Price> = reader(
@@ -120,7 +126,9 @@ export const priceReader: Reader<Price> = reader(
     if (!read) return undefined;
     const named = UNIT_NAMES.flatMap((unit) => (read[unit] ? [[unit, read[unit]] as const] : []));
     const starts = [...new Set(named.flatMap(([, { above }]) => above.map((tier) => tier.above)))];
+    const varied = named.flatMap(([unit, { variants }]) => (variants ? [[unit, variants] as const] : []));
     return priceOf(Object.fromEntries(named.map(([unit, { base }]) => [unit, base])), {
+      ...(varied.length > 0 ? { variants: Object.fromEntries(varied) } : {}),
       tiers: starts.map((start) => ({
         above: start,
         units: Object.fromEntries(

@@ -1,10 +1,10 @@
 import { normaliseRange } from '../domain/addresses.ts';
-import { MAX_CALL_LIMIT } from '../domain/call-limits.ts';
 import type { WireFormat } from '../domain/catalog.ts';
-import { MAX_CREDITS, type Micro, micro, microFromCredits } from '../domain/credits.ts';
 import { CATEGORIES } from '../domain/key.ts';
 import { isPriced, TIMES_ONE } from '../domain/price.ts';
+import { accountsSection } from './accounts-schema.ts';
 import { DEMO_URL } from './config.ts';
+import { passHeader } from './pass-header.ts';
 import { creditsPerUsdReader, markupReader, priceReader, serviceTiersReader } from './price-schema.ts';
 import {
   boolean,
@@ -31,6 +31,10 @@ export const host = matching(
   /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$|^[0-9a-f:.]*:[0-9a-f:.%a-z]*$/i,
   'must be a host name or an IP address to listen on, without a scheme or port',
 );
+const day = text('must be a day, such as 2026-11-21', (value) => {
+  const time = Date.parse(`${value}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value) ? value : undefined;
+});
 export const port = number(0, 65_535);
 export const drainDelay = number(0, 600_000);
 
@@ -60,8 +64,11 @@ export interface UpstreamSettings {
   readonly url: string;
   readonly apiKey: string;
   readonly format: WireFormat;
+  readonly passHeaders: readonly string[];
   readonly provider: string | undefined;
 }
+
+const NO_HEADERS: readonly string[] = [];
 
 const upstreamSection = section({
   url: required(
@@ -76,6 +83,11 @@ const upstreamSection = section({
   format: required(
     oneOf('openai', 'anthropic'),
     'Whose API it speaks: how the credential is sent, and how usage is read',
+  ),
+  passHeaders: optional(
+    list(passHeader),
+    NO_HEADERS,
+    "Names of clients' request headers that pass to it, besides those that pass to every upstream",
   ),
   provider: optional(
     matching(/^\S+$/, 'must be the id of a provider of the price list, such as openai'),
@@ -114,10 +126,20 @@ const modelSection = section({
     undefined,
     "Tokens that it can read in one pass; default: the price list's, else limits.contextTokens",
   ),
+  imageTokens: optional(
+    number(1, 10_000_000),
+    undefined,
+    'Most tokens of one picture that it reads; default: limits.imageTokens',
+  ),
   price: optional(
     priceReader,
     undefined,
     "Credits by unit, at most six decimals; a unit that is absent costs nothing. Default: the price list's price",
+  ),
+  sizes: optional(
+    oneOf('any'),
+    undefined,
+    'any: a plain price of an image or a second of video is that of every size and quality; absent: of the default alone, and requests for others are refused',
   ),
   markup: optional(
     markupReader,
@@ -127,7 +149,17 @@ const modelSection = section({
   serviceTiers: optional(
     serviceTiersReader,
     undefined,
-    "What a provider's service tiers multiply the price by, by their names: priority, flex, fast, a region; absent: requests for one are refused",
+    "What a provider's service tiers multiply the price by (not image, request and webSearch), by their names: priority, flex, fast, a region; absent: requests for one are refused",
+  ),
+  priceUntil: optional(
+    day,
+    undefined,
+    'The last day (UTC) for which the provider promised its price; from the next day on, tollgate prices says that it has passed',
+  ),
+  reasons: optional(
+    boolean,
+    true,
+    'false for a model without hidden reasoning: estimates without a report count none',
   ),
   free: optional(boolean, false, 'true instead of a price: the model costs nothing'),
 });
@@ -198,42 +230,6 @@ const alertsSection = section({
     'Whether webhooks may go to addresses that are not public; for development and tests only',
   ),
 });
-/** Credits, 0 or more. */
-const credits: Reader<Micro> = reader(
-  { type: 'number', minimum: 0, maximum: MAX_CREDITS },
-  (value, path, faults) => {
-    const amount = typeof value === 'number' ? microFromCredits(value) : undefined;
-    if (amount !== undefined && amount >= 0) return amount;
-    return faults.add(
-      path,
-      `must be a number of credits from 0 to ${MAX_CREDITS}, with at most six decimals`,
-    );
-  },
-);
-
-/** A limit of calls of new accounts, or null for none. */
-function callLimit(description: string): Field<number | null> {
-  const whole = number(1, MAX_CALL_LIMIT);
-  const { anyOf } = whole.schema as { anyOf: readonly JsonSchema[] };
-  const limit = reader({ anyOf: [...anyOf, { type: 'null' }] }, whole);
-  return optional(limit, null, `${description}; null: no limit. Accounts that are there keep theirs`);
-}
-
-const accountsSection = section({
-  maxKeys: optional(
-    number(1, 100_000),
-    10_000,
-    'Most keys of one account, inactive ones included, as none is ever removed; one more is 409 too_many_keys',
-  ),
-  overdraft: optional(
-    credits,
-    micro(0),
-    'Credits by which calls in flight may together take the balance of a new account below 0, and the spend of its keys above their limits. 0: never. Accounts that are there keep theirs',
-  ),
-  rpmLimit: callLimit("Most calls of all of a new account's keys that may begin in a minute"),
-  tpmLimit: callLimit("Most tokens in a minute, of all of a new account's keys"),
-  maxParallelRequests: callLimit("Most calls in flight at once, of all of a new account's keys"),
-});
 const originsSection = section({
   allowMissing: optional(
     boolean,
@@ -250,22 +246,47 @@ const limitsSection = section({
   headersTimeoutMs: optional(
     number(1, DAY_MS),
     300_000,
-    'Longest wait until an upstream begins to answer, in milliseconds',
+    'Longest wait until an upstream begins a streamed answer, in milliseconds; other answers may begin as late as a call may last',
   ),
   idleTimeoutMs: optional(
     number(1, DAY_MS),
-    120_000,
+    600_000,
     'Longest silence of an upstream within an answer, in milliseconds',
+  ),
+  readOnMs: optional(
+    number(0, DAY_MS),
+    60_000,
+    'Longest time in milliseconds that an answer is read on for its usage after its client left; 0: it is cancelled at once, and its cost estimated',
+  ),
+  hiddenTokensPerSecond: optional(
+    number(0, 1_000_000),
+    50,
+    'Tokens of hidden reasoning that an estimate without a report counts for each second until the first visible output of a text model',
   ),
   imageTokens: optional(
     number(1, 10_000_000),
     20_000,
-    'Most tokens that one image or file in a request can cost; held until the call ends',
+    'Most tokens that one picture in a request can cost, for models without imageTokens; held until the call ends',
+  ),
+  fileTokens: optional(
+    number(1, 100_000_000),
+    undefined,
+    "Most tokens that one document or file in a request can cost; held until the call ends. Default: the model's whole context",
   ),
   contextTokens: optional(
     number(1, 100_000_000),
     1_000_000,
-    'Most tokens that a model reads in one pass; held where input is not all in the request',
+    'Most tokens that a model without contextWindow reads in one pass; no hold counts more for a pass',
+  ),
+  toolRounds: optional(
+    number(1, 1_000),
+    3,
+    'Uses of tools that the provider runs, such as web search, where the request sets no bound; sent as max_tool_calls or max_uses, and held',
+  ),
+  toolTokens: optional(
+    number(1, 100_000_000),
+    50_000,
+    'Most tokens that one such use adds to the input; sent as max_content_tokens of web fetch, and held for each use',
   ),
   maxQueueMs: optional(
     number(0, 600_000),
@@ -275,7 +296,12 @@ const limitsSection = section({
   waitingCalls: optional(
     number(1, 1_000_000),
     5_000,
-    'Calls of one gateway that wait for Redis at once; more are refused with 503. As many may wait for limits of calls, with bodies of 128 MiB together; more are refused with 429',
+    'Calls of one gateway that wait for Redis at once; more are refused with 503. As many may wait for limits of calls; more are refused with 429',
+  ),
+  memoryMb: optional(
+    number(256, 10_000_000),
+    undefined,
+    'Memory in MiB that one gateway process may use; calls and connections beyond it are refused with 503. Default: that of the container or machine, divided by WORKERS, and at most twice the heap of Node',
   ),
   journalEntries: optional(
     number(1, 1_000_000_000),

@@ -1,5 +1,3 @@
-import type { Usage } from './usage.ts';
-
 /** Limits of the calls of a key, or of an account's keys together (specification section 11). Null: no limit. */
 export interface CallLimits {
   /** Requests that may begin in a minute. */
@@ -105,27 +103,6 @@ export function drained({ limit, debt }: Bucket, ms: number): Bucket {
  */
 export function tokensTaken({ tpmLimit }: CallLimits, tokens: number): number {
   return tpmLimit === null ? 0 : Math.min(tokens, tpmLimit);
-}
-
-const LIMITED_TOKENS: readonly (keyof Usage)[] = [
-  'input',
-  'inputAudio',
-  'inputImage',
-  'cacheWrite',
-  'cacheWrite1h',
-  'output',
-  'outputAudio',
-  'outputImage',
-];
-
-/**
- * Tokens of a usage that count in limits: input that was not read from a cache, cache writes, and output (specification
- * section 11).
- */
-export function limitedTokens(usage: Usage): number {
-  let tokens = 0;
-  for (const dimension of LIMITED_TOKENS) tokens += usage[dimension] ?? 0;
-  return tokens;
 }
 
 /** Limits by the names of their fields, in the order in which they are checked. */

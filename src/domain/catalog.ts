@@ -1,5 +1,5 @@
 import type { Category } from './key.ts';
-import type { Unit } from './price-units.ts';
+import type { Unit } from './units.ts';
 
 /**
  * Prices of one of each unit, as exact integers: pico-credits (10^-12 credit) per token, character, image, second,
@@ -14,6 +14,17 @@ export interface LengthTier {
   readonly units: UnitPrices;
 }
 
+/** Size, quality and the like of a picture or video, which set its price. Absent: unknown, or irrelevant. */
+export interface Variant {
+  readonly size?: string;
+  readonly quality?: string;
+}
+
+/** The price of one variant, in pico-credits. */
+export interface VariantPrice extends Variant {
+  readonly price: bigint;
+}
+
 /** The prices of one model (specification section 10). */
 export interface Price {
   readonly units: UnitPrices;
@@ -21,7 +32,9 @@ export interface Price {
   readonly tiers: readonly LengthTier[];
   /** Units with a price of their own. A request that asks for another one is refused, or charged as what it refines. */
   readonly named: ReadonlySet<Unit>;
-  /** Multipliers of the whole price, in millionths, by the names of the service tiers. */
+  /** Prices by what is made; `units` then has the dearest. Absent: all that is made costs the same. */
+  readonly variants?: Readonly<Partial<Record<Unit, readonly VariantPrice[]>>>;
+  /** Multipliers of all prices but fees, in millionths, by the names of the service tiers. */
   readonly serviceTiers: ReadonlyMap<string, number>;
 }
 
@@ -34,6 +47,8 @@ export interface Upstream {
   /** Credential; empty where the upstream asks for none, and none is sent. */
   readonly apiKey: string;
   readonly format: WireFormat;
+  /** Names, in lower case, of request headers that pass to it besides those that pass to every upstream. */
+  readonly passHeaders?: readonly string[] | undefined;
   /**
    * Provider whose prices its models have, by the id of the price list; undefined: their prices are written in the
    * configuration.
@@ -52,13 +67,21 @@ export interface Model {
   readonly maxOutputTokens: number;
   /** Tokens that it can read in one pass; undefined: `limits.contextTokens` bounds them. */
   readonly contextWindow?: number | undefined;
+  /** Most tokens of one picture that it reads; undefined: `limits.imageTokens` bounds them. */
+  readonly imageTokens?: number | undefined;
   readonly price: Price;
+  /** Whether a plain price of a picture or second is that of any size and quality; absent: of the vendor's default alone. */
+  readonly sizes?: 'any' | undefined;
   /** Where `price` is from: written in the configuration, the list (then `cost` is there as well), or nothing costs. */
   readonly priceSource: 'config' | 'list' | 'free';
+  /** The last day (YYYY-MM-DD, UTC) for which the provider promised its price, where the configuration names one. */
+  readonly priceUntil?: string;
   /** Price that the provider takes, by the list: `price` at markup 1, with the multipliers of `price`. */
   readonly cost?: Price | undefined;
   /** Treatment of a request that asks for something that `price` does not name (specification section 10). */
   readonly unpriced?: 'refuse' | 'pass';
+  /** False: it has no hidden reasoning, so estimates count none. Default: true. */
+  readonly reasons?: boolean;
 }
 
 /** The models that can be called now, by slug. */

@@ -79,19 +79,26 @@ export class GatewayError extends Error {
   /** Milliseconds for `retry-after-ms`, where the wait is known so exactly; `retryAfterS` is then the next whole second. */
   readonly retryAfterMs: number | undefined;
   readonly metadata: Shortfall | undefined;
+  /** True where the same request must not be sent again by itself, although its status alone would allow that. */
+  readonly isFinal: boolean;
 
   constructor(
     code: ErrorCode,
     message: string,
     param: string | null = null,
     retryAfterS?: number,
-    options?: ErrorOptions & { readonly metadata?: Shortfall; readonly retryAfterMs?: number },
+    options?: ErrorOptions & {
+      readonly metadata?: Shortfall;
+      readonly retryAfterMs?: number;
+      readonly isFinal?: boolean;
+    },
   ) {
     super(message, options);
     this.name = 'GatewayError';
     this.code = code;
     this.param = param;
     this.metadata = options?.metadata;
+    this.isFinal = options?.isFinal ?? false;
     const ms = options?.retryAfterMs;
     this.retryAfterMs = ms;
     const seconds = ms === undefined ? retryAfterS : Math.max(1, Math.ceil(ms / 1_000));

@@ -1,183 +1,466 @@
-import { normaliseRange } from './addresses.ts';
-import { MAX_CALL_LIMIT } from './call-limits.ts';
-import { normaliseCountry } from './countries.ts';
-import { MAX_CREDITS, type Micro, microFromCredits } from './credits.ts';
-import { invalidField } from './errors.ts';
-import { parseActiveHours } from './hours.ts';
-import { CATEGORIES, type Category } from './key.ts';
-import { parseOriginRule } from './origins.ts';
-import { parseTimestamp } from './period.ts';
+import { type FieldType, type Item, type Kind, TYPES } from './key-readers.ts';
+
+interface Row {
+  /** Name in the API, and of the column in the book. */
+  readonly wire: string;
+  readonly type: FieldType;
+  /** Value of a key whose creation does not name the field; absent: `name`, and `canManage`, which follows from the others. */
+  readonly fallback?: unknown;
+  /** Whether the field can be so long that the size of a key's settings counts it. */
+  readonly isLong: boolean;
+  /** Description in the API. */
+  readonly help: string;
+  /** Option of `tollgate key create` and `edit`; null: there is a command or an argument instead. */
+  readonly option: Option | null;
+  /** Label on the dashboard. */
+  readonly label: string;
+  /** Word on the dashboard for an empty value. */
+  readonly none: string;
+  /** Field of the key form that is no component of its own: a list that is typed item by item. */
+  readonly typed?: { readonly hint: string; readonly placeholder: string };
+}
+
+interface Option {
+  readonly flag: string;
+  /** Name of the value in the help; absent: the option is a flag. */
+  readonly value?: string;
+  readonly help: string;
+  /** Help of `--no-<flag>`; absent: `edit` cannot empty the field. */
+  readonly lifted?: string;
+}
 
 /**
- * Reads one field of a key as a client sent it (specification section 2) into the form in which it is stored. Throws
- * `invalid_field` that names the field (`param`) and says what would be right.
+ * A field that restricts a key. A key that is handed out with one may not manage, because it could lift it (specification
+ * section 2, "Who may manage").
  */
-export type FieldReader<T> = (param: string, value: unknown) => T;
-
-/** Bounds of fields, in characters and items; the description of the API states them. */
-export const LONGEST_NAME = 100;
-export const LONGEST_DESCRIPTION = 1_000;
-export const LONGEST_SLUG = 200;
-export const LONGEST_WEBHOOK_URL = 2_048;
-export const MOST_ITEMS = 1_000;
-
-const CONTROL = /\p{Cc}/u;
-/** Control characters that are no line break or tab; PostgreSQL, for one, cannot store U+0000 in a text. */
-const UNPRINTABLE = /[^\P{Cc}\t\n\r]/u;
-
-export const readName: FieldReader<string> = (param, value) => {
-  const name = typeof value === 'string' && isText(value) ? value.trim() : '';
-  if (name === '' || CONTROL.test(name) || isLonger(name, LONGEST_NAME)) {
-    throw invalidField(param, `${param} must be a line of 1 to ${LONGEST_NAME} characters.`);
-  }
-  return name;
-};
-
-export const readDescription: FieldReader<string> = (param, value) => {
-  if (!isText(value) || UNPRINTABLE.test(value) || isLonger(value, LONGEST_DESCRIPTION)) {
-    throw invalidField(
-      param,
-      `${param} must be a text of at most ${LONGEST_DESCRIPTION} characters; "" for none.`,
-    );
-  }
-  return value;
-};
-
-export const readBoolean: FieldReader<boolean> = (param, value) => {
-  if (typeof value !== 'boolean') throw invalidField(param, `${param} must be true or false.`);
-  return value;
-};
-
-/** Milliseconds since the epoch. A time in the past is taken: the key has expired then. */
-export const readExpiry: FieldReader<number | null> = (param, value) => {
-  if (value === null) return null;
-  const ms = typeof value === 'string' ? parseTimestamp(value) : undefined;
-  if (ms === undefined) {
-    throw invalidField(
-      param,
-      `${param} must be an ISO 8601 date-time with Z or an offset, e.g. "2030-01-31T12:00:00Z", or null for never.`,
-    );
-  }
-  return ms;
-};
-
-export const readLimit: FieldReader<Micro | null> = (param, value) => {
-  if (value === null) return null;
-  const limit = typeof value === 'number' ? microFromCredits(value) : undefined;
-  if (limit === undefined || limit < 0) {
-    throw invalidField(
-      param,
-      `${param} must be a number of credits from 0 to ${MAX_CREDITS} with at most six decimals, or null for no limit.`,
-    );
-  }
-  return limit;
-};
-
-/** A limit of calls: an integer from 1, or null. */
-export const readCallLimit: FieldReader<number | null> = (param, value) => {
-  if (value === null) return null;
-  if (!Number.isSafeInteger(value) || (value as number) < 1 || (value as number) > MAX_CALL_LIMIT) {
-    throw invalidField(
-      param,
-      `${param} must be a whole number from 1 to ${MAX_CALL_LIMIT}, or null for no limit.`,
-    );
-  }
-  return value as number;
-};
-
-/** One of a few words, exactly as they are spelt. */
-export function readWord<W extends string>(words: readonly W[]): FieldReader<W> {
-  return (param, value) => {
-    const word = words.find((known) => known === value);
-    if (word === undefined) throw invalidField(param, `${param} must be one of ${words.join(', ')}.`);
-    return word;
-  };
+interface Restriction extends Row {
+  /**
+   * Where it is checked: of every request of the key (CALLER_RESTRICTIONS in rules.ts), of its model (MODEL_RESTRICTIONS),
+   * among the limits of calls, or as spending.
+   */
+  readonly restricts: 'caller' | 'model' | 'calls' | 'spending';
+  /** Name of its check where a call is explained. */
+  readonly check: string;
+  /** The field inside a sentence about a check; default: its name in the API. */
+  readonly inText?: string;
+  /** The restriction in a list of keys: a text, in which `{}` is the value, or what a number or list has one and several of. */
+  readonly short: string | readonly [one: string, many: string];
 }
 
-export const readHours: FieldReader<string> = (param, value) => {
-  if (value === '') return '';
-  if (typeof value !== 'string' || !parseActiveHours(value)) {
-    throw invalidField(
-      param,
-      `${param} must be a UTC range HH:MM-HH:MM with different start and end, e.g. "08:00-18:00", or "" for always.`,
-    );
-  }
-  return value;
-};
+interface Setting extends Row {
+  readonly restricts: false;
+}
 
-export const readWebhookUrl: FieldReader<string> = (param, value) => {
-  if (value === '') return '';
-  if (!isWebhookUrl(value)) {
-    throw invalidField(
-      param,
-      `${param} must be an absolute http or https URL of at most ${LONGEST_WEBHOOK_URL} characters without user name, ` +
-        'password or white space, or "" for none.',
-    );
-  }
-  return value;
-};
+/**
+ * The fields of a key that create and PATCH take (specification section 2), a row each. A new one is a row here with a type
+ * (key-readers.ts), a column in a migration and, if it restricts, its check in rules.ts, where `restricts` says.
+ */
+export const KEY_FIELDS = {
+  name: {
+    wire: 'name',
+    type: TYPES.name,
+    restricts: false,
+    isLong: true,
+    help: 'Display name, one line; spaces around it are taken off.',
+    option: null,
+    label: 'Name',
+    none: 'none',
+  },
+  description: {
+    wire: 'description',
+    type: TYPES.description,
+    fallback: '',
+    restricts: false,
+    isLong: true,
+    help: 'A note for people; empty string: none.',
+    option: { flag: 'description', value: 'text', help: 'note about the key', lifted: 'no note' },
+    label: 'Note',
+    none: 'none',
+  },
+  isActive: {
+    wire: 'is_active',
+    type: TYPES.flag,
+    fallback: true,
+    restricts: false,
+    isLong: false,
+    help: 'Whether the key can be used. true brings a deleted key back.',
+    option: null,
+    label: 'Active',
+    none: 'no',
+  },
+  expiresAt: {
+    wire: 'expires_at',
+    type: TYPES.time,
+    fallback: null,
+    restricts: 'caller',
+    check: 'Not expired',
+    inText: 'expiry',
+    short: 'expiry',
+    isLong: false,
+    help: 'When the key stops working; null: never. ISO 8601 with `Z` or an offset; answered in UTC.',
+    option: {
+      flag: 'expires',
+      value: 'time',
+      help: 'when it stops to work, ISO 8601 with Z or an offset',
+      lifted: 'it never stops to work',
+    },
+    label: 'Expires',
+    none: 'never',
+  },
+  allowedModels: {
+    wire: 'allowed_models',
+    type: TYPES.models,
+    fallback: [],
+    restricts: 'model',
+    check: 'Allowed models',
+    inText: 'allowed models',
+    short: ['model', 'models'],
+    isLong: true,
+    help: 'Models that the key may call, as `GET /v1/models` names them; empty: all.',
+    option: {
+      flag: 'models',
+      value: 'names',
+      help: 'the only models that it may call, comma-separated',
+      lifted: 'all models',
+    },
+    label: 'Models',
+    none: 'all of the catalog',
+  },
+  allowedCategories: {
+    wire: 'allowed_categories',
+    type: TYPES.categories,
+    fallback: [],
+    restricts: 'model',
+    check: 'Modality',
+    inText: 'modalities',
+    short: 'modalities',
+    isLong: false,
+    help: 'Modalities that the key may call; empty: all.',
+    option: {
+      flag: 'categories',
+      value: 'names',
+      help: 'the only categories: text, image, tts, stt, video',
+      lifted: 'all categories',
+    },
+    label: 'Modalities',
+    none: 'all',
+  },
+  spendingLimit: {
+    wire: 'spending_limit',
+    type: TYPES.credits,
+    fallback: null,
+    restricts: 'spending',
+    check: 'Spending limit',
+    short: 'spending limit',
+    isLong: false,
+    help:
+      'Most credits that the key may spend in a period, at most six decimals; 0 lets nothing through that costs, null is ' +
+      'no limit.',
+    option: {
+      flag: 'limit',
+      value: 'credits',
+      help: 'most credits that it may spend in a period',
+      lifted: 'no limit of what it may spend',
+    },
+    label: 'Limit in credits',
+    none: 'none',
+  },
+  spendingPeriod: {
+    wire: 'spending_period',
+    type: TYPES.period,
+    fallback: 'monthly',
+    restricts: false,
+    isLong: false,
+    help: 'UTC day from 00:00, week from Monday 00:00, or month from day 1.',
+    option: { flag: 'period', value: 'period', help: 'period of the limit' },
+    label: 'Counted by',
+    none: 'none',
+  },
+  activeHours: {
+    wire: 'active_hours',
+    type: TYPES.hours,
+    fallback: '',
+    restricts: 'caller',
+    check: 'Active hours',
+    short: '{} UTC',
+    isLong: false,
+    help:
+      'UTC range `HH:MM-HH:MM` in which the key works, its end excluded; wraps past midnight where the start is later. ' +
+      'Start and end must differ. Empty string: always.',
+    option: {
+      flag: 'hours',
+      value: 'range',
+      help: 'the only hours of the day in UTC, as 08:00-18:00; past midnight as 22:00-06:00',
+      lifted: 'at any hour',
+    },
+    label: 'Hours (UTC)',
+    none: 'at any time',
+  },
+  allowedIps: {
+    wire: 'allowed_ips',
+    type: TYPES.ips,
+    fallback: [],
+    restricts: 'caller',
+    check: 'IP address',
+    inText: 'allowed IP addresses',
+    short: ['address', 'addresses'],
+    isLong: true,
+    help: 'IPv4 or IPv6 addresses or CIDR ranges from which the key works; answered normalised. Empty: all.',
+    option: {
+      flag: 'ips',
+      value: 'ranges',
+      help: 'the only addresses or CIDR ranges, comma-separated',
+      lifted: 'from any address',
+    },
+    label: 'Allowed IP addresses',
+    none: 'any',
+    typed: {
+      hint: 'Addresses or CIDR ranges, IPv4 or IPv6. Empty: any.',
+      placeholder: '203.0.113.0/24',
+    },
+  },
+  allowedOrigins: {
+    wire: 'allowed_origins',
+    type: TYPES.origins,
+    fallback: [],
+    restricts: 'caller',
+    check: 'Origin',
+    inText: 'allowed origins',
+    short: ['origin', 'origins'],
+    isLong: true,
+    help:
+      'Pages from which browsers may use the key: `https://app.example.com[:port]`, `https://*.example.com` (any depth ' +
+      'below it, not itself) or `example.com` (any scheme and port); compared with `Origin`, else with `Referer`. Empty: ' +
+      'no restriction.',
+    option: {
+      flag: 'origins',
+      value: 'origins',
+      help: 'the only pages whose browsers may use it, as https://app.example.com, comma-separated',
+      lifted: 'from any page, or none',
+    },
+    label: 'Allowed browser origins',
+    none: 'any, or none',
+    typed: {
+      hint: 'Pages that may use the key in a browser: https://app.example.com, https://*.example.com for everything below it, or example.com. Calls without an origin, as from servers, are refused then. Empty: any.',
+      placeholder: 'https://app.example.com',
+    },
+  },
+  blockedCountries: {
+    wire: 'blocked_countries',
+    type: TYPES.countries,
+    fallback: [],
+    restricts: 'caller',
+    check: 'Country',
+    inText: 'blocked countries',
+    short: ['blocked country', 'blocked countries'],
+    isLong: true,
+    help:
+      'ISO 3166-1 alpha-2 codes of countries from which the key does not work; answered in upper case. An address of no ' +
+      'known country passes.',
+    option: {
+      flag: 'countries',
+      value: 'codes',
+      help: 'countries that it is not used from, as FR, comma-separated',
+      lifted: 'from any country',
+    },
+    label: 'Blocked countries',
+    none: 'none',
+    typed: {
+      hint: 'By name or by a code of two or three letters. An address of no known country passes.',
+      placeholder: 'Name of a country',
+    },
+  },
+  webhookUrl: {
+    wire: 'webhook_url',
+    type: TYPES.webhookUrl,
+    fallback: '',
+    restricts: false,
+    isLong: true,
+    help: 'Receives the low-credits alert: an absolute http or https URL without user name or password. Empty string: none.',
+    option: {
+      flag: 'webhook',
+      value: 'url',
+      help: 'http or https address that gets the low-credits alert',
+      lifted: 'no alert to an address of this key',
+    },
+    label: 'Webhook address',
+    none: 'none',
+  },
+  canManage: {
+    wire: 'can_manage',
+    type: TYPES.flag,
+    restricts: false,
+    isLong: false,
+    help:
+      'Whether the key may create, change and delete keys, and sees the account: other keys, balance, alerts, webhook secret. ' +
+      'A key loses it when another key or the operator gives it a restriction, unless the same request says true.',
+    option: {
+      flag: 'can-manage',
+      help: 'let it manage keys, in spite of restrictions',
+      lifted: 'do not let it manage keys, though it has no restrictions',
+    },
+    label: 'May manage',
+    none: 'no',
+  },
+  rpmLimit: {
+    wire: 'rpm_limit',
+    type: TYPES.callLimit,
+    fallback: null,
+    restricts: 'calls',
+    check: 'Requests a minute',
+    short: ['request a minute', 'requests a minute'],
+    isLong: false,
+    help: "Most of the key's calls that may begin in a minute. null: no limit.",
+    option: {
+      flag: 'rpm-limit',
+      value: 'calls',
+      help: 'most calls that may begin in a minute',
+      lifted: 'no limit of calls in a minute',
+    },
+    label: 'Requests a minute',
+    none: 'none',
+  },
+  tpmLimit: {
+    wire: 'tpm_limit',
+    type: TYPES.callLimit,
+    fallback: null,
+    restricts: 'calls',
+    check: 'Tokens a minute',
+    short: ['token a minute', 'tokens a minute'],
+    isLong: false,
+    help: "Most tokens of the key's calls in a minute: input that is not cached, cache writes and output. null: no limit.",
+    option: {
+      flag: 'tpm-limit',
+      value: 'tokens',
+      help: 'most tokens in a minute',
+      lifted: 'no limit of tokens in a minute',
+    },
+    label: 'Tokens a minute',
+    none: 'none',
+  },
+  maxParallelRequests: {
+    wire: 'max_parallel_requests',
+    type: TYPES.callLimit,
+    fallback: null,
+    restricts: 'calls',
+    check: 'Calls at once',
+    short: ['call at once', 'calls at once'],
+    isLong: false,
+    help: "Most of the key's calls that may be in flight at once. null: no limit.",
+    option: {
+      flag: 'max-parallel-requests',
+      value: 'calls',
+      help: 'most calls in flight at once',
+      lifted: 'no limit of calls in flight at once',
+    },
+    label: 'Calls at once',
+    none: 'none',
+  },
+} as const satisfies Readonly<Record<string, Restriction | Setting>>;
 
-export const readModels = readList(`a model slug of 1 to ${LONGEST_SLUG} characters`, (item) =>
-  !isLonger(item, LONGEST_SLUG) && item !== '' && item === item.trim() && !CONTROL.test(item)
-    ? item
-    : undefined,
+type Fields = typeof KEY_FIELDS;
+export type KeyField = keyof Fields;
+type ValueOf<F extends KeyField> = ReturnType<Fields[F]['type']['read']>;
+
+/** The fields that create and PATCH can set, normalised. */
+export type KeySettings = { readonly [F in KeyField]: ValueOf<F> };
+
+/** Name of a field in the API. */
+export type WireName = Fields[KeyField]['wire'];
+type FieldAt<W extends WireName> = {
+  [F in KeyField]: Fields[F]['wire'] extends W ? F : never;
+}[KeyField];
+
+/** A value as the API has it: times are text, and credits are numbers. */
+type WireValue<F extends KeyField> = Fields[F]['type']['kind'] extends 'time'
+  ? string | null
+  : Fields[F]['type']['kind'] extends 'credits'
+    ? number | null
+    : ValueOf<F>;
+/** The fields as the API has them. */
+export type WireSettings = { readonly [W in WireName]: WireValue<FieldAt<W>> };
+
+/** A value as the book has it: yes/no is 1/0, and lists are JSON text. */
+type Column<F extends KeyField> = Fields[F]['type']['kind'] extends 'flag'
+  ? number
+  : Fields[F]['type']['kind'] extends 'list'
+    ? string
+    : ValueOf<F>;
+/** The columns of the fields in the book. */
+export type SettingColumns = { [W in WireName]: Column<FieldAt<W>> };
+
+/** Names in the API of the fields with a value of `restricts`. */
+type Restricting<R> = {
+  [F in KeyField]: Fields[F] extends { readonly restricts: R } ? Fields[F]['wire'] : never;
+}[KeyField];
+/** Restrictions that every request of the key is checked by, also to `/api/`. */
+export type CallerRestriction = Restricting<'caller'>;
+export type ModelRestriction = Restricting<'model'>;
+
+/** Fields that the page shows as lists which are typed item by item. */
+export type TypedField = {
+  [F in KeyField]: Fields[F] extends { readonly typed: object } ? Fields[F]['wire'] : never;
+}[KeyField];
+
+export const KEY_FIELD_NAMES = Object.keys(KEY_FIELDS) as readonly KeyField[];
+
+/** The row of a field, with every column. */
+export function keyField(field: KeyField): (Restriction | Setting) & {
+  readonly wire: WireName;
+  readonly type: FieldType<KeySettings[KeyField], Kind>;
+} {
+  return KEY_FIELDS[field];
+}
+
+/** A map, so that `__proto__` and `constructor` are unknown fields like any other. */
+const FIELD_AT: ReadonlyMap<string, KeyField> = new Map(
+  KEY_FIELD_NAMES.map((field) => [KEY_FIELDS[field].wire, field]),
 );
 
-export const readCategories = readList(`one of ${CATEGORIES.join(', ')}`, (item): Category | undefined =>
-  CATEGORIES.find((category) => category === item),
+/** The field by its name in the API; undefined: there is none. */
+export function fieldAt(wireName: string): KeyField | undefined {
+  return FIELD_AT.get(wireName);
+}
+
+/** Names in the API, in the order of the table. */
+export const WIRE_NAMES: readonly WireName[] = KEY_FIELD_NAMES.map((field) => KEY_FIELDS[field].wire);
+
+/** The row of a field by its name in the API. */
+export function rowAt(wireName: WireName): ReturnType<typeof keyField> {
+  return keyField(FIELD_AT.get(wireName) as KeyField);
+}
+
+/** The items of a list that is typed. */
+export function itemAt(name: TypedField): Item {
+  return rowAt(name).type.item as Item;
+}
+
+/** Fields with a fallback. */
+type Defaulted = { [F in KeyField]: Fields[F] extends { readonly fallback: unknown } ? F : never }[KeyField];
+
+/** Settings of a key whose creation does not say otherwise (specification section 2, "Defaults"). */
+export const DEFAULT_SETTINGS: Pick<KeySettings, Defaulted> = Object.freeze(
+  Object.fromEntries(
+    KEY_FIELD_NAMES.flatMap((field) => {
+      const { fallback } = keyField(field);
+      return fallback === undefined ? [] : [[field, fallback]];
+    }),
+  ) as Pick<KeySettings, Defaulted>,
 );
 
-export const readIps = readList(
-  'an IPv4 or IPv6 address or CIDR range, e.g. "203.0.113.7" or "2001:db8::/32"',
-  normaliseRange,
-);
+const RESTRICTIONS = KEY_FIELD_NAMES.filter((field) => KEY_FIELDS[field].restricts);
 
-export const readOrigins = readList(
-  'an origin such as "https://app.example.com", "https://*.example.com" or "example.com"',
-  parseOriginRule,
-);
-
-export const readCountries = readList('an ISO 3166-1 alpha-2 country code, e.g. "DE"', normaliseCountry);
-
-/** A list of texts in the order given, each normalised, what comes twice kept once. */
-function readList<T extends string>(
-  wanted: string,
-  normalise: (item: string) => T | undefined,
-): FieldReader<readonly T[]> {
-  return (param, value) => {
-    if (!Array.isArray(value)) throw invalidField(param, `${param} must be a list; [] for no restriction.`);
-    if (value.length > MOST_ITEMS) {
-      throw invalidField(param, `${param} may have at most ${MOST_ITEMS} items; it has ${value.length}.`);
-    }
-    const items = value.map((item: unknown, index) => {
-      const normalised = isText(item) ? normalise(item) : undefined;
-      if (normalised !== undefined) return normalised;
-      throw invalidField(param, `Item ${index + 1} of ${param}, ${shown(item)}, is not ${wanted}.`);
-    });
-    return [...new Set(items)];
-  };
+/** Whether settings hold a restricting value: a list with items, a limit (also of 0), hours, or an expiry. */
+export function carriesRestriction(settings: Partial<KeySettings>): boolean {
+  return RESTRICTIONS.some((field) => isRestricting(settings[field]));
 }
 
-function isWebhookUrl(value: unknown): value is string {
-  if (!isText(value) || isLonger(value, LONGEST_WEBHOOK_URL) || /[\s\p{Cc}\\]/u.test(value)) return false;
-  // The URL parser takes `http:host` and drops an empty `user@`; what is stored is to be read in one way only.
-  const authority = /^https?:\/\/([^/?#]+)/i.exec(value)?.[1];
-  return authority !== undefined && !authority.includes('@') && URL.canParse(value);
+/** Whether a body of create or PATCH, its fields named as in the API, holds a restricting value. */
+export function bodyCarriesRestriction(body: Readonly<Record<string, unknown>>): boolean {
+  return RESTRICTIONS.some((field) => isRestricting(body[KEY_FIELDS[field].wire]));
 }
 
-/** A string without lone surrogates, which no UTF-8 text and so no database can hold. */
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.isWellFormed();
-}
-
-/** True where a text has more than `most` characters (code points, not UTF-16 units). */
-export function isLonger(text: string, most: number): boolean {
-  return text.length > 2 * most || (text.length > most && Array.from(text).length > most);
-}
-
-/** A value short enough for an error message. */
-function shown(value: unknown): string {
-  if (typeof value !== 'string')
-    return value === null ? 'null' : `a ${Array.isArray(value) ? 'list' : typeof value}`;
-  return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
+function isRestricting(value: unknown): boolean {
+  if (typeof value === 'string' || Array.isArray(value)) return value.length > 0;
+  return typeof value === 'number';
 }

@@ -1,7 +1,6 @@
 import type { Micro } from './credits.ts';
 import type { Category } from './key.ts';
-import type { Unit } from './price-units.ts';
-import type { Usage } from './usage.ts';
+import type { Unit, Usage } from './units.ts';
 
 export const ENTRY_TYPES = ['charge', 'top_up', 'adjustment', 'refund', 'expired_hold'] as const;
 export type EntryType = (typeof ENTRY_TYPES)[number];
@@ -17,8 +16,14 @@ export const OUTCOMES = [
 ] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** Unit prices in micro-credits for `per` units each (price-units.ts), as a config file has them in credits. */
+/** Unit prices in micro-credits for `per` units each (units.ts), as a config file has them in credits. */
 export type AppliedUnits = Readonly<Partial<Record<Unit, Micro>>>;
+
+/** One of the passes of a model over its input, at the prices of the length tier that it reached. */
+export interface AppliedPass {
+  readonly usage: Usage;
+  readonly price: AppliedUnits;
+}
 
 /** A job that an upstream took on for a call, and reports on later. */
 export interface Job {
@@ -60,7 +65,9 @@ export interface EntryDraft {
   readonly upstream?: string;
   /** Price of each unit that was used, in micro-credits for as many units as a config price names; for calls. */
   readonly price?: AppliedUnits;
-  /** Multiplier of the service tier, in millionths; for calls. Absent: 1. */
+  /** The passes, where they reached different length tiers: `usage` is their sum, and `price` that of the longest. */
+  readonly passes?: readonly AppliedPass[];
+  /** Multiplier of the service tier, in millionths, 0 for what is not billed; for calls. Absent: 1. */
   readonly multiplier?: number;
   /** Cost to the operator in micro-credits, negative for refunds; for calls at list prices. */
   readonly cost?: Micro;
@@ -74,11 +81,8 @@ export interface EntryDraft {
    * whatever dies in between.
    */
   readonly job?: Job;
-  /**
-   * What the provider stores of the answer travels with the charge as well: the answer does not wait for the book. The
-   * field has its first name, by which journals on disk have it.
-   */
-  readonly kept?: ResourceIds;
+  /** What the provider stores of the answer travels with the charge as well: the answer does not wait for the book. */
+  readonly storedIds?: ResourceIds;
 }
 
 /** The id of the refund of a charge: there can be one. */
@@ -96,8 +100,6 @@ export interface JournalEntry extends EntryDraft {
   readonly balanceAfter: Micro;
   /** Days since 1970-01-01 UTC to which the spend was booked. */
   readonly day: number;
-  /** True where this debit took the balance in Redis from at-or-above the threshold to below it. */
-  readonly crossing: boolean;
-  /** The alert threshold at the debit. Absent in entries that release 0.1.0 journalled: `crossing` decides. */
-  readonly threshold?: Micro;
+  /** The alert threshold at the debit. */
+  readonly threshold: Micro;
 }

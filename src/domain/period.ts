@@ -1,5 +1,7 @@
 import { DateTime } from 'luxon';
-import type { SpendingPeriod } from './key.ts';
+
+export const SPENDING_PERIODS = ['daily', 'weekly', 'monthly'] as const;
+export type SpendingPeriod = (typeof SPENDING_PERIODS)[number];
 
 const DAY_MS = 86_400_000;
 const LUXON_UNIT = { daily: 'day', weekly: 'week', monthly: 'month' } as const;

@@ -2,8 +2,7 @@ import type { LengthTier, Price, UnitPrices } from './catalog.ts';
 import { creditsString, MAX_CREDITS, type Micro, micro, microFromCredits } from './credits.ts';
 import { shiftDecimal } from './decimal.ts';
 import type { AppliedUnits } from './ledger-entry.ts';
-import { TIMED, UNIT_NAMES, UNITS, type Unit, unitRule } from './price-units.ts';
-import type { Usage } from './usage.ts';
+import { inputTokens, UNIT_NAMES, UNITS, type Unit, type Usage, unitRow } from './units.ts';
 
 /**
  * The arithmetic of charges. It is done in integers, from the config file to the charge:
@@ -11,7 +10,7 @@ import type { Usage } from './usage.ts';
  * - A price is pico-credits (10^-12 credit) per unit. Six decimals of a price per 1,000,000 tokens are exactly
  *   pico-credits per token, so no price that the config can state is rounded.
  * - Seconds may be fractions. They are counted in microseconds, a part of a microsecond as a whole one.
- * - A multiplier is a whole number of millionths.
+ * - A multiplier is a whole number of millionths. Fees for each use are not multiplied.
  * - The sum over units is therefore kept in 10^-24 credit (pico-credits × millionths of a unit × millionths) and rounded up
  *   once, at the end, to a micro-credit (specification sections 1 and 10).
  */
@@ -27,8 +26,20 @@ export const TIMES_ONE = 1_000_000;
 const UNIT_OF = Object.fromEntries(UNIT_NAMES.map((unit) => [UNITS[unit].usage, unit])) as Readonly<
   Record<keyof Usage, Unit>
 >;
-const COUNTED = UNIT_NAMES.filter((unit) => !TIMED.has(UNITS[unit].usage));
-const INPUT = UNIT_NAMES.filter((unit) => unitRule(unit).isInput).map((unit) => UNITS[unit].usage);
+const FEES = unitsWhere(({ isFee }) => isFee);
+const TIMED = unitsWhere(({ isTimed }) => isTimed === true);
+const TOKENS = [...unitsWhere(({ tokens }) => tokens !== null)];
+/** Units that any call counted in tokens can be charged by, and so are in every hold. */
+const ANY_INPUT = [
+  ...unitsWhere((row) => row.tokens !== null && row.tokens !== 'output' && row.by === 'any'),
+];
+const ANY_OUTPUT = [...unitsWhere((row) => row.tokens === 'output' && row.by === 'any')];
+/** Dimensions of usage, in the order of UNIT_NAMES. */
+const DIMENSIONS = UNIT_NAMES.map((unit) => UNITS[unit].usage);
+
+function unitsWhere(fits: (row: ReturnType<typeof unitRow>) => boolean): ReadonlySet<Unit> {
+  return new Set(UNIT_NAMES.filter((unit) => fits(unitRow(unit))));
+}
 
 /** Pico-credits per unit for each micro-credit of a config price. */
 function picoPerMicro(unit: Unit): bigint {
@@ -39,7 +50,7 @@ function picoPerMicro(unit: Unit): bigint {
 function resolveUnits(given: Partial<UnitPrices>): UnitPrices {
   const units: Partial<Record<Unit, bigint>> = {};
   for (const unit of UNIT_NAMES) {
-    const { refines } = unitRule(unit);
+    const { refines } = unitRow(unit);
     units[unit] = given[unit] ?? (refines === undefined ? 0n : (units[refines] as bigint));
   }
   return Object.freeze(units as UnitPrices);
@@ -51,6 +62,7 @@ export function priceOf(
   more: {
     readonly tiers?: readonly { readonly above: number; readonly units: Partial<UnitPrices> }[];
     readonly serviceTiers?: ReadonlyMap<string, number>;
+    readonly variants?: Price['variants'] | undefined;
   } = {},
 ): Price {
   let below = given;
@@ -65,6 +77,7 @@ export function priceOf(
     tiers,
     named: new Set(UNIT_NAMES.filter((unit) => below[unit] !== undefined)),
     serviceTiers: more.serviceTiers ?? new Map(),
+    ...(more.variants ? { variants: more.variants } : {}),
   });
 }
 
@@ -72,7 +85,7 @@ export function priceOf(
 export const FREE_PRICE: Price = priceOf({});
 
 /**
- * A configured price as pico-credits per unit. `credits` is for as many units as price-units.ts says.
+ * A configured price as pico-credits per unit. `credits` is for as many units as units.ts says.
  * Undefined where it is negative, not finite, above MAX_CREDITS, or has more than six decimals.
  */
 export function priceFromCredits(unit: Unit, credits: number): bigint | undefined {
@@ -81,7 +94,7 @@ export function priceFromCredits(unit: Unit, credits: number): bigint | undefine
   return amount === undefined ? undefined : priceFromMicros(unit, BigInt(amount));
 }
 
-/** A price in whole micro-credits for as many units as price-units.ts says, as pico-credits per unit. */
+/** A price in whole micro-credits for as many units as units.ts says, as pico-credits per unit. */
 export function priceFromMicros(unit: Unit, micros: bigint): bigint {
   return micros * picoPerMicro(unit);
 }
@@ -91,7 +104,7 @@ export function priceInMicros(unit: Unit, price: bigint): Micro {
   return micro(Number(price / picoPerMicro(unit)));
 }
 
-/** The price as it stands in a config file, with six decimals: the inverse of `priceFromCredits`. */
+/** The price as written in a config file, with six decimals: the inverse of `priceFromCredits`. */
 export function priceInCredits(unit: Unit, price: bigint): string {
   return creditsString(priceInMicros(unit, price));
 }
@@ -103,18 +116,9 @@ export function isPriced(price: Price): boolean {
   );
 }
 
-const TOKEN_UNITS = UNIT_NAMES.filter((unit) => UNITS[unit].per === UNITS.input.per && unit !== 'character');
-
 /** Whether tokens cost anything at this price. */
 export function isPricedByToken({ units }: Price): boolean {
-  return TOKEN_UNITS.some((unit) => units[unit] > 0n);
-}
-
-/** All input tokens of a usage together, by which its length tier is found. */
-export function inputTokens(usage: Usage): number {
-  let tokens = 0;
-  for (const used of INPUT) tokens += usage[used] ?? 0;
-  return tokens;
+  return TOKENS.some((unit) => units[unit] > 0n);
 }
 
 /** The unit prices of the length tier that a usage reaches: they price the whole request. */
@@ -143,9 +147,23 @@ export function multiplierOf(price: Price, serviceTiers: readonly string[]): num
  * this far), and where the charge would not be a safe integer.
  */
 export function chargeFor(price: Price, usage: Usage, multiplier = TIMES_ONE): Micro {
-  const units = unitsFor(price, usage);
-  const small = multiplier === TIMES_ONE ? smallMicros(numbersOf(units), usage) : undefined;
-  return micro(small ?? Number(microsFor(units, usage, multiplier)));
+  return chargeForParts([{ usage, units: unitsFor(price, usage) }], multiplier);
+}
+
+/** A usage, or a part of it, with the unit prices of its length tier. */
+export interface PricedPart {
+  readonly usage: Usage;
+  readonly units: UnitPrices;
+}
+
+/** As `chargeFor`, for parts in different length tiers: rounded up once. */
+export function chargeForParts(parts: readonly PricedPart[], multiplier: number): Micro {
+  const [only, ...others] = parts;
+  const isPlain = only !== undefined && others.length === 0 && multiplier === TIMES_ONE;
+  return micro(
+    (isPlain ? smallMicros(numbersOf(only.units), only.usage) : undefined) ??
+      Number(microsOf(parts, multiplier)),
+  );
 }
 
 /** The unit prices that a usage was charged at, as a ledger row tells them: the units that were used. */
@@ -160,30 +178,32 @@ export function appliedUnits(units: UnitPrices, usage: Usage): AppliedUnits {
 
 /** Units and multiplier that a request may be billed at beyond plain text at the plain price. */
 export interface Reach {
-  /** Units, besides input, cachedInput and cacheWrite, that a token of the input can be charged at. */
+  /** Units, besides those that any call can be charged by, that a token of the input can be charged at. */
   readonly input?: readonly Unit[];
-  /** Units, besides output, that a token of the output can be charged at. */
+  /** Units, besides those that any call can be charged by, that a token of the output can be charged at. */
   readonly output?: readonly Unit[];
   /** The highest multiplier, in millionths. */
   readonly multiplier?: number;
+  /** Input tokens by which the length tier is found, where they are not those of the usage. */
+  readonly longest?: number;
 }
 
 const PLAIN: Reach = Object.freeze({});
 
 /**
- * The most that a call with at most this usage costs: a request, with its tokens priced in the dearest way and length tier
- * that it can reach. A request can name bounds without end (`max_tokens`, `n`); then it is 2^53 − 1 micro-credits, which no
+ * The most that a call with at most this usage costs: a request, unless the usage says how many, with its tokens priced in the
+ * dearest way and length tier that it can reach. A request can name bounds without end (`max_tokens`, `n`); then it is 2^53 − 1 micro-credits, which no
  * account has and no limit allows.
  */
 export function holdFor(price: Price, usage: Usage, reach: Reach = PLAIN): Micro {
-  const bounded: Usage = { ...usage, requests: 1 };
+  const bounded: Usage = { requests: 1, ...usage };
   const multiplier = reach.multiplier ?? TIMES_ONE;
   if (price.tiers.length === 0 && reach.input === undefined && reach.output === undefined) {
     const small = multiplier === TIMES_ONE ? smallMicros(plainHoldNumbers(price.units), bounded) : undefined;
     if (small !== undefined) return micro(small);
   }
   capCounts(bounded);
-  const tokens = inputTokens(bounded);
+  const tokens = reach.longest ?? inputTokens(bounded);
   const reached = [price.units];
   for (const { above, units } of price.tiers) if (tokens > above) reached.push(units);
   const micros = reached.map((units) => microsFor(dearest(units, reach), bounded, multiplier));
@@ -206,22 +226,19 @@ export function plainCost(price: Price, usage: Usage): Micro {
 
 /** Cuts counts down to what a number holds exactly. */
 function capCounts(usage: Usage): void {
-  for (const unit of COUNTED) {
+  for (const unit of UNIT_NAMES) {
     const used = UNITS[unit].usage;
-    if (usage[used] !== undefined) usage[used] = Math.min(usage[used], Number.MAX_SAFE_INTEGER);
+    if (usage[used] !== undefined && !TIMED.has(unit))
+      usage[used] = Math.min(usage[used], Number.MAX_SAFE_INTEGER);
   }
 }
 
 function dearest(units: UnitPrices, { input = [], output = [] }: Reach): UnitPrices {
   const most = (of: readonly Unit[]) => of.map((unit) => units[unit]).reduce((a, b) => (a > b ? a : b));
-  return {
-    ...units,
-    input: most(['input', 'cachedInput', 'cacheWrite', ...input]),
-    output: most(['output', ...output]),
-  };
+  return { ...units, input: most([...ANY_INPUT, ...input]), output: most([...ANY_OUTPUT, ...output]) };
 }
 
-/** Prices of what is counted in whole units, as numbers, in the order of COUNTED. */
+/** Prices as numbers, in the order of UNIT_NAMES. */
 type PriceNumbers = readonly number[];
 
 const NUMBERS = new WeakMap<UnitPrices, PriceNumbers>();
@@ -230,7 +247,7 @@ const HOLD_NUMBERS = new WeakMap<UnitPrices, PriceNumbers>();
 function numbersOf(units: UnitPrices): PriceNumbers {
   const known = NUMBERS.get(units);
   if (known) return known;
-  const numbers = COUNTED.map((unit) => Number(units[unit]));
+  const numbers = UNIT_NAMES.map((unit) => Number(units[unit]));
   NUMBERS.set(units, numbers);
   return numbers;
 }
@@ -243,17 +260,14 @@ function plainHoldNumbers(units: UnitPrices): PriceNumbers {
   return numbers;
 }
 
-const COUNTED_USAGE = COUNTED.map((unit) => UNITS[unit].usage);
-
 /**
  * Micro-credits as `microsFor` counts them at multiplier 1, without a big integer: numbers are exact as long as the sum is a safe
- * integer, which it is up to 9,007 credits. Undefined where it is more, and for usage that is timed, or wrong.
+ * integer, which it is up to 9,007 credits. Undefined where it is more, and for fractions of a second and wrong usage.
  */
 function smallMicros(numbers: PriceNumbers, usage: Usage): number | undefined {
-  if (usage.audioSeconds !== undefined || usage.videoSeconds !== undefined) return undefined;
   let pico = 0;
-  for (let index = 0; index < COUNTED_USAGE.length; index++) {
-    const count = usage[COUNTED_USAGE[index] as keyof Usage];
+  for (let index = 0; index < DIMENSIONS.length; index++) {
+    const count = usage[DIMENSIONS[index] as keyof Usage];
     if (count === undefined) continue;
     if (!(Number.isSafeInteger(count) && count >= 0)) return undefined;
     pico += count * (numbers[index] as number);
@@ -263,17 +277,26 @@ function smallMicros(numbers: PriceNumbers, usage: Usage): number | undefined {
   return Math.ceil(pico / PICO_IN_MICRO);
 }
 
-/** Micro-credits, rounded up, however many. */
 function microsFor(units: UnitPrices, usage: Usage, multiplier: number): bigint {
-  let sum = 0n;
-  for (const unit of UNIT_NAMES) {
-    const used = UNITS[unit].usage;
-    const amount = usage[used];
-    if (amount === undefined) continue;
-    const millionths = TIMED.has(used) ? microseconds(used, amount) : wholeUnits(used, amount) * MILLIONTHS;
-    sum += millionths * units[unit];
+  return microsOf([{ units, usage }], multiplier);
+}
+
+/** Micro-credits, rounded up, however many: what is used × price × multiplier, and the fees. */
+function microsOf(parts: readonly PricedPart[], multiplier: number): bigint {
+  let multiplied = 0n;
+  let fees = 0n;
+  for (const { usage, units } of parts) {
+    for (const unit of UNIT_NAMES) {
+      const used = UNITS[unit].usage;
+      const amount = usage[used];
+      if (amount === undefined) continue;
+      const millionths = TIMED.has(unit) ? microseconds(used, amount) : wholeUnits(used, amount) * MILLIONTHS;
+      if (FEES.has(unit)) fees += millionths * units[unit];
+      else multiplied += millionths * units[unit];
+    }
   }
-  return (sum * BigInt(multiplier) + SCALED_PER_MICRO - 1n) / SCALED_PER_MICRO;
+  const sum = multiplied * BigInt(multiplier) + fees * MILLIONTHS;
+  return (sum + SCALED_PER_MICRO - 1n) / SCALED_PER_MICRO;
 }
 
 function wholeUnits(name: string, count: number): bigint {

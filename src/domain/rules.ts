@@ -3,7 +3,15 @@ import { type CallLimits, callLimitsOf, hasCallLimits } from './call-limits.ts';
 import { cutShort, type ErrorCode, GatewayError } from './errors.ts';
 import { type ActiveHours, isWithin, parseActiveHours } from './hours.ts';
 import type { Category, KeyRecord, Subject } from './key.ts';
-import { memoized } from './memoized.ts';
+import {
+  type CallerRestriction,
+  KEY_FIELD_NAMES,
+  KEY_FIELDS,
+  type KeyField,
+  type KeySettings,
+  type ModelRestriction,
+} from './key-fields.ts';
+import { compiledBytes, memoized } from './memoized.ts';
 import { compileOrigins, type OriginMatcher } from './origins.ts';
 import { timestamp } from './period.ts';
 
@@ -43,7 +51,12 @@ export interface CompiledKey {
   readonly blockedCountries: ReadonlySet<string>;
   /** Whether the caller's country must be looked up; it costs more than all checks together. */
   readonly needsCountry: boolean;
+  /** Upper bound of the memory that it takes, lists that it shares with other keys included. */
+  readonly bytes: number;
 }
+
+/** Memory of a compiled key without lists, and of its place in a cache. */
+const BARE_KEY_BYTES = 512;
 
 export interface KeyAndAccountLimits {
   readonly key: CallLimits;
@@ -79,7 +92,9 @@ export interface Check<On> {
   readonly name: string;
   readonly code: ErrorCode;
   /** The refusal; undefined where the check is passed. */
-  check(compiled: CompiledKey, on: On): Refusal | undefined;
+  readonly check: (compiled: CompiledKey, on: On) => Refusal | undefined;
+  /** What the check looked at, for a call that passed it. */
+  readonly fact: (on: On) => string;
 }
 
 /**
@@ -107,8 +122,12 @@ export function compileKey(
     categories: key.allowedCategories.length > 0 ? categoriesOf(key.allowedCategories) : undefined,
     blockedCountries: countriesOf(key.blockedCountries),
     needsCountry: key.blockedCountries.length > 0,
+    bytes: BARE_KEY_BYTES + LISTS.reduce((sum, list) => sum + compiledBytes(key[list]), 0),
   };
 }
+
+type ListField = { [F in KeyField]: KeySettings[F] extends readonly string[] ? F : never }[KeyField];
+const LISTS = KEY_FIELD_NAMES.filter((field): field is ListField => KEY_FIELDS[field].type.kind === 'list');
 
 const hoursOf = memoized((text: string): WrittenHours => {
   const hours = parseActiveHours(text);
@@ -123,22 +142,53 @@ const categoriesOf = memoized(
 );
 const countriesOf = memoized((codes: readonly string[]): ReadonlySet<string> => new Set(codes));
 
+/** The restrictions that are checked of every request, in the order of specification section 3. */
+const CALLER_RESTRICTIONS: Readonly<Record<CallerRestriction, Omit<Check<Caller>, 'name'>>> = {
+  expires_at: { code: 'expired_api_key', check: notExpired, fact: atTime },
+  active_hours: { code: 'outside_active_hours', check: withinHours, fact: atTime },
+  allowed_ips: {
+    code: 'ip_not_allowed',
+    check: addressAllowed,
+    fact: ({ address }) => `Checked from ${address?.toString() ?? 'an unknown address'}.`,
+  },
+  blocked_countries: {
+    code: 'country_blocked',
+    check: countryNotBlocked,
+    fact: ({ country }) =>
+      country === undefined ? 'Checked without a country.' : `Checked from ${country}.`,
+  },
+  allowed_origins: {
+    code: 'origin_not_allowed',
+    check: originAllowed,
+    fact: ({ origin }) =>
+      origin === undefined ? 'Checked without an origin.' : `Checked with the origin ${origin}.`,
+  },
+};
+
+/** The restrictions that are checked of the model. */
+const MODEL_RESTRICTIONS: Readonly<Record<ModelRestriction, Omit<Check<Target>, 'name'>>> = {
+  allowed_categories: { code: 'category_not_allowed', check: categoryAllowed, fact: notRestricted },
+  allowed_models: { code: 'model_not_allowed', check: modelAllowed, fact: notRestricted },
+};
+
 /** Checks 3 to 8 of specification section 3, in its order. */
 export const CALLER_CHECKS: readonly Check<Caller>[] = [
-  { name: 'is_active', code: 'inactive_api_key', check: keyIsActive },
-  { name: 'account_active', code: 'inactive_account', check: accountIsActive },
-  { name: 'expires_at', code: 'expired_api_key', check: notExpired },
-  { name: 'active_hours', code: 'outside_active_hours', check: withinHours },
-  { name: 'allowed_ips', code: 'ip_not_allowed', check: addressAllowed },
-  { name: 'blocked_countries', code: 'country_blocked', check: countryNotBlocked },
-  { name: 'allowed_origins', code: 'origin_not_allowed', check: originAllowed },
+  { name: 'is_active', code: 'inactive_api_key', check: keyIsActive, fact: () => 'The key is active.' },
+  {
+    name: 'account_active',
+    code: 'inactive_account',
+    check: accountIsActive,
+    fact: () => 'The account is active.',
+  },
+  ...named(CALLER_RESTRICTIONS),
 ];
 
 /** Check 10 of specification section 3. */
-export const MODEL_CHECKS: readonly Check<Target>[] = [
-  { name: 'allowed_categories', code: 'category_not_allowed', check: categoryAllowed },
-  { name: 'allowed_models', code: 'model_not_allowed', check: modelAllowed },
-];
+export const MODEL_CHECKS: readonly Check<Target>[] = named(MODEL_RESTRICTIONS);
+
+function named<On>(checks: Readonly<Record<string, Omit<Check<On>, 'name'>>>): Check<On>[] {
+  return Object.entries(checks).map(([name, check]) => ({ name, ...check }));
+}
 
 /** The first of checks 3 to 8 that fails, as the answer to the caller; undefined: all pass. */
 export function refusalOf(compiled: CompiledKey, caller: Caller): GatewayError | undefined {
@@ -247,6 +297,14 @@ function modelAllowed({ models }: CompiledKey, { slug }: Target): Refusal | unde
     'model_not_allowed',
     `The model ${quoted(slug)} is not in the allowed_models of this API key. GET /v1/models lists those it may use.`,
   );
+}
+
+function atTime({ nowMs }: Caller): string {
+  return `Checked at ${timestamp(nowMs)}.`;
+}
+
+function notRestricted(): string {
+  return 'Not restricted, or allowed.';
 }
 
 function refuse(code: ErrorCode, message: string): Refusal {

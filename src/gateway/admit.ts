@@ -14,7 +14,7 @@ import { shortage } from './shortage.ts';
 /**
  * Times that one request is authorised again: a record that changes more often meanwhile is being changed in a loop.
  */
-const REAUTHORISE_MAX = 5;
+export const REAUTHORISE_MAX = 5;
 
 export interface AdmitParts {
   readonly ledger: Ledger;
@@ -73,7 +73,8 @@ async function ask(
         const { limits } = admitted;
         if (limits) setLimitHeaders(reply, call.endpoint.format, limits);
         if (admitted.verdict === 'held') return { ...call, waitedMs: 0, isSettled: false };
-        if (admitted.verdict !== 'limited') throw shortage(admitted, call);
+        if (admitted.verdict !== 'limited')
+          throw shortage(admitted, call, ledger.now(call.compiled.key.accountId));
         return { limitedCall: call, limits: admitted.limits, onlyLimits: admitted.onlyLimits };
       }
     } else if (call.recordIsCurrent) throw refusal;
@@ -104,7 +105,6 @@ async function waitForRoom(
       accountId: call.compiled.key.accountId,
       keyId: call.compiled.key.id,
       tokens: call.tokens,
-      bytes: Buffer.isBuffer(call.upstreamBody.bytes) ? call.upstreamBody.bytes.length : 0,
       get limits() {
         return call.compiled.limits ?? NO_LIMITS;
       },
@@ -135,6 +135,8 @@ async function waitForRoom(
     return { ...outcome.held, waitedMs: outcome.waitedMs };
   } finally {
     reply.raw.off('close', leave);
+    if (reply.raw.destroyed) waiting.answered();
+    else reply.raw.once('close', waiting.answered);
   }
 }
 
@@ -169,7 +171,11 @@ function heldOf({ requestId, compiled: { key } }: HeldCall) {
   return { requestId, accountId: key.accountId, keyId: key.id };
 }
 
-function refusalBy(full: readonly FullLimit[], { metrics }: AdmitParts): GatewayError {
+/** The 429 by the limit that has to be waited for longest; counted. */
+export function refusalBy(
+  full: readonly FullLimit[],
+  { metrics }: Pick<AdmitParts, 'metrics'>,
+): GatewayError {
   const limit = longestWait(full);
   if (!limit) throw new Error('a call that no limit refuses is refused by limits');
   metrics.limited(limit.owner, limit.name);

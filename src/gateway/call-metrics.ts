@@ -2,6 +2,7 @@ import type { LimitName, LimitOwner } from '../domain/call-limits.ts';
 import type { Micro } from '../domain/credits.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { Outcome } from '../domain/ledger-entry.ts';
+import type { UndecidedReason } from '../ledger/ledger.ts';
 
 /** How a call ended: `ok`, the code of the error that was answered, or the outcome of an answer that had begun. */
 export type EndCode = 'ok' | ErrorCode | Exclude<Outcome, 'complete'>;
@@ -15,6 +16,8 @@ export interface CallMetrics {
   refused(endpoint: string, code: ErrorCode | 'client_left'): void;
   /** A model call was refused because this limit had no room; of several, the one that has to be waited for longest. */
   limited(owner: LimitOwner, limit: LimitName): void;
+  /** A model call was refused with 503 because the ledger could not decide about it in time. */
+  undecided(reason: UndecidedReason): void;
   /** A call waits for room in limits of calls; `dequeued` is called later, once, whether it got in or not. */
   queued(): void;
   dequeued(waitedMs: number): void;

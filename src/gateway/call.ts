@@ -2,7 +2,7 @@ import type { CompiledKey } from '../domain/rules.ts';
 import type { CallCost } from '../metering/request/token-cost.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { CallBody } from './request/call-body.ts';
-import type { Spool } from './request/spool/spool.ts';
+import type { CallMemory } from './request/call-memory.ts';
 import type { UpstreamBody } from './upstream/body.ts';
 
 /**
@@ -18,6 +18,7 @@ export interface EnteredCall {
   readonly compiled: CompiledKey;
   /** The key's record was read from Redis within this request: a refusal that it leads to needs no confirmation. */
   readonly recordIsCurrent: boolean;
+  readonly memory: CallMemory;
 }
 
 /** A call whose body has passed check 9, with the bound of what it can cost. Nothing is held yet. */
@@ -25,8 +26,6 @@ export interface ReadCall extends EnteredCall, CallCost {
   readonly body: CallBody;
   /** The body that goes upstream. It is made before the hold is taken, so that nothing can fail between the two. */
   readonly upstreamBody: UpstreamBody;
-  /** The file of a large body: open until the call is settled or refused. */
-  readonly spool: Spool | undefined;
   /** Tokens behind the stored answers that the request names. */
   readonly storedTokens: number;
   /** Service tiers that the request asks for, by the names that multipliers have. */

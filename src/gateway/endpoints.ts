@@ -7,6 +7,18 @@ import { images } from '../metering/images.ts';
 import { messages } from '../metering/messages.ts';
 import type { Meter } from '../metering/meter.ts';
 import { perRequest } from '../metering/per-request.ts';
+import { CHAT } from '../metering/request/members/chat.ts';
+import type { Members } from '../metering/request/members/members.ts';
+import { MESSAGES } from '../metering/request/members/messages.ts';
+import {
+  COMPLETIONS,
+  EMBEDDINGS,
+  IMAGES,
+  SPEECH,
+  TRANSCRIPTION,
+  VIDEOS,
+} from '../metering/request/members/others.ts';
+import { RESPONSES } from '../metering/request/members/responses.ts';
 import { responses } from '../metering/responses.ts';
 import { speech } from '../metering/speech.ts';
 import { transcription } from '../metering/transcription.ts';
@@ -26,6 +38,8 @@ export interface Endpoint {
   /** The wire format of the upstreams that can serve it, and the shape of its errors. */
   readonly format: WireFormat;
   readonly body: BodyKind;
+  /** The members of its requests. Absent where a call costs the `request` price alone, whatever it says. */
+  readonly members?: Members;
   /** Bounds what a call may cost, and reads from the answer what it used. */
   readonly meter: Meter;
   /** A stream of this endpoint reports its usage only when asked by `stream_options.include_usage`. */
@@ -37,23 +51,24 @@ export interface Endpoint {
 }
 
 const OPENAI = { method: 'POST', category: 'text', format: 'openai', body: 'json' } as const;
-const IMAGE = { ...OPENAI, category: 'image', meter: images, asksForUsage: false } as const;
+const IMAGE = { ...OPENAI, category: 'image', meter: images, members: IMAGES, asksForUsage: false } as const;
 const AUDIO = {
   ...OPENAI,
   category: 'stt',
   body: 'audio',
   meter: transcription,
+  members: TRANSCRIPTION,
   asksForUsage: false,
 } as const;
 const ANTHROPIC = { ...OPENAI, format: 'anthropic', asksForUsage: false } as const;
 
 export const ENDPOINTS: readonly Endpoint[] = [
-  { ...OPENAI, path: '/v1/chat/completions', meter: chat, asksForUsage: true },
-  { ...OPENAI, path: '/v1/completions', meter: completions, asksForUsage: true },
-  { ...OPENAI, path: '/v1/responses', meter: responses, asksForUsage: false },
-  { ...OPENAI, path: '/v1/embeddings', meter: embeddings, asksForUsage: false },
+  { ...OPENAI, path: '/v1/chat/completions', meter: chat, members: CHAT, asksForUsage: true },
+  { ...OPENAI, path: '/v1/completions', meter: completions, members: COMPLETIONS, asksForUsage: true },
+  { ...OPENAI, path: '/v1/responses', meter: responses, members: RESPONSES, asksForUsage: false },
+  { ...OPENAI, path: '/v1/embeddings', meter: embeddings, members: EMBEDDINGS, asksForUsage: false },
   { ...OPENAI, path: '/v1/moderations', meter: perRequest, asksForUsage: false },
-  { ...ANTHROPIC, path: '/v1/messages', meter: messages },
+  { ...ANTHROPIC, path: '/v1/messages', meter: messages, members: MESSAGES },
   { ...ANTHROPIC, path: '/v1/messages/count_tokens', meter: perRequest },
   { ...IMAGE, path: '/v1/images/generations', body: 'json' },
   { ...IMAGE, path: '/v1/images/edits', body: 'form' },
@@ -63,6 +78,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     path: '/v1/audio/speech',
     category: 'tts',
     meter: speech,
+    members: SPEECH,
     asksForUsage: false,
     answersBytes: true,
   },
@@ -74,6 +90,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     category: 'video',
     body: 'either',
     meter: videos,
+    members: VIDEOS,
     asksForUsage: false,
     makesJob: true,
   },

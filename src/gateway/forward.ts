@@ -1,10 +1,9 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HeldCall } from './call.ts';
-import type { CallBody } from './request/call-body.ts';
 import { type ResponseContext, ResponseLifecycle } from './response/response-lifecycle.ts';
 import type { UpstreamAnswer } from './upstream/exchange.ts';
 import { upstreamHeaders } from './upstream/headers.ts';
+import { upstreamQuery } from './upstream/query.ts';
 import { EXCHANGE } from './upstream/transport.ts';
 
 declare module 'fastify' {
@@ -21,12 +20,11 @@ const NO_BODY = Buffer.alloc(0);
  * Sends an admitted call to its upstream, once; its ResponseLifecycle sees the answer through to the settle.
  *
  * The call goes by `reply.from()` of @fastify/reply-from, which @fastify/http-proxy registers with the route. What the
- * two do for us: they register the route; put the client's query behind the upstream's address, with the parsed
- * addresses cached; tell a client whose body was not read to its end that its connection will be closed; and drop an
+ * two do for us: they register the route; keep parsed addresses; tell a client whose body was not read to its end that its connection will be closed; and drop an
  * answer whose client has gone before its head came.
  *
  * What they do not do: the plugin's handler is not reached (routes.ts). The headers that go upstream are ours
- * (upstream/headers.ts), and reach the transport inside the Exchange. The transport is ours (upstream/transport.ts), as
+ * (upstream/headers.ts), as is the query, and reach the transport inside the Exchange. The transport is ours (upstream/transport.ts), as
  * are the connections, the timeouts and the cancelling. Head and body of the answer are written by the relays
  * (response/). Nothing is sent again.
  */
@@ -64,9 +62,13 @@ export function forward(
 function optionsFor(request: FastifyRequest, lifecycle: ResponseLifecycle, origin: string) {
   return {
     getUpstream: () => origin,
+    queryString: () => upstreamQuery(request.url, lifecycle.call.endpoint),
     rewriteRequestHeaders: () => {
       const { call, exchange, trace } = lifecycle;
-      exchange.headers = upstreamHeaders(sentHeaders(request, call.body), call.body.model.upstream);
+      const { headers } = request;
+      const { accountId } = call.compiled.key;
+      const client = { headers, accountId, contentType: sentType(request, call) };
+      exchange.headers = upstreamHeaders(client, call.body.model.upstream);
       trace?.passOn(exchange.headers);
       // reply-from copies the headers that it is given three times over: it gets the exchange, which has them.
       return { [EXCHANGE]: exchange };
@@ -87,13 +89,12 @@ function optionsFor(request: FastifyRequest, lifecycle: ResponseLifecycle, origi
 }
 
 /**
- * The client's headers, with a content type that says how the gateway read the body (specification section 4): in bytes
- * that were read as JSON in UTF-8 an upstream could find another model if it read them as a form.
+ * The content type that says how the gateway read the body (specification section 4): in bytes that were read as JSON in
+ * UTF-8 an upstream could find another model if it read them as a form.
  */
-function sentHeaders({ headers }: FastifyRequest, { kind }: CallBody): IncomingHttpHeaders {
+function sentType({ headers }: FastifyRequest, { body }: HeldCall): string {
   const type = headers['content-type'] ?? '';
-  if (kind === 'form' || PLAIN_JSON.test(type)) return headers;
-  return { ...headers, 'content-type': 'application/json' };
+  return body.kind === 'form' || PLAIN_JSON.test(type) ? type : 'application/json';
 }
 
 /** The `https://host:port` at the beginning of an upstream's address; what follows it is the path prefix. */

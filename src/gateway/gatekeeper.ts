@@ -11,15 +11,6 @@ import { presentedKey, refuseKeyIn } from './bearer.ts';
 import type { CountryLookup } from './country.ts';
 
 /**
- * Keys whose compiled records a process keeps. A key with every restriction set takes 0.4 KB where its lists are shared
- * with others, and 1.5 KB where they are its own. A key that has fallen out costs its next call two round trips to
- * Redis and 13 to 27 µs of reading and compiling; where more keys than this take turns, every call pays that.
- */
-const CACHED_KEYS = 250_000;
-/** Bounded by size, the cache grows with its entries; bounded by `max`, it takes 2.8 MB when it is made. */
-const CACHE_BOUND = { maxSize: CACHED_KEYS, sizeCalculation: () => 1 };
-
-/**
  * Checks 1 to 8 of specification section 3: authenticates the key that a request presents, and authorises the request
  * by the restrictions of that key. Records are cached in the process without a lifetime: admission compares their
  * version, and a refusal or a route without admission asks Redis for the current one before it is answered. The record says
@@ -31,7 +22,7 @@ export class Gatekeeper {
   readonly #keyPrefix: string;
   readonly #trusted: AddressMatcher | undefined;
   readonly #allowMissingOrigin: boolean;
-  readonly #cache = new LRUCache<string, CompiledKey>(CACHE_BOUND);
+  readonly #cache: LRUCache<string, CompiledKey>;
 
   constructor(options: {
     ledger: Ledger;
@@ -39,7 +30,14 @@ export class Gatekeeper {
     keyPrefix: string;
     trustProxy: AddressMatcher | undefined;
     allowMissingOrigin: boolean;
+    /**
+     * Memory of the compiled keys: in 64 MiB are 130,000 without lists, or 400 with as many entries as a key may have. A key
+     * that has fallen out costs its next call two round trips to Redis and 13 to 27 µs of reading and compiling.
+     */
+    cachedBytes: number;
   }) {
+    // Bounded by size, the cache grows with its entries; bounded by `max`, it takes 2.8 MB when it is made.
+    this.#cache = new LRUCache({ maxSize: options.cachedBytes, sizeCalculation: ({ bytes }) => bytes });
     this.#ledger = options.ledger;
     this.#countries = options.countries;
     this.#keyPrefix = options.keyPrefix;

@@ -2,10 +2,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasBuckets } from '../domain/call-limits.ts';
 import type { Catalog } from '../domain/catalog.ts';
 import type { CompiledKey } from '../domain/rules.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import type { ByteSource } from '../metering/byte-source.ts';
+import { type Ledger, LedgerUnavailable } from '../ledger/ledger.ts';
+import { inMemory } from '../metering/byte-source.ts';
+import { type Asked, NONE } from '../metering/request/asked.ts';
+import type { Bounds } from '../metering/request/bounds.ts';
 import { refuseUnpriced } from '../metering/request/charges.ts';
-import type { Bounds } from '../metering/request/token-cost.ts';
+import { checkMembers, type MemberFindings } from '../metering/request/members/check-members.ts';
+import type { CallCost } from '../metering/request/token-cost.ts';
+import type { Pools } from '../shares/pools.ts';
 import { type AdmitParts, admit } from './admit.ts';
 import type { EnteredCall, HeldCall, ReadCall } from './call.ts';
 import type { Endpoint } from './endpoints.ts';
@@ -14,19 +18,26 @@ import type { Gatekeeper } from './gatekeeper.ts';
 import { hasLimitHeaders, setLimitHeaders, tellsLimits } from './limits/limit-headers.ts';
 import type { CallQueue } from './queue/call-queue.ts';
 import { refusalFrom } from './refuse.ts';
-import { heavyStep } from './request/json/heavy-step.ts';
-import { rereadingMeter, retainScalars } from './request/json/json-in-pieces.ts';
-import type { JsonBody } from './request/json-body.ts';
-import { readBody, sourceInPieces } from './request/read-body.ts';
-import { closeWithReply } from './request/spool/receive-body.ts';
+import { CallMemory } from './request/call-memory.ts';
+import { readFormBody } from './request/form/form-body.ts';
+import type { HeavyStep } from './request/json/heavy-step.ts';
+import { InspectedNames } from './request/json/inspected-names.ts';
+import { type ReadJson, readJsonInPieces } from './request/json/json-reader.ts';
+import { rereading } from './request/json/rereading-meter.ts';
+import { checkJsonBody, retainScalars } from './request/json-body.ts';
+import { type LargeReads, largeReadsOf } from './request/large-reads.ts';
+import { isJson, readJsonBody } from './request/read-body.ts';
+import { checkEncoding, refuseBetas } from './request/request-head.ts';
+import { tokensOfSounds } from './request/sound-tokens.ts';
 import { Spool, type SpoolFolder } from './request/spool/spool.ts';
-import type { WeightedSemaphore } from './request/weighted-semaphore.ts';
+import { Upload } from './request/spool/upload.ts';
+import type { UnknownMembers } from './request/unknown-members.ts';
 import type { JobRouteParts } from './resources/job-request.ts';
 import { referencedIds } from './resources/referenced-ids.ts';
 import type { ResourceOwnership } from './resources/resource-ownership.ts';
 import type { ResponseContext } from './response/response-lifecycle.ts';
 import { type Ending, settleCall } from './settle.ts';
-import { upstreamBody } from './upstream/body.ts';
+import { upstreamJson } from './upstream/body.ts';
 import type { UpstreamTransport } from './upstream/transport.ts';
 
 export interface PipelineParts {
@@ -44,6 +55,7 @@ export interface PipelineParts {
   readonly bodyLimitBytes: number;
   /** The folder of large bodies while their calls last. */
   readonly spools: SpoolFolder;
+  readonly pools: Pools;
 }
 
 /**
@@ -62,29 +74,38 @@ export interface PipelineParts {
 export class Pipeline {
   readonly #parts: PipelineParts;
   readonly #endpoint: Endpoint;
-  readonly #semaphore: WeightedSemaphore;
+  readonly #unknown: UnknownMembers;
   readonly #admitParts: AdmitParts;
 
-  /** `semaphore`: the memory for reading large bodies, shared by all endpoints. */
-  constructor(parts: PipelineParts, endpoint: Endpoint, semaphore: WeightedSemaphore) {
+  /** `unknown` is shared by all endpoints. */
+  constructor(parts: PipelineParts, endpoint: Endpoint, unknown: UnknownMembers) {
     this.#parts = parts;
     this.#endpoint = endpoint;
-    this.#semaphore = semaphore;
+    this.#unknown = unknown;
     this.#admitParts = { ...parts, metrics: parts.response.metrics };
   }
 
   /** Step 1, before the body is received; afterwards `request.call` is there. */
-  async enter(request: FastifyRequest): Promise<void> {
+  async enter(request: FastifyRequest, { raw }: FastifyReply): Promise<void> {
     const startedAt = performance.now();
-    const { gatekeeper } = this.#parts;
+    const { gatekeeper, pools } = this.#parts;
     const cached = gatekeeper.authoriseCached(request);
+    const compiled = cached ?? (await gatekeeper.authorise(request));
+    const memory = new CallMemory(pools, compiled.key.accountId);
     request.call = {
       requestId: request.id,
       endpoint: this.#endpoint,
       startedAt,
-      compiled: cached ?? (await gatekeeper.authorise(request)),
+      compiled,
       recordIsCurrent: cached === undefined,
+      memory,
     };
+    const closed = () => {
+      if (request.lifecycle) request.lifecycle.clientLeft();
+      else memory.free();
+    };
+    if (raw.destroyed) closed();
+    else raw.once('close', closed);
   }
 
   /**
@@ -95,7 +116,7 @@ export class Pipeline {
     const { ledger, gatekeeper, response } = this.#parts;
     let read: ReadCall;
     try {
-      read = await this.#read(request, reply, entered);
+      read = await this.#read(request, entered);
     } catch (refusal) {
       // Checks 1 to 8 come first, by the current record: a key that was just deleted is refused as that.
       if (!entered.recordIsCurrent) await gatekeeper.authorise(request);
@@ -128,8 +149,9 @@ export class Pipeline {
     const { path } = this.#endpoint;
     const refusal = refusalFrom(error);
     metrics.refused(path, refusal.code);
+    if (error instanceof LedgerUnavailable) metrics.undecided(error.reason);
     tracing?.refused(headers, path, refusal, call);
-    if (tellsLimits(refusal.statusCode))
+    if (tellsLimits(refusal.statusCode) && !reply.raw.destroyed)
       await this.#tellLimits(reply, this.#parts.gatekeeper.cached(request));
   }
 
@@ -146,60 +168,100 @@ export class Pipeline {
     }
   }
 
-  /**
-   * Steps 2 and 3. A large body stays in its file and is read in pieces, once there is memory for it; afterwards only
-   * what later steps need of it stays in memory.
-   */
-  async #read(request: FastifyRequest, reply: FastifyReply, entered: EnteredCall): Promise<ReadCall> {
-    const source = sourceInPieces(request, this.#endpoint);
-    if (!source) return await this.#readWhole(request, entered, undefined);
-    if (source instanceof Spool) closeWithReply(source, request, reply);
-    const release = await this.#semaphore.acquire(source.size);
-    try {
-      const read = await this.#readWhole(request, entered, source);
-      if (read.body.kind !== 'json') return read;
-      const meter = rereadingMeter(this.#endpoint, source, this.#semaphore);
-      return {
-        ...read,
-        body: retainScalars(read.body as JsonBody),
-        endpoint: { ...this.#endpoint, meter },
-      };
-    } finally {
-      release();
+  /** Steps 2 and 3. Afterwards only what later steps need of the body stays in memory: its bytes, and a few scalars. */
+  async #read(request: FastifyRequest, entered: EnteredCall): Promise<ReadCall> {
+    const { body } = request;
+    checkEncoding(request.headers);
+    const spool = body instanceof Spool ? body : undefined;
+    const reads = largeReadsOf(this.#parts.pools, entered.compiled.key.accountId);
+    if (!isJson(request, this.#endpoint)) {
+      const read = () => this.#readForm(request, entered);
+      return spool ? await reads.run(spool.size, read) : await read();
     }
+    if (spool)
+      return await reads.run(spool.size, async () => {
+        const read = await readJsonInPieces(spool, new InspectedNames());
+        return await this.#readJson(request, entered, read, spool, reads);
+      });
+    const read = readJsonBody(body);
+    if (!read.isHeavy) return await this.#readJson(request, entered, read);
+    // A body of very many parts takes as much memory as a large one.
+    return await reads.run(read.size, () => this.#readJson(request, entered, read, undefined, reads));
   }
 
-  /** Steps 2 and 3. `source`: the body where it is read in pieces; undefined: it is `request.body`. */
-  async #readWhole(
+  async #readForm(request: FastifyRequest, entered: EnteredCall): Promise<ReadCall> {
+    const { meter, members } = this.#endpoint;
+    const type = request.headers['content-type'];
+    const body = await readFormBody(request.body, type, this.#parts.catalog(), this.#endpoint);
+    const findings = members && checkMembers(body, members);
+    const asked = meter.ask(body);
+    const named = referencedIds(body.value);
+    request.body = undefined;
+    // The model's name was replaced while the form was read, so that the form is not in memory twice.
+    const sent = { bytes: body.bytes, injectedUsage: false };
+    const read = { ...entered, body, upstreamBody: sent };
+    return await this.#bounded(request, read, { asked, findings, named });
+  }
+
+  /** `reads`: those of the account, for a body that is large or has very many parts. */
+  async #readJson(
     request: FastifyRequest,
     entered: EnteredCall,
-    source: ByteSource | undefined,
+    read: ReadJson,
+    spool?: Spool,
+    reads?: LargeReads,
   ): Promise<ReadCall> {
-    const { catalog, ownership, bounds, unpriced } = this.#parts;
-    const { meter, asksForUsage } = this.#endpoint;
-    const body = await readBody(request, source, catalog(), this.#endpoint);
-    // Each of the walks below takes some 10 ms through a body of very many parts.
-    const step = (body as JsonBody).elided?.isHeavy ? heavyStep : atOnce;
-    const { sent, asked } = await step(() => ({
-      sent: upstreamBody(body, asksForUsage),
-      asked: meter.ask(body),
-    }));
+    const { meter, members, asksForUsage } = this.#endpoint;
+    const { catalog, bounds } = this.#parts;
+    // Each of the steps below takes some 10 ms for a body of very many parts.
+    const step = read.isHeavy && reads ? reads.heavyStep : atOnce;
+    const value = await step(() => read.parse());
+    const bytes = spool ? new Upload(spool) : (request.body as Buffer);
+    const body = checkJsonBody(read, value, bytes, catalog(), this.#endpoint);
+    const findings = members && (await step(() => checkMembers(body, members)));
+    const { asked, sent } = await step(() => {
+      const wanted = meter.ask(body);
+      const { sets = NONE } = wanted;
+      return { asked: wanted, sent: upstreamJson(body, read, { asksForUsage, sets, bounds }) };
+    });
+    const named = await step(() => referencedIds(value));
+    const { sounds = NONE } = asked;
+    const source = spool ?? inMemory(bytes as Buffer);
+    const soundTokens = sounds.length > 0 ? await tokensOfSounds(sounds, body, source) : undefined;
     // What goes upstream is in `sent`; the upload as it came need not stay beside it.
     request.body = undefined;
-    const named = await step(() => referencedIds(body.value));
-    const storedTokens = named.size > 0 ? await ownership.tokensBehind(named, body, entered.compiled.key) : 0;
-    if (unpriced === 'refuse') refuseUnpriced(asked, body.model);
-    const spool = source instanceof Spool ? source : undefined;
-    return {
-      ...entered,
-      body,
-      upstreamBody: sent,
-      spool,
-      storedTokens,
-      ...asked.cost({ ...bounds, storedTokens }),
-      serviceTiers: asked.serviceTiers,
-    };
+    const endpoint = rereading(this.#endpoint, spool ?? (sent.bytes as Buffer), reads);
+    const scalars = retainScalars(body, asked.said, sent.bytes);
+    const cut = { ...entered, endpoint, body: scalars, upstreamBody: sent };
+    return await this.#bounded(request, cut, { asked, findings, named, soundTokens });
   }
+
+  /** The end of step 3: what the request refers to, and what it asks for that has no price. */
+  async #bounded(
+    { headers, log }: FastifyRequest,
+    read: Omit<ReadCall, 'storedTokens' | 'serviceTiers' | keyof CallCost>,
+    { asked, findings, named, soundTokens }: Findings,
+  ): Promise<ReadCall> {
+    const { ownership, bounds, unpriced } = this.#parts;
+    const { body, compiled } = read;
+    const storedTokens = named.size > 0 ? await ownership.tokensBehind(named, body, compiled.key) : 0;
+    if (unpriced === 'refuse') {
+      refuseBetas(headers, body.model);
+      if (findings) refuseUnpriced(findings, body.model);
+      refuseUnpriced(asked, body.model);
+    }
+    if (findings && findings.unknown.length > 0) this.#unknown.note(findings.unknown, body.model, log);
+    const cost = asked.cost({ ...bounds, storedTokens, soundTokens });
+    return { ...read, storedTokens, ...cost, serviceTiers: asked.serviceTiers };
+  }
+}
+
+/** What a body asks for, has that no table knows, and refers to. */
+interface Findings {
+  readonly asked: Asked;
+  readonly findings: MemberFindings | undefined;
+  readonly named: ReadonlyMap<string, string>;
+  readonly soundTokens?: number | undefined;
 }
 
 /** How a call ends whose forwarding failed before it began: nothing is charged. */
@@ -210,6 +272,4 @@ const NOT_FORWARDED: Ending = {
   estimated: false,
 };
 
-function atOnce<T>(work: () => T): T {
-  return work();
-}
+const atOnce: HeavyStep = async (work) => work();

@@ -62,21 +62,35 @@ export class ConnectionRefuser {
     this.#refused.add(socket);
     const answer = PARSE_REFUSALS[error.code ?? ''] ?? NOT_HTTP;
     const open = this.#latest.get(socket);
-    if (!open || open.writableFinished || open.destroyed) write(socket, answer);
-    else if (open.req.complete) open.once('close', () => write(socket, answer));
+    if (!open || open.writableFinished || open.destroyed) writeRefusal(socket, answer);
+    else if (open.req.complete) open.once('close', () => writeRefusal(socket, answer));
     // The parser failed in the body of a request that was refused early, or that waits behind another answer.
     else if (open.headersSent || open.socket === null) socket.destroy();
-    else write(socket, answer);
+    else writeRefusal(socket, answer);
+  };
+
+  /**
+   * Listener of Node's `timeout`: nothing was read or written for `server.bodyTimeoutMs`, or, between two requests, for
+   * as long as an idle connection is kept. Breaks off the answer of a client that takes nothing of it, because it is
+   * kept in memory for that client, and closes an idle connection. Waiting for a model goes on; Node answers 408 to
+   * slow heads and bodies.
+   */
+  readonly timeOut = (socket: Socket): void => {
+    const latest = this.#latest.get(socket);
+    if (!latest) return;
+    const isOver = latest.writableFinished || latest.destroyed;
+    if (isOver || socket.writableLength > 0) socket.destroy();
   };
 
   /** Listener of Node's `connect`: the method CONNECT asks for a tunnel to somewhere else. */
   readonly refuseTunnel = (_request: IncomingMessage, socket: Socket): void => {
     socket.on('error', () => {});
-    write(socket, NO_TUNNEL);
+    writeRefusal(socket, NO_TUNNEL);
   };
 }
 
-function write(socket: Socket, { line, refusal }: ParseRefusal): void {
+/** Answers a connection that has no request, and ends it. */
+export function writeRefusal(socket: Socket, { line, refusal }: ParseRefusal): void {
   if (!socket.writable) return;
   const body = JSON.stringify(refusal.body());
   const headers = {

@@ -86,7 +86,8 @@ export function refuse(error: unknown, request: FastifyRequest, reply: FastifyRe
 export function refusalHeaders(status: number, refusal: GatewayError): Record<string, string> {
   const { retryAfterS, retryAfterMs } = refusal;
   return {
-    ...(isFinal(status) ? { 'x-should-retry': 'false' } : {}),
+    'x-content-type-options': 'nosniff',
+    ...(refusal.isFinal || isFinal(status) ? { 'x-should-retry': 'false' } : {}),
     ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     // RFC 9110 §15.5.22: the protocol that is to be spoken instead.
     ...(status === 426 ? { upgrade: 'HTTP/1.1', connection: 'upgrade, close' } : {}),

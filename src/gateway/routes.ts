@@ -4,16 +4,8 @@ import type { EnteredCall } from './call.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { Pipeline, type PipelineParts } from './pipeline.ts';
 import { bodyReceiver } from './request/spool/receive-body.ts';
-import { WeightedSemaphore } from './request/weighted-semaphore.ts';
+import { UnknownMembers } from './request/unknown-members.ts';
 import { jobRoutes } from './resources/job-routes.ts';
-
-/**
- * Bytes of large bodies that are read at once. Reading JSON takes memory: mostly far less than its size, at worst a few
- * times it. 5 MB take about 20 ms of CPU, so more at once would not be faster.
- */
-const READ_AT_ONCE_BYTES = 16 * 1024 * 1024;
-/** Bytes that a body counts as at least: JSON of very many parts takes 13 MB for 1.2 MB. */
-const READ_LEAST_BYTES = 4 * 1024 * 1024;
 
 /**
  * One POST route an endpoint, registered through @fastify/http-proxy. What the plugin does for a call, and what not, is
@@ -35,15 +27,15 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
       }),
     );
     app.addHook('preClose', async () => parts.queue.stop());
-    const semaphore = new WeightedSemaphore(READ_AT_ONCE_BYTES, READ_LEAST_BYTES);
-    await app.register(async (scope) => jobRoutes(scope, { ...parts, ...parts.response }));
+    const unknown = new UnknownMembers();
+    await app.register(async (scope) => jobRoutes(scope, { ...parts.response, ...parts }));
     for (const endpoint of ENDPOINTS) {
-      const pipeline = new Pipeline(parts, endpoint, semaphore);
+      const pipeline = new Pipeline(parts, endpoint, unknown);
       await app.register(async (scope) => {
         scope.addHook('onRequest', async (request, reply) => {
           // Anthropic's clients look for the id here. It replaces the provider's, which the ledger does not know.
           if (endpoint.format === 'anthropic') reply.header('request-id', request.id);
-          await pipeline.enter(request);
+          await pipeline.enter(request, reply);
         });
         scope.addHook('onError', (request, reply, error) => pipeline.refused(request, reply, error));
         await scope.register(httpProxy, {

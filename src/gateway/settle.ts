@@ -1,8 +1,9 @@
-import { type CallLimits, limitedTokens, tokensTaken } from '../domain/call-limits.ts';
+import { type Bill, billOf, type Terms } from '../domain/bill.ts';
+import { type CallLimits, tokensTaken } from '../domain/call-limits.ts';
 import { type Micro, micro } from '../domain/credits.ts';
 import type { EntryDraft, Outcome, ResourceIds } from '../domain/ledger-entry.ts';
-import { appliedUnits, chargeFor, inputTokens, multiplierOf, TIMES_ONE, unitsFor } from '../domain/price.ts';
-import type { Usage } from '../domain/usage.ts';
+import { TIMES_ONE } from '../domain/price.ts';
+import { inputTokens, limitedTokens, outputTokens, type Usage } from '../domain/units.ts';
 import type { Ledger, TokenCorrection } from '../ledger/ledger.ts';
 import type { HeldCall, ReadCall } from './call.ts';
 import type { Endpoint } from './endpoints.ts';
@@ -26,8 +27,8 @@ export interface Ending {
   readonly outcome: Outcome;
   readonly usage: Usage | undefined;
   readonly estimated: boolean;
-  /** Service tiers as the answer reports them; undefined: it does not, and what was asked for counts. */
-  readonly serviceTiers?: readonly string[] | undefined;
+  /** What the answer reports of its bill beside the usage. */
+  readonly terms?: Terms | undefined;
   /** Ids under which the provider stores the answer and its parts. */
   readonly resourceIds?: readonly string[] | undefined;
 }
@@ -39,7 +40,8 @@ export interface Ending {
 export function settleCall(ledger: Ledger, call: HeldCall, ending: Ending, onWire: () => void): Micro {
   if (call.isSettled) throw new Error('a call is being settled twice');
   const { body, compiled } = call;
-  const charge = ending.usage ? chargeOf(call, ending.usage, ending.serviceTiers) : micro(0);
+  const bill = ending.usage && billOfCall(call, ending.usage, ending.terms);
+  const charge = bill?.charge ?? micro(0);
   call.isSettled = true;
   const draft: EntryDraft = {
     id: call.requestId,
@@ -52,13 +54,13 @@ export function settleCall(ledger: Ledger, call: HeldCall, ending: Ending, onWir
     endpoint: call.endpoint.path,
     status: ending.status,
     outcome: ending.outcome,
-    usage: ending.usage ? { ...ending.usage, requests: 1 } : {},
+    usage: bill?.usage ?? {},
     estimated: ending.estimated,
     credits: micro(-charge),
     durationMs: Math.round(performance.now() - call.startedAt),
     streamed: body.isStream,
     upstream: body.model.upstream.name,
-    ...pricesOf(call, ending),
+    ...pricesOf(bill),
     ...resourcesOf(call, ending),
   };
   ledger.settle(draft, onWire, correctionOf(call, ending.usage));
@@ -76,28 +78,20 @@ function correctionOf(call: HeldCall, usage: Usage | undefined): TokenCorrection
   return { key: beyond(limits.key), account: beyond(limits.account) };
 }
 
-/**
- * What a usage costs on this call's model, the price per request included. `serviceTiers`: as the answer reports them. Throws
- * RangeError as `settleCall` does.
- */
-export function chargeOf(call: ReadCall, usage: Usage, serviceTiers?: readonly string[]): Micro {
-  const { price } = call.body.model;
-  return chargeFor(price, { ...usage, requests: 1 }, multiplierOf(price, serviceTiers ?? call.serviceTiers));
+/** The bill of a usage on this call's model. Throws RangeError as `settleCall` does. */
+export function billOfCall(call: ReadCall, usage: Usage, terms: Terms = {}): Bill {
+  return billOf(call.body.model, usage, call.serviceTiers, terms);
 }
 
 /** The prices from which the charge can be computed again, and the cost to the provider where the list has it. */
-function pricesOf(
-  call: HeldCall,
-  { usage, serviceTiers = call.serviceTiers }: Ending,
-): Pick<EntryDraft, 'price' | 'multiplier' | 'cost'> {
-  if (!usage) return { price: {} };
-  const { price, cost } = call.body.model;
-  const used: Usage = { ...usage, requests: 1 };
-  const multiplier = multiplierOf(price, serviceTiers);
+function pricesOf(bill: Bill | undefined): Pick<EntryDraft, 'price' | 'passes' | 'multiplier' | 'cost'> {
+  if (!bill) return { price: {} };
+  const { price, passes, multiplier, cost } = bill;
   return {
-    price: appliedUnits(unitsFor(price, used), used),
+    price,
+    ...(passes ? { passes } : {}),
     ...(multiplier === TIMES_ONE ? {} : { multiplier }),
-    ...(cost ? { cost: chargeFor(cost, used, multiplier) } : {}),
+    ...(cost === undefined ? {} : { cost }),
   };
 }
 
@@ -106,17 +100,20 @@ export function resourceKind(endpoint: Endpoint): string {
   return endpoint.path.slice(endpoint.path.lastIndexOf('/') + 1);
 }
 
-function resourcesOf({ endpoint, body }: HeldCall, ending: Ending): Pick<EntryDraft, 'job' | 'kept'> {
+function resourcesOf({ endpoint, body }: HeldCall, ending: Ending): Pick<EntryDraft, 'job' | 'storedIds'> {
   const { resourceIds, outcome, estimated, usage } = ending;
   const [id] = resourceIds ?? [];
   if (!resourceIds || id === undefined) return {};
   const upstream = body.model.upstream.name;
   const kind = resourceKind(endpoint);
   if (endpoint.makesJob) return { job: { upstream, id, kind } };
-  if (outcome !== 'complete') return {};
+  // Of an answer that its client left, too, it may know the id.
+  const isWhole = outcome === 'complete' || (outcome === 'client_left' && !estimated);
+  if (!isWhole) return {};
   // A call that refers to the answer reads the whole conversation; one that refers to a part reads at most the output.
-  const tokens: ResourceIds['tokens'] = usage && !estimated ? [total(usage), usage.output ?? 0] : null;
-  return { kept: { upstream, kind, ids: journalledIds(resourceIds), tokens } };
+  const tokens: ResourceIds['tokens'] =
+    usage && !estimated ? [inputTokens(usage) + outputTokens(usage), usage.output ?? 0] : null;
+  return { storedIds: { upstream, kind, ids: journalledIds(resourceIds), tokens } };
 }
 
 /** The first of the ids that together stay within the journal's room for one answer. */
@@ -131,8 +128,4 @@ function journalledIds(ids: readonly string[]): string[] {
     journalled.push(id);
   }
   return journalled;
-}
-
-function total({ output = 0, outputAudio = 0, outputImage = 0, ...usage }: Usage): number {
-  return inputTokens(usage) + output + outputAudio + outputImage;
 }

@@ -7,14 +7,17 @@ import type { ReadCall } from './call.ts';
 
 type Short = Extract<Admitted, { verdict: 'over_limit' | 'insufficient' }>;
 
-/** The 402 of a call that the key's limit or the account's credits do not cover (specification section 3). */
-export function shortage(short: Short, call: ReadCall): GatewayError {
+/**
+ * The 402 of a call that the key's limit or the account's credits do not cover (specification section 3). `now`: milliseconds
+ * since the epoch by Redis' clock.
+ */
+export function shortage(short: Short, call: ReadCall, now: number): GatewayError {
   const metadata = shortfallOf(short, call);
   const { advice, part } = adviceOf(call, metadata.affordable_max_tokens);
   const code = short.verdict === 'over_limit' ? 'spending_limit_exceeded' : 'insufficient_credits';
   const message =
     short.verdict === 'over_limit'
-      ? overLimit(short, call, { advice, part })
+      ? overLimit(short, call, { advice, part }, now)
       : insufficient(short, call, { advice, part });
   return new GatewayError(code, message, null, undefined, { metadata });
 }
@@ -29,12 +32,13 @@ function overLimit(
   short: Extract<Short, { verdict: 'over_limit' }>,
   call: ReadCall,
   { advice, part }: Words,
+  now: number,
 ): string {
   const { spendingPeriod, spendingLimit } = call.compiled.key;
   return (
     `The ${spendingPeriod} spending limit of this key is ${creditsString(spendingLimit ?? short.spent)} credits; ` +
     `${creditsString(short.spent)} are spent, ${creditsString(short.held)} are held by calls in flight, and this call ` +
-    `may cost ${creditsString(call.hold)}${part}. The period ends at ${periodEndsAt(Date.now(), spendingPeriod)}.` +
+    `may cost ${creditsString(call.hold)}${part}. The period ends at ${periodEndsAt(now, spendingPeriod)}.` +
     (advice ? ` ${capital(advice)} to stay below it.` : '')
   );
 }
@@ -62,12 +66,18 @@ function insufficient(
 /** Names what makes up most of the hold, and what there is to leave out or to lower. */
 function adviceOf({ bound, hold }: ReadCall, affordable: number | null): Words {
   if (!bound) return { advice: '', part: '' };
-  const { tools, answer } = partsOf(bound);
+  const { tools, media, answer } = partsOf(bound);
   const { ask } = bound;
   if (tools > hold / 2) {
     return {
       advice: ask.roundsAdvice,
       part: ` (${creditsString(tools)} of it for tools that the provider runs)`,
+    };
+  }
+  if (media > hold / 2) {
+    return {
+      advice: 'send fewer pictures, files or sounds',
+      part: ` (${creditsString(media)} of it for pictures, files and sounds)`,
     };
   }
   const lower = affordable === null ? '' : `lower ${ask.maxField} to ${affordable}`;

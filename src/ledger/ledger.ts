@@ -31,6 +31,11 @@ export interface Admission {
   readonly model: string;
   readonly category: string;
   readonly endpoint: string;
+  /**
+   * True for a read of a job: it costs nothing, so that only limits of calls are checked, and has no ledger entry. It ends by
+   * `endRead`; `hold` and `estimate` are 0.
+   */
+  readonly isRead?: boolean | undefined;
 }
 
 /** Limits of calls that a call is subject to, and what it takes of them. */
@@ -89,8 +94,25 @@ export interface Stale {
   readonly epoch?: number;
 }
 
+/**
+ * Why the ledger could not decide: Redis executed the admission too late, again and again; it did not answer in time, or its
+ * connection broke; it is not connected; too many calls wait for it; anything else, such as a journal that is full.
+ */
+export const UNDECIDED_REASONS = ['late', 'no_answer', 'not_connected', 'too_many', 'other'] as const;
+export type UndecidedReason = (typeof UNDECIDED_REASONS)[number];
+
 /** Thrown where Redis does not answer in time: the call must be refused with 503. */
-export class LedgerUnavailable extends Error {}
+export class LedgerUnavailable extends Error {
+  readonly reason: UndecidedReason;
+
+  constructor(
+    message: string,
+    { reason = 'other', ...options }: ErrorOptions & { reason?: UndecidedReason } = {},
+  ) {
+    super(message, options);
+    this.reason = reason;
+  }
+}
 
 /** Thrown where a grant would take the balance beyond MAX_BALANCE. Nothing has changed, and a repeat is refused too. */
 export class BalanceBeyondBound extends Error {
@@ -119,6 +141,11 @@ export interface Ledger {
    * entry. Never throws.
    */
   cancel(call: HeldCall): void;
+  /**
+   * Ends an admitted read of a job: its place among the calls in flight is free again; the request stays counted. Never
+   * throws.
+   */
+  endRead(call: HeldCall): void;
 
   /** The key whose value has this SHA-256 (hex), with its account; undefined: there is none. */
   find(hash: string): Promise<Subject | undefined>;

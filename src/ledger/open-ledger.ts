@@ -99,11 +99,11 @@ function construct({ address, book, log, bounds = UNBOUNDED, ...options }: Ledge
 
   const drain = new JournalDrain({ client: background, book, log, maxEntries: bounds.journalEntries });
   drain.events.on('alertsQueued', options.onAlerts);
-  const rebuilder = new Rebuilder({ client: background, book, log, drain });
+  const rebuilder = new Rebuilder({ client: background, book, log, drain, clock });
   drain.events.on('accountAstray', (accountId, epoch) => rebuilder.rebuildLater(accountId, epoch));
 
   const unanswered = new UnansweredAdmissions({ client: background, rebuilder });
-  const settler = new Settler({ background, writer, scripts, log, drain, rebuilder, unanswered });
+  const settler = new Settler({ background, writer, scripts, log, drain, rebuilder, unanswered, clock });
 
   // Not over the calls' connection: commands there may wait for the very check that publishes.
   const publisher = new Publisher(background, book, log);
@@ -111,7 +111,7 @@ function construct({ address, book, log, bounds = UNBOUNDED, ...options }: Ledge
   const gate = new ConnectionGate({ client, owners, check, log, drain, settler });
   const live = new LiveAccess(gate, rebuilder);
 
-  const grants = new Grants({ client, live, book, drain });
+  const grants = new Grants({ client, live, book, drain, clock });
   const refunds = new Refunds({ client, live, book, drain });
   const expiredHolds = new ExpiredHolds({ client: background, log, drain, rebuilder, unanswered });
   const pendingGrants = new PendingGrants({ book, log, drain, grants });

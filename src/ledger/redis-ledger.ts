@@ -71,6 +71,10 @@ export class RedisLedger implements Ledger {
     this.#parts.admissions.cancel(call);
   }
 
+  endRead(call: HeldCall): void {
+    this.#parts.admissions.endRead(call);
+  }
+
   find(hash: string): Promise<Subject | undefined> {
     return this.#parts.waiting.during(() => this.#find(hash));
   }
@@ -82,7 +86,8 @@ export class RedisLedger implements Ledger {
     if (!gate.isAnyOpen) await gate.opened(0);
     writer.open();
     const known = await client.get(hashRedisKey(hash)).catch((error: unknown) => {
-      if (!gate.isAnyOpen) throw new LedgerUnavailable('redis did not answer', { cause: error });
+      if (!gate.isAnyOpen)
+        throw new LedgerUnavailable('redis did not answer', { cause: error, reason: 'no_answer' });
     });
     if (known) {
       const [accountId, keyId] = known.split(':').map(Number) as [number, number];
@@ -119,10 +124,6 @@ export class RedisLedger implements Ledger {
       });
       if (account[2] && key[0] && key[1] === account[2]) {
         const record = JSON.parse(key[0]) as KeyRecord;
-        if (record.hash === undefined) {
-          await this.#republish(accountId, keyId);
-          continue;
-        }
         return {
           key: { ...record, ...limitsIn(key[2]) },
           accountVersion: Number(account[0]),
@@ -133,15 +134,6 @@ export class RedisLedger implements Ledger {
       await this.#parts.live.rebuild(accountId, keyId);
     }
     return undefined;
-  }
-
-  /**
-   * Publishes the record of the book again, in place of one that a gateway of version 0.1.0 wrote, which knew no
-   * rotation.
-   */
-  async #republish(accountId: number, keyId: number): Promise<void> {
-    const key = await this.#parts.book.key(accountId, keyId);
-    if (key) await this.publishKey(key);
   }
 
   /** Does not wait at the gate, which opens only after unpublished records have been published. */
@@ -180,7 +172,7 @@ export class RedisLedger implements Ledger {
         return {
           balance: micro(Number(balance)),
           ...reserved(held, slack),
-          overdraft: micro(Number(overdraft ?? 0)),
+          overdraft: micro(Number(overdraft)),
         };
       }
       await this.#parts.live.rebuild(accountId);
@@ -209,7 +201,7 @@ export class RedisLedger implements Ledger {
 
   async spent(accountId: number, keys: readonly { id: number; period: SpendingPeriod }[]): Promise<Micro[]> {
     const { client } = this.#parts;
-    const starts = periodStarts(Date.now());
+    const starts = periodStarts(this.now(accountId));
     const read = () =>
       this.#parts.live.ask(accountId, () =>
         Promise.all(

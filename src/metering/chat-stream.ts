@@ -1,5 +1,7 @@
+import type { Terms } from '../domain/bill.ts';
 import type { Price } from '../domain/catalog.ts';
-import type { Usage } from '../domain/usage.ts';
+import { inputTokens, type Usage } from '../domain/units.ts';
+import { encryptedBytes, tokensOfEncrypted } from './hidden-reasoning.ts';
 import type { Shape } from './json-sieve.ts';
 import { isObject } from './json-value.ts';
 import type { StreamMeter, Verdict } from './meter.ts';
@@ -7,7 +9,7 @@ import { chatToUsage } from './openai-usage.ts';
 import { OutputTextCollector } from './output-text.ts';
 import { openaiTiers } from './service-tiers.ts';
 import { eventData, isOutermost, saysDone, saysFailed } from './sse/event.ts';
-import { mergeReported, reportedBy } from './usage.ts';
+import { hasOutput, mergeReported, reportedBy } from './usage.ts';
 import { withSearches } from './web-searches.ts';
 
 /** Members of a choice that hold new content; a few providers send a whole `message` in place of a `delta`. */
@@ -29,6 +31,8 @@ export interface ChatStreamOptions {
   readonly price: Price;
   /** Web searches that are charged for the call; default 0. */
   readonly searches?: number;
+  /** Whether the request asks for a longer life of the cache than the shortest; absent: it does not. */
+  readonly asksLongCache?: () => boolean;
   /** True where several answers come interleaved; `index` tells them apart. */
   readonly isInterleaved: boolean;
   /** True where the answer may have sound. */
@@ -45,6 +49,7 @@ export class ChatStream implements StreamMeter {
   readonly #injectedUsage: boolean;
   readonly #price: Price;
   readonly #searches: number;
+  readonly #asksLongCache: (() => boolean) | undefined;
   readonly #isInterleaved: boolean;
   readonly #hasSound: boolean;
   readonly #resourceIds = new Set<string>();
@@ -56,6 +61,7 @@ export class ChatStream implements StreamMeter {
   #reportedAt = 0;
   #isDone = false;
   #failed = false;
+  #encryptedBytes = 0;
   /** The first chunk, and the last one with output text or a `finish_reason`. */
   #firstChunk = '';
   #lastChunk = '';
@@ -72,6 +78,7 @@ export class ChatStream implements StreamMeter {
     this.#injectedUsage = injectedUsage;
     this.#price = price;
     this.#searches = searches;
+    this.#asksLongCache = options.asksLongCache;
     this.#isInterleaved = isInterleaved;
     this.#hasSound = hasSound;
     this.#deltas = deltas.map((name) => JSON.stringify(name));
@@ -83,17 +90,22 @@ export class ChatStream implements StreamMeter {
     return { type: 'all', error: 'all', choices: [choice], usage: 'all', service_tier: 'all' };
   }
 
-  /** The last report, unless more output has come since: some providers report as they go, or only at the start. */
+  /**
+   * The last report, unless more output has come since: some providers report as they go, or only at the start. Once the
+   * answer is done it counts all the same, but for one of no output that came before all text.
+   */
   get usage(): Usage | undefined {
-    return this.#isDone || this.#reportedAt === this.#outputText.pieces ? this.#reported : undefined;
+    if (this.#reportedAt === this.#outputText.pieces) return this.#reported;
+    return this.#isDone && (this.#reportedAt > 0 || hasOutput(this.#reported)) ? this.#reported : undefined;
   }
 
   /**
    * Service tiers of the chunk with the usage, which is parsed anyway; of the last or first chunk where that one has
    * none. OpenAI names the tier in all chunks.
    */
-  get serviceTiers(): readonly string[] | undefined {
-    return this.#serviceTiers ?? this.#tiersIn(this.#lastChunk) ?? this.#tiersIn(this.#firstChunk);
+  get terms(): Terms {
+    const tiers = this.#serviceTiers ?? this.#tiersIn(this.#lastChunk) ?? this.#tiersIn(this.#firstChunk);
+    return { serviceTiers: tiers };
   }
 
   mergeReported(estimate: Usage): Usage {
@@ -113,11 +125,20 @@ export class ChatStream implements StreamMeter {
    * True once the answer is complete: some providers end without `[DONE]`, and then usage or a `finish_reason` says so.
    */
   get isWhole(): boolean {
-    return this.#isDone || this.usage !== undefined || this.isClosing;
+    return this.#isDone || this.usage !== undefined || this.#isFinished;
   }
 
-  get isClosing(): boolean {
+  /** Of answers that come interleaved, the chunk that ends one says nothing of the others. */
+  get isReported(): boolean {
+    return this.usage !== undefined && this.#isFinished && !this.#isInterleaved;
+  }
+
+  get #isFinished(): boolean {
     return FINISHED.test(this.#lastChunk);
+  }
+
+  get hiddenTokens(): number {
+    return tokensOfEncrypted(this.#encryptedBytes);
   }
 
   get pieces(): number {
@@ -137,6 +158,7 @@ export class ChatStream implements StreamMeter {
     // An error is held back like the end, since clients leave as soon as they have read it.
     if (saysFailed(event)) {
       this.#failed = true;
+      if (event.includes('"usage"')) this.#take(eventData(event));
       return 'end';
     }
     if (this.#firstChunk === '') this.#firstChunk = event;
@@ -144,6 +166,7 @@ export class ChatStream implements StreamMeter {
     const lane = this.#isInterleaved ? Number(INDEX.exec(event)?.[1] ?? 0) : 0;
     for (const delta of this.#deltas) if (this.#outputText.collect(event, delta, lane)) break;
     if (this.#outputText.pieces > pieces || event.includes('"finish_reason"')) this.#lastChunk = event;
+    if (event.includes('encrypted')) this.#encryptedBytes += encryptedBytes(eventData(event));
     if (this.#hasSound && event.includes('"audio"'))
       for (const id of chatResourceIds(eventData(event))) this.#resourceIds.add(id);
     const at = event.indexOf('"usage"');
@@ -156,17 +179,22 @@ export class ChatStream implements StreamMeter {
     if (isNull && !this.#injectedUsage) return 'pass';
     if (isNull && isOutermost(event, at)) return { replacement: event.replace(NULL_USAGE, '') };
     const chunk = eventData(event);
-    const usage = chatToUsage(reportedBy(chunk), this.#price);
-    if (usage) {
-      this.#reported = withSearches(usage, this.#searches);
-      this.#serviceTiers = openaiTiers(chunk, this.#price) ?? this.#serviceTiers;
-      this.#reportedAt = this.#outputText.pieces;
-    }
+    this.#take(chunk);
     if (!this.#injectedUsage || !chunk) return 'pass';
     if (chunk.usage && Array.isArray(chunk.choices) && chunk.choices.length === 0) return 'drop';
     // Asked for usage, providers put "usage": null into every other chunk as well.
     if (chunk.usage === null) return { replacement: event.replace(NULL_USAGE, '') };
     return 'pass';
+  }
+
+  /** Takes the usage that a chunk reports; some report it beside an error. */
+  #take(chunk: Record<string, unknown> | undefined): void {
+    const usage = chatToUsage(reportedBy(chunk), this.#price, this.#asksLongCache);
+    // A call that failed before the model read or wrote anything is not charged.
+    if (!usage || (this.#failed && !inputTokens(usage) && !usage.output)) return;
+    this.#reported = withSearches(usage, this.#searches);
+    this.#serviceTiers = openaiTiers(chunk, this.#price) ?? this.#serviceTiers;
+    this.#reportedAt = this.#outputText.pieces;
   }
 
   #tiersIn(chunk: string): readonly string[] | undefined {

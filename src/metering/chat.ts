@@ -1,4 +1,4 @@
-import type { Usage } from '../domain/usage.ts';
+import type { Usage } from '../domain/units.ts';
 import { ChatStream, chatResourceIds } from './chat-stream.ts';
 import { asText, isObject } from './json-value.ts';
 import { type Meter, saysError } from './meter.ts';
@@ -6,7 +6,8 @@ import { countOf, type MeteredBody } from './metered-body.ts';
 import { chatToUsage } from './openai-usage.ts';
 import { outputTextIn } from './output-text.ts';
 import { askChat } from './request/ask-chat.ts';
-import { openaiTiers } from './service-tiers.ts';
+import { asksLongCache } from './request/cache-life.ts';
+import { openaiTerms } from './service-tiers.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
 import { reportedBy } from './usage.ts';
 import { searchesAsked, withSearches } from './web-searches.ts';
@@ -15,10 +16,10 @@ import { searchesAsked, withSearches } from './web-searches.ts';
 export const chat: Meter = {
   ask: askChat,
   usage(answer, body) {
-    const usage = chatToUsage(reportedBy(answer), body.model.price);
+    const usage = chatToUsage(reportedBy(answer), body.model.price, () => asksLongCache(body));
     return usage && withSearches(usage, searchesAsked(body));
   },
-  serviceTiers: (answer, { model }) => openaiTiers(answer, model.price),
+  terms: (answer, { model }) => openaiTerms(answer, model.price),
   mergeReported: (estimate, _answer, body) => withSearches(estimate, searchesAsked(body)),
   outputText: outputTextOf,
   failed: saysError,
@@ -27,6 +28,7 @@ export const chat: Meter = {
       injectedUsage,
       price: body.model.price,
       searches: searchesAsked(body),
+      asksLongCache: () => asksLongCache(body),
       isInterleaved: (countOf(body, 'n') ?? 1) > 1,
       // Reading each chunk for the ids of sound takes time, so only where sound was asked for.
       hasSound: isObject(body.value.audio),
@@ -44,6 +46,7 @@ async function estimateChat(
   outputText: string,
   count: CountTokens,
   storedTokens = 0,
+  mediaTokens = 0,
 ): Promise<Usage> {
   const { messages, tools } = body.value;
   const texts: string[] = [];
@@ -60,7 +63,7 @@ async function estimateChat(
     count(texts.join('\n')),
     outputText === '' ? 0 : count(outputText),
   ]);
-  return { input: input + framing + storedTokens, output };
+  return { input: input + framing + mediaTokens + storedTokens, output };
 }
 
 /** The output text of a whole chat answer. */

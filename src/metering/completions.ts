@@ -1,13 +1,13 @@
-import type { Usage } from '../domain/usage.ts';
+import type { Usage } from '../domain/units.ts';
 import { ChatStream } from './chat-stream.ts';
 import { asText } from './json-value.ts';
 import { type Meter, saysError } from './meter.ts';
-import { countOf, type MeteredBody } from './metered-body.ts';
+import { countOf, type MeteredBody, maximumOf } from './metered-body.ts';
 import { chatToUsage } from './openai-usage.ts';
 import { type Asked, NONE } from './request/asked.ts';
 import { highestMultiplier, serviceTierOf, tierCharge } from './request/service-tiers.ts';
 import { TEXT_ONLY, type TokenAsk, tokenCost } from './request/token-cost.ts';
-import { openaiTiers } from './service-tiers.ts';
+import { openaiTerms } from './service-tiers.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
 import { reportedBy } from './usage.ts';
 
@@ -15,7 +15,7 @@ import { reportedBy } from './usage.ts';
 export const completions: Meter = {
   ask,
   usage: (answer, { model }) => chatToUsage(reportedBy(answer), model.price),
-  serviceTiers: (answer, { model }) => openaiTiers(answer, model.price),
+  terms: (answer, { model }) => openaiTerms(answer, model.price),
   outputText: outputTextOf,
   failed: saysError,
   stream: (injectedUsage, { value, model: { price } }) => {
@@ -34,11 +34,13 @@ export const completions: Meter = {
 function ask(body: MeteredBody): Asked {
   const { value, model, textBytes } = body;
   const tier = serviceTierOf(value.service_tier);
+  const prompts = countPrompts(value.prompt);
   const asked: TokenAsk = {
     ...TEXT_ONLY,
     textBytes,
-    maxTokens: countOf(body, 'max_tokens'),
-    answers: Math.max(1, countOf(body, 'n') ?? 1, countOf(body, 'best_of') ?? 1) * countPrompts(value.prompt),
+    prompts,
+    maxTokens: maximumOf(body, 'max_tokens'),
+    answers: Math.max(1, countOf(body, 'n') ?? 1, countOf(body, 'best_of') ?? 1) * prompts,
     echoed: value.echo ? textBytes + TEXT_ONLY.overhead : 0,
     multiplier: highestMultiplier(model.price, tier),
   };

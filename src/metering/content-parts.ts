@@ -77,7 +77,16 @@ const TEXTUAL: ReadonlySet<unknown> = new Set([
   'bash_code_execution_result',
   'text_editor_code_execution_tool_result',
   'advisor_tool_result',
+  'browser_state',
 ]);
+
+/** Whether parts of this type are text. */
+export function isTextType(type: string): boolean {
+  return TEXTUAL.has(type);
+}
+
+/** Members by which a part that does not name its type is one all the same to a lenient provider. */
+const NAMES_OF_MEDIA = ['image_url', 'input_audio', 'file', 'file_url', 'file_data', 'video_url', 'source'];
 
 /**
  * The turns of a conversation and the parts within them, in OpenAI's Responses or Anthropic's Messages format. Only
@@ -99,30 +108,6 @@ export function contentParts(root: unknown): ContentPart[] {
   return parts;
 }
 
-/** The media among the parts of a conversation, and what else of them has a price of its own; counted as they are walked. */
-export class PartCounts {
-  readonly #elidedStrings: ElidedStrings | undefined;
-  media = 0;
-  /** Characters of base64 in media: they are among the bytes of the body, and no text. */
-  base64 = 0;
-  hasPictures = false;
-  hasSound = false;
-
-  constructor(elidedStrings: ElidedStrings | undefined) {
-    this.#elidedStrings = elidedStrings;
-  }
-
-  add(part: ContentPart): void {
-    if (!isMedium(part)) return;
-    this.media++;
-    // A part that may be either is counted as a picture, as files are: they are read page by page.
-    if (typeof part.type === 'string' && part.type.includes('audio')) this.hasSound = true;
-    else this.hasPictures = true;
-    const data = inlineData(part);
-    if (typeof data === 'string') this.base64 += base64Length(data, this.#elidedStrings);
-  }
-}
-
 /** An estimate of what a model reads: the text of the parts, and the tokens of the media among them. */
 export function readable(parts: readonly ContentPart[]): { text: string; mediaTokens: number } {
   const texts: string[] = [];
@@ -138,22 +123,18 @@ export function readable(parts: readonly ContentPart[]): { text: string; mediaTo
   return { text: texts.join('\n'), mediaTokens };
 }
 
-function isMedium(part: ContentPart): boolean {
+/** Whether a part is no text. One without a type is, unless it has what only media have. */
+export function isMedium(part: ContentPart): boolean {
   // A document that is given as text or as parts is no medium itself.
   if (part.type === 'document' && isObject(part.source)) {
     return part.source.type !== 'text' && part.source.type !== 'content';
   }
+  if (part.type === undefined) return NAMES_OF_MEDIA.some((name) => isMediumOf(part[name]));
   return !TEXTUAL.has(part.type);
 }
 
-/** The base64 or the address of a medium, in the forms of chat, responses and messages. */
-function inlineData(part: ContentPart): unknown {
-  const { source, image_url: picture, input_audio: sound, file } = part;
-  if (isObject(source)) return source.type === 'base64' ? source.data : undefined;
-  if (part.type === 'image_generation_call') return part.result;
-  if (isObject(sound)) return sound.data;
-  if (isObject(file)) return file.file_data;
-  return (isObject(picture) ? picture.url : picture) ?? part.file_data;
+function isMediumOf(value: unknown): boolean {
+  return isObject(value) || (typeof value === 'string' && /^\s*(?:data|https?):/i.test(value));
 }
 
 /**

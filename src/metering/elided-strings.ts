@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { invalidJson } from '../domain/errors.ts';
 import { surrogatePairs } from '../domain/surrogate-pairs.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
@@ -7,13 +7,15 @@ const BASE64 = /^[A-Za-z0-9+/_-]*(={0,2})$/;
 /** UTF-16 units that are sampled of every piece (256 KiB at most) for an estimate of the tokens. */
 const MAX_SAMPLE_UNITS = 4 * 1024;
 const MIN_SAMPLE_UNITS = 64;
-/** Beginning of the string that is kept: enough to tell a picture from other text, and to quote an id in a message. */
+/** Longest beginning of the string that is kept: enough to tell a picture from other text, and to quote an id in a message. */
 const HEAD_UNITS = 64;
 
 /** Facts about a JSON string that is too long to keep in memory, found as its pieces pass: what meters need of it. */
 export class ElidedString {
   readonly #sampled: number;
-  readonly #isDataUrl: boolean;
+  #isDataUrl = false;
+  /** The whole string, if it is in memory and nobody has asked about it yet. */
+  #unread: Buffer | undefined;
   #hasComma = false;
   #isBase64 = true;
   #padding = 0;
@@ -21,20 +23,34 @@ export class ElidedString {
   #pairs = 0;
   #endsInHalf = false;
   #units = 0;
+  #bytes = 0;
   #sample = '';
-  /** The beginning of the string. */
+  /** The place of the string in the body, without its quotes, once it has ended. */
+  place: { readonly start: number; readonly end: number } | undefined;
+  /** The beginning of the string, as far as it is plain text that needs no escape in JSON. */
   readonly head: string;
 
   /**
-   * `raw`: the first piece as it stands between the quotes, of at least five characters. `sampled`: the share of the
-   * string that is kept as a sample, 0 to 1. Throws 400 `invalid_json`.
+   * `raw`: the string as it stands between its quotes. Text is its first piece, of at least five characters. Bytes are the
+   * whole string, valid JSON, which is read when somebody asks about it; most strings are never asked about. `sampled`: the
+   * share of the string that is kept as a sample, 0 to 1. Throws 400 `invalid_json`.
    */
-  constructor(raw: string, sampled: number) {
-    const text = decoded(raw);
+  constructor(raw: string | Buffer, sampled = 0) {
     this.#sampled = sampled;
-    this.#isDataUrl = text.startsWith('data:');
-    this.head = copied(text.slice(0, HEAD_UNITS));
-    this.#add(text);
+    if (typeof raw === 'string') {
+      const text = decoded(raw);
+      this.head = headOf(Buffer.from(raw.slice(0, HEAD_UNITS)));
+      this.#isDataUrl = text.startsWith('data:');
+      this.#add(text);
+    } else {
+      this.head = headOf(raw);
+      this.#unread = raw;
+    }
+  }
+
+  /** Whether somebody asked about the string, or it was read as it passed. */
+  get isRead(): boolean {
+    return this.#unread === undefined;
   }
 
   /** Takes the next piece, which cuts no escape in two. Throws 400 `invalid_json`. */
@@ -44,16 +60,25 @@ export class ElidedString {
 
   /** Unicode code points; half a surrogate pair is one, too. */
   get characters(): number {
+    this.#read();
     return this.#units - this.#pairs;
   }
 
   /** Units of base64 in the string, by the rules of `base64Length` for short strings. */
   get base64Length(): number {
+    this.#read();
     return this.#isBase64 && (this.#hasComma || !this.#isDataUrl) ? this.#payloadUnits : 0;
+  }
+
+  /** Bytes in UTF-8. */
+  get bytes(): number {
+    this.#read();
+    return this.#bytes;
   }
 
   /** Length in UTF-16 units. */
   get units(): number {
+    this.#read();
     return this.#units;
   }
 
@@ -62,10 +87,24 @@ export class ElidedString {
     return this.#sample;
   }
 
+  #read(): void {
+    const raw = this.#unread;
+    if (!raw) return;
+    this.#unread = undefined;
+    const text = decoded(raw.toString());
+    this.#isDataUrl = text.startsWith('data:');
+    this.#add(text);
+  }
+
   #add(text: string): void {
     this.#units += text.length;
+    this.#bytes += Buffer.byteLength(text);
     this.#pairs += surrogatePairs(text);
-    if (this.#endsInHalf && /^[\udc00-\udfff]/.test(text)) this.#pairs++;
+    if (this.#endsInHalf && /^[\udc00-\udfff]/.test(text)) {
+      this.#pairs++;
+      // Each half was counted as the three bytes of U+FFFD; together they are one character of four.
+      this.#bytes -= 2;
+    }
     if (text !== '') this.#endsInHalf = /[\ud800-\udbff]$/.test(text);
     if (this.#sampled > 0) this.#sample += copied(text.slice(0, this.#sampleUnits(text)));
     this.#addPayload(text);
@@ -92,6 +131,15 @@ export class ElidedString {
   }
 }
 
+/** Text without a need for escapes but that of a slash, which some clients write. */
+const PLAIN_START = /^(?:[ !#-[\]-~]|\\\/)*/;
+
+/** The beginning of a string as far as it is plain text, from the bytes between its quotes. */
+function headOf(raw: Buffer): string {
+  const [start = ''] = PLAIN_START.exec(raw.toString('latin1', 0, HEAD_UNITS)) ?? [];
+  return start.replaceAll('\\/', '/');
+}
+
 /** A copy, because a slice keeps the whole piece in memory. */
 function copied(slice: string): string {
   return JSON.parse(JSON.stringify(slice)) as string;
@@ -110,10 +158,10 @@ function decoded(raw: string): string {
  * has a random mark, so that no client can write one.
  */
 export class ElidedStrings {
-  readonly #mark = `<${randomBytes(12).toString('base64url')}:`;
+  readonly #mark = `<${randomUUID()}:`;
   readonly #texts = new Map<string, ElidedString>();
 
-  /** Returns the placeholder for a string: its beginning and a mark. */
+  /** Returns the placeholder for a string, which needs no escape in JSON: its beginning and a mark. */
   add(text: ElidedString): string {
     const placeholder = `${text.head}${this.#mark}${this.#texts.size}>`;
     this.#texts.set(placeholder, text);
@@ -124,10 +172,11 @@ export class ElidedStrings {
     return this.#texts.get(placeholder);
   }
 
-  /** Forgets all strings but those whose placeholder is among these values. */
+  /** Forgets all strings but those that were read and whose placeholder is among these values. */
   keepOnly(values: readonly unknown[]): void {
     const kept = new Set(values);
-    for (const placeholder of this.#texts.keys()) if (!kept.has(placeholder)) this.#texts.delete(placeholder);
+    for (const [placeholder, { isRead }] of this.#texts)
+      if (!isRead || !kept.has(placeholder)) this.#texts.delete(placeholder);
   }
 
   /**

@@ -1,11 +1,12 @@
-import type { Usage } from '../domain/usage.ts';
+import type { Usage } from '../domain/units.ts';
 import { ChatStream } from './chat-stream.ts';
 import { countPrompts, readPrompts } from './completions.ts';
 import { type Meter, saysError } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
 import { embeddingsToUsage } from './openai-usage.ts';
+import { windowOf } from './request/bounds.ts';
 import { plainAsk } from './request/plain-ask.ts';
-import { openaiTiers } from './service-tiers.ts';
+import { openaiTerms } from './service-tiers.ts';
 import { reportedBy } from './usage.ts';
 
 const REQUEST_OVERHEAD = 64;
@@ -17,12 +18,17 @@ const TEXT_OVERHEAD = 4;
  */
 export const embeddings: Meter = {
   ask(body) {
-    const { textBytes, value } = body;
-    const input = textBytes + REQUEST_OVERHEAD + countPrompts(value.input) * TEXT_OVERHEAD;
-    return plainAsk(body, { usage: { input }, likely: { textBytes, maxTokens: 0, answers: 1 } });
+    const { textBytes, value, model } = body;
+    const texts = countPrompts(value.input);
+    const said = textBytes + REQUEST_OVERHEAD + texts * TEXT_OVERHEAD;
+    return plainAsk(body, {
+      usage: {},
+      input: (bounds) => ({ tokens: Math.min(said, texts * windowOf(model, bounds)), media: 0 }),
+      likely: { textBytes, maxTokens: 0, answers: 1 },
+    });
   },
   usage: (answer) => embeddingsToUsage(reportedBy(answer)),
-  serviceTiers: (answer, { model }) => openaiTiers(answer, model.price),
+  terms: (answer, { model }) => openaiTerms(answer, model.price),
   outputText: () => '',
   stream: (_injectedUsage, { model: { price } }) =>
     new ChatStream({ injectedUsage: false, price, isInterleaved: false, deltas: [] }),

@@ -1,6 +1,6 @@
 import type { Price, UnitPrices } from '../domain/catalog.ts';
 import { unitsFor } from '../domain/price.ts';
-import type { Usage } from '../domain/usage.ts';
+import type { Usage } from '../domain/units.ts';
 
 /** Parts of the input tokens as a report has them; each is 0 where the report does not name it. */
 export interface InputParts {

@@ -12,9 +12,8 @@ const CLOSE_OBJECT = 0x7d;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 
-/** Characters or bytes that are compared one by one before a native search, which costs about 20 or 100 comparisons. */
+/** Characters that are compared one by one before a native search, which costs about 20 comparisons. */
 const COMPARED_CHARS = 32;
-const COMPARED_BYTES = 128;
 
 /**
  * Index of the quote that closes the string whose content goes on at `from`, which is not within an escape; -1 where
@@ -46,22 +45,6 @@ export function closingQuoteAmongEscapes(text: string, from: number): number {
   return -1;
 }
 
-/** `closingQuoteAmongEscapes` for bytes. */
-export function closingQuoteByte(bytes: Buffer, from: number): number {
-  for (let at = from; at < bytes.length; ) {
-    for (const last = Math.min(bytes.length, at + COMPARED_BYTES); at < last; at++) {
-      const byte = bytes[at];
-      if (byte === QUOTE) return at;
-      if (byte === BACKSLASH) at++;
-    }
-    const quote = bytes.indexOf(QUOTE, at);
-    if (quote < 0) return -1;
-    if (!isEscapedByte(bytes, quote, at)) return quote;
-    at = quote + 1;
-  }
-  return -1;
-}
-
 /**
  * Whether the character at `at` of a string is escaped: an odd number of backslashes stands before it. `from`: where the
  * content of the string begins, or goes on after an escape. `at` may be the length of the text: the next character.
@@ -69,13 +52,6 @@ export function closingQuoteByte(bytes: Buffer, from: number): number {
 export function isEscaped(text: string, at: number, from: number): boolean {
   let first = at;
   while (first > from && text.charCodeAt(first - 1) === BACKSLASH) first--;
-  return (at - first) % 2 === 1;
-}
-
-/** `isEscaped` for bytes. */
-export function isEscapedByte(bytes: Buffer, at: number, from: number): boolean {
-  let first = at;
-  while (first > from && bytes[first - 1] === BACKSLASH) first--;
   return (at - first) % 2 === 1;
 }
 

@@ -1,19 +1,24 @@
-import type { Usage } from '../domain/usage.ts';
+import type { Terms } from '../domain/bill.ts';
+import type { Usage } from '../domain/units.ts';
+import { HiddenThinking } from './hidden-reasoning.ts';
 import type { Shape } from './json-sieve.ts';
 import { isObject } from './json-value.ts';
 import {
   beyondTotals,
+  dividedWrites,
   hasOtherModels,
   iterationsOf,
   type MessagesCounts,
   messagesCounts,
   messagesToUsage,
   partialUsage,
+  passTerms,
   usageOfCounts,
 } from './messages-usage.ts';
 import type { StreamMeter, Verdict } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
 import { OutputTextCollector } from './output-text.ts';
+import { asksLongCache } from './request/cache-life.ts';
 import { type MessagesTiers, messagesTiers, tierNames } from './service-tiers.ts';
 import { eventData, eventName } from './sse/event.ts';
 import { addUsage, mergeReported, reportedBy } from './usage.ts';
@@ -33,8 +38,7 @@ const COMPACTION = /"content_block"\s*:\s*\{\s*"type"\s*:\s*"compaction"/;
 export class MessagesStream implements StreamMeter {
   readonly #outputText = new OutputTextCollector();
   #blocks = 0;
-  /** True from the end of a block to the beginning of the next. */
-  #isBetween = false;
+  readonly #thinking = new HiddenThinking();
   readonly #body: MeteredBody;
   #reported: MessagesCounts = {};
   #tiers: MessagesTiers = {};
@@ -44,6 +48,9 @@ export class MessagesStream implements StreamMeter {
   /** Summaries of the conversation that began to come: each is a model call that read all of it. */
   #compactions = 0;
   #stopped = false;
+  /** Pieces of output text at the time of the `stop_reason`. */
+  #stoppedAt = 0;
+  #isRefused = false;
   /** True once the delta with the `stop_reason` has brought a usable report of the output. */
   #isBelieved = false;
   #failed = false;
@@ -55,12 +62,22 @@ export class MessagesStream implements StreamMeter {
 
   get usage(): Usage | undefined {
     if (!this.#stopped || !this.#isBelieved) return undefined;
+    // A report of no output that came before all text is none.
+    if (this.#stoppedAt === 0 && this.#outputText.pieces > 0 && !this.#reported.output) return undefined;
     const webSearches = this.#reported.webSearches ?? this.#searches;
-    return usageOfCounts({ ...this.#reported, webSearches }, this.#iterations);
+    return usageOfCounts({ ...this.#counts, webSearches }, this.#iterations);
   }
 
-  get serviceTiers(): readonly string[] | undefined {
-    return tierNames(this.#tiers, this.#body);
+  get #counts(): MessagesCounts {
+    return dividedWrites(this.#reported, () => asksLongCache(this.#body));
+  }
+
+  get terms(): Terms {
+    return {
+      serviceTiers: tierNames(this.#tiers, this.#body),
+      ...passTerms(this.#iterations, this.#body),
+      ...(this.#isRefused && this.#blocks === 0 ? { isUnbilled: true } : {}),
+    };
   }
 
   get isEstimated(): boolean {
@@ -68,7 +85,7 @@ export class MessagesStream implements StreamMeter {
   }
 
   mergeReported(estimate: Usage): Usage {
-    const usage = mergeReported(this.#outputText.scaled(estimate), partialUsage(this.#reported));
+    const usage = mergeReported(this.#outputText.scaled(estimate), partialUsage(this.#counts));
     const { output: _, ...beyond } = this.#iterations
       ? beyondTotals(this.#iterations)
       : { input: (estimate.input ?? 0) * this.#compactions };
@@ -80,12 +97,16 @@ export class MessagesStream implements StreamMeter {
     return this.#stopped;
   }
 
-  get isClosing(): boolean {
-    return this.#stopped || this.#isBetween;
+  get isReported(): boolean {
+    return this.#stopped && this.#isBelieved;
   }
 
   get pieces(): number {
-    return this.#outputText.pieces + this.#blocks;
+    return this.#outputText.pieces;
+  }
+
+  get hiddenTokens(): number {
+    return this.#thinking.tokens;
   }
 
   get kept(): Shape {
@@ -116,20 +137,16 @@ export class MessagesStream implements StreamMeter {
   event(event: string): Verdict {
     switch (eventName(event)) {
       case 'content_block_delta':
-        this.#isBetween = false;
-        this.#outputText.collect(event, '"delta"');
+        this.#contentDelta(event);
         return 'pass';
       case 'content_block_start':
-        this.#isBetween = false;
         this.#blocks++;
+        this.#thinking.block(event, this.#outputText.pieces);
         // Results of the provider's tools come as blocks too, and are not output of the model.
         if (!TOOL_RESULT.test(event)) this.#outputText.collect(event, '"content_block"');
         if (event.includes('file_id')) this.#note(fileIds(eventData(event)?.content_block));
         if (COMPACTION.test(event)) this.#compactions++;
         if (event.includes(SEARCH_RESULT)) this.#search(eventData(event)?.content_block);
-        return 'pass';
-      case 'content_block_stop':
-        this.#isBetween = true;
         return 'pass';
       case 'message_start':
         this.#start(eventData(event));
@@ -148,6 +165,13 @@ export class MessagesStream implements StreamMeter {
     }
   }
 
+  #contentDelta(event: string): void {
+    const { pieces } = this.#outputText;
+    this.#outputText.collect(event, '"delta"');
+    // What shows something hides nothing.
+    if (this.#outputText.pieces === pieces) this.#thinking.delta(event, pieces);
+  }
+
   #start(data: unknown): void {
     const message = isObject(data) ? data.message : undefined;
     // The usage of the start must have all of the input, or none of it is believed.
@@ -162,6 +186,8 @@ export class MessagesStream implements StreamMeter {
     if (!isObject(delta)) return;
     if (typeof delta.stop_reason === 'string') {
       this.#stopped = true;
+      this.#stoppedAt = this.#outputText.pieces;
+      this.#isRefused = delta.stop_reason === 'refusal';
       this.#isBelieved = isTaken;
     }
     this.#note(messagesResourceIds(delta));

@@ -1,4 +1,6 @@
-import type { Usage } from '../domain/usage.ts';
+import type { Terms } from '../domain/bill.ts';
+import type { Price } from '../domain/catalog.ts';
+import type { Usage } from '../domain/units.ts';
 import { addUsage, countIn, untrusted } from './usage.ts';
 
 /** `usage` of Anthropic's messages. `null` means absent. */
@@ -14,10 +16,8 @@ interface MessagesUsage {
   readonly iterations: readonly Iteration[] | null;
 }
 
-interface CacheCreation {
-  readonly ephemeral_5m_input_tokens: number;
-  readonly ephemeral_1h_input_tokens: number;
-}
+/** `ephemeral_5m_input_tokens`, `ephemeral_1h_input_tokens`, and so on. */
+type CacheCreation = Readonly<Record<string, number>>;
 
 /** A model call within the request. */
 type Iteration = MessagesUsage & { readonly type: string };
@@ -30,6 +30,7 @@ export interface MessagesCounts {
   /** Tokens written to a cache, whatever it keeps them for. */
   readonly written?: number;
   readonly written5m?: number;
+  /** Those that it keeps longer than 5 minutes. */
   readonly written1h?: number;
   readonly webSearches?: number;
 }
@@ -42,9 +43,12 @@ const COUNTS = [
 ] as const satisfies readonly (readonly [keyof MessagesUsage, keyof MessagesCounts])[];
 
 /** The usage of a whole message, with all model calls within it. */
-export function messagesToUsage(reported: unknown): Usage | undefined {
+export function messagesToUsage(
+  reported: unknown,
+  asksLongCache: () => boolean = () => false,
+): Usage | undefined {
   const counts = messagesCounts(reported);
-  return counts && usageOfCounts(counts, iterationsOf(reported));
+  return counts && usageOfCounts(dividedWrites(counts, asksLongCache), iterationsOf(reported));
 }
 
 /** Usage from counts that came in several events; else as `messagesToUsage`. Undefined without input or output. */
@@ -70,19 +74,36 @@ export function messagesCounts(reported: unknown): MessagesCounts | undefined {
     if (count === undefined) return undefined;
     counts[ours] = count;
   }
-  const written = untrusted<CacheCreation>(usage.cache_creation);
   const tools = untrusted<{ web_search_requests: number }>(usage.server_tool_use);
-  const details = [
-    ['written5m', countIn(written?.ephemeral_5m_input_tokens)],
-    ['written1h', countIn(written?.ephemeral_1h_input_tokens)],
-    ['webSearches', countIn(tools?.web_search_requests)],
-  ] as const;
-  for (const [name, count] of details) if (count !== undefined) counts[name] = count;
+  const webSearches = countIn(tools?.web_search_requests);
+  if (webSearches !== undefined) counts.webSearches = webSearches;
+  return Object.assign(counts, writesByLife(usage.cache_creation));
+}
+
+/** Written tokens by how long they are kept. */
+function writesByLife(reported: unknown): Pick<MessagesCounts, 'written5m' | 'written1h'> {
+  const counts: { written5m?: number; written1h?: number } = {};
+  for (const [name, tokens] of Object.entries(untrusted<CacheCreation>(reported) ?? {})) {
+    const count = name.startsWith('ephemeral_') ? countIn(tokens) : undefined;
+    if (count === undefined) continue;
+    if (name === 'ephemeral_5m_input_tokens') counts.written5m = count;
+    else counts.written1h = (counts.written1h ?? 0) + count;
+  }
   return counts;
 }
 
 /**
- * The dimensions of some counts. Written tokens are those of an hour as far as the report says so, at most all of them.
+ * Counts whose written tokens all are those of the longer life, where the report does not divide them and the request asks
+ * for it.
+ */
+export function dividedWrites(counts: MessagesCounts, asksLongCache: () => boolean): MessagesCounts {
+  const { written = 0, written5m, written1h } = counts;
+  const isUndivided = written > 0 && written5m === undefined && written1h === undefined;
+  return isUndivided && asksLongCache() ? { ...counts, written1h: written } : counts;
+}
+
+/**
+ * The dimensions of some counts. Written tokens are those of a longer life as far as the report says so, at most all of them.
  * `written1h`: what another part of the report says of them.
  */
 export function partialUsage(counts: MessagesCounts, written1h = 0): Usage {
@@ -119,6 +140,27 @@ export function iterationsOf(reported: unknown): unknown {
  */
 export function hasOtherModels(iterations: unknown): boolean {
   return sumIterations(iterations).hasOthers;
+}
+
+/** Types of model calls that are this model's own. */
+const OWN_CALLS: ReadonlySet<unknown> = new Set(['message', 'compaction']);
+
+/** The passes of a message, where the model's price depends on their length, and all are this model's. */
+export function passTerms(iterations: unknown, { model: { price } }: PricedModel): Pick<Terms, 'passes'> {
+  if (price.tiers.length === 0 || !Array.isArray(iterations) || iterations.length < 2) return {};
+  const isOwn = iterations.every((iteration) => OWN_CALLS.has(untrusted<Iteration>(iteration)?.type));
+  if (!isOwn) return {};
+  return {
+    passes: iterations.map((iteration) => {
+      // Searches are counted for the whole message.
+      const { webSearches: _, ...usage } = partialUsage(messagesCounts(iteration) ?? {});
+      return usage;
+    }),
+  };
+}
+
+interface PricedModel {
+  readonly model: { readonly price: Pick<Price, 'tiers'> };
 }
 
 interface Sums {

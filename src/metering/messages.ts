@@ -1,12 +1,14 @@
-import type { Usage } from '../domain/usage.ts';
+import type { Terms } from '../domain/bill.ts';
+import type { Usage } from '../domain/units.ts';
 import { contentParts, readable } from './content-parts.ts';
 import { asText, isObject } from './json-value.ts';
 import { MessagesStream, messagesResourceIds } from './messages-stream.ts';
-import { hasOtherModels, iterationsOf, messagesToUsage } from './messages-usage.ts';
+import { hasOtherModels, iterationsOf, messagesToUsage, passTerms } from './messages-usage.ts';
 import { type Meter, saysError } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
 import { outputTextIn } from './output-text.ts';
 import { askMessages } from './request/ask-messages.ts';
+import { asksLongCache } from './request/cache-life.ts';
 import { messagesTiers, tierNames } from './service-tiers.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
 import { reportedBy } from './usage.ts';
@@ -16,8 +18,8 @@ const TURN_TOKENS = 4;
 /** `/v1/messages`. */
 export const messages: Meter = {
   ask: askMessages,
-  usage: (answer) => messagesToUsage(reportedBy(answer)),
-  serviceTiers: (answer, body) => tierNames(messagesTiers(reportedBy(answer)), body),
+  usage: (answer, body) => messagesToUsage(reportedBy(answer), () => asksLongCache(body)),
+  terms: messageTerms,
   isEstimated: (answer) => hasOtherModels(iterationsOf(reportedBy(answer))),
   outputText: messagesOutputText,
   failed: saysError,
@@ -26,11 +28,25 @@ export const messages: Meter = {
   estimate: estimateMessage,
 };
 
+/** Tiers and passes of a whole message, and whether it is a refusal that is not billed. */
+function messageTerms(answer: unknown, body: MeteredBody): Terms {
+  const usage = reportedBy(answer);
+  const isRefused = isObject(answer) && answer.stop_reason === 'refusal';
+  return {
+    serviceTiers: tierNames(messagesTiers(usage), body),
+    ...passTerms(iterationsOf(usage), body),
+    ...(isRefused && Array.isArray(answer.content) && answer.content.length === 0
+      ? { isUnbilled: true }
+      : {}),
+  };
+}
+
 async function estimateMessage(
   body: MeteredBody,
   outputText: string,
   count: CountTokens,
   storedTokens: number,
+  mediaTokens?: number,
 ): Promise<Usage> {
   const { messages, system, tools } = body.value;
   const said = readable(contentParts(messages));
@@ -40,7 +56,8 @@ async function estimateMessage(
     count(outputText),
   ]);
   const turns = Array.isArray(messages) ? messages.length : 0;
-  return { input: input + turns * TURN_TOKENS + said.mediaTokens + storedTokens, output };
+  const media = mediaTokens ?? said.mediaTokens;
+  return { input: input + turns * TURN_TOKENS + media + storedTokens, output };
 }
 
 /** The output text of a whole message: text, thinking, names and arguments of tool calls; not what tools found. */

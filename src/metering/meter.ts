@@ -1,4 +1,5 @@
-import type { Usage } from '../domain/usage.ts';
+import type { Terms } from '../domain/bill.ts';
+import type { Usage } from '../domain/units.ts';
 import type { Shape } from './json-sieve.ts';
 import { isObject } from './json-value.ts';
 import type { MeteredBody } from './metered-body.ts';
@@ -21,14 +22,16 @@ export interface StreamMeter {
   readonly kept: Shape;
   /** Reads the part of an event that came before the answer broke off. `isLarge`: the event is one too large to hold. */
   unfinished?(event: string, isLarge: boolean): void;
-  /** Pieces of content until now: text, sound, pictures. */
+  /** Pieces of visible content until now: text, sound, pictures. */
   readonly pieces: number;
-  /** True when the last content seems to have come, or its usage is coming: the end of the answer is a moment away. */
-  readonly isClosing: boolean;
+  /** Tokens of hidden reasoning until now, by what the provider said of it or sent of it encrypted. Default: 0. */
+  readonly hiddenTokens?: number;
+  /** True once the last report has come, although the stream goes on. Default: false. */
+  readonly isReported?: boolean;
   /** Usage as reported until now; undefined without a usable report. */
   readonly usage: Usage | undefined;
-  /** Service tiers as reported until now, by the names of their multipliers; undefined: not reported. */
-  readonly serviceTiers?: readonly string[] | undefined;
+  /** What was reported of the bill until now, beside the usage. */
+  readonly terms?: Terms | undefined;
   /** True where `usage` has tokens whose price is not known to be the model's: the ledger row is an estimate. */
   readonly isEstimated?: boolean;
   /** Corrects an estimate by what was reported so far, for a stream that reported only a part. */
@@ -51,6 +54,13 @@ export interface StreamMeter {
   outputText(): string;
 }
 
+/** An answer in bytes, such as speech, whose length is charged. */
+export interface HeardAnswer {
+  push(chunk: Buffer): void;
+  /** Corrects an estimate by what came. */
+  correct(estimate: Usage, isWhole: boolean): Usage;
+}
+
 /** How calls of an endpoint are metered: its columns in the endpoint table. */
 export interface Meter {
   /**
@@ -64,12 +74,17 @@ export interface Meter {
    * what ANSWER_SHAPE keeps.
    */
   usage(answer: unknown, body: MeteredBody): Usage | undefined;
-  /** Service tiers as a whole answer reports them, by the names of their multipliers; undefined: it does not. */
-  serviceTiers?(answer: unknown, body: MeteredBody): readonly string[] | undefined;
+  /** What a whole answer reports of its bill, beside the usage. */
+  terms?(answer: unknown, body: MeteredBody): Terms | undefined;
   /** Whether `usage` has tokens whose price is not known to be the model's: the ledger row is an estimate. */
   isEstimated?(answer: unknown): boolean;
   /** Corrects an estimate by whatever a whole answer without a usable report does say. */
   mergeReported?(estimate: Usage, answer: unknown, body: MeteredBody): Usage;
+  /**
+   * Counts an answer in bytes as it passes, where its length is charged; undefined where it is not. `correct` takes an estimate,
+   * and whether the answer came whole.
+   */
+  heard?(body: MeteredBody): HeardAnswer | undefined;
   /** Text that the model wrote in a whole answer, for the estimate. */
   outputText(answer: unknown): string;
   /** Whether a whole answer of status 200 says that the call failed. */
@@ -78,9 +93,18 @@ export interface Meter {
   stream(injectedUsage: boolean, body: MeteredBody): StreamMeter;
   /**
    * Usage where the upstream reported none: from what was sent and what was received. `storedTokens`: those behind the
-   * stored answers that the request names. A result without `output` means that the endpoint's answers have no text.
+   * stored answers that the request names. `mediaTokens`: those that its pictures and files count as; absent: what they
+   * typically have. A result without `output` means that the endpoint's answers have no text.
    */
-  estimate(body: MeteredBody, outputText: string, count: CountTokens, storedTokens: number): Promise<Usage>;
+  estimate(
+    body: MeteredBody,
+    outputText: string,
+    count: CountTokens,
+    storedTokens: number,
+    mediaTokens?: number,
+  ): Promise<Usage>;
+  /** Whether a good answer is plain text, all of which the model wrote. */
+  answersText?(body: MeteredBody): boolean;
   /** Ids of what the provider stores of a whole answer. */
   resourceIds?(answer: unknown): readonly string[];
 }
@@ -94,6 +118,7 @@ export const ANSWER_SHAPE: Shape = {
   status: 'all',
   error: 'all',
   usage: 'all',
+  tool_usage: 'all',
   service_tier: 'all',
   // Transcripts and videos.
   duration: 'all',
@@ -104,7 +129,9 @@ export const ANSWER_SHAPE: Shape = {
   container: { id: 'all' },
   // Sound in a chat answer.
   choices: [{ message: { audio: { id: 'all' } } }],
-  // Pictures: only their number matters.
+  // Pictures: only their number matters, and what they are.
+  size: 'all',
+  quality: 'all',
   data: [{}],
 };
 

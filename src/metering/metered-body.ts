@@ -7,6 +7,14 @@ export interface Audio extends AudioLength {
   readonly bytes: number;
 }
 
+/** What a request says that its report is read by, found when it was asked for: the lists that said it are not kept. */
+export interface Said {
+  /** It asks for a longer life of the cache than the vendor's shortest. */
+  readonly asksLongCache: boolean;
+  /** It has a tool that searches as a preview. */
+  readonly searchesAsPreview: boolean;
+}
+
 /** The body of a call as meters see it, whether it came as JSON or as a form. */
 export interface MeteredBody {
   readonly kind: 'json' | 'form';
@@ -21,6 +29,8 @@ export interface MeteredBody {
   readonly audio: Audio | undefined;
   /** Long strings of a large body, which `value` has placeholders for. */
   readonly elidedStrings: ElidedStrings | undefined;
+  /** Undefined until the meter was asked, and for calls without such. */
+  readonly said: Said | undefined;
 }
 
 /** Members and fields whose value is a count. */
@@ -37,4 +47,12 @@ export const COUNTS = [
 export function countOf(body: Pick<MeteredBody, 'value'>, name: (typeof COUNTS)[number]): number | undefined {
   const value = body.value[name];
   return typeof value === 'number' ? value : undefined;
+}
+
+/** A maximum that the request names; undefined where it does not. 0 names none: providers take it for theirs. */
+export function maximumOf(
+  body: Pick<MeteredBody, 'value'>,
+  name: (typeof COUNTS)[number],
+): number | undefined {
+  return countOf(body, name) || undefined;
 }

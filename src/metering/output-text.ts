@@ -1,12 +1,10 @@
-import type { Usage } from '../domain/usage.ts';
+import type { Usage } from '../domain/units.ts';
 import type { ValueSink } from './json-sieve.ts';
 import { TextScanner } from './text-scanner.ts';
 
 const SPACE = /\s/;
-/**
- * Text up to this length is kept, since so much is counted exactly (token-counter.ts); of the rest only the length is.
- */
-const KEPT_MAX_CHARS = 1024 * 1024;
+/** Text up to this length, some 16,000 tokens, is kept for each stream and counted; of the rest only the length is. */
+const KEPT_MAX_CHARS = 64 * 1024;
 /** Pieces are copied together, because a piece of a chunk keeps the whole chunk in memory. */
 const MAX_PIECES = 64;
 
@@ -76,7 +74,7 @@ export class OutputTextCollector implements ValueSink {
     return { ...estimate, output: Math.ceil(estimate.output * times) };
   }
 
-  /** The output text, or its first MiB. */
+  /** The output text, or its beginning. */
   toString(): string {
     return [...this.#lanes.values()]
       .flatMap(({ joined, recent }) => [...joined, recent.join('')])

@@ -6,7 +6,6 @@ const PASSES: StreamMeter = {
   event: () => 'pass',
   kept: {},
   pieces: 0,
-  isClosing: false,
   usage: {},
   outputText: () => '',
 };

@@ -1,6 +1,8 @@
-import type { Price } from '../domain/catalog.ts';
-import type { Usage } from '../domain/usage.ts';
+import type { Terms } from '../domain/bill.ts';
+import type { Model } from '../domain/catalog.ts';
+import type { Usage } from '../domain/units.ts';
 import { contentParts, readable } from './content-parts.ts';
+import { encryptedBytes, tokensOfEncrypted } from './hidden-reasoning.ts';
 import type { Shape } from './json-sieve.ts';
 import { asText, isObject } from './json-value.ts';
 import { type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
@@ -8,11 +10,12 @@ import type { MeteredBody } from './metered-body.ts';
 import { responsesToUsage } from './openai-usage.ts';
 import { OutputTextCollector, outputTextIn } from './output-text.ts';
 import { askResponses } from './request/ask-responses.ts';
-import { openaiTiers } from './service-tiers.ts';
+import { asksLongCache } from './request/cache-life.ts';
+import { openaiTerms } from './service-tiers.ts';
 import { eventData, eventName, saysFailed } from './sse/event.ts';
 import type { CountTokens } from './tokens/token-counter.ts';
 import { reportedBy } from './usage.ts';
-import { isSearch, withSearches } from './web-searches.ts';
+import { isSearch, reportedSearches, withSearchesOf } from './web-searches.ts';
 
 const TURN_TOKENS = 4;
 /** The events that end a stream; the response within carries the usage. */
@@ -28,12 +31,12 @@ const AUDIO = /audio\.delta$/;
 export const responses: Meter = {
   ask: askResponses,
   usage: responseUsage,
-  serviceTiers: (answer, { model }) => openaiTiers(answer, model.price),
-  mergeReported: (estimate, answer) => withSearches(estimate, itemsOf(answer).filter(isSearch).length),
+  terms: (answer, { model }) => openaiTerms(answer, model.price),
+  mergeReported: (estimate, answer, body) => withSearchesOf(body, estimate, searchesOf(answer)),
   outputText: responsesOutputText,
   failed: (answer) => saysError(answer) || (isObject(answer) && answer.status === 'failed'),
   resourceIds: responsesResourceIds,
-  stream: (_injectedUsage, { model }) => new ResponsesStream(model.price),
+  stream: (_injectedUsage, body) => new ResponsesStream(body),
   estimate: estimateResponse,
 };
 
@@ -42,49 +45,64 @@ async function estimateResponse(
   outputText: string,
   count: CountTokens,
   storedTokens: number,
+  boundOfMedia?: number,
 ): Promise<Usage> {
   const { input, instructions, tools } = body.value;
   const { text, mediaTokens } = readable(contentParts(input));
   const said = [typeof input === 'string' ? input : text, asText(instructions), asText(tools)];
   const [inputTokens, output] = await Promise.all([count(said.join('\n')), count(outputText)]);
   const turns = Array.isArray(input) ? input.length : 1;
-  return { input: inputTokens + turns * TURN_TOKENS + mediaTokens + storedTokens, output };
+  const media = boundOfMedia ?? mediaTokens;
+  return { input: inputTokens + turns * TURN_TOKENS + media + storedTokens, output };
 }
 
-/** The usage of a whole response, the searches among its items included. */
-function responseUsage(
-  response: unknown,
-  { model: { price } }: Pick<MeteredBody, 'model'>,
-): Usage | undefined {
-  const usage = responsesToUsage(reportedBy(response), price);
-  return usage && withSearches(usage, itemsOf(response).filter(isSearch).length);
+/** Searches of a response: as it reports them, else those among its items. `seen`: those among items that came before. */
+function searchesOf(response: unknown, seen = 0): number {
+  // A provider may leave out the items that it has sent.
+  return reportedSearches(response) ?? Math.max(seen, itemsOf(response).filter(isSearch).length);
+}
+
+/** The usage of a whole response, its searches included. */
+function responseUsage(response: unknown, body: MeteredBody): Usage | undefined {
+  const usage = usageReportedBy(response, body);
+  return usage && withSearchesOf(body, usage, searchesOf(response));
+}
+
+/** The parts of a request that its answer is read by. */
+interface PricedRequest extends Pick<MeteredBody, 'said'> {
+  readonly model: Pick<Model, 'price'>;
+}
+
+/** The usage that a response reports, without its searches. */
+function usageReportedBy(response: unknown, body: PricedRequest): Usage | undefined {
+  return responsesToUsage(reportedBy(response), body.model.price, 'output', () => asksLongCache(body));
 }
 
 /** Reads a stream of `/v1/responses` as it passes. */
 export class ResponsesStream implements StreamMeter {
-  readonly #price: Price;
+  readonly #body: PricedRequest;
   readonly #outputText = new OutputTextCollector();
   /** Pieces of output text when the last item began. */
   #piecesBefore = 0;
-  #isClosing = false;
   #usage: Usage | undefined;
-  #serviceTiers: readonly string[] | undefined;
+  #terms: Terms = {};
   /** Searches that are done, as far as items have come. */
   #searches = 0;
   #failed = false;
+  #encryptedBytes = 0;
   #resourceIds: readonly string[] = [];
 
-  constructor(price: Price) {
-    this.#price = price;
+  constructor(body: PricedRequest) {
+    this.#body = body;
   }
 
   get usage(): Usage | undefined {
-    return this.#usage && withSearches(this.#usage, this.#searches);
+    return this.#usage && withSearchesOf(this.#body, this.#usage, this.#searches);
   }
 
-  /** Service tiers of the last event, because the first events have those that were asked for. */
-  get serviceTiers(): readonly string[] | undefined {
-    return this.#serviceTiers;
+  /** Terms of the last event, because the first events have those that were asked for. */
+  get terms(): Terms {
+    return this.#terms;
   }
 
   get failed(): boolean {
@@ -94,8 +112,8 @@ export class ResponsesStream implements StreamMeter {
   /** Always false, because `isWhole` is read before the event that ends the answer only. */
   readonly isWhole = false;
 
-  get isClosing(): boolean {
-    return this.#isClosing;
+  get hiddenTokens(): number {
+    return tokensOfEncrypted(this.#encryptedBytes);
   }
 
   get pieces(): number {
@@ -104,7 +122,14 @@ export class ResponsesStream implements StreamMeter {
 
   get kept(): Shape {
     const action = { type: 'all' } as const;
-    const kept = { id: 'all', store: 'all', error: 'all', usage: 'all', service_tier: 'all' } as const;
+    const kept = {
+      id: 'all',
+      store: 'all',
+      error: 'all',
+      usage: 'all',
+      tool_usage: 'all',
+      service_tier: 'all',
+    } as const;
     const response = { ...kept, output: [{ type: 'all', id: 'all', container_id: 'all', action }] } as const;
     return { type: 'all', error: 'all', delta: this.#outputText, item: { type: 'all', action }, response };
   }
@@ -114,7 +139,7 @@ export class ResponsesStream implements StreamMeter {
    * very long answer.
    */
   mergeReported(estimate: Usage): Usage {
-    return withSearches(this.#outputText.scaled(estimate), this.#searches);
+    return withSearchesOf(this.#body, this.#outputText.scaled(estimate), this.#searches);
   }
 
   get resourceIds(): readonly string[] {
@@ -129,7 +154,6 @@ export class ResponsesStream implements StreamMeter {
   event(event: string): Verdict {
     const name = eventName(event);
     if (name.endsWith('.delta')) {
-      this.#isClosing = false;
       if (!AUDIO.test(name)) this.#outputText.collect(event, '"delta"');
       return 'pass';
     }
@@ -144,10 +168,9 @@ export class ResponsesStream implements StreamMeter {
     const data = eventData(event);
     const response = isObject(data) ? data.response : undefined;
     const output = isObject(response) ? response.output : undefined;
-    this.#usage = responsesToUsage(reportedBy(response), this.#price);
-    this.#serviceTiers = openaiTiers(response, this.#price);
-    // A provider may leave out the items that it has sent.
-    this.#searches = Math.max(this.#searches, itemsOf(response).filter(isSearch).length);
+    this.#usage = usageReportedBy(response, this.#body);
+    this.#terms = openaiTerms(response, this.#body.model.price);
+    this.#searches = searchesOf(response, this.#searches);
     this.#resourceIds = responsesResourceIds(response);
     this.#failed = name === 'response.failed';
     // A provider may send neither deltas nor usage.
@@ -157,9 +180,9 @@ export class ResponsesStream implements StreamMeter {
 
   /** Reads events that are no deltas: arguments of a tool without deltas come in the whole item only. */
   #item(name: string, event: string): void {
-    this.#isClosing = name.endsWith('.done');
     if (name === 'response.output_item.added') this.#piecesBefore = this.#outputText.pieces;
     if (name !== 'response.output_item.done') return;
+    if (event.includes('encrypted')) this.#encryptedBytes += encryptedBytes(eventData(event)?.item);
     if (event.includes('web_search_call') && isSearch(eventData(event)?.item)) this.#searches++;
     if (this.#outputText.pieces === this.#piecesBefore) this.#outputText.collect(event, '"item"');
     this.#piecesBefore = this.#outputText.pieces;

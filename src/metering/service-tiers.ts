@@ -1,6 +1,12 @@
+import type { Terms } from '../domain/bill.ts';
 import type { Price } from '../domain/catalog.ts';
 import { isObject } from './json-value.ts';
 import type { MeteredBody } from './metered-body.ts';
+
+/** The terms of an answer of OpenAI's formats: its service tier. */
+export function openaiTerms(answer: unknown, price: Price): Terms {
+  return { serviceTiers: openaiTiers(answer, price) };
+}
 
 /** The service tier of an answer of OpenAI's formats, or of a chunk of one, by the name that its multiplier has. */
 export function openaiTiers(answer: unknown, { serviceTiers }: Price): readonly string[] | undefined {

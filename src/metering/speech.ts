@@ -1,9 +1,11 @@
+import type { Price } from '../domain/catalog.ts';
 import { invalidField } from '../domain/errors.ts';
 import { isPricedByToken } from '../domain/price.ts';
 import { surrogatePairs } from '../domain/surrogate-pairs.ts';
-import type { Usage } from '../domain/usage.ts';
+import type { Usage } from '../domain/units.ts';
+import { type PassingSound, passingSound } from './audio/passing-length.ts';
 import type { Shape } from './json-sieve.ts';
-import { type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
+import { type HeardAnswer, type Meter, type StreamMeter, saysError, type Verdict } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
 import { responsesToUsage, withOutputAs } from './openai-usage.ts';
 import { plainAsk } from './request/plain-ask.ts';
@@ -26,30 +28,77 @@ function knownUsage(body: MeteredBody): Usage | undefined {
   return isPricedByToken(body.model.price) ? undefined : { characters: charactersOf(body) };
 }
 
+/** Tokens of a minute of speech that OpenAI makes. */
+const TOKENS_PER_MINUTE = 1_250;
+/** Tokens that a character is likely to become: a minute has about 900 of most alphabets. */
+const LIKELY_TOKENS_PER_CHARACTER = 1.4;
+/** Most tokens that a character becomes: half a second, for digits and for scripts with a word in a character. */
+const MOST_TOKENS_PER_CHARACTER = 10;
+
+/** Most tokens of sound that are held, and charged where none are reported. */
+function mostTokens(body: MeteredBody): number {
+  return Math.max(body.model.maxOutputTokens, charactersOf(body) * MOST_TOKENS_PER_CHARACTER);
+}
+
+function likelyTokens(body: MeteredBody): number {
+  return Math.ceil(charactersOf(body) * LIKELY_TOKENS_PER_CHARACTER);
+}
+
+/** The sound of an answer without a report, as it passes. One that broke off has at least what its text suggests. */
+class Heard implements HeardAnswer {
+  readonly #body: MeteredBody;
+  readonly #sound: PassingSound;
+
+  constructor(body: MeteredBody) {
+    this.#body = body;
+    this.#sound = passingSound(body.value.response_format);
+  }
+
+  push(chunk: Buffer): void {
+    this.#sound.push(chunk);
+  }
+
+  correct(estimate: Usage, isWhole: boolean): Usage {
+    const { seconds } = this.#sound;
+    const most = mostTokens(this.#body);
+    const least = isWhole ? 0 : likelyTokens(this.#body);
+    const heard = seconds === undefined ? most : Math.ceil((seconds * TOKENS_PER_MINUTE) / 60);
+    return withOutputAs('outputAudio', { ...estimate, output: Math.min(most, Math.max(least, heard)) });
+  }
+}
+
+/** The prices of a speech model, whose output is all sound. */
+function soundPrice(price: Price): Price {
+  return { ...price, units: { ...price.units, output: price.units.outputAudio } };
+}
+
 /**
- * `/v1/audio/speech`. Only an answer that is a stream of events reports usage, so for others the hold is the charge. The
- * whole hold is charged too where the client leaves or the upstream breaks off after the first byte: the provider has all
- * of the text and bills it.
+ * `/v1/audio/speech`. Only an answer that is a stream of events reports usage, so of others the characters are
+ * charged, or the length of the sound where that has a price. Where characters are, the whole hold is charged too if the client
+ * leaves or the upstream breaks off after the first byte: the provider has all of the text and bills it.
  */
 export const speech: Meter = {
   ask(body) {
     const { textBytes, model } = body;
     const characters = charactersOf(body);
     return plainAsk(body, {
-      usage: { characters, input: textBytes, output: model.maxOutputTokens },
+      usage: { characters, input: textBytes, output: mostTokens(body) },
       reach: { output: ['outputAudio'] },
-      likely: { textBytes, maxTokens: model.maxOutputTokens, answers: 1, besides: { characters } },
+      likely: { textBytes, maxTokens: likelyTokens(body), answers: 1, besides: { characters } },
+      price: isPricedByToken(model.price) ? soundPrice(model.price) : model.price,
     });
   },
   usage: (answer, body) => (saysError(answer) ? undefined : knownUsage(body)),
   failed: saysError,
   mergeReported: (estimate) => withOutputAs('outputAudio', estimate),
   outputText: () => '',
+  heard: (body) => (isPricedByToken(body.model.price) ? new Heard(body) : undefined),
   stream: (_injectedUsage, body) => new SpeechStream(body),
   /** Tokens that nobody reported: those of the text are counted, and the sound has the most that there can be. */
   async estimate(body, _outputText, count) {
-    const input = await count(String(body.value.input));
-    return { characters: charactersOf(body), input, output: body.model.maxOutputTokens };
+    const { input, instructions } = body.value;
+    const said = typeof instructions === 'string' ? `${instructions}\n${input}` : String(input);
+    return { characters: charactersOf(body), input: await count(said), output: mostTokens(body) };
   },
 };
 
@@ -58,8 +107,6 @@ class SpeechStream implements StreamMeter {
   readonly #body: MeteredBody;
   #usage: Usage | undefined;
   pieces = 0;
-  /** Always false, because no event marks the last sound. */
-  readonly isClosing = false;
   readonly kept: Shape = { type: 'all', error: 'all', usage: 'all' };
   #failed = false;
   /** Always false, because `isWhole` is read before the event that ends the answer only. */

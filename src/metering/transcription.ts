@@ -1,6 +1,7 @@
 import { invalidField } from '../domain/errors.ts';
 import { isPricedByToken } from '../domain/price.ts';
-import type { Usage } from '../domain/usage.ts';
+import type { Usage } from '../domain/units.ts';
+import { AUDIO_TOKENS_PER_SECOND } from './audio/audio-length.ts';
 import { MEASURED_FORMATS } from './audio/measure-audio.ts';
 import { above0 } from './input-split.ts';
 import type { Shape } from './json-sieve.ts';
@@ -15,8 +16,8 @@ import { reportedSeconds } from './usage.ts';
 
 /** Bytes a second (6 kbit/s) that bound the length of audio in an unknown format: MP3 has 8 kbit/s at least. */
 const LOWEST_BYTES_PER_SECOND = 750;
-/** Bound of the tokens of a second of audio: Whisper's encoder makes 50, gpt-4o-transcribe 10. */
-const TOKENS_PER_SECOND = 50;
+/** Tokens of a second of audio in an estimate: those of gpt-4o-transcribe. */
+const LIKELY_TOKENS_PER_SECOND = 10;
 /** Formats whose answer is plain text without a report. It is not parsed, since words in it could look like one. */
 const TEXT_FORMATS: ReadonlySet<unknown> = new Set(['text', 'srt', 'vtt']);
 
@@ -45,7 +46,7 @@ export const transcription: Meter = {
     const { textBytes, model } = body;
     // Providers report whole seconds, rounded up.
     const audioSeconds = Math.ceil(boundSeconds(body));
-    const heard = Math.ceil(audioSeconds * TOKENS_PER_SECOND);
+    const heard = Math.ceil(audioSeconds * AUDIO_TOKENS_PER_SECOND);
     return plainAsk(body, {
       usage: { audioSeconds, input: textBytes + heard, output: model.maxOutputTokens },
       reach: { input: ['inputAudio', 'cachedInputAudio'] },
@@ -64,6 +65,7 @@ export const transcription: Meter = {
       : transcriptionUsage(TEXT_FORMATS.has(body.value.response_format) ? undefined : answer, body),
   failed: saysError,
   mergeReported: withSound,
+  answersText: ({ value }) => TEXT_FORMATS.has(value.response_format),
   outputText: (answer) => String((answer as { text?: unknown } | null | undefined)?.text ?? ''),
   stream: (_injectedUsage, body) => new TranscriptionStream(body),
   async estimate(body, outputText, count) {
@@ -73,7 +75,7 @@ export const transcription: Meter = {
     const asked = typeof prompt === 'string' ? await count(prompt) : 0;
     return {
       audioSeconds,
-      input: asked + Math.ceil(audioSeconds * TOKENS_PER_SECOND),
+      input: asked + Math.ceil(audioSeconds * LIKELY_TOKENS_PER_SECOND),
       output: await count(outputText),
     };
   },
@@ -92,7 +94,7 @@ function transcriptTokens(reported: unknown, { model: { price } }: MeteredBody):
 /** An estimate whose tokens of sound are those of sound. */
 function withSound(estimate: Usage): Usage {
   const { input = 0, audioSeconds = 0 } = estimate;
-  const inputAudio = Math.min(input, Math.ceil(audioSeconds * TOKENS_PER_SECOND));
+  const inputAudio = Math.min(input, Math.ceil(audioSeconds * LIKELY_TOKENS_PER_SECOND));
   return inputAudio > 0 ? { ...estimate, input: input - inputAudio, inputAudio } : estimate;
 }
 
@@ -146,9 +148,6 @@ class TranscriptionStream implements StreamMeter {
   get pieces(): number {
     return this.#outputText.pieces;
   }
-
-  /** Always false, because no event marks the last words. */
-  readonly isClosing = false;
 
   get kept(): Shape {
     return { type: 'all', error: 'all', delta: this.#outputText, usage: 'all', duration: 'all' };

@@ -1,4 +1,4 @@
-import type { Usage } from '../domain/usage.ts';
+import { outputTokens, type Usage } from '../domain/units.ts';
 import { isObject } from './json-value.ts';
 
 /**
@@ -38,6 +38,11 @@ export function countIn(value: unknown): number | undefined {
 export function reportedSeconds(value: unknown): number | undefined {
   const seconds = typeof value === 'string' && value !== '' ? Number(value) : value;
   return typeof seconds === 'number' && seconds >= 0 && seconds <= ABSURD_SECONDS ? seconds : undefined;
+}
+
+/** Whether a report counts any output. */
+export function hasOutput(usage: Usage = {}): boolean {
+  return outputTokens(usage) > 0;
 }
 
 /** Adds the counts of `more` to `sum`, and returns `sum`. */

@@ -1,11 +1,13 @@
 import { GatewayError, invalidField } from '../domain/errors.ts';
 import { holdFor } from '../domain/price.ts';
-import type { Usage } from '../domain/usage.ts';
+import type { Usage } from '../domain/units.ts';
+import { priceOfVariant } from '../domain/variants.ts';
 import { isObject } from './json-value.ts';
 import type { Meter, StreamMeter } from './meter.ts';
 import { isResourceId } from './meter.ts';
 import type { MeteredBody } from './metered-body.ts';
 import { fixedCost } from './request/asked.ts';
+import { variantCharges, variantIn, variantTerms } from './variants.ts';
 
 /** Seconds of a video where the request does not say (OpenAI API reference, "Create video"). */
 const DEFAULT_SECONDS = 4;
@@ -43,7 +45,8 @@ function isAccepted(answer: unknown): answer is { id: string; seconds?: unknown;
 function passes(body: MeteredBody): StreamMeter {
   const asked = secondsAsked(body);
   const usage = asked ? { videoSeconds: asked } : undefined;
-  return { event: () => 'pass', kept: {}, pieces: 0, isClosing: false, usage, outputText: () => '' };
+  const terms = variantTerms(body, undefined);
+  return { event: () => 'pass', kept: {}, pieces: 0, usage, terms, outputText: () => '' };
 }
 
 /**
@@ -53,13 +56,16 @@ function passes(body: MeteredBody): StreamMeter {
 export const videos: Meter = {
   ask(body) {
     checkPicture(body);
-    return fixedCost(holdFor(body.model.price, { videoSeconds: secondsAsked(body) ?? DEFAULT_SECONDS }));
+    const price = priceOfVariant(body.model.price, variantIn(body.value));
+    const hold = holdFor(price, { videoSeconds: secondsAsked(body) ?? DEFAULT_SECONDS });
+    return fixedCost(hold, variantCharges(body, 'videoSecond'));
   },
   usage(answer, body): Usage | undefined {
     if (!isAccepted(answer) || answer.status === 'failed') return undefined;
     const seconds = secondsIn(answer.seconds) ?? secondsAsked(body);
     return seconds === undefined ? undefined : { videoSeconds: seconds };
   },
+  terms: (answer, body) => variantTerms(body, answer),
   outputText: () => '',
   failed: (answer) => !isAccepted(answer) || answer.status === 'failed',
   resourceIds: (answer) => (isAccepted(answer) && isResourceId(answer.id) ? [answer.id] : []),

@@ -1,6 +1,7 @@
-import type { Usage } from '../domain/usage.ts';
+import type { Usage } from '../domain/units.ts';
 import { isObject } from './json-value.ts';
 import type { MeteredBody } from './metered-body.ts';
+import { countIn, untrusted } from './usage.ts';
 
 /** Searches of a chat call: one where the request has `web_search_options` (specification section 10). */
 export function searchesAsked({ value }: MeteredBody): number {
@@ -10,6 +11,30 @@ export function searchesAsked({ value }: MeteredBody): number {
 /** A usage with its searches, where there were any. */
 export function withSearches(usage: Usage, webSearches: number): Usage {
   return webSearches > 0 ? { ...usage, webSearches } : usage;
+}
+
+/**
+ * As `withSearches`, for a response: an answer does not say which tool searched, so all are previews where the request has such
+ * a tool, and else none.
+ */
+export function withSearchesOf({ said }: Pick<MeteredBody, 'said'>, usage: Usage, searches: number): Usage {
+  if (searches === 0) return usage;
+  return said?.searchesAsPreview
+    ? { ...usage, webSearchPreviews: searches }
+    : { ...usage, webSearches: searches };
+}
+
+/** `tool_usage` of a response. */
+interface ToolUsage {
+  /** Searches that are billed. */
+  readonly web_search: { readonly num_requests: number };
+}
+
+/** Searches that a response itself reports as billed; undefined: it does not. */
+export function reportedSearches(response: unknown): number | undefined {
+  const reported = untrusted<{ tool_usage: ToolUsage }>(response)?.tool_usage;
+  const searches = untrusted<ToolUsage>(reported)?.web_search;
+  return countIn(untrusted<ToolUsage['web_search']>(searches)?.num_requests);
 }
 
 /**

@@ -8,8 +8,7 @@ import {
   ATTR_SERVER_PORT,
 } from '@opentelemetry/semantic-conventions';
 import { creditsString, type Micro } from '../domain/credits.ts';
-import { inputTokens } from '../domain/price.ts';
-import type { Usage } from '../domain/usage.ts';
+import { cachedTokens, cacheWriteTokens, inputTokens, outputTokens, type Usage } from '../domain/units.ts';
 import type { ReadCall } from '../gateway/call.ts';
 import type { EndCode } from '../gateway/call-metrics.ts';
 import type { Ending } from '../gateway/settle.ts';
@@ -123,13 +122,11 @@ export class OpenCallTrace implements CallTrace {
  */
 function usageAttributes(usage: Usage | undefined): Record<string, number> {
   if (usage?.input === undefined && usage?.output === undefined) return {};
-  const { output = 0, outputAudio = 0, outputImage = 0, cacheWrite = 0, cacheWrite1h = 0 } = usage;
-  const { cachedInput = 0, cachedInputAudio = 0, cachedInputImage = 0 } = usage;
-  const cached = cachedInput + cachedInputAudio + cachedInputImage;
-  const written = cacheWrite + cacheWrite1h;
+  const cached = cachedTokens(usage);
+  const written = cacheWriteTokens(usage);
   return {
     'gen_ai.usage.input_tokens': inputTokens(usage),
-    'gen_ai.usage.output_tokens': output + outputAudio + outputImage,
+    'gen_ai.usage.output_tokens': outputTokens(usage),
     ...(cached > 0 ? { 'gen_ai.usage.cache_read.input_tokens': cached } : {}),
     ...(written > 0 ? { 'gen_ai.usage.cache_creation.input_tokens': written } : {}),
   };

@@ -3,6 +3,7 @@ import type { Book } from '../book/book.ts';
 import { VERSION } from '../config/version.ts';
 import { MICRO_PER_CREDIT } from '../domain/credits.ts';
 import type { SpoolFolder } from '../gateway/request/spool/spool.ts';
+import type { LeftCalls } from '../gateway/response/left-calls.ts';
 import type { OpenLedger } from '../ledger/open-ledger.ts';
 
 const MS_PER_S = 1_000;
@@ -19,6 +20,7 @@ export interface GaugeParts {
   readonly ledger: Pick<OpenLedger, 'check' | 'openSettlements' | 'backlog' | 'refusedEntries' | 'holds'>;
   readonly book: Pick<Book, 'ping' | 'queuedAlerts'>;
   readonly spools: Pick<SpoolFolder, 'kept'>;
+  readonly leftCalls: Pick<LeftCalls, 'size'>;
 }
 
 /** Registers the gauges that are read at each scrape: of the process, the ledger's backlog and the book. */
@@ -48,7 +50,13 @@ export function registerGauges(registry: Registry, parts: GaugeParts): void {
   }).set({ version: VERSION }, 1);
   ledgerGauges(gauge, parts.ledger);
   bookGauges(gauge, parts.book);
-  const { spools } = parts;
+  const { spools, leftCalls } = parts;
+  gauge(
+    'tollgate_calls_read_on',
+    'sum',
+    'Model calls of this process whose client has left, and whose answer is read on for its usage',
+    () => leftCalls.size,
+  );
   gauge(
     'tollgate_spooled_bodies',
     'sum',

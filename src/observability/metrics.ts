@@ -4,6 +4,7 @@ import { LIMIT_NAMES, type LimitName, type LimitOwner } from '../domain/call-lim
 import { MICRO_PER_CREDIT, type Micro } from '../domain/credits.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { CallMetrics, EndCode } from '../gateway/call-metrics.ts';
+import { UNDECIDED_REASONS, type UndecidedReason } from '../ledger/ledger.ts';
 
 const MS_PER_S = 1_000;
 /** Histogram buckets in seconds: model calls take from milliseconds to half an hour. */
@@ -22,6 +23,7 @@ export class PrometheusCallMetrics implements CallMetrics {
   readonly #firstToken: Histogram;
   readonly #added: Histogram;
   readonly #limited: Counter<'owner' | 'limit'>;
+  readonly #undecided: Counter<'reason'>;
   readonly #queueWait: Histogram;
   readonly #deliveries: Counter<'status'>;
   /** Cache of counters by metric and label, because prom-client takes a microsecond to find one. */
@@ -71,6 +73,13 @@ export class PrometheusCallMetrics implements CallMetrics {
     for (const owner of ['key', 'account']) {
       for (const limit of LIMIT_NAMES) this.#limited.inc({ owner, limit }, 0);
     }
+    this.#undecided = new Counter({
+      name: 'tollgate_undecided_calls_total',
+      help: 'Model calls refused with 503 because Redis did not decide in time: late, no_answer, not_connected, too_many, other',
+      labelNames: ['reason'],
+      registers,
+    });
+    for (const reason of UNDECIDED_REASONS) this.#undecided.inc({ reason }, 0);
     this.#queueWait = histogram(
       'tollgate_queue_wait_seconds',
       'What calls waited for room in limits of calls, whether they got in or not; calls that did not wait are not counted',
@@ -132,6 +141,10 @@ export class PrometheusCallMetrics implements CallMetrics {
 
   limited(owner: LimitOwner, limit: LimitName): void {
     this.#limited.inc({ owner, limit });
+  }
+
+  undecided(reason: UndecidedReason): void {
+    this.#undecided.inc({ reason });
   }
 
   queued(): void {

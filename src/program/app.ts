@@ -11,11 +11,13 @@ import type { AdminDeps } from '../api/admin-account.ts';
 import { adminRoutes } from '../api/admin-routes.ts';
 import { type ExplainDeps, explainRoutes } from '../api/explain-route.ts';
 import { type KeysDeps, keysRoutes } from '../api/keys-routes.ts';
+import { boundAnswers } from '../api/long-answer.ts';
 import { modelsRoute } from '../api/models-route.ts';
 import { openapi } from '../api/openapi.ts';
 import { type OpsDeps, opsRoutes } from '../api/ops-routes.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { newRequestId } from '../domain/request-id.ts';
+import { boundConnections } from '../gateway/connection-bound.ts';
 import { LIMIT_HEADERS } from '../gateway/limits/limit-headers.ts';
 import { noSuchEndpoint } from '../gateway/no-such-endpoint.ts';
 import type { PipelineParts } from '../gateway/pipeline.ts';
@@ -24,6 +26,9 @@ import { ConnectionRefuser } from '../gateway/refuse-connection.ts';
 import { checkHead } from '../gateway/request/request-head.ts';
 import { modelRoutes } from '../gateway/routes.ts';
 import { RequestLog } from '../log/request-log.ts';
+import type { LoopTurns } from '../shares/loop-turns.ts';
+import type { MemoryBudget } from '../shares/memory-budget.ts';
+import type { Pools } from '../shares/pools.ts';
 import { lazyPages } from './lazy-pages.ts';
 
 /** Interval at which Node looks for connections that are past `server.headTimeoutMs` or `server.bodyTimeoutMs`. */
@@ -33,11 +38,20 @@ const CHECK_EVERY_MS = 2_000;
  */
 const KEEP_ALIVE_MS = 72_000;
 
+/** Path of the metrics, which pages of other origins may not read. */
+const METRICS = /^\/metrics\/?(?:\?|$)/;
+
 export type AppParts = KeysDeps &
   AccountDeps &
   AdminDeps &
   ExplainDeps &
-  OpsDeps & { readonly pipeline: PipelineParts; readonly logger: FastifyBaseLogger };
+  OpsDeps & {
+    readonly pipeline: PipelineParts;
+    readonly pools: Pools;
+    readonly memory: MemoryBudget;
+    readonly turns: LoopTurns;
+    readonly logger: FastifyBaseLogger;
+  };
 
 /**
  * Compilers that do nothing: schemas of routes only describe them in /openapi.json. Fastify's own compilers, which
@@ -61,9 +75,11 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     schemaController: DESCRIBING_ONLY,
     bodyLimit: parts.pipeline.bodyLimitBytes,
     requestTimeout: server.bodyTimeoutMs,
+    connectionTimeout: server.bodyTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     http: {
-      // Node requires this timeout to be no longer than requestTimeout.
+      // Fastify sets its own only later, and Node requires the next one to be no longer.
+      requestTimeout: server.bodyTimeoutMs,
       headersTimeout: Math.min(server.headTimeoutMs, server.bodyTimeoutMs),
       connectionsCheckingInterval: CHECK_EVERY_MS,
       // checkHead refuses requests without Host, with a message in the API's own shape.
@@ -78,7 +94,11 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     // The gatekeeper reads the client's address itself, and believes only proxies in trusted CIDRs.
     trustProxy: false,
   });
-  app.server.on('request', connections.note).on('connect', connections.refuseTunnel);
+  app.server
+    .on('request', connections.note)
+    .on('timeout', connections.timeOut)
+    .on('connect', connections.refuseTunnel);
+  boundConnections(app.server, parts.memory.connections);
   expectations(app.server);
   app.setErrorHandler(refuse);
   app.setNotFoundHandler((request) => {
@@ -86,8 +106,13 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   });
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
+    // A browser must not take for a page or a script what the type of an answer does not say.
+    reply.header('x-content-type-options', 'nosniff');
     checkHead(request.raw);
-    done();
+    // A preflight would be allowed by the plugin below, whose headers no route can take out of it.
+    if (request.method === 'OPTIONS' && METRICS.test(request.url)) throw noSuchEndpoint(request);
+    const { authorization, 'x-api-key': key } = request.headers;
+    parts.turns.run(authorization ?? key, done);
   });
   await app.register(cors, {
     origin: '*',
@@ -109,6 +134,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.addHook('onRequest', (request, _reply, done) => {
     done(request.is404 ? noSuchEndpoint(request) : undefined);
   });
+  boundAnswers(app, parts.pools, parts.gatekeeper);
   await app.register(openapi());
   await app.register(modelRoutes(parts.pipeline));
   await app.register(modelsRoute(parts.pipeline));

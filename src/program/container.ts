@@ -9,6 +9,7 @@ import {
   container as root,
 } from 'tsyringe';
 import { AlertWorker } from '../alerts/alert-worker.ts';
+import { withFairWrites } from '../api/fair-writes.ts';
 import type { Book } from '../book/book.ts';
 import type { Config } from '../config/config.ts';
 import { compileRanges } from '../domain/addresses.ts';
@@ -20,22 +21,21 @@ import type { PipelineParts } from '../gateway/pipeline.ts';
 import { CallQueue } from '../gateway/queue/call-queue.ts';
 import { SpoolFolder } from '../gateway/request/spool/spool.ts';
 import { ResourceOwnership } from '../gateway/resources/resource-ownership.ts';
+import { CacheShares } from '../gateway/response/cache-shares.ts';
+import { LeftCalls } from '../gateway/response/left-calls.ts';
 import type { Tracing } from '../gateway/tracing.ts';
 import { UpstreamTransport } from '../gateway/upstream/transport.ts';
 import type { OpenLedger } from '../ledger/open-ledger.ts';
 import { TokenCounter } from '../metering/tokens/token-counter.ts';
 import { registerGauges } from '../observability/gauges.ts';
 import { PrometheusCallMetrics } from '../observability/metrics.ts';
+import { registerPools } from '../observability/pool-metrics.ts';
 import { readinessOf } from '../observability/readiness.ts';
 import { summedMetrics } from '../observability/workers-metrics.ts';
+import { LoopTurns } from '../shares/loop-turns.ts';
+import { type MemoryBudget, memoryBudget } from '../shares/memory-budget.ts';
+import { makePools, type Pools } from '../shares/pools.ts';
 import type { AppParts } from './app.ts';
-
-/**
- * Most alert POSTs under way at once. Each is a connection and some 50 KB, so that all together stay below 32 MB. With
- * so many permits, an account waits for others only where more than 256 of them have receivers that do not answer
- * (alerts/fair-semaphore.ts).
- */
-const ALERT_CONCURRENCY = 512;
 
 /** Resources that are opened before anything else, and closed after it. */
 export interface Opened {
@@ -64,6 +64,7 @@ export interface Gateway {
   readonly countries: CountryLookup;
   readonly spools: SpoolFolder;
   readonly transport: UpstreamTransport;
+  readonly leftCalls: LeftCalls;
   readonly tokens: TokenCounter;
 }
 
@@ -75,9 +76,13 @@ const TRANSPORT = token<UpstreamTransport>('UpstreamTransport');
 const TOKEN_COUNTER = token<TokenCounter>('TokenCounter');
 const METRICS = token<Registry>('Registry');
 const SPOOLS = token<SpoolFolder>('SpoolFolder');
+const MEMORY = token<MemoryBudget>('MemoryBudget');
+const POOLS = token<Pools>('Pools');
+const TURNS = token<LoopTurns>('LoopTurns');
 const CALL_METRICS = token<PrometheusCallMetrics>('PrometheusCallMetrics');
 const GATEKEEPER = token<Gatekeeper>('Gatekeeper');
 const RESOURCE_OWNERSHIP = token<ResourceOwnership>('ResourceOwnership');
+const LEFT_CALLS = token<LeftCalls>('LeftCalls');
 const CALL_QUEUE = token<CallQueue<HeldCall>>('CallQueue');
 const PIPELINE = token<PipelineParts>('PipelineParts');
 
@@ -100,6 +105,7 @@ export function compose(opened: Opened): Gateway {
     countries: c.resolve(COUNTRIES),
     spools: c.resolve(SPOOLS),
     transport: c.resolve(TRANSPORT),
+    leftCalls: c.resolve(LEFT_CALLS),
     tokens: c.resolve(TOKEN_COUNTER),
   }));
   return container.resolve(GATEWAY);
@@ -110,13 +116,18 @@ function registerParts(once: Once, opened: Opened): void {
   const { config, logger, book } = opened;
   const { ledger } = opened.ledger;
   once(SPOOLS, () => new SpoolFolder(join(config.dataDir, 'uploads')));
+  once(MEMORY, () => memoryBudget({ ...config.limits, processes: config.workers }));
+  once(POOLS, (c) => makePools({ ...config.limits, memory: c.resolve(MEMORY) }));
+  once(TURNS, () => new LoopTurns());
   once(METRICS, (c) => {
     const registry = new Registry();
-    registerGauges(registry, { ...opened, spools: c.resolve(SPOOLS) });
+    registerGauges(registry, { ...opened, spools: c.resolve(SPOOLS), leftCalls: c.resolve(LEFT_CALLS) });
+    registerPools(registry, c.resolve(POOLS));
     return registry;
   });
   once(CALL_METRICS, (c) => new PrometheusCallMetrics(c.resolve(METRICS)));
   once(COUNTRIES, () => new CountryLookup({ log: logger, linkFolder: join(config.dataDir, 'countries') }));
+  once(LEFT_CALLS, () => new LeftCalls(config.limits));
   once(TOKEN_COUNTER, () => new TokenCounter({ log: logger }));
   once(TRANSPORT, () => new UpstreamTransport(config.limits));
   once(ALERT_WORKER, (c) => {
@@ -124,17 +135,21 @@ function registerParts(once: Once, opened: Opened): void {
     return new AlertWorker({
       book,
       log: logger,
-      concurrency: ALERT_CONCURRENCY,
+      permits: c.resolve(POOLS).alerts,
       ...config.alerts,
       onOutcome: (status) => metrics.alertDelivered(status),
     });
   });
   once(APP_PARTS, (c) => {
     const gatekeeper = c.resolve(GATEKEEPER);
+    const pools = c.resolve(POOLS);
     return {
       pipeline: c.resolve(PIPELINE),
+      pools,
+      memory: c.resolve(MEMORY),
+      turns: c.resolve(TURNS),
       logger,
-      book,
+      book: withFairWrites(book, pools.transactions),
       ledger,
       gatekeeper,
       config,
@@ -159,13 +174,18 @@ function registerCalls(once: Once, opened: Opened): void {
       keyPrefix: config.keyPrefix,
       trustProxy: trustProxy.length > 0 ? compileRanges(trustProxy) : undefined,
       allowMissingOrigin: config.origins.allowMissing,
+      cachedBytes: c.resolve(MEMORY).cachedKeyBytes,
     });
   });
   once(
     RESOURCE_OWNERSHIP,
     () => new ResourceOwnership({ book, log: logger, ledger, contextTokens: config.limits.contextTokens }),
   );
-  once(CALL_QUEUE, (c) => new CallQueue({ ...config.limits, metrics: c.resolve(CALL_METRICS) }));
+  once(CALL_QUEUE, (c) => {
+    const { maxQueueMs } = config.limits;
+    const pools = c.resolve(POOLS);
+    return new CallQueue({ maxQueueMs, pools, turns: c.resolve(TURNS), metrics: c.resolve(CALL_METRICS) });
+  });
   once(PIPELINE, (c) => {
     const tokens = c.resolve(TOKEN_COUNTER);
     return {
@@ -180,6 +200,10 @@ function registerCalls(once: Once, opened: Opened): void {
         ledger,
         countTokens: (text: string) => tokens.count(text),
         requestTimeoutMs: config.limits.requestTimeoutMs,
+        hiddenTokensPerSecond: config.limits.hiddenTokensPerSecond,
+        leftCalls: c.resolve(LEFT_CALLS),
+        cacheShares: new CacheShares(),
+        turns: c.resolve(TURNS),
         metrics: c.resolve(CALL_METRICS),
         queue: c.resolve(CALL_QUEUE),
         tracing: opened.tracing,
@@ -188,6 +212,7 @@ function registerCalls(once: Once, opened: Opened): void {
       unpriced: config.pricing.unpriced,
       bodyLimitBytes: config.server.bodyLimitBytes,
       spools: c.resolve(SPOOLS),
+      pools: c.resolve(POOLS),
     };
   });
 }

@@ -5,7 +5,7 @@ import type { Book } from '../book/book.ts';
 import type { Config } from '../config/config.ts';
 import { callLimitsOf } from '../domain/call-limits.ts';
 import { micro } from '../domain/credits.ts';
-import { DEFAULT_SETTINGS } from '../domain/key-settings.ts';
+import { DEFAULT_SETTINGS } from '../domain/key-fields.ts';
 import { hashKey, newKeyValue } from '../domain/key-value.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 

@@ -15,6 +15,12 @@ import { compose } from './container.ts';
 import { startPrivateRedisFor } from './private-redis.ts';
 import { Stopping } from './stopping.ts';
 
+/**
+ * Connections that wait to be accepted. A client whose connection finds no room tries again after a second. All that wait are
+ * accepted in one turn of the event loop: 45 µs each, so that more would hold it for over 50 ms.
+ */
+const BACKLOG = 1_024;
+
 /** Time for settles and the journal after the last request (specification section 1, "Stop"). */
 const DRAIN_WITHIN_MS = 10_000;
 
@@ -125,11 +131,11 @@ async function open(
 
   const app = await buildApp(gateway.app);
   stopping.watch(app);
-  closers.add(() => stopping.stop(app, config.server.drainDelayMs));
+  closers.add(() => stopping.stop(app, gateway.leftCalls, config.server.drainDelayMs));
   await app.ready();
   beforeListening();
   const { host, port } = config.server;
-  const url = await app.listen({ host, port }).catch((cause: NodeJS.ErrnoException) => {
+  const url = await app.listen({ host, port, backlog: BACKLOG }).catch((cause: NodeJS.ErrnoException) => {
     const reason = LISTEN_FAULTS[cause.code ?? ''] ?? cause.message;
     throw new Error(`The gateway cannot listen on ${host}, port ${port}: ${reason}.`, { cause });
   });

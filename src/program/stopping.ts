@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import type { LeftCalls } from '../gateway/response/left-calls.ts';
 
 /** Time for requests in flight to finish after a signal (specification section 1, "Stop"). */
 const FINISH_WITHIN_MS = 30_000;
@@ -33,18 +34,26 @@ export class Stopping {
   }
 
   /**
-   * Drains for `drainDelayMs`, then finishes. Resolves when the last request is answered, at most 30 s after the delay.
+   * Drains for `drainDelayMs`, then finishes. Resolves when the last request is answered and the last call that its client
+   * left is settled, which are given up 30 s after the delay.
    */
-  async stop(app: FastifyInstance, drainDelayMs: number): Promise<void> {
+  async stop(app: FastifyInstance, leftCalls: LeftCalls, drainDelayMs: number): Promise<void> {
     this.#isDraining = true;
     if (drainDelayMs > 0) await new Promise((resolve) => setTimeout(resolve, drainDelayMs));
-    const patience = setTimeout(() => app.server.closeAllConnections(), FINISH_WITHIN_MS);
+    const over = new AbortController();
+    const patience = setTimeout(() => {
+      // First, so that closing the connections of the others has nothing read on.
+      leftCalls.giveUp();
+      app.server.closeAllConnections();
+      over.abort();
+    }, FINISH_WITHIN_MS);
     // Node counts a connection on which nothing ever came (a browser's preconnect) as busy, and would wait for it.
     for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
     // `close` ends the connections that are idle now; one whose answer ends later would be kept alive.
     const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_LOOK_MS);
     await app.close();
     clearInterval(idle);
+    await leftCalls.ended(over.signal);
     clearTimeout(patience);
   }
 }

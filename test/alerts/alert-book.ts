@@ -4,15 +4,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { newWebhookSecret } from '../../src/alerts/sign.ts';
-import type { Alert, Book, NewKey } from '../../src/book/book.ts';
+import type { Alert, Book } from '../../src/book/book.ts';
+import type { NewKey } from '../../src/book/book-keys.ts';
 import { openBook } from '../../src/book/open-book.ts';
 import { micro } from '../../src/domain/credits.ts';
-import { DEFAULT_SETTINGS } from '../../src/domain/key-settings.ts';
+import { DEFAULT_SETTINGS } from '../../src/domain/key-fields.ts';
 import { periodStarts } from '../../src/domain/period.ts';
+import { FairPool } from '../../src/shares/fair-pool.ts';
 
 export const EMAIL = 'owner@example.com';
 /** What is left after a crossing that `queueCrossing` posts. */
 export const BALANCE = 99.5;
+
+/** Permits for `count` POSTs at once, of which one account may have as many as the square root of that. */
+export function permitsOf(count: number): FairPool {
+  return new FairPool({ places: { all: count, ofOne: Math.min(16, Math.floor(Math.sqrt(count))) } });
+}
 
 /** A new data folder that goes when the test ends. */
 export async function dataFolder(t: Test): Promise<string> {
@@ -49,26 +56,46 @@ export async function createOwner(book: Book, urls: readonly string[], webhookSe
 export async function queueCrossing(book: Book, owner: Owner): Promise<void> {
   const snapshot = await book.snapshot(owner.accountId, periodStarts(Date.now()));
   if (!snapshot) throw new Error('no such account');
+  const { seq, epoch, balance } = snapshot;
+  const top = micro((BALANCE + 1) * 1_000_000);
+  const common = {
+    accountId: owner.accountId,
+    createdAt: Date.now(),
+    estimated: false,
+    epoch,
+    day: Math.floor(Date.now() / 86_400_000),
+    threshold: top,
+  };
   await book.post([
     {
+      ...common,
+      id: randomUUID(),
+      type: 'top_up',
+      keyId: null,
+      model: null,
+      category: null,
+      endpoint: null,
+      status: null,
+      outcome: null,
+      usage: {},
+      credits: micro(top - balance),
+      seq: seq + 1,
+      balanceAfter: top,
+    },
+    {
+      ...common,
       id: randomUUID(),
       type: 'charge',
-      accountId: owner.accountId,
       keyId: owner.keyIds[0] ?? null,
-      createdAt: Date.now(),
       model: 'demo',
       category: 'text',
       endpoint: '/v1/chat/completions',
       status: 200,
       outcome: 'complete',
       usage: { input: 1 },
-      estimated: false,
-      credits: micro(BALANCE * 1_000_000 - snapshot.balance),
-      seq: snapshot.seq + 1,
-      epoch: snapshot.epoch,
+      credits: micro(-1_000_000),
+      seq: seq + 2,
       balanceAfter: micro(BALANCE * 1_000_000),
-      day: Math.floor(Date.now() / 86_400_000),
-      crossing: true,
     },
   ]);
 }

@@ -6,7 +6,15 @@ import { type Test, test } from 'tap';
 import { AlertWorker, type AlertWorkerOptions } from '../../src/alerts/alert-worker.ts';
 import { type Book, BookUnavailable, type DeliveryStatus } from '../../src/book/book.ts';
 import { startReceiver } from '../helper/receiver.ts';
-import { createOwner, dataFolder, type Owner, onlyAlert, openTestBook, queueCrossing } from './alert-book.ts';
+import {
+  createOwner,
+  dataFolder,
+  type Owner,
+  onlyAlert,
+  openTestBook,
+  permitsOf,
+  queueCrossing,
+} from './alert-book.ts';
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -18,7 +26,7 @@ function newWorker(
     timeoutMs: 60_000,
     allowPrivateNetworks: true,
     log: quiet,
-    concurrency: 32,
+    permits: permitsOf(32),
     pollMs: 3_600_000,
     ...options,
   });

@@ -5,7 +5,15 @@ import type { Book, DeliveryStatus } from '../../src/book/book.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { Log } from '../../src/log/log.ts';
 import { type ReceiverOptions, startReceiver } from '../helper/receiver.ts';
-import { BALANCE, createOwner, EMAIL, onlyAlert, openTestBook, queueCrossing } from './alert-book.ts';
+import {
+  BALANCE,
+  createOwner,
+  EMAIL,
+  onlyAlert,
+  openTestBook,
+  permitsOf,
+  queueCrossing,
+} from './alert-book.ts';
 
 const quiet: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -16,7 +24,7 @@ function newWorker(t: Test, book: Book, options: Partial<AlertWorkerOptions> = {
     timeoutMs: 10_000,
     allowPrivateNetworks: true,
     log: quiet,
-    concurrency: 32,
+    permits: permitsOf(32),
     pollMs: 3_600_000,
     ...options,
   });
@@ -70,7 +78,7 @@ test('a test alert is marked, and otherwise like any other', async (t) => {
   const receiver = await newReceiver(t);
   const owner = await createOwner(book, [receiver.url]);
   await queueCrossing(book, owner);
-  await book.createTestAlert(owner.accountId, (await onlyAlert(book, owner)).creditsBalance, Date.now());
+  await book.createTestAlert(owner.accountId, 0, (await onlyAlert(book, owner)).creditsBalance, Date.now());
   newWorker(t, book).start();
   const [real, marked] = [await receiver.next(), await receiver.next()].sort(
     (a, b) => Number(a.headers['webhook-test'] ?? false) - Number(b.headers['webhook-test'] ?? false),
@@ -141,7 +149,7 @@ test('one account with many dead receivers leaves half of the slots to the other
   const book = await openTestBook(t);
   const silent = await newReceiver(t, { respond: () => {} });
   const receiver = await newReceiver(t);
-  const worker = newWorker(t, book, { timeoutMs: 60_000, concurrency: 4 });
+  const worker = newWorker(t, book, { timeoutMs: 60_000, permits: permitsOf(4) });
   const crowd = await createOwner(book, Array(10).fill(silent.url));
   await queueCrossing(book, crowd);
   worker.start();
@@ -171,7 +179,7 @@ test('no more POSTs are under way at once than slots, and all are sent in the en
   const owner = await createOwner(book, Array(9).fill(receiver.url));
   await queueCrossing(book, owner);
   await queueCrossing(book, owner);
-  const worker = newWorker(t, book, { concurrency: 4 });
+  const worker = newWorker(t, book, { permits: permitsOf(4) });
   worker.start();
   for (let i = 0; i < 18; i++) await receiver.next();
   await worker.stop(10_000);
@@ -222,14 +230,15 @@ test("one account's hundred dead receivers and six test alerts delay no other ac
   const book = await openTestBook(t);
   const silent = await newReceiver(t, { respond: () => {} });
   const receivers = [await newReceiver(t), await newReceiver(t), await newReceiver(t)];
-  const crowd = await createOwner(book, Array(100).fill(silent.url));
+  const addresses = Array.from({ length: 100 }, (_, index) => `${silent.url}/${index}`);
+  const crowd = await createOwner(book, addresses);
   await book.updateAccount(crowd.accountId, { email: 'crowd@example.com' }, Date.now());
   // A minute apart, as an account may have five of them within one.
   for (let minutesAgo = 5; minutesAgo >= 0; minutesAgo--) {
-    await book.createTestAlert(crowd.accountId, micro(1), Date.now() - minutesAgo * 60_000);
+    await book.createTestAlert(crowd.accountId, 0, micro(1), Date.now() - minutesAgo * 60_000);
   }
   // Longer than a test may take: what waits for one of these receivers never comes.
-  const worker = newWorker(t, book, { timeoutMs: 600_000, concurrency: 512 });
+  const worker = newWorker(t, book, { timeoutMs: 600_000, permits: permitsOf(512) });
   worker.start();
   for (let waits = 0; waits < 16; waits++) await silent.next();
   const owner = await createOwner(
@@ -248,7 +257,7 @@ test('many accounts with dead receivers only leave a slot to the one that comes 
   const book = await openTestBook(t);
   const silent = await newReceiver(t, { respond: () => {} });
   const receiver = await newReceiver(t);
-  const worker = newWorker(t, book, { timeoutMs: 600_000, concurrency: 16 });
+  const worker = newWorker(t, book, { timeoutMs: 600_000, permits: permitsOf(16) });
   worker.start();
   for (let account = 0; account < 8; account++) {
     const crowd = await createOwner(book, Array(20).fill(silent.url));
@@ -271,7 +280,7 @@ test("an account's alerts that had no room are sent once its receivers are throu
   });
   const owner = await createOwner(book, Array(20).fill(receiver.url));
   for (let crossing = 0; crossing < 3; crossing++) await queueCrossing(book, owner);
-  newWorker(t, book, { concurrency: 512 }).start();
+  newWorker(t, book, { permits: permitsOf(512) }).start();
   for (let post = 0; post < 60; post++) {
     await receiver.next();
     if (held.length === 16 || post >= 44) for (const answer of held.splice(0)) answer();

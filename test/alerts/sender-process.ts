@@ -4,9 +4,11 @@
  */
 import { AlertWorker } from '../../src/alerts/alert-worker.ts';
 import { openBook } from '../../src/book/open-book.ts';
+import { permitsOf } from './alert-book.ts';
 
 const [, , dataDir = ''] = process.argv;
 const book = await openBook({ dataDir, databaseUrl: undefined });
 const log = { debug() {}, info() {}, warn() {}, error() {} };
-new AlertWorker({ book, timeoutMs: 60_000, allowPrivateNetworks: true, log, concurrency: 4 }).start();
+const permits = permitsOf(4);
+new AlertWorker({ book, timeoutMs: 60_000, allowPrivateNetworks: true, log, permits }).start();
 console.log('started');

@@ -7,7 +7,7 @@ import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process
 const ACCOUNTS = '/api/admin/accounts/';
 const DEFAULTS = { rpmLimit: 600, tpmLimit: null, maxParallelRequests: 20 };
 const world = await startGatewayInProcess(t, {
-  config: { accounts: { maxKeys: 10, overdraft: micro(0), ...DEFAULTS } },
+  config: { accounts: { maxKeys: 10, maxKeyBytes: 33_554_432, overdraft: micro(0), ...DEFAULTS } },
 });
 const operator = apiOf(world, ADMIN_TOKEN);
 

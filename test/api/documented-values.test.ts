@@ -1,6 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import fc from 'fast-check';
 import t from 'tap';
 import { AccountPatch } from '../../src/api/account-schema.ts';
 import { AdminAccountPatch, CreditsBody, NewAccountBody } from '../../src/api/admin-schema.ts';
@@ -11,6 +10,7 @@ import { KeyPatch, NewKeyBody } from '../../src/api/key-schema.ts';
 import { parseKeyPatch, parseNewKey } from '../../src/domain/key-settings.ts';
 import { apiOf } from '../helper/api.ts';
 import { operationsOf, readDocument, validatorOf } from '../helper/api-document.ts';
+import fc from '../helper/fast-check.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
 
 /**

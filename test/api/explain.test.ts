@@ -1,4 +1,5 @@
 import t from 'tap';
+import type { ExplanationView as Explanation } from '../../src/api/views/explanation-view.ts';
 import type { CreatedKeyView } from '../../src/api/views/key-view.ts';
 import { apiOf, refusalOf } from '../helper/api.ts';
 import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
@@ -6,12 +7,6 @@ import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
 const world = await startGatewayInProcess(t, { behave: () => undefined });
 const owner = await world.account({ credits: 10 });
 const api = apiOf(world, owner.key);
-
-interface Explanation {
-  readonly allowed: boolean;
-  readonly code: string | null;
-  readonly checks: readonly { readonly check: string; readonly passed: boolean; readonly detail: string }[];
-}
 
 /** Checks that need the model, in their order. */
 const OF_THE_MODEL = [
@@ -105,7 +100,7 @@ const CASES: readonly (readonly [settings: object, asked: object, code: string |
       ['is_active', 'allowed_ips', 'spending_limit'],
     ],
     [{}, { endpoint: '/v1/chat/completions' }, null, []],
-    [{}, { model: '' }, 'model_required', OF_THE_MODEL],
+    [{}, { model: '' }, 'model_required', ['request']],
   ];
 for (const [settings, asked, code, names] of CASES) {
   t.test(`${JSON.stringify(settings)} asked ${JSON.stringify(asked)}: ${code}`, async (t) => {
@@ -120,6 +115,32 @@ t.test('a model that is not in the catalog', async (t) => {
   const explanation = await explained({}, { model: 'gpt-99' });
   t.equal(explanation.code, 'model_not_found');
   t.equal(explanation.allowed, false);
+  t.same(failing(explanation), ['request']);
+  const open = explanation.checks.filter(({ state }) => state === 'not_checked');
+  t.same(
+    open.map(({ check }) => check),
+    OF_THE_MODEL.slice(1),
+    'all that depends on the model',
+  );
+  t.ok(open.every(({ passed }) => passed));
+});
+
+t.test('each check has its state', async (t) => {
+  const { checks } = await explained({ allowed_ips: ['192.0.2.1'] }, { model: 'flat' });
+  for (const { check, state } of checks) t.equal(state, check === 'allowed_ips' ? 'failed' : 'passed', check);
+});
+
+t.test('the caller is shown as it is checked', async (t) => {
+  const { caller: own } = await explained({}, { model: 'flat' });
+  t.same(own, { ip: '127.0.0.1', country: null, origin: null });
+  const { caller } = await explained(
+    {},
+    { model: 'flat', ip: '::ffff:8.8.8.8', origin: 'https://a.example.com' },
+  );
+  t.same(caller, { ip: '8.8.8.8', country: 'US', origin: 'https://a.example.com' });
+  t.match(await explained({}, { model: 'flat', ip: '8.8.8.8', country: 'de' }), {
+    caller: { country: 'DE' },
+  });
 });
 
 t.test('a model of another category than the endpoint', async (t) => {

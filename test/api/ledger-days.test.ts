@@ -35,7 +35,7 @@ await world.book.post(
       epoch: place?.epoch ?? 0,
       balanceAfter: micro(100_000_000 - (1 + index) * 1_000_000),
       day: Date.parse(day) / DAY_MS,
-      crossing: false,
+      threshold: micro(0),
     }),
   ),
 );

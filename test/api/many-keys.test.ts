@@ -7,7 +7,7 @@ import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process
 import { OPEN_KEY } from '../helper/open-key.ts';
 
 const world = await startGatewayInProcess(t, {
-  config: { accounts: { maxKeys: 100, overdraft: micro(0), ...NO_CALL_LIMITS } },
+  config: { accounts: { maxKeys: 100, maxKeyBytes: 200_000, overdraft: micro(0), ...NO_CALL_LIMITS } },
 });
 
 interface List {
@@ -69,4 +69,59 @@ t.test('keys with full lists are listed whole, and in pages, by owner and operat
     t.equal((await api.get(`${path}?limit=1001`)).error?.code, 'invalid_field');
     t.equal((await api.get(`${path}?after=x`)).error?.code, 'invalid_field');
   }
+});
+
+/** A list of names that takes `bytes` as JSON. */
+const names = (bytes: number) =>
+  Array.from({ length: bytes / 100 }, (_, index) => `${index}`.padEnd(97, 'm'));
+
+t.test('keys were storage without bound: a name may be 200 emoji, and a key a thousand names', async (t) => {
+  const { key, keyId } = await world.account();
+  const owner = apiOf(world, key);
+  const full = Array.from({ length: 1_000 }, (_, index) => `${index}`.padEnd(200, '🔑').slice(0, 200));
+  for (const [field, body] of [
+    ['allowed_models', { allowed_models: full }],
+    ['allowed_origins', { allowed_models: names(30_000), allowed_origins: names(40_000) }],
+  ] as const) {
+    const refused = await owner.post('/api/keys/', { name: 'full', ...body });
+    t.match([refused.status, refused.error?.code, refused.error?.param], [400, 'invalid_field', field]);
+    const changed = await owner.patch(`/api/keys/${keyId}/`, body);
+    t.match([changed.status, changed.error?.code, changed.error?.param], [400, 'invalid_field', field]);
+  }
+  t.equal((await owner.patch(`/api/keys/${keyId}/`, { allowed_models: names(40_000) })).status, 200);
+  const beyond = await owner.patch(`/api/keys/${keyId}/`, { allowed_origins: names(40_000) });
+  t.match([beyond.status, beyond.error?.param], [400, 'allowed_origins'], 'together with what it has');
+  t.equal((await owner.get<List>('/api/keys/')).body.keys.length, 1);
+});
+
+t.test('the keys of an account have at most so many bytes together, whoever makes them', async (t) => {
+  const { key, keyId, accountId } = await world.account();
+  const [owner, operator] = [apiOf(world, key), apiOf(world, ADMIN_TOKEN)];
+  const body = { name: 'large', allowed_models: names(40_000) };
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, turn) =>
+      turn % 2
+        ? owner.post('/api/keys/', body)
+        : operator.post(`/api/admin/accounts/${accountId}/keys/`, body),
+    ),
+  );
+  t.equal(answers.filter(({ status }) => status === 201).length, 4);
+  for (const { status, error } of answers.filter((answer) => answer.status !== 201)) {
+    t.match([status, error?.code], [409, 'too_many_keys']);
+    t.match(error?.message, /200000 bytes/);
+  }
+  const grown = await owner.patch(`/api/keys/${keyId}/`, { allowed_origins: names(40_000) });
+  t.match([grown.status, grown.error?.code], [409, 'too_many_keys']);
+  const restricted = { spending_limit: 1, is_active: true, active_hours: '08:00-18:00' };
+  t.equal((await operator.patch(`/api/admin/accounts/${accountId}/keys/${keyId}/`, restricted)).status, 200);
+});
+
+t.test('a body of thousands of names held the process up, each name being folded', async (t) => {
+  const { key } = await world.account();
+  const body = Object.fromEntries(
+    Array.from({ length: 9_900 }, (_, index) => [`${'ſ'.repeat(40)}${index}`, 0]),
+  );
+  const { status, error } = await apiOf(world, key).post('/api/keys/', body);
+  t.match([status, error?.code], [400, 'invalid_field']);
+  t.match(error?.param, /^ſ{40}0$/);
 });

@@ -11,7 +11,7 @@ import { startReceiver } from '../helper/receiver.ts';
 import { until } from '../helper/until.ts';
 
 async function scrape(world: InProcessGateway): Promise<Map<string, number>> {
-  const response = await fetch(`${world.url}/metrics`);
+  const response = await world.api('GET', '/metrics', ADMIN_TOKEN);
   return seriesIn(await response.text());
 }
 
@@ -96,7 +96,7 @@ test('labels are bounded: neither a model nor a path of a caller becomes one', a
   const { key } = await world.account();
   await world.chat(key, { model: 'a-model-of-the-caller' });
   await world.api('POST', '/v1/path-of-the-caller', key, {});
-  const response = await fetch(`${world.url}/metrics`);
+  const response = await world.api('GET', '/metrics', ADMIN_TOKEN);
   t.notMatch(await response.text(), /of-the-caller/);
 });
 
@@ -213,7 +213,12 @@ test('what several processes show becomes one by the rule of each metric', async
   const { open, book } = await startLedger(t);
   const processes = [3, 5].map((bodies) => {
     const registry = new Registry();
-    registerGauges(registry, { ledger: open, book, spools: { kept: { bodies, bytes: 0 } } });
+    registerGauges(registry, {
+      ledger: open,
+      book,
+      spools: { kept: { bodies, bytes: 0 } },
+      leftCalls: { size: 1 },
+    });
     new PrometheusCallMetrics(registry).refused('/v1/chat/completions', 'invalid_json');
     return registry.getMetricsAsJSON();
   });
@@ -221,6 +226,7 @@ test('what several processes show becomes one by the rule of each metric', async
   const metrics = seriesIn(await together.metrics());
   t.equal(metrics.get(calls('invalid_json')), 2, 'calls add up');
   t.equal(metrics.get('tollgate_spooled_bodies'), 8, 'and what each keeps');
+  t.equal(metrics.get('tollgate_calls_read_on'), 2, 'and the calls that each reads on');
   t.equal(metrics.get('tollgate_redis_up'), 1, 'Redis is one');
   t.equal(metrics.get('tollgate_book_up'), 1);
   t.equal(metrics.get(`tollgate_build_info{version="${VERSION}"}`), 1);
@@ -232,7 +238,12 @@ test('a Redis and a book that are gone read as down, and take no other metric al
   const dataDir = t.testdir();
   const book = await openBook({ databaseUrl: undefined, dataDir });
   const registry = new Registry();
-  registerGauges(registry, { ledger, book, spools: { kept: { bodies: 0, bytes: 0 } } });
+  registerGauges(registry, {
+    ledger,
+    book,
+    spools: { kept: { bodies: 0, bytes: 0 } },
+    leftCalls: { size: 0 },
+  });
   ledger.abandon();
   await book.close();
   const metrics = seriesIn(await registry.metrics());

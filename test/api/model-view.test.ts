@@ -28,6 +28,16 @@ test('prices are numbers of credits, or lists by length, and multipliers stand b
   });
 });
 
+test('a price by what is made is shown by size and quality', async (t) => {
+  const { units } = creditPrice({ image: 0.17 });
+  const variants = [
+    { size: '1024x1024', quality: 'high', price: units.image },
+    { size: '1536x1024', price: 0n },
+  ];
+  const price = priceOf({ image: units.image }, { variants: { image: variants } });
+  t.same(modelView({ ...MODEL, price }).price, { image: { '1024x1024/high': 0.17, '1536x1024': 0 } });
+});
+
 test('a free model has no prices, and no view tells a secret', async (t) => {
   const view = modelView({ ...MODEL, price: FREE_PRICE, priceSource: 'free' });
   t.same([view.price, view.service_tiers], [{}, {}]);

@@ -36,9 +36,9 @@ for (const { who, api, path } of WAYS) {
 
 t.test('any name, and any number of them, fits into the header', async (t) => {
   const [{ api, path }] = WAYS as [(typeof WAYS)[number]];
-  const many = Array.from({ length: 1_000 }, (_, index) => `${index}-${'x'.repeat(190)}`);
+  const many = Array.from({ length: 300 }, (_, index) => `${index}-${'x'.repeat(190)}`);
   const warned = (await api.post(path, { name: 'x', allowed_models: many })).headers.get(WARNING) ?? '';
-  t.match(warned, /^allowed_models: "0-x+\\u2026", .* and 995 more are not in the catalog$/);
+  t.match(warned, /^allowed_models: "0-x+\\u2026", .* and 295 more are not in the catalog$/);
   t.ok(warned.length < 1_000);
   const odd = ['modèle "größer"', '模型\u{1f600}'];
   const { status, headers } = await api.post(path, { name: 'x', allowed_models: odd });

@@ -32,7 +32,7 @@ t.test('a gateway that runs is healthy and ready, and a durable Redis is said to
   t.same([health.status, await health.json()], [200, { status: 'ok', version: VERSION }]);
   const ready = await fetch(`${world.url}/readyz`);
   t.same([ready.status, await ready.json()], [200, { status: 'ok', redis: READY.redis, book: READY.book }]);
-  const metrics = await fetch(`${world.url}/metrics`);
+  const metrics = await world.api('GET', '/metrics', ADMIN_TOKEN);
   t.equal(metrics.status, 200);
 });
 
@@ -58,25 +58,58 @@ t.test('a gateway that is stopping wants no more traffic', async (t) => {
   t.same([response.statusCode, response.json().status], [503, 'draining']);
 });
 
-t.test('metrics are open on loopback', async (t) => {
-  const app = await opsApp({ adminToken: ADMIN_TOKEN });
+const LOCAL = { remoteAddress: '127.0.0.1', headers: { host: 'localhost' } };
+
+t.test('where there is no operator token, metrics are open to the machine itself', async (t) => {
+  const app = await opsApp();
   for (const remoteAddress of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1']) {
-    const response = await app.inject({ url: '/metrics', remoteAddress });
+    const response = await app.inject({ url: '/metrics', ...LOCAL, remoteAddress });
     t.equal(response.statusCode, 200, remoteAddress);
     t.match(response.headers['content-type'], 'text/plain');
     t.match(response.body, 'calls_total 3');
   }
+  for (const host of ['localhost:8080', 'LocalHost', '127.0.0.1:9', '127.3.2.1', '[::1]', '[::1]:8080']) {
+    t.equal((await app.inject({ url: '/metrics', ...LOCAL, headers: { host } })).statusCode, 200, host);
+  }
 });
 
-t.test('metrics need the operator token from elsewhere, and behind a proxy', async (t) => {
+t.test('metrics behind a proxy, or of a page whose name resolves to this machine, were public', async (t) => {
+  const app = await opsApp();
+  const refused = async (request: { remoteAddress?: string; headers?: Record<string, string> }) => {
+    const response = await app.inject({ url: '/metrics', ...LOCAL, ...request });
+    t.same([response.statusCode, response.json().error.code], [404, 'unknown_endpoint']);
+  };
+  for (const remoteAddress of ['203.0.113.7', '10.0.0.1', '::ffff:10.0.0.1'])
+    await refused({ remoteAddress });
+  for (const host of [
+    'example.com',
+    'localhost.evil.example',
+    '10.0.0.1',
+    '127.0.0.1.evil',
+    '[::2]',
+    '::1',
+  ]) {
+    await refused({ headers: { host } });
+  }
+  const forwarding = [
+    'forwarded',
+    'via',
+    'x-real-ip',
+    'x-forwarded-for',
+    'x-forwarded-proto',
+    'cf-connecting-ip',
+    'CF-Ray',
+  ];
+  for (const name of forwarding) await refused({ headers: { host: 'localhost', [name]: '127.0.0.1' } });
+});
+
+t.test('where there is an operator token, metrics need it from everywhere', async (t) => {
   const app = await opsApp({ adminToken: ADMIN_TOKEN });
   const authorization = `Bearer ${ADMIN_TOKEN}`;
   const places = [
+    LOCAL,
     { remoteAddress: '203.0.113.7', headers: {} },
-    { remoteAddress: '10.0.0.1', headers: {} },
-    { remoteAddress: '127.0.0.1', headers: { 'x-forwarded-for': '127.0.0.1' } },
-    { remoteAddress: '127.0.0.1', headers: { forwarded: 'for=127.0.0.1' } },
-    { remoteAddress: '127.0.0.1', headers: { 'x-real-ip': '127.0.0.1' } },
+    { remoteAddress: '127.0.0.1', headers: { 'x-forwarded-for': '127.0.0.1', host: 'example.com' } },
   ];
   for (const { remoteAddress, headers } of places) {
     const refused = await app.inject({ url: '/metrics', remoteAddress, headers });
@@ -90,8 +123,22 @@ t.test('metrics need the operator token from elsewhere, and behind a proxy', asy
   }
 });
 
-t.test('where there is no operator token, metrics are not there from elsewhere', async (t) => {
-  const app = await opsApp();
-  const response = await app.inject({ url: '/metrics', remoteAddress: '203.0.113.7' });
-  t.same([response.statusCode, response.json().error.code], [404, 'unknown_endpoint']);
+t.test('pages of other origins could read the metrics of the machine that they were opened on', async (t) => {
+  const world = await startGatewayInProcess(t, { config: { adminToken: undefined } });
+  const headers = { origin: 'https://evil.example' };
+  for (const path of ['/metrics', '/metrics/', '/%6detrics']) {
+    const answer = await fetch(`${world.url}${path}`, { headers });
+    t.equal(answer.status, 200);
+    await answer.text();
+    t.same(
+      [...answer.headers.keys()].filter((name) => name.startsWith('access-control-')),
+      [],
+    );
+  }
+  const asked = { ...headers, 'access-control-request-method': 'GET', 'access-control-request-headers': 'x' };
+  for (const path of ['/metrics', '/metrics/', '/metrics?x']) {
+    const preflight = await fetch(`${world.url}${path}`, { method: 'OPTIONS', headers: asked });
+    t.equal(preflight.status, 404);
+    t.equal(preflight.headers.get('access-control-allow-origin'), null);
+  }
 });

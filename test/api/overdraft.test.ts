@@ -19,7 +19,9 @@ interface Explanation {
 }
 
 t.test('a new account has the overdraft of the configuration, unless it is told another', async (t) => {
-  const config = { accounts: { maxKeys: 10, overdraft: micro(2_500_000), ...NO_CALL_LIMITS } };
+  const config = {
+    accounts: { maxKeys: 10, maxKeyBytes: 33_554_432, overdraft: micro(2_500_000), ...NO_CALL_LIMITS },
+  };
   const operator = apiOf(await startGatewayInProcess(t, { config }), ADMIN_TOKEN);
   const create = async (more: object) =>
     (await operator.post<Created>('/api/admin/accounts/', { email: `${Math.random()}@example.com`, ...more }))

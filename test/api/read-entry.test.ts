@@ -7,7 +7,7 @@ import type { Book } from '../../src/book/book.ts';
 function askedFor({ isFlushed }: { isFlushed: boolean }) {
   const book = { entry: async () => undefined } as unknown as Book;
   const request = { params: { entry_id: 'req_1' } } as unknown as FastifyRequest;
-  const reader = { accountId: 1, onlyKeyId: undefined };
+  const reader = { accountId: 1, onlyKeyId: undefined, owner: 1 };
   return readEntry({ book, ledger: { flush: async () => isFlushed } }, reader, request);
 }
 

@@ -8,7 +8,7 @@ const HOOK = 'https://example.com/hook';
 /** An account whose one key has a webhook, and its queued alert: 42 micro-credits are left. */
 async function crossed(book: Book) {
   const { account, key } = await stored(book, { key: { webhookUrl: HOOK } });
-  await book.post(entries(account.id, [{ type: 'top_up', credits: micro(43) }, { crossing: true }]));
+  await book.post(entries(account.id, [{ type: 'top_up', credits: micro(43) }, { threshold: micro(43) }]));
   const [id = 0] = await book.queuedAlerts(1);
   return { account, key, id };
 }
@@ -66,7 +66,7 @@ eachBook('an alert goes to every usable key with a webhook', async (t, book) => 
 
 eachBook('an alert that no key listens to is claimed without deliveries', async (t, book) => {
   const { account } = await stored(book);
-  await book.post([entry(account.id, { crossing: true })]);
+  await book.post([entry(account.id, { threshold: micro(0) })]);
   const [id = 0] = await book.queuedAlerts(1);
   t.same((await book.claimAlert(id, NOW))?.deliveries, []);
 });
@@ -93,7 +93,7 @@ eachBook('an unknown alert cannot be claimed', async (t, book) => {
 
 eachBook('queued alerts are listed oldest first', async (t, book) => {
   const { account } = await stored(book);
-  await book.post([1, 2, 3].map((seq) => entry(account.id, { seq, crossing: true })));
+  await book.post([1, 2, 3].map((seq) => entry(account.id, { seq, threshold: micro(1 - seq) })));
   const ids = await book.queuedAlerts(2);
   const balances = [];
   for (const id of ids) balances.push((await book.claimAlert(id, NOW))?.creditsBalance);
@@ -103,15 +103,15 @@ eachBook('queued alerts are listed oldest first', async (t, book) => {
 
 eachBook('a test alert is queued and marked', async (t, book) => {
   const { account } = await stored(book, { key: { webhookUrl: HOOK } });
-  const id = await book.createTestAlert(account.id, micro(7), NOW);
+  const id = await book.createTestAlert(account.id, 0, micro(7), NOW);
   t.same(await book.queuedAlerts(10), [id]);
   t.match(await book.claimAlert(id, NOW), { id, test: true, creditsBalance: 7, deliveries: [{ url: HOOK }] });
-  t.ok(await book.createTestAlert(account.id, micro(7), NOW), 'and another one may follow');
+  t.ok(await book.createTestAlert(account.id, 0, micro(7), NOW), 'and another one may follow');
 });
 
 eachBook('alerts are listed newest first, each with its own deliveries', async (t, book) => {
   const { account, id } = await crossed(book);
-  const second = await book.createTestAlert(account.id, micro(1), NOW + 1);
+  const second = await book.createTestAlert(account.id, 0, micro(1), NOW + 1);
   const { account: other } = await crossed(book);
   await book.claimAlert(id, NOW);
   t.match(await book.alerts(account.id, 10), [
@@ -124,7 +124,7 @@ eachBook('alerts are listed newest first, each with its own deliveries', async (
 
 /** How long until another test alert may be made; undefined: this one was. */
 function refusedFor(book: Book, accountId: number, now: number): Promise<number | undefined> {
-  return book.createTestAlert(accountId, micro(7), now).then(
+  return book.createTestAlert(accountId, 0, micro(7), now).then(
     () => undefined,
     (error) => (error instanceof TooManyTestAlerts ? error.retryAfterMs : Promise.reject(error)),
   );
@@ -135,18 +135,19 @@ eachBook(
   async (t, book) => {
     const { account } = await stored(book, { key: { webhookUrl: HOOK } });
     const other = await stored(book, { key: { webhookUrl: HOOK } });
-    for (let sent = 0; sent < 5; sent++) await book.createTestAlert(account.id, micro(7), NOW + sent * 1_000);
+    for (let sent = 0; sent < 5; sent++)
+      await book.createTestAlert(account.id, 0, micro(7), NOW + sent * 1_000);
     t.equal(await refusedFor(book, account.id, NOW + 10_000), 50_000);
-    t.ok(await book.createTestAlert(other.account.id, micro(7), NOW + 10_000));
+    t.ok(await book.createTestAlert(other.account.id, 0, micro(7), NOW + 10_000));
     t.equal(await refusedFor(book, account.id, NOW + 59_999), 1);
-    t.ok(await book.createTestAlert(account.id, micro(7), NOW + 60_000), 'the first is a minute old');
+    t.ok(await book.createTestAlert(account.id, 0, micro(7), NOW + 60_000), 'the first is a minute old');
     t.equal(await refusedFor(book, account.id, NOW + 60_000), 1_000);
   },
 );
 
 eachBook('of twenty test alerts at once five are made', async (t, book) => {
   const { account } = await stored(book);
-  const made = Array.from({ length: 20 }, () => book.createTestAlert(account.id, micro(7), NOW));
+  const made = Array.from({ length: 20 }, () => book.createTestAlert(account.id, 0, micro(7), NOW));
   const results = await Promise.allSettled(made);
   t.equal(results.filter(({ status }) => status === 'fulfilled').length, 5);
   const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
@@ -158,7 +159,7 @@ onPostgres('five test alerts a minute are made by several gateways together', as
   const [one, two] = [await open(), await open()];
   const { account } = await stored(one);
   const made = Array.from({ length: 20 }, (_, index) =>
-    (index % 2 ? one : two).createTestAlert(account.id, micro(7), NOW),
+    (index % 2 ? one : two).createTestAlert(account.id, 0, micro(7), NOW),
   );
   const results = await Promise.allSettled(made);
   t.equal(results.filter(({ status }) => status === 'fulfilled').length, 5);
@@ -168,7 +169,7 @@ eachBook('an account with many queued tests does not hide the alerts of another'
   const crowd = await stored(book, { key: { webhookUrl: HOOK } });
   const tests = [];
   for (let sent = 0; sent < 5; sent++)
-    tests.push(await book.createTestAlert(crowd.account.id, micro(7), NOW));
+    tests.push(await book.createTestAlert(crowd.account.id, 0, micro(7), NOW));
   const { account } = await crossed(book);
   const id = (await book.queuedAlerts(10)).at(-1);
   t.same(await book.dueAlerts([], 2), [
@@ -181,8 +182,8 @@ eachBook('an account with many queued tests does not hide the alerts of another'
 
 eachBook('a crossing comes before the tests of its account that are queued', async (t, book) => {
   const { account, key } = await stored(book, { key: { webhookUrl: HOOK } });
-  const test = await book.createTestAlert(account.id, micro(7), NOW);
-  await book.post(entries(account.id, [{ type: 'top_up', credits: micro(43) }, { crossing: true }]));
+  const test = await book.createTestAlert(account.id, 0, micro(7), NOW);
+  await book.post(entries(account.id, [{ type: 'top_up', credits: micro(43) }, { threshold: micro(43) }]));
   const [crossing] = await book.dueAlerts([], 10);
   t.not(crossing?.id, test);
   t.match(await book.claimAlert(crossing?.id ?? 0, NOW), { test: false, deliveries: [{ keyId: key.id }] });
@@ -202,3 +203,64 @@ eachBook('the deliveries of an alert to many keys are read in pages, each once',
   t.equal(keyIds.length, 150);
   t.ok(pages.length > 3);
 });
+
+eachBook('a test alert went to every key of the account, however many shared an address', async (t, book) => {
+  const { account } = await stored(book, { key: { webhookUrl: HOOK } });
+  const made = [];
+  for (let key = 0; key < 40; key++) {
+    const webhookUrl = `${HOOK}/${key % 30}`;
+    made.push(await book.createKey(account.id, newKey({ webhookUrl }), NOW));
+  }
+  await book.createKey(account.id, newKey({ webhookUrl: `${HOOK}/off`, isActive: false }), NOW);
+  const asking = made[39]?.id ?? 0;
+  const id = await book.createTestAlert(account.id, asking, micro(7), NOW);
+  const deliveries = (await book.claimAlert(id, NOW))?.deliveries ?? [];
+  t.equal(deliveries.length, 20);
+  t.match(deliveries[0], { keyId: asking, url: `${HOOK}/9` }, 'its own is the first');
+  t.equal(new Set(deliveries.map(({ url }) => url)).size, 20);
+  t.same(
+    deliveries.slice(1, 4).map(({ url }) => url),
+    [HOOK, `${HOOK}/0`, `${HOOK}/1`],
+  );
+  await book.post(entries(account.id, [{ type: 'top_up', credits: micro(43) }, { threshold: micro(43) }]));
+  const [crossing = 0] = await book.queuedAlerts(1);
+  const real = await book.claimAlert(crossing, NOW);
+  t.equal(real?.deliveries.length, 41, 'a real alert goes to each key');
+});
+
+eachBook('test alerts filled the book for ever', async (t, book) => {
+  const { account, id: crossing } = await crossed(book);
+  await book.claimAlert(crossing, NOW);
+  const tests: number[] = [];
+  for (let minute = 1; minute <= 21; minute++) {
+    for (let sent = 0; sent < 5; sent++) {
+      const id = await book.createTestAlert(account.id, 0, micro(7), NOW + minute * 60_000);
+      await book.claimAlert(id, NOW);
+      tests.push(id);
+    }
+  }
+  const kept = (await book.alerts(account.id, 1_000)).map(({ id }) => id);
+  t.same(kept, [...tests.slice(-100).reverse(), crossing]);
+});
+
+eachBook(
+  'a list of alerts to thousands of keys took as much memory as there were deliveries',
+  async (t, book, { run }) => {
+    const { account, id } = await crossed(book);
+    await book.claimAlert(id, NOW);
+    // One after the other, as their ids say which is newer.
+    const sent = (at: number) => book.createTestAlert(account.id, 0, micro(7), at);
+    const [first, second, third] = [await sent(NOW), await sent(NOW + 1), await sent(NOW + 2)];
+    const many = (alert: number, count: number) =>
+      run(`with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
+      insert into deliveries (alert_id, key_id, url, status, attempted_at)
+      select ${alert}, 1, 'https://example.com/', 'unknown', 1 from n`);
+    await many(first, 4_000);
+    await many(second, 6_000);
+    await many(third, 1);
+    const listed = async () => (await book.alerts(account.id, 100)).map((alert) => alert.deliveries.length);
+    t.same(await listed(), [1, 6_000], 'those that fit');
+    await many(third, 20_000);
+    t.same(await listed(), [20_001], 'one in any case');
+  },
+);

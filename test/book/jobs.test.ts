@@ -29,8 +29,8 @@ eachBook(
   async (t, book) => {
     const { account, key } = await stored(book);
     const ids = ['resp_1', 'msg_1'];
-    const kept: ResourceIds = { upstream: 'openai', kind: 'responses', ids, tokens: [120, 20] };
-    const charge = entry(account.id, { keyId: key.id, model: 'chat', kept });
+    const storedIds: ResourceIds = { upstream: 'openai', kind: 'responses', ids, tokens: [120, 20] };
+    const charge = entry(account.id, { keyId: key.id, model: 'chat', storedIds });
     t.same((await book.post([charge])).results, ['posted']);
     const found = await book.resources(account.id, 'openai', ids);
     t.same(

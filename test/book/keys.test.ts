@@ -1,7 +1,8 @@
-import { VersionConflict } from '../../src/book/book.ts';
+import { KeyTooLarge, TooManyKeys, VersionConflict } from '../../src/book/book-keys.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { NOW, newKey, stored } from '../helper/book-records.ts';
 import { eachBook, onPostgres } from '../helper/books.ts';
+import { rejection } from '../helper/rejection.ts';
 
 const RESTRICTED = {
   name: 'agent',
@@ -162,4 +163,53 @@ onPostgres('changes of a key by two gateways at once all count', async (t, { ope
     versions.sort((a, b) => a - b),
     Array.from({ length: 40 }, (_, index) => index + 2),
   );
+});
+
+/** A list of models that takes a little more than `bytes` as JSON. */
+const models = (bytes: number) =>
+  Array.from({ length: bytes / 100 }, (_, index) => `${index}`.padEnd(97, 'm'));
+
+eachBook('no changes at once make the keys of an account larger than they may be', async (t, book) => {
+  const { account, key } = await stored(book);
+  const bounds = { maxKeys: 100, maxKeyBytes: 200_000 };
+  const made = await Promise.allSettled(
+    Array.from({ length: 12 }, () =>
+      book.createKey(account.id, newKey({ allowedModels: models(20_000) }), NOW, bounds),
+    ),
+  );
+  const refused = made.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+  t.equal(refused.length, 3);
+  for (const error of refused) t.match(error, { bound: 'maxKeyBytes' });
+  const keys = await book.keys(account.id);
+  const grown = await Promise.allSettled(
+    keys.flatMap(({ id }) => [
+      book.updateKey(account.id, id, { allowedOrigins: models(8_000) }, NOW, undefined, bounds.maxKeyBytes),
+      book.createKey(account.id, newKey({ allowedModels: models(8_000) }), NOW, bounds),
+    ]),
+  );
+  t.equal(grown.filter(({ status }) => status === 'fulfilled').length, 1, 'one fits into what is left');
+  // Beyond the bound a key may still be changed, as long as it does not grow.
+  const tighter = (change: Parameters<typeof book.updateKey>[2]) =>
+    book.updateKey(account.id, key.id, change, NOW, undefined, 1_000);
+  t.match(await tighter({ isActive: false }), { isActive: false });
+  await t.rejects(tighter({ description: 'a text' }), new TooManyKeys('maxKeyBytes'));
+  t.match(await book.key(account.id, key.id), { description: key.description });
+});
+
+eachBook('two changes at once cannot make one key larger than a key may be', async (t, book) => {
+  const { account, key } = await stored(book);
+  const changes = [{ allowedModels: models(40_000) }, { allowedOrigins: models(40_000) }];
+  const answers = await Promise.allSettled(
+    changes.map((change) => book.updateKey(account.id, key.id, change, NOW)),
+  );
+  t.same(answers.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+  for (const answer of answers) if (answer.status === 'rejected') t.type(answer.reason, KeyTooLarge);
+});
+
+eachBook('a key beyond the largest size can be deactivated and cut down', async (t, book) => {
+  const { account } = await stored(book);
+  const { id } = await book.createKey(account.id, newKey({ allowedModels: models(90_000) }), NOW);
+  t.match(await book.updateKey(account.id, id, { isActive: false }, NOW), { version: 2 });
+  t.type(await rejection(book.updateKey(account.id, id, { description: 'more' }, NOW)), KeyTooLarge);
+  t.match(await book.updateKey(account.id, id, { allowedModels: models(70_000) }, NOW), { version: 3 });
 });

@@ -55,14 +55,14 @@ async function askEverything(book: Book, accountId: number, keyId: number): Prom
   await book.pendingGrants(NOW, 100);
   await book.queuedAlerts(100);
   await book.dueAlerts([accountId + 1], 100);
-  await book.createTestAlert(accountId, micro(1), NOW);
+  await book.createTestAlert(accountId, 0, micro(1), NOW);
   await book.resources(accountId, 'openai', ['resp_1']);
   await book.updateKey(accountId, keyId, { name: 'other' }, NOW);
   await book.updateAccount(accountId, { isActive: true }, NOW);
   await book.published({ keys: [{ id: keyId, version: 2 }], accounts: [{ id: accountId, version: 2 }] }, NOW);
   const place = await book.snapshot(accountId, { day: TODAY, week: TODAY - 2, month: TODAY - 17 });
   const next = { keyId, epoch: place?.epoch ?? 0, seq: (place?.seq ?? 0) + 1 };
-  await book.post([entry(accountId, { ...next, crossing: true })]);
+  await book.post([entry(accountId, { ...next, threshold: micro(0) })]);
   // Once more: its id is looked up.
   await book.post([entry(accountId, { ...next })]);
   const [alert = 0] = await book.queuedAlerts(1);
@@ -116,7 +116,7 @@ async function explainer(t: Test, { engine, place }: BookFixture): Promise<Expla
 const FEW =
   /\b(identity|keys_unpublished|accounts_unpublished|alerts_queued|alerts_due|grants_pending|keys_country_rule)\b/;
 /** Not tables: rows that the statement itself brings or has read. */
-const OWN_ROWS = /^SCAN (parts|noted|sizes|sums|\(subquery-\d+\)|CONSTANT|\d+ CONSTANT)/;
+const OWN_ROWS = /^SCAN (parts|noted|sizes|sums|planned|\(subquery-\d+\)|CONSTANT|\d+ CONSTANT)/;
 
 function readsWhole(engine: Engine, line: string): boolean {
   const scans = engine === 'sqlite' ? /^SCAN / : /Seq Scan on/;

@@ -39,7 +39,10 @@ onPostgres('one batch offered by two gateways at once is posted once', async (t,
   const [one, two] = [await open(), await open()];
   const ids: number[] = [];
   while (ids.length < 5) ids.push((await stored(one)).account.id);
-  const entries = batch(ids, 200).map((made, index) => ({ ...made, crossing: index === 0 }));
+  const entries = batch(ids, 200).map((made, index) => ({
+    ...made,
+    ...(index === 0 && { threshold: micro(0) }),
+  }));
   const postings = await Promise.all([one.post(entries), two.post(entries)]);
   const outcomes = entries.map((_, index) => postings.map(({ results }) => results[index]).sort());
   t.ok(outcomes.every((pair) => pair.join() === 'duplicate,posted'));

@@ -39,7 +39,7 @@ eachBook('every field of an entry comes back as it was posted', async (t, book) 
   });
   await posts(t, book, [full, topUp], ['posted', 'posted']);
   for (const posted of [full, topUp]) {
-    const { epoch, day, crossing, ...shown } = posted;
+    const { epoch, day, threshold, ...shown } = posted;
     const [found] = await book.ledger({ accountId: account.id, before: posted.seq + 1, limit: 1 });
     t.same(found, shown);
   }
@@ -55,7 +55,7 @@ eachBook('the balance is the sum of the entries', async (t, book) => {
 
 eachBook('an entry that was posted before is a duplicate and changes nothing', async (t, book) => {
   const { account, key } = await stored(book);
-  const batch = [entry(account.id, { keyId: key.id }), entry(account.id, { seq: 2, crossing: true })];
+  const batch = [entry(account.id, { keyId: key.id }), entry(account.id, { seq: 2, threshold: micro(-1) })];
   t.same(await book.post(batch), { results: ['posted', 'posted'], astray: [], alerts: 1 });
   t.same(await book.post(batch), { results: ['duplicate', 'duplicate'], astray: [], alerts: 0 });
   t.equal(await balanceOf(book, account.id), -2);
@@ -177,7 +177,9 @@ eachBook('an entry of a key that the book does not know is posted', async (t, bo
 eachBook('a crossing queues one alert with the balance after it', async (t, book) => {
   const { account } = await stored(book);
   const topUp = { type: 'top_up', credits: micro(100_000_000) } as const;
-  const posting = await book.post(entries(account.id, [topUp, { crossing: true, createdAt: NOW + 7 }]));
+  const posting = await book.post(
+    entries(account.id, [topUp, { threshold: topUp.credits, createdAt: NOW + 7 }]),
+  );
   t.equal(posting.alerts, 1);
   t.match(await book.alerts(account.id, 10), [
     { creditsBalance: 99_999_999, createdAt: NOW + 7, test: false },
@@ -191,11 +193,11 @@ eachBook(
     const threshold = micro(10);
     const [topUp, one, two, three] = entries(account.id, [
       { type: 'top_up', credits: micro(12), threshold },
-      { credits: micro(-3), threshold, crossing: true },
+      { credits: micro(-3), threshold },
       { credits: micro(-1), threshold },
       { credits: micro(-1), threshold: micro(8) },
     ]) as [JournalEntry, JournalEntry, JournalEntry, JournalEntry];
-    await book.post([topUp, one, { ...two, seq: 9, crossing: true }, { ...three, seq: 9 }]);
+    await book.post([topUp, one, { ...two, seq: 9 }, { ...three, seq: 9 }]);
     t.same(
       (await book.alerts(account.id, 10)).map(({ creditsBalance }) => creditsBalance),
       [7, 9],
@@ -217,11 +219,13 @@ eachBook('a posted entry can be asked for by its id', async (t, book) => {
 
 eachBook('a batch that cannot be written leaves nothing behind', async (t, book, { run }) => {
   const { account, key } = await stored(book);
-  await book.post([entry(account.id, { crossing: true, id: 'first' })]);
+  await book.post([entry(account.id, { threshold: micro(0), id: 'first' })]);
   // The alert of the next entry will not be writable: its ledger row, balance and sums must go with it.
   await run(`insert into alerts (account_id, entry_id, created_at, credits_balance, test, state)
     values (${account.id}, 'second', 0, 0, 0, 'queued')`);
-  await t.rejects(book.post([entry(account.id, { id: 'second', seq: 2, keyId: key.id, crossing: true })]));
+  await t.rejects(
+    book.post([entry(account.id, { id: 'second', seq: 2, keyId: key.id, threshold: micro(-1) })]),
+  );
   t.equal(await hasEntry(book, 'second'), false);
   t.equal(await balanceOf(book, account.id), -1);
   t.same(await book.usage(account.id, TODAY, TODAY + 1, 'key'), []);

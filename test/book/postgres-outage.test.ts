@@ -6,6 +6,7 @@ import { type Test, test } from 'tap';
 import { BookUnavailable } from '../../src/book/book.ts';
 import { CannotOpenBook } from '../../src/book/errors.ts';
 import { openBook } from '../../src/book/open-book.ts';
+import { micro } from '../../src/domain/credits.ts';
 import { entry, hasEntry, stored } from '../helper/book-records.ts';
 import { onPostgres } from '../helper/books.ts';
 import { rejection } from '../helper/rejection.ts';
@@ -92,7 +93,7 @@ onPostgres(
     const blocker = new pg.Client({ connectionString: place.databaseUrl });
     await blocker.connect();
     await blocker.query('begin; lock table alerts in access exclusive mode');
-    const posting = rejection(book.post([entry(account.id, { id: 'lost', crossing: true })]));
+    const posting = rejection(book.post([entry(account.id, { id: 'lost', threshold: micro(0) })]));
     await terminateWaiting(run);
     t.type(await posting, BookUnavailable);
     await blocker.end();
@@ -121,7 +122,7 @@ onPostgres('a transaction that loses a deadlock is run again', async (t, { place
   const waiting = () => run("select from pg_locks where not granted and relation = 'alerts'::regclass");
   const lose = async () => {
     await rival.query("set deadlock_timeout = '1min'; begin; lock table alerts in access exclusive mode");
-    const posting = book.post([entry(account.id, { crossing: true })]);
+    const posting = book.post([entry(account.id, { threshold: micro(0) })]);
     posting.catch(() => {});
     while ((await waiting()).length === 0);
     await rival.query(`update accounts set updated_at = 0 where id = ${account.id}; commit`);

@@ -12,8 +12,10 @@ function answer(ids: readonly string[], tokens: ResourceIds['tokens'] = [5, 2]):
 async function payer(book: Book) {
   const { account, key } = await stored(book);
   let seq = 0;
-  const charge = (kept: ResourceIds) =>
-    book.post([entry(account.id, { keyId: key.id, model: 'gpt', id: `${account.id}-${++seq}`, seq, kept })]);
+  const charge = (storedIds: ResourceIds) =>
+    book.post([
+      entry(account.id, { keyId: key.id, model: 'gpt', id: `${account.id}-${++seq}`, seq, storedIds }),
+    ]);
   return { id: account.id, keyId: key.id, charge };
 }
 

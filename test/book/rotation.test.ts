@@ -1,4 +1,4 @@
-import { VersionConflict } from '../../src/book/book.ts';
+import { VersionConflict } from '../../src/book/book-keys.ts';
 import { NOW, newKey, stored } from '../helper/book-records.ts';
 import { eachBook } from '../helper/books.ts';
 

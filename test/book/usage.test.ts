@@ -1,7 +1,7 @@
 import type { Book, MarginGroup, MarginRow } from '../../src/book/book.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
-import type { Usage } from '../../src/domain/usage.ts';
+import { UNIT_NAMES, type Usage, unitRow } from '../../src/domain/units.ts';
 import { entries, entry, NOW, newKey, stored, TODAY } from '../helper/book-records.ts';
 import { eachBook } from '../helper/books.ts';
 
@@ -187,24 +187,11 @@ eachBook('seconds leave no crumbs where days are taken off a month', async (t, b
 });
 
 /** One of each dimension, each another number, so that none can be taken for another. */
-const EVERY_DIMENSION = {
-  input: 1,
-  output: 2,
-  cachedInput: 3,
-  cacheWrite: 4,
-  cacheWrite1h: 5,
-  inputAudio: 6,
-  cachedInputAudio: 7,
-  outputAudio: 8,
-  inputImage: 9,
-  cachedInputImage: 10,
-  outputImage: 11,
-  webSearches: 12,
-  characters: 13,
-  images: 14,
-  audioSeconds: 15.5,
-  videoSeconds: 16.5,
-} satisfies Required<Omit<Usage, 'requests'>>;
+const EVERY_DIMENSION: Usage = Object.fromEntries(
+  UNIT_NAMES.map(unitRow).flatMap(({ usage, column, isTimed }, index) =>
+    column === null ? [] : [[usage, isTimed ? index + 1.5 : index + 1]],
+  ),
+);
 const doubled = Object.fromEntries(
   Object.entries(EVERY_DIMENSION).map(([dimension, amount]) => [dimension, 2 * amount]),
 );

@@ -1,9 +1,14 @@
 import t from 'tap';
+import { KEY_FIELDS, type KeyField } from '../../src/domain/key-fields.ts';
 import { startGatewayForCommands, tollgate } from '../helper/command.ts';
 import { makeOwner } from '../helper/owner.ts';
 import { until } from '../helper/until.ts';
 
 const { gateway, env, json } = await startGatewayForCommands(t);
+
+type OptionField = {
+  [F in KeyField]: (typeof KEY_FIELDS)[F]['option'] extends null ? never : F;
+}[KeyField];
 
 interface Key {
   readonly id: number;
@@ -61,6 +66,61 @@ t.test('restrictions are passed on', async (t) => {
     allowed_ips: ['10.0.0.0/8'],
     expires_at: '2031-01-01T00:00:00.000Z',
   });
+});
+
+/** A value of each option, and the value that the field has then. */
+const GIVEN: Readonly<Record<OptionField, readonly [text: string, value: unknown]>> = {
+  description: ['for one team', 'for one team'],
+  expiresAt: ['2031-01-01T00:00:00Z', '2031-01-01T00:00:00.000Z'],
+  allowedModels: ['flat, tokens', ['flat', 'tokens']],
+  allowedCategories: ['text,image', ['text', 'image']],
+  spendingLimit: ['0.5', 0.5],
+  spendingPeriod: ['daily', 'daily'],
+  activeHours: ['22:00-06:00', '22:00-06:00'],
+  allowedIps: ['10.0.0.0/8, 2001:db8::1', ['10.0.0.0/8', '2001:db8::1']],
+  allowedOrigins: ['https://*.example.com,example.org', ['https://*.example.com', 'example.org']],
+  blockedCountries: ['fr,KP', ['FR', 'KP']],
+  webhookUrl: ['https://hooks.example.com/credits', 'https://hooks.example.com/credits'],
+  canManage: ['', true],
+  rpmLimit: ['60', 60],
+  tpmLimit: ['100000', 100_000],
+  maxParallelRequests: ['5', 5],
+};
+
+t.test('every field has an option that sets it, and one that empties it', async (t) => {
+  const owner = await makeOwner(gateway, 100);
+  const account = ['--account', String(owner.accountId)];
+  const rows = (Object.keys(GIVEN) as OptionField[]).map((field) => ({
+    ...KEY_FIELDS[field],
+    given: GIVEN[field],
+  }));
+  const set = rows.flatMap(({ option, given: [text] }) => [
+    `--${option.flag}`,
+    ...('value' in option ? [text] : []),
+  ]);
+  const wanted = Object.fromEntries(rows.map(({ wire, given }) => [wire, given[1]]));
+  const made = await json<Key>('key', 'create', 'full', ...set, ...account);
+  const { keys } = await json<{ keys: object[] }>('key', 'list', ...account);
+  t.match(keys.at(-1), { id: made.id, ...wanted });
+
+  const { id } = await json<Key>('key', 'create', 'plain', ...account);
+  t.match(await json('key', 'edit', String(id), ...set, ...account), wanted);
+  const lifted = rows.filter(({ option, wire }) => 'lifted' in option && wire !== 'can_manage');
+  const empty = lifted.map(({ option }) => `--no-${option.flag}`);
+  t.match(
+    await json('key', 'edit', String(id), ...empty, ...account),
+    Object.fromEntries(lifted.map((row) => [row.wire, 'fallback' in row ? row.fallback : undefined])),
+  );
+  const { output } = await tollgate(['key', 'edit', '--help']);
+  for (const flag of [...rows.map(({ option }) => `--${option.flag}`), ...empty])
+    t.ok(output.includes(flag), flag);
+});
+
+t.test('a value that the gateway does not take is refused in its words', async (t) => {
+  const owner = await makeOwner(gateway, 100);
+  const account = ['--account', String(owner.accountId)];
+  const wrong = await tollgate(['key', 'create', 'x', '--hours', '8-18', ...account], env);
+  t.match([wrong.code, wrong.errors], [1, /active_hours must be a UTC range .*\(invalid_field\)/]);
 });
 
 t.test('the key can come from stdin', async (t) => {

@@ -1,4 +1,5 @@
 import { type Test, test } from 'tap';
+import { unitText } from '../../src/cli/models-of-config.ts';
 import { tollgate } from '../helper/command.ts';
 
 const FILE = `
@@ -36,6 +37,10 @@ test('every model with its prices, their source, tiers and the version of the li
     output,
     /^Price list: @pydantic\/genai-prices \d+\.\d+\.\d+\. Credits for a US dollar: 1\. Markup: 1\.5\.$/m,
   );
+});
+
+test('a price by what is made names each size and quality', async (t) => {
+  t.equal(unitText({ '1024x1024': '0.040000', high: '0.100000' }), '0.040000 (1024x1024), 0.100000 (high)');
 });
 
 test('the same as JSON', async (t) => {
@@ -84,6 +89,22 @@ test('a list price that has a date of its next change says it', async (t) => {
   if (Date.now() < Date.parse('2027-01-01')) {
     t.match(output, /^flash has other prices from 2027-01-01 on \(UTC\): send SIGHUP then, or restart\.$/m);
   } else t.notMatch(output, /other prices/);
+});
+
+test('a price that was promised until a day is marked once that day is over', async (t) => {
+  const until = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+  const yaml = (day: string) => FILE.replace('gpt-6-sol,', `gpt-6-sol, priceUntil: ${day},`);
+  const passed = await prices(t, [], yaml(until(-2)));
+  t.match(
+    passed.output,
+    new RegExp(`^sol has a price that its provider promised until ${until(-2)}, which has passed`, 'm'),
+  );
+  t.notMatch((await prices(t, [], yaml(until(2)))).output, /promised/);
+  const { models } = JSON.parse((await prices(t, ['--json'], yaml(until(-2)))).output);
+  t.match(
+    models.filter(({ promise_passed }: { promise_passed: boolean }) => promise_passed),
+    [{ model: 'sol', promised_until: until(-2) }],
+  );
 });
 
 test('a file with faults is refused in one line', async (t) => {

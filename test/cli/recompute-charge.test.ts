@@ -1,18 +1,17 @@
-import fc from 'fast-check';
 import { test } from 'tap';
 import { recomputedCharge } from '../../src/cli/recompute-charge.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { AppliedUnits } from '../../src/domain/ledger-entry.ts';
 import { appliedUnits, chargeFor, priceFromCredits, priceOf } from '../../src/domain/price.ts';
-import { TIMED, UNIT_NAMES, UNITS } from '../../src/domain/price-units.ts';
-import type { Usage } from '../../src/domain/usage.ts';
+import { UNIT_NAMES, type Usage, unitRow } from '../../src/domain/units.ts';
+import fc from '../helper/fast-check.ts';
 
 const millionths = (max: number) => fc.integer({ min: 0, max }).map((count) => count / 1e6);
 const usages = fc.record(
   Object.fromEntries(
     UNIT_NAMES.map((unit) => {
-      const { usage } = UNITS[unit];
-      return [usage, TIMED.has(usage) ? fc.double({ min: 0, max: 1e3, noNaN: true }) : fc.nat(100_000)];
+      const { usage, isTimed } = unitRow(unit);
+      return [usage, isTimed ? fc.double({ min: 0, max: 1e3, noNaN: true }) : fc.nat(100_000)];
     }),
   ),
   { requiredKeys: [] },
@@ -51,11 +50,30 @@ test('charges worked out by hand', (t) => {
   t.equal(of({ input: 8, output: 17, requests: 1 }, { input: 1e6, output: 2e6, request: 1e4 }), 10_042n);
   // A tenth of a micro-credit is a whole one, once for the sum.
   t.equal(of({ input: 1, output: 1 }, { input: 100_000, output: 100_000 }), 1n);
-  // 3 searches at 10 credits for 1,000, at the tier priority, twice.
-  t.equal(of({ webSearches: 3 }, { webSearch: 1e7 }, 2_000_000), 60_000n);
+  // 3 searches at 10 credits for 1,000 and a picture at 0.04: fees, which the tier priority does not multiply; 5 tokens twice.
+  t.equal(
+    of({ input: 5, webSearches: 3, images: 1 }, { input: 1e6, webSearch: 1e7, image: 4e4 }, 2_000_000),
+    70_010n,
+  );
   // Half a microsecond is a whole one, at 1,000,000 credits a second.
   t.equal(of({ audioSeconds: 5e-7 }, { audioSecond: 1e12 }), 1_000_000n);
   t.equal(of({}, {}), 0n);
+  t.end();
+});
+
+test('a row of passes is the sum of them, each at its own prices', (t) => {
+  const short = { usage: { input: 100, output: 10 }, price: { input: micro(1e6), output: micro(2e6) } };
+  const long = {
+    usage: { input: 900, output: 20, requests: 1 },
+    price: { input: micro(3e6), output: micro(4e6), request: micro(7) },
+  };
+  const row = { usage: { input: 1_000, output: 30, requests: 1 }, price: long.price, multiplier: 2_000_000 };
+  t.equal(recomputedCharge({ ...row, passes: [short, long] }), 2n * (120n + 2_780n) + 7n);
+  t.equal(
+    recomputedCharge({ ...row, usage: { input: 1_000 }, passes: [short, long] }),
+    undefined,
+    'not the sum',
+  );
   t.end();
 });
 

@@ -17,13 +17,17 @@ test('a minimal file gets the defaults of the specification', async (t) => {
   });
   t.same(config.alerts, { timeoutMs: 10_000, allowPrivateNetworks: false });
   t.same(config.origins, { allowMissing: false });
-  t.same(config.accounts, { maxKeys: 10_000, overdraft: 0, ...NO_CALL_LIMITS });
+  t.same(config.accounts, { maxKeys: 10_000, maxKeyBytes: 33_554_432, overdraft: 0, ...NO_CALL_LIMITS });
   t.same(config.limits, {
     requestTimeoutMs: 1_800_000,
     headersTimeoutMs: 300_000,
-    idleTimeoutMs: 120_000,
+    idleTimeoutMs: 600_000,
+    readOnMs: 60_000,
+    hiddenTokensPerSecond: 50,
     imageTokens: 20_000,
     contextTokens: 1_000_000,
+    toolRounds: 3,
+    toolTokens: 50_000,
     maxQueueMs: 0,
     waitingCalls: 5_000,
     journalEntries: 1_000_000,
@@ -48,6 +52,7 @@ test('a model gets its upstream, its slug as upstream model, and exact prices', 
     url: 'https://api.openai.com',
     apiKey: 'sk-upstream',
     format: 'openai',
+    passHeaders: [],
   });
   t.equal(model?.upstreamModel, 'gpt');
   t.equal(model?.price.units.input, 150_000n);

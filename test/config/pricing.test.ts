@@ -90,7 +90,26 @@ test('long prompts have the prices of their tier', async (t) => {
   const { price } = gpt(t, { model: 'upstreamModel: gpt-6-sol' });
   t.match(price.tiers, [{ above: 272_000, units: { input: 4_000_000n, output: 15_000_000n } }]);
   const { price: other } = gpt(t, { model: 'upstreamModel: gpt-5.4' });
-  t.match(other.tiers, [{ above: 271_999, units: { input: 5_000_000n } }]);
+  t.match(other.tiers, [{ above: 272_000, units: { input: 5_000_000n } }]);
+});
+
+test('a model that searches with every call needs the price of a request', async (t) => {
+  const model = 'upstreamModel: gpt-4o-search-preview';
+  t.match(faults(t, { model }), [
+    /^models\.gpt\.price: .*searches with every call.* write the price with request$/,
+  ]);
+  t.match(gpt(t, { model: `${model}, price: { input: 2.5, output: 10, request: 0.025 }` }), {
+    priceSource: 'config',
+  });
+  t.match(gpt(t, { model: 'upstreamModel: o3-deep-research' }), { priceSource: 'list' });
+});
+
+test('the day until which a price is promised is a day', async (t) => {
+  t.equal(gpt(t, { model: 'upstreamModel: gpt-5.4, priceUntil: 2026-11-21' }).priceUntil, '2026-11-21');
+  for (const wrong of ['2026-11-31', '"21 November"', '2026', '2026-1-1'])
+    t.match(faults(t, { model: `upstreamModel: gpt-5.4, priceUntil: ${wrong}` }), [
+      /^models\.gpt\.priceUntil: must be a day, such as 2026-11-21/,
+    ]);
 });
 
 test('dated prices are those of the moment of the start', async (t) => {

@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { KeyView } from '../../src/api/views/key-view.ts';
 import { VERSION } from '../../src/config/version.ts';
+import { WIRE_NAMES } from '../../src/domain/key-fields.ts';
 import { apiOf } from '../helper/api.ts';
 import { type Dashboard, openDashboard } from '../helper/dashboard.ts';
 import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
@@ -26,6 +27,18 @@ type Tap = Parameters<typeof openDashboard>[0];
 t.test('the foot of a page names the version of the gateway', async (t) => {
   const { page } = await signedIn(t);
   t.match(await page.locator('footer').innerText(), `Tollgate ${VERSION}`);
+});
+
+t.test('the form has every field of a key', async (t) => {
+  const { page, open } = await signedIn(t);
+  await open('keys/new', 'Create key');
+  for (const tick of ['Limit what this key may spend', 'Only during certain hours'])
+    await page.getByLabel(tick).check();
+  for (const name of WIRE_NAMES.filter((name) => name !== 'is_active')) {
+    const field = page.locator(`[name="${name}"], [id^="field-${name}"]`);
+    await field.first().waitFor();
+    t.ok((await field.count()) > 0, name);
+  }
 });
 
 t.test('a key is created, its value is shown once and works', async (t) => {

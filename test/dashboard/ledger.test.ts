@@ -11,6 +11,8 @@ const { body: second } = await apiOf(world, key).post<{ id: number; key: string 
   name: 'Second',
 });
 await Promise.all(Array.from({ length: 52 }, async () => (await world.chat(key)).text()));
+// A settle may come behind its answer, and so behind the next call's.
+await world.settled();
 await (await world.chat(second.key, { model: 'renamed' })).text();
 await world.settled();
 

@@ -36,9 +36,12 @@ const RESTRICTIONS: readonly [what: string, set: (page: Page) => Promise<void>, 
     /outside \d\d:00-\d\d:00 UTC now/,
   ],
   [
-    'countries, of which its own may be one',
-    (page) => page.getByLabel('Blocked countries', { exact: true }).fill('Germany'),
-    /cannot be told/,
+    'its own country',
+    async (page) => {
+      await page.setExtraHTTPHeaders({ 'x-forwarded-for': '8.8.8.8' });
+      await page.getByLabel('Blocked countries', { exact: true }).fill('United States');
+    },
+    /belongs to United States, which is blocked/,
   ],
   [
     'origins without this page',

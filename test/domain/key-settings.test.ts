@@ -207,7 +207,9 @@ for (const name of ['version', 'last_used_at', 'previous_valid_until', 'spending
     t.equal(param, name);
     t.match(
       message,
-      new RegExp(`^"${name}" is not a field that can be set\\. Fields that can: name, .*, webhook_url\\.$`),
+      new RegExp(
+        `^"${name}" is not a field that can be set\\. Fields that can: name, .*, webhook_url, .*\\.$`,
+      ),
     );
   });
 }

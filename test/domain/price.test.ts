@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { test } from 'tap';
 import type { Price } from '../../src/domain/catalog.ts';
 import { MAX_CREDITS } from '../../src/domain/credits.ts';
@@ -11,9 +10,9 @@ import {
   priceInCredits,
   priceOf,
 } from '../../src/domain/price.ts';
-import { UNIT_NAMES, type Unit } from '../../src/domain/price-units.ts';
-import type { Usage } from '../../src/domain/usage.ts';
+import { UNIT_NAMES, type Unit, type Usage } from '../../src/domain/units.ts';
 import { creditPrice } from '../helper/credit-price.ts';
+import fc from '../helper/fast-check.ts';
 
 const PRICES: readonly [unit: Unit, credits: number, pico: bigint | undefined][] = [
   ['input', 0.15, 150_000n],

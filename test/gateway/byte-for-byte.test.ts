@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { test } from 'tap';
 import type { Model } from '../../src/domain/catalog.ts';
+import fc from '../helper/fast-check.ts';
 import { startGatewayInProcess, testCatalog } from '../helper/gateway-in-process.ts';
 import { startScriptedProvider } from '../helper/scripted-provider.ts';
 
@@ -155,7 +155,10 @@ test('what the gateway has no reason to change arrives as it was sent', async (t
           value: JSON.stringify(slug),
           ...(isRenamed ? { received: '"o\\"ther/é"' } : {}),
         },
-        { name: endpoint.needs, value: '"Hi"' },
+        {
+          name: endpoint.needs,
+          value: endpoint.needs === '"messages"' ? '[{"role":"user","content":"Hi"}]' : '"Hi"',
+        },
       ];
       if (options) own.push({ name: '"stream"', value: 'true' });
       if (options?.[0] !== undefined) {

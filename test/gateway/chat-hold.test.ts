@@ -2,9 +2,9 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { test } from 'tap';
 import type { Catalog } from '../../src/domain/catalog.ts';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
-import { readJsonBody } from '../../src/gateway/request/json-body.ts';
 import { creditPrice } from '../helper/credit-price.ts';
 import { testCatalog } from '../helper/gateway-in-process.ts';
+import { jsonBodyOf } from '../helper/json-body.ts';
 
 /** One credit a token, in or out, so that a hold in credits is a number of tokens. */
 function catalogOf(): Catalog {
@@ -17,8 +17,12 @@ function catalogOf(): Catalog {
 function holdOf(body: Record<string, unknown>, imageTokens = 1_000): number {
   const [endpoint] = ENDPOINTS;
   if (!endpoint) throw new Error('no endpoint');
-  const read = readJsonBody(Buffer.from(JSON.stringify(body)), catalogOf(), endpoint);
-  return endpoint.meter.ask(read).cost({ imageTokens, contextTokens: 1 }).hold / 1e6;
+  const read = jsonBodyOf(Buffer.from(JSON.stringify(body)), catalogOf(), endpoint);
+  return (
+    endpoint.meter
+      .ask(read)
+      .cost({ imageTokens, contextTokens: 1_000_000, toolRounds: 3, toolTokens: 50_000 }).hold / 1e6
+  );
 }
 
 test('never less than the tokens of any text, and its output bound', (t) => {
@@ -42,7 +46,7 @@ test('never less than the tokens of any text, and its output bound', (t) => {
 
 test('the output bound: the larger maximum, times n, else the model’s', (t) => {
   const base = { model: 'm', messages: [] };
-  const empty = holdOf({ ...base, max_tokens: 0 });
+  const empty = holdOf({ ...base, max_tokens: 1 }) - 1;
   t.ok(holdOf({ ...base, max_tokens: 500 }) - empty >= 500);
   t.ok(holdOf({ ...base, max_tokens: 100, max_completion_tokens: 900 }) - empty >= 900);
   t.ok(holdOf({ ...base, max_tokens: 100, n: 7 }) - empty >= 700);
@@ -52,7 +56,7 @@ test('the output bound: the larger maximum, times n, else the model’s', (t) =>
 
 test('media counts by its bound, not by the length of its base64; a link is text', (t) => {
   const withPart = (part: unknown) =>
-    holdOf({ model: 'm', max_tokens: 0, messages: [{ role: 'user', content: [part] }] });
+    holdOf({ model: 'm', max_tokens: 1, messages: [{ role: 'user', content: [part] }] });
   const small = withPart({ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } });
   const large = withPart({
     type: 'image_url',
@@ -61,7 +65,7 @@ test('media counts by its bound, not by the length of its base64; a link is text
   t.equal(large, small);
   t.ok(small > 1_000 && small < 1_400, String(small));
   const audio = withPart({ type: 'input_audio', input_audio: { data: 'A'.repeat(100_000), format: 'wav' } });
-  t.ok(audio < 1_500, String(audio));
+  t.equal(audio, 1_000_001, 'a sound that is not measured can fill the window');
   t.ok(
     withPart({ type: 'image_url', image_url: { url: `https://example.com/${'a'.repeat(5_000)}` } }) > 6_000,
   );

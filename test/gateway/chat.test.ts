@@ -87,7 +87,7 @@ test('request headers: the credential is replaced, and what must not pass does n
       'x-api-key': 'also-secret',
       forwarded: 'for=1.1.1.1',
       'x-original-forwarded-for': '1.1.1.1',
-      'x-custom': 'kept',
+      'x-title': 'kept',
       te: 'trailers',
       'proxy-authorization': 'Basic x',
       connection: 'authorization',
@@ -95,7 +95,7 @@ test('request headers: the credential is replaced, and what must not pass does n
   );
   const { headers, rawHeaders } = await provider.request(0);
   t.equal(headers.authorization, 'Bearer upstream-secret');
-  t.equal(headers['x-custom'], 'kept');
+  t.equal(headers['x-title'], 'kept');
   for (const name of [
     'cookie',
     'x-forwarded-host',
@@ -197,7 +197,7 @@ test('an upstream that refuses connections is 502 without its address', async (t
   });
 });
 
-test('an upstream that does not answer in time is 504', async (t) => {
+test('an upstream that does not answer in time is 504, is charged what was asked, and is not to be repeated', async (t) => {
   const { chat, account, book, settled } = await startGatewayInProcess(t, {
     behave: () => ({ stallAfter: 'nothing' }),
     config: {
@@ -205,8 +205,12 @@ test('an upstream that does not answer in time is 504', async (t) => {
         requestTimeoutMs: 300,
         headersTimeoutMs: 30_000,
         idleTimeoutMs: 30_000,
+        readOnMs: 60_000,
+        hiddenTokensPerSecond: 50,
         imageTokens: 1,
         contextTokens: 1,
+        toolRounds: 3,
+        toolTokens: 50_000,
         maxQueueMs: 0,
         waitingCalls: 1_000,
         journalEntries: 1_000_000,
@@ -216,9 +220,15 @@ test('an upstream that does not answer in time is 504', async (t) => {
   const { key, accountId } = await account({ credits: 5 });
   const response = await chat(key);
   t.equal(response.status, 504);
+  t.equal(response.headers.get('x-should-retry'), 'false', 'an SDK would pay for it twice more');
   t.match(await response.json(), { error: { code: 'upstream_timeout' } });
   await settled();
-  t.match((await book.ledger({ accountId, limit: 1 }))[0], { credits: 0, outcome: 'timeout', status: 504 });
+  t.match((await book.ledger({ accountId, limit: 1 }))[0], {
+    credits: -1_000_000,
+    estimated: true,
+    outcome: 'timeout',
+    status: 504,
+  });
 });
 
 test('usage that is absent, negative or absurd is estimated and marked so', async (t) => {

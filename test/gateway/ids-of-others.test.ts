@@ -130,7 +130,7 @@ test('no header of the client picks an account, a project or a workspace of the 
     'x-goog-user-project',
     'chatgpt-account-id',
   ];
-  const kept = ['anthropic-beta', 'openai-beta', 'session_id', 'x-claude-code-session-id', 'idempotency-key'];
+  const kept = ['anthropic-beta', 'openai-beta', 'session_id', 'x-claude-code-session-id'];
   const sent = Object.fromEntries([...picking, ...kept].map((name) => [name, 'theirs']));
   t.equal((await world.chat(key, {}, sent)).status, 200);
   const { headers } = await world.provider.request(0);

@@ -28,6 +28,7 @@ const PRICES: PriceList = {
   cachedInputImage: '1.000061',
   outputImage: '30.000067',
   webSearch: '6.000071',
+  webSearchPreview: '9.000073',
   character: '11.000027',
   image: '0.040009',
   audioSecond: '0.000103',

@@ -1,6 +1,6 @@
 import { Busboy } from '@fastify/busboy';
-import fc from 'fast-check';
 import { test } from 'tap';
+import fc from '../helper/fast-check.ts';
 import { startMediaGateway } from '../helper/media-gateway.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import OpenAI from 'openai';
 import { test } from 'tap';
-import { shareMediaGateway } from '../helper/media-gateway.ts';
+import { mp3Frames, shareMediaGateway } from '../helper/media-gateway.ts';
 
 const PATH = '/v1/audio/speech';
 const SAY = { model: 'voice', voice: 'alloy' };
@@ -81,7 +81,7 @@ test('an answer of known length comes whole', async (t) => {
   t.match(await world.charged(account), { credits: -2_000, outcome: 'complete' });
 });
 
-test('a client that leaves before the first byte of speech is not charged', async (t) => {
+test('speech that its client leaves before the first byte is charged what was asked', async (t) => {
   const world = await shareMediaGateway(t, () => ({ stallAfter: 0 }));
   const account = await world.account({ credits: 10 });
   const abort = new AbortController();
@@ -95,7 +95,12 @@ test('a client that leaves before the first byte of speech is not charged', asyn
   abort.abort();
   await t.rejects(call);
   t.equal(await received.ended, 'broken');
-  t.match(await world.charged(account), { credits: 0, outcome: 'client_left', status: 499 });
+  t.match(await world.charged(account), {
+    credits: -5_000,
+    estimated: true,
+    outcome: 'client_left',
+    status: 499,
+  });
 });
 
 test('speech that breaks off is seen to be broken, and all of its text is charged', async (t) => {
@@ -146,20 +151,37 @@ test('speech as events passes, by character or by the tokens that it reports', a
   }
 });
 
-test('bytes of a model priced by token are charged an estimate within the hold', async (t) => {
-  const world = await shareMediaGateway(t);
+test('sound that is priced by token is measured as it passes', async (t) => {
+  // 130 frames are 3.4 seconds, at 1,250 tokens a minute.
+  const world = await shareMediaGateway(t, () => ({
+    headers: { 'content-type': 'audio/mpeg' },
+    body: [mp3Frames(100), mp3Frames(30)],
+  }));
   const account = await world.account({ credits: 10 });
-  const response = await world.post(
-    account.key,
-    PATH,
-    JSON.stringify({ ...SAY, model: 'talker', input: 'Hello' }),
-  );
-  t.equal(response.headers.get('x-tollgate-charge'), null);
+  const say = { ...SAY, model: 'talker', input: 'Hello', instructions: 'Pause after every word.' };
+  const response = await world.post(account.key, PATH, JSON.stringify(say));
+  t.equal(response.headers.get('x-tollgate-charge'), null, 'the length is known at the end only');
   await response.arrayBuffer();
   t.match(await world.charged(account), {
     estimated: true,
-    usage: { characters: 5, input: 1, outputAudio: 500 },
+    outcome: 'complete',
+    usage: { characters: 5, input: 6, outputAudio: 71 },
   });
+});
+
+test('sound is charged no more than its hold, and one that broke off at least what its text suggests', async (t) => {
+  const long = { headers: { 'content-type': 'audio/mpeg' }, body: mp3Frames(2_000) };
+  const world = await shareMediaGateway(t, ({ body }) =>
+    String(body).includes('broken') ? { ...long, body: [mp3Frames(1), mp3Frames(1)], breakAfter: 1 } : long,
+  );
+  const account = await world.account({ credits: 10 });
+  const say = (input: string) =>
+    world.post(account.key, PATH, JSON.stringify({ ...SAY, model: 'talker', input }));
+  await (await say('Hello')).arrayBuffer();
+  t.match((await world.charged(account)).usage, { outputAudio: 500 }, 'of 1,089: the most that is held');
+  await (await say(`broken ${'a'.repeat(93)}`)).arrayBuffer().catch(() => {});
+  const { usage, outcome } = await world.charged(account);
+  t.match([outcome, usage], ['upstream_broke', { outputAudio: 140 }]);
 });
 
 test('without input nothing is spoken', async (t) => {

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import { Spool, SpoolFolder } from '../../src/gateway/request/spool/spool.ts';
 import { Upload } from '../../src/gateway/request/spool/upload.ts';
-import { WeightedSemaphore } from '../../src/gateway/request/weighted-semaphore.ts';
 import { apiOf } from '../helper/api.ts';
 import { creditPrice } from '../helper/credit-price.ts';
 import { startGatewayInProcess, TEST_SERVER, testCatalog } from '../helper/gateway-in-process.ts';
@@ -84,28 +83,6 @@ test('an upload is the bytes that came, save for its edits', async (t) => {
   const expected = `${text.slice(0, 2)}new${text.slice(2, 70_000)}€${text.slice(70_003)}`;
   t.equal((await gather(edited)).toString(), expected);
   t.equal(edited.size, Buffer.byteLength(expected));
-});
-
-test('turns are taken in order, as many at once as fit, and a large one alone', async (t) => {
-  const semaphore = new WeightedSemaphore(10);
-  const order: string[] = [];
-  const take = (name: string, size: number) =>
-    semaphore.acquire(size).then((end) => {
-      order.push(name);
-      return end;
-    });
-  const [endA, endB] = await Promise.all([take('a', 4), take('b', 6)]);
-  const large = take('large', 1_000);
-  const after = take('after', 1);
-  endA();
-  await Promise.resolve();
-  t.same(order, ['a', 'b']);
-  endB();
-  const endLarge = await large;
-  t.same(order, ['a', 'b', 'large']);
-  endLarge();
-  (await after)();
-  t.same(order, ['a', 'b', 'large', 'after']);
 });
 
 test('a body over the limit is 413 in both shapes, announced or not', async (t) => {

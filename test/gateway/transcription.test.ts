@@ -225,3 +225,33 @@ test('the model behind the file gets its longer upstream name, and its length is
   const file = received.get('file') as File;
   t.ok(Buffer.from(await file.arrayBuffer()).equals(silentWav(1)));
 });
+
+test('sound was charged by the file beside an address that the provider could hear', async (t) => {
+  const world = await shareMediaGateway(t);
+  const { key } = await world.account();
+  const before = world.provider.requests.length;
+  for (const name of [
+    'url',
+    'file_url',
+    'audio_url',
+    'cloud_storage_url',
+    'source_url',
+    'source',
+    'Source',
+    'FILE_URI',
+    'file_urls[]',
+    '\u017fource',
+    'audioUrl',
+  ]) {
+    const form = formOf('ears', silentWav(1), {
+      [name]: 'https://example.com/long.mp3',
+      response_format: 'text',
+    });
+    const response = await world.post(key, PATH, form);
+    t.equal(response.status, 400, name);
+    t.match(await response.json(), { error: { code: 'invalid_field', param: name } });
+  }
+  t.equal(world.provider.requests.length, before);
+  const form = formOf('ears', silentWav(1), { prompt: 'https://example.com', resource: 'a' });
+  t.equal((await world.post(key, PATH, form)).status, 400, 'resource ends so, too');
+});

@@ -30,6 +30,7 @@ test('what a model has no price for is refused in both formats, and nothing reac
     ['/v1/chat/completions', { ...chat, service_tier: 'priority' }, 'service_tier'],
     ['/v1/chat/completions', { ...chat, web_search_options: {} }, 'web_search_options'],
     ['/v1/responses', { model: 'tokens', input: 'a', tools: [{ type: 'web_search' }] }, 'tools'],
+    ['/v1/responses', { model: 'tokens', input: 'a', tools: [{ type: 'web_search_preview' }] }, 'tools'],
     ['/v1/messages', { ...message, tools: [SEARCH] }, 'tools'],
     ['/v1/messages', { ...message, speed: 'fast' }, 'speed'],
     ['/v1/messages', { ...message, cache_control: { type: 'ephemeral', ttl: '1h' } }, 'cache_control'],

@@ -1,10 +1,11 @@
 import type { Catalog, Model } from '../../src/domain/catalog.ts';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
-import { readJsonBody } from '../../src/gateway/request/json-body.ts';
 import type { Asked } from '../../src/metering/request/asked.ts';
 import { refuseUnpriced } from '../../src/metering/request/charges.ts';
+import { checkMembers } from '../../src/metering/request/members/check-members.ts';
 import { creditPrice } from './credit-price.ts';
 import { testCatalog } from './gateway-in-process.ts';
+import { jsonBodyOf } from './json-body.ts';
 
 export type Path =
   | '/v1/chat/completions'
@@ -13,8 +14,10 @@ export type Path =
   | '/v1/completions'
   | '/v1/embeddings';
 
+export type PricedPath = Path | '/v1/images/generations';
+
 /** A model `m` of the format of the endpoint; a credit a token, in or out, where nothing else is said. */
-export function modelAt(path: Path, more: Partial<Model> = {}): Model {
+export function modelAt(path: PricedPath, more: Partial<Model> = {}): Model {
   const base = testCatalog('http://127.0.0.1').get(path.startsWith('/v1/messages') ? 'claude' : 'tokens');
   if (!base) throw new Error('no model');
   const price = creditPrice({ input: 1_000_000, output: 1_000_000 });
@@ -22,12 +25,14 @@ export function modelAt(path: Path, more: Partial<Model> = {}): Model {
 }
 
 /** What a body asks of a model. Throws the refusal. */
-export function askedOf(path: Path, model: Model, body: Record<string, unknown>): Asked {
+export function askedOf(path: PricedPath, model: Model, body: Record<string, unknown>): Asked {
   const endpoint = ENDPOINTS.find((candidate) => candidate.path === path);
   if (!endpoint) throw new Error('no endpoint');
   const catalog: Catalog = new Map([[model.slug, model]]);
-  const read = readJsonBody(Buffer.from(JSON.stringify({ model: model.slug, ...body })), catalog, endpoint);
+  const read = jsonBodyOf(Buffer.from(JSON.stringify({ model: model.slug, ...body })), catalog, endpoint);
+  const found = endpoint.members && checkMembers(read, endpoint.members);
   const asked = endpoint.meter.ask(read);
+  if (found) refuseUnpriced(found, model);
   refuseUnpriced(asked, model);
   return asked;
 }

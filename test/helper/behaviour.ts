@@ -28,6 +28,8 @@ export interface Behaviour extends AnswerOptions {
   readonly breakAfter?: 'nothing' | number;
   /** Point from which on nothing is sent while the connection stays open, counted as for `breakAfter`. */
   readonly stallAfter?: 'nothing' | number;
+  /** A wait after so many pieces (0: after the headers), or before the status line, until the promise resolves. */
+  readonly waitAfter?: { readonly pieces: 'nothing' | number; readonly until: Promise<unknown> };
   /** Called before anything is written, or nothing any more, after which a gateway may take the answer to be over. */
   readonly onEnding?: (() => void) | undefined;
 }

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { Book, NewAccount, NewKey } from '../../src/book/book.ts';
+import type { Book, NewAccount } from '../../src/book/book.ts';
+import type { NewKey } from '../../src/book/book-keys.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { AccountRecord, KeyRecord } from '../../src/domain/key.ts';
-import { DEFAULT_SETTINGS } from '../../src/domain/key-settings.ts';
+import { DEFAULT_SETTINGS } from '../../src/domain/key-fields.ts';
 import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
 
 /** Time of the records below: 2026-11-18, a Wednesday, 12:00 UTC. */
@@ -60,7 +61,8 @@ export function entry(accountId: number, given: Partial<JournalEntry> = {}): Jou
     estimated: false,
     epoch: 0,
     day: TODAY,
-    crossing: false,
+    // Above every balance: no debit crosses it.
+    threshold: micro(Number.MAX_SAFE_INTEGER),
     ...given,
     credits,
     seq,

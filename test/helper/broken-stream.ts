@@ -1,7 +1,8 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import type { Test } from 'tap';
-import type { Usage } from '../../src/domain/usage.ts';
+import type { Config } from '../../src/config/config.ts';
+import type { Usage } from '../../src/domain/units.ts';
 import type { Behaviour, ReceivedRequest } from './behaviour.ts';
 import type { TestAccount } from './gateway-in-process.ts';
 import { type MediaGateway, startMediaGateway } from './media-gateway.ts';
@@ -26,6 +27,8 @@ export interface Expected {
 const AS_TEXT = { inputAudio: 1_000, inputImage: 1_000, outputAudio: 2_000, outputImage: 2_000 };
 /** Prices in micro-credits a unit, as media-gateway.ts and gateway-in-process.ts set them. */
 const PRICES: Readonly<Record<string, Usage>> = {
+  flat: { requests: 1_000_000 },
+  'claude-flat': { requests: 1_000_000 },
   tokens: { input: 1_000, cachedInput: 500, cacheWrite: 1_000, output: 2_000, ...AS_TEXT },
   claude: { input: 1_000, cachedInput: 100, cacheWrite: 1_250, cacheWrite1h: 1_250, output: 2_000 },
   picture: { images: 1_000_000 },
@@ -55,6 +58,8 @@ export interface Case {
   readonly behaviour: Behaviour;
   readonly path: string;
   readonly body: string | FormData;
+  /** Whose call it is; default: a new account's. */
+  readonly account?: TestAccount | undefined;
   /**
    * When the client leaves: `sent`, once the upstream has the request; `head`, once the client has the head; or once
    * the function is true of the text received so far. Undefined where it stays to the end.
@@ -74,18 +79,29 @@ export interface ScriptedGateway extends MediaGateway {
   end(call: Case): Promise<Ended>;
 }
 
-const PATIENT = { requestTimeoutMs: 60_000, headersTimeoutMs: 30_000, idleTimeoutMs: 30_000 };
+/** Nothing is read on, and no hidden reasoning counts, so that what is charged depends on no time. */
+const PATIENT = {
+  requestTimeoutMs: 60_000,
+  headersTimeoutMs: 30_000,
+  idleTimeoutMs: 30_000,
+  readOnMs: 0,
+  hiddenTokensPerSecond: 0,
+};
 /** Timeouts that are long enough for a provider on a busy machine to send its pieces before it stalls. */
-const IMPATIENT = { requestTimeoutMs: 60_000, headersTimeoutMs: 2_000, idleTimeoutMs: 2_000 };
+export const IMPATIENT = { requestTimeoutMs: 10_000, headersTimeoutMs: 2_000, idleTimeoutMs: 2_000 };
 
-/**
- * Starts a gateway whose upstream answers each call as its case says. An impatient one waits 2 s for a head or a part.
- */
-export async function startScriptedGateway(t: Test, isImpatient = false): Promise<ScriptedGateway> {
+/** Starts a gateway whose upstream answers each call as its case says. */
+export async function startScriptedGateway(
+  t: Test,
+  times: Partial<Config['limits']> = {},
+): Promise<ScriptedGateway> {
   const cases = new Map<string, { behaviour: Behaviour; received: (request: ReceivedRequest) => void }>();
   const limits = {
-    ...(isImpatient ? IMPATIENT : PATIENT),
+    ...PATIENT,
+    ...times,
     imageTokens: 1_000,
+    toolRounds: 3,
+    toolTokens: 50_000,
     contextTokens: 10_000,
     maxQueueMs: 0,
     waitingCalls: 1_000,
@@ -106,7 +122,7 @@ export async function startScriptedGateway(t: Test, isImpatient = false): Promis
       const id = String(cases.size);
       const { promise, resolve } = Promise.withResolvers<ReceivedRequest>();
       cases.set(id, { behaviour: call.behaviour, received: resolve });
-      const account = await world.account();
+      const account = call.account ?? (await world.account());
       const { heard, left } = await listen(`${world.url}${call.path}`, call, promise, {
         authorization: `Bearer ${account.key}`,
         'x-case': id,

@@ -97,7 +97,12 @@ export function heldBy(call: ClientCall, catalog: Catalog): { hold: string; esti
       : { ...call.body, messages: [{ role: 'user', content: text }] };
   const empty = JSON.stringify({ model: model.slug, ...said('') }).length;
   const asked = askedOf(call.path, model, said('a'.repeat(Math.max(0, call.bytes - empty))));
-  const { hold, estimate } = asked.cost({ imageTokens: 20_000, contextTokens: 1_000_000 });
+  const { hold, estimate } = asked.cost({
+    imageTokens: 20_000,
+    contextTokens: 1_000_000,
+    toolRounds: 3,
+    toolTokens: 50_000,
+  });
   const cents = (micros: number) =>
     creditsString((Math.ceil(micros / 10_000) * 10_000) as typeof hold).slice(0, -4);
   return { hold: cents(hold), estimate: cents(estimate) };

@@ -1,6 +1,6 @@
 import type { Price } from '../../src/domain/catalog.ts';
 import { priceFromCredits, priceOf } from '../../src/domain/price.ts';
-import type { Unit } from '../../src/domain/price-units.ts';
+import type { Unit } from '../../src/domain/units.ts';
 
 /** A price from credits by unit, as a config file has them; throws where a config file could not. */
 export function creditPrice(

@@ -17,11 +17,11 @@ interface Sights {
   readonly fresh: string;
 }
 
-/** Opens every page of the dashboard in a view, and checks each with axe and for parts that are too wide. */
+/** Adds tests that open every page of the dashboard in a view, and check each with axe and for parts that are too wide. */
 export async function inspectEveryPage(t: Test, view: View): Promise<void> {
   const sights = await makeSights(t);
   for (const [who, tour] of Object.entries(TOURS)) {
-    await t.test(`pages of ${who} are accessible, and fit`, async (t) => {
+    void t.test(`pages of ${who} are accessible, and fit`, async (t) => {
       const dashboard = await openDashboard(t, sights.world, view);
       await tour(dashboard, sights, async (what) => {
         t.same(await accessibilityFaults(dashboard.page), [], `${what}: accessible`);

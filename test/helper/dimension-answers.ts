@@ -1,3 +1,4 @@
+import { BILLS } from './bill-answers.ts';
 import {
   BETA,
   chat,
@@ -10,7 +11,6 @@ import {
   response,
   SEARCH,
   START,
-  transcript,
 } from './dimension-row.ts';
 
 export const DIMENSIONS: readonly DimensionRow[] = [
@@ -62,7 +62,8 @@ export const DIMENSIONS: readonly DimensionRow[] = [
     {
       what: 'a search that was asked for, in the flex tier',
       usage: { input: 10, cachedInput: 0, output: 20, webSearches: 1 },
-      micros: 10 * 2 + 20 * 8 + 10_000,
+      micros: 10 * 2 + 20 * 8,
+      fees: 10_000,
       times: 0.5,
       body: { web_search_options: { search_context_size: 'low' } },
     },
@@ -87,7 +88,8 @@ export const DIMENSIONS: readonly DimensionRow[] = [
     {
       what: 'searches: opening a page is none, and a call that does not say what it did is one',
       usage: { input: 300, cachedInput: 28, cacheWrite: 100, output: 356, webSearches: 2 },
-      micros: 300 * 2 + 28 * 0.5 + 100 * 2.5 + 356 * 8 + 2 * 10_000,
+      micros: 300 * 2 + 28 * 0.5 + 100 * 2.5 + 356 * 8,
+      fees: 2 * 10_000,
       times: 2,
     },
     {
@@ -180,7 +182,8 @@ export const DIMENSIONS: readonly DimensionRow[] = [
         output: 503,
         webSearches: 2,
       },
-      micros: 2_095 * 2 + 2_051 * 0.5 + 1_000 * 2.5 + 1_051 * 4 + 503 * 8 + 2 * 10_000,
+      micros: 2_095 * 2 + 2_051 * 0.5 + 1_000 * 2.5 + 1_051 * 4 + 503 * 8,
+      fees: 2 * 10_000,
       times: 6.6,
       tiers: ['standard', 'fast', 'us'],
     },
@@ -307,7 +310,8 @@ export const DIMENSIONS: readonly DimensionRow[] = [
     {
       what: 'the output is pictures but for what is told as text',
       usage: { images: 1, input: 10, cachedInput: 0, inputImage: 40, output: 6, outputImage: 4_160 },
-      micros: 1_000 + 10 * 2 + 40 * 5 + 6 * 8 + 4_160 * 40,
+      micros: 10 * 2 + 40 * 5 + 6 * 8 + 4_160 * 40,
+      fees: 1_000,
     },
     {
       total_tokens: 4_216,
@@ -322,7 +326,8 @@ export const DIMENSIONS: readonly DimensionRow[] = [
     {
       what: 'without details of the output it is pictures',
       usage: { images: 1, input: 10, cachedInput: 0, inputImage: 40, output: 0, outputImage: 50 },
-      micros: 1_000 + 10 * 2 + 40 * 5 + 50 * 40,
+      micros: 10 * 2 + 40 * 5 + 50 * 40,
+      fees: 1_000,
     },
     {
       total_tokens: 100,
@@ -350,7 +355,8 @@ export const DIMENSIONS: readonly DimensionRow[] = [
         output: 0,
         outputImage: 50,
       },
-      micros: 1_000 + 6 * 2 + 4 * 0.5 + 30 * 5 + 10 * 1.25 + 50 * 40,
+      micros: 6 * 2 + 4 * 0.5 + 30 * 5 + 10 * 1.25 + 50 * 40,
+      fees: 1_000,
     },
     {
       total_tokens: 100,
@@ -362,39 +368,5 @@ export const DIMENSIONS: readonly DimensionRow[] = [
     },
     undefined,
   ),
-  transcript(
-    {
-      what: 'sound in tokens',
-      usage: { audioSeconds: 2, input: 10, cachedInput: 0, inputAudio: 4, output: 101 },
-      micros: 2 * 100 + 10 * 2 + 4 * 32 + 101 * 8,
-    },
-    {
-      type: 'tokens',
-      input_tokens: 14,
-      input_token_details: { text_tokens: 10, audio_tokens: 4 },
-      output_tokens: 101,
-      total_tokens: 115,
-    },
-  ),
-  transcript(
-    {
-      what: 'input that is not divided is sound',
-      usage: { audioSeconds: 2, input: 0, cachedInput: 0, inputAudio: 14, output: 101 },
-      micros: 2 * 100 + 14 * 32 + 101 * 8,
-    },
-    { type: 'tokens', input_tokens: 14, output_tokens: 101, total_tokens: 115 },
-  ),
-  {
-    what: 'speech: the output is sound',
-    from: 'OpenAI API reference, "Create speech", event speech.audio.done',
-    path: '/v1/audio/speech',
-    model: 'voice',
-    body: { voice: 'alloy', input: 'Hello', stream_format: 'sse' },
-    events: [
-      { type: 'speech.audio.delta', audio: 'AAAA' },
-      { type: 'speech.audio.done', usage: { input_tokens: 14, output_tokens: 101, total_tokens: 115 } },
-    ],
-    usage: { characters: 5, input: 14, cachedInput: 0, output: 0, outputAudio: 101 },
-    micros: 5 * 15 + 14 * 2 + 101 * 64,
-  },
+  ...BILLS,
 ];

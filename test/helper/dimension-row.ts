@@ -1,7 +1,6 @@
 import type { Model, Upstream } from '../../src/domain/catalog.ts';
 import type { Category } from '../../src/domain/key.ts';
-import type { Unit } from '../../src/domain/price-units.ts';
-import type { Usage } from '../../src/domain/usage.ts';
+import type { Unit, Usage } from '../../src/domain/units.ts';
 import { creditPrice } from './credit-price.ts';
 import { silentWav } from './media-gateway.ts';
 import { CHOICES } from './vendor-answers.ts';
@@ -23,6 +22,7 @@ export const EVERY_PRICE: Readonly<Record<Unit, number>> = {
   cachedInputImage: 1.25,
   outputImage: 40,
   webSearch: 10,
+  webSearchPreview: 25,
   character: 15,
   image: 0.001,
   audioSecond: 0.0001,
@@ -49,8 +49,10 @@ export interface DimensionRow {
   readonly usage: Usage;
   readonly tiers?: readonly string[];
   readonly isEstimated?: true;
-  /** Micro-credits, done by hand from EVERY_PRICE: tokens × price, then the tier; the request's 7 are added by the test. */
+  /** Micro-credits, done by hand from EVERY_PRICE: tokens × price, which the tier multiplies. */
   readonly micros: number;
+  /** Micro-credits of searches and pictures; the request's 7 are added by the test. */
+  readonly fees?: number;
   readonly times?: number;
 }
 
@@ -69,7 +71,7 @@ export const OWN = {
 export const START = { ...ITERATION, input_tokens: 60, server_tool_use: null, service_tier: 'standard' };
 
 type Common = Pick<DimensionRow, 'what' | 'usage' | 'micros'> &
-  Partial<Pick<DimensionRow, 'tiers' | 'isEstimated' | 'times' | 'body' | 'from'>>;
+  Partial<Pick<DimensionRow, 'fees' | 'tiers' | 'isEstimated' | 'times' | 'body' | 'from'>>;
 
 export function chat(more: Common, usage: object, tier: string): DimensionRow {
   const head = { id: 'chatcmpl-B9MBs8', created: 1_741_569_952, model: 'gpt-5', service_tier: tier };
@@ -101,11 +103,12 @@ export function response(
   usage: object,
   tier: string,
   output: readonly object[] = [],
+  beside: object = {},
 ): DimensionRow {
   const answer = { id: 'resp_67ccd2', object: 'response', status: 'completed', error: null };
   const text = { type: 'message', id: 'msg_1', content: [{ type: 'output_text', text: 'Hello!' }] };
   const items = [...output, text];
-  const whole = { ...answer, output: items, usage, service_tier: tier };
+  const whole = { ...answer, output: items, usage, service_tier: tier, ...beside };
   return {
     from: `${OPENAI}, ResponseUsage, Response.service_tier, ResponseFunctionWebSearch`,
     path: '/v1/responses',
@@ -230,7 +233,8 @@ export function eventTexts({ events = [], path }: DimensionRow): string[] {
 }
 
 /** What a row costs in micro-credits, the request included: rounded up once. `micros` has two decimals at most. */
-export function microsOf({ micros, times = 1 }: DimensionRow): number {
-  const thousandths = BigInt(Math.round(micros * 100) + 700) * BigInt(Math.round(times * 10));
+export function microsOf({ micros, fees = 0, times = 1 }: DimensionRow): number {
+  const multiplied = BigInt(Math.round(micros * 100)) * BigInt(Math.round(times * 10));
+  const thousandths = multiplied + BigInt(fees + 7) * 1_000n;
   return Number((thousandths + 999n) / 1_000n);
 }

@@ -11,6 +11,7 @@ const CONFIG = new URL('../../config/gateway.yaml', import.meta.url).pathname;
 const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
 /** What a provider that stalls costs a test; one that answers needs a part of it, however busy the machine. */
 const HEADERS_TIMEOUT_MS = 2_000;
+const REQUEST_TIMEOUT_MS = 3_000;
 
 /**
  * Starts a gateway with the demo models of the shipped configuration, which the examples of the document name. The
@@ -37,15 +38,24 @@ export async function startDocumentedGateway(t: Test): Promise<InProcessGateway>
   t.teardown(() => provider.close());
   const { catalog, limits, server } = loadConfig({ env: { TOLLGATE_CONFIG: CONFIG } });
   const demo = [...catalog].filter(([, { upstream }]) => upstream.url === DEMO_URL);
+  const passHeaders = ['x-provider'];
   return await startGatewayInProcess(t, {
     provider,
     config: {
       catalog: new Map(
-        demo.map(([slug, model]) => [slug, { ...model, upstream: { ...model.upstream, url: provider.url } }]),
+        demo.map(([slug, model]) => [
+          slug,
+          { ...model, upstream: { ...model.upstream, url: provider.url, passHeaders } },
+        ]),
       ),
-      limits: { ...limits, headersTimeoutMs: HEADERS_TIMEOUT_MS },
+      limits: {
+        ...limits,
+        headersTimeoutMs: HEADERS_TIMEOUT_MS,
+        requestTimeoutMs: REQUEST_TIMEOUT_MS,
+        readOnMs: 0,
+      },
       // Every example and every refusal makes keys of its own in one account: more than 100 in all.
-      accounts: { maxKeys: 200, overdraft: micro(0), ...NO_CALL_LIMITS },
+      accounts: { maxKeys: 200, maxKeyBytes: 33_554_432, overdraft: micro(0), ...NO_CALL_LIMITS },
       server: {
         ...server,
         host: '127.0.0.1',

@@ -13,7 +13,7 @@ import { CALLS, type DocumentedCall } from './documented-calls.ts';
 import { startDocumentedGateway } from './documented-gateway.ts';
 import { bodiesOf, credential, type DocumentedRequest, send } from './documented-request.ts';
 import { ADMIN_TOKEN, type InProcessGateway, type TestAccount } from './gateway-in-process.ts';
-import { PROVOKED, UNPROVOKED } from './provoked-refusals.ts';
+import { isProvokedElsewhere, PROVOKED, UNPROVOKED } from './provoked-refusals.ts';
 
 const OPERATIONS_AT_ONCE = 6;
 /** Answers of a machine that is so busy that Redis, the journal or the provider is late. */
@@ -86,7 +86,7 @@ async function refusesWith(
   code: ErrorCode,
 ): Promise<void> {
   const provoke = PROVOKED[code];
-  if (!provoke) return;
+  if (!provoke || isProvokedElsewhere(operation, code)) return;
   const [[, body] = []] = bodiesOf(operation);
   const accepted = await requestOf(stage, call, securityOf(operation).at(-1) ?? {}, body);
   const provoked = await provoke(accepted, stage, operation);

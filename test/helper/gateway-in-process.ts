@@ -80,7 +80,9 @@ export interface InProcessGateway extends Served {
  * and 1.25 for 1,000 written to it.
  */
 export function testCatalog(url: string): Config['catalog'] {
-  const upstream = { name: 'test', url, apiKey: 'upstream-secret', format: 'openai' } as const;
+  // By these, tests tell their provider how to answer.
+  const passHeaders = ['x-case', 'x-no-usage'];
+  const upstream = { name: 'test', url, apiKey: 'upstream-secret', format: 'openai', passHeaders } as const;
   const model = (
     slug: string,
     price: Parameters<typeof creditPrice>[0],
@@ -126,14 +128,18 @@ export function testConfig(dataDir: string, url: string, overrides: Partial<Conf
   const catalog = testCatalog(url);
   return {
     server: { ...TEST_SERVER, trustProxy: ['127.0.0.1/32'] },
-    accounts: { maxKeys: 130, overdraft: micro(0), ...NO_CALL_LIMITS },
+    accounts: { maxKeys: 130, maxKeyBytes: 33_554_432, overdraft: micro(0), ...NO_CALL_LIMITS },
     alerts: { timeoutMs: 10_000, allowPrivateNetworks: true },
     origins: { allowMissing: false },
     limits: {
       requestTimeoutMs: 60_000,
       headersTimeoutMs: 30_000,
       idleTimeoutMs: 10_000,
+      readOnMs: 0,
+      hiddenTokensPerSecond: 0,
       imageTokens: 1_000,
+      toolRounds: 3,
+      toolTokens: 50_000,
       contextTokens: 10_000,
       maxQueueMs: 0,
       waitingCalls: 5_000,

@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 /** Tiers of folders. A folder may import from itself and from the tiers above its own in this list. */
 const TIERS: readonly (readonly string[])[] = [
   ['domain'],
-  ['log', 'threads'],
+  ['log', 'threads', 'shares'],
   ['config'],
   ['book', 'redis-server', 'metering'],
   ['ledger', 'alerts'],

@@ -3,7 +3,7 @@ import type { Config } from '../../src/config/config.ts';
 import type { Model } from '../../src/domain/catalog.ts';
 import type { Category } from '../../src/domain/key.ts';
 import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
-import type { Unit } from '../../src/domain/price-units.ts';
+import type { Unit } from '../../src/domain/units.ts';
 import type { Behaviour, ReceivedRequest } from './behaviour.ts';
 import { creditPrice } from './credit-price.ts';
 import {
@@ -22,7 +22,7 @@ export interface MediaGateway extends InProcessGateway {
     headers?: Record<string, string>,
   ): Promise<Response>;
   /** Resolves with the newest entry of the account once it is a charge. */
-  charged(account: TestAccount): Promise<Omit<JournalEntry, 'seq' | 'epoch' | 'day' | 'crossing'>>;
+  charged(account: TestAccount): Promise<Omit<JournalEntry, 'seq' | 'epoch' | 'day' | 'threshold'>>;
   /** Resolves with the account's balance and holds once everything is settled. */
   held(account: TestAccount): Promise<{ balance: number; held: number }>;
 }
@@ -65,7 +65,7 @@ export async function shareMediaGateway(
   return withMedia({ ...gateway, provider });
 }
 
-function mediaCatalog(url: string): Map<string, Model> {
+export function mediaCatalog(url: string): Map<string, Model> {
   const catalog = new Map(testCatalog(url));
   const upstream = catalog.get('flat')?.upstream;
   if (!upstream) throw new Error('no upstream');
@@ -94,7 +94,7 @@ function mediaCatalog(url: string): Map<string, Model> {
   return catalog;
 }
 
-function withMedia(world: InProcessGateway): MediaGateway {
+export function withMedia(world: InProcessGateway): MediaGateway {
   const newest = async ({ accountId }: TestAccount) => (await world.book.ledger({ accountId, limit: 1 }))[0];
   return {
     ...world,

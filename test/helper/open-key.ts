@@ -1,5 +1,5 @@
 import type { KeySettings } from '../../src/domain/key.ts';
-import { DEFAULT_SETTINGS } from '../../src/domain/key-settings.ts';
+import { DEFAULT_SETTINGS } from '../../src/domain/key-fields.ts';
 
 /** Settings of a key without any restriction. */
 export const OPEN_KEY: KeySettings = {

@@ -18,6 +18,8 @@ export interface Entry {
   readonly balance_after: string;
   readonly outcome: string | null;
   readonly status: number | null;
+  readonly key_id: number | null;
+  readonly estimated: boolean | null;
 }
 
 let owners = 0;

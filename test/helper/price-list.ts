@@ -1,5 +1,5 @@
 import type { UsageView } from '../../src/api/views/entry-view.ts';
-import type { Unit } from '../../src/domain/price-units.ts';
+import type { Unit } from '../../src/domain/units.ts';
 
 /** Prices of the config file in credits, as text, so that none becomes a floating-point number. */
 export type PriceList = Readonly<Partial<Record<PriceUnit, string>>>;
@@ -24,6 +24,7 @@ const UNITS: Readonly<Record<keyof UsageView, readonly [PriceUnit | 'videoSecond
   cached_input_image_tokens: ['cachedInputImage', 1_000_000n],
   output_image_tokens: ['outputImage', 1_000_000n],
   web_searches: ['webSearch', 1_000n],
+  web_search_previews: ['webSearchPreview', 1_000n],
 };
 
 /** `text × 10^12` as an integer, for a decimal of at most twelve places. */

@@ -1,5 +1,5 @@
 /**
- * Time for a reply of Redis in tests of other things, as a busy machine needs it. That a gateway waits for 1 s and no
+ * Time for a reply of Redis in tests of other things, as a busy machine needs it. That a gateway waits for 6 s and no
  * longer is proven where it is started as it is deployed, in test/process (redis-slow, redis-silent, lost-replies), and in
  * test/ledger (slow-redis, late-admissions).
  */

@@ -86,15 +86,20 @@ const LAST_EVENTS = 3;
 
 /** Writes the answer with the pauses, the break or the stall of `behaviour`. Ends early where the client has left. */
 async function play(response: ServerResponse, answer: Answer, behaviour: Behaviour): Promise<void> {
-  const { breakAfter, stallAfter, intervalMs = 0, onEnding = () => {} } = behaviour;
+  const { breakAfter, stallAfter, waitAfter, intervalMs = 0, onEnding = () => {} } = behaviour;
   const endsWith = Math.max(0, answer.pieces.length - LAST_EVENTS);
   if (behaviour.delayMs) await sleep(behaviour.delayMs);
+  if (waitAfter?.pieces === 'nothing') await waitAfter.until;
   if (breakAfter === 'nothing' || stallAfter === 'nothing') onEnding();
   if (breakAfter === 'nothing') return breakOff(response);
   if (stallAfter === 'nothing') return;
   response.writeHead(answer.status, answer.headers);
   for (const [sent, piece] of answer.pieces.entries()) {
     if (sent > 0 && intervalMs > 0) await sleep(intervalMs);
+    if (waitAfter?.pieces === sent) {
+      response.flushHeaders();
+      await waitAfter.until;
+    }
     if (sent === endsWith || sent === breakAfter || sent === stallAfter) onEnding();
     if (breakAfter === sent) return breakOff(response);
     if (stallAfter === sent) return response.flushHeaders();

@@ -1,4 +1,4 @@
-import type { Usage } from '../../src/domain/usage.ts';
+import type { Usage } from '../../src/domain/units.ts';
 import type { Behaviour } from './behaviour.ts';
 import { silentWav } from './media-gateway.ts';
 

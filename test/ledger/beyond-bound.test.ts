@@ -75,7 +75,6 @@ test('an account whose balance went beyond 2^53 keeps back no other, and is set 
   let other = await world.account();
   while (bucketOf(other.account.id) !== bucketOf(account.id)) other = await world.account();
   await open.settled();
-  // As release 0.1.0 left it behind after two top-ups at once.
   const { id: accountId } = account;
   const grant = await recorded(world, accountId, HUGE);
   const epoch = await raw.hget(accountRedisKey(accountId), 'ep');

@@ -1,7 +1,7 @@
 import { type Test, test } from 'tap';
 import type { CallLimits } from '../../src/domain/call-limits.ts';
 import type { KeyRecord } from '../../src/domain/key.ts';
-import { accountRedisKey, bucketOf, holdsRedisKey, keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
+import { accountRedisKey, keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import {
   callWith,
   changeAccount,
@@ -10,7 +10,7 @@ import {
   type LimitedCall,
   storedBucket,
 } from '../helper/call-limits.ts';
-import { spend, startLedger } from '../helper/ledger.ts';
+import { entriesOf, spend, startLedger } from '../helper/ledger.ts';
 import { until } from '../helper/until.ts';
 
 const NO_STATE = { requests: undefined, tokens: undefined, parallel: undefined };
@@ -155,6 +155,37 @@ test('an expired hold frees its slot, and its request and tokens stay taken', as
   t.equal(after.debt, Math.max(0, before.debt - 1_000 * (after.at - before.at)));
 });
 
+test('a read of a job takes a slot and a request, costs nothing, and ends without an entry, at its deadline too', async (t) => {
+  const limits = { rpmLimit: 9, tpmLimit: 1_000, maxParallelRequests: 1 };
+  const { open, admit, openCalls, book, key, raw, hash } = await startLimited(t, limits, 1);
+  const read = (requestId: string) =>
+    admit({
+      requestId,
+      isRead: true,
+      hold: 0,
+      tokens: 0,
+      endpoint: '/v1/videos/{id}',
+      spendingLimit: 0 as never,
+    });
+  await (await held(open, callWith(key, { tokens: 1_000 })))({ key: 5_000, account: 0 });
+  t.match(await read('read-1'), { verdict: 'held', limits: { key: { parallel: { open: 1 } } } });
+  t.match(await read('read-2'), { verdict: 'limited' });
+  t.match(await admit({ hold: 0, tokens: 0 }), { verdict: 'limited' });
+  const before = await storedBucket(raw, hash, 'rq');
+  open.ledger.endRead({ requestId: 'read-1', accountId: key.accountId, keyId: key.id });
+  await until('its slot to be free', async () => (await openCalls()) === 0);
+  t.match(await read('read-3'), { verdict: 'held' });
+  await open.sweep.expireHolds(Date.now() + 24 * 3_600_000);
+  t.equal(await openCalls(), 0);
+  const after = await storedBucket(raw, hash, 'rq');
+  t.equal(after.debt, Math.max(0, before.debt - 9 * (after.at - before.at)) + 60_000, 'requests stay taken');
+  await open.settled();
+  t.same(
+    (await entriesOf(book, key.accountId)).map(({ type }) => type),
+    ['top_up', 'charge'],
+  );
+});
+
 test('a limit that is set while calls are open counts them, those without a price too', async (t) => {
   const world = await startLimited(t, {});
   const { open, key, openCalls } = world;
@@ -258,32 +289,4 @@ test('a call of a key without limits is told nothing of them, and leaves nothing
   t.same(Object.keys(await open.ledger.admit(callWith(key, { valueEndsAt }))), ['verdict']);
   t.equal(await spend(open, callWith(key, { valueEndsAt: 1 }), 1), 'ended');
   t.notOk((await raw.hkeys(keyRedisKey(key.accountId, key.id))).includes('lim'));
-});
-
-test('what a version without limits left in Redis has none, and its open calls count once there is one', async (t) => {
-  const world = await startLimited(t, {});
-  const { open, key, raw, hash, openCalls, owner } = world;
-  const {
-    rpmLimit,
-    tpmLimit,
-    maxParallelRequests,
-    hash: ofValue,
-    previousHash,
-    previousValidUntil,
-    ...old
-  } = key;
-  await raw.hset(hash, 'rec', JSON.stringify(old));
-  t.same((await open.ledger.find(key.hash))?.key, key);
-  const later = Date.now() + 3_600_000;
-  const holds = holdsRedisKey(bucketOf(owner.id));
-  await raw.hset(holds, {
-    old: `0 ${later} ${key.id} ${owner.id} ${later} text /v1/chat/completions flat`,
-    marker: `- ${later}`,
-  });
-  await changeKey(world, key, { tpmLimit: 10, maxParallelRequests: 5 });
-  t.equal(await openCalls(), 1);
-  open.unanswered.add({ requestId: 'old', accountId: owner.id, keyId: key.id });
-  await open.sweep.cancelUnanswered();
-  t.equal(await openCalls(), 0);
-  t.match(await storedBucket(raw, hash, 'tk'), { debt: 0 });
 });

@@ -3,19 +3,31 @@ import { micro } from '../../src/domain/credits.ts';
 import type { KeyRecord } from '../../src/domain/key.ts';
 import type { EntryDraft } from '../../src/domain/ledger-entry.ts';
 import { periodStarts } from '../../src/domain/period.ts';
+import { RedisClock } from '../../src/ledger/redis/clock.ts';
 import { holdsRedisKey, keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { admissionOf, chargeOf, entriesOf, spend, startLedger, type TestLedger } from '../helper/ledger.ts';
 
 const DAY_MS = 86_400_000;
 const KEY = { spendingLimit: micro(100_000_000) };
 
-/** A charge of 3 credits on an account of 10; its id. */
-async function charged(world: TestLedger, key: KeyRecord, more: Partial<EntryDraft> = {}): Promise<string> {
+/** A charge of 3 credits on an account of 10, which the clock of Redis has end `agoMs` before now; its id. */
+async function charged(
+  world: TestLedger,
+  key: KeyRecord,
+  { agoMs = 0, ...more }: Partial<EntryDraft> & { agoMs?: number } = {},
+): Promise<string> {
   const admission = admissionOf(key, 3);
   const admitted = await world.open.ledger.admit(admission);
   if (admitted.verdict !== 'held') throw new Error(admitted.verdict);
-  const draft = { ...chargeOf(admission, 3), ...more };
-  await new Promise<void>((resolve) => world.open.ledger.settle(draft, resolve));
+  const { now } = RedisClock.prototype;
+  RedisClock.prototype.now = function (bucket) {
+    return now.call(this, bucket) - agoMs;
+  };
+  const sent = new Promise<void>((resolve) =>
+    world.open.ledger.settle({ ...chargeOf(admission, 3), ...more }, resolve),
+  );
+  RedisClock.prototype.now = now;
+  await sent;
   return admission.requestId;
 }
 
@@ -105,7 +117,7 @@ test('yesterday’s charge makes no room for more spending today', async (t) => 
   // Live since yesterday: what ends then is booked to it.
   const { day, week, month } = periodStarts(Date.now() - DAY_MS);
   await world.raw.hset(keyRedisKey(key.accountId, key.id), { d: day, w: week, m: month });
-  const id = await charged(world, key, { createdAt: Date.now() - DAY_MS });
+  const id = await charged(world, key, { agoMs: DAY_MS });
   await spend(world.open, admissionOf(key, 1), 1);
   await world.open.settled();
   const spentOf = async () => {

@@ -40,21 +40,6 @@ test('the clock of Redis is asked where it must not be late', async (t) => {
   t.ok(open.ledger.now(key.accountId) <= (await redisMs()), 'what is known of it is never early');
 });
 
-test('a record of version 0.1.0, which has no hash, is replaced by that of the book', async (t) => {
-  const { open, account, raw, second } = await startLedger(t);
-  const { key, hash } = await account({ credits: 10 });
-  t.equal(await spend(open, admissionOf(key, 3), 3), 'held');
-  const { hash: _, previousHash, previousValidUntil, ...before } = key;
-  const name = keyRedisKey(key.accountId, key.id);
-  await raw.hset(name, 'rec', JSON.stringify({ ...before, description: 'not "hash":"x"' }));
-  const other = await second();
-  const wanted = { hash, previousHash: null, previousValidUntil: null, description: key.description };
-  t.match((await other.ledger.current(key.accountId, key.id))?.key, wanted);
-  t.match(JSON.parse((await raw.hget(name, 'rec')) ?? ''), wanted, 'once for all gateways');
-  t.same(await open.ledger.spent(key.accountId, [{ id: key.id, period: 'monthly' }]), [3_000_000]);
-  t.match(await open.ledger.account(key.accountId), { balance: 7_000_000 });
-});
-
 test('a value whose rotation Redis lost is not taken for a replaced one while the book is away', async (t) => {
   const { open, account, book, raw } = await startLedger(t);
   const { key, hash } = await account();

@@ -2,6 +2,8 @@ import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import { parseJournalEntry } from '../../src/ledger/journal/entry-text.ts';
 import { Rebuilder } from '../../src/ledger/recovery/rebuild.ts';
+import { BucketOwners } from '../../src/ledger/redis/bucket-owners.ts';
+import { RedisClock } from '../../src/ledger/redis/clock.ts';
 import { createRedis } from '../../src/ledger/redis/connect.ts';
 import {
   accountRedisKey,
@@ -102,7 +104,7 @@ test('the marker of an entry is not forgotten while the book does not have the e
     credits: 1,
     usage: {},
   };
-  await raw.xadd(journalRedisKey(bucket), '*', 'e', `1 1 20000 0 0 0 ${JSON.stringify(draft)}`);
+  await raw.xadd(journalRedisKey(bucket), '*', 'e', `1 1 20000 0 0 ${JSON.stringify(draft)}`);
   await raw.hset(holdsRedisKey(bucket), 'waits', '- 1');
   await open.sweep.expireHolds(Date.now());
   t.equal(await raw.hget(holdsRedisKey(bucket), 'waits'), '- 1');
@@ -127,7 +129,8 @@ test('an entry that another gateway has committed and not yet deleted counts onc
   await client.connect();
   t.teardown(() => client.disconnect());
   // Its own drain found nothing: the other gateway had read the entry before.
-  const rebuilder = new Rebuilder({ client, book, log, drain: { drain: async () => {}, touch() {} } });
+  const clock = new RedisClock(client, new BucketOwners(client));
+  const rebuilder = new Rebuilder({ client, book, log, drain: { drain: async () => {}, touch() {} }, clock });
   await rebuilder.rebuild(key.accountId);
   t.match(await open.ledger.account(key.accountId), { balance: 8_000_000 });
 });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'tap';
 import type { Model } from '../../src/domain/catalog.ts';
 import { chargeFor, multiplierOf } from '../../src/domain/price.ts';
+import { UNIT_NAMES, unitRow } from '../../src/domain/units.ts';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
 import { JsonSieve } from '../../src/metering/json-sieve.ts';
 import { ANSWER_SHAPE, type Meter, type StreamMeter } from '../../src/metering/meter.ts';
@@ -30,6 +31,7 @@ function bodyOf({ model, body }: DimensionRow): MeteredBody {
     files: 0,
     audio: { seconds: 2, how: 'measured', bytes: 32_044 },
     elidedStrings: undefined,
+    said: undefined,
   };
 }
 
@@ -53,9 +55,9 @@ function expected({ usage, tiers, isEstimated }: DimensionRow): Read {
   return { usage, serviceTiers: tiers, isEstimated: isEstimated === true };
 }
 
-const readOf = ({ usage, serviceTiers, isEstimated = false }: StreamMeter): Read => ({
+const readOf = ({ usage, terms, isEstimated = false }: StreamMeter): Read => ({
   usage,
-  serviceTiers,
+  serviceTiers: terms?.serviceTiers,
   isEstimated,
 });
 
@@ -66,15 +68,24 @@ test('the SDKs that the table names are those installed', async (t) => {
   }
 });
 
+test('every unit of tokens and searches has an answer that reports it', async (t) => {
+  const reported = new Set(DIMENSIONS.flatMap(({ usage }) => Object.keys(usage)));
+  for (const unit of UNIT_NAMES) {
+    const { usage, tokens, per } = unitRow(unit);
+    if (tokens !== null || per === 1_000) t.ok(reported.has(usage), unit);
+  }
+});
+
 for (const row of DIMENSIONS) {
   const { what, from, path, json, events } = row;
   test(`${path}: ${what} (${from})`, async (t) => {
-    const [meter, body] = [meterOf(row), bodyOf(row)];
+    const [meter, unread] = [meterOf(row), bodyOf(row)];
+    const body = { ...unread, said: meter.ask(unread).said };
     if (json) {
       for (const answer of [json, sieved(json)]) {
         const read = {
           usage: meter.usage(answer, body),
-          serviceTiers: meter.serviceTiers?.(answer, body),
+          serviceTiers: meter.terms?.(answer, body)?.serviceTiers,
           isEstimated: meter.isEstimated?.(answer) ?? false,
         };
         t.same(read, expected(row), answer === json ? 'whole' : 'sieved');

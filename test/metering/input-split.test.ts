@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { test } from 'tap';
-import { chargeFor, inputTokens, priceOf } from '../../src/domain/price.ts';
-import type { Usage } from '../../src/domain/usage.ts';
+import { chargeFor, priceOf } from '../../src/domain/price.ts';
+import { inputTokens, type Usage } from '../../src/domain/units.ts';
 import { type InputParts, splitInput } from '../../src/metering/input-split.ts';
 import { creditPrice } from '../helper/credit-price.ts';
+import fc from '../helper/fast-check.ts';
 
 const NONE: InputParts = {
   cached: 0,

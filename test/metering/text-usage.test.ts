@@ -1,6 +1,7 @@
 import { test } from 'tap';
 import { FREE_PRICE } from '../../src/domain/price.ts';
 import type { CallBody } from '../../src/gateway/request/call-body.ts';
+import { ChatStream } from '../../src/metering/chat-stream.ts';
 import { completions } from '../../src/metering/completions.ts';
 import { embeddings } from '../../src/metering/embeddings.ts';
 import { messagesOutputText } from '../../src/metering/messages.ts';
@@ -115,7 +116,7 @@ test('what whole answers say', (t) => {
 });
 
 test('a responses stream: what is written, in all its deltas, and no sound', (t) => {
-  const stream = new ResponsesStream(FREE_PRICE);
+  const stream = new ResponsesStream({ model: { price: FREE_PRICE }, said: undefined });
   for (const [type, delta] of [
     ['response.reasoning_summary_text.delta', 'Hm. '],
     ['response.output_text.delta', '日本 "x"'],
@@ -132,7 +133,7 @@ test('a responses stream: what is written, in all its deltas, and no sound', (t)
 });
 
 test('a responses stream without event lines is read by its types', (t) => {
-  const stream = new ResponsesStream(FREE_PRICE);
+  const stream = new ResponsesStream({ model: { price: FREE_PRICE }, said: undefined });
   const usage = { input_tokens: 1, output_tokens: 2 };
   const data = { type: 'response.incomplete', response: { id: 'resp_1', usage } };
   t.equal(stream.event(latin1(`data: ${JSON.stringify(data)}\n\n`)), 'end');
@@ -188,5 +189,25 @@ test('a messages stream with an absurd count at its end has no usage, but what c
   );
   t.equal(stream.usage, undefined);
   t.same(stream.mergeReported({ input: 7, output: 0 }), { input: 10, output: 1 });
+  t.end();
+});
+
+test('a chat stream has the usage that comes beside its error, unless nothing was used', (t) => {
+  for (const [usage, expected] of [
+    [
+      { prompt_tokens: 9, completion_tokens: 4 },
+      { input: 9, cachedInput: 0, output: 4 },
+    ],
+    [{ prompt_tokens: 0, completion_tokens: 0 }, undefined],
+  ] as const) {
+    const stream = new ChatStream({ injectedUsage: false, price: FREE_PRICE, isInterleaved: false });
+    const error = { message: 'overloaded', code: 502 };
+    stream.event(
+      latin1(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'Hi' } }] })}\n\n`),
+    );
+    t.equal(stream.event(latin1(`data: ${JSON.stringify({ choices: [], error, usage })}\n\n`)), 'end');
+    t.same(stream.usage, expected);
+    t.equal(stream.failed, true);
+  }
   t.end();
 });

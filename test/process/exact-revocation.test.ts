@@ -4,7 +4,7 @@ import { makeOwner } from '../helper/owner.ts';
 import { startGatewayProcesses } from '../helper/several-gateways.ts';
 import { untilServed } from '../helper/until-served.ts';
 
-const CHANGES = 300;
+const CHANGES = 120;
 
 test(`each of ${CHANGES} changes of a key holds in the very next call at another gateway, under load`, async (t) => {
   const { at } = await startGatewayProcesses(t, 3);

@@ -2,7 +2,7 @@ import { type Test, test } from 'tap';
 import { type GatewayProcess, makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
 import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
 import { startRedis } from '../helper/redis-process.ts';
-import { refusedSoon } from '../helper/refused-soon.ts';
+import { refusedSoon, SILENT_WITHIN_MS } from '../helper/refused-soon.ts';
 import { startScriptedProvider } from '../helper/scripted-provider.ts';
 import { startSlowProxy } from '../helper/slow-proxy.ts';
 import { until } from '../helper/until.ts';
@@ -40,12 +40,13 @@ for (const how of ['a Redis that hangs', 'a network that swallows everything']) 
     for (let round = 0; round < 3; round++) {
       const five = Array.from({ length: 5 });
       const chats = five.map(() => () => gateway.chat(owner.key));
-      await refusedSoon(t, chats, { error: { code: 'service_unavailable' } });
+      await refusedSoon(t, chats, { error: { code: 'service_unavailable' } }, SILENT_WITHIN_MS);
       const messages = () => gateway.api('POST', '/v1/messages', unseen.key, { model: 'flat' });
       await refusedSoon(
         t,
         five.map(() => messages),
         { type: 'error', error: { type: 'api_error' } },
+        SILENT_WITHIN_MS,
       );
     }
     t.equal(provider.requests.length, sent, 'nothing was sent upstream');

@@ -77,7 +77,7 @@ const TABLES = Object.keys({
   spend_key_months: true,
   alerts: true,
   deliveries: true,
-  objects: true,
+  resources: true,
 } satisfies Record<keyof BookSchema, true>);
 
 test('planted secrets stand nowhere but where they belong: PostgreSQL, a Redis with a password, outages', async (t) => {

@@ -7,7 +7,7 @@ import { rotate } from '../helper/rotate.ts';
 
 t.test('the demo account has the limits of calls that the configuration gives new accounts', async (t) => {
   const limits = { rpmLimit: 600, tpmLimit: null, maxParallelRequests: 20 };
-  const config = { accounts: { maxKeys: 10, overdraft: micro(0), ...limits } };
+  const config = { accounts: { maxKeys: 10, maxKeyBytes: 33_554_432, overdraft: micro(0), ...limits } };
   const world = await startGatewayInProcess(t, { config });
   const { book, url } = world;
   t.capture(process.stdout, 'write', () => true);

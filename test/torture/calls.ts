@@ -34,7 +34,14 @@ export interface CallPlan {
 /** Statuses that a call may be answered with; any other is a violation. */
 const STATUSES: ReadonlySet<number> = new Set([200, 401, 402, 403, 429, 502, 503, 504]);
 
-const STREAMS = new Set<Manner>(['stream', 'slow stream', 'reset within', 'stall within']);
+/** An answer that is not streamed may begin as late as a call may last, so one that never begins is to be a stream. */
+const STREAMS = new Set<Manner>([
+  'stream',
+  'slow stream',
+  'reset within',
+  'stall before the head',
+  'stall within',
+]);
 
 export function makeCall(history: History, plan: CallPlan): Promise<CallModel> {
   return makeCallWith(history, pick(history.model.keys, plan.key), plan);

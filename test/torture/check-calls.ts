@@ -189,8 +189,12 @@ export class CallChecker {
   /**
    * True where a refusal of the call is excused: Redis or the book was in trouble for its account at its gateway while
    * it was under way, or a gateway had just died that may have been rebuilding the account, for which the others wait.
+   *
+   * How long it takes until what was in trouble serves again depends on the machine. So a trouble lasts until a call of the
+   * account was served there that began after it; that this comes to pass is checked in `heal` and `touchAll` (quiesce.ts).
    */
-  #isInTrouble({ key, slot, startedAt, answer }: CallModel): boolean {
+  #isInTrouble(call: CallModel): boolean {
+    const { key, slot, startedAt, answer } = call;
     const isRebuilt = this.#lives.some(
       ({ killedAt = Infinity }) =>
         killedAt <= (answer?.endedAt ?? 0) && killedAt + DEAD_REBUILD_MS >= startedAt,
@@ -201,7 +205,19 @@ export class CallChecker {
         (trouble.slot ?? slot) === slot &&
         trouble.buckets.has(bucketOf(key.account.id)) &&
         trouble.from <= (answer?.endedAt ?? 0) &&
-        trouble.to >= startedAt,
+        (trouble.to >= startedAt || !this.#wasServedBetween(trouble.to, call)),
+    );
+  }
+
+  /** True where the gateway served a call of the same account, from beginning to end, in the time before the call. */
+  #wasServedBetween(from: number, { key, slot, startedAt }: CallModel): boolean {
+    return this.#model.calls.some(
+      (other) =>
+        other.slot === slot &&
+        other.key.account === key.account &&
+        other.startedAt > from &&
+        other.answer?.status === 200 &&
+        other.answer.endedAt < startedAt,
     );
   }
 

@@ -35,6 +35,7 @@ export function row(
     credits: credits * CREDIT,
     balance_after: after * CREDIT,
     note: null,
+    estimated: 0,
     usage: '{}',
     ...more,
   };

@@ -98,6 +98,30 @@ test('a call may be answered 503 only where something was in its way', (t) => {
   t.end();
 });
 
+test('a trouble lasts until a call of the account was served after it, however long a slow machine takes for that', (t) => {
+  const base = fixture();
+  const [first] = base.model.calls as [CallModel];
+  const call = (id: number, status: number, startedAt: number) =>
+    base.model.calls.push({
+      ...first,
+      id,
+      answer: answer({ status, requestId: `${PREFIX}${id}`, endedAt: startedAt + 10 }),
+      startedAt,
+    });
+  const found = () => faultsOf(base).filter((fault) => fault.includes('answered 503 by')).length;
+  const trouble = { slot: undefined, ofBook: false, from: 0, to: 2_000 };
+  base.model.troubles.push({ ...trouble, buckets: new Set([1]) });
+  call(9, 503, 60_000);
+  t.equal(found(), 0);
+  call(10, 200, 1_995);
+  t.equal(found(), 0, 'that one began before the end of the trouble');
+  call(11, 200, 59_995);
+  t.equal(found(), 0, 'that one ended after the beginning of the call');
+  call(12, 200, 50_000);
+  t.equal(found(), 1);
+  t.end();
+});
+
 test('where calls wait for a replica, none is sent whose hold a failover took', (t) => {
   const { model, reached } = fixture();
   const hold = { accountId: 1, keyId: 1, amount: CREDIT, createdAt: 0 };

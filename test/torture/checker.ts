@@ -1,5 +1,6 @@
 import { run } from '../helper/gateway-process.ts';
 import { checkCrossings, checkDeliveries } from './check-alerts.ts';
+import { checkBills } from './check-bills.ts';
 import { CallChecker, checkReplicated } from './check-calls.ts';
 import { checkEstimatedCalls } from './check-estimated.ts';
 import { checkLimits, checkRefusals } from './check-limits.ts';
@@ -26,6 +27,7 @@ export async function check({ world, model, raw }: History): Promise<string[]> {
     ...checkEstimatedCalls(snapshot, model),
     ...(world.waitReplicas ? checkReplicated(model, world.upstream.reached) : []),
     ...new CallChecker(snapshot, model, world.upstream.reached, world.slots).check(),
+    ...checkBills(snapshot, model, world.upstream.visits, lives),
     ...checkLimits(model, usesIn(model, world.upstream.visits, snapshot.ledger, lives), world.waitReplicas),
     ...checkRefusals(model, world.upstream.reached),
     ...checkLiveLimits(snapshot, model),

@@ -27,7 +27,7 @@ export interface Answered {
 }
 
 /** Longest time that an answer of a gateway may take; a longer one is reported as a hang. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 export class Hang extends Error {}
 

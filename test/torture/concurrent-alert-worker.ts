@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { AlertWorker } from '../../src/alerts/alert-worker.ts';
 import { openBook } from '../../src/book/open-book.ts';
+import { FairPool } from '../../src/shares/fair-pool.ts';
 import type { History } from './history.ts';
 import { bookOf } from './world.ts';
 
@@ -34,7 +35,7 @@ export async function concurrentAlertWorker(
     timeoutMs: 2_000,
     allowPrivateNetworks: true,
     log: pino({ level: 'silent' }),
-    concurrency: 4,
+    permits: new FairPool({ places: { all: 4, ofOne: 2 } }),
     pollMs: POLL_MS,
   });
   worker.start();

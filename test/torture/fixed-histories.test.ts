@@ -8,7 +8,7 @@ import { RunSummary } from './run-summary.ts';
 /**
  * Histories that run in parallel, because a history mostly waits. Each has a PostgreSQL to itself, which it may stop.
  */
-const AT_ONCE = 2;
+const AT_ONCE = 3;
 const free = Array.from({ length: AT_ONCE }, () => new BookServers(t));
 t.jobs = AT_ONCE;
 

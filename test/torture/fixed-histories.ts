@@ -21,13 +21,14 @@ export function calls(count: number, more: Partial<CallPlan> & { isAwaited?: boo
 }
 
 export const slow = (count: number, manner: Manner = 'slow stream') => calls(count, { manner });
+const left = (count: number, more: Partial<CallPlan>) => calls(count, { model: 'tokens', ...more });
 const awaited = (count: number) => calls(count, { isAwaited: true });
 
 export function fault(kind: Exclude<FaultPlan['kind'], 'failpoint'>, forMs = 300, slot = 0): Step {
   return Step.of('fault', { kind, slot, forMs, account: 1 });
 }
 
-const EFFECT_MS = { kill: 200, lose: 0, late: 1_300 } as const;
+const EFFECT_MS = { kill: 200, lose: 0, late: 6_500 } as const;
 
 export function failpoint(point: Failpoint, effect: keyof typeof EFFECT_MS): Step {
   return Step.of('fault', { kind: 'failpoint', failpoint: { point, effect, forMs: EFFECT_MS[effect] } });
@@ -95,6 +96,16 @@ export const FIXED_HISTORIES: readonly FixedHistory[] = [
     fault('redis emptied'),
     fault('book stopped', 600),
     calls(10),
+  ]),
+  history('calls that their clients leave are charged as the upstream bills them', 'postgres', [
+    left(8, { manner: 'slow stream', leaving: { afterMs: 90, of: 'head' } }),
+    left(8, { manner: 'late', leaving: { afterMs: 60, of: 'start' } }),
+    left(4, { manner: 'stall within', leaving: { afterMs: 20, of: 'head' } }),
+    left(2, { manner: 'reset before the head', leaving: { afterMs: 5, of: 'start' } }),
+    awaited(4),
+    left(6, { manner: 'slow stream', leaving: { afterMs: 40, of: 'head' } }),
+    fault('gateway restarted'),
+    awaited(4),
   ]),
   history('two gateways that rebuild an account at once let nothing be spent twice', 'postgres', [
     awaited(4),

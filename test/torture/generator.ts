@@ -179,12 +179,12 @@ const failpoints: fc.Arbitrary<FaultPlan> = fc.record({
       weight: 1,
     },
     {
-      // Around the 1 s after which a gateway gives up an admission, and the 0.5 s within which it cancels it by another
-      // connection.
+      // Around the 5 s after which Redis refuses an admission, the 6 s after which a gateway gives it up, and the 0.5 s within
+      // which it cancels it by another connection.
       arbitrary: fc.record({
         point: fc.constantFrom(...SENT_TO_REDIS),
         effect: fc.constant('late' as const),
-        forMs: fc.integer({ min: 1_000, max: 2_500 }),
+        forMs: fc.integer({ min: 4_500, max: 7_500 }),
       }),
       weight: 1,
     },

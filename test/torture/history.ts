@@ -13,8 +13,11 @@ import type { Shard } from './shard.ts';
 import { StallMeter } from './stall-meter.ts';
 import { startWorld, type World, type WorldPlan } from './world.ts';
 
-/** Time after a fault on a connection in which commands that a gateway had sent may still get no reply. */
-export const AFTERMATH_MS = 3_000;
+/**
+ * Time after a fault on a connection in which commands that a gateway had sent may still get no reply: 7.5 s until it gives up a
+ * connection on which nothing comes, and what it takes to make a new one.
+ */
+export const AFTERMATH_MS = 9_000;
 
 /**
  * Aftermath of a fault of PostgreSQL, where a connection that went silent is given up after 6 s (docs/guarantees.md).
@@ -34,7 +37,10 @@ export class History {
    * A key with plenty of credits for each shard. A call with it succeeds when calls with all accounts of the shard can.
    */
   readonly probes: readonly KeyModel[];
-  readonly stallMeter = new StallMeter();
+  /** A machine that stalls is in trouble as one whose Redis does. */
+  readonly stallMeter = new StallMeter((lateMs) => {
+    this.trouble(undefined, AFTERMATH_MS).from -= lateMs;
+  });
   /** Work of the driver and of faults that goes on meanwhile. */
   readonly #background = new Set<Promise<unknown>>();
   readonly #onHealed: (() => Promise<void>)[] = [];

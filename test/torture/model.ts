@@ -147,6 +147,6 @@ export interface Trouble {
   readonly ofBook: boolean;
   /** Buckets whose accounts are affected. */
   readonly buckets: ReadonlySet<number>;
-  readonly from: number;
+  from: number;
   to: number;
 }

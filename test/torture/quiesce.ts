@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openBook } from '../../src/book/open-book.ts';
 import { BUCKETS, holdsRedisKey, journalRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { readBook } from '../helper/book-reader.ts';
+import { ADMIN_TOKEN } from '../helper/gateway-process.ts';
 import { until } from '../helper/until.ts';
 import { makeCallWith } from './calls.ts';
 import type { History } from './history.ts';
@@ -85,7 +86,9 @@ export async function quiesce(history: History): Promise<void> {
 async function openInGateways({ world }: History): Promise<string[]> {
   const open: string[] = [];
   for (const { url, index } of world.slots) {
-    const metrics = await (await fetch(`${url}/metrics`)).text();
+    const metrics = await (
+      await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } })
+    ).text();
     const settlements = Number(/^tollgate_open_settlements (\d+)$/m.exec(metrics)?.[1]);
     if (settlements !== 0) open.push(`${settlements} settlements of gateway ${index}`);
   }

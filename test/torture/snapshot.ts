@@ -52,7 +52,8 @@ export interface LedgerRow {
   readonly credits: number;
   readonly balance_after: number;
   readonly note: string | null;
-  /** JSON of domain/usage.ts. */
+  readonly estimated: number;
+  /** JSON of `Usage` (domain/units.ts). */
   readonly usage: string;
 }
 
@@ -82,7 +83,7 @@ export async function takeSnapshot(address: BookAddress, raw: Redis | Cluster): 
       ),
       keys: await read<KeyRow>(`select id, account_id, version, ${LIMIT_FIELDS} from keys order by id`),
       ledger: await read<LedgerRow>(
-        `select account_id, seq, id, type, day, key_id, model, outcome, credits, balance_after, note, usage
+        `select account_id, seq, id, type, day, key_id, model, outcome, credits, balance_after, note, estimated, usage
          from ledger order by account_id, seq`,
       ),
       alerts: await read<AlertRow>(

@@ -1,4 +1,4 @@
-import type { Usage } from '../../src/domain/usage.ts';
+import type { Usage } from '../../src/domain/units.ts';
 import type { Life } from './gateway-slot.ts';
 import type { CallModel, EstimatedCallModel, KeyModel, Model, Trouble } from './model.ts';
 import type { LedgerRow } from './snapshot.ts';
@@ -33,12 +33,15 @@ const LIKELY_TOKENS = { least: 80, most: 86 };
 /** Time after the start of a call within which no gateway gives up an upstream (world.ts), so that it is not over before its end. */
 const PATIENCE_MS = 900;
 
+/** Time for which the answer of a call that its client left is read on (world.ts). */
+const READ_ON_MS = 2_000;
+
 /** Time for which the hold of a gateway that died stays, at least (world.ts: 6 s, and 60 s). */
 const ORPHANED_MS = 60_000;
 
 /** Longest time from an answer to its settle in Redis, without trouble and with it. */
 const SETTLED_WITHIN_MS = 2_000;
-const SETTLED_IN_TROUBLE_MS = 10_000;
+const SETTLED_IN_TROUBLE_MS = 30_000;
 
 /** Calls that reached the upstream, and calls that were told to the ledger alone and held. */
 export function usesIn(
@@ -87,7 +90,8 @@ function endOf(
   { arrivedAt, endingAt = Infinity }: Visit,
   lives: readonly Life[],
 ): number {
-  const end = Math.min(endingAt, answer?.leftAt ?? Infinity);
+  const leftAt = answer?.leftAt;
+  const end = Math.min(endingAt, leftAt === undefined ? Infinity : leftAt + READ_ON_MS);
   const deaths = lives.flatMap((life) => (life.slot === slot ? (life.killedAt ?? []) : []));
   const killedAt = deaths.find((at) => at >= arrivedAt);
   // Nobody ends the calls of a gateway that died before their deadline.
@@ -95,7 +99,9 @@ function endOf(
     return startedAt + ORPHANED_MS;
   // A driver that a busy machine kept from writing may be given up by the gateway before.
   const isWhole = answer?.isWhole === true && answer.status === 200;
-  return isWhole || end < startedAt + PATIENCE_MS ? Math.min(end, answer?.endedAt ?? end) : 0;
+  if (!isWhole && end >= startedAt + PATIENCE_MS) return 0;
+  // One that its client left goes on without it.
+  return leftAt === undefined ? Math.min(end, answer?.endedAt ?? end) : end;
 }
 
 function settledBy(endedAt: number, troubles: readonly Trouble[]): number {

@@ -10,7 +10,7 @@ import type { BookServer } from './book-server.ts';
 import { bookFailpoints, type Failpoint, redisFailpoints } from './failpoints.ts';
 import { GatewaySlot } from './gateway-slot.ts';
 import { type LiveRedis, startSharded, startSingle } from './live-redis.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { BEHAVIOUR_HEADER, CALL_HEADER, startUpstream, type Upstream } from './upstream.ts';
 import { type Link, startWire, type Watcher, type Wire } from './wire.ts';
 
 export type WorldKind = 'postgres' | 'sqlite' | 'cluster';
@@ -124,8 +124,8 @@ function makePlace(
   writeFileSync(
     config,
     `alerts: { allowPrivateNetworks: true, timeoutMs: 2000 }
-limits: { requestTimeoutMs: 6000, headersTimeoutMs: 1500, idleTimeoutMs: 1000, maxQueueMs: ${maxQueueMs} }
-upstreams: { test: { url: "${upstreamUrl}", apiKey: gateway-${index}, format: openai } }
+limits: { requestTimeoutMs: 6000, headersTimeoutMs: 1500, idleTimeoutMs: 1000, readOnMs: 2000, maxQueueMs: ${maxQueueMs} }
+upstreams: { test: { url: "${upstreamUrl}", apiKey: gateway-${index}, format: openai, passHeaders: [${CALL_HEADER}, ${BEHAVIOUR_HEADER}] } }
 models:
   flat: { ${model}, price: { request: 1 } }
   tokens: { ${model}, price: { input: 1000, output: 2000 } }

@@ -123,6 +123,7 @@ const FORMATS = {
 } as const;
 export type ErrorFormat = keyof typeof FORMATS;
 
+const FINAL = { 'x-should-retry': { $ref: '#/components/headers/x-should-retry' } };
 const HEADERS: Readonly<Record<number, Record<string, Reference>>> = {
   401: { 'WWW-Authenticate': { $ref: '#/components/headers/WWW-Authenticate' } },
   429: {
@@ -130,8 +131,8 @@ const HEADERS: Readonly<Record<number, Record<string, Reference>>> = {
     'retry-after-ms': { $ref: '#/components/headers/retry-after-ms' },
   },
   503: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } },
+  504: FINAL,
 };
-const FINAL = { 'x-should-retry': { $ref: '#/components/headers/x-should-retry' } };
 
 /**
  * The refusals of one route by status, each referring to an example for every code in `#/components/examples`.

@@ -128,7 +128,9 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
   upstream_unavailable: {
     message: 'The model provider could not be reached, or broke off. Nothing was charged.',
   },
-  upstream_timeout: { message: 'The model provider did not answer in time.' },
+  upstream_timeout: {
+    message: 'The model provider did not answer in time. What it may have billed was charged.',
+  },
   service_unavailable: {
     message: 'The service cannot decide about this call at the moment. Try again shortly.',
   },

@@ -56,8 +56,8 @@ export const HEADERS = {
   },
   'x-should-retry': {
     description:
-      "The gateway would refuse the same request again; official clients obey it. A provider's own error has what the " +
-      'provider says.',
+      'The gateway would refuse the same request again, or charge it again after a timeout; official clients obey it. A ' +
+      "provider's own error has none.",
     schema: { type: 'string', const: 'false' },
     example: 'false',
   },

@@ -43,7 +43,7 @@ const createMessage = modelCall({
     cache_control: {
       type: ['object', 'null'],
       additionalProperties: true,
-      description: 'A `ttl` of `1h`, here or at a block, wants a price for cache writes of an hour.',
+      description: 'A `ttl` of `1h`, here or at a block, wants a price for cache writes that last longer.',
     },
     fallbacks: { type: 'null', description: 'Not served: another model than the one checked would answer.' },
     thread: { type: 'null', description: 'Not served: the conversation would be held by the provider.' },

@@ -1,5 +1,5 @@
 import { CATEGORIES } from '../../domain/key.ts';
-import { UNIT_NAMES } from '../../domain/price-units.ts';
+import { UNIT_NAMES } from '../../domain/units.ts';
 import type { JsonSchema } from './json-type.ts';
 import { BY_KEY, type Operation } from './operation.ts';
 import { KEY_REFUSALS } from './refusals.ts';
@@ -8,9 +8,10 @@ const UNIT_PRICE: JsonSchema = {
   title: 'UnitPrice',
   description:
     'Credits, for 1,000,000 tokens or characters, 1,000 searches, or one image, second or request; a list where the length of the input decides: the entry whose `above` is exceeded by all input tokens of a ' +
-    'request prices it whole.',
+    'request prices it whole; an object where the size and quality of a picture or video decide.',
   oneOf: [
     { type: 'number', minimum: 0 },
+    { type: 'object', minProperties: 1, additionalProperties: { type: 'number', minimum: 0 } },
     {
       type: 'array',
       minItems: 2,

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../domain/errors.ts';
+import { CALLER_CHECKS } from '../../domain/rules.ts';
 
 // Codes that routes can answer, in groups that routes share, in the order of the checks.
 
@@ -6,18 +7,12 @@ import type { ErrorCode } from '../../domain/errors.ts';
 const FAULTS = ['service_unavailable', 'internal_error'] as const satisfies readonly ErrorCode[];
 
 /** Codes of every route that requires a key: those of checks 1 to 8 of specification section 3. */
-export const KEY_REFUSALS = [
+export const KEY_REFUSALS: readonly ErrorCode[] = [
   'missing_api_key',
   'invalid_api_key',
-  'inactive_api_key',
-  'inactive_account',
-  'expired_api_key',
-  'outside_active_hours',
-  'ip_not_allowed',
-  'country_blocked',
-  'origin_not_allowed',
+  ...CALLER_CHECKS.map(({ code }) => code),
   ...FAULTS,
-] as const satisfies readonly ErrorCode[];
+];
 
 /** Codes of routes under `/api/` that any key may use; `invalid_field` refuses unknown query parameters. */
 export const OWNER_REFUSALS = [...KEY_REFUSALS, 'invalid_field'] as const satisfies readonly ErrorCode[];
@@ -46,12 +41,13 @@ export const BODY_REFUSALS = [
   'unsupported_media_type',
 ] as const satisfies readonly ErrorCode[];
 
-/** Codes of requests about a job. It is paid for, so no limit and no balance can refuse them. */
+/** Codes of requests about a job. It is paid for, so no spending limit and no balance can refuse them. */
 export const JOB_REFUSALS = [
   ...KEY_REFUSALS,
   'object_not_found',
   'category_not_allowed',
   'model_not_allowed',
+  'rate_limit_exceeded',
   'upstream_auth_failed',
   'upstream_unavailable',
   'upstream_timeout',

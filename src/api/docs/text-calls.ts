@@ -132,7 +132,9 @@ const createResponse = modelCall({
   fields: {
     input: { type: ['string', 'array'], items: {}, description: 'Text, or a list of items.' },
     max_output_tokens: count(HELD),
-    max_tool_calls: count('Rounds of tools that the provider runs itself; counts in the hold, default 10.'),
+    max_tool_calls: count(
+      'Most uses of tools that the provider runs; counts in the hold. Where such tools are sent without it, the gateway sends limits.toolRounds (3).',
+    ),
     tools: {
       type: ['array', 'null'],
       items: {},

@@ -55,7 +55,7 @@ function ofJob(question: JobQuestion): Operation {
     operationId: question.operationId,
     tags: ['Models'],
     summary: question.summary,
-    description: `${question.description} Costs nothing; a video of another account does not exist.`,
+    description: `${question.description} Costs nothing, and counts in limits of calls but those of tokens; a video of another account does not exist.`,
     externalDocs: { description: "OpenAI's reference", url: `${REFERENCE}/${question.reference}` },
     security: BY_KEY,
     parameters: [

@@ -1,9 +1,9 @@
 import type { LedgerEntry } from '../../book/book.ts';
 import { creditsNumber, creditsString } from '../../domain/credits.ts';
-import type { AppliedUnits } from '../../domain/ledger-entry.ts';
+import type { AppliedPass, AppliedUnits } from '../../domain/ledger-entry.ts';
 import { timestamp } from '../../domain/period.ts';
 import { TIMES_ONE } from '../../domain/price.ts';
-import type { Usage } from '../../domain/usage.ts';
+import { USAGE_NAMES, type Usage, type UsageName } from '../../domain/units.ts';
 import type { Static } from '../docs/json-type.ts';
 import type { Entry, EntryPage } from '../entry-schema.ts';
 
@@ -13,36 +13,16 @@ export type EntryView = Static<typeof Entry>;
 export type EntryPageView = Static<typeof EntryPage>;
 /** Usage under the names for clients. */
 export type UsageView = EntryView['usage'];
-export type UsageName = keyof UsageView;
 /** Credits by unit: per 1,000,000 tokens or characters, per 1,000 searches, per image, second or request. */
 type PriceView = NonNullable<EntryView['price']>;
 
-/** Names of the dimensions of usage for clients, by those used inside. */
-export const USAGE_NAMES = {
-  input: 'input_tokens',
-  output: 'output_tokens',
-  cachedInput: 'cached_input_tokens',
-  cacheWrite: 'cache_write_tokens',
-  characters: 'characters',
-  images: 'images',
-  audioSeconds: 'audio_seconds',
-  videoSeconds: 'video_seconds',
-  requests: 'requests',
-  cacheWrite1h: 'cache_write_1h_tokens',
-  inputAudio: 'input_audio_tokens',
-  cachedInputAudio: 'cached_input_audio_tokens',
-  outputAudio: 'output_audio_tokens',
-  inputImage: 'input_image_tokens',
-  cachedInputImage: 'cached_input_image_tokens',
-  outputImage: 'output_image_tokens',
-  webSearches: 'web_searches',
-} as const satisfies Record<keyof Usage, UsageName>;
+const DIMENSIONS = Object.entries(USAGE_NAMES) as [keyof Usage, UsageName][];
 
 /** Usage under the names for clients; a unit that is absent stays absent. */
 export function usageView(usage: Usage): UsageView {
   const view: { -readonly [Name in UsageName]?: number } = {};
-  for (const [unit, name] of Object.entries(USAGE_NAMES)) {
-    const amount = usage[unit as keyof Usage];
+  for (const [dimension, name] of DIMENSIONS) {
+    const amount = usage[dimension];
     if (amount !== undefined) view[name] = amount;
   }
   return view;
@@ -71,11 +51,16 @@ export function entryView(
     balance_after: onlyKeyId === undefined ? creditsString(entry.balanceAfter) : null,
     note: entry.note ?? null,
     price: entry.price ? priceView(entry.price) : null,
+    ...(entry.passes ? { passes: entry.passes.map(passView) } : {}),
     multiplier: entry.price ? (entry.multiplier ?? TIMES_ONE) / TIMES_ONE : null,
     upstream: entry.upstream ?? null,
     duration_ms: entry.durationMs ?? null,
     streamed: entry.streamed ?? null,
   };
+}
+
+function passView({ usage, price }: AppliedPass): NonNullable<EntryView['passes']>[number] {
+  return { usage: usageView(usage), price: priceView(price) };
 }
 
 function priceView(price: AppliedUnits): PriceView {

@@ -1,10 +1,17 @@
 import { creditsNumber, creditsString, type Micro, micro } from '../../domain/credits.ts';
 import type { KeyRecord } from '../../domain/key.ts';
+import {
+  KEY_FIELD_NAMES,
+  KEY_FIELDS,
+  type KeySettings,
+  type WireName,
+  type WireSettings,
+} from '../../domain/key-fields.ts';
+import type { Kind } from '../../domain/key-readers.ts';
 import { periodEndsAt, timestamp } from '../../domain/period.ts';
 import type { Static } from '../docs/json-type.ts';
 import type { CreatedKey, Key, KeyList, OwnKey } from '../key-schema.ts';
 import type { RotatedKey } from '../rotation-schema.ts';
-import { callLimitsView } from './call-limits-view.ts';
 
 /** A key as its account sees it. */
 export type KeyView = Static<typeof Key>;
@@ -30,38 +37,51 @@ export function keyView(key: KeyRecord, { spentInPeriod, lastUsedAt }: KeyUse, r
   const { previousValidUntil } = key;
   return {
     id: key.id,
-    name: key.name,
-    description: key.description,
-    prefix: key.prefix,
-    is_active: key.isActive,
-    expires_at: key.expiresAt === null ? null : timestamp(key.expiresAt),
-    allowed_models: key.allowedModels,
-    allowed_categories: key.allowedCategories,
-    spending_limit: key.spendingLimit === null ? null : creditsNumber(key.spendingLimit),
-    spending_current: creditsString(spentInPeriod),
-    spending_period: key.spendingPeriod,
-    active_hours: key.activeHours,
-    allowed_ips: key.allowedIps,
-    allowed_origins: key.allowedOrigins,
-    blocked_countries: key.blockedCountries,
-    webhook_url: key.webhookUrl,
-    created_at: timestamp(key.createdAt),
-    can_manage: key.canManage,
-    version: key.version,
-    ...callLimitsView(key),
+    ...settingsView(key, {
+      description: { prefix: key.prefix },
+      spending_limit: { spending_current: creditsString(spentInPeriod) },
+      webhook_url: { created_at: timestamp(key.createdAt) },
+      can_manage: { version: key.version },
+    }),
     last_used_at: lastUsedAt === undefined ? null : timestamp(lastUsedAt),
     previous_valid_until:
       previousValidUntil === null || previousValidUntil <= redisNow ? null : timestamp(previousValidUntil),
   };
 }
 
-/** The view of a key for itself at `redisNow`, as for `keyView`; its period is that of `nowMs`, this machine's time. */
-export function ownKeyView(key: KeyRecord, use: KeyUse, redisNow: number, nowMs: number): OwnKeyView {
+const FIELDS = KEY_FIELD_NAMES.map(
+  (field) => [field, KEY_FIELDS[field].wire, KEY_FIELDS[field].type.kind] as const,
+);
+
+/** The settings of a key as the API has them, and read-only fields, each after a setting as in the specification. */
+function settingsView<const After extends { readonly [W in WireName]?: object }>(
+  settings: KeySettings,
+  after: After,
+): WireSettings & Joined<After[keyof After]> {
+  const view = {};
+  for (const [field, wire, kind] of FIELDS)
+    Object.assign(view, { [wire]: viewOf(kind, settings[field]) }, after[wire]);
+  return view as WireSettings & Joined<After[keyof After]>;
+}
+
+/** The objects of a union in one. */
+type Joined<T> = (T extends unknown ? (one: T) => void : never) extends (all: infer All) => void
+  ? All
+  : never;
+
+function viewOf(kind: Kind, value: unknown): unknown {
+  if (value === null) return null;
+  if (kind === 'time') return timestamp(value as number);
+  return kind === 'credits' ? creditsNumber(value as Micro) : value;
+}
+
+/** The view of a key for itself at `redisNow`, as for `keyView`; its period is that of the same time. */
+export function ownKeyView(key: KeyRecord, use: KeyUse, redisNow: number): OwnKeyView {
   const { spendingLimit: limit } = key;
   return {
     ...keyView(key, use, redisNow),
     limit_remaining: limit === null ? null : creditsString(micro(Math.max(0, limit - use.spentInPeriod))),
-    period_ends_at: periodEndsAt(nowMs, key.spendingPeriod),
+    period_ends_at: periodEndsAt(redisNow, key.spendingPeriod),
   };
 }
 

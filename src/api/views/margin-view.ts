@@ -1,6 +1,6 @@
 import type { MarginGroup, MarginRow } from '../../book/book.ts';
 import { creditsString } from '../../domain/credits.ts';
-import type { Usage } from '../../domain/usage.ts';
+import type { Usage } from '../../domain/units.ts';
 import type { Static } from '../docs/json-type.ts';
 import type { MarginReport } from '../margin-schema.ts';
 import { MARGIN_FIELDS } from '../report-groups.ts';

@@ -1,10 +1,16 @@
 import type { Model } from '../../domain/catalog.ts';
 import type { Category } from '../../domain/key.ts';
-import type { Unit } from '../../domain/price-units.ts';
-import { writtenPrice, writtenTiers } from '../../domain/written-price.ts';
+import type { Unit } from '../../domain/units.ts';
+import { isByVariant, type WrittenUnit, writtenPrice, writtenTiers } from '../../domain/written-price.ts';
 
-/** A unit's price in credits: a number, or by the length of the input, the shortest first. */
-export type UnitPriceView = number | readonly { readonly above?: number; readonly price: number }[];
+/**
+ * A unit's price in credits: a number, or by the length of the input, the shortest first, or by the size and quality of what is
+ * made.
+ */
+export type UnitPriceView =
+  | number
+  | readonly { readonly above?: number; readonly price: number }[]
+  | Readonly<Record<string, number>>;
 
 /**
  * A model of `GET /v1/models`, in OpenAI's shape, its category and prices. Written by hand, because the schemas of /v1
@@ -49,9 +55,12 @@ export function modelView(model: Model): ModelView {
 }
 
 function priceView({ price }: Model): ModelView['price'] {
-  const written = Object.entries(writtenPrice(price)).map(([unit, given]) => [
-    unit,
-    typeof given === 'string' ? Number(given) : given.map((step) => ({ ...step, price: Number(step.price) })),
-  ]);
+  const written = Object.entries(writtenPrice(price)).map(([unit, given]) => [unit, unitView(given)]);
   return Object.fromEntries(written);
+}
+
+function unitView(written: WrittenUnit): UnitPriceView {
+  if (typeof written === 'string') return Number(written);
+  if (!isByVariant(written)) return written.map((step) => ({ ...step, price: Number(step.price) }));
+  return Object.fromEntries(Object.entries(written).map(([variant, price]) => [variant, Number(price)]));
 }

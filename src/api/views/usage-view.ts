@@ -1,7 +1,7 @@
 import type { UsageRow } from '../../book/book.ts';
 import { creditsString } from '../../domain/credits.ts';
 import { dayString } from '../../domain/period.ts';
-import type { Usage } from '../../domain/usage.ts';
+import type { Usage } from '../../domain/units.ts';
 import type { Static } from '../docs/json-type.ts';
 import type { UsageReport } from '../ledger-schema.ts';
 import { USAGE_FIELDS, type UsageGroup } from '../report-groups.ts';

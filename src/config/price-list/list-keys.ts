@@ -1,4 +1,4 @@
-import type { Unit } from '../../domain/price-units.ts';
+import type { Unit } from '../../domain/units.ts';
 
 /** Unit that a price of the list charges, and for how many of them the price is. */
 export interface ListKey {

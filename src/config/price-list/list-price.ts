@@ -2,7 +2,7 @@ import type { Price, UnitPrices } from '../../domain/catalog.ts';
 import { MAX_BALANCE } from '../../domain/credits.ts';
 import { shiftDecimal } from '../../domain/decimal.ts';
 import { isPriced, priceFromMicros, priceOf } from '../../domain/price.ts';
-import { UNIT_NAMES, UNITS, type Unit } from '../../domain/price-units.ts';
+import { UNIT_NAMES, UNITS, type Unit } from '../../domain/units.ts';
 import type { ListPrices, TieredPrice } from './list-data.ts';
 import { type ListKey, listKey } from './list-keys.ts';
 
@@ -43,8 +43,18 @@ const SHORTEST = -1;
 
 function stepsOf(value: number | TieredPrice, key: ListKey, exchange: Exchange): Steps {
   if (typeof value === 'number') return new Map([[SHORTEST, exchanged(value, key, exchange)]]);
-  const tiers = value.tiers.map(({ start, price }) => [start, exchanged(price, key, exchange)] as const);
+  const tiers = value.tiers.map(
+    ({ start, price }) => [boundOf(start), exchanged(price, key, exchange)] as const,
+  );
   return new Map([[SHORTEST, exchanged(value.base, key, exchange)], ...tiers]);
+}
+
+/**
+ * The number of tokens that a tier begins beyond. The list has both `start: 272000` and `start: 271999` for prices that vendors
+ * name "more than 272,000 tokens": a start that ends in 999 is meant to be reached.
+ */
+function boundOf(start: number): number {
+  return start % 1_000 === 999 ? start + 1 : start;
 }
 
 function at(steps: Steps, bound: number): bigint {

@@ -31,6 +31,9 @@ interface Priced {
 /** Groq bills a request of whisper as 10 seconds at least (its price page): seconds alone cannot say that. */
 const LEAST_SECONDS: ReadonlySet<string> = new Set(['groq']);
 
+/** Names of models that search the web with every call, `gpt-4o-search-preview`; not of those for research. */
+const SEARCHES = /(?<!re)search/i;
+
 /** Terms of a look-up: the exchange of US dollars for credits, and the moment at which the price is looked up. */
 export interface PriceTerms {
   readonly exchange: Exchange;
@@ -64,6 +67,11 @@ function pricedAt(
   if (LEAST_SECONDS.has(provider.id) && 'audio_hours' in one) {
     return {
       why: `${provider.id} bills 10 seconds of each request at least, which a price per second cannot say`,
+    };
+  }
+  if (SEARCHES.test(model.id) && !('requests_kcount' in one)) {
+    return {
+      why: 'by its name it searches with every call, and the list has no price of a request; write the price with request',
     };
   }
   const priceAt = (of: Exchange) =>

@@ -6,9 +6,11 @@ import {
   tokensTaken,
 } from '../../domain/call-limits.ts';
 import { GatewayError } from '../../domain/errors.ts';
+import type { LoopTurns } from '../../shares/loop-turns.ts';
+import type { Pools } from '../../shares/pools.ts';
 import type { CallMetrics } from '../call-metrics.ts';
 import { AccountLines, type Newcomer, standsInLine } from './account-lines.ts';
-import { type AskResult, type QueuedCall, Waiter, type Waiting } from './waiting-call.ts';
+import { type AskResult, type QueuedCall, Waiter, type Waiting, waitBound } from './waiting-call.ts';
 
 /**
  * Pause between attempts for a slot that a call at another gateway may have freed; longer where an account has very
@@ -17,17 +19,15 @@ import { type AskResult, type QueuedCall, Waiter, type Waiting } from './waiting
 const SLOT_POLL_MS = 100;
 /** Longest pause between attempts, because another gateway may give tokens back, or a limit be raised. */
 const ASK_AGAIN_MS = 1_000;
-/**
- * Most bytes that the bodies of waiting calls take in memory together; a call beyond that does not wait. Larger bodies
- * are in files.
- */
-const MAX_BYTES = 128 * 1024 * 1024;
+/** Most calls of an account that begin to ask in one step: each takes some 0.1 ms. */
+const ASKS_AT_ONCE = 20;
 
 export interface CallQueueOptions {
   /** Longest wait in milliseconds; 0: no call waits. */
   readonly maxQueueMs: number;
-  /** Most calls that wait at once. */
-  readonly waitingCalls: number;
+  /** Calls that wait, and waits that end at once: each shared by accounts. */
+  readonly pools: Pick<Pools, 'waiting' | 'ends'>;
+  readonly turns: LoopTurns;
   readonly metrics: Pick<CallMetrics, 'queued' | 'dequeued'>;
 }
 
@@ -41,8 +41,6 @@ export class CallQueue<Held> {
   readonly #options: CallQueueOptions;
   readonly #accounts = new Map<number, AccountLines<Held>>();
   #turns = 0;
-  #length = 0;
-  #bytes = 0;
   #isStopped = false;
 
   constructor(options: CallQueueOptions) {
@@ -51,7 +49,7 @@ export class CallQueue<Held> {
 
   /** Number of waiting calls. */
   get length(): number {
-    return this.#length;
+    return this.#options.pools.waiting.use.places;
   }
 
   /** True where the configuration lets calls wait. */
@@ -63,7 +61,7 @@ export class CallQueue<Held> {
    * True where a new call must join without asking the ledger first, because others wait for room that it would take.
    */
   isBehind(call: Newcomer & Pick<QueuedCall<Held>, 'accountId'>): boolean {
-    return this.#length > 0 && this.#accounts.get(call.accountId)?.isBehind(call) === true;
+    return this.#accounts.size > 0 && this.#accounts.get(call.accountId)?.isBehind(call) === true;
   }
 
   /**
@@ -78,7 +76,11 @@ export class CallQueue<Held> {
     };
     const lines = this.#accounts.get(call.accountId) ?? new AccountLines<Held>();
     const waiter = new Waiter(call, this.#turns++, tokens);
-    const waiting = { outcome: waiter.outcome, leave: () => this.#leave(lines, waiter) };
+    const waiting = {
+      outcome: waiter.outcome,
+      leave: () => this.#leave(lines, waiter),
+      answered: () => waiter.ending?.release(),
+    };
     if (this.#isStopped) {
       waiter.reject(stopping());
       waiter.isOut = true;
@@ -86,17 +88,18 @@ export class CallQueue<Held> {
     }
     const behind = lines.fullFor({ keyId: call.keyId, limits: call.limits, tokens });
     waiter.full = limits ? longer(fullLimits(limits, call.tokens), behind) : behind;
-    if (this.#isFull(call) || this.#isTooLong(waiter)) {
+    const known = waiter.full.map(({ waitMs = 0 }) => waitMs);
+    waiter.maxMs = waitBound(this.#options.maxQueueMs, Math.max(0, ...known), Math.random());
+    if (!this.#isTooLong(waiter)) waiter.room = this.#options.pools.waiting.take(call.accountId);
+    if (!waiter.room) {
       waiter.resolve({ end: 'limited', full: waiter.full });
       waiter.isOut = true;
       return waiting;
     }
     this.#accounts.set(call.accountId, lines);
     const isHead = lines.add(waiter);
-    this.#length++;
-    this.#bytes += call.bytes;
     this.#options.metrics.queued();
-    waiter.deadline = setTimeout(() => this.#outOfTime(lines, waiter), this.#options.maxQueueMs);
+    waiter.deadline = setTimeout(() => this.#giveUp(lines, waiter), waiter.maxMs);
     if (limits) lines.note(call.keyId, limits);
     if (isHead && limits) this.#wait(lines, waiter);
     this.#pump(lines);
@@ -108,7 +111,7 @@ export class CallQueue<Held> {
    * back, ask now.
    */
   ended(accountId: number, keyId: number): void {
-    const lines = this.#length > 0 ? this.#accounts.get(accountId) : undefined;
+    const lines = this.#accounts.size > 0 ? this.#accounts.get(accountId) : undefined;
     if (!lines) return;
     const ofKey = lines.lines.get(keyId)?.waiting[0];
     if (ofKey?.lacks !== 'account') this.#wake(ofKey);
@@ -121,16 +124,9 @@ export class CallQueue<Held> {
     this.#isStopped = true;
     for (const lines of [...this.#accounts.values()]) {
       for (const line of [...lines.lines.values()]) {
-        for (const waiter of [...line.waiting]) {
-          // The answer of the ledger decides about a call that is asking just now.
-          if (!waiter.isAsking) this.#refuse(lines, waiter, stopping());
-        }
+        for (const waiter of [...line.waiting]) this.#refuse(lines, waiter, stopping());
       }
     }
-  }
-
-  #isFull({ bytes }: QueuedCall<Held>): boolean {
-    return this.#length >= this.#options.waitingCalls || this.#bytes + bytes > MAX_BYTES;
   }
 
   #isTooLong(waiter: Waiter<Held>): boolean {
@@ -138,11 +134,28 @@ export class CallQueue<Held> {
     return waiter.full.some(({ waitMs = 0 }) => waitMs > left);
   }
 
-  /** Has each head ask whose turn it is: those that wait for their key, and the first that waits for the account. */
+  /** Has each head ask whose turn it is, in this turn of the event loop or in one of the next. */
   #pump(lines: AccountLines<Held>): void {
-    for (const head of [...lines.heads]) {
-      if (head.isReady && !head.isAsking) void this.#ask(lines, head);
-      if (standsInLine(head)) break;
+    if (lines.isPumped) return;
+    lines.isPumped = true;
+    this.#options.turns.run(lines, () => {
+      lines.isPumped = false;
+      this.#askNext(lines);
+    });
+  }
+
+  /** Those that wait for their key ask, and the first that waits for the account. */
+  #askNext(lines: AccountLines<Held>): void {
+    let asks = 0;
+    for (const head of lines.heads) {
+      if (head.isReady && !head.isAsking && !head.isEnding) {
+        if (asks++ === ASKS_AT_ONCE) {
+          this.#pump(lines);
+          return;
+        }
+        void this.#ask(lines, head);
+      }
+      if (standsInLine(head)) return;
     }
   }
 
@@ -176,7 +189,7 @@ export class CallQueue<Held> {
     lines.note(head.call.keyId, limits);
     head.full = fullLimits(limits, head.call.tokens);
     head.fullAt = performance.now();
-    const isOver = head.waitedMs >= this.#options.maxQueueMs;
+    const isOver = head.waitedMs >= head.maxMs;
     if (this.#isStopped) this.#refuse(lines, head, stopping());
     else if (isOver || !onlyLimits || this.#isTooLong(head)) this.#giveUp(lines, head);
     else {
@@ -193,7 +206,7 @@ export class CallQueue<Held> {
   #wait(lines: AccountLines<Held>, head: Waiter<Held>): void {
     const lacksKey = head.full.some(({ owner }) => owner === 'key');
     const awaited = head.full.filter(({ owner }) => owner === (lacksKey ? 'key' : 'account'));
-    head.lacks = lacksKey || !hasCallLimits(head.call.limits.account) ? 'key' : 'account';
+    lines.noteLack(head, lacksKey || !hasCallLimits(head.call.limits.account) ? 'key' : 'account');
     head.wakesOnEnd = awaited.every(({ name }) => name !== 'rpm_limit');
     // All keys of an account together ask about once a millisecond at most.
     const pollMs = Math.max(SLOT_POLL_MS, lines.heads.length);
@@ -215,23 +228,30 @@ export class CallQueue<Held> {
     head.isReady = true;
   }
 
-  #outOfTime(lines: AccountLines<Held>, waiter: Waiter<Held>): void {
-    // Where the call is asking just now, the answer of the ledger decides.
-    if (!waiter.isAsking) this.#giveUp(lines, waiter);
-  }
-
   #giveUp(lines: AccountLines<Held>, waiter: Waiter<Held>): void {
-    if (waiter.isOut) return;
-    this.#takeOut(lines, waiter);
-    waiter.resolve({ end: 'limited', full: waiter.fullNow() });
-    this.#pump(lines);
+    void this.#end(lines, waiter, () => waiter.resolve({ end: 'limited', full: waiter.fullNow() }));
   }
 
   #refuse(lines: AccountLines<Held>, waiter: Waiter<Held>, error: unknown): void {
-    if (!waiter.isOut) {
-      this.#takeOut(lines, waiter);
-      waiter.reject(error);
+    void this.#end(lines, waiter, () => waiter.reject(error));
+  }
+
+  /**
+   * Ends a wait with a refusal, once few enough others are being refused: each asks Redis once more, and all that end
+   * in one turn of the event loop would hold it. Does nothing where the call is asking just now: the ledger's answer
+   * decides.
+   */
+  async #end(lines: AccountLines<Held>, waiter: Waiter<Held>, settle: () => void): Promise<void> {
+    if (waiter.isOut || waiter.isEnding || waiter.isAsking) return;
+    waiter.isEnding = true;
+    const share = await this.#options.pools.ends.acquire(waiter.call.accountId);
+    if (waiter.isOut) {
+      share.release();
+      return;
     }
+    waiter.ending = share;
+    this.#takeOut(lines, waiter);
+    settle();
     if (!this.#isStopped) this.#pump(lines);
   }
 
@@ -243,14 +263,13 @@ export class CallQueue<Held> {
   }
 
   #takeOut(lines: AccountLines<Held>, waiter: Waiter<Held>): void {
-    const { accountId, bytes } = waiter.call;
+    const { accountId } = waiter.call;
     waiter.isOut = true;
     clearTimeout(waiter.askTimer);
     clearTimeout(waiter.deadline);
     lines.remove(waiter);
     if (lines.heads.length === 0) this.#accounts.delete(accountId);
-    this.#length--;
-    this.#bytes -= bytes;
+    waiter.room?.release();
     this.#options.metrics.dequeued(waiter.waitedMs);
   }
 }

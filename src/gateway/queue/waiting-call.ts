@@ -1,5 +1,6 @@
 import type { FullLimit, LimitState, LimitStates } from '../../domain/call-limits.ts';
 import type { KeyAndAccountLimits } from '../../domain/rules.ts';
+import type { Share } from '../../shares/fair-pool.ts';
 
 /** Result of one attempt to admit a call: the admitted call, or the limits that have no room for it. */
 export type AskResult<Held> =
@@ -15,8 +16,6 @@ export interface QueuedCall<Held> {
   readonly limits: KeyAndAccountLimits;
   /** Tokens that it is likely to use. */
   readonly tokens: number;
-  /** Bytes of memory that it keeps while it waits. */
-  readonly bytes: number;
   /**
    * Checks the call again by the current record and asks the ledger to admit it. Rejects with the refusal for the
    * client.
@@ -40,6 +39,8 @@ export interface Waiting<Held> {
   readonly outcome: Promise<Outcome<Held>>;
   /** Takes the call out of the queue, because its client has left. */
   leave(): void;
+  /** To be called once a call that was refused has its answer: only so many waits end at once. */
+  answered(): void;
 }
 
 /**
@@ -66,6 +67,13 @@ export class Waiter<Held> {
   /** Limits without room when the call came or last asked, with their waits counted from `fullAt`. */
   full: readonly FullLimit[] = [];
   fullAt = this.joinedAt;
+  /** Share of the waiting room. */
+  room: Share | undefined;
+  /** Share of the waits that end at once, from when the call is refused until it has its answer. */
+  ending: Share | undefined;
+  isEnding = false;
+  /** Milliseconds that the call may wait. */
+  maxMs = 0;
   askTimer: NodeJS.Timeout | undefined;
   deadline: NodeJS.Timeout | undefined;
 
@@ -100,10 +108,27 @@ export class Waiter<Held> {
   }
 }
 
+/** Share of the longest wait by which waits end earlier. */
+const JITTER = 0.05;
+
+/**
+ * Milliseconds that a call may wait: earlier than `maxQueueMs` by a share that `random`, of 0 to 1, draws, so that calls
+ * which came together do not end together; but no less than the `knownMs` that it takes to get room.
+ */
+export function waitBound(maxQueueMs: number, knownMs: number, random: number): number {
+  return maxQueueMs - random * Math.max(0, Math.min(maxQueueMs * JITTER, maxQueueMs - knownMs));
+}
+
 /** State of limits as Redis last gave it. `at` is by `performance.now()`. */
 export interface Known {
   readonly state: LimitState;
   readonly at: number;
+}
+
+/** Calls, and the tokens that they take of the limits of their account. */
+export interface Ahead {
+  calls: number;
+  tokens: number;
 }
 
 /** The waiting calls of one key, in the order in which they came. */
@@ -113,4 +138,6 @@ export class KeyLine<Held> {
   keyTokens = 0;
   accountTokens = 0;
   known: Known | undefined;
+  /** What of this line goes before calls of other keys; `AccountLines` keeps it. */
+  ahead: Ahead = { calls: 0, tokens: 0 };
 }

@@ -1,10 +1,16 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Model } from '../../domain/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
+import { refuseUnpriced } from '../../metering/request/charges.ts';
 
 /**
  * Characters of a host with a port (RFC 9112 §3.2, RFC 3986 §3.2); those of a user, path or query are not among them.
  */
 const HOST = /^[\w.\-~%!$&'()*+,;=:[\]]*$/;
+
+/** Versions of OpenAI's API, divided by commas, that turn subagents on: `responses_multi_agent=v1`. */
+const MULTI_AGENT = /(?:^|,)\s*responses_multi_agent\b/i;
+const CHARGES = [{ param: 'OpenAI-Beta', what: 'responses_multi_agent, whose subagents nothing limits' }];
 
 /**
  * Refuses request heads that Node's parser accepts although two servers could read them in two ways (RFC 9112 §3.2,
@@ -51,6 +57,12 @@ export function checkEncoding(headers: IncomingHttpHeaders): void {
     'unsupported_media_type',
     'The body is compressed. Send it as it is, without Content-Encoding.',
   );
+}
+
+/** Throws 400 `unpriced_parameter` for a header that turns on what no hold can bound, unless the model is free. */
+export function refuseBetas(headers: IncomingHttpHeaders, model: Model): void {
+  const betas = headers['openai-beta'];
+  if (betas !== undefined && MULTI_AGENT.test(String(betas))) refuseUnpriced({ charges: CHARGES }, model);
 }
 
 function faulty(message: string): GatewayError {

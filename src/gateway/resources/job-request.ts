@@ -4,20 +4,22 @@ import type { Catalog, Upstream } from '../../domain/catalog.ts';
 import { micro } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { type CompiledKey, modelRefusalOf } from '../../domain/rules.ts';
+import type { AdmitParts } from '../admit.ts';
 import type { CallMetrics, EndCode } from '../call-metrics.ts';
 import type { Endpoint } from '../endpoints.ts';
-import type { Gatekeeper } from '../gatekeeper.ts';
 import { ContentRelay } from '../response/content-relay.ts';
 import { resourceKind } from '../settle.ts';
 import { ask, type Question, send, type WholeAnswer } from '../upstream/ask.ts';
+import { CredentialFilter, hasCredential, unmeasured, withoutCredential } from '../upstream/credential.ts';
 import { Exchange } from '../upstream/exchange.ts';
 import { failureOf, RequestTimeout, unfitStatus } from '../upstream/failure.ts';
 import { clientHeaders } from '../upstream/headers.ts';
+import { upstreamQuery } from '../upstream/query.ts';
 import type { UpstreamTransport } from '../upstream/transport.ts';
+import { admitRead } from './admit-read.ts';
 import type { ResourceOwnership } from './resource-ownership.ts';
 
-export interface JobRouteParts {
-  readonly gatekeeper: Gatekeeper;
+export interface JobRouteParts extends AdmitParts {
   readonly catalog: () => Catalog;
   readonly ownership: ResourceOwnership;
   readonly refunds: { refund(accountId: number, chargeId: string): Promise<void> };
@@ -45,21 +47,30 @@ export type AskRequest = FastifyRequest<{ Params: { id: string } }>;
 export class JobRequest {
   readonly #parts: JobRouteParts;
   readonly #endpoint: Endpoint;
+  /** The route's path, as metrics and the log write it. */
+  readonly #label: string;
   readonly #request: AskRequest;
   readonly #reply: FastifyReply;
   readonly #startedAt = performance.now();
   #upstreamMs = 0;
+  #endRead = () => {};
 
-  constructor(parts: JobRouteParts, endpoint: Endpoint, request: AskRequest, reply: FastifyReply) {
+  constructor(
+    parts: JobRouteParts,
+    route: { readonly endpoint: Endpoint; readonly label: string },
+    request: AskRequest,
+    reply: FastifyReply,
+  ) {
     this.#parts = parts;
-    this.#endpoint = endpoint;
+    this.#endpoint = route.endpoint;
+    this.#label = route.label;
     this.#request = request;
     this.#reply = reply;
   }
 
   /**
-   * The job, if the account owns it and the key may use its model (steps 2 and 3 in job-routes.ts). Throws
-   * GatewayError.
+   * The job, if the account owns it, the key may use its model and its limits have room (steps 2 to 4 in job-routes.ts).
+   * Throws GatewayError. `end` must follow, or `pass`.
    */
   async job(): Promise<OwnJob> {
     const { ownership, catalog } = this.#parts;
@@ -70,19 +81,37 @@ export class JobRequest {
     const refusal = modelRefusalOf(asker, { slug: resource.model, category });
     if (refusal) throw refusal;
     // The model may have left the catalog or moved to another upstream; the job stays where it was created.
-    for (const { upstream } of catalog().values())
-      if (upstream.name === resource.upstream) return { resource, upstream };
+    for (const { upstream } of catalog().values()) {
+      if (upstream.name !== resource.upstream) continue;
+      const read = { asker, resource, endpoint: this.#endpoint, label: this.#label };
+      this.#endRead = await admitRead(this.#request, this.#reply, read, this.#parts);
+      return { resource, upstream };
+    }
     throw new GatewayError('object_not_found', 'The provider of this job is not configured here any more.');
   }
 
+  /** Frees the place that the request had among the calls in flight. */
+  end(): void {
+    this.#endRead();
+  }
+
   /** The upstream's whole answer about the job. Throws the GatewayError for the client if there is no usable one. */
-  async ask(method: Question['method'], job: OwnJob, headers = this.#request.headers): Promise<WholeAnswer> {
+  ask(method: Question['method'], job: OwnJob): Promise<WholeAnswer> {
+    return this.#ask(this.#question(method, job, ''));
+  }
+
+  /** The upstream's whole answer about the state of the job, where the client asked for something else. */
+  state(job: OwnJob): Promise<WholeAnswer> {
+    const path = `${this.#endpoint.path}/${job.resource.id}`;
+    return this.#ask({ upstream: job.upstream, method: 'GET', path, client: undefined });
+  }
+
+  async #ask(question: Question): Promise<WholeAnswer> {
     const { transport, requestTimeoutMs } = this.#parts;
     const exchange = this.#exchange();
     const sentAt = performance.now();
-    const question = { ...this.#question(method, job, ''), headers };
     const answer = await ask(transport, question, exchange, requestTimeoutMs).catch((error: Error) => {
-      throw failureOf(error)[0];
+      throw failureOf(error, false)[0];
     });
     this.#upstreamMs += performance.now() - sentAt;
     const unfit = unfitStatus(answer.status);
@@ -92,25 +121,30 @@ export class JobRequest {
 
   /** Refunds the charge of a job that has failed. Rejects if the refund is uncertain, so that the client asks again. */
   async refundIfFailed({ resource }: OwnJob, answer: WholeAnswer): Promise<void> {
-    if (resource.chargeId === undefined || !isGood(answer) || jsonOf(answer)?.status !== 'failed') return;
+    if (!isGood(answer) || jsonOf(answer)?.status !== 'failed') return;
     await this.#parts.refunds.refund(resource.accountId, resource.chargeId);
   }
 
-  answer({ status, headers, body }: WholeAnswer, label: string): FastifyReply {
+  /** Answers with what the upstream of the job answered. */
+  answer({ upstream }: OwnJob, { status, headers, body: whole }: WholeAnswer): FastifyReply {
+    // A job that failed says why, in the words of the provider.
+    const body = Buffer.from(withoutCredential(whole.toString('latin1'), upstream), 'latin1');
     const reply = this.#reply;
     const own = status === 204 || status === 304 ? {} : { 'content-length': body.length };
+    // Before the answer, so that the next poll finds the place free.
+    this.end();
     reply.hijack();
-    reply.raw.writeHead(status, clientHeaders(headers, reply.getHeaders(), own));
+    reply.raw.writeHead(status, clientHeaders(headers, upstream, reply.getHeaders(), own));
     reply.raw.end(body);
-    this.#ended(label, 'ok');
+    this.#ended('ok');
     return reply;
   }
 
   /**
-   * Streams the upstream's answer to the client: that of the job's path and `suffix`. `label` is the path for metrics
-   * and the log. Rejects with the refusal if there is no usable answer.
+   * Streams the upstream's answer to the client: that of the job's path and `suffix`. Rejects with the refusal if there is no
+   * usable answer.
    */
-  pass(job: OwnJob, suffix: string, label: string): Promise<FastifyReply> {
+  pass(job: OwnJob, suffix: string): Promise<FastifyReply> {
     const { transport, requestTimeoutMs } = this.#parts;
     const exchange = this.#exchange();
     const timer = setTimeout(() => exchange.cancel(new RequestTimeout()), requestTimeoutMs);
@@ -118,32 +152,40 @@ export class JobRequest {
     const { promise, resolve, reject } = Promise.withResolvers<FastifyReply>();
     const fail = (refusal: GatewayError) => {
       clearTimeout(timer);
+      this.end();
       reject(refusal);
     };
     send(transport, this.#question('GET', job, suffix), exchange, (error, answer) => {
-      if (!answer) return fail(failureOf(error as Error)[0]);
+      if (!answer) return fail(failureOf(error as Error, false)[0]);
       const unfit = answer.statusCode === 304 ? undefined : unfitStatus(answer.statusCode);
       if (unfit) {
         fail(unfit);
         exchange.cancel(unfit);
         return;
       }
-      const relay = new ContentRelay(this.#reply, exchange, answer, (how) => {
+      const { upstream } = job;
+      const mayQuote = answer.statusCode >= 400 && hasCredential(upstream);
+      const head = mayQuote ? unmeasured(answer) : answer;
+      const relay = new ContentRelay(this.#reply, exchange, head, upstream, (how) => {
         clearTimeout(timer);
         this.#upstreamMs = performance.now() - sentAt;
-        this.#ended(label, how);
+        this.end();
+        this.#ended(how);
       });
-      answer.body.pipe(relay);
+      answer.body.pipe(mayQuote ? new CredentialFilter(relay, upstream) : relay);
       resolve(this.#reply);
     });
     return promise;
   }
 
   #question(method: Question['method'], { resource, upstream }: OwnJob, suffix: string): Question {
-    const { url, headers } = this.#request;
-    const query = url.indexOf('?');
-    const path = `${this.#endpoint.path}/${resource.id}${suffix}${query < 0 ? '' : url.slice(query)}`;
-    return { upstream, method, path, headers };
+    const { url } = this.#request;
+    const query = upstreamQuery(url, this.#endpoint);
+    const path = `${this.#endpoint.path}/${resource.id}${suffix}${query && `?${query}`}`;
+    const { accountId } = resource;
+    // The body of the client's request is dropped.
+    const client = { headers: this.#request.headers, accountId, contentType: undefined };
+    return { upstream, method, path, client };
   }
 
   /** An exchange that is cancelled when the client leaves. */
@@ -155,9 +197,9 @@ export class JobRequest {
     return exchange;
   }
 
-  #ended(label: string, code: EndCode): void {
+  #ended(code: EndCode): void {
     const addedMs = performance.now() - this.#startedAt - this.#upstreamMs;
-    this.#parts.metrics.ended(label, code, this.#upstreamMs, addedMs, micro(0));
+    this.#parts.metrics.ended(this.#label, code, this.#upstreamMs, addedMs, micro(0));
   }
 }
 

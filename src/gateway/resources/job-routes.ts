@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { micro } from '../../domain/credits.ts';
+import { LedgerUnavailable } from '../../ledger/ledger.ts';
 import { ENDPOINTS, type Endpoint } from '../endpoints.ts';
 import { refusalFrom } from '../refuse.ts';
 import { type AskRequest, isDeleted, isGood, JobRequest, type JobRouteParts } from './job-request.ts';
@@ -13,11 +14,12 @@ const MAX_BODY_BYTES = 16 * 1024;
  *  1 authorise the key                          checks 1–8, by the current record: there is no admission to confirm it
  *  2 find the job among the account's own       replaces check 9: for any other account it does not exist
  *  3 check the key's right to the job's model   check 10
- *  4 ask the upstream
- *  5 refund the charge if the job has failed    before the answer: a client that sees the failure has the credits
+ *  4 take a place in its limits of calls        section 11, where there are any (admit-read.ts)
+ *  5 ask the upstream
+ *  6 refund the charge if the job has failed    before the answer: a client that sees the failure has the credits
  *
- * These requests cost nothing, so checks 11 and 12 do not apply and there is no hold and no ledger entry: a key at its
- * limit and an account without credits can fetch what they have paid for.
+ * These requests cost nothing, so checks 11 and 12 do not apply and there is no ledger entry: a key at its spending limit and
+ * an account without credits can fetch what they have paid for.
  */
 export function jobRoutes(app: FastifyInstance, parts: JobRouteParts): void {
   app.decorateRequest('asker', null);
@@ -40,36 +42,54 @@ function routesOf(app: FastifyInstance, parts: JobRouteParts, endpoint: Endpoint
     onError: async (_request: FastifyRequest, { raw }: FastifyReply, error: Error) => {
       if (raw.destroyed) metrics.ended(label, 'client_left', 0, 0, micro(0));
       else metrics.refused(label, refusalFrom(error).code);
+      if (error instanceof LedgerUnavailable) metrics.undecided(error.reason);
     },
   });
-  const asking = (request: AskRequest, reply: FastifyReply) =>
-    new JobRequest(parts, endpoint, request, reply);
-
-  app.get(one, options(labelOf(one)), async (request: AskRequest, reply) => {
-    const it = asking(request, reply);
-    const job = await it.job();
-    const answer = await it.ask('GET', job);
-    await it.refundIfFailed(job, answer);
-    return it.answer(answer, labelOf(one));
+  const asking = (label: string, work: (it: JobRequest) => Promise<FastifyReply>) => ({
+    ...options(label),
+    handler: async (request: AskRequest, reply: FastifyReply) => {
+      const it = new JobRequest(parts, { endpoint, label }, request, reply);
+      return await work(it);
+    },
   });
 
-  app.delete(one, options(labelOf(one)), async (request: AskRequest, reply) => {
-    const it = asking(request, reply);
-    const job = await it.job();
-    // Once the job is deleted, the upstream can no longer say whether it failed.
-    const state = await it.ask('GET', job, {});
-    if (!isGood(state) && state.status !== 404) return it.answer(state, labelOf(one));
-    await it.refundIfFailed(job, state);
-    const answer = await it.ask('DELETE', job);
-    if (isDeleted(answer)) await parts.ownership.release(job.resource);
-    return it.answer(answer, labelOf(one));
-  });
+  app.get(
+    one,
+    asking(labelOf(one), async (it) => {
+      const job = await it.job();
+      try {
+        const answer = await it.ask('GET', job);
+        await it.refundIfFailed(job, answer);
+        return it.answer(job, answer);
+      } finally {
+        it.end();
+      }
+    }),
+  );
+
+  app.delete(
+    one,
+    asking(labelOf(one), async (it) => {
+      const job = await it.job();
+      try {
+        // Once the job is deleted, the upstream can no longer say whether it failed.
+        const state = await it.state(job);
+        if (!isGood(state) && state.status !== 404) return it.answer(job, state);
+        await it.refundIfFailed(job, state);
+        const answer = await it.ask('DELETE', job);
+        if (isDeleted(answer)) await parts.ownership.release(job.resource);
+        return it.answer(job, answer);
+      } finally {
+        it.end();
+      }
+    }),
+  );
 
   const content = `${one}/content`;
-  app.get(content, options(labelOf(content)), async (request: AskRequest, reply) => {
-    const it = asking(request, reply);
-    return it.pass(await it.job(), '/content', labelOf(content));
-  });
+  app.get(
+    content,
+    asking(labelOf(content), async (it) => await it.pass(await it.job(), '/content')),
+  );
 }
 
 /** A route of Fastify as metrics and documents write it: `/v1/videos/:id` → `/v1/videos/{id}`. */

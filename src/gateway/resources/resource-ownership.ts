@@ -10,8 +10,8 @@ import type { CallBody } from '../request/call-body.ts';
  * Longest wait for the journal to be drained to the book when a call names an unknown id. Normally it takes 6 to 24 ms.
  */
 const FLUSH_WITHIN_MS = 2_000;
-/** Most ids that one request may name; real requests name a few dozen. */
-const MAX_NAMED = 10_000;
+/** Most ids that one request may name; real requests name a few dozen. They stay in memory while the book is asked. */
+const MAX_NAMED = 1_000;
 
 /**
  * Ownership of what providers store (specification section 4): for any other account than its own it does not exist.

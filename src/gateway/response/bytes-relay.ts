@@ -1,41 +1,53 @@
 import { creditsString } from '../../domain/credits.ts';
-import { chargeOf } from '../settle.ts';
+import type { Usage } from '../../domain/units.ts';
+import type { HeardAnswer, Meter } from '../../metering/meter.ts';
+import { billOfCall } from '../settle.ts';
 import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
-import { NO_USAGE, type Reading, type Recipient } from './recipient.ts';
+import { NO_USAGE, type Reading, type Recipient, type Relay } from './recipient.ts';
+import { unreported } from './unreported.ts';
 
 /**
  * Relay for a successful answer whose content the gateway does not read, such as speech. Each part is forwarded as it
  * arrives, with back-pressure, so that the client never waits for sound that has arrived. Only the end of the answer
  * waits for the settle: the part with the last byte if the length is known, else the end of the chunked encoding.
  *
- * The price is known before the answer: the charge is announced in its head and does not depend on whether the client
- * receives it all, because the upstream produces and bills all of it once it has begun. Before the first byte nothing
- * is charged.
+ * Where the text is priced, the price is known before the answer: the charge is announced in its head and does not depend on
+ * whether the client receives it all, because the upstream produces and bills all of it. Where the sound is priced, it is
+ * counted as it passes. Once the client has left, the answer is only read.
  */
-export class BytesRelay implements AnswerSink {
+export class BytesRelay implements AnswerSink, Relay {
   readonly #recipient: Recipient;
   readonly #answer: UpstreamAnswer;
   /** Content-Length of the answer, in bytes; undefined where the answer is chunked. */
   readonly #announced: number | undefined;
   #received = 0;
   #last: Buffer | undefined;
+  readonly #heard: HeardAnswer | undefined;
 
   constructor(recipient: Recipient, answer: UpstreamAnswer) {
     this.#recipient = recipient;
     this.#answer = answer;
     const length = answer.headers['content-length'];
     this.#announced = typeof length === 'string' ? Number(length) : undefined;
+    this.#heard = recipient.call.endpoint.meter.heard?.(recipient.call.body);
   }
 
-  /** The usage so far; undefined before the first byte, because nothing is charged then. */
   reading(): Reading | undefined {
-    return this.#received > 0 ? this.#read() : undefined;
+    if (this.#received === 0) return undefined;
+    const { meter } = this.#recipient.call.endpoint;
+    const estimate = async () => {
+      const counted = await this.#estimate(meter, false);
+      return unreported(this.#recipient, { counted, merged: counted, hidden: 0 });
+    };
+    return { ...this.#known(), estimate };
   }
 
   data(chunk: Buffer): boolean {
     if (chunk.length === 0) return true;
     if (this.#received === 0) this.#begin();
     this.#received += chunk.length;
+    this.#heard?.push(chunk);
+    if (this.#recipient.hasLeft) return true;
     if (this.#received === this.#announced) {
       this.#last = chunk;
       return true;
@@ -46,7 +58,10 @@ export class BytesRelay implements AnswerSink {
   end(): void {
     const { raw } = this.#recipient;
     if (this.#received === 0) this.#begin();
-    this.#recipient.complete(this.#answer.statusCode, this.reading() ?? NO_USAGE, () => raw.end(this.#last));
+    const reading = this.#received > 0 ? this.#read() : NO_USAGE;
+    this.#recipient.complete(this.#answer.statusCode, reading, () => {
+      if (!this.#recipient.hasLeft) raw.end(this.#last);
+    });
   }
 
   error(error: Error): void {
@@ -55,28 +70,35 @@ export class BytesRelay implements AnswerSink {
 
   #begin(): void {
     const recipient = this.#recipient;
+    if (recipient.hasLeft) return;
     const { raw, exchange, call } = recipient;
     recipient.hijack();
-    const { usage } = this.#read();
+    const { usage } = this.#known();
     raw.writeHead(
       this.#answer.statusCode,
       recipient.clientHeaders(this.#answer, {
         ...(this.#announced === undefined ? {} : { 'content-length': this.#announced }),
-        ...(usage ? { 'x-tollgate-charge': creditsString(chargeOf(call, usage)) } : {}),
+        ...(usage ? { 'x-tollgate-charge': creditsString(billOfCall(call, usage).charge) } : {}),
       }),
     );
     raw.on('drain', () => exchange.resume());
   }
 
   #read(): Reading {
+    const { meter } = this.#recipient.call.endpoint;
+    return { ...this.#known(), estimate: () => this.#estimate(meter, true) };
+  }
+
+  async #estimate(meter: Meter, isWhole: boolean): Promise<Usage> {
     const { call, countTokens } = this.#recipient;
-    const { meter } = call.endpoint;
-    return {
-      usage: meter.usage(undefined, call.body),
-      estimate: async () => {
-        const estimate = await meter.estimate(call.body, '', countTokens, call.storedTokens);
-        return meter.mergeReported?.(estimate, undefined, call.body) ?? estimate;
-      },
-    };
+    const estimate = await meter.estimate(call.body, '', countTokens, call.storedTokens);
+    if (this.#heard) return this.#heard.correct(estimate, isWhole);
+    return meter.mergeReported?.(estimate, undefined, call.body) ?? estimate;
+  }
+
+  /** The usage as far as it is known without a report. */
+  #known(): Pick<Reading, 'usage'> {
+    const { endpoint, body } = this.#recipient.call;
+    return { usage: endpoint.meter.usage(undefined, body) };
   }
 }

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import type { Upstream } from '../../domain/catalog.ts';
 import type { AnswerSink, Exchange, UpstreamAnswer } from '../upstream/exchange.ts';
 import { clientHeaders } from '../upstream/headers.ts';
 
@@ -11,13 +12,19 @@ export class ContentRelay implements AnswerSink {
   readonly #ended: (how: Passed) => void;
 
   /** Takes the reply out of Fastify's hands and writes the head. */
-  constructor(reply: FastifyReply, exchange: Exchange, answer: UpstreamAnswer, ended: (how: Passed) => void) {
+  constructor(
+    reply: FastifyReply,
+    exchange: Exchange,
+    answer: UpstreamAnswer,
+    upstream: Upstream,
+    ended: (how: Passed) => void,
+  ) {
     this.#raw = reply.raw;
     this.#ended = ended;
     const length = answer.headers['content-length'];
     const own = typeof length === 'string' ? { 'content-length': length } : {};
     reply.hijack();
-    this.#raw.writeHead(answer.statusCode, clientHeaders(answer.headers, reply.getHeaders(), own));
+    this.#raw.writeHead(answer.statusCode, clientHeaders(answer.headers, upstream, reply.getHeaders(), own));
     this.#raw.on('drain', () => exchange.resume());
   }
 
@@ -26,8 +33,8 @@ export class ContentRelay implements AnswerSink {
   }
 
   end(): void {
-    this.#raw.end();
     this.#ended('ok');
+    this.#raw.end();
   }
 
   /** Destroys the client's connection. Also called when the exchange is cancelled because the client left. */

@@ -1,38 +1,43 @@
-import type { Usage } from '../../domain/usage.ts';
+import type { Usage } from '../../domain/units.ts';
 import { JsonSieve } from '../../metering/json-sieve.ts';
 import { ANSWER_SHAPE } from '../../metering/meter.ts';
+import { reportedBy } from '../../metering/usage.ts';
+import { withoutCredential } from '../upstream/credential.ts';
 import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
-import type { LeftBehind, Reading, Recipient } from './recipient.ts';
+import type { Reading, Recipient, Relay } from './recipient.ts';
+import { hiddenTokens, termsOfEstimate, unreported } from './unreported.ts';
 
 /**
  * Bytes of the largest answer that is held until it is settled and carries `x-tollgate-charge` (specification section
  * 4).
  */
 const HELD_MAX_BYTES = 1024 * 1024;
+/** Bytes of the largest answer that is held after the client has left; of a larger one only what meters read is kept. */
+const HELD_LEFT_MAX_BYTES = 64 * 1024;
 /** Bytes of the largest answer that is written as a string, which Node joins with the head into one write. */
 const TEXT_MAX_BYTES = 16 * 1024;
-/** Rough size of a token in bytes, used only for a large answer that reports no usage. */
+/** Rough size of a token in bytes, used only for an answer that is large or not whole, and reports no usage. */
 const BYTES_PER_TOKEN = 4;
 
 /**
  * Relay for an answer that is not a stream. A small one is held whole until its settle is on the wire to Redis; of a
- * large one the parts are forwarded as they come, and only the last part is held back until then.
+ * large one, or where memory is short, the parts are forwarded as they come, and only the last part is held back until then. Once the client has left,
+ * the answer is only read.
  */
-export class JsonRelay implements AnswerSink {
+export class JsonRelay implements AnswerSink, Relay {
   readonly #recipient: Recipient;
   readonly #answer: UpstreamAnswer;
   readonly #status: number;
   #chunks: Buffer[] = [];
   #length = 0;
-  #isWhole = false;
+  /** Time of the first byte, by `performance.now()`. */
+  #visibleAt: number | undefined;
   /** Value of an answer that was held whole; undefined where it is not JSON. */
   #json: unknown;
   /**
    * Extractor of the members that meters read, so that a large answer need not be stored; set once one is forwarded.
    */
   #sieve: JsonSieve | undefined;
-  /** Reading at the moment when the client left; from then on nothing is written. */
-  #left: Reading | undefined;
 
   constructor(recipient: Recipient, answer: UpstreamAnswer) {
     this.#recipient = recipient;
@@ -40,52 +45,50 @@ export class JsonRelay implements AnswerSink {
     this.#status = answer.statusCode;
   }
 
-  /** The usage so far; undefined while nothing was sent to the client, because nothing is charged then. */
   reading(): Reading | undefined {
-    return this.#sieve || this.#isWhole ? this.#read() : undefined;
-  }
-
-  /**
-   * The answer that goes on after the client has left. A provider completes an answer that is not a stream before it
-   * sends it, and so bills all of it; the usage is mostly at its end.
-   */
-  left(): LeftBehind | undefined {
-    if (!this.#sieve) return undefined;
-    const length = this.#length;
-    this.#left = { ...this.#read(), estimate: () => this.#estimateLarge(length) };
-    this.#chunks = [];
-    return { reading: this.#left, isClosing: true };
+    if (this.#length === 0 || this.#status >= 300) return undefined;
+    const { call } = this.#recipient;
+    const hidden = hiddenTokens(this.#recipient, this.#visibleAt);
+    const answer = this.#sieve?.value;
+    const reported: Omit<Reading, 'estimate'> =
+      reportedBy(answer) === undefined ? { usage: undefined } : this.#reported(answer);
+    const terms = reported.usage ? reported.terms : termsOfEstimate(reported.terms);
+    return {
+      ...reported,
+      terms,
+      estimate: async () => {
+        const counted = await this.#estimateByBytes(call.mediaTokens);
+        return unreported(this.#recipient, { counted, merged: counted, hidden, terms });
+      },
+    };
   }
 
   data(chunk: Buffer): boolean {
+    this.#visibleAt ??= performance.now();
     this.#length += chunk.length;
-    if (this.#left && this.#sieve) {
-      this.#sieve.push(chunk.toString('latin1'));
-      return true;
-    }
     if (this.#sieve) return this.#passOn(chunk, this.#sieve);
     this.#chunks.push(chunk);
-    return this.#length > HELD_MAX_BYTES ? this.#startPassing() : true;
+    const { hasLeft, call } = this.#recipient;
+    const mostHeld = hasLeft ? HELD_LEFT_MAX_BYTES : HELD_MAX_BYTES;
+    const isHeld = this.#length <= mostHeld && call.memory.holdAnswer(this.#length);
+    return isHeld || this.#startPassing();
   }
 
   end(): void {
-    if (this.#left) {
-      const reading = this.#read();
-      this.#recipient.settleLeft(reading.usage ? reading : this.#left);
-      return;
-    }
-    this.#isWhole = true;
     const { raw } = this.#recipient;
-    const body = Buffer.concat(this.#chunks);
-    this.#chunks = [body];
-    if (!this.#sieve) this.#json = parse(body);
+    const whole = Buffer.concat(this.#chunks);
+    this.#chunks = [];
+    if (!this.#sieve) this.#json = parse(whole);
     if (this.#isCutOff()) {
-      this.#isWhole = false;
       this.#recipient.broken(new Error('the answer is not whole'), this.#status, this.reading());
       return;
     }
-    const reading = this.#readWhole();
+    const reading = this.#readWhole(whole);
+    // The answer may wait for its client for long.
+    this.#json = undefined;
+    const body = reading.failed ? this.#withoutCredential(whole) : whole;
     this.#recipient.complete(this.#status, reading, (charge) => {
+      if (this.#recipient.hasLeft) return;
       if (this.#sieve) {
         raw.end(body);
         return;
@@ -103,8 +106,7 @@ export class JsonRelay implements AnswerSink {
   }
 
   error(error: Error): void {
-    if (this.#left) this.#recipient.settleLeft(this.#left);
-    else this.#recipient.broken(error, this.#status, this.#sieve ? this.#read() : undefined);
+    this.#recipient.broken(error, this.#status, this.reading());
   }
 
   /** True where the JSON is incomplete: without a Content-Length, a broken connection looks like a regular end. */
@@ -113,15 +115,17 @@ export class JsonRelay implements AnswerSink {
     return this.#sieve ? !this.#sieve.isWhole : this.#json === undefined;
   }
 
+  /** The body of an error that was answered as a success. */
+  #withoutCredential(body: Buffer): Buffer {
+    const { upstream } = this.#recipient.call.body.model;
+    // Of a large answer, the length and most parts have gone out already.
+    return this.#sieve ? body : Buffer.from(withoutCredential(body.toString('latin1'), upstream), 'latin1');
+  }
+
   #startPassing(): boolean {
     const sieve = new JsonSieve(ANSWER_SHAPE);
     this.#sieve = sieve;
-    const { raw, exchange } = this.#recipient;
-    this.#recipient.hijack();
-    const length = this.#answer.headers['content-length'];
-    const own = typeof length === 'string' ? { 'content-length': length } : {};
-    raw.writeHead(this.#status, this.#recipient.clientHeaders(this.#answer, own));
-    raw.on('drain', () => exchange.resume());
+    if (!this.#recipient.hasLeft) this.#writeHead();
     const held = this.#chunks;
     this.#chunks = [];
     let flowing = true;
@@ -129,57 +133,76 @@ export class JsonRelay implements AnswerSink {
     return flowing;
   }
 
+  #writeHead(): void {
+    const { raw, exchange } = this.#recipient;
+    this.#recipient.hijack();
+    const length = this.#answer.headers['content-length'];
+    const own = typeof length === 'string' ? { 'content-length': length } : {};
+    raw.writeHead(this.#status, this.#recipient.clientHeaders(this.#answer, own));
+    raw.on('drain', () => exchange.resume());
+  }
+
   /** Writes the chunk before and holds this one, which may be the last: that waits until the settle is on the wire. */
   #passOn(chunk: Buffer, sieve: JsonSieve): boolean {
     sieve.push(chunk.toString('latin1'));
+    if (this.#recipient.hasLeft) return true;
     const previous = this.#chunks.pop();
     this.#chunks.push(chunk);
     return previous ? this.#recipient.raw.write(previous) : true;
   }
 
-  /** Reading of an answer that was held whole. One that reports a failure and has no output is free. */
-  #readWhole(): Reading {
-    const reading = this.#read();
-    if (!reading.failed || reading.usage || this.#sieve) return reading;
-    const outputText = this.#recipient.call.endpoint.meter.outputText(this.#json);
-    return { ...reading, free: outputText === '' };
-  }
-
-  #read(): Reading {
+  /** Reading of a whole answer. One that was held, reports a failure and has no output is free. */
+  #readWhole(body: Buffer): Reading {
     const { call, countTokens } = this.#recipient;
     const { meter } = call.endpoint;
     const answer = this.#sieve ? this.#sieve.value : this.#json;
+    const reading = {
+      ...this.#reported(answer),
+      estimate: this.#sieve
+        ? () => this.#estimateByBytes()
+        : async () => {
+            const text = meter.answersText?.(call.body) ? body.toString('utf8') : meter.outputText(answer);
+            return this.#merged(
+              await meter.estimate(call.body, text, countTokens, call.storedTokens),
+              answer,
+            );
+          },
+    };
+    if (!reading.failed || reading.usage || this.#sieve) return reading;
+    return { ...reading, free: meter.outputText(answer) === '' };
+  }
+
+  /** What the answer reports. */
+  #reported(answer: unknown): Omit<Reading, 'estimate'> {
+    const { body, endpoint } = this.#recipient.call;
+    const { meter } = endpoint;
     const failed = meter.failed?.(answer);
     const resourceIds = meter.resourceIds?.(answer);
     return {
-      usage: meter.usage(answer, call.body),
-      serviceTiers: meter.serviceTiers?.(answer, call.body),
+      usage: meter.usage(answer, body),
+      terms: meter.terms?.(answer, body),
       isEstimated: meter.isEstimated?.(answer),
-      estimate: this.#sieve
-        ? () => this.#estimateLarge(this.#length)
-        : async () => {
-            const text = meter.outputText(answer);
-            return this.#merged(await meter.estimate(call.body, text, countTokens, call.storedTokens));
-          },
       ...(failed ? { failed } : {}),
       ...(resourceIds ? { resourceIds } : {}),
     };
   }
 
   /** The estimate, corrected by whatever the answer does report. */
-  #merged(estimate: Usage): Usage {
-    const { meter } = this.#recipient.call.endpoint;
-    const answer = this.#sieve ? this.#sieve.value : this.#json;
-    return meter.mergeReported?.(estimate, answer, this.#recipient.call.body) ?? estimate;
+  #merged(estimate: Usage, answer: unknown): Usage {
+    const { endpoint, body } = this.#recipient.call;
+    return endpoint.meter.mergeReported?.(estimate, answer, body) ?? estimate;
   }
 
-  /** The estimate for a large answer. For a text model all bytes count as output; pictures are not text. */
-  async #estimateLarge(length: number): Promise<Usage> {
+  /**
+   * The estimate for an answer that is not at hand whole. For a text model all bytes count as output; pictures are not text.
+   */
+  async #estimateByBytes(mediaTokens?: number): Promise<Usage> {
     const { call, countTokens } = this.#recipient;
-    const usage = this.#merged(
-      await call.endpoint.meter.estimate(call.body, '', countTokens, call.storedTokens),
-    );
-    const isText = call.endpoint.category === 'text' && usage.output !== undefined;
+    const { body, endpoint, storedTokens } = call;
+    const length = this.#length;
+    const counted = await endpoint.meter.estimate(body, '', countTokens, storedTokens, mediaTokens);
+    const usage = this.#merged(counted, this.#sieve?.value);
+    const isText = endpoint.category === 'text' && usage.output !== undefined;
     return isText ? { ...usage, output: Math.ceil(length / BYTES_PER_TOKEN) } : usage;
   }
 }

@@ -1,15 +1,17 @@
 import type { ServerResponse } from 'node:http';
-import type { Usage } from '../../domain/usage.ts';
+import type { Terms } from '../../domain/bill.ts';
+import type { Usage } from '../../domain/units.ts';
 import type { CountTokens } from '../../metering/tokens/token-counter.ts';
 import type { ReadCall } from '../call.ts';
 import type { Exchange, UpstreamAnswer } from '../upstream/exchange.ts';
+import type { CacheShares } from './cache-shares.ts';
 
 /** A relay's knowledge of an answer that has ended, whole or broken off: enough to settle the call. */
 export interface Reading {
   /** The usage that the provider reported; undefined where it reported none, so that `estimate` is charged. */
   readonly usage: Usage | undefined;
-  /** Service tiers as the answer reports them; undefined: it does not. */
-  readonly serviceTiers?: readonly string[] | undefined;
+  /** What the answer reports of its bill beside the usage. */
+  readonly terms?: Terms | undefined;
   /** `usage` has tokens whose price is not known to be the model's. */
   readonly isEstimated?: boolean | undefined;
   /** The usage estimated from what was sent and received. */
@@ -22,16 +24,17 @@ export interface Reading {
   readonly resourceIds?: readonly string[];
 }
 
-/** The unfinished answer of a client that has left, whose usage may still arrive. */
-export interface LeftBehind {
-  /** The reading that is charged if the usage does not arrive. */
-  readonly reading: Reading;
-  /** True where only the usage is missing, so that it should arrive within a moment. */
-  readonly isClosing: boolean;
-}
-
 /** The reading of an answer that ended before any content. */
 export const NO_USAGE: Reading = { usage: {}, estimate: async () => ({}) };
+
+/** Reads the answer of one call and passes it on. */
+export interface Relay {
+  /**
+   * The reading of an answer that ends now, before its report; undefined where no byte of it has come, or where it is the
+   * provider's error.
+   */
+  reading(): Reading | undefined;
+}
 
 /** The receiving side of a relay: the client's connection and the call to be settled. */
 export interface Recipient {
@@ -40,7 +43,11 @@ export interface Recipient {
   /** True where the gateway asked for usage although the client did not, so that it must be taken out of the answer. */
   readonly injectedUsage: boolean;
   readonly raw: ServerResponse;
+  /** True once the client has left: the answer is read for its report, and nothing is written. */
+  readonly hasLeft: boolean;
   readonly countTokens: CountTokens;
+  readonly hiddenTokensPerSecond: number;
+  readonly cacheShares: CacheShares;
   /** Headers of the client's answer: the upstream's without those that must not pass, then the gateway's own. */
   clientHeaders(answer: UpstreamAnswer, own?: Readonly<Record<string, string | number>>): string[];
   /** Records that the first event of a stream has arrived. */
@@ -52,8 +59,9 @@ export interface Recipient {
    * settle is on the wire to Redis; it gets the charge in credits and writes the rest of the answer.
    */
   complete(status: number, reading: Reading | undefined, finish: (charge: string) => void): void;
-  /** Settles an answer that broke off. If the client has seen part of it, its connection is broken off too. */
+  /**
+   * Settles an answer that broke off; without a `reading` nothing of it has come. If the client has seen part of it, its
+   * connection is broken off too.
+   */
   broken(error: Error, status: number, reading: Reading | undefined): void;
-  /** Settles the call of a client that has left, once its usage has come or will not come. Stops reading the answer. */
-  settleLeft(reading: Reading | undefined): void;
 }

@@ -1,8 +1,12 @@
+import type { Terms } from '../../domain/bill.ts';
+import type { Usage } from '../../domain/units.ts';
 import type { StreamMeter } from '../../metering/meter.ts';
 import { EventReader } from '../../metering/sse/event-reader.ts';
+import { withoutCredential } from '../upstream/credential.ts';
 import type { AnswerSink, UpstreamAnswer } from '../upstream/exchange.ts';
 import { PartWriter } from './part-writer.ts';
-import { type LeftBehind, NO_USAGE, type Reading, type Recipient } from './recipient.ts';
+import { NO_USAGE, type Reading, type Recipient, type Relay } from './recipient.ts';
+import { hiddenTokens, termsOfEstimate, unreported } from './unreported.ts';
 
 /** Most characters, and then most milliseconds, that an upstream may go on after the event that ends its answer. */
 const AFTER_END_MAX_CHARS = 64 * 1024;
@@ -11,9 +15,10 @@ const WENT_ON = new Error('the upstream went on after the end of its answer');
 
 /**
  * Relay for an SSE answer: it is forwarded as it comes, with back-pressure, and its usage is read on the way. The event
- * that ends the answer is held back until the settle is on the wire to Redis (specification section 5, Settle).
+ * that ends the answer is held back until the settle is on the wire to Redis (specification section 5, Settle). Once the
+ * client has left, the answer is only read.
  */
-export class StreamRelay implements AnswerSink {
+export class StreamRelay implements AnswerSink, Relay {
   readonly #recipient: Recipient;
   readonly #status: number;
   readonly #meter: StreamMeter;
@@ -26,19 +31,21 @@ export class StreamRelay implements AnswerSink {
   #ending = false;
   #settled = false;
   #upstreamEnded = false;
-  readonly #parts: PartWriter;
+  /** Undefined where the client had left before the head came. */
+  readonly #parts: PartWriter | undefined;
   /** The event that ends the answer and everything after it, in Latin-1, held back until the settle. */
   #tail = '';
   #afterEndChars = 0;
   #afterEnd: NodeJS.Timeout | undefined;
-  /** Reading that is charged if no usage arrives; set when the client has left, after which nothing is written. */
-  #left: Reading | undefined;
+  /** Time of the first visible output, by `performance.now()`. */
+  #visibleAt: number | undefined;
 
   constructor(recipient: Recipient, answer: UpstreamAnswer) {
     this.#recipient = recipient;
     this.#status = answer.statusCode;
     this.#meter = recipient.call.endpoint.meter.stream(recipient.injectedUsage, recipient.call.body);
     this.#events = new EventReader(this.#meter);
+    if (recipient.hasLeft) return;
     recipient.hijack();
     const { raw } = recipient;
     raw.writeHead(answer.statusCode, recipient.clientHeaders(answer));
@@ -46,43 +53,24 @@ export class StreamRelay implements AnswerSink {
     this.#parts = new PartWriter(raw, () => recipient.exchange.resume());
   }
 
-  /**
-   * The reading so far; undefined before the first byte, because a call that produced nothing is not charged. An
-   * estimate is made from `outputText`, by default all that has come.
-   */
-  reading(outputText?: string): Reading | undefined {
+  reading(): Reading | undefined {
     if (!this.#received) return undefined;
-    const { call, countTokens } = this.#recipient;
-    const { failed, resourceIds } = this.#meter;
-    return {
-      ...this.#reported(),
-      ...(failed ? { failed } : {}),
-      ...(resourceIds ? { resourceIds } : {}),
-      estimate: async () => {
-        const { meter } = call.endpoint;
-        const text = outputText ?? this.#meter.outputText();
-        const estimate = await meter.estimate(call.body, text, countTokens, call.storedTokens);
-        return this.#meter.mergeReported?.(estimate) ?? estimate;
-      },
-    };
-  }
-
-  /**
-   * The answer that goes on after the client has left. It is read until the usage arrives, or until more content does,
-   * which the client did not get and does not pay for.
-   */
-  left(): LeftBehind | undefined {
     this.#events.brokeOff();
-    this.#left = this.reading(this.#meter.usage ? '' : this.#meter.outputText());
-    if (!this.#left || this.#left.usage) return undefined;
-    return { reading: this.#left, isClosing: this.#meter.isClosing };
+    const { usage } = this.#meter;
+    const terms = usage ? this.#meter.terms : termsOfEstimate(this.#meter.terms);
+    const hidden = hiddenTokens(this.#recipient, this.#visibleAt, this.#meter.hiddenTokens);
+    const { mediaTokens } = this.#recipient.call;
+    return this.#reading(terms, async () => {
+      const counted = await this.#count(mediaTokens);
+      const merged = this.#merged(counted);
+      return unreported(this.#recipient, { counted, merged, hidden, terms });
+    });
   }
 
   data(chunk: Buffer): boolean {
     if (this.#ending) return this.#wentOn(chunk);
     this.#received = true;
     this.#events.push(chunk);
-    if (this.#left) return this.#readOn(this.#left);
     let passed = '';
     for (let event = this.#events.next(); event !== undefined; event = this.#events.next()) {
       passed += this.#passed(event);
@@ -92,34 +80,39 @@ export class StreamRelay implements AnswerSink {
       this.#begun = true;
       this.#recipient.firstToken();
     }
-    const flowing = this.#parts.write(passed);
+    if (this.#visibleAt === undefined && this.#meter.pieces > 0) this.#visibleAt = performance.now();
+    const flowing = this.#write(passed);
     if (this.#hasEnd) {
-      this.#tail += this.#events.rest();
+      this.#tail += this.#shown(this.#events.rest());
       this.#finish();
-    }
+    } else if (this.#recipient.hasLeft && this.#meter.isReported) this.#finish();
     return flowing;
   }
 
   end(): void {
     this.#upstreamEnded = true;
     clearTimeout(this.#afterEnd);
-    if (this.#settled) this.#parts.end(this.#tail);
+    if (this.#settled) this.#endParts();
     if (this.#ending) return;
-    const rest = this.#events.end();
-    if (this.#left) this.#recipient.settleLeft(this.#bestOf(this.#left));
-    else {
-      this.#parts.write(this.#passed(rest));
-      if (this.#hasEnd || this.#meter.isWhole !== false) this.#finish();
-      // Without a Content-Length, a broken connection looks like a regular end.
-      else this.#broke(new Error('the stream ended before its last event'));
-    }
+    this.#write(this.#passed(this.#events.end()));
+    if (this.#hasEnd || this.#meter.isWhole !== false) this.#finish();
+    // Without a Content-Length, a broken connection looks like a regular end.
+    else this.#broke(new Error('the stream ended before its last event'));
   }
 
   error(error: Error): void {
     // After its last event the answer is complete, however the connection ends.
     if (this.#ending) this.end();
-    else if (this.#left) this.#recipient.settleLeft(this.#left);
     else this.#broke(error);
+  }
+
+  /** Writes to the client, if it is there. False asks for no more until there is room. */
+  #write(part: string): boolean {
+    return this.#recipient.hasLeft || !this.#parts ? true : this.#parts.write(part);
+  }
+
+  #endParts(): void {
+    if (!this.#recipient.hasLeft) this.#parts?.end(this.#tail);
   }
 
   /** The part of `event`, which was just read, that the client gets now. */
@@ -129,36 +122,40 @@ export class StreamRelay implements AnswerSink {
     if (verdict === 'drop') return '';
     if (verdict !== 'end') return verdict.replacement;
     this.#hasEnd = true;
-    this.#tail = event;
+    this.#tail = this.#shown(event);
     return '';
   }
 
+  /** What the client gets of a text: errors may quote the gateway's credential. */
+  #shown(text: string): string {
+    return this.#meter.failed ? withoutCredential(text, this.#recipient.call.body.model.upstream) : text;
+  }
+
   #broke(error: Error): void {
-    this.#events.brokeOff();
     this.#recipient.broken(error, this.#status, this.reading());
   }
 
-  /**
-   * Reads events for the usage after the client has left. Always true: nobody is left whose connection could be full.
-   */
-  #readOn(left: Reading): boolean {
-    const { pieces } = this.#meter;
-    for (let event = this.#events.next(); event !== undefined; event = this.#events.next()) {
-      if (!this.#meter.usage && this.#meter.pieces === pieces && this.#events.verdict !== 'end') continue;
-      this.#recipient.settleLeft(this.#bestOf(left));
-      break;
-    }
-    return true;
+  /** The reading of what has come, by `estimate` where no usage was reported. */
+  #reading(terms: Terms | undefined, estimate: () => Promise<Usage>): Reading {
+    const { usage, isEstimated, failed, resourceIds } = this.#meter;
+    return {
+      usage,
+      terms,
+      isEstimated,
+      estimate,
+      ...(failed ? { failed } : {}),
+      ...(resourceIds ? { resourceIds } : {}),
+    };
   }
 
-  #reported(): Pick<Reading, 'usage' | 'serviceTiers' | 'isEstimated'> {
-    const { usage, serviceTiers, isEstimated } = this.#meter;
-    return { usage, serviceTiers, isEstimated };
+  #count(mediaTokens?: number): Promise<Usage> {
+    const { call, countTokens } = this.#recipient;
+    const { meter } = call.endpoint;
+    return meter.estimate(call.body, this.#meter.outputText(), countTokens, call.storedTokens, mediaTokens);
   }
 
-  /** The reading with the reported usage, if that has arrived since. */
-  #bestOf(left: Reading): Reading {
-    return this.#meter.usage ? { ...left, ...this.#reported() } : left;
+  #merged(counted: Usage): Usage {
+    return this.#meter.mergeReported?.(counted) ?? counted;
   }
 
   /**
@@ -170,26 +167,33 @@ export class StreamRelay implements AnswerSink {
       this.#recipient.exchange.cancel(WENT_ON);
       return true;
     }
-    const text = chunk.toString('latin1');
-    if (this.#settled) return this.#parts.write(text);
+    const text = this.#shown(chunk.toString('latin1'));
+    if (this.#settled) return this.#write(text);
     this.#tail += text;
     return true;
+  }
+
+  /** The reading of an answer that came to its end. One that ends by an error is without its report. */
+  #ended(): Reading {
+    if (!this.#received) return NO_USAGE;
+    const cut = this.#meter.failed ? this.reading() : undefined;
+    return cut ?? this.#reading(this.#meter.terms, async () => this.#merged(await this.#count()));
   }
 
   #finish(): void {
     if (this.#ending) return;
     this.#ending = true;
-    const reading = this.reading() ?? NO_USAGE;
+    const reading = this.#ended();
     const isCharged =
       !reading.failed || reading.usage || this.#meter.hasOutput || this.#meter.outputText() !== '';
     // A stream that failed before the model wrote anything is not charged, like an answer of status 500.
     this.#recipient.complete(this.#status, isCharged ? reading : undefined, () => {
       this.#settled = true;
       if (this.#upstreamEnded) {
-        this.#parts.end(this.#tail);
+        this.#endParts();
         return;
       }
-      this.#parts.write(this.#tail);
+      this.#write(this.#tail);
       this.#tail = '';
       this.#afterEnd = setTimeout(() => this.#recipient.exchange.cancel(WENT_ON), AFTER_END_MS);
     });

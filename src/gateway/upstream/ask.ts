@@ -1,10 +1,9 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Upstream } from '../../domain/catalog.ts';
 import { originOf } from '../forward.ts';
 import { decodedHead, decoderOf } from '../response/decode.ts';
 import type { AnswerSink, Exchange, UpstreamAnswer } from './exchange.ts';
 import { RequestTimeout } from './failure.ts';
-import { upstreamHeaders } from './headers.ts';
+import { type ClientRequest, upstreamHeaders } from './headers.ts';
 import { EXCHANGE, type UpstreamTransport } from './transport.ts';
 
 /** Bytes of the largest answer about a job. Most have a few hundred; some include a prompt of 32,000 characters. */
@@ -16,8 +15,8 @@ export interface Question {
   readonly method: 'GET' | 'DELETE';
   /** Path below the upstream's address, with the query. */
   readonly path: string;
-  /** The client's headers, or none where the gateway itself asks. */
-  readonly headers: IncomingHttpHeaders;
+  /** The client's request; undefined where the gateway itself asks. */
+  readonly client: ClientRequest | undefined;
 }
 
 export interface WholeAnswer {
@@ -32,12 +31,12 @@ export interface WholeAnswer {
  */
 export function send(
   transport: UpstreamTransport,
-  { upstream, method, path, headers }: Question,
+  { upstream, method, path, client }: Question,
   exchange: Exchange,
   onHead: (error: Error | null, answer?: UpstreamAnswer) => void,
 ): void {
   const origin = originOf(upstream.url);
-  exchange.headers = upstreamHeaders(headers, upstream);
+  exchange.headers = upstreamHeaders(client, upstream);
   transport.request(
     {
       origin,

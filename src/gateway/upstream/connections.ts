@@ -3,7 +3,7 @@ import type { Exchange } from './exchange.ts';
 
 /** Most idle connections that are kept for one upstream. */
 const KEPT_IDLE = 512;
-/** Time in which calls may end at a stop. Longer than reading on for the usage takes (response-lifecycle.ts). */
+/** Time in which exchanges may end at a stop. Longer than an upstream may go on after its answer (stream-relay.ts). */
 const CLOSE_WITHIN_MS = 2_500;
 
 export interface ConnectionOptions {

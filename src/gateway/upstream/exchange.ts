@@ -9,10 +9,28 @@ export interface AnswerSink {
   error(error: Error): void;
 }
 
+/** Runs the work now or later, in the order of the calls. The work does not throw. */
+export type Pace = (work: () => void) => void;
+
+const atOnce: Pace = (work) => work();
+
+/** Told when the receiver of an answer asks for no more of it for now, and when it asks again. */
+export interface FlowWatch {
+  paused(): void;
+  resumed(): void;
+}
+
 /** One call to an upstream, from before it is sent until its answer has ended. */
 export class Exchange implements Dispatcher.DispatchHandler {
+  readonly #pace: Pace;
+  readonly #flow: FlowWatch | undefined;
+  #isPaused = false;
   /** Request headers, name and value in turn. */
   headers: string[] = [];
+  /** Time at which the request began to go out, by `performance.now()`; undefined: nothing of it was sent. */
+  sentAt: number | undefined;
+  /** Longest wait for the head of the answer, 0 for no bound of its own; undefined: as the connections have it. */
+  headersTimeoutMs: number | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #sink: AnswerSink | undefined;
   #cancelled: Error | undefined;
@@ -22,7 +40,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** A request body in a file. It goes by this way because reply-from accepts no body that is read piece by piece. */
   upload: Upload | undefined;
 
-  /** Callback of the transport, called once with the head of the answer or the reason why there is none. */
+  /** `pace` is given the work that each part of an answer and its end make, of which a thousand may come together. */
+  constructor(pace: Pace = atOnce, flow?: FlowWatch) {
+    this.#pace = pace;
+    this.#flow = flow;
+  }
+
+  /** Callback, called once with the head of the answer or the reason why there is none. Replaces the one before. */
   set answered(callback: (error: Error | null, answer?: UpstreamAnswer) => void) {
     this.#answered = callback;
   }
@@ -40,12 +64,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   resume(): void {
+    if (this.#isPaused) {
+      this.#isPaused = false;
+      this.#flow?.resumed();
+    }
     this.#controller?.resume();
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#cancelled) controller.abort(this.#cancelled);
+    else this.sentAt = performance.now();
   }
 
   onResponseStart(
@@ -58,23 +87,50 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#sink && !this.#sink.data(chunk)) controller.pause();
+    const sink = this.#sink;
+    if (!sink) return;
+    let isDone = false;
+    let isLate = false;
+    this.#inTurn(() => {
+      const isFlowing = sink.data(chunk);
+      isDone = true;
+      if (!isFlowing) {
+        controller.pause();
+        this.#isPaused = true;
+        this.#flow?.paused();
+      } else if (isLate) controller.resume();
+    });
+    if (isDone) return;
+    isLate = true;
+    controller.pause();
   }
 
   onResponseEnd(): void {
     this.over();
-    this.#sink?.end();
+    this.#inTurn(() => this.#sink?.end());
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.over();
-    if (this.#answered) this.#answer(error);
-    else this.#sink?.error(this.#cancelled ?? error);
+    this.#inTurn(() => {
+      if (this.#answered) this.#answer(error);
+      else this.#sink?.error(this.#cancelled ?? error);
+    });
   }
 
-  /** Cancels the call; reply-from calls this when the client leaves before the answer. */
+  /** Cancels the call; reply-from calls this where the client left before the answer and nobody took the call over. */
   destroy(): void {
     this.cancel(new Error('the client left'));
+  }
+
+  #inTurn(work: () => void): void {
+    this.#pace(() => {
+      try {
+        work();
+      } catch (error) {
+        this.cancel(error as Error);
+      }
+    });
   }
 
   #answer(error: Error | null, answer?: UpstreamAnswer): void {

@@ -26,16 +26,22 @@ export function isTimeout(error: Error): boolean {
   return error instanceof RequestTimeout || TIMEOUTS.has((error as NodeJS.ErrnoException).code ?? '');
 }
 
-/** The refusal for the client and the ledger's outcome for a call that failed with this error. */
-export function failureOf(error: Error): [GatewayError, Outcome] {
+/**
+ * The refusal for the client and the ledger's outcome for a call that failed with this error. `isCharged`: what the provider
+ * may have billed is charged, so a repeat after a timeout could be charged again.
+ */
+export function failureOf(error: Error, isCharged: boolean): [GatewayError, Outcome] {
+  const charged = isCharged ? 'What it may have billed was charged.' : 'Nothing was charged.';
   if (isTimeout(error)) {
-    return [new GatewayError('upstream_timeout', 'The model provider did not answer in time.'), 'timeout'];
+    const message = `The model provider did not answer in time. ${charged}`;
+    return [
+      new GatewayError('upstream_timeout', message, null, undefined, { isFinal: isCharged }),
+      'timeout',
+    ];
   }
   const code = (error as NodeJS.ErrnoException).code ?? '';
-  const refusal = new GatewayError(
-    'upstream_unavailable',
-    'The model provider could not be reached, or broke off. Nothing was charged.',
-  );
+  const what = isCharged ? 'broke off its answer' : 'could not be reached, or broke off';
+  const refusal = new GatewayError('upstream_unavailable', `The model provider ${what}. ${charged}`);
   return [
     refusal,
     UNREACHED.has(code) || code.startsWith('ERR_TLS') || code.includes('CERT')

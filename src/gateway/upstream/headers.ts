@@ -1,54 +1,43 @@
+import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Upstream } from '../../domain/catalog.ts';
+import { withoutCredential } from './credential.ts';
 
 /**
- * Request headers that never reach an upstream (specification section 4): hop-by-hop (RFC 9110 §7.6.1), the client's
- * credentials, cookies and address, and those that the transport sets by itself.
+ * Request headers of a client that go upstream, besides those of PASSED_FAMILIES and of `passHeaders` (specification
+ * section 4). A list of what passes, because a gateway behind the upstream's address would obey headers that nobody can
+ * list: where to send the call, with whose credential, under which path.
  */
-const DROPPED_FROM_REQUEST: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'proxy-authorization',
-  'proxy-authenticate',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'http2-settings',
-  'expect',
-  'authorization',
-  'x-api-key',
-  'api-key',
-  'cookie',
-  'cookie2',
-  'forwarded',
-  'forwarded-for',
-  'x-forwarded',
-  'x-original-forwarded-for',
-  'via',
-  'x-real-ip',
-  'true-client-ip',
-  'cf-connecting-ip',
-  'x-client-ip',
-  'x-cluster-client-ip',
-  'origin',
-  'referer',
-  'host',
-  'accept-encoding',
-  'content-encoding',
-  'content-length',
-  'x-goog-api-key',
+const PASSED: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-language',
+  'user-agent',
+  'traceparent',
+  'tracestate',
+  'openai-beta',
+  'anthropic-beta',
+  'anthropic-version',
+  'anthropic-dangerous-direct-browser-access',
+  'x-client-request-id',
+  'session-id',
+  'session_id',
+  'thread-id',
+  'conversation_id',
+  'originator',
+  'x-app',
+  'http-referer',
+  'x-title',
 ]);
 
-/**
- * Request headers that select an account, project or user profile at the provider: `openai-project`,
- * `anthropic-workspace-id`, `anthropic-user-profile-id`, `x-goog-user-project`, `chatgpt-account-id` and the like.
- */
-const PICKS_AN_ACCOUNT = /-(?:organization|project|workspace|account|tenant|user-profile)(?:-id)?$/;
+/** Beginnings of names that pass: what the SDKs say of themselves, and the sessions of agents. */
+const PASSED_FAMILIES = ['x-stainless-', 'x-session-', 'x-codex-', 'x-claude-code-', 'x-opencode-'] as const;
+
+const IDEMPOTENCY_KEY = 'idempotency-key';
 
 /**
- * Response headers that never reach the client: hop-by-hop, cookies, and those about the provider's account or edge.
+ * Response headers that never reach the client: hop-by-hop, cookies, those about the provider's account or edge, and
+ * those that act on the browser or on the retries of the client. What a browser does is for the page that asked, and
+ * what is repeated is for the gateway to say.
  */
 const DROPPED_FROM_RESPONSE: ReadonlySet<string> = new Set([
   'connection',
@@ -74,52 +63,116 @@ const DROPPED_FROM_RESPONSE: ReadonlySet<string> = new Set([
   'anthropic-organization-id',
   'content-length',
   'x-tollgate-charge',
+  'clear-site-data',
+  'refresh',
+  'report-to',
+  'reporting-endpoints',
+  'nel',
+  'set-login',
+  'service-worker-allowed',
+  'x-should-retry',
+  'content-security-policy',
+  'content-security-policy-report-only',
+  'link',
+  'accept-ch',
+  'critical-ch',
+  'speculation-rules',
+  'attribution-reporting-register-source',
+  'attribution-reporting-register-trigger',
+  'observe-browsing-topics',
+  'secure-session-registration',
+  'sourcemap',
+  'x-sourcemap',
+  'expect-ct',
+  'public-key-pins',
+  'public-key-pins-report-only',
 ]);
 
 /** Matches response headers about the provider's rate limits of the operator's account (specification section 4). */
 const RATE_LIMIT = /^(?:x-|anthropic-)?rate-?limit/;
 
+/** The request that a call upstream is made for. */
+export interface ClientRequest {
+  readonly headers: IncomingHttpHeaders;
+  readonly accountId: number;
+  /** What the body goes upstream as, which is how the gateway read it; undefined: there is no body. */
+  readonly contentType: string | undefined;
+}
+
 /**
- * Headers of a request to an upstream, name and value in turn: the client's less those that are dropped, then the
- * credential.
+ * Headers of a request to an upstream, name and value in turn: those of the client that pass, then the credential.
+ * `client` is undefined where the gateway itself asks.
  */
-export function upstreamHeaders(headers: IncomingHttpHeaders, upstream: Upstream): string[] {
-  const listed = connectionNames(headers.connection);
+export function upstreamHeaders(client: ClientRequest | undefined, upstream: Upstream): string[] {
   // The answer must not be compressed, because usage is read from it on the way.
   const out = ['accept-encoding', 'identity'];
-  for (const name in headers) {
-    if (DROPPED_FROM_REQUEST.has(name) || name.startsWith('x-forwarded-') || listed?.includes(name)) continue;
-    if (PICKS_AN_ACCOUNT.test(name)) continue;
-    const value = headers[name];
-    if (typeof value === 'string') out.push(name, value);
-    else if (value) for (const each of value) out.push(name, each);
-  }
+  if (client) addClientHeaders(out, client, upstream);
   if (upstream.apiKey === '') return out;
   if (upstream.format === 'anthropic') out.push('x-api-key', upstream.apiKey);
   else out.push('authorization', `Bearer ${upstream.apiKey}`);
   return out;
 }
 
+function addClientHeaders(
+  out: string[],
+  { headers, accountId, contentType }: ClientRequest,
+  { passHeaders }: Upstream,
+): void {
+  if (contentType !== undefined) out.push('content-type', contentType);
+  const listed = connectionNames(headers.connection);
+  for (const name in headers) {
+    const isPassed = PASSED.has(name) || isOfFamily(name) || passHeaders?.includes(name);
+    const isHashed = !isPassed && name === IDEMPOTENCY_KEY;
+    if (!(isPassed || isHashed) || listed?.includes(name)) continue;
+    const value = headers[name] as string;
+    out.push(name, isHashed ? idempotencyKey(accountId, value) : value);
+  }
+}
+
+/** 0.1 µs for all headers of a call: most names do not begin with `x-`. */
+function isOfFamily(name: string): boolean {
+  if (name.charCodeAt(0) !== 0x78 || name.charCodeAt(1) !== 0x2d) return false;
+  return PASSED_FAMILIES.some((family) => name.startsWith(family));
+}
+
 /**
- * Headers of the client's answer, name and value in turn: the upstream's less DROPPED_FROM_RESPONSE, then those set on
- * the reply, which replace the upstream's of their names, then `own`, whose names must be in DROPPED_FROM_RESPONSE.
+ * The idempotency key of an account as the provider gets it. All accounts have one credential there, so that two who
+ * chose the same key would get one answer.
+ */
+function idempotencyKey(accountId: number, value: string): string {
+  return hash('sha256', `${accountId}:${value}`);
+}
+
+/**
+ * Headers of the client's answer, name and value in turn: those that `upstream` answered less DROPPED_FROM_RESPONSE, then
+ * those set on the reply, which replace the upstream's of their names, then `own`, whose names must be in
+ * DROPPED_FROM_RESPONSE.
  */
 export function clientHeaders(
-  upstream: Record<string, string | string[] | undefined>,
+  answered: Record<string, string | string[] | undefined>,
+  upstream: Upstream,
   reply: Readonly<Record<string, number | string | string[] | undefined>>,
   own: Readonly<Record<string, number | string>> = {},
 ): string[] {
   const out: string[] = [];
-  const listed = connectionNames(upstream.connection);
-  for (const name in upstream) {
-    const value = upstream[name];
+  const listed = connectionNames(answered.connection);
+  for (const name in answered) {
+    const value = answered[name];
     if (DROPPED_FROM_RESPONSE.has(name) || name.startsWith('access-control-') || RATE_LIMIT.test(name))
       continue;
-    if (reply[name] === undefined && !listed?.includes(name)) add(out, name, value);
+    if (reply[name] === undefined && !listed?.includes(name)) add(out, name, shown(value, upstream));
   }
   for (const name in reply) add(out, name, reply[name]);
   for (const name in own) out.push(name, String(own[name]));
   return out;
+}
+
+/** A header's value without the gateway's credential; most are too short to have one. */
+function shown(value: string | string[] | undefined, upstream: Upstream): string | string[] | undefined {
+  if (typeof value === 'string') {
+    return value.length < upstream.apiKey.length ? value : withoutCredential(value, upstream);
+  }
+  return value?.map((each) => withoutCredential(each, upstream));
 }
 
 function add(out: string[], name: string, value: number | string | string[] | undefined): void {

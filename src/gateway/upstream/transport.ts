@@ -26,10 +26,16 @@ export class UpstreamTransport {
   request(options: TransportRequest, callback: (error: Error | null, answer?: UpstreamAnswer) => void): void {
     const exchange = options.headers[EXCHANGE] as Exchange;
     exchange.answered = callback;
-    const { upload } = exchange;
+    const { upload, headersTimeoutMs } = exchange;
     if (upload) exchange.headers.push('content-length', String(upload.size));
     const { path, method, body } = options;
-    const dispatched = { path, method, headers: exchange.headers, body: upload ?? body };
+    const dispatched = {
+      path,
+      method,
+      headers: exchange.headers,
+      body: upload ?? body,
+      headersTimeout: headersTimeoutMs ?? null,
+    };
     this.#to(String(options.origin)).dispatch(dispatched as Dispatched, exchange);
   }
 
@@ -42,7 +48,7 @@ export class UpstreamTransport {
     return connections;
   }
 
-  /** Closes all connections. Answers that are still read for their usage may end first, within 2.5 s. */
+  /** Closes all connections. Answers that have ended and go on may do so first, within 2.5 s. */
   async close(): Promise<void> {
     await Promise.all([...this.#upstreams.values()].map((connections) => connections.close()));
   }

@@ -41,6 +41,8 @@ type ToMend = 'MISSING' | 'LATE';
 
 /** Milliseconds below which an admission that Redis refuses as late was not late: then the clocks have moved. */
 const LATE_MS = 500;
+/** Milliseconds for which a call asks again that Redis refuses as late: nothing is taken by that, and its client waits. */
+const ASK_AGAIN_WITHIN_MS = 10_000;
 
 /**
  * Admission of calls: checks 11 and 12 of specification section 3, and the hold. An admission whose reply is lost is
@@ -68,6 +70,11 @@ export class Admissions {
     unanswered.cancelOne(call, 'not sent').catch(() => undefined);
   }
 
+  /** Ends an admitted read, now, or once Redis answers. */
+  endRead(call: HeldCall): void {
+    this.#parts.unanswered.endRead(call).catch(() => undefined);
+  }
+
   /** Admits where there is nothing to wait for but the reply, with one promise instead of five. */
   #admitAtOnce(admission: Admission): Promise<Admitted> {
     const { waiting, scripts } = this.#parts;
@@ -87,16 +94,17 @@ export class Admissions {
     const read = this.#read(admission, reply);
     if (typeof read === 'object') return read;
     return await this.#parts.waiting.during(async () => {
-      await this.#mend(admission, read, reply);
-      return await this.#admitInTime(admission);
+      await this.#mend(admission, read, reply, reply.sentAt);
+      return await this.#admitInTime(admission, reply.sentAt);
     });
   }
 
-  async #admitInTime(admission: Admission): Promise<Admitted> {
+  /** `since`: when the call asked first, by performance.now(). */
+  async #admitInTime(admission: Admission, since = performance.now()): Promise<Admitted> {
     const { gate, scripts, replicas } = this.#parts;
     const bucket = bucketOf(admission.accountId);
-    const command = this.#commandOf(admission);
     for (let rebuilds = 0; rebuilds <= REBUILDS; rebuilds++) {
+      const command = this.#commandOf(admission);
       if (!gate.isOpen(bucket)) await gate.opened(bucket);
       const sentAt = performance.now();
       const reply = await new Promise<AdmitReply>((resolve) => {
@@ -107,40 +115,39 @@ export class Admissions {
         if (read.verdict === 'held' && replicas.isOn) await this.#confirm(admission);
         return read;
       }
-      await this.#mend(admission, read, reply);
+      await this.#mend(admission, read, reply, since);
     }
     throw new LedgerUnavailable('the live state is lost again and again');
   }
 
   #commandOf(admission: Admission): HotCommand {
     const { clock, holdTtlMs } = this.#parts;
-    return admitCommand(
-      admission,
-      periodStarts(Date.now()),
-      clock.now(bucketOf(admission.accountId)),
-      holdTtlMs,
-    );
+    const now = clock.now(bucketOf(admission.accountId));
+    // By the clock of Redis: a gateway whose own clock is ahead would begin the next period early, for all gateways.
+    return admitCommand(admission, periodStarts(now), now, holdTtlMs);
   }
 
   /**
-   * Rebuilds the live state, or reads the clock of Redis again, where an admission was refused as late that was not.
+   * Rebuilds the live state, or reads the clock of Redis again where an admission was refused as late. Throws
+   * LedgerUnavailable where the call has asked for long enough.
    */
-  async #mend(admission: Admission, what: ToMend, { sentAt }: AdmitReply): Promise<void> {
+  async #mend(admission: Admission, what: ToMend, { sentAt }: AdmitReply, since: number): Promise<void> {
     const { accountId, keyId } = admission;
     if (what === 'MISSING') return await this.#parts.live.rebuild(accountId, keyId);
     const adjusted = orUnavailable(() => this.#parts.clock.adjust(bucketOf(accountId)));
-    if (performance.now() - sentAt <= LATE_MS) return await adjusted;
-    // This call has waited long enough; were the clock wrong, the calls that follow would be late as well.
+    const now = performance.now();
+    if (now - sentAt <= LATE_MS) return await adjusted;
+    // Redis was slow. The clock may be wrong all the same, and the next calls would be late as well.
     adjusted.catch(() => undefined);
-    throw new LedgerUnavailable('redis is slow');
+    if (now - since > ASK_AGAIN_WITHIN_MS) throw new LedgerUnavailable('redis is slow', { reason: 'late' });
   }
 
   /** The verdict in a reply, or what must be mended before the call asks again. Throws LedgerUnavailable. */
-  #read(admission: Admission, { error, reply }: AdmitReply): Admitted | ToMend {
+  #read(admission: Admission, { error, reply, sentAt }: AdmitReply): Admitted | ToMend {
     const { unanswered } = this.#parts;
     if (error) {
-      unanswered.add(admission);
-      throw new LedgerUnavailable('no answer to an admission', { cause: error });
+      unanswered.add(admission, 'not sent', sentAt);
+      throw new LedgerUnavailable('no answer to an admission', { cause: error, reason: 'no_answer' });
     }
     if (reply === HELD) return { verdict: 'held' };
     const [verdict, first, ...reserved] = (reply as { toString(): string }[]).map(String);
@@ -176,7 +183,7 @@ export class Admissions {
         return verdict;
       default:
         // VOID: sent twice, and the first one holds the credits.
-        unanswered.add(admission);
+        unanswered.add(admission, 'not sent', sentAt);
         throw new LedgerUnavailable('the admission was repeated');
     }
   }

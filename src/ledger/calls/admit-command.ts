@@ -18,7 +18,8 @@ export function admitCommand(
   now: number,
   holdTtlMs: number,
 ): HotCommand {
-  const { accountId, keyId, keyVersion, accountVersion, hold, spendingLimit, spendingPeriod } = admission;
+  const { accountId, keyId, keyVersion, accountVersion, hold, spendingLimit, spendingPeriod, isRead } =
+    admission;
   const estimate = estimateOf(admission);
   const start = periodStart(starts, spendingPeriod);
   const bucket = bucketOf(accountId);
@@ -26,7 +27,7 @@ export function admitCommand(
     bucket,
     keys: [accountRedisKey(accountId), keyRedisKey(accountId, keyId), holdsRedisKey(bucket)],
     id: admission.requestId,
-    numbers: `${keyVersion} ${accountVersion} ${hold} ${estimate} ${spendingLimit ?? '-'} ${PERIOD_FIELDS[spendingPeriod]} ${start}${limitWords(admission)}`,
+    numbers: `${keyVersion} ${accountVersion} ${hold} ${estimate} ${isRead ? '*' : (spendingLimit ?? '-')} ${PERIOD_FIELDS[spendingPeriod]} ${start}${limitWords(admission)}`,
     record: holdText(admission, now, now + holdTtlMs),
   };
 }

@@ -1,4 +1,5 @@
 import type { EntryDraft } from '../../domain/ledger-entry.ts';
+import type { PeriodStarts } from '../../domain/period.ts';
 import type { TokenCorrection } from '../ledger.ts';
 import { BUCKETS } from '../redis/redis-keys.ts';
 
@@ -16,6 +17,7 @@ const COMPACT_AT = 32;
 interface Settle {
   readonly draft: EntryDraft;
   readonly correction?: TokenCorrection | undefined;
+  readonly starts: PeriodStarts;
   /** By performance.now(). The call may have ended long before: a settle is sent until Redis answers. */
   readonly settledAt: number;
 }

@@ -1,11 +1,12 @@
 import type { EntryDraft } from '../../domain/ledger-entry.ts';
-import { periodStarts } from '../../domain/period.ts';
+import { type PeriodStarts, periodStarts } from '../../domain/period.ts';
 import type { Log } from '../../log/log.ts';
 import type { JournalDrain } from '../journal/drain.ts';
 import { draftText, parseHold } from '../journal/entry-text.ts';
 import { postOnce } from '../journal/post-once.ts';
 import type { TokenCorrection } from '../ledger.ts';
 import type { Rebuilder } from '../recovery/rebuild.ts';
+import type { RedisClock } from '../redis/clock.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import {
   accountRedisKey,
@@ -29,6 +30,8 @@ const SETTLED = 1;
 interface Settlement {
   readonly draft: EntryDraft;
   readonly correction: TokenCorrection | undefined;
+  /** Periods that the charge is booked to, by the clock of Redis when the call ended. */
+  readonly starts: PeriodStarts;
   /** By performance.now(); 0: not yet. */
   settledAt: number;
   /** True where Redis has no hold of the call: journal and book tell whether its charge stands. */
@@ -54,6 +57,7 @@ export class Settler {
   readonly #drain: JournalDrain;
   readonly #rebuilder: Rebuilder;
   readonly #unanswered: UnansweredAdmissions;
+  readonly #clock: RedisClock;
   readonly #replayBuffer = new ReplayBuffer();
   readonly #failed = new Map<string, Settlement>();
   /** Settlements whose entry is not known to be in the journal or in the book. */
@@ -72,6 +76,7 @@ export class Settler {
     drain: JournalDrain;
     rebuilder: Rebuilder;
     unanswered: UnansweredAdmissions;
+    clock: RedisClock;
   }) {
     this.#background = parts.background;
     this.#writer = parts.writer;
@@ -80,6 +85,7 @@ export class Settler {
     this.#drain = parts.drain;
     this.#rebuilder = parts.rebuilder;
     this.#unanswered = parts.unanswered;
+    this.#clock = parts.clock;
   }
 
   /** Settlements without an answer from Redis yet. */
@@ -91,6 +97,7 @@ export class Settler {
     const settlement: Settlement = {
       draft,
       correction,
+      starts: periodStarts(this.#clock.now(bucketOf(draft.accountId))),
       settledAt: 0,
       lost: false,
     };
@@ -140,8 +147,8 @@ export class Settler {
       const missing = recent.filter(({ draft }) => !known.has(draft.id));
       if (missing.length > 0)
         this.#log.warn({ bucket, settles: missing.length }, 'redis lost settles; they are made again');
-      for (const { draft, correction } of missing) {
-        await this.#settleAgain({ draft, correction, settledAt: 0, lost: false });
+      for (const { draft, correction, starts } of missing) {
+        await this.#settleAgain({ draft, correction, starts, settledAt: 0, lost: false });
       }
       await this.#releaseRevived(
         bucket,
@@ -236,14 +243,13 @@ export class Settler {
   }
 
   async #applyLost(settlement: Settlement): Promise<void> {
-    const { draft } = settlement;
+    const { draft, starts } = settlement;
     const { accountId } = draft;
     const bucket = bucketOf(accountId);
     if ((await this.#drain.entriesAmong(bucket, [draft.id])).has(draft.id)) {
       this.#settled(settlement);
       return;
     }
-    const starts = periodStarts(draft.createdAt);
     const { reply } = await postOnce(this.#background, draft, { starts });
     if (reply === 'BEYOND') throw new Error('the balance has no room for the charge');
     if (reply === 'HELD') {
@@ -287,10 +293,9 @@ export class Settler {
 }
 
 /** The command that runs lua/settle.lua. */
-function commandOf({ draft, correction }: Settlement): HotCommand {
-  const { id, accountId, keyId, credits, createdAt } = draft;
+function commandOf({ draft, correction, starts: { day, week, month } }: Settlement): HotCommand {
+  const { id, accountId, keyId, credits } = draft;
   const bucket = bucketOf(accountId);
-  const { day, week, month } = periodStarts(createdAt);
   return {
     bucket,
     keys: [

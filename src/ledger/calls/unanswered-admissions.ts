@@ -8,23 +8,32 @@ import { accountRedisKey, bucketOf, holdsRedisKey, keyRedisKey } from '../redis/
 const AT_ONCE = 200;
 /** Admissions remembered at most in either state; beyond it holds are released at their deadline instead. */
 const MAX = 10_000;
-/**
- * Time until the second cancel: longer than an admission may take (COMMAND_TIMEOUT_MS), and the clock of Redis may have been
- * set back meanwhile. With it, holds are released within the 10 s of specification section 5.
- */
+/** Time between the first cancel and the second, where the admission was answered. */
 const AGAIN_MS = 4_000;
+/**
+ * Time from the sending of an admission until its second cancel: the 5 s within which Redis may execute it, and 3 s by which the
+ * clock of Redis may have been set back meanwhile. With it, holds are released within the 10 s of specification section 5.
+ */
+const AGAIN_AFTER_SENT_MS = 8_000;
+/** Least time between the two; a replica that takes over may lack what was written later. */
+const AGAIN_LEAST_MS = 2_000;
 
-/** What became of a call whose hold is to be released: it never went to the provider, or its charge is in the journal or the book. */
-type Fate = 'not sent' | 'charged';
+/**
+ * What became of a call whose hold is to be released: it never went to the provider, its charge is in the journal or the book, or
+ * it was a read of a job, which has no charge.
+ */
+type Fate = 'not sent' | 'charged' | 'read';
 
 interface ToCancel extends HeldCall {
   readonly fate: Fate;
+  /** When its admission was sent, by performance.now(); undefined: the admission was answered. */
+  readonly sentAt: number | undefined;
 }
 
 /**
  * Admissions whose answer nobody waits for any more. Redis may have one, get it within its time, or never: nothing of it is to
- * be left. States of an admission: unanswered → (lua/cancel.lua releases its hold, if there is one) → cancelled → (AGAIN_MS
- * later, cancelled once more) → forgotten.
+ * be left. States of an admission: unanswered → (lua/cancel.lua releases its hold, if there is one) → cancelled → (once
+ * Redis would refuse it, cancelled once more) → forgotten.
  *
  * The second cancel finds what the first came too early for: an admission on a connection that was cut, executed after it; and
  * the hold on a replica that took over and had not received its release. Later than that, Redis refuses the admission.
@@ -33,7 +42,7 @@ export class UnansweredAdmissions {
   readonly #client: RedisClient;
   readonly #rebuilder: Rebuilder;
   readonly #unanswered = new Map<string, ToCancel>();
-  /** Cancelled admissions in the order in which their second cancel is due. */
+  /** Cancelled admissions, and when their second cancel is due. */
   readonly #cancelled = new Map<string, { readonly call: ToCancel; readonly againAt: number }>();
 
   constructor(parts: { client: RedisClient; rebuilder: Rebuilder }) {
@@ -48,10 +57,20 @@ export class UnansweredAdmissions {
 
   /**
    * Has the hold of a call released soon that nothing will settle any more; whether Redis has a hold of it is not
-   * known. `fate`: see `cancelOne`.
+   * known. `fate`: see `cancelOne`; `sentAt`: when its admission was sent, by performance.now(), where that was not answered.
    */
-  add({ requestId, accountId, keyId }: HeldCall, fate: Fate = 'not sent'): void {
-    if (this.#unanswered.size < MAX) this.#unanswered.set(requestId, { requestId, accountId, keyId, fate });
+  add({ requestId, accountId, keyId }: HeldCall, fate: Fate = 'not sent', sentAt?: number): void {
+    if (this.#unanswered.size < MAX)
+      this.#unanswered.set(requestId, { requestId, accountId, keyId, fate, sentAt });
+  }
+
+  /**
+   * Releases the hold of a read that has ended, once; it is kept until Redis has answered. Not a second time, as for others:
+   * jobs are polled by the thousand, and a hold that comes back with a replica ends at its deadline.
+   */
+  async endRead(call: HeldCall): Promise<void> {
+    this.add(call, 'read');
+    if (await this.cancelOne(call, 'read')) this.#unanswered.delete(call.requestId);
   }
 
   /**
@@ -60,10 +79,7 @@ export class UnansweredAdmissions {
    */
   async cancel(now: number): Promise<void> {
     const due = [...this.#unanswered.values()];
-    for (const { call, againAt } of this.#cancelled.values()) {
-      if (againAt > now) break;
-      due.push(call);
-    }
+    for (const { call, againAt } of this.#cancelled.values()) if (againAt <= now) due.push(call);
     const failures = new Failures();
     for (let at = 0; at < due.length; at += AT_ONCE) {
       await Promise.all(due.slice(at, at + AT_ONCE).map((call) => failures.note(this.#cancelDue(call))));
@@ -76,12 +92,12 @@ export class UnansweredAdmissions {
     const { requestId } = call;
     this.#cancelled.delete(requestId);
     if (this.#unanswered.delete(requestId) && this.#cancelled.size < MAX) {
-      this.#cancelled.set(requestId, { call, againAt: Date.now() + AGAIN_MS });
+      this.#cancelled.set(requestId, { call, againAt: Date.now() + againInMs(call) });
     }
   }
 
   /**
-   * Cancels one call now. One that was charged keeps what it took of limits of calls; one that was not sent gives it back.
+   * Cancels one call now. One that ran keeps what it took of limits of calls; one that was not sent gives it back.
    * False: its account was rebuilt, and it must be tried again.
    */
   async cancelOne({ requestId, accountId, keyId }: HeldCall, fate: Fate): Promise<boolean> {
@@ -90,10 +106,15 @@ export class UnansweredAdmissions {
       keyRedisKey(accountId, keyId),
       holdsRedisKey(bucketOf(accountId)),
       requestId,
-      fate === 'charged' ? 1 : 0,
+      fate === 'not sent' ? 0 : 1,
     );
     if (reply !== 'MISSING') return true;
     await this.#rebuilder.rebuild(accountId, { keyId });
     return false;
   }
+}
+
+function againInMs({ sentAt }: ToCancel): number {
+  if (sentAt === undefined) return AGAIN_MS;
+  return Math.max(AGAIN_LEAST_MS, sentAt + AGAIN_AFTER_SENT_MS - performance.now());
 }

@@ -31,7 +31,7 @@ export class WaitingCalls {
   /** Counts one more waiting call, until `leave` is called once. Throws LedgerUnavailable at the bound. */
   enter(): void {
     if (this.#count + this.#scripts.late >= this.#max)
-      throw new LedgerUnavailable('too many calls wait for redis');
+      throw new LedgerUnavailable('too many calls wait for redis', { reason: 'too_many' });
     this.#count++;
   }
 

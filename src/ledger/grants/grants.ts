@@ -1,9 +1,11 @@
 import type { Book, Grant } from '../../book/book.ts';
 import { type Micro, micro } from '../../domain/credits.ts';
+import { periodStarts } from '../../domain/period.ts';
 import type { JournalDrain } from '../journal/drain.ts';
 import { LedgerUnavailable } from '../ledger.ts';
 import type { LiveAccess } from '../recovery/live-access.ts';
 import { REBUILDS } from '../recovery/rebuild.ts';
+import type { RedisClock } from '../redis/clock.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { accountRedisKey, bucketOf } from '../redis/redis-keys.ts';
 import { applyGrant } from './apply-grant.ts';
@@ -17,12 +19,20 @@ export class Grants {
   readonly #live: LiveAccess;
   readonly #book: Book;
   readonly #drain: JournalDrain;
+  readonly #clock: RedisClock;
 
-  constructor(parts: { client: RedisClient; live: LiveAccess; book: Book; drain: JournalDrain }) {
+  constructor(parts: {
+    client: RedisClient;
+    live: LiveAccess;
+    book: Book;
+    drain: JournalDrain;
+    clock: RedisClock;
+  }) {
     this.#client = parts.client;
     this.#live = parts.live;
     this.#book = parts.book;
     this.#drain = parts.drain;
+    this.#clock = parts.clock;
   }
 
   /** The balance after it. Rejects with BalanceBeyondBound or LedgerUnavailable. */
@@ -34,7 +44,8 @@ export class Grants {
       );
       if (epoch) {
         if (await this.#isInBook(id)) return micro(Number(now));
-        const balance = await this.#live.ask(accountId, () => applyGrant(this.#client, grant, epoch));
+        const starts = periodStarts(this.#clock.now(bucketOf(accountId)));
+        const balance = await this.#live.ask(accountId, () => applyGrant(this.#client, grant, epoch, starts));
         if (balance !== undefined) {
           this.#drain.touch(bucketOf(accountId));
           return balance;

@@ -7,22 +7,15 @@ import type { Admission, AdmissionLimits } from '../ledger.ts';
 /** Texts of entries and holds in Redis. lua/post.inc.lua writes the head of a journal entry, the gateway everything else. */
 
 /**
- * Parses `<seq> <balance after> <day booked> <epoch> <crossing> <alert threshold> <draft JSON>`; release 0.1.0 wrote no threshold.
+ * Parses `<seq> <balance after> <day booked> <epoch> <alert threshold> <draft JSON>`.
  * The balance may be beyond what a number holds exactly; the book takes no such entry. Throws where no gateway wrote the text.
  */
 export function parseJournalEntry(text: string): JournalEntry {
   const head = text.slice(0, text.indexOf('{'));
   const numbers = head.trimEnd().split(' ').map(Number);
-  const [seq, balanceAfter, day, epoch, crossing, threshold] = numbers as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number?,
-  ];
+  const [seq, balanceAfter, day, epoch, threshold] = numbers as [number, number, number, number, number];
   const draft = JSON.parse(text.slice(head.length)) as EntryDraft;
-  const whole = [seq, day, epoch, draft.accountId, draft.credits, threshold ?? 0];
+  const whole = [seq, day, epoch, draft.accountId, draft.credits, threshold];
   if (typeof draft.id !== 'string' || !whole.every(Number.isSafeInteger)) throw new Error('no journal entry');
   return {
     ...draft,
@@ -30,8 +23,7 @@ export function parseJournalEntry(text: string): JournalEntry {
     balanceAfter: balanceAfter as Micro,
     day,
     epoch,
-    crossing: crossing === 1,
-    ...(threshold !== undefined && { threshold: micro(threshold) }),
+    threshold: micro(threshold),
   };
 }
 
@@ -54,14 +46,17 @@ export function estimateOf({ estimate, hold }: Pick<Admission, 'estimate' | 'hol
   return estimate < hold ? estimate : hold;
 }
 
+/** Precedes the endpoint in the hold of a read of a job, which ends without a ledger entry. */
+const READ = 'GET:';
+
 /**
  * The text of a hold: `<amount> <deadline ms> <key id> <account id> <created ms> <estimate> <category> <endpoint> <model>`
  * (lua/hold-record.inc.lua). Where the call is subject to limits of calls, what it takes of them follows the estimate.
  */
 export function holdText(admission: Admission, now: number, deadline: number): string {
-  const { hold, keyId, accountId, category, endpoint, model, limits } = admission;
+  const { hold, keyId, accountId, category, endpoint, model, limits, isRead } = admission;
   const taken = limits ? ` ${takenText(admission, limits)}` : '';
-  return `${hold} ${deadline} ${keyId} ${accountId} ${now} ${estimateOf(admission)}${taken} ${category} ${endpoint} ${model}`;
+  return `${hold} ${deadline} ${keyId} ${accountId} ${now} ${estimateOf(admission)}${taken} ${category} ${isRead ? READ : ''}${endpoint} ${model}`;
 }
 
 /** `<key version>/<tokens of the key's limit>/<account version>/<tokens of the account's limit>` */
@@ -74,28 +69,30 @@ function takenText(
 
 /**
  * A field of the holds hash: a hold, or (only `deadline` present) the idempotency marker of an entry that was applied without
- * a hold, stored as `- <deadline ms>`. Until 0.1.0 cancelled admissions were stored so, too.
+ * a hold, stored as `- <deadline ms>`.
  */
 export interface StoredHold {
   readonly amount?: Micro;
   readonly deadline: number;
   readonly keyId?: number;
   readonly accountId?: number;
+  /** True for a read of a job: it ends without a ledger entry. */
+  readonly isRead?: boolean;
   readonly draft?: (now: number, requestId: string) => EntryDraft;
 }
 
 /** Parses the text of a field of the holds hash. */
 export function parseHold(text: string): StoredHold {
   const [amount, deadline, keyId, accountId, createdAt, ...call] = text.split(' ');
-  // A hold of version 0.1.0 has no estimate: its category, which is a word, comes at once.
-  const first = call.findIndex((word) => !/^\d/.test(word));
-  const [category, endpoint, ...model] = call.slice(first);
+  // The category, which is a word, follows the estimate and what the call takes of limits.
+  const [category, endpoint, ...model] = call.slice(call.findIndex((word) => !/^\d/.test(word)));
   if (amount === '-') return { deadline: Number(deadline) };
   return {
     amount: micro(Number(amount)),
     deadline: Number(deadline),
     keyId: Number(keyId),
     accountId: Number(accountId),
+    isRead: endpoint?.startsWith(READ) === true,
     draft: (now, id) => ({
       id,
       type: 'expired_hold',

@@ -4,8 +4,8 @@
 -- the first.
 -- KEYS  of each call: account hash, key hash, holds hash
 -- ARGV  of each call: request id;
---       '<key version> <account version> <hold (micro-credits)> <estimate (0 to hold)> <limit, or -> <period field d|w|m>
---         <its start (days since epoch)>':
+--       '<key version> <account version> <hold (micro-credits)> <estimate (0 to hold)> <limit, or -, or *> <period field d|w|m>
+--         <its start (days since epoch)>'; *: a read, which costs nothing, so that neither limit nor credits are asked for:
 --         one argument, because an argument costs the gateway as much as splitting this text costs here. Where the key or its
 --         account has limits of calls, or the presented value ends, two words follow: when it ends (ms since epoch), or -, and
 --         the tokens that the call is likely to use, or - where there are no limits;
@@ -41,8 +41,8 @@ local MOST_EXACT = 9007199254740991
 local function readAccount(name)
   if not accounts[name] then
     local f = redis.call('HMGET', name, 'v', 'ep', 'bal', 'held', 'slack', 'od')
-    accounts[name] = { v = f[1], ep = f[2], bal = tonumber(f[3]), held = tonumber(f[4]), slack = tonumber(f[5]) or 0,
-      overdraft = tonumber(f[6]) or 0 }
+    accounts[name] = { v = f[1], ep = f[2], bal = tonumber(f[3]), held = tonumber(f[4]), slack = tonumber(f[5]),
+      overdraft = tonumber(f[6]) }
   end
   return accounts[name]
 end
@@ -50,7 +50,7 @@ end
 local function readKey(name)
   if not keys[name] then
     local f = redis.call('HMGET', name, 'v', 'ep', 'held', 'd', 'ds', 'w', 'ws', 'm', 'ms', 'slack')
-    keys[name] = { v = f[1], ep = f[2], held = tonumber(f[3]), slack = tonumber(f[10]) or 0,
+    keys[name] = { v = f[1], ep = f[2], held = tonumber(f[3]), slack = tonumber(f[10]),
       d = f[4], ds = f[5], w = f[6], ws = f[7], m = f[8], ms = f[9] }
   end
   return keys[name]
@@ -75,7 +75,8 @@ local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
   end
   local hold, estimate, overdraft = tonumber(amount), tonumber(likely), account.overdraft
   local refusal
-  if limit ~= '-' then
+  local isRead = limit == '*'
+  if limit ~= '-' and not isRead then
     local spent = 0
     if tonumber(key[period]) >= tonumber(start) then spent = tonumber(key[period .. 's']) end
     -- Subtracted from the limit first, because a sum of limit and overdraft would not be exact: either can be almost 2^53.
@@ -88,10 +89,12 @@ local function admit(accountName, keyName, holdsRedisKey, id, numbers, record)
   end
   local held, estimated = account.held, account.held - account.slack
   local missing = held + hold - account.bal
-  if not refusal and (account.bal - estimated < estimate or missing > overdraft or held + hold > MOST_EXACT) then
+  if not refusal and not isRead and (account.bal - estimated < estimate or missing > overdraft or held + hold > MOST_EXACT) then
     refusal = { 'FUNDS', int(account.bal), int(held), int(estimated), int(overdraft) }
   end
-  if tokens and not (limits.hasRoom(keyLimits, tokens) and limits.hasRoom(accountLimits, tokens)) then
+  local asked = tokens
+  if isRead then asked = nil end
+  if tokens and not (limits.hasRoom(keyLimits, asked) and limits.hasRoom(accountLimits, asked)) then
     return { 'LIMITED', refusal and 0 or 1, limits.states(keyLimits, accountLimits) }
   end
   if refusal then

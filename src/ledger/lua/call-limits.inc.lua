@@ -25,7 +25,6 @@ local function callLimits(now)
   -- The token bucket in a field as it is now. Where the clock was set back nothing is refilled, and what is written has
   -- that earlier time.
   local function bucketIn(text, limit)
-    if not text then return fullBucket(0) end
     local debt, at, since = string.match(text, '^(%d+) (%d+) (%d+)$')
     local elapsed = math.max(0, now - tonumber(at))
     return { debt = math.max(0, tonumber(debt) - limit * elapsed), since = tonumber(since) }
@@ -51,13 +50,14 @@ local function callLimits(now)
     return all[name]
   end
 
+  -- tokens: nil for a read of a job, which uses none.
   local function hasRoom(limits, tokens)
     if not limits then return true end
     local rpm, tpm = limits.rpm, limits.tpm
     -- Subtracted from the limit, because the sum of the debt and of what the call takes may not be exact.
     return not (limits.parallel and limits.open >= limits.parallel)
       and not (rpm and limits.requests.debt > (rpm - 1) * UNIT)
-      and not (tpm and limits.tokens.debt > (tpm - math.min(tokens, tpm)) * UNIT)
+      and not (tpm and tokens and limits.tokens.debt > (tpm - math.min(tokens, tpm)) * UNIT)
   end
 
   -- Adds to a debt; the amount may be negative. A token bucket may lack more than its capacity, but is never more than

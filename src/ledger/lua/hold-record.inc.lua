@@ -2,10 +2,8 @@
 -- Where the call is subject to limits of calls, a word follows the estimate:
 -- '<key version>/<tokens of the key's limit>/<account version>/<tokens of the account's>', what it took by which records.
 
--- The amount of a hold, and its slack, by which the amount exceeds the estimate. A hold of version 0.1.0 has no
--- estimate: its call was admitted by the amount alone, so its slack is 0.
+-- The amount of a hold, and its slack, by which the amount exceeds the estimate.
 local function amountsOf(hold)
-  local amount = tonumber(string.match(hold, '^%d+'))
-  local estimate = tonumber(string.match(hold, '^%d+ %d+ %d+ %d+ %d+ (%d+) '))
-  return amount, estimate and amount - estimate or 0
+  local amount, estimate = string.match(hold, '^(%d+) %d+ %d+ %d+ %d+ (%d+) ')
+  return tonumber(amount), amount - estimate
 end

@@ -1,14 +1,13 @@
 -- Moving a balance: shared by every script that does so. Included by the loader, never run alone.
 --
--- Account hash: v version, on 1|0, bal balance, held Σ of holds, slack, seq entries so far, thr alert threshold, od overdraft
--- (none: 0), ep epoch (none while it is rebuilt: then rb says by whom and ru until when others wait).
+-- Account hash: v version, on 1|0, bal balance, held Σ of holds, slack, seq entries so far, thr alert threshold, od overdraft,
+-- ep epoch (none while it is rebuilt: then rb says by whom and ru until when others wait).
 -- Key hash: v version, rec record (JSON), ep epoch, held Σ of holds, slack, d/w/m start day of the stored period
 -- (days since 1970-01-01 UTC) with ds/ws/ms spent in it.
 -- Either hash, only while there are limits of calls (call-limits.inc.lua): lim '<requests a minute> <tokens a minute> <calls in
 -- flight>', - for none; and of each limit its state: open calls in flight, rq and tk the token buckets of requests and of tokens,
 -- '<debt> <ms since epoch that it was counted at> <version of the record that set the limit>'.
--- slack: Σ of hold - estimate of the open calls, so that Σ of estimates is held - slack. Hashes of version 0.1.0 have none (0),
--- and gateways of that version, which may run beside this one during an upgrade, keep it right: they know only `held`.
+-- slack: Σ of hold - estimate of the open calls, so that Σ of estimates is held - slack.
 -- Amounts are integer micro-credits below 2^53, exact as Lua doubles; they are formatted by int(), because
 -- tostring() loses digits from 1e14.
 
@@ -29,8 +28,8 @@ local accounts, keys = {}, {}
 local function readAccount(name)
   if accounts[name] == nil then
     local f = redis.call('HMGET', name, 'bal', 'held', 'seq', 'thr', 'ep', 'slack', 'lim')
-    accounts[name] = f[5] and { bal = tonumber(f[1]), held = tonumber(f[2]), seq = tonumber(f[3]), thr = tonumber(f[4]),
-      thrText = f[4], ep = f[5], slack = tonumber(f[6]) or 0, hasLimits = f[7] }
+    accounts[name] = f[5] and { bal = tonumber(f[1]), held = tonumber(f[2]), seq = tonumber(f[3]), thr = f[4], ep = f[5],
+      slack = tonumber(f[6]), hasLimits = f[7] }
   end
   return accounts[name]
 end
@@ -39,7 +38,7 @@ local function readKey(name)
   if keys[name] == nil then
     local f = redis.call('HMGET', name, 'ep', 'held', 'd', 'ds', 'w', 'ws', 'm', 'ms', 'slack', 'lim')
     keys[name] = f[1] and { ep = f[1], held = tonumber(f[2]), d = tonumber(f[3]), ds = tonumber(f[4]),
-      w = tonumber(f[5]), ws = tonumber(f[6]), m = tonumber(f[7]), ms = tonumber(f[8]), slack = tonumber(f[9]) or 0,
+      w = tonumber(f[5]), ws = tonumber(f[6]), m = tonumber(f[7]), ms = tonumber(f[8]), slack = tonumber(f[9]),
       hasLimits = f[10] }
   end
   return keys[name]
@@ -76,12 +75,11 @@ end
 -- Moves the balance by `credits` (negative: a debit), takes `release` off the holds and `slack` (nil: 0) off theirs, books the
 -- spend on the key (key may be nil: top-ups; credits above 0 with a key are a refund, and the periods those of its charge), and
 -- appends the entry to the journal as
--- "<seq> <balance after> <day booked> <epoch> <crossing 1|0> <alert threshold> <entry JSON>". write() must follow. Whatever
+-- "<seq> <balance after> <day booked> <epoch> <alert threshold> <entry JSON>". write() must follow. Whatever
 -- can fail comes first, so that account and key are unchanged after an error.
 local function post(account, key, journal, credits, release, day, week, month, entry, slack)
   if not fits(account, credits) then error('a balance beyond 2^53 micro-credits') end
-  local before, seq = account.bal, account.seq + 1
-  local after, held = before + credits, account.held - release
+  local seq, after, held = account.seq + 1, account.bal + credits, account.held - release
   local keyHeld, d, ds, w, ws, m, ms
   if key then
     local isRefund = credits > 0
@@ -93,9 +91,8 @@ local function post(account, key, journal, credits, release, day, week, month, e
     m, ms = move(key.m, key.ms, month, amount)
     if not isRefund then day = d end
   end
-  local crossing = (credits < 0 and before >= account.thr and after < account.thr) and '1' or '0'
   redis.call('XADD', journal, '*', 'e',
-    int(seq) .. ' ' .. int(after) .. ' ' .. int(day) .. ' ' .. account.ep .. ' ' .. crossing .. ' ' .. account.thrText .. ' ' .. entry)
+    int(seq) .. ' ' .. int(after) .. ' ' .. int(day) .. ' ' .. account.ep .. ' ' .. account.thr .. ' ' .. entry)
   account.isMoved, account.bal, account.held, account.seq = true, after, held, seq
   account.slack = account.slack - (slack or 0)
   if key then

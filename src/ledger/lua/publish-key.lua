@@ -8,13 +8,9 @@
 --- @include int
 --- @include hold-owners
 --- @include call-limits
-local f = redis.call('HMGET', KEYS[2], 'v', 'lim', 'rec')
+local f = redis.call('HMGET', KEYS[2], 'v', 'lim')
 local version = f[1]
-if version then
-  local newer = tonumber(version) - tonumber(ARGV[1])
-  -- Gateways of version 0.1.0 write records without the hash of the key's value: that of the book takes their place.
-  if newer > 0 or newer == 0 and string.find(f[3], '"hash":"', 1, true) then return end
-end
+if version and tonumber(version) >= tonumber(ARGV[1]) then return end
 redis.call('HSET', KEYS[2], 'v', ARGV[1], 'rec', ARGV[2])
 if ARGV[5] ~= (f[2] or '') then
   callLimits().put(KEYS[2], ARGV[5], tonumber(ARGV[1]), function()
@@ -24,5 +20,6 @@ end
 if version or ARGV[3] ~= '1' then return end
 local ep = redis.call('HGET', KEYS[1], 'ep')
 if ep then
-  redis.call('HSET', KEYS[2], 'ep', ep, 'held', '0', 'd', '0', 'ds', '0', 'w', '0', 'ws', '0', 'm', '0', 'ms', '0')
+  redis.call('HSET', KEYS[2], 'ep', ep, 'held', '0', 'slack', '0',
+    'd', '0', 'ds', '0', 'w', '0', 'ws', '0', 'm', '0', 'ms', '0')
 end

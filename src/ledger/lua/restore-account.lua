@@ -18,7 +18,7 @@ for _, hold in ipairs(redis.call('HVALS', KEYS[2])) do
   end
 end
 local version, on, thr, od, lim = ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[10]
-if f[2] and tonumber(f[2]) > tonumber(version) then version, on, thr, od, lim = f[2], f[3], f[4], f[5] or od, f[6] or '' end
+if f[2] and tonumber(f[2]) > tonumber(version) then version, on, thr, od, lim = f[2], f[3], f[4], f[5], f[6] or '' end
 -- The holds tell how many calls are open.
 redis.call('HDEL', KEYS[1], 'rb', 'ru', 'open')
 if lim ~= '' or f[6] then

@@ -11,8 +11,10 @@ import { ALL_BUCKETS } from '../redis/redis-keys.ts';
 import { noteKnown } from './known-until.ts';
 import type { LiveStateCheck } from './live-state-check.ts';
 
-/** Longest wait of a call for Redis to come back, before it is refused (specification section 5: 503 within 1.5 s). */
+/** Longest wait of a call for Redis to come back, before it is refused. */
 const PATIENCE_MS = 1_000;
+/** Longest wait of a call where the node answers, and is being compared with the book: longer than that may take. */
+const ANSWERING_PATIENCE_MS = 6_000;
 const CHECK_AGAIN_MS = 50;
 /** Time after which a node is let through that answers, but cannot be compared with the book, though the book answers too. */
 const CHECK_WITHIN_MS = 5_000;
@@ -21,6 +23,8 @@ const CHECK_LATER_MS = 2_000;
 
 interface Bucket {
   open: boolean;
+  /** The node that has it answers, and is being compared with the book. */
+  answers: boolean;
   /** It was let through after a comparison with the book; false: without one. */
   isCompared: boolean;
   /** The node on which the bucket was let through. */
@@ -45,6 +49,7 @@ export class ConnectionGate {
   readonly #settler: Settler;
   readonly #buckets: readonly Bucket[] = ALL_BUCKETS.map(() => ({
     open: false,
+    answers: false,
     isCompared: false,
     owner: undefined,
     generation: 0,
@@ -84,14 +89,23 @@ export class ConnectionGate {
     return this.#buckets.some(({ open }) => open);
   }
 
-  /** Resolves when the bucket is open; rejects with LedgerUnavailable after `patienceMs`. */
+  /**
+   * Resolves when the bucket is open; rejects with LedgerUnavailable after `patienceMs`, or later where its node answers by
+   * then.
+   */
   opened(bucket: number, patienceMs = PATIENCE_MS): Promise<void> {
-    const { open, waiting } = this.#at(bucket);
+    const state = this.#at(bucket);
+    const { open, waiting } = state;
     if (open) return Promise.resolve();
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
+      const giveUp = () => {
         waiting.delete(passed);
-        reject(new LedgerUnavailable('redis is not connected'));
+        reject(new LedgerUnavailable('redis is not connected', { reason: 'not_connected' }));
+      };
+      let timer = setTimeout(() => {
+        const moreMs = state.answers ? ANSWERING_PATIENCE_MS - patienceMs : 0;
+        if (moreMs > 0) timer = setTimeout(giveUp, moreMs);
+        else giveUp();
       }, patienceMs);
       const passed = () => {
         clearTimeout(timer);
@@ -136,7 +150,7 @@ export class ConnectionGate {
   #close(buckets: readonly number[]): number {
     const generation = ++this.#generation;
     for (const bucket of buckets) {
-      Object.assign(this.#at(bucket), { open: false, isCompared: false, generation });
+      Object.assign(this.#at(bucket), { open: false, answers: false, isCompared: false, generation });
       // Its node may have lost its last seconds.
       this.#settler.pin(bucket);
     }
@@ -180,9 +194,11 @@ export class ConnectionGate {
       await Promise.all(group.map((bucket) => reader.claims(bucket)));
     } catch {
       since.delete(owner);
+      for (const bucket of group) this.#at(bucket).answers = false;
       return;
     }
     if (!since.has(owner)) since.set(owner, Date.now());
+    for (const bucket of group) this.#at(bucket).answers = true;
     let isChecked = true;
     try {
       await this.#check.verify(new Set(group), reader);

@@ -53,7 +53,7 @@ export class ExpiredHolds {
   }
 
   /**
-   * Releases holds whose deadline is over, each with a ledger entry of charge 0, and forgets markers of before. `nowIn`: ms
+   * Releases holds whose deadline is over, each of a call with a ledger entry of charge 0, and forgets markers of before. `nowIn`: ms
    * since the epoch by the clock of the node that has the bucket, by which its deadlines were set; undefined: not known, and its
    * holds are left. A failure keeps nothing else back; rejects at the end with all failures.
    */
@@ -110,8 +110,8 @@ export class ExpiredHolds {
       if (hold.amount === undefined && journalled.has(id)) continue;
       const { accountId = bucket, keyId = 0 } = hold;
       await failures.note(
-        charged.has(id)
-          ? this.#unanswered.cancelOne({ requestId: id, accountId, keyId }, 'charged')
+        charged.has(id) || hold.isRead
+          ? this.#unanswered.cancelOne({ requestId: id, accountId, keyId }, hold.isRead ? 'read' : 'charged')
           : this.#expire(bucket, id, hold, now),
       );
     }

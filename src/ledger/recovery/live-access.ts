@@ -36,6 +36,6 @@ export async function orUnavailable<T>(commands: () => Promise<T>): Promise<T> {
     return await commands();
   } catch (error) {
     if (error instanceof BalanceBeyondBound) throw error;
-    throw new LedgerUnavailable('redis did not answer', { cause: error });
+    throw new LedgerUnavailable('redis did not answer', { cause: error, reason: 'no_answer' });
   }
 }

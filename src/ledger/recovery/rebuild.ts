@@ -11,6 +11,7 @@ import { readJournalEntry } from '../journal/entry-text.ts';
 import type { Stale } from '../ledger.ts';
 import { BalanceBeyondBound } from '../ledger.ts';
 import { limitsText } from '../limits-text.ts';
+import type { RedisClock } from '../redis/clock.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import {
   accountRedisKey,
@@ -29,8 +30,8 @@ const KEYS_AT_ONCE = 200;
 
 /** Time after which another gateway may take a rebuild over; longer than a rebuild takes. */
 const LEASE_MS = 5_000;
-/** Longest wait of a call for another gateway's rebuild (specification section 5: 503 within 1.5 s). */
-const PATIENCE_MS = 1_000;
+/** Longest wait of a call for another gateway's rebuild: longer than the lease of one that has died. */
+const PATIENCE_MS = LEASE_MS + 1_000;
 const AGAIN_MS = 20;
 /** Attempts in a row that other gateways may take over, each because the book took longer than the lease. */
 const ATTEMPTS = 3;
@@ -45,7 +46,7 @@ const ATTEMPTS = 3;
  * Redis lost before their entries were in the book. Applied here, they count again at once; the sweep would wait until no
  * request can be at work on them (13 to 15 s were measured, in which calls were refused with 402).
  *
- * Entries that are still in the journal, because the book refuses them, count as in docs/ledger-proof.md: the snapshot says
+ * Entries that are still in the journal, because the book refuses them, count as in PROOF.md: the snapshot says
  * which of them the book has, and the others are added to it.
  */
 export class Rebuilder {
@@ -53,6 +54,7 @@ export class Rebuilder {
   readonly #book: Book;
   readonly #log: Log;
   readonly #drain: Pick<JournalDrain, 'drain' | 'touch'>;
+  readonly #clock: RedisClock;
   readonly #underWay = new Map<number, Promise<void>>();
   /** Accounts that are astray, with the epoch that is over. */
   readonly #astray = new Map<number, number>();
@@ -64,11 +66,13 @@ export class Rebuilder {
     book: Book;
     log: Log;
     drain: Pick<JournalDrain, 'drain' | 'touch'>;
+    clock: RedisClock;
   }) {
     this.#client = parts.client;
     this.#book = parts.book;
     this.#log = parts.log;
     this.#drain = parts.drain;
+    this.#clock = parts.clock;
   }
 
   /** Resolves when the account is live. Rejects with BookUnavailable or the Redis error; then it stays closed. */
@@ -152,7 +156,7 @@ export class Rebuilder {
   /** Restores the account from the book. False: the book took so long that another gateway has begun a rebuild. */
   async #restore(accountId: number, name: string): Promise<boolean> {
     const bucket = bucketOf(accountId);
-    const starts = periodStarts(Date.now());
+    const starts = periodStarts(this.#clock.now(bucket));
     // Read first: nothing is added to it while the account is closed, and the snapshot tells what the book had of it.
     const journal = await this.#journalOf(accountId);
     const ids = journal.map(({ id }) => id);
@@ -203,7 +207,8 @@ export class Rebuilder {
     // by now.
     const applied = new Set(ids);
     for (const grant of snapshot.pendingGrants) {
-      if (!applied.has(grant.id)) await applyGrant(this.#client, grant, `${epoch}`).catch(ignoreBeyond);
+      if (!applied.has(grant.id))
+        await applyGrant(this.#client, grant, `${epoch}`, starts).catch(ignoreBeyond);
     }
     this.#drain.touch(bucket);
     this.#log.info({ accountId, epoch, keys: keys.length }, 'live state rebuilt from the book');

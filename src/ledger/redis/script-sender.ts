@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Cluster, type Command } from 'ioredis';
 import type { RedisClock } from './clock.ts';
-import { COMMAND_TIMEOUT_MS, type RedisClient } from './connect.ts';
+import { admitWithinMs, COMMAND_TIMEOUT_MS, type RedisClient } from './connect.ts';
 import { KEYS_OF, scriptText } from './scripts.ts';
 import type { TickWriter } from './tick-writer.ts';
 
@@ -55,6 +55,7 @@ export class ScriptSender {
   readonly #writer: TickWriter;
   readonly #clock: Pick<RedisClock, 'now'>;
   readonly #timeoutMs: number;
+  readonly #admitWithinMs: number;
   readonly #scripts: Record<HotScript, Script>;
   readonly #open = new Set<Batch>();
   #late = 0;
@@ -70,6 +71,7 @@ export class ScriptSender {
     this.#writer = writer;
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
+    this.#admitWithinMs = Math.floor(admitWithinMs(timeoutMs));
     const prefix = client.options.keyPrefix ?? '';
     this.#scripts = { admit: new Script('admit', prefix), settle: new Script('settle', prefix) };
   }
@@ -100,7 +102,7 @@ export class ScriptSender {
 
   /** Arguments that follow those of the calls: see the scripts. */
   trailing(script: HotScript, bucket: number): readonly string[] {
-    return script === 'admit' ? [String(this.#clock.now(bucket) + this.#timeoutMs)] : [];
+    return script === 'admit' ? [String(this.#clock.now(bucket) + this.#admitWithinMs)] : [];
   }
 
   /** Called by a batch once it has a reply, or an error. */
@@ -138,7 +140,14 @@ export class ScriptSender {
     );
   }
 
+  /**
+   * A process that had no processor for a while comes here before it reads what has come for it meanwhile: so it reads first.
+   */
   #look(): void {
+    setImmediate(() => this.#giveUpOverdue());
+  }
+
+  #giveUpOverdue(): void {
     const overdue = performance.now() - this.#timeoutMs;
     // The set is in the order in which batches were sent.
     for (const batch of this.#open) {

@@ -27,6 +27,9 @@ export interface Walked {
   readonly isBound?: boolean;
 }
 
+/** Bound of the tokens of a second of audio: Whisper's encoder makes 50, Gemini 32, OpenAI's other models 10. */
+export const AUDIO_TOKENS_PER_SECOND = 50;
+
 /**
  * Seconds by which count and header may differ in an honest file: encoders pad the first and the last packet, headers
  * leave that padding out, and it is always shorter than this.

@@ -1,28 +1,28 @@
 import { invalidField } from '../../domain/errors.ts';
 import { TIMES_ONE } from '../../domain/price.ts';
-import { type ContentPart, contentParts, PartCounts } from '../content-parts.ts';
+import { type ContentPart, contentParts } from '../content-parts.ts';
 import { isObject } from '../json-value.ts';
-import { countOf, type MeteredBody } from '../metered-body.ts';
+import { PartCounts } from '../media.ts';
+import { type MeteredBody, maximumOf } from '../metered-body.ts';
 import type { Asked, Charge } from './asked.ts';
-import { asksHourCache, HOUR_CACHE, isAsked, refuseModels, refuseOtherCase } from './charges.ts';
+import { CacheLife } from './cache-life.ts';
+import { isAsked } from './charges.ts';
 import { highestMultiplier, serviceTierOf, type TierChoice, tierCharge } from './service-tiers.ts';
 import {
   COMPACTS_AT,
   inputUnits,
   REQUEST_OVERHEAD,
   TOOL_OVERHEAD,
-  TOOL_ROUNDS,
   type TokenAsk,
   TURN_OVERHEAD,
   tokenCost,
 } from './token-cost.ts';
-import { messagesToolKind } from './tool-kinds.ts';
+import { messagesToolBounds, messagesToolKind } from './tool-kinds.ts';
 import { ToolTally } from './tool-tally.ts';
+import { checkContent, listOf, wholeNumberOf } from './well-typed.ts';
 
 /** Tokens that Anthropic adds to a prompt with tools: it documents up to 804, and up to 735 for each tool of its own. */
 const TOOL_PROMPT = 1_024;
-/** Members by which another model runs than the one named in `model`. */
-const MODELS = ['fallbacks', 'models', 'fallback_models', 'moderation'] as const;
 /** Names of service tiers; every other name among a model's multipliers is that of a region. */
 const TIERS: ReadonlySet<string> = new Set(['standard', 'priority', 'batch', 'flex', 'scale', 'fast']);
 
@@ -30,33 +30,31 @@ const TIERS: ReadonlySet<string> = new Set(['standard', 'priority', 'batch', 'fl
 export function askMessages(body: MeteredBody): Asked {
   const { value, model } = body;
   checkMessage(value);
-  refuseModels(value, MODELS);
   const said = new MessageParts(body);
   said.read();
   const { tools } = said;
-  const servers = Array.isArray(value.mcp_servers) ? value.mcp_servers.length : 0;
-  const rounds = Math.max(tools.roundsByUses, servers > 0 ? TOOL_ROUNDS : 0);
+  const servers = listOf(value.mcp_servers, 'mcp_servers').length;
   const tiers = tiersOf(value);
-  const turns = Array.isArray(value.messages) ? value.messages.length : 1;
+  const turns = listOf(value.messages, 'messages').length;
   const toolPrompts = tools.count === 0 ? 0 : 1 + tools.typed;
-  const { thinking } = value;
-  const budget = isObject(thinking) ? thinking.budget_tokens : undefined;
   const ask: TokenAsk = {
     textBytes: body.textBytes - said.base64,
     overhead:
       REQUEST_OVERHEAD + turns * TURN_OVERHEAD + tools.count * TOOL_OVERHEAD + toolPrompts * TOOL_PROMPT,
     media: said.media,
-    maxTokens: countOf(body, 'max_tokens'),
+    prompts: 1,
+    maxTokens: maximumOf(body, 'max_tokens'),
     maxField: 'max_tokens',
     answers: 1,
     // Thinking is inside max_tokens, unless its budget is larger.
-    thinking: typeof budget === 'number' && budget > 0 && Number.isSafeInteger(budget) ? budget : 0,
+    thinking: budgetOf(value.thinking),
     echoed: 0,
-    rounds,
-    searches: tools.searches ? rounds : 0,
-    roundsAdvice: `leave ${tools.isProvided ? tools.provided.join(' and ') : 'mcp_servers'} out, or lower max_uses`,
+    predicted: 0,
+    tools: tools.rounds(servers > 0),
+    tellsPasses: true,
+    roundsAdvice: `leave ${tools.isProvided ? tools.provided.join(' and ') : 'mcp_servers'} out, or send a lower max_uses`,
     compactsAt: compactsAt(value),
-    inputUnits: inputUnits(said, said.asksHourCache),
+    inputUnits: inputUnits(said, said.cacheLife.charge !== undefined),
     outputUnits: undefined,
     multiplier: multiplierOf(body, tiers),
   };
@@ -64,6 +62,9 @@ export function askMessages(body: MeteredBody): Asked {
   return {
     charges: [...chargesOf(value, said), ...asked.map(([param, tier]) => tierCharge(param, tier))],
     serviceTiers: asked.map(([, tier]) => tier),
+    sets: tools.sets,
+    sounds: said.sounds,
+    said: { asksLongCache: said.cacheLife.charge !== undefined, searchesAsPreview: false },
     cost: (bounds) => tokenCost(model, ask, bounds),
   };
 }
@@ -83,8 +84,14 @@ function chargesOf(value: MeteredBody['value'], said: MessageParts): Charge[] {
   const { charges } = said.tools;
   // Files and skills for code that the provider runs.
   if (isAsked(value.container)) charges.push({ param: 'container', what: 'code containers' });
-  if (said.asksHourCache) charges.push(HOUR_CACHE);
+  const { charge } = said.cacheLife;
+  if (charge) charges.push(charge);
   return charges;
+}
+
+function budgetOf(thinking: unknown): number {
+  const budget = isObject(thinking) ? thinking.budget_tokens : undefined;
+  return wholeNumberOf(budget, 'thinking', 'budget_tokens') ?? 0;
 }
 
 type TierField = 'service_tier' | 'speed' | 'inference_geo';
@@ -118,32 +125,30 @@ const AMONG: Readonly<Record<TierField, (tier: string) => boolean>> = {
 /** The system prompt, the messages and the tools, wherever they stand, read once. */
 class MessageParts extends PartCounts {
   readonly #value: MeteredBody['value'];
-  readonly tools = new ToolTally(messagesToolKind);
-  #asksHourCache = false;
+  readonly cacheLife = new CacheLife();
+  readonly tools = new ToolTally(messagesToolKind, this.cacheLife, 'name', messagesToolBounds);
 
   constructor({ value, elidedStrings }: MeteredBody) {
     super(elidedStrings);
     this.#value = value;
   }
 
-  get asksHourCache(): boolean {
-    return this.#asksHourCache || this.tools.asksHourCache;
-  }
-
   read(): void {
-    const { system, messages, tools, cache_control: control } = this.#value;
+    const { system, messages, tools } = this.#value;
     this.tools.add(tools, 'tools');
-    this.#cached(control);
+    this.cacheLife.read(this.#value);
+    checkContent(system, 'system');
     if (Array.isArray(system))
       for (const block of system) {
         if (!isObject(block)) continue;
-        refuseOtherCase('A part of system', block);
-        this.#cached(block.cache_control);
+        this.add(block);
+        this.cacheLife.read(block);
       }
+    for (const message of listOf(messages, 'messages'))
+      if (isObject(message)) checkContent(message.content, 'messages');
     for (const part of contentParts(messages)) {
-      refuseOtherCase('A part of a message', part);
       this.add(part);
-      this.#cached(part.cache_control);
+      this.cacheLife.read(part);
       this.#changes(part);
     }
   }
@@ -151,23 +156,16 @@ class MessageParts extends PartCounts {
   /** Tools that a message adds, and those that a summary of former messages names again. */
   #changes(part: ContentPart): void {
     if (part.type === 'tool_addition') this.#addition(part);
-    const { tool_changes: changes } = part;
-    if (!Array.isArray(changes)) return;
-    for (const change of changes) {
+    for (const change of listOf(part.tool_changes, 'messages')) {
       if (!isObject(change)) continue;
-      this.#cached(change.cache_control);
+      this.cacheLife.read(change);
       this.#addition(change);
     }
   }
 
   #addition({ tool }: ContentPart): void {
     if (!isObject(tool)) return;
-    refuseOtherCase('A tool', tool);
     if (isObject(tool.definition)) this.tools.add([tool.definition], 'messages');
-  }
-
-  #cached(control: unknown): void {
-    if (control !== undefined && asksHourCache(control)) this.#asksHourCache = true;
   }
 }
 
@@ -175,10 +173,10 @@ class MessageParts extends PartCounts {
 function compactsAt(value: MeteredBody['value']): number | undefined {
   if (isAsked(value.compaction)) return 0;
   const { context_management: management } = value;
-  const edits = isObject(management) ? management.edits : undefined;
-  if (!Array.isArray(edits)) return undefined;
+  const edits = listOf(isObject(management) ? management.edits : undefined, 'context_management');
   const triggers = edits
-    .filter((edit) => isObject(edit) && String(edit.type).startsWith('compact'))
+    .filter(isObject)
+    .filter(({ type }) => String(type).startsWith('compact'))
     .map(({ trigger }) => tokensOf(trigger));
   return triggers.length === 0 ? undefined : Math.min(...triggers);
 }
@@ -186,5 +184,5 @@ function compactsAt(value: MeteredBody['value']): number | undefined {
 function tokensOf(trigger: unknown): number {
   if (!isAsked(trigger)) return COMPACTS_AT;
   const value = isObject(trigger) ? trigger.value : undefined;
-  return typeof value === 'number' && value >= 0 ? value : 0;
+  return wholeNumberOf(value, 'context_management', 'The value of a trigger') ?? 0;
 }

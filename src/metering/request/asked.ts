@@ -1,6 +1,9 @@
 import type { Micro } from '../../domain/credits.ts';
-import type { Unit } from '../../domain/price-units.ts';
-import type { Bounds, CallCost } from './token-cost.ts';
+import type { Unit } from '../../domain/units.ts';
+import type { Said } from '../metered-body.ts';
+import type { Bounds } from './bounds.ts';
+import type { FieldToSet } from './fields-to-set.ts';
+import type { CallCost } from './token-cost.ts';
 
 /** Something in a request that its provider charges for beyond plain tokens (specification section 10). */
 export interface Charge {
@@ -12,6 +15,8 @@ export interface Charge {
   readonly unit?: Unit;
   /** The service tier that it is, by the name that its multiplier has. */
   readonly serviceTier?: string;
+  /** The setting by which an operator lets it through, where it is neither a price nor a tier. */
+  readonly setting?: string;
 }
 
 /** What one call asks for. Read from its body once. */
@@ -19,6 +24,12 @@ export interface Asked {
   readonly charges: readonly Charge[];
   /** Service tiers that the request names, by the names that multipliers have. */
   readonly serviceTiers: readonly string[];
+  /** Bounds that the request leaves open and the gateway sends. */
+  readonly sets?: readonly FieldToSet[];
+  /** What the report of the call is read by; undefined: nothing of the request. */
+  readonly said?: Said;
+  /** Inline sounds, to be measured; undefined: one that is not inline. */
+  readonly sounds?: readonly (string | undefined)[];
   /**
    * Hold and estimate of the call. `bounds` has what is known later than the body, such as the tokens behind the stored
    * answers that it names.
@@ -28,7 +39,11 @@ export interface Asked {
 
 export const NONE: readonly never[] = Object.freeze([]);
 
-/** The `Asked` of a call that costs exactly its hold, is not counted in tokens, and asks for nothing beyond. */
-export function fixedCost(hold: Micro): Asked {
-  return { charges: NONE, serviceTiers: NONE, cost: () => ({ hold, estimate: hold, tokens: 0 }) };
+/** The `Asked` of a call that costs exactly its hold, and is not counted in tokens. */
+export function fixedCost(hold: Micro, charges: readonly Charge[] = NONE): Asked {
+  return {
+    charges,
+    serviceTiers: NONE,
+    cost: () => ({ hold, estimate: hold, tokens: 0, mediaTokens: 0 }),
+  };
 }

@@ -1,7 +1,5 @@
 import type { Model } from '../../domain/catalog.ts';
 import { GatewayError, invalidField } from '../../domain/errors.ts';
-import { foldName, otherCase } from '../../domain/field-names.ts';
-import { isObject } from '../json-value.ts';
 import type { Asked, Charge } from './asked.ts';
 
 /**
@@ -13,7 +11,8 @@ export function refuseUnpriced({ charges }: Pick<Asked, 'charges'>, model: Model
   const unpriced = charges.find((charge) => !isPriced(charge, model));
   if (!unpriced) return;
   const { param, what, unit, serviceTier } = unpriced;
-  const setting = unit ? `price.${unit}` : serviceTier && `serviceTiers.${serviceTier.slice(0, 100)}`;
+  const setting =
+    unpriced.setting ?? (unit ? `price.${unit}` : serviceTier && `serviceTiers.${serviceTier.slice(0, 100)}`);
   throw new GatewayError(
     'unpriced_parameter',
     `The model ${model.slug} has no price here for ${what}. Leave it out${setting ? `, or have the operator set ${setting}` : ''}.`,
@@ -26,46 +25,11 @@ function isPriced({ unit, serviceTier }: Charge, { price }: Model): boolean {
   return serviceTier !== undefined && price.serviceTiers.has(serviceTier);
 }
 
-export const HOUR_CACHE: Charge = {
-  param: 'cache_control',
-  what: 'cache writes that last longer than 5 minutes (ttl of cache_control)',
-  unit: 'cacheWrite1h',
+/** Web searches, by the kind of the tool. */
+export const SEARCHES: Readonly<Record<'search' | 'preview', Omit<Charge, 'param'>>> = {
+  search: { what: 'web searches', unit: 'webSearch' },
+  preview: { what: 'web searches by a web_search_preview tool', unit: 'webSearchPreview' },
 };
-
-export const WEB_SEARCH: Omit<Charge, 'param'> = { what: 'web searches', unit: 'webSearch' };
-
-/** Names within messages and tools by which more can be billed than was asked for in plain sight. */
-const BILLING_NAMES: ReadonlySet<string> = new Set([
-  'type',
-  'tool',
-  'tools',
-  'definition',
-  'tool_changes',
-  'cache_control',
-  'ttl',
-  'model',
-  'max_uses',
-]);
-const PLAIN_NAME = /^[a-z0-9_]*$/;
-
-/**
- * Refuses a name in another case, such as `Type` for `type`: an upstream that ignores case would bill what was not held. Throws
- * 400 `invalid_json`.
- */
-export function refuseOtherCase(where: string, members: Readonly<Record<string, unknown>>): void {
-  for (const name in members) {
-    if (PLAIN_NAME.test(name)) continue;
-    const folded = foldName(name);
-    if (name !== folded && BILLING_NAMES.has(folded)) throw otherCase(where, name, folded);
-  }
-}
-
-/** Whether a `cache_control` asks for another lifetime than the usual one; one that nobody knows counts as longer. */
-export function asksHourCache(control: unknown): boolean {
-  if (!isObject(control)) return false;
-  refuseOtherCase('cache_control', control);
-  return (control.ttl ?? '5m') !== '5m';
-}
 
 /** True where an optional member is there. */
 export function isAsked(value: unknown): boolean {

@@ -1,36 +1,45 @@
+import type { Price } from '../../domain/catalog.ts';
 import { holdFor, isPricedByToken, type Reach } from '../../domain/price.ts';
-import type { Unit } from '../../domain/price-units.ts';
-import type { Usage } from '../../domain/usage.ts';
+import type { Unit, Usage } from '../../domain/units.ts';
 import type { MeteredBody } from '../metered-body.ts';
-import { type Asked, NONE } from './asked.ts';
+import { type Asked, type Charge, NONE } from './asked.ts';
+import type { Bounds } from './bounds.ts';
 import { highestMultiplier, serviceTierOf, tierCharge } from './service-tiers.ts';
-import { type Bounds, type Likely, likelyCost, likelyTokens } from './token-cost.ts';
+import { type Likely, likelyCost, likelyTokens } from './token-cost.ts';
 
 /** What a call of an endpoint without tools asks for. */
 interface PlainAsk {
   /** The most that it uses. */
   readonly usage: Usage;
-  /** Its input tokens, where they depend on the bounds. */
-  readonly input?: (bounds: Bounds) => number;
+  /** Its input tokens, and those of them that are for pictures, where they depend on the bounds. */
+  readonly input?: (bounds: Bounds) => { readonly tokens: number; readonly media: number };
   /** Units, beside the plain ones, that its tokens can be charged by. */
   readonly reach?: { readonly input?: readonly Unit[]; readonly output?: readonly Unit[] };
   readonly likely: Likely;
+  /** What else it asks for that may have no price. */
+  readonly charges?: readonly Charge[];
+  /** The prices of what it makes, where they go by that; absent: those of the model. */
+  readonly price?: Price;
 }
 
 /** What a call of an endpoint without tools asks for; of the fields with fees such a call can have a service tier only. */
-export function plainAsk({ model, value }: MeteredBody, { usage, input, reach, likely }: PlainAsk): Asked {
-  const { price, category } = model;
+export function plainAsk(
+  { model, value }: MeteredBody,
+  { usage, input, reach, likely, charges = NONE, price = model.price }: PlainAsk,
+): Asked {
+  const { category } = model;
   // Pictures and sound are made of tokens only where they are priced so; text always is.
   const tokens = category === 'text' || isPricedByToken(price) ? likelyTokens(likely) : 0;
   const tier = serviceTierOf(value.service_tier);
   const multiplier = highestMultiplier(price, tier);
   const most: Reach = { ...reach, multiplier };
   return {
-    charges: typeof tier === 'string' ? [tierCharge('service_tier', tier)] : NONE,
+    charges: typeof tier === 'string' ? [...charges, tierCharge('service_tier', tier)] : charges,
     serviceTiers: typeof tier === 'string' ? [tier] : NONE,
     cost(bounds) {
-      const hold = holdFor(price, input ? { ...usage, input: input(bounds) } : usage, most);
-      return { hold, estimate: likelyCost(model, hold, likely), tokens };
+      const read = input?.(bounds);
+      const hold = holdFor(price, read ? { ...usage, input: read.tokens } : usage, most);
+      return { hold, estimate: likelyCost({ price }, hold, likely), tokens, mediaTokens: read?.media ?? 0 };
     },
   };
 }

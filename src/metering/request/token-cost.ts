@@ -2,19 +2,16 @@ import { MAX_CALL_LIMIT } from '../../domain/call-limits.ts';
 import type { Model } from '../../domain/catalog.ts';
 import { type Micro, micro } from '../../domain/credits.ts';
 import { holdFor, isPricedByToken, plainCost, type Reach, TIMES_ONE } from '../../domain/price.ts';
-import type { Unit } from '../../domain/price-units.ts';
-import type { Usage } from '../../domain/usage.ts';
+import type { Unit, Usage } from '../../domain/units.ts';
+import { type Media, NO_MEDIA } from '../media.ts';
+import { type Bounds, pictureBound, windowOf } from './bounds.ts';
+import { allTokens, longestPass, type Passes, sumsByTier } from './passes.ts';
+import { countOfRounds, NO_TOOLS, type ProviderTools } from './tool-rounds.ts';
 
 /** Tokens that a template adds around a turn or tool, and around the whole; vendors document 3 to 10. */
 export const TURN_OVERHEAD = 16;
 export const TOOL_OVERHEAD = 64;
 export const REQUEST_OVERHEAD = 64;
-/**
- * Times that a model may use the provider's own tools within one call where the request does not say: ten, the limit that
- * Anthropic documents for its loop.
- */
-export const TOOL_ROUNDS = 10;
-
 /** Input tokens from which on providers summarise a conversation where the request does not say (Anthropic's default). */
 export const COMPACTS_AT = 150_000;
 
@@ -26,24 +23,15 @@ const LIKELY_BYTES = 3;
 const LIKELY_OUTPUT = 4_096;
 const LIKELY_ROUND = 16_384;
 
-/** Upper bounds, from the configuration, of what the request alone does not say. */
-export interface Bounds {
-  /** Tokens of one image, audio or file part. */
-  readonly imageTokens: number;
-  /** Tokens that a model can read in one pass. */
-  readonly contextTokens: number;
-  /** Tokens behind the stored answers that the request names, beyond what it says itself. Default 0. */
-  readonly storedTokens?: number;
-}
-
 /** A request that is charged by token, in numbers. */
 export interface TokenAsk {
   /** UTF-8 bytes of its text: those of the body, less the base64 of its media. */
   readonly textBytes: number;
   /** Bound of the tokens that templates add. */
   readonly overhead: number;
-  /** Parts that are no text, each of which costs at most `limits.imageTokens`. */
-  readonly media: number;
+  readonly media: Media;
+  /** Texts that it names, each of which is read in a pass of its own. */
+  readonly prompts: number;
   /** Longest answer that it allows, in tokens; undefined: it does not say. */
   readonly maxTokens: number | undefined;
   /** The field that `maxTokens` is named by. */
@@ -54,9 +42,13 @@ export interface TokenAsk {
   readonly thinking: number;
   /** Tokens of the request that each answer repeats. */
   readonly echoed: number;
-  /** Passes of the model over what the provider's own tools found; each can fill the context. */
-  readonly rounds: number;
-  readonly searches: number;
+  /** Bytes of a predicted answer: what the model does not take of it is billed as output. */
+  readonly predicted: number;
+  readonly tools: ProviderTools;
+  /** The dimension of usage that the searches are; absent: `webSearches`. */
+  readonly searchedAs?: 'webSearches' | 'webSearchPreviews';
+  /** The answer reports each pass of a loop of tools, so that each has its own length tier. */
+  readonly tellsPasses: boolean;
   /** Advice on what to leave out or lower for fewer rounds. */
   readonly roundsAdvice: string;
   /** Input tokens from which on the provider summarises the conversation with one more call; undefined: it does not. */
@@ -76,6 +68,8 @@ export interface CallCost {
   readonly estimate: Micro;
   /** Tokens that the call is likely to use, for limits of tokens; 0 where it is charged by something else. */
   readonly tokens: number;
+  /** Tokens of the hold that are for pictures, files and sounds in the request; 0 where there are none. */
+  readonly mediaTokens: number;
   /** Parts of the hold, for a refusal that says what would fit; undefined for calls without a maximum of tokens. */
   readonly bound?: TokenBound;
 }
@@ -85,27 +79,31 @@ export interface TokenBound {
   readonly model: Model;
   readonly ask: TokenAsk;
   /** Tokens that the model reads in one pass at most. */
-  readonly context: number;
-  /** Input tokens that are in the request and behind what it names. */
+  readonly window: number;
+  /** Input tokens that are in the request and behind what it names, though the model may not read as many. */
   readonly said: number;
-  /** Input and output tokens of what the provider's own tools found, and of a summary. */
-  readonly toolInput: number;
-  readonly summaryInput: number;
-  readonly summaryOutput: number;
+  /** Those of them that are for pictures, files and sounds. */
+  readonly media: number;
+  readonly passes: Passes;
+  readonly searches: number;
+  /** The provider summarises the conversation with one more pass. */
+  readonly isSummarised: boolean;
 }
 
 /** A request for text alone. */
 export const TEXT_ONLY: TokenAsk = Object.freeze({
   textBytes: 0,
   overhead: REQUEST_OVERHEAD,
-  media: 0,
+  media: NO_MEDIA,
+  prompts: 1,
   maxTokens: undefined,
   maxField: 'max_tokens',
   answers: 1,
   thinking: 0,
   echoed: 0,
-  rounds: 0,
-  searches: 0,
+  predicted: 0,
+  tools: NO_TOOLS,
+  tellsPasses: false,
   roundsAdvice: '',
   compactsAt: undefined,
   inputUnits: undefined,
@@ -121,40 +119,91 @@ const IMAGES: readonly Unit[] = ['inputImage', 'cachedInputImage'];
  * Why `hold` is an upper bound: byte-level tokenizers make no token out of less than a byte, and JSON text is never shorter
  * than the UTF-8 text it stands for (an escape is longer than its character), so the bytes of the body bound the tokens of all
  * text in it: messages, tools and schemas. What templates add is bounded for each turn and tool. Inline media is not text: its
- * base64 is taken off, and each part counts the configured bound. Each round of tools that the provider runs, and each summary
- * of a conversation, reads at most a whole context. Output is bounded by the maximum that the request names. Where it names
- * none, the model's `maxOutputTokens` stands in, and the bound is as true as that entry of the catalog.
+ * base64 is taken off, and each part counts the bound of its kind (media.ts). No pass reads more than the model's window. Each
+ * round of tools that the provider runs is one more pass, and the gateway sends the bound of rounds that is held. Output is
+ * bounded by the maximum that the request names, beside what it predicts. Where it names none, the model's
+ * `maxOutputTokens` stands in, and the bound is as true as that entry of the catalog.
  */
 export function tokenCost(model: Model, ask: TokenAsk, bounds: Bounds): CallCost {
-  const context = model.contextWindow ?? bounds.contextTokens;
-  const written = ask.textBytes + ask.overhead + ask.media * bounds.imageTokens;
-  const said = Math.max(0, written) + (bounds.storedTokens ?? 0);
-  const toolInput = ask.rounds * context;
-  const isSummarised = ask.compactsAt !== undefined && said + toolInput >= ask.compactsAt;
+  const window = windowOf(model, bounds);
+  const media = mediaOf(ask.media, model, bounds);
+  const said = Math.max(0, ask.textBytes + ask.overhead + media) + (bounds.storedTokens ?? 0);
+  const passes = passesOf(ask, { said, window }, bounds);
   const bound: TokenBound = {
     model,
     // A stored answer and what tools find may hold pictures.
-    ask: bounds.storedTokens || ask.rounds > 0 ? withImages(ask) : ask,
-    context,
+    ask: bounds.storedTokens || passes.rounds > 0 ? withImages(ask) : ask,
+    window,
     said,
-    toolInput,
-    summaryInput: isSummarised ? context : 0,
-    summaryOutput: isSummarised ? model.maxOutputTokens : 0,
+    media,
+    passes,
+    searches: countOfRounds(ask.tools.searches, bounds),
+    isSummarised: ask.compactsAt !== undefined && longestPass(passes) >= ask.compactsAt,
   };
   const most = ask.maxTokens ?? model.maxOutputTokens;
   const hold = holdOf(bound, most);
   const likely = likelyOf(bound, most);
-  return { hold, estimate: likelyCost(model, hold, likely), tokens: likelyTokens(likely), bound };
+  return {
+    hold,
+    estimate: likelyCost(model, hold, likely),
+    tokens: likelyTokens(likely),
+    mediaTokens: Math.min(media, passes.most),
+    bound,
+  };
+}
+
+/** Bound of the tokens of all media of a request. */
+function mediaOf({ pictures, files, textBytes, sounds }: Media, model: Model, bounds: Bounds): number {
+  const window = windowOf(model, bounds);
+  const heard = sounds > 0 ? (bounds.soundTokens ?? window) : 0;
+  return pictures * pictureBound(model, bounds) + files * (bounds.fileTokens ?? window) + textBytes + heard;
+}
+
+function passesOf(
+  { tools, prompts }: TokenAsk,
+  { said, window }: { readonly said: number; readonly window: number },
+  bounds: Bounds,
+): Passes {
+  const most = window * prompts;
+  return {
+    first: tools.isOpen ? most : Math.min(said, most),
+    rounds: countOfRounds(tools.rounds, bounds),
+    growing: countOfRounds(tools.growing, bounds),
+    growth: Math.max(bounds.toolTokens, tools.contentTokens),
+    most,
+  };
 }
 
 /** Hold of a call that has this bound, were `maxTokens` its maximum of output tokens. */
 function holdOf(bound: TokenBound, maxTokens: number): Micro {
-  return holdFor(bound.model.price, usageOf(bound, maxTokens), reachOf(bound));
+  const { ask, model, passes, window, isSummarised, searches } = bound;
+  const reach = reachOf(bound);
+  const output = outputOf(bound, maxTokens);
+  const summary = isSummarised ? window : 0;
+  const fees = searches > 0 ? { [ask.searchedAs ?? 'webSearches']: searches } : undefined;
+  if (!ask.tellsPasses || model.price.tiers.length === 0)
+    return holdFor(model.price, { input: allTokens(passes) + summary, output, ...fees }, reach);
+  const longest = Math.max(longestPass(passes), summary);
+  const sums = sumsByTier(
+    passes,
+    model.price.tiers.map(({ above }) => above),
+  );
+  if (summary > 0) sums.push({ input: summary, longest: summary });
+  const parts = sums.map(({ input, longest: length }) =>
+    holdFor(model.price, { input, requests: 0 }, { ...reach, longest: length }),
+  );
+  const rest = holdFor(model.price, { output, ...fees }, { ...reach, longest });
+  return micro(
+    Math.min(
+      Number.MAX_SAFE_INTEGER,
+      parts.reduce((sum, part) => sum + part, rest as number),
+    ),
+  );
 }
 
 /** Likely use of a call that has this bound, were `maxTokens` its maximum of output tokens. */
-function likelyOf({ ask, context }: TokenBound, maxTokens: number): Likely {
-  const found = ask.rounds > 0 ? Math.min(LIKELY_ROUND, context) : 0;
+function likelyOf({ ask, window, passes }: TokenBound, maxTokens: number): Likely {
+  const found = passes.rounds > 0 ? Math.min(LIKELY_ROUND, window) : 0;
   return { textBytes: ask.textBytes, more: found, maxTokens, answers: ask.answers };
 }
 
@@ -196,14 +245,23 @@ function likelyOutput({ maxTokens, answers }: Likely): number {
   return Math.min(maxTokens, LIKELY_OUTPUT) * answers;
 }
 
-/** The part of the hold that is for tools which the provider runs, and the part that is for the answer. */
-export function partsOf(bound: TokenBound): { readonly tools: Micro; readonly answer: Micro } {
-  const most = bound.ask.maxTokens ?? bound.model.maxOutputTokens;
+/** The parts of the hold that are for tools which the provider runs, for media, and for the answer. */
+export function partsOf(bound: TokenBound): {
+  readonly tools: Micro;
+  readonly media: Micro;
+  readonly answer: Micro;
+} {
+  const { ask, passes, said, media } = bound;
+  const most = ask.maxTokens ?? bound.model.maxOutputTokens;
   const hold = holdOf(bound, most);
-  const withoutTools = { ...bound, toolInput: 0, ask: { ...bound.ask, rounds: 0, searches: 0 } };
+  const first = (tokens: number) => Math.min(tokens, passes.most);
+  const withoutTools = { ...bound, passes: { ...passes, first: first(said), rounds: 0 }, searches: 0 };
+  const text = first(Math.max(0, said - media));
+  const withoutMedia = { ...bound, passes: { ...passes, first: ask.tools.isOpen ? passes.first : text } };
   return {
     tools: micro(hold - holdOf(withoutTools, most)),
-    answer: micro(hold - holdOf({ ...bound, ask: { ...bound.ask, thinking: 0 } }, 0)),
+    media: micro(hold - holdOf(withoutMedia, most)),
+    answer: micro(hold - holdOf({ ...bound, ask: { ...ask, thinking: 0, echoed: 0, predicted: 0 } }, 0)),
   };
 }
 
@@ -236,20 +294,23 @@ export function affordableMaximum(
 
 /** A call that names no maximum, with the field that would name it, written with spaces as Python does. */
 function withMaximum(bound: TokenBound): TokenBound {
-  const { ask, said, model } = bound;
+  const { ask, model, passes } = bound;
   const more = `, "${ask.maxField}": ${model.maxOutputTokens}`.length;
-  return { ...bound, said: said + more, ask: { ...ask, textBytes: ask.textBytes + more } };
+  const said = bound.said + more;
+  return {
+    ...bound,
+    said,
+    passes: { ...passes, first: ask.tools.isOpen ? passes.most : Math.min(said, passes.most) },
+    ask: { ...ask, textBytes: ask.textBytes + more },
+  };
 }
 
-function usageOf(bound: TokenBound, maxTokens: number): Usage {
-  const { ask, said, toolInput, summaryInput, summaryOutput } = bound;
+function outputOf({ ask, model, window, isSummarised }: TokenBound, maxTokens: number): number {
   const thinking = ask.thinking > maxTokens ? ask.thinking : 0;
-  const usage: Usage = {
-    input: said + toolInput + summaryInput,
-    output: (maxTokens + thinking + ask.echoed) * ask.answers + summaryOutput,
-  };
-  if (ask.searches > 0) usage.webSearches = ask.searches;
-  return usage;
+  const echoed = Math.min(ask.echoed, window);
+  const predicted = Math.min(ask.predicted, window);
+  const answers = (maxTokens + thinking + echoed + predicted) * ask.answers;
+  return answers + (isSummarised ? model.maxOutputTokens : 0);
 }
 
 const PLAIN: Reach = Object.freeze({});
@@ -273,13 +334,13 @@ function withImages(ask: TokenAsk): TokenAsk {
 
 const PICTURES: readonly Unit[] = ['inputImage', 'cachedInputImage'];
 const SOUND: readonly Unit[] = ['inputAudio', 'cachedInputAudio'];
-const HOUR: readonly Unit[] = ['cacheWrite1h'];
+const LONG_CACHE: readonly Unit[] = ['cacheWrite1h'];
 
 /** Units, beside the plain ones, by which input of these kinds can be charged; undefined for text alone. */
 export function inputUnits(
   { hasPictures, hasSound }: { readonly hasPictures: boolean; readonly hasSound: boolean },
-  asksHourCache: boolean,
+  asksLongCache: boolean,
 ): readonly Unit[] | undefined {
-  if (!hasPictures && !hasSound && !asksHourCache) return undefined;
-  return [...(hasPictures ? PICTURES : []), ...(hasSound ? SOUND : []), ...(asksHourCache ? HOUR : [])];
+  if (!hasPictures && !hasSound && !asksLongCache) return undefined;
+  return [...(hasPictures ? PICTURES : []), ...(hasSound ? SOUND : []), ...(asksLongCache ? LONG_CACHE : [])];
 }

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { test } from 'tap';
 import { exchanged } from '../../../src/config/price-list/list-price.ts';
 import { priceInMicros } from '../../../src/domain/price.ts';
-import type { Unit } from '../../../src/domain/price-units.ts';
+import type { Unit } from '../../../src/domain/units.ts';
+import fc from '../../helper/fast-check.ts';
 
 /** What a price of the config file is for, and what that of the list is for, for each way that the list prices something. */
 const WAYS: readonly (readonly [Unit, ours: bigint, list: number])[] = [

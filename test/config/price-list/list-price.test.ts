@@ -52,7 +52,7 @@ test('credits per dollar and the markup multiply every unit', async (t) => {
   });
 });
 
-test('the start of a tier is what the input must exceed, and units keep their price where they have no tier', async (t) => {
+test('a tier is what the input must exceed, a start of 271,999 is 272,000, and units keep their price without a tier', async (t) => {
   const price = priceOfList(
     {
       input_mtok: {
@@ -62,22 +62,22 @@ test('the start of a tier is what the input must exceed, and units keep their pr
           { start: 271_999, price: 3 },
         ],
       },
-      output_mtok: { base: 5, tiers: [{ start: 271_999, price: 7.5 }] },
+      output_mtok: { base: 5, tiers: [{ start: 272_000, price: 7.5 }] },
       web_searches_kcount: 10,
     },
     PLAIN,
   );
   t.same(
     price.tiers.map(({ above }) => above),
-    [200_000, 271_999],
+    [200_000, 272_000],
   );
   t.same(writtenPrice(price), {
     input: [
       { price: '1.000000' },
       { above: 200_000, price: '2.000000' },
-      { above: 271_999, price: '3.000000' },
+      { above: 272_000, price: '3.000000' },
     ],
-    output: [{ price: '5.000000' }, { above: 271_999, price: '7.500000' }],
+    output: [{ price: '5.000000' }, { above: 272_000, price: '7.500000' }],
     webSearch: '10.000000',
   });
 });

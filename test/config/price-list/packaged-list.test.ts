@@ -60,6 +60,7 @@ test('every model of the package has a price here, or a reason why not', async (
   }
   const told = [...reasons].map(([why, models]) => `${why}: ${[...new Set(models)].length}`).sort();
   t.same(told, [
+    'by its name it searches with every call, and the list has no price of a request; write the price with request: 5',
     'groq bills 10 seconds of each request at least, which a price per second cannot say: 2',
     'it has input_text_messages_kcount, which no unit of ours charges: 3',
     'it has input_video_mtok at another price than input, and answers do not tell them apart: 2',

@@ -5,6 +5,7 @@ import {
   checkRow,
   type Expected,
   endSoon,
+  IMPATIENT,
   type Piece,
   type ScriptedGateway,
   SOON_MS,
@@ -22,20 +23,20 @@ type Cell = readonly [
   place: 'before the head' | 'after the head' | 'midway' | 'before the usage',
   answered: number | undefined,
   row: `${number} ${string}`,
-  /** What is charged for: nothing, the pieces until the middle, or all that come before the usage. */
-  charged: 'nothing' | 'begun' | 'said',
+  /** The part that is charged: nothing, what was asked, the pieces until the middle, or all that come before the usage. */
+  charged: 'nothing' | 'asked' | 'begun' | 'said',
   /** Which formats it is for: those whose head the gateway sends at once, or holds until the first byte; default: all. */
   head?: 'head at once' | 'head held',
 ];
 
 /**
- * Specification section 5, "A client that goes away" and "An upstream that breaks off", at every place of a stream. Ends
- * and errors are for formats with an event that says how a stream ended.
+ * Specification section 5, "A client that leaves", here without reading on, and "An upstream that breaks off", at every place of
+ * a stream. Ends and errors are for formats with an event that says how a stream ended.
  */
 const MATRIX: readonly Cell[] = [
-  ['the client leaves', 'before the head', undefined, '499 client_left', 'nothing'],
-  ['the client leaves', 'after the head', 200, '499 client_left', 'nothing', 'head at once'],
-  ['the client leaves', 'after the head', undefined, '499 client_left', 'nothing', 'head held'],
+  ['the client leaves', 'before the head', undefined, '499 client_left', 'asked'],
+  ['the client leaves', 'after the head', 200, '499 client_left', 'asked', 'head at once'],
+  ['the client leaves', 'after the head', undefined, '499 client_left', 'asked', 'head held'],
   ['the client leaves', 'midway', 200, '499 client_left', 'begun'],
 
   ['the upstream resets', 'before the head', 502, '502 upstream_broke', 'nothing'],
@@ -50,9 +51,9 @@ const MATRIX: readonly Cell[] = [
   ['the upstream sends an error', 'after the head', 200, '200 upstream_error', 'nothing'],
   ['the upstream sends an error', 'midway', 200, '200 upstream_error', 'begun'],
 
-  ['the upstream stalls', 'before the head', 504, '504 timeout', 'nothing'],
-  ['the upstream stalls', 'after the head', 200, '200 timeout', 'nothing', 'head at once'],
-  ['the upstream stalls', 'after the head', 504, '504 timeout', 'nothing', 'head held'],
+  ['the upstream stalls', 'before the head', 504, '504 timeout', 'asked'],
+  ['the upstream stalls', 'after the head', 200, '200 timeout', 'asked', 'head at once'],
+  ['the upstream stalls', 'after the head', 504, '504 timeout', 'asked', 'head held'],
   ['the upstream stalls', 'midway', 200, '200 timeout', 'begun'],
 ];
 
@@ -68,6 +69,8 @@ export interface StreamFormat {
   readonly beforeUsage: number;
   /** What these first pieces cost. */
   cost(pieces: readonly Piece[]): Expected;
+  /** What a call costs of whose answer nothing came. Default: what no pieces cost. */
+  readonly asked?: Expected;
   /** An event that says that the call failed; absent: the format has none. */
   readonly error?: string;
   /** The gateway sends no head before the first byte, so a failure until then is a refusal. Default: false. */
@@ -123,9 +126,16 @@ function leaveAt({ contentType, holdsHead, middle, pieces }: StreamFormat, place
   return (text) => text.length >= bytes;
 }
 
+function costOf(format: StreamFormat, charged: Cell[4]): Expected | 'nothing' {
+  const { pieces, middle, beforeUsage } = format;
+  if (charged === 'nothing') return charged;
+  if (charged === 'asked') return format.asked ?? format.cost([]);
+  return format.cost(pieces.slice(0, charged === 'begun' ? middle : beforeUsage));
+}
+
 async function check(t: Test, world: ScriptedGateway, format: StreamFormat, cell: Cell): Promise<void> {
   const [event, place, answered, row, charged] = cell;
-  const { body, path, pieces, middle, beforeUsage } = format;
+  const { body, path } = format;
   const leave = event === 'the client leaves' ? leaveAt(format, place) : undefined;
   const ended = await endSoon(world, {
     path,
@@ -143,11 +153,7 @@ async function check(t: Test, world: ScriptedGateway, format: StreamFormat, cell
     t.ok(ended.upstreamEndedMs < SOON_MS, `after ${ended.upstreamEndedMs} ms`);
   }
   const [status, outcome] = row.split(' ') as [string, string];
-  const cost =
-    charged === 'nothing'
-      ? charged
-      : format.cost(pieces.slice(0, charged === 'begun' ? middle : beforeUsage));
-  await checkRow(t, world, ended, { status: Number(status), outcome }, cost);
+  await checkRow(t, world, ended, { status: Number(status), outcome }, costOf(format, charged));
 }
 
 /** Every way in which a stream of these formats can end early. */
@@ -163,7 +169,7 @@ export function breakEverywhere(formats: readonly StreamFormat[]): void {
     }
   });
   test('streams that stall', async (t) => {
-    const world = await startScriptedGateway(t, true);
+    const world = await startScriptedGateway(t, IMPATIENT);
     // All at once, because each takes as long as the gateway waits.
     t.jobs = 100;
     await Promise.all(

@@ -3,7 +3,9 @@ import type { Behaviour } from '../../helper/behaviour.ts';
 import {
   type Case,
   checkRow,
+  type Expected,
   endSoon,
+  IMPATIENT,
   type ScriptedGateway,
   SOON_MS,
   startScriptedGateway,
@@ -41,16 +43,19 @@ const CALLS: readonly Call[] = [
   form('/v1/audio/translations', { model: 'scribe' }, 'file'),
 ];
 
+/** What a call costs that came to no report: a count of what was asked and what came of it. */
+const ESTIMATE: Expected = { estimated: true };
+
 interface Cell {
   readonly event: string;
   readonly behaviour: Behaviour;
   readonly leave?: Case['leave'];
   readonly answered: number | undefined;
   readonly row: { readonly status: number; readonly outcome: string };
+  readonly charged: 'nothing' | Expected;
 }
 
 const HEADERS = { 'content-type': 'application/json' };
-/** Usage stands in what came: what the client did not get is not charged all the same. */
 const PARTS = ['{"id":"x_1","usage":{"input_tokens":9,"output_tokens":9},', '"data":[{}],', '"text":""}'];
 const HALF: Behaviour = { headers: HEADERS, body: PARTS };
 const LEFT = { status: 499, outcome: 'client_left' };
@@ -64,6 +69,7 @@ const BREAKS: readonly Cell[] = [
     leave: 'sent',
     answered: undefined,
     row: LEFT,
+    charged: ESTIMATE,
   },
   {
     event: 'left within the body',
@@ -71,31 +77,64 @@ const BREAKS: readonly Cell[] = [
     leave: 'sent',
     answered: undefined,
     row: LEFT,
+    charged: ESTIMATE,
   },
-  { event: 'reset before the head', behaviour: { breakAfter: 'nothing' }, answered: 502, row: BROKE },
-  { event: 'reset after the head', behaviour: { ...HALF, breakAfter: 0 }, answered: 502, row: BROKE },
-  { event: 'reset within the body', behaviour: { ...HALF, breakAfter: 2 }, answered: 502, row: BROKE },
+  {
+    event: 'reset before the head',
+    behaviour: { breakAfter: 'nothing' },
+    answered: 502,
+    row: BROKE,
+    charged: 'nothing',
+  },
+  {
+    event: 'reset after the head',
+    behaviour: { ...HALF, breakAfter: 0 },
+    answered: 502,
+    row: BROKE,
+    charged: 'nothing',
+  },
+  {
+    event: 'reset within the body',
+    behaviour: { ...HALF, breakAfter: 2 },
+    answered: 502,
+    row: BROKE,
+    charged: ESTIMATE,
+  },
   {
     event: 'ended cleanly within the body',
     behaviour: { headers: HEADERS, body: PARTS.slice(0, 2) },
     answered: 502,
     row: BROKE,
+    charged: ESTIMATE,
   },
   {
     event: 'failed with status 200',
     behaviour: { body: FAILED },
     answered: 200,
     row: { status: 200, outcome: 'upstream_error' },
+    charged: 'nothing',
   },
 ];
 const TIMEOUT = { status: 504, outcome: 'timeout' };
 const STALLS: readonly Cell[] = [
-  { event: 'stalled before the head', behaviour: { stallAfter: 'nothing' }, answered: 504, row: TIMEOUT },
-  { event: 'stalled within the body', behaviour: { ...HALF, stallAfter: 2 }, answered: 504, row: TIMEOUT },
+  {
+    event: 'stalled before the head',
+    behaviour: { stallAfter: 'nothing' },
+    answered: 504,
+    row: TIMEOUT,
+    charged: ESTIMATE,
+  },
+  {
+    event: 'stalled within the body',
+    behaviour: { ...HALF, stallAfter: 2 },
+    answered: 504,
+    row: TIMEOUT,
+    charged: ESTIMATE,
+  },
 ];
 
 async function check(t: Test, world: ScriptedGateway, call: Call, cell: Cell): Promise<void> {
-  const { behaviour, leave, answered, row } = cell;
+  const { behaviour, leave, answered, row, charged } = cell;
   const ended = await endSoon(world, { ...call, behaviour, ...(leave ? { leave } : {}) });
   t.equal(ended.heard.status, answered);
   t.equal(ended.heard.isWhole, answered !== undefined);
@@ -105,10 +144,10 @@ async function check(t: Test, world: ScriptedGateway, call: Call, cell: Cell): P
     t.equal(ended.upstream, 'broken', 'the upstream is cancelled');
     t.ok(ended.upstreamEndedMs < SOON_MS, `after ${ended.upstreamEndedMs} ms`);
   }
-  await checkRow(t, world, ended, row, 'nothing');
+  await checkRow(t, world, ended, row, charged);
 }
 
-test('answers that are not streamed and do not come whole cost nothing', async (t) => {
+test('answers that are not streamed and do not come whole are charged once any of them has come', async (t) => {
   const world = await startScriptedGateway(t);
   for (const call of CALLS) {
     for (const cell of BREAKS) {
@@ -117,8 +156,8 @@ test('answers that are not streamed and do not come whole cost nothing', async (
   }
 });
 
-test('answers that are not streamed and stall cost nothing', async (t) => {
-  const world = await startScriptedGateway(t, true);
+test('answers that are not streamed and stall are charged what was asked', async (t) => {
+  const world = await startScriptedGateway(t, IMPATIENT);
   // All at once, because each takes as long as the gateway waits.
   t.jobs = 100;
   await Promise.all(
@@ -131,7 +170,7 @@ test('answers that are not streamed and stall cost nothing', async (t) => {
 test('an answer over 1 MiB that breaks off is charged for what came', async (t) => {
   const world = await startScriptedGateway(t);
   const head = '{"id":"chatcmpl-1","choices":[{"index":0,"message":{"role":"assistant","content":"';
-  const body = [head, 'word '.repeat(250_000), 'word '.repeat(250_000), '"}}]}'];
+  const body = [head, 'word '.repeat(150_000), 'word '.repeat(150_000), '"}}]}'];
   const call = json('/v1/chat/completions', { model: 'tokens', messages: MESSAGES, max_tokens: 400_000 });
   for (const behaviour of [
     { headers: HEADERS, body, breakAfter: 3 },
@@ -145,7 +184,7 @@ test('an answer over 1 MiB that breaks off is charged for what came', async (t) 
       ended,
       { status: 200, outcome: 'upstream_broke' },
       // Of what is not held, a token is taken for four bytes.
-      { estimated: true, usage: { output: Math.ceil((head.length + 2_500_000) / 4) } },
+      { estimated: true, usage: { output: Math.ceil((head.length + 1_500_000) / 4) } },
     );
   }
 });

@@ -58,6 +58,7 @@ function images(
     ...places,
     // Each picture is two pieces, and is begun by its first.
     cost: (sent) => cost(Math.ceil(sent.length / 2)),
+    asked: { ...cost(2), estimated: true },
     error: ERROR,
   };
 }
@@ -74,6 +75,7 @@ const speech: StreamFormat = {
   middle: 2,
   beforeUsage: 3,
   cost: () => ({ usage: { characters: 7 }, estimated: false }),
+  asked: { usage: { characters: 7 }, estimated: true },
   holdsHead: true,
   contentType: 'audio/mpeg',
 };
@@ -99,7 +101,7 @@ const transcript: Piece[] = [
   },
 ];
 
-function transcription(model: string, cost: StreamFormat['cost']): StreamFormat {
+function transcription(model: string, cost: (pieces: readonly Piece[]) => Expected): StreamFormat {
   return {
     name: `a transcript by ${model}`,
     path: '/v1/audio/transcriptions',
@@ -114,6 +116,7 @@ function transcription(model: string, cost: StreamFormat['cost']): StreamFormat 
     middle: 3,
     beforeUsage: 5,
     cost,
+    asked: { ...cost([]), estimated: true },
     error: ERROR,
   };
 }
@@ -141,8 +144,8 @@ breakEverywhere([
     usage: { images: begun },
     estimated: false,
   })),
-  images('pictures by token, of which one is begun', 'painter', { middle: 1, beforeUsage: 1 }, () => ({
-    usage: { images: 1, outputImage: MOST_OUTPUT },
+  images('pictures by token, of which one is begun', 'painter', { middle: 1, beforeUsage: 1 }, (begun) => ({
+    usage: { images: begun, outputImage: begun * MOST_OUTPUT },
     tokens: { input: 2 },
     estimated: true,
   })),
@@ -152,6 +155,7 @@ breakEverywhere([
     ...events,
     name: 'speech as events, by token',
     body: JSON.stringify({ model: 'talker', voice: 'alloy', input: INPUT, stream_format: 'sse' }),
+    asked: { usage: { characters: 7, outputAudio: MOST_OUTPUT }, tokens: { input: 4 }, estimated: true },
     // Sound cannot be told back into tokens: the most that there can be.
     cost: () => ({
       usage: { characters: 7, outputAudio: MOST_OUTPUT },
@@ -161,7 +165,7 @@ breakEverywhere([
   },
   transcription('ears', () => ({ usage: { audioSeconds: 3 }, estimated: false })),
   transcription('scribe', (sent) => ({
-    usage: { audioSeconds: 3, inputAudio: 150 },
+    usage: { audioSeconds: 3, inputAudio: 30 },
     tokens: { output: tokensOf(sent) },
     estimated: true,
   })),

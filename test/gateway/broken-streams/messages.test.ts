@@ -65,6 +65,7 @@ function messages(name: string, blocks: readonly Piece[], reason = 'end_turn'): 
       usage: { input: 25, cachedInput: 100, cacheWrite: 7 },
       tokens: { output: tokensOf(sent) },
     }),
+    asked: { estimated: true, tokens: { input: 1, output: 0 } },
     error: event({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }),
   };
 }

@@ -128,7 +128,7 @@ test('what goes upstream is the path of the endpoint, however the client spelled
   }
   t.same(
     provider.requests.map((request) => request.url),
-    ['/v1/chat/completions', '/v1/chat/completions', '/v1/chat/completions?../../files'],
+    Array(3).fill('/v1/chat/completions'),
   );
 });
 

@@ -1,5 +1,6 @@
 import { test } from 'tap';
-import { limitedTokens, remaining } from '../../../src/domain/call-limits.ts';
+import { remaining } from '../../../src/domain/call-limits.ts';
+import { limitedTokens } from '../../../src/domain/units.ts';
 import {
   type InProcessGateway,
   startGatewayInProcess,

@@ -235,6 +235,28 @@ test('no more calls wait than limits.waitingCalls', async (t) => {
   for (const answer of calls) t.equal((await answer).status, 200);
 });
 
+test('a key that fills its share of the waiting calls keeps no other account from waiting', async (t) => {
+  const { world, provider, letGo, call } = await start(t, { waitingCalls: 16 });
+  const crowd = await world.account({ key: { maxParallelRequests: 1 } });
+  const other = await world.account({ key: { maxParallelRequests: 1 }, email: 'other@example.com' });
+  const calls = [call(crowd.key, 'a'), call(other.key, 'b')];
+  await provider.request(1);
+  for (const count of [1, 2]) {
+    calls.push(call(crowd.key, `a${count}`));
+    await queued(world, count);
+  }
+  t.equal((await call(crowd.key, 'one too many')).status, 429);
+  calls.push(call(other.key, 'waits'));
+  await queued(world, 3);
+  for (const turn of [2, 3, 4]) {
+    letGo();
+    await provider.request(turn);
+  }
+  letGo();
+  letGo();
+  for (const answer of calls) t.equal((await answer).status, 200);
+});
+
 test('a call that the queue has no place for is refused by the current record, and not by the one before', async (t) => {
   const { world, provider, letGo, call } = await start(t, { waitingCalls: 1 });
   const { key } = await world.account();

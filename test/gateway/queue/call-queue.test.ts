@@ -2,8 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Test, test } from 'tap';
 import { type CallLimits, NO_CALL_LIMITS, REFILL_MS } from '../../../src/domain/call-limits.ts';
 import { CallQueue } from '../../../src/gateway/queue/call-queue.ts';
-import type { AskResult, Outcome } from '../../../src/gateway/queue/waiting-call.ts';
+import { type AskResult, type Outcome, waitBound } from '../../../src/gateway/queue/waiting-call.ts';
+import { FairPool } from '../../../src/shares/fair-pool.ts';
+import { LoopTurns } from '../../../src/shares/loop-turns.ts';
+import { memoryBudget } from '../../../src/shares/memory-budget.ts';
+import { makePools } from '../../../src/shares/pools.ts';
 import { until } from '../../helper/until.ts';
+
+const poolsFor = (waitingCalls: number) =>
+  makePools({ waitingCalls, memory: memoryBudget({ processes: 1 }) });
 
 const LONG_MS = 60_000;
 
@@ -30,11 +37,17 @@ class Slots {
 function world(t: Test, { maxQueueMs = LONG_MS, waitingCalls = 100, account = NO_CALL_LIMITS } = {}) {
   const slots = new Slots();
   const counts = { queued: 0, dequeued: 0 };
+  const metrics = { queued: () => counts.queued++, dequeued: () => counts.dequeued++ };
+  const turns = new LoopTurns();
+  // Most tests have one account, which may fill the room.
+  const waiting = new FairPool({ places: { all: waitingCalls, ofOne: waitingCalls } });
   const queue = new CallQueue<string>({
     maxQueueMs,
-    waitingCalls,
-    metrics: { queued: () => counts.queued++, dequeued: () => counts.dequeued++ },
+    pools: { waiting, ends: new FairPool({}) },
+    turns,
+    metrics,
   });
+  const shared = new CallQueue<string>({ maxQueueMs, pools: poolsFor(waitingCalls), turns, metrics });
   t.teardown(() => queue.stop());
   const state = (owner: string) => ({
     requests: undefined,
@@ -52,7 +65,6 @@ function world(t: Test, { maxQueueMs = LONG_MS, waitingCalls = 100, account = NO
     accountId: 1,
     keyId,
     tokens: 0,
-    bytes: 0,
     limits: { key: { ...NO_CALL_LIMITS, maxParallelRequests: 1 } as CallLimits, account },
     given: false,
     async ask(): Promise<AskResult<string>> {
@@ -82,7 +94,7 @@ function world(t: Test, { maxQueueMs = LONG_MS, waitingCalls = 100, account = NO
     slots.give(`key ${keyId}`);
     queue.ended(1, keyId);
   };
-  return { queue, slots, counts, wait, callOf, free, states };
+  return { queue, shared, slots, counts, wait, callOf, free, states };
 }
 
 const ends = async (outcomes: readonly Promise<Outcome<string>>[]) =>
@@ -155,7 +167,8 @@ test('a call that waited as long as it may is refused by what it lacks', async (
 test('a call that is known to wait longer is refused at once, those ahead of it counted', async (t) => {
   const queue = new CallQueue<string>({
     maxQueueMs: 2_500,
-    waitingCalls: 9,
+    pools: poolsFor(100),
+    turns: new LoopTurns(),
     metrics: { queued() {}, dequeued() {} },
   });
   t.teardown(() => queue.stop());
@@ -167,7 +180,6 @@ test('a call that is known to wait longer is refused at once, those ahead of it 
     accountId: 1,
     keyId: 1,
     tokens: 0,
-    bytes: 0,
     limits: { key: { ...NO_CALL_LIMITS, rpmLimit: 60 }, account: NO_CALL_LIMITS },
     ask: () => new Promise<never>(() => {}),
     giveBack() {},
@@ -231,14 +243,47 @@ test('no more wait than may', async (t) => {
   t.equal(queue.length, 2, 'room that a client leaves is another’s');
 });
 
-test('bodies that wait have a bound together', async (t) => {
-  const { slots, queue, callOf, states } = world(t);
+test('one account does not fill the waiting room', async (t) => {
+  const { slots, queue, callOf, states, shared } = world(t, { waitingCalls: 80 });
   slots.free.set('key 1', 0);
-  const large = () => queue.join({ ...callOf('large'), bytes: 100 * 1024 * 1024 }, states(1));
-  const first = large();
-  t.match(await large().outcome, { end: 'limited' });
-  t.equal(queue.length, 1);
-  first.leave();
+  const join = (accountId: number) => shared.join({ ...callOf('one of many'), accountId }, states(1));
+  t.equal(queue.length, 0);
+  const ofOne = Array.from({ length: 10 }, () => join(1));
+  t.match(await join(1).outcome, { end: 'limited' }, 'an eighth of 80 wait already');
+  const others = [join(2), join(3), join(3)];
+  t.equal(shared.length, 13);
+  for (const { leave } of [...ofOne, ...others]) leave();
+  t.equal(shared.length, 0);
+  const again = join(1);
+  t.equal(shared.length, 1, 'what was left is free again');
+  again.leave();
+});
+
+test('of a thousand waits that end together no more end at once than 50', async (t) => {
+  const { slots, shared, callOf, states } = world(t, { waitingCalls: 8_000, maxQueueMs: 100 });
+  slots.free.set('key 1', 0);
+  const open = new Set<number>();
+  let most = 0;
+  const waits = Array.from({ length: 1_000 }, async (_, i) => {
+    const { outcome, answered } = shared.join(callOf('ends'), i === 0 ? states(1) : undefined);
+    const { end } = await outcome;
+    open.add(i);
+    most = Math.max(most, open.size);
+    // The answer takes a while, in which others must not end.
+    await sleep(1);
+    open.delete(i);
+    answered();
+    return end;
+  });
+  t.same(new Set(await Promise.all(waits)), new Set(['limited']));
+  t.ok(most <= 50, `${most} at once`);
+});
+
+test('waits end a little earlier than they must, but not before the room that they are known to get', async (t) => {
+  t.equal(waitBound(1_000, 0, 0), 1_000);
+  t.equal(waitBound(1_000, 0, 1), 950);
+  t.equal(waitBound(1_000, 980, 1), 980);
+  t.equal(waitBound(1_000, 1_000, 1), 1_000);
 });
 
 test('who leaves is out, and the next one takes the turn', async (t) => {

@@ -13,6 +13,7 @@ const JOB: ProviderResource = {
   model: 'film',
   tokens: null,
   createdAt: 0,
+  chargeId: 'req_1',
 };
 
 /** Asks for the job where the book has it once the journal is drained, or not at all; `isFlushed`: that was in time. */

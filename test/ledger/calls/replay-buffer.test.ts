@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { test } from 'tap';
 import { micro } from '../../../src/domain/credits.ts';
 import type { EntryDraft } from '../../../src/domain/ledger-entry.ts';
+import { periodStarts } from '../../../src/domain/period.ts';
 import { ReplayBuffer } from '../../../src/ledger/calls/replay-buffer.ts';
 
 const NOW = 1_000_000;
@@ -23,7 +24,7 @@ function settleAt(settledAt: number, createdAt = 0) {
     estimated: false,
     credits: micro(-1),
   };
-  return { draft, settledAt };
+  return { draft, starts: periodStarts(createdAt), settledAt };
 }
 
 test('the settles of the last five seconds are remembered, oldest first', async (t) => {

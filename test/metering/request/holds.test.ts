@@ -1,10 +1,10 @@
-import { test } from 'tap';
+import { type Test, test } from 'tap';
 import type { Model } from '../../../src/domain/catalog.ts';
-import { chargeFor } from '../../../src/domain/price.ts';
+import { chargeFor, priceOf } from '../../../src/domain/price.ts';
 import { askedOf, modelAt, type Path } from '../../helper/asked.ts';
 import { creditPrice } from '../../helper/credit-price.ts';
 
-const BOUNDS = { imageTokens: 20_000, contextTokens: 1_000_000 };
+const BOUNDS = { imageTokens: 20_000, contextTokens: 1_000_000, toolRounds: 3, toolTokens: 50_000 };
 const CONTEXT = 200_000;
 /** A credit a token, in or out; 50 credits a search. */
 const SEARCHES = creditPrice({ input: 1_000_000, output: 1_000_000, webSearch: 50_000 });
@@ -19,35 +19,145 @@ function costOf(path: Path, body: Record<string, unknown>, more: Partial<Model> 
 const chat = (body: object, more?: Partial<Model>) =>
   costOf(
     '/v1/chat/completions',
-    { messages: [{ role: 'user', content: 'hi' }], max_tokens: 0, ...body },
+    { messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, ...body },
     more,
   );
 const responses = (body: object, more?: Partial<Model>, stored?: number) =>
-  costOf('/v1/responses', { input: 'hi', max_output_tokens: 0, ...body }, more, stored);
+  costOf('/v1/responses', { input: 'hi', max_output_tokens: 1, ...body }, more, stored);
 const messages = (body: object, more?: Partial<Model>) =>
-  costOf('/v1/messages', { messages: [{ role: 'user', content: 'hi' }], max_tokens: 0, ...body }, more);
+  costOf('/v1/messages', { messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, ...body }, more);
 
 /** How much more than a plain call it holds, in credits. */
 const more = (held: { hold: number }, plain: { hold: number }) => held.hold - plain.hold;
 
-test('rounds of tools that the provider runs: by the context of the model, and by what the request allows', (t) => {
+/** Whether a number is at least this, and no more than what the overheads of the input add to its passes. */
+const isAbout = (t: Test, value: number, least: number, what: string, spare = 2_500) =>
+  t.ok(value >= least && value <= least + spare, `${what}: ${value}, not ${least}`);
+
+test('rounds of tools that the provider runs: each pass reads the input and what the rounds before it found', (t) => {
   const plain = responses({});
   const tools = [{ type: 'web_search' }];
-  const most = more(responses({ tools }), plain);
-  t.ok(most >= 10 * (CONTEXT + 50) && most < 10 * (CONTEXT + 50) + 200, String(most));
-  const two = more(responses({ tools, max_tool_calls: 2 }), plain);
-  t.ok(two >= 2 * (CONTEXT + 50) && two < 2 * (CONTEXT + 50) + 200, String(two));
-  const unknown = more(responses({ tools }, { contextWindow: undefined }), plain);
-  t.ok(unknown >= 10 * 1_000_000, 'limits.contextTokens where the model does not say');
-  t.ok(more(responses({ tools: [{ type: 'mcp' }] }), plain) < 10 * CONTEXT + 200, 'no fee');
+  // Passes of 50,000, 100,000 and 150,000 tokens more than the first.
+  isAbout(t, more(responses({ tools }), plain), 300_000 + 3 * 50, 'limits.toolRounds');
+  isAbout(t, more(responses({ tools, max_tool_calls: 2 }), plain), 150_000 + 2 * 50, 'named');
+  isAbout(t, more(responses({ tools, max_tool_calls: null }), plain), 300_000 + 3 * 50, 'null names none');
+  t.ok(more(responses({ tools, max_tool_calls: 0 }), plain) < 300, 'no round');
+  isAbout(
+    t,
+    more(responses({ tools, max_tool_calls: 10 }), plain),
+    300_000 + 7 * CONTEXT + 10 * 50,
+    'no pass reads more than the window',
+  );
+  const unknown = more(responses({ tools, max_tool_calls: 30 }, { contextWindow: undefined }), plain);
+  isAbout(t, unknown, 190 * 50_000 + 11 * 1_000_000 + 30 * 50, 'limits.contextTokens', 5_000);
+  isAbout(t, responses({ tools: [{ type: 'tool_search' }] }).hold, 4, 'listed tools add nothing but passes');
   const message = messages({});
   const search = { type: 'web_search_20250305', name: 'web_search' };
   const eight = more(messages({ tools: [{ ...search, max_uses: 8 }] }), message);
-  t.ok(eight >= 8 * (CONTEXT + 50) && eight < 8 * (CONTEXT + 50) + 4_000, String(eight));
-  const ten = more(messages({ tools: [search, { type: 'web_fetch_20260318' }] }), message);
-  t.ok(ten >= 10 * (CONTEXT + 50) && ten < 10 * (CONTEXT + 50) + 5_000, String(ten));
+  isAbout(t, eight, 300_000 + 5 * CONTEXT + 8 * 50, 'max_uses', 15_000);
   const one = more(chat({ web_search_options: {} }), chat({}));
-  t.ok(one >= CONTEXT + 50 && one < CONTEXT + 200, 'a chat searches once');
+  isAbout(t, one, 50_000 + 50, 'a chat searches once');
+  t.end();
+});
+
+test('a named max_content_tokens above limits.toolTokens counts', (t) => {
+  const fetch = (rest: object) => messages({ tools: [{ type: 'web_fetch_20260318', max_uses: 1, ...rest }] });
+  const plain = fetch({ max_content_tokens: 1 });
+  isAbout(t, more(fetch({ max_content_tokens: 120_000 }), plain), 70_000, 'larger');
+  isAbout(t, more(fetch({ max_content_tokens: 40_000 }), plain), 0, 'smaller');
+  isAbout(t, more(fetch({ max_content_tokens: 900_000 }), plain), 140_000, 'at most the window', 10_000);
+  t.end();
+});
+
+test('MCP servers: every pass may read the window, also the first, which has their tools', (t) => {
+  const tools = [{ type: 'mcp', server_label: 'a', server_url: 'https://a.example' }];
+  isAbout(t, responses({ tools }).hold, 4 * CONTEXT, 'limits.toolRounds');
+  isAbout(t, responses({ tools, max_tool_calls: 1 }).hold, 2 * CONTEXT, 'named');
+  const servers = { mcp_servers: [{ type: 'url', url: 'https://a.example', name: 'a' }] };
+  isAbout(t, messages(servers).hold, 11 * CONTEXT, 'ten rounds, as no field bounds them');
+  const toolset = { ...servers, tools: [{ type: 'mcp_toolset', mcp_server_name: 'a', max_uses: 1 }] };
+  isAbout(t, messages(toolset).hold, 11 * CONTEXT, 'a field that the tool does not have bounds nothing');
+  t.end();
+});
+
+test('the tool search of Anthropic adds ten passes over the whole prompt, and nothing else', (t) => {
+  const long = { messages: [{ role: 'user', content: 'a'.repeat(100_000) }] };
+  const search = { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' };
+  const held = messages({ ...long, tools: [search] }).hold;
+  isAbout(t, held, 11 * 100_000, 'eleven passes', 40_000);
+  const both = messages({ ...long, tools: [search, { type: 'web_search_20250305', max_uses: 1 }] }).hold;
+  isAbout(t, both, 12 * 100_000 + 11 * 50_000 + 50, 'what the web search finds stays in the input', 60_000);
+  t.end();
+});
+
+test('bounds of a tool that are no count are refused', (t) => {
+  const uses = (max_uses: unknown) => messages({ tools: [{ type: 'web_search_20250305', max_uses }] });
+  for (const value of [-1, 1.5, '3', {}])
+    t.throws(() => uses(value), { code: 'invalid_field', param: 'tools' }, JSON.stringify(value));
+  t.throws(() => messages({ tools: new Array(40).fill({ type: 'web_search_20250305' }) }), {
+    code: 'invalid_field',
+    param: 'tools',
+  });
+  t.end();
+});
+
+test('the length tier is that of each pass where the answer tells passes apart, else that of their sum', (t) => {
+  const price = priceOf(
+    { input: 1_000_000_000_000n, output: 1_000_000_000_000n, webSearch: 0n },
+    { tiers: [{ above: 120_000, units: { input: 10_000_000_000_000n } }] },
+  );
+  const search = { type: 'web_search_20250305', name: 'web_search', max_uses: 3 };
+  const held = messages({ tools: [search] }, { price }).hold;
+  // Passes of about 3,000, 53,000, 103,000 and 153,000 tokens: the last one is long.
+  const own = (held - 150_000 - 1_500_000) / 13;
+  t.ok(own > 1_000 && own < 6_000, `${held}`);
+  const tools = [{ type: 'web_search' }];
+  const all = responses({ tools, max_tool_calls: 3 }, { price }).hold;
+  isAbout(t, all, 10 * 300_000, 'by the sum', 10 * 2_500);
+  t.end();
+});
+
+test('a pass reads no more than the window of the model', (t) => {
+  const text = 'a'.repeat(3 * CONTEXT);
+  isAbout(t, responses({ input: text }).hold, CONTEXT + 1, 'responses', 0);
+  isAbout(t, messages({ messages: [{ role: 'user', content: text }] }).hold, CONTEXT + 1, 'messages', 0);
+  isAbout(t, chat({ messages: [{ role: 'user', content: text }] }).hold, CONTEXT + 1, 'chat', 0);
+  isAbout(t, responses({}, {}, 5 * CONTEXT).hold, CONTEXT + 1, 'stored answers', 0);
+  isAbout(t, costOf('/v1/embeddings', { input: [text, 'a'] }).hold, 2 * CONTEXT, 'two texts, two passes', 0);
+  const prompts = costOf('/v1/completions', { prompt: [text, 'a'], max_tokens: 10 });
+  isAbout(t, prompts.hold, 2 * CONTEXT + 20, 'two prompts', 0);
+  t.end();
+});
+
+test('predicted output counts as output besides the maximum', (t) => {
+  const price = creditPrice({ input: 0, output: 1_000_000 });
+  const of = (prediction: unknown) => chat({ max_tokens: 100, prediction }, { price }).hold;
+  t.equal(of(undefined), 100);
+  t.equal(of({ type: 'content', content: 'é'.repeat(500) }), 1_100);
+  t.equal(
+    of({
+      type: 'content',
+      content: [
+        { type: 'text', text: 'abc' },
+        { type: 'text', text: 'd' },
+      ],
+    }),
+    104,
+  );
+  t.equal(chat({ max_tokens: 100, n: 3, prediction: { content: 'abcd' } }, { price }).hold, 312);
+  t.equal(of({ content: 'a'.repeat(2 * CONTEXT) }), 100 + CONTEXT, 'no answer is longer than the window');
+  t.end();
+});
+
+test('a maximum of 0 names none', (t) => {
+  for (const held of [
+    chat({ max_tokens: 0 }),
+    chat({ max_tokens: 0, max_completion_tokens: 0 }),
+    responses({ max_output_tokens: 0 }),
+    messages({ max_tokens: 0 }),
+    costOf('/v1/completions', { prompt: 'a', max_tokens: 0 }),
+  ])
+    isAbout(t, held.hold, 10_000, 'maxOutputTokens of the model');
   t.end();
 });
 
@@ -56,13 +166,12 @@ test('tools hidden in input and messages are held like those in tools', (t) => {
   const tool = { type: 'web_search' };
   for (const type of ['additional_tools', 'tool_search_output']) {
     const hidden = more(responses({ input: [{ type, role: 'developer', tools: [tool] }] }), plain);
-    t.ok(hidden >= 10 * (CONTEXT + 50), type);
-    t.ok(hidden < 10 * (CONTEXT + 50) + 300, `${type}: the item itself is no medium`);
+    isAbout(t, hidden, 300_000 + 3 * 50, `${type}: the item itself is no medium`);
   }
   const definition = { type: 'web_search_20250305', name: 'web_search' };
   const content = [{ type: 'tool_addition', tool: { type: 'tool_definition', definition } }];
   const added = more(messages({ messages: [{ role: 'system', content }] }), messages({}));
-  t.ok(added >= 10 * (CONTEXT + 50) && added < 10 * (CONTEXT + 50) + 4_000, String(added));
+  isAbout(t, added, 300_000 + 3 * 50, 'tool_addition', 15_000);
   t.end();
 });
 
@@ -78,8 +187,7 @@ test('tools that the client runs hold no rounds', (t) => {
   ]) {
     t.ok(more(responses({ tools: [tool] }), plain) < 300, tool.type);
   }
-  t.ok(more(responses({ tools: [of('tool_search')] }), plain) > CONTEXT, 'the provider searches');
-  for (const type of ['tool_search_tool_regex_20251119', 'bash_20250124', 'memory_20250818'])
+  for (const type of ['bash_20250124', 'memory_20250818'])
     t.ok(more(messages({ tools: [of(type)] }), messages({})) < 3_000, type);
   t.end();
 });
@@ -121,7 +229,7 @@ test('items and blocks that are no media are text', (t) => {
     t.ok(more(held, messages({})) < 300, block.type);
   }
   const strange = responses({ input: [{ type: 'hologram', data: 'a' }] });
-  t.ok(more(strange, responses({})) >= 20_000, 'a type that nobody knows is a medium');
+  isAbout(t, strange.hold, CONTEXT + 1, 'a type that nobody knows may be a whole file', 0);
   t.end();
 });
 
@@ -136,7 +244,7 @@ test('a conversation is summarised only by a compact edit whose trigger the inpu
   t.ok(more(messages(edits(trigger(50_000))), plain) < 300);
   const long = { messages: [{ role: 'user', content: 'a'.repeat(60_000) }] };
   t.ok(more(messages({ ...long, ...edits(trigger(50_000)) }), messages(long)) >= CONTEXT + 10_000);
-  const search = { tools: [{ type: 'web_search_20250305', max_uses: 1 }] };
+  const search = { tools: [{ type: 'web_search_20250305', max_uses: 3 }] };
   t.ok(
     more(messages({ ...search, ...edits(compact) }), messages(search)) >= CONTEXT,
     'what tools find counts',
@@ -167,8 +275,8 @@ test('the dearest way in which the request can be billed', (t) => {
     messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AAAA' } }] }],
   };
   t.equal(chat({}, priced({ inputImage: 3_000_000, inputAudio: 4_000_000 })).hold, text, 'text is text');
-  t.equal(chat(image, priced({ inputImage: 3_000_000 })).hold, 3 * chat(image).hold);
-  t.equal(chat(sound, priced({ inputAudio: 4_000_000 })).hold, 4 * chat(sound).hold);
+  t.equal(chat(image, priced({ inputImage: 3_000_000 })).hold, 3 * chat(image).hold - 2);
+  t.equal(chat(sound, priced({ inputAudio: 4_000_000 })).hold, 4 * chat(sound).hold - 3);
   const spoken = chat({ max_tokens: 100, modalities: ['audio'] }, priced({ outputAudio: 5_000_000 }));
   t.ok(spoken.hold >= 500);
   const hour = { cache_control: { ttl: '1h' } };
@@ -200,7 +308,7 @@ test('a call is never charged more than it holds, in any tier that it reaches', 
   const { hold } = askedOf('/v1/messages', model, body).cost(BOUNDS);
   const charge = chargeFor(price, {
     input: 1_000,
-    cacheWrite: 3 * CONTEXT,
+    cacheWrite: 3 * 1_000 + 6 * 50_000,
     output: 500,
     webSearches: 3,
     requests: 1,

@@ -15,6 +15,7 @@ const HIDDEN = (tool: unknown) => ({
 });
 const FOUND = (tool: unknown) => ({ input: [{ type: 'tool_search_output', call_id: 'c', tools: [tool] }] });
 
+const BREAKPOINT_12H = { prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } };
 const CHAT: readonly Row[] = [
   ['service_tier null', { service_tier: null }, 'pass'],
   ['service_tier auto', { service_tier: 'auto' }, 'pass'],
@@ -43,6 +44,34 @@ const CHAT: readonly Row[] = [
     'pass',
   ],
   ['prompt_cache_retention', { prompt_cache_retention: '24h' }, 'pass'],
+  ['prompt_cache_options 30m', { prompt_cache_options: { ttl: '30m' } }, 'pass'],
+  [
+    'prompt_cache_options 12h',
+    { prompt_cache_options: { ttl: '12h' } },
+    'unpriced prompt_cache_options',
+    'cacheWrite1h',
+  ],
+  [
+    'a breakpoint of 30m',
+    {
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit', ttl: '30m' } },
+            { type: 'text', text: 'b', prompt_cache_breakpoint: { mode: 'explicit' } },
+          ],
+        },
+      ],
+    },
+    'pass',
+  ],
+  [
+    'a breakpoint of 12h',
+    { messages: [{ role: 'system', content: [{ type: 'text', text: 'a', ...BREAKPOINT_12H }] }] },
+    'unpriced prompt_cache_breakpoint',
+    'cacheWrite1h',
+  ],
   ['prediction', { prediction: { type: 'content', content: 'a' } }, 'pass'],
   ['moderation', { moderation: { model: 'omni-moderation-latest' } }, 'refused moderation'],
   ['models', { models: ['other'] }, 'refused models'],
@@ -90,7 +119,7 @@ const RESPONSES: readonly Row[] = [
     'web_search_preview_2025_03_11',
     call({ type: 'web_search_preview_2025_03_11' }),
     'unpriced tools',
-    'webSearch',
+    'webSearchPreview',
   ],
   ['file_search', call({ type: 'file_search', vector_store_ids: [] }), 'unpriced tools'],
   ['code_interpreter', call({ type: 'code_interpreter', container: { type: 'auto' } }), 'unpriced tools'],
@@ -107,7 +136,7 @@ const RESPONSES: readonly Row[] = [
   ],
   ['programmatic_tool_calling', call({ type: 'programmatic_tool_calling' }), 'unpriced tools'],
   ['a type that nobody knows', call({ type: 'teleport' }), 'unpriced tools'],
-  ['no type', call({ name: 'f' }), 'unpriced tools'],
+  ['no type', call({ name: 'f' }), 'refused tools'],
   ['additional_tools', HIDDEN({ type: 'function', name: 'f' }), 'pass'],
   ['additional_tools web_search', HIDDEN({ type: 'web_search' }), 'unpriced input', 'webSearch'],
   ['additional_tools file_search', HIDDEN({ type: 'file_search' }), 'unpriced input'],
@@ -125,7 +154,41 @@ const RESPONSES: readonly Row[] = [
   ],
   ['moderation', { moderation: { model: 'omni-moderation-latest' } }, 'refused moderation'],
   ['background', { background: true }, 'refused background'],
-  ['prompt_cache_options', { prompt_cache_options: { ttl: '12h' }, prompt_cache_retention: '24h' }, 'pass'],
+  ['prompt_cache_retention', { prompt_cache_retention: '24h' }, 'pass'],
+  ['prompt_cache_options 30m', { prompt_cache_options: { mode: 'explicit', ttl: '30m' } }, 'pass'],
+  ['prompt_cache_options without a ttl', { prompt_cache_options: { mode: 'implicit' } }, 'pass'],
+  [
+    'prompt_cache_options 12h',
+    { prompt_cache_options: { mode: 'implicit', ttl: '12h' } },
+    'unpriced prompt_cache_options',
+    'cacheWrite1h',
+  ],
+  [
+    'a breakpoint of 12h in a part of the input',
+    { input: [{ role: 'user', content: [{ type: 'input_text', text: 'a', ...BREAKPOINT_12H }] }] },
+    'unpriced prompt_cache_breakpoint',
+    'cacheWrite1h',
+  ],
+  [
+    'a breakpoint of 12h in what a tool found',
+    {
+      input: [
+        {
+          type: 'function_call_output',
+          call_id: 'c',
+          output: [{ type: 'input_text', text: 'a', ...BREAKPOINT_12H }],
+        },
+      ],
+    },
+    'unpriced prompt_cache_breakpoint',
+    'cacheWrite1h',
+  ],
+  [
+    'a breakpoint of 12h in the instructions',
+    { instructions: [{ role: 'user', content: [{ type: 'input_text', text: 'a', ...BREAKPOINT_12H }] }] },
+    'unpriced prompt_cache_breakpoint',
+    'cacheWrite1h',
+  ],
   ['context_management', { context_management: [{ type: 'compaction', compact_threshold: 1_000 }] }, 'pass'],
 ];
 

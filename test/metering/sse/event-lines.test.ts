@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { test } from 'tap';
 import { FREE_PRICE } from '../../../src/domain/price.ts';
 import { ChatStream } from '../../../src/metering/chat-stream.ts';
@@ -6,6 +5,7 @@ import type { StreamMeter, Verdict } from '../../../src/metering/meter.ts';
 import { ResponsesStream } from '../../../src/metering/responses.ts';
 import { eventData } from '../../../src/metering/sse/event.ts';
 import { EventReader } from '../../../src/metering/sse/event-reader.ts';
+import fc from '../../helper/fast-check.ts';
 import { keptBytes } from '../../helper/kept-bytes.ts';
 
 const LINE_ENDS = ['\n', '\r', '\r\n'] as const;
@@ -36,7 +36,6 @@ class Notes implements StreamMeter {
   readonly usage = undefined;
   readonly kept = {};
   readonly pieces = 0;
-  readonly isClosing = false;
   event(event: string): Verdict {
     const data = eventData(event);
     if (data) this.data.push(data.n);
@@ -137,7 +136,7 @@ test('the last event of a response is read at any size, wherever it is cut', asy
           { length: Math.ceil(stream.length / partBytes) },
           (_, part) => part * partBytes,
         );
-        const meter = new ResponsesStream(FREE_PRICE);
+        const meter = new ResponsesStream({ model: { price: FREE_PRICE }, said: undefined });
         const { out } = read(meter, stream, cuts);
         t.ok(out === stream);
         t.match(meter, {

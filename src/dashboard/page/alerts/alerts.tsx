@@ -30,7 +30,8 @@ export function Alerts() {
     >
       <Shown of={loaded}>
         {({ alerts, keys, account }) => {
-          const receivers = keys.filter((key) => key.is_active && key.webhook_url !== '');
+          const active = keys.filter((key) => key.is_active && key.webhook_url !== '');
+          const receivers = new Set(active.map((key) => key.webhook_url));
           return (
             <>
               <p class="lead">
@@ -40,7 +41,7 @@ export function Alerts() {
               {account.webhook_secret !== undefined && (
                 <div class="columns">
                   <TestAlert
-                    receivers={receivers.length}
+                    receivers={receivers.size}
                     onAlerts={(fresh) => loaded.replace({ alerts: fresh, keys, account })}
                   />
                   <Secret value={account.webhook_secret} />

@@ -11,13 +11,15 @@ import { FailureNote } from '../ui/note.tsx';
  */
 const WAIT_MS = 12_000;
 const LOOK_EVERY_MS = 400;
+/** Most addresses that a test goes to (specification section 7). */
+const MOST_TESTED = 20;
 
-/** Button that sends a test alert to every webhook and waits for the outcomes. */
+/** Button that sends a test alert to the webhook addresses and waits for the outcomes. */
 export function TestAlert({
   receivers,
   onAlerts,
 }: {
-  /** Number of active keys with a webhook address. */
+  /** Number of webhook addresses of active keys. */
   receivers: number;
   onAlerts: (alerts: readonly AlertView[]) => void;
 }) {
@@ -31,7 +33,7 @@ export function TestAlert({
       <p>
         {receivers === 0
           ? 'No active key has a webhook address: set one on a key first.'
-          : `Sends a marked alert to ${receivers === 1 ? 'one webhook address' : `${receivers} webhook addresses`}.`}
+          : `Sends a marked alert to ${receivers === 1 ? 'one webhook address' : `${Math.min(receivers, MOST_TESTED)} webhook addresses`}${receivers > MOST_TESTED ? `, of ${receivers}` : ''}.`}
       </p>
       <button
         type="button"

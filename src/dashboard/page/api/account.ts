@@ -4,6 +4,7 @@ import type { EntryPageView } from '../../../api/views/entry-view.ts';
 import type { KeyListView, KeyView } from '../../../api/views/key-view.ts';
 import type { ModelListView, ModelView } from '../../../api/views/model-view.ts';
 import type { UsageGroup, UsageReportView } from '../../../api/views/usage-view.ts';
+import { listKeys } from './keys.ts';
 import { ask, askRaw, type RequestOptions } from './request.ts';
 
 /**
@@ -27,9 +28,8 @@ export function readUsage(base: Base, groupBy: UsageGroup, signal: AbortSignal):
 
 /** Reads all keys of the account, by which entries and deliveries show the names of theirs. */
 export async function readKeys(base: Base, signal: AbortSignal): Promise<readonly KeyView[]> {
-  const { keys } = await ask<KeyListView>('GET', base === OWN ? '/api/keys/' : `${base}keys/`, {
-    signal,
-  });
+  if (base === OWN) return listKeys(signal);
+  const { keys } = await ask<KeyListView>('GET', `${base}keys/`, { signal });
   return keys;
 }
 

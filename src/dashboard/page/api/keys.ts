@@ -1,7 +1,7 @@
 import type { KeyPatchBody, NewKeyBody } from '../../../api/views/bodies.ts';
 import type { ExplanationView } from '../../../api/views/explanation-view.ts';
 import type { CreatedKeyView, KeyListView, KeyView, OwnKeyView } from '../../../api/views/key-view.ts';
-import { setManaging } from '../session/session.ts';
+import { session, setManaging, setNewestPrefix } from '../session/session.ts';
 import { ApiFailure, ask, made } from './request.ts';
 import type { KeysPath } from './rotation.ts';
 
@@ -17,6 +17,8 @@ export interface Question {
 
 export async function listKeys(signal?: AbortSignal): Promise<readonly KeyView[]> {
   const { keys } = await ask<KeyListView>('GET', '/api/keys/', signal ? { signal } : {});
+  const own = keys.find(({ id }) => id === session.value?.keyId);
+  if (own) setNewestPrefix(own.prefix);
   return keys;
 }
 
@@ -59,5 +61,6 @@ export function readKeyOfToken(token: string): Promise<OwnKeyView> {
 export async function readOwnKey(signal: AbortSignal): Promise<OwnKeyView> {
   const key = await ask<OwnKeyView>('GET', '/api/key/', { signal });
   setManaging(key.can_manage);
+  setNewestPrefix(key.prefix);
   return key;
 }

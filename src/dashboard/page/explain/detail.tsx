@@ -1,15 +1,11 @@
+import { rowAt, WIRE_NAMES } from '../../../domain/key-fields.ts';
 import { countryName } from '../format/countries.ts';
 import { Time } from '../ui/elements.tsx';
 
 /** Patterns of the API's field names, with the names of those fields on this page. */
-const WORDS: readonly (readonly [RegExp, string])[] = [
-  [/\ballowed_ips\b/g, 'allowed IP addresses'],
-  [/\ballowed_origins\b/g, 'allowed origins'],
-  [/\bblocked_countries\b/g, 'blocked countries'],
-  [/\ballowed_models\b/g, 'allowed models'],
-  [/\ballowed_categories\b/g, 'modalities'],
-  [/\bits expires_at\b/g, 'its expiry'],
-];
+const WORDS: readonly (readonly [RegExp, string])[] = WIRE_NAMES.map(rowAt).flatMap((row) =>
+  row.restricts && row.inText ? [[new RegExp(`\\b${row.wire}\\b`, 'g'), row.inText] as const] : [],
+);
 const ANOTHERS: readonly (readonly [RegExp, string])[] = [
   [/\bYour IP address, ([^,]+),/g, 'The IP address $1'],
   [/\byour IP address\b/g, 'the IP address'],

@@ -1,5 +1,5 @@
-import type { CheckView, ExplanationView } from '../../../api/views/explanation-view.ts';
-import { NOT_CHECKED } from '../../../domain/not-checked.ts';
+import type { ExplanationView } from '../../../api/views/explanation-view.ts';
+import { rowAt, WIRE_NAMES } from '../../../domain/key-fields.ts';
 import { Detail } from './detail.tsx';
 
 /** Display names of the checks, by their names in the API. */
@@ -8,32 +8,18 @@ const CHECK_NAMES: Readonly<Record<string, string>> = {
   known_key: 'Key is known',
   is_active: 'Key is active',
   account_active: 'Account is active',
-  expires_at: 'Not expired',
-  active_hours: 'Active hours',
-  allowed_ips: 'IP address',
-  blocked_countries: 'Country',
-  allowed_origins: 'Origin',
   request: 'Model and endpoint',
-  allowed_categories: 'Modality',
-  allowed_models: 'Allowed models',
-  rpm_limit: 'Requests a minute',
-  tpm_limit: 'Tokens a minute',
-  max_parallel_requests: 'Calls at once',
-  spending_limit: 'Spending limit',
   credits: 'Credits',
+  ...Object.fromEntries(
+    WIRE_NAMES.map(rowAt).flatMap((row) => (row.restricts ? [[row.wire, row.check]] : [])),
+  ),
 };
 
 const OUTCOMES = {
   passed: { sign: '✓', word: 'passed', kind: 'check-passed' },
   failed: { sign: '✕', word: 'failed', kind: 'check-failed' },
-  open: { sign: '–', word: 'not checked', kind: 'check-open' },
+  not_checked: { sign: '–', word: 'not checked', kind: 'check-open' },
 } as const;
-
-/** Outcome of a check. One that depends on an unknown model has neither passed nor failed. */
-function outcomeOf({ passed, detail }: CheckView): keyof typeof OUTCOMES {
-  if (passed) return 'passed';
-  return detail === NOT_CHECKED ? 'open' : 'failed';
-}
 
 /** List of the checks in their order; the first that fails decides the answer to the call. */
 export function Verdict({
@@ -58,7 +44,7 @@ export function Verdict({
       </h2>
       <ol class="checks">
         {checks.map((checked, index) => {
-          const outcome = OUTCOMES[outcomeOf(checked)];
+          const outcome = OUTCOMES[checked.state];
           const isDeciding = index === deciding;
           return (
             <li key={checked.check} class={`check ${outcome.kind} ${isDeciding ? 'check-deciding' : ''}`}>

@@ -1,4 +1,6 @@
 import type { SpendingPeriod } from '../../../domain/key.ts';
+import { rowAt, type WireName } from '../../../domain/key-fields.ts';
+import { count } from './credits.ts';
 
 /** Display names of the modalities. */
 export const CATEGORY_NAMES: Readonly<Record<string, string>> = {
@@ -25,4 +27,14 @@ export const PERIOD_NAMES: Readonly<Record<SpendingPeriod, string>> = {
 /** Name of a period; a general one for a period of a newer gateway that this page does not know. */
 export function thisPeriod(period: string): string {
   return THIS_PERIOD[period as SpendingPeriod] ?? 'in this period';
+}
+
+/** A restriction of a key in words, such as `2 addresses`; empty where the value is none. */
+export function restrictionWords(name: WireName, value: unknown): string[] {
+  const row = rowAt(name);
+  const isSet = value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
+  if (!row.restricts || !isSet) return [];
+  if (typeof row.short === 'string') return [row.short.replace('{}', String(value))];
+  const amount = Array.isArray(value) ? value.length : Number(value);
+  return [`${count(amount)} ${row.short[amount === 1 ? 0 : 1]}`];
 }

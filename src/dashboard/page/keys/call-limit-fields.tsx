@@ -1,5 +1,6 @@
 import type { CallLimitsView } from '../../../api/views/call-limits-view.ts';
 import { MAX_CALL_LIMIT } from '../../../domain/call-limits.ts';
+import { rowAt } from '../../../domain/key-fields.ts';
 import { CALL_LIMITS, type CallLimit } from '../format/call-limits.ts';
 import { readWhole } from '../format/read-whole.ts';
 import { TextField } from '../ui/field.tsx';
@@ -8,12 +9,6 @@ import { TextField } from '../ui/field.tsx';
 export type CallLimitTexts = Readonly<Record<CallLimit, string>>;
 
 export const NO_LIMIT_TEXTS: CallLimitTexts = { rpm_limit: '', tpm_limit: '', max_parallel_requests: '' };
-
-export const CALL_LIMIT_LABELS: Readonly<Record<CallLimit, string>> = {
-  rpm_limit: 'Requests a minute',
-  tpm_limit: 'Tokens a minute',
-  max_parallel_requests: 'Calls at once',
-};
 
 const HINTS: Readonly<Record<CallLimit, string>> = {
   rpm_limit: 'Calls that begin. All may come at once; room for the next comes back evenly over the minute.',
@@ -62,7 +57,7 @@ export function CallLimitFields(props: {
     <TextField
       key={name}
       name={name}
-      label={CALL_LIMIT_LABELS[name]}
+      label={rowAt(name).label}
       hint={HINTS[name]}
       error={props.errorAt(name)}
       value={texts[name]}

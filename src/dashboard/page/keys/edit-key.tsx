@@ -1,7 +1,7 @@
 import type { KeyView } from '../../../api/views/key-view.ts';
 import { listKeys } from '../api/keys.ts';
 import { useLoad } from '../api/use-load.ts';
-import { manages } from '../session/session.ts';
+import { manages, mayChange } from '../session/session.ts';
 import { Empty, Time } from '../ui/elements.tsx';
 import { PageFrame } from '../ui/page.tsx';
 import { Shown } from '../ui/shown.tsx';
@@ -33,14 +33,18 @@ export function EditKey({ id }: { id: number }) {
             <a class="button" href={`#/explain/${id}`}>
               Explain a call
             </a>
-            <RotateKey
-              of={key}
-              onRotated={({ prefix, previous_valid_until }) => {
-                replace({ ...key, prefix, previous_valid_until });
-                loaded.reload();
-              }}
-            />
-            <SwitchKey of={key} onChanged={replace} />
+            {mayChange() && (
+              <>
+                <RotateKey
+                  of={key}
+                  onRotated={({ prefix, previous_valid_until }) => {
+                    replace({ ...key, prefix, previous_valid_until });
+                    loaded.reload();
+                  }}
+                />
+                <SwitchKey of={key} onChanged={replace} />
+              </>
+            )}
           </>
         )
       }
@@ -60,14 +64,14 @@ export function EditKey({ id }: { id: number }) {
               </p>
               <PreviousValue
                 of={key}
-                path={isManaging ? '/api/keys/' : undefined}
+                path={mayChange() ? '/api/keys/' : undefined}
                 onEnded={(ended) => (ended ? replace(ended) : loaded.reload())}
               />
-              {isManaging ? (
+              {mayChange() ? (
                 <KeySettings of={key} onChanged={replace} />
               ) : (
                 <>
-                  <ReadOnlyNote />
+                  {!isManaging && <ReadOnlyNote />}
                   <ReadOnlySettings of={key} />
                 </>
               )}

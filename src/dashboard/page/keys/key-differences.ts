@@ -1,36 +1,18 @@
 import type { KeyPatchBody } from '../../../api/views/bodies.ts';
 import type { KeyView } from '../../../api/views/key-view.ts';
+import { rowAt } from '../../../domain/key-fields.ts';
 import { count, credits } from '../format/credits.ts';
 import { moment } from '../format/time.ts';
 import type { Difference } from '../ui/conflict.tsx';
-import { CALL_LIMIT_LABELS } from './call-limit-fields.tsx';
-import { KEY_FIELDS, type KeyField } from './key-draft.ts';
-
-/** Labels of the form's fields. */
-export const KEY_LABELS: Readonly<Record<KeyField, string>> = {
-  name: 'Name',
-  description: 'Note',
-  expires_at: 'Expires',
-  can_manage: 'May manage',
-  allowed_categories: 'Modalities',
-  allowed_models: 'Models',
-  allowed_ips: 'Allowed IP addresses',
-  allowed_origins: 'Allowed browser origins',
-  blocked_countries: 'Blocked countries',
-  active_hours: 'Hours (UTC)',
-  spending_limit: 'Limit in credits',
-  spending_period: 'Counted by',
-  ...CALL_LIMIT_LABELS,
-  webhook_url: 'Webhook address',
-};
+import { FORM_FIELDS, type KeyField } from './key-draft.ts';
 
 /** Fields in which `base` with `changes` differs from `theirs`, which somebody else saved meanwhile. */
 export function differencesOf(changes: KeyPatchBody, base: KeyView, theirs: KeyView): Difference[] {
-  return KEY_FIELDS.flatMap((field) => {
+  return FORM_FIELDS.flatMap((field) => {
     const isMine = field in changes;
     if (isEqual(isMine ? changes[field] : base[field], theirs[field])) return [];
     const mine = isMine ? settingInWords(field, changes[field]) : undefined;
-    return [{ label: KEY_LABELS[field], mine, theirs: settingInWords(field, theirs[field]) }];
+    return [{ label: rowAt(field).label, mine, theirs: settingInWords(field, theirs[field]) }];
   });
 }
 
@@ -43,8 +25,8 @@ export interface Change {
 
 /** Differences between two versions of a key: its settings, whether it is active, and its values. */
 export function changesBetween(before: KeyView, now: KeyView): Change[] {
-  const settings = KEY_FIELDS.filter((field) => !isEqual(before[field], now[field])).map((field) => ({
-    label: KEY_LABELS[field],
+  const settings = FORM_FIELDS.filter((field) => !isEqual(before[field], now[field])).map((field) => ({
+    label: rowAt(field).label,
     before: settingInWords(field, before[field]),
     now: settingInWords(field, now[field]),
   }));
@@ -59,7 +41,7 @@ export function changesBetween(before: KeyView, now: KeyView): Change[] {
 
 /** True where two versions of a key are equal in everything that its form shows. */
 export function isSameSettings(one: KeyView, other: KeyView): boolean {
-  return KEY_FIELDS.every((field) => isEqual(one[field], other[field]));
+  return FORM_FIELDS.every((field) => isEqual(one[field], other[field]));
 }
 
 function isEqual(one: unknown, other: unknown): boolean {
@@ -70,9 +52,10 @@ function isEqual(one: unknown, other: unknown): boolean {
 export function settingInWords(field: KeyField, value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(', ');
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (typeof value === 'number') return field === 'spending_limit' ? credits(value) : count(value);
+  const { kind } = rowAt(field).type;
+  if (typeof value === 'number') return kind === 'credits' ? credits(value) : count(value);
   if (typeof value !== 'string' || value === '') return 'none';
-  return field === 'expires_at' ? momentWords(value) : value;
+  return kind === 'time' ? momentWords(value) : value;
 }
 
 function momentWords(iso: string | null): string {

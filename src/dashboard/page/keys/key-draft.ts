@@ -1,5 +1,6 @@
 import type { KeyView } from '../../../api/views/key-view.ts';
 import type { Category, SpendingPeriod } from '../../../domain/key.ts';
+import { rowAt, type TypedField, WIRE_NAMES, type WireName } from '../../../domain/key-fields.ts';
 import { toLocalInput } from '../format/time.ts';
 import { EMPTY_LIST, type TypedList } from '../ui/typed-list.ts';
 import { type CallLimitTexts, callLimitTexts, NO_LIMIT_TEXTS } from './call-limit-fields.tsx';
@@ -24,32 +25,20 @@ export interface KeyDraft {
   /** `HH:MM` UTC. */
   readonly start: string;
   readonly end: string;
-  readonly ips: TypedList;
-  readonly origins: TypedList;
-  readonly countries: TypedList;
+  /** The lists that are typed item by item. */
+  readonly lists: Readonly<Record<TypedField, TypedList>>;
   readonly webhookUrl: string;
 }
 
-/** Names of the fields in the API, as refusals name them. */
-export const KEY_FIELDS = [
-  'name',
-  'description',
-  'expires_at',
-  'can_manage',
-  'allowed_categories',
-  'allowed_models',
-  'allowed_ips',
-  'allowed_origins',
-  'blocked_countries',
-  'active_hours',
-  'spending_limit',
-  'spending_period',
-  'rpm_limit',
-  'tpm_limit',
-  'max_parallel_requests',
-  'webhook_url',
-] as const;
-export type KeyField = (typeof KEY_FIELDS)[number];
+/** Fields of the form's first section. */
+const BASICS = ['name', 'description', 'expires_at', 'can_manage'] as const satisfies readonly WireName[];
+
+/** Names in the API of the form's fields, in the order of the page. A switch beside the form changes `is_active`. */
+export const FORM_FIELDS = [
+  ...BASICS,
+  ...WIRE_NAMES.filter((name) => name !== 'is_active' && !BASICS.some((basic) => basic === name)),
+] as readonly Exclude<WireName, 'is_active'>[];
+export type KeyField = (typeof FORM_FIELDS)[number];
 export type KeyErrors = Readonly<Partial<Record<KeyField, string>>>;
 
 /** Props of every section of the key form. */
@@ -59,6 +48,14 @@ export interface KeyFormPart {
   readonly change: (part: Partial<KeyDraft>) => void;
   /** The key as it is stored; undefined for one that is being created. */
   readonly known: KeyView | undefined;
+}
+
+/** The fields whose lists are typed item by item. */
+export const TYPED_FIELDS = WIRE_NAMES.filter((name): name is TypedField => rowAt(name).typed !== undefined);
+
+/** A value for each of the lists that are typed. */
+export function listsOf<T>(at: (field: TypedField) => T): Readonly<Record<TypedField, T>> {
+  return Object.fromEntries(TYPED_FIELDS.map((field) => [field, at(field)])) as Record<TypedField, T>;
 }
 
 export const NEW_KEY: KeyDraft = {
@@ -76,9 +73,7 @@ export const NEW_KEY: KeyDraft = {
   hasHours: false,
   start: '08:00',
   end: '18:00',
-  ips: EMPTY_LIST,
-  origins: EMPTY_LIST,
-  countries: EMPTY_LIST,
+  lists: listsOf(() => EMPTY_LIST),
   webhookUrl: '',
 };
 
@@ -101,9 +96,7 @@ export function draftOf(key: KeyView): KeyDraft {
     start,
     // A time input has no 24:00, so 00:00 stands for the end of the day.
     end: end === '24:00' ? '00:00' : end,
-    ips: { items: key.allowed_ips, text: '' },
-    origins: { items: key.allowed_origins, text: '' },
-    countries: { items: key.blocked_countries, text: '' },
+    lists: listsOf((field) => ({ items: key[field], text: '' })),
     webhookUrl: key.webhook_url,
   };
 }

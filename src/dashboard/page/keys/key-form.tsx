@@ -9,7 +9,7 @@ import { Basics } from './basics.tsx';
 import { CallLimitSettings } from './call-limit-settings.tsx';
 import { HourSettings } from './hour-settings.tsx';
 import type { KeyFormPart } from './key-draft.ts';
-import { KEY_FIELDS, type KeyDraft, type KeyErrors } from './key-draft.ts';
+import { FORM_FIELDS, type KeyDraft, type KeyErrors } from './key-draft.ts';
 import { ModelSettings } from './model-settings.tsx';
 import { PlaceSettings } from './place-settings.tsx';
 import { SpendSettings } from './spend-settings.tsx';
@@ -36,7 +36,7 @@ export function KeyForm(props: {
   /** Fields whose faults are shown: those that were left, or all. */
   const [checked, setChecked] = useState<ReadonlySet<string> | 'all'>(NONE);
   const form = useRef<HTMLFormElement>(null);
-  const refused = fieldOf(save.error, KEY_FIELDS);
+  const refused = fieldOf(save.error, FORM_FIELDS);
   const shown = Object.entries(faults).filter(([field]) => checked === 'all' || checked.has(field));
   const errors: KeyErrors = {
     ...(refused ? { [refused]: fieldWords(save.error) } : {}),

@@ -13,11 +13,6 @@ export function isOwnKey(key: KeyView): boolean {
   return session.value?.keyId === key.id;
 }
 
-/** True where the session was begun with the previous value of a key, which has a newer one. */
-export function isOfPreviousValue(key: KeyView): boolean {
-  return isOwnKey(key) && session.value?.token.startsWith(key.prefix) === false;
-}
-
 /** Name of the key with an id as a link to its page; plain text for the operator, who has no page of one key. */
 export function KeyLink({ id, keys }: { id: number | null; keys: readonly KeyView[] }) {
   const name = keyName(id, keys);

@@ -3,6 +3,7 @@ import { OWN, readKeys } from '../api/account.ts';
 import { useLoad } from '../api/use-load.ts';
 import { isUnused, UNUSED_AFTER_DAYS } from '../format/duration.ts';
 import { choose, query } from '../route.ts';
+import { mayChange } from '../session/session.ts';
 import { Empty } from '../ui/elements.tsx';
 import { Choice } from '../ui/filters.tsx';
 import { PageFrame } from '../ui/page.tsx';
@@ -26,9 +27,11 @@ export function Keys() {
     <PageFrame
       title="Keys"
       actions={
-        <a class="button primary" href="#/keys/new">
-          Create key
-        </a>
+        mayChange() && (
+          <a class="button primary" href="#/keys/new">
+            Create key
+          </a>
+        )
       }
     >
       <Shown of={loaded}>{(keys) => <KeyList keys={keys} onEnded={loaded.reload} />}</Shown>

@@ -1,17 +1,17 @@
 import type { KeyPatchBody } from '../../../api/views/bodies.ts';
 import type { KeyView } from '../../../api/views/key-view.ts';
 import { compileRanges, type ParsedAddress, parseAddress } from '../../../domain/addresses.ts';
-import { normaliseCountry } from '../../../domain/countries.ts';
 import { isWithin, parseActiveHours } from '../../../domain/hours.ts';
+import type { CallerRestriction } from '../../../domain/key-fields.ts';
 import { compileOrigins } from '../../../domain/origins.ts';
 import { explainCall } from '../api/keys.ts';
 import { countryName } from '../format/countries.ts';
 import { moment } from '../format/time.ts';
 
-/** Address and country from which the gateway sees this page; each undefined where it is not known. */
+/** Address and country from which the gateway sees this page. Undefined: not known. A country of null: it has none. */
 interface Place {
   readonly address: ParsedAddress | undefined;
-  readonly country: string | undefined;
+  readonly country: string | null | undefined;
 }
 
 /**
@@ -22,16 +22,20 @@ export async function lockOutOf(key: KeyView, changes: KeyPatchBody): Promise<st
   const { allowed_ips: ips = [], blocked_countries: countries = [] } = changes;
   const isPlaced = ips.length > 0 || countries.length > 0;
   const place = isPlaced ? await placeOf(key) : { address: undefined, country: undefined };
-  const reasons = [
-    changes.can_manage === false && key.can_manage && 'It may not manage any more: it could change nothing.',
-    expiryReason(changes.expires_at),
-    hoursReason(changes.active_hours),
-    ips.length > 0 && addressReason(ips, place),
-    countries.length > 0 && countryReason(countries, key, place),
-    originReason(changes.allowed_origins),
-  ];
-  return reasons.filter((reason) => typeof reason === 'string');
+  /** Every restriction that holds for the API's own routes, too. */
+  const restricted: Readonly<Record<CallerRestriction, Reason>> = {
+    expires_at: expiryReason(changes.expires_at),
+    active_hours: hoursReason(changes.active_hours),
+    allowed_ips: ips.length > 0 && addressReason(ips, place),
+    blocked_countries: countries.length > 0 && countryReason(countries, place),
+    allowed_origins: originReason(changes.allowed_origins),
+  };
+  const unmanaged =
+    changes.can_manage === false && key.can_manage && 'It may not manage any more: it could change nothing.';
+  return [unmanaged, ...Object.values(restricted)].filter((reason) => typeof reason === 'string');
 }
+
+type Reason = string | false | '' | null | undefined;
 
 function expiryReason(at: string | null | undefined) {
   return at && Date.parse(at) <= Date.now() && `It has expired then: ${moment(at, 'local')} has passed.`;
@@ -50,15 +54,15 @@ function addressReason(ips: readonly string[], { address }: Place) {
   );
 }
 
-function countryReason(countries: readonly string[], key: KeyView, { country }: Place) {
-  if (country) {
-    return (
-      countries.includes(country) && `Your IP address belongs to ${countryName(country)}, which is blocked.`
-    );
-  }
-  // The gateway looks the country up only for a key that blocks countries; an unknown country passes the check.
-  const isKnown = key.blocked_countries.length > 0;
-  return !isKnown && 'Whether your own IP address belongs to one of the blocked countries cannot be told.';
+function countryReason(countries: readonly string[], { country }: Place) {
+  if (country === undefined)
+    return 'Whether your own IP address belongs to one of the blocked countries cannot be told.';
+  // An address without a country passes the check.
+  return (
+    country !== null &&
+    countries.includes(country) &&
+    `Your IP address belongs to ${countryName(country)}, which is blocked.`
+  );
 }
 
 function originReason(origins: readonly string[] = []) {
@@ -70,22 +74,11 @@ function originReason(origins: readonly string[] = []) {
   );
 }
 
-/** Place of this page, read from the details of an explained call. */
+/** Place of this page, as the gateway checks it. */
 async function placeOf(key: KeyView): Promise<Place> {
   try {
-    const { checks } = await explainCall(key.id, { model: 'any' });
-    const wordsOf = (name: string) =>
-      checks
-        .find(({ check }) => check === name)
-        ?.detail.split(/[\s,]+/)
-        .map((word) => word.replace(/\.$/, '')) ?? [];
-    return {
-      address: wordsOf('allowed_ips').map(parseAddress).find(Boolean),
-      country: wordsOf('blocked_countries')
-        .filter((word) => /^[A-Z]{2}$/.test(word))
-        .map(normaliseCountry)
-        .find(Boolean),
-    };
+    const { ip, country } = (await explainCall(key.id, { model: 'any' })).caller;
+    return { address: ip === null ? undefined : parseAddress(ip), country };
   } catch {
     return { address: undefined, country: undefined };
   }

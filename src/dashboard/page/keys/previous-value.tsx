@@ -8,7 +8,6 @@ import { Confirm } from '../ui/confirm.tsx';
 import { Time } from '../ui/elements.tsx';
 import { useFallbackFocus } from '../ui/fallback-focus.ts';
 import { useTimeLeft } from '../ui/time-left.ts';
-import { isOfPreviousValue } from './key-label.tsx';
 
 /** Waits between two readings of a key whose countdown is over: each is twice the one before, up to the longest. */
 const FIRST_WAIT_MS = 1_000;
@@ -86,11 +85,6 @@ export function PreviousValue(props: {
             Whoever still calls with it is refused from now on, at every gateway. The value that begins with{' '}
             <code>{key.prefix}</code> stays.
           </p>
-          {isOfPreviousValue(key) && (
-            <p>
-              <strong>This tab is signed in with the previous value</strong>, and is signed out.
-            </p>
-          )}
         </Confirm>
       )}
     </div>

@@ -1,17 +1,18 @@
 import type { KeyPatchBody } from '../../../api/views/bodies.ts';
 import type { KeyView } from '../../../api/views/key-view.ts';
-import { normaliseRange } from '../../../domain/addresses.ts';
 import { GatewayError } from '../../../domain/errors.ts';
+import { itemAt, type TypedField } from '../../../domain/key-fields.ts';
 import {
+  ADDRESS,
   LONGEST_DESCRIPTION,
   LONGEST_NAME,
   LONGEST_WEBHOOK_URL,
+  ORIGIN,
   readDescription,
   readHours,
   readName,
   readWebhookUrl,
-} from '../../../domain/key-fields.ts';
-import { parseOriginRule } from '../../../domain/origins.ts';
+} from '../../../domain/key-readers.ts';
 import { ApiFailure } from '../api/request.ts';
 import type { CallLimit } from '../format/call-limits.ts';
 import { countryCode } from '../format/countries.ts';
@@ -19,7 +20,7 @@ import { readAmount } from '../format/read-amount.ts';
 import { fromLocalInput } from '../format/time.ts';
 import { type ItemKind, type TypedList, taken, wrongIn } from '../ui/typed-list.ts';
 import { callLimitOf } from './call-limit-fields.tsx';
-import { draftOf, type KeyDraft, type KeyErrors, type KeyField } from './key-draft.ts';
+import { draftOf, type KeyDraft, type KeyErrors, type KeyField, listsOf } from './key-draft.ts';
 
 /** A parsed draft: the request body, and its faults by field, worded for the form. */
 export interface ReadDraft {
@@ -27,14 +28,15 @@ export interface ReadDraft {
   readonly errors: KeyErrors;
 }
 
-// Kinds of items in the lists of a key.
-export const ADDRESS: ItemKind = {
-  read: normaliseRange,
-  wanted: 'an IPv4 or IPv6 address or CIDR range',
-  spaceParts: true,
+/** Kinds of items whose people type something else than the API takes, or should read another message. */
+const OWN_KINDS: Readonly<Partial<Record<TypedField, ItemKind>>> = {
+  allowed_ips: { read: ADDRESS.read, wanted: 'an IPv4 or IPv6 address or CIDR range', spaceParts: true },
+  allowed_origins: { read: ORIGIN.read, wanted: 'an origin', spaceParts: true },
+  blocked_countries: { read: countryCode, wanted: 'the name or code of a country' },
 };
-export const ORIGIN: ItemKind = { read: parseOriginRule, wanted: 'an origin', spaceParts: true };
-export const COUNTRY: ItemKind = { read: countryCode, wanted: 'the name or code of a country' };
+
+/** The kind of the items of each list that is typed. */
+export const ITEM_KINDS = listsOf((field): ItemKind => OWN_KINDS[field] ?? itemAt(field));
 
 /** Messages of the form for fields where the API's message would name its own fields and values. */
 const WANTED = {
@@ -57,8 +59,6 @@ export function readDraft(draft: KeyDraft): ReadDraft {
       return instead;
     }
   };
-  const list = (field: KeyField, typed: TypedList, kind: ItemKind) =>
-    read(field, () => listOf(typed, kind), typed.items);
   const callLimit = (name: CallLimit) => read(name, () => callLimitOf(draft.callLimits, name), null);
   const body = {
     name: read('name', () => readName('name', draft.name), ''),
@@ -66,9 +66,9 @@ export function readDraft(draft: KeyDraft): ReadDraft {
     expires_at: read('expires_at', () => expiryOf(draft), null),
     allowed_categories: draft.categories,
     allowed_models: draft.models,
-    allowed_ips: list('allowed_ips', draft.ips, ADDRESS),
-    allowed_origins: list('allowed_origins', draft.origins, ORIGIN),
-    blocked_countries: list('blocked_countries', draft.countries, COUNTRY),
+    ...listsOf((field) =>
+      read(field, () => listOf(draft.lists[field], ITEM_KINDS[field]), draft.lists[field].items),
+    ),
     active_hours: read('active_hours', () => hoursOf(draft), ''),
     spending_limit: read('spending_limit', () => limitOf(draft), null),
     spending_period: draft.period,

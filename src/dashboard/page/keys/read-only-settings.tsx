@@ -1,21 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import type { KeyView } from '../../../api/views/key-view.ts';
+import { rowAt } from '../../../domain/key-fields.ts';
 import { countryName } from '../format/countries.ts';
 import { CATEGORY_NAMES, PERIOD_NAMES } from '../format/words.ts';
 import { Section, Time } from '../ui/elements.tsx';
 import { Note } from '../ui/note.tsx';
-import { KEY_LABELS, settingInWords } from './key-differences.ts';
-import { KEY_FIELDS, type KeyField } from './key-draft.ts';
-
-/** Words for settings that are empty; "none" for the others. */
-const EMPTY: Readonly<Partial<Record<KeyField, string>>> = {
-  expires_at: 'never',
-  allowed_categories: 'all',
-  allowed_models: 'all of the catalog',
-  allowed_ips: 'any',
-  allowed_origins: 'any, or none',
-  active_hours: 'at any time',
-};
+import { settingInWords } from './key-differences.ts';
+import { FORM_FIELDS, type KeyField } from './key-draft.ts';
 
 /** A note for a session whose key may not manage. */
 export function ReadOnlyNote() {
@@ -31,13 +22,13 @@ export function ReadOnlyNote() {
 
 /** Settings of a key in words, for a session that may not change them. */
 export function ReadOnlySettings({ of: key }: { of: KeyView }) {
-  const fields = KEY_FIELDS.filter((field) => field !== 'spending_period' || key.spending_limit !== null);
+  const fields = FORM_FIELDS.filter((field) => field !== 'spending_period' || key.spending_limit !== null);
   return (
     <Section title="Settings">
       <dl class="settings">
         {fields.map((field) => (
           <div key={field}>
-            <dt>{KEY_LABELS[field]}</dt>
+            <dt>{rowAt(field).label}</dt>
             <dd>{shown(key, field)}</dd>
           </div>
         ))}
@@ -49,7 +40,7 @@ export function ReadOnlySettings({ of: key }: { of: KeyView }) {
 function shown(key: KeyView, field: KeyField): ComponentChildren {
   const value = key[field];
   if (value === null || value === '' || (Array.isArray(value) && value.length === 0)) {
-    return EMPTY[field] ?? 'none';
+    return rowAt(field).none;
   }
   switch (field) {
     case 'expires_at':

@@ -1,13 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import type { EntryView } from '../../../api/views/entry-view.ts';
 import { count } from '../format/credits.ts';
-import { priceWords } from '../format/usage.ts';
+import { priceWords, usageWords } from '../format/usage.ts';
 
-/** Prices and course of a call; empty for entries that are no calls, or are older than these fields. */
+/** Prices and course of a call; empty for entries that are no calls. */
 export function EntryDetail({ of: entry }: { of: EntryView }) {
-  // An older gateway sends none of these fields.
-  const { id, price, multiplier, upstream, duration_ms, streamed } = entry;
-  if (price == null && duration_ms == null) return null;
+  const { id, price, passes = [], multiplier, upstream, duration_ms, streamed } = entry;
+  if (price === null && duration_ms === null) return null;
   const prices = Object.entries(price ?? {});
   return (
     <details class="entry-detail">
@@ -20,12 +19,20 @@ export function EntryDetail({ of: entry }: { of: EntryView }) {
             ))}
           </Fact>
         )}
-        {multiplier != null && prices.length > 0 && (
-          <Fact name="Multiplier">{multiplier === 1 ? '1' : `${multiplier}, by the service tier`}</Fact>
+        {passes.map((pass, index) => (
+          <Fact key={index} name={`Pass ${index + 1}`}>
+            <div>{usageWords(pass.usage)}</div>
+            {Object.entries(pass.price).map(([unit, amount]) => (
+              <div key={unit}>{priceWords(unit, amount)}</div>
+            ))}
+          </Fact>
+        ))}
+        {multiplier !== null && prices.length > 0 && (
+          <Fact name="Multiplier">{multiplierWords(multiplier)}</Fact>
         )}
-        {duration_ms != null && <Fact name="Duration">{durationWords(duration_ms)}</Fact>}
-        {streamed != null && <Fact name="Answer">{streamed ? 'streamed' : 'in one piece'}</Fact>}
-        {upstream != null && <Fact name="Provider">{upstream}</Fact>}
+        {duration_ms !== null && <Fact name="Duration">{durationWords(duration_ms)}</Fact>}
+        {streamed !== null && <Fact name="Answer">{streamed ? 'streamed' : 'not streamed'}</Fact>}
+        {upstream !== null && <Fact name="Provider">{upstream}</Fact>}
         <Fact name="Request">{id}</Fact>
       </dl>
     </details>
@@ -39,6 +46,13 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
       <dd>{children}</dd>
     </>
   );
+}
+
+function multiplierWords(multiplier: number): string {
+  if (multiplier === 1) return '1';
+  return multiplier === 0
+    ? '0, as the provider bills nothing for a refusal'
+    : `${multiplier}, by the service tier`;
 }
 
 function durationWords(ms: number): string {

@@ -1,9 +1,10 @@
 import type { OperatorAccountView } from '../../../api/views/account-view.ts';
 import type { AccountPatchBody } from '../../../api/views/bodies.ts';
+import { KEY_FIELDS } from '../../../domain/key-fields.ts';
 import { CALL_LIMITS } from '../format/call-limits.ts';
 import { count, credits } from '../format/credits.ts';
 import { readAmount } from '../format/read-amount.ts';
-import { CALL_LIMIT_LABELS, callLimitOf, callLimitTexts } from '../keys/call-limit-fields.tsx';
+import { callLimitOf, callLimitTexts } from '../keys/call-limit-fields.tsx';
 import type { Difference } from '../ui/conflict.tsx';
 
 /** Names of the form's fields in the API. */
@@ -17,7 +18,9 @@ export const ACCOUNT_LABELS: Readonly<Record<AccountField, string>> = {
   email: 'E-mail address',
   alert_threshold: 'Alert threshold',
   overdraft: 'Overdraft',
-  ...CALL_LIMIT_LABELS,
+  rpm_limit: KEY_FIELDS.rpmLimit.label,
+  tpm_limit: KEY_FIELDS.tpmLimit.label,
+  max_parallel_requests: KEY_FIELDS.maxParallelRequests.label,
 };
 
 /** The draft of an account as it is stored. */

@@ -7,6 +7,8 @@ export interface Session {
   readonly role: 'owner' | 'key' | 'operator';
   /** Id of the session's key; undefined for the operator. */
   readonly keyId: number | undefined;
+  /** True if the token is the key's previous value, in its grace, which changes nothing. */
+  readonly isPrevious?: boolean;
 }
 
 const PLACE = 'tollgate.session';
@@ -27,18 +29,34 @@ export function signIn(next: Session): void {
 
 /** Goes on with another value of the session's key, which was rotated. */
 export function renew(token: string): void {
+  change({ token, isPrevious: false });
+}
+
+/** Notes whether the token is the newest value of the session's key, which begins with `prefix`. */
+export function setNewestPrefix(prefix: string): void {
+  const { token, isPrevious = false } = session.value ?? {};
+  if (token !== undefined && token.startsWith(prefix) === isPrevious) change({ isPrevious: !isPrevious });
+}
+
+/** Changes the session without beginning another. */
+function change(fields: Partial<Session>): void {
   if (session.value === undefined) return;
-  const renewed = { ...session.value, token };
-  sessionStorage.setItem(PLACE, JSON.stringify(renewed));
-  session.value = renewed;
+  const changed = { ...session.value, ...fields };
+  sessionStorage.setItem(PLACE, JSON.stringify(changed));
+  session.value = changed;
 }
 
 /** Sets the role by whether the session's key may manage, as the gateway just answered. */
 export function setManaging(isManaging: boolean): void {
-  const { token, role, keyId } = session.value ?? {};
-  const now = isManaging ? 'owner' : 'key';
-  if (token === undefined || role === 'operator' || role === now) return;
-  signIn({ token, role: now, keyId });
+  const current = session.value;
+  const role = isManaging ? 'owner' : 'key';
+  if (current === undefined || current.role === 'operator' || current.role === role) return;
+  signIn({ ...current, role });
+}
+
+/** True if the session may make changes: its key manages, and it has the newest value of the key. */
+export function mayChange(): boolean {
+  return manages() && session.value?.isPrevious !== true;
 }
 
 /** True where the session sees the whole account, and not one key only. */
@@ -54,13 +72,6 @@ export function signOut(reason = ''): void {
 }
 
 function stored(): Session | undefined {
-  try {
-    const { token, role, keyId } = JSON.parse(sessionStorage.getItem(PLACE) ?? '') as Session;
-    const isOperator = role === 'operator';
-    // A page of an earlier version stored no id of the key.
-    if (typeof token !== 'string' || (typeof keyId !== 'number' && !isOperator)) return undefined;
-    return { token, role: isOperator || role === 'key' ? role : 'owner', keyId };
-  } catch {
-    return undefined;
-  }
+  const text = sessionStorage.getItem(PLACE);
+  return text === null ? undefined : (JSON.parse(text) as Session);
 }

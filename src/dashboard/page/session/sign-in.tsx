@@ -72,8 +72,9 @@ async function sessionOf(token: string): Promise<Session> {
     throw new ApiFailure(401, 'invalid_api_key', 'That is no API key. Check that it was copied whole.');
   }
   try {
-    const { id, can_manage } = await readKeyOfToken(token);
-    return { token, role: can_manage ? 'owner' : 'key', keyId: id };
+    const { id, can_manage, prefix } = await readKeyOfToken(token);
+    const role = can_manage ? 'owner' : 'key';
+    return { token, role, keyId: id, isPrevious: !token.startsWith(prefix) };
   } catch (refusal) {
     if (!isCode(refusal, 'invalid_api_key')) throw refusal;
     try {

@@ -2,8 +2,9 @@ import type { ComponentChildren } from 'preact';
 import { zone, zoneName } from '../format/time.ts';
 import { PLACES } from '../navigation.ts';
 import { chooseZone, route } from '../route.ts';
-import { session, signOut } from '../session/session.ts';
+import { manages, session, signOut } from '../session/session.ts';
 import { leave } from './leave-guard.ts';
+import { Note } from './note.tsx';
 
 /** Frame around every page: navigation, content, footer. */
 export function Shell({ children }: { children: ComponentChildren }) {
@@ -33,7 +34,17 @@ export function Shell({ children }: { children: ComponentChildren }) {
           </button>
         </div>
       </header>
-      <main>{children}</main>
+      <main>
+        {session.value?.isPrevious && manages() && (
+          <Note kind="warning">
+            <p>
+              You are signed in with the previous value of your key. It reads and calls models until its grace
+              ends, but changes nothing. Sign in with the new value to make changes.
+            </p>
+          </Note>
+        )}
+        {children}
+      </main>
       <footer>
         <ZoneChoice />
         <p>

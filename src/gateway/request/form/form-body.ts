@@ -8,7 +8,8 @@ import { COUNTS } from '../../../metering/metered-body.ts';
 import type { Endpoint } from '../../endpoints.ts';
 import { NAMES_AN_ID } from '../../resources/referenced-ids.ts';
 import type { CallBody } from '../call-body.ts';
-import { checkCount, INSPECTED_FIELDS, modelNamed } from '../json-body.ts';
+import { INSPECTED_FIELDS } from '../json/inspected-names.ts';
+import { checkCount, modelNamed } from '../json-body.ts';
 import { Spool } from '../spool/spool.ts';
 import { type Edit, Upload } from '../spool/upload.ts';
 import { boundaryOf } from './boundary.ts';
@@ -31,6 +32,7 @@ export async function readFormBody(
   const source = sourceOf(sent);
   const form = await readForm(source, contentType ?? '', boundary);
   refuseRepeated(form);
+  if (endpoint.body === 'audio') refuseAddresses(form);
   const value: Record<string, unknown> = Object.create(null);
   for (const { name, text } of form.fields) value[name] = text;
   const model = modelNamed(value.model, catalog, endpoint);
@@ -52,6 +54,7 @@ export async function readFormBody(
     files: form.files.length,
     audio: endpoint.body === 'audio' ? await audioIn(form, source) : undefined,
     elidedStrings: undefined,
+    said: undefined,
   };
 }
 
@@ -72,6 +75,24 @@ function refuseRepeated({ fields, files }: Form): void {
   }
   const asFile = files.find(({ name }) => INSPECTED_FIELDS.has(name) || NAMES_AN_ID.test(name));
   if (asFile) throw invalidJson(`Send the field "${asFile.name}" as text, not as a file.`, asFile.name);
+}
+
+/** Names of fields with the address of a sound, which some providers load instead of the file. Only the file is measured. */
+const NAMES_AN_ADDRESS = /(?:ur[il]|source)s?$/;
+
+function refuseAddresses({ fields }: Form): void {
+  for (const { name } of fields) {
+    if (!NAMES_AN_ADDRESS.test(foldName(plainName(name)))) continue;
+    throw invalidField(
+      name.slice(0, 100),
+      'A sound cannot be named by its address here. Send it as a file in the field "file".',
+    );
+  }
+}
+
+/** The name of a field without the brackets of a list. */
+function plainName(name: string): string {
+  return name.trim().replace(/\[[^\]]*\]$/, '');
 }
 
 /** Throws unless there is exactly one file, in the field `file`: what is not measured must not be transcribed. */

@@ -1,28 +1,22 @@
-import { setImmediate, setTimeout } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
+import type { FairPool } from '../../../shares/fair-pool.ts';
 
-let last: Promise<void> = Promise.resolve();
-let notBeforeMs = 0;
+/** Runs a step of work that blocks the event loop for some 10 ms, when it is its turn. */
+export type HeavyStep = <T>(work: () => T) => Promise<T>;
 
 /**
- * Runs a step of work that blocks the event loop for some 10 ms. Such steps run one at a time in the process, in the
- * order of asking, and after each one the loop is left to other work for as long as the step took. Resolves with what
- * `work` returns, or rejects with what it throws.
+ * Heavy steps of one account. Of all accounts one step runs at a time, by turns (`pool`), and after each one the event
+ * loop is left to other work for as long as the step took.
  */
-export function heavyStep<T>(work: () => T): Promise<T> {
-  const step = last.then(async () => {
-    const restMs = notBeforeMs - performance.now();
-    await (restMs > 1 ? setTimeout(restMs) : setImmediate());
+export function heavyStepOf(pool: FairPool, accountId: number): HeavyStep {
+  return async (work) => {
+    const share = await pool.acquire(accountId);
+    await setImmediate();
     const startedAt = performance.now();
     try {
-      return { result: work() };
+      return work();
     } finally {
-      const endedAt = performance.now();
-      notBeforeMs = endedAt + (endedAt - startedAt);
+      setTimeout(() => share.release(), performance.now() - startedAt);
     }
-  });
-  last = step.then(
-    () => {},
-    () => {},
-  );
-  return step.then(({ result }) => result);
+  };
 }

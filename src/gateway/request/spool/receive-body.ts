@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { GatewayError } from '../../../domain/errors.ts';
+import type { EnteredCall } from '../../call.ts';
 import type { Spool, SpoolFolder } from './spool.ts';
 
 /**
@@ -23,22 +24,37 @@ export interface ReceiverParts {
 type Done = (error: Error | null, body?: Buffer | Spool) => void;
 
 /**
- * Parser of Fastify for the body of a model call of any content type. Small bodies are received in memory, larger ones
- * in a file, with back-pressure from the disk to the client. `bodyLimitBytes` holds for both.
+ * Parser of Fastify for the body of a model call of any content type. Small bodies are received in memory while there is
+ * room for them (call-memory.ts), others in a file, with back-pressure from the disk to the client. `bodyLimitBytes` holds
+ * for both.
  */
 export function bodyReceiver(parts: ReceiverParts) {
   const spool = (request: FastifyRequest, payload: Readable, begun: readonly Buffer[], done: Done) => {
+    const { memory } = request.call as EnteredCall;
+    memory.spooling();
     receiveSpool(parts, request, payload, begun).then(
-      (body) => done(null, body),
+      (body) => {
+        memory.received(body);
+        done(null, body);
+      },
       (error: Error) => done(error),
     );
   };
   return (request: FastifyRequest, payload: Readable, done: Done): void => {
+    const { memory } = request.call as EnteredCall;
     const announced = Number(request.headers['content-length'] ?? 0);
-    if (announced > IN_MEMORY_MAX_BYTES || announced > parts.bodyLimitBytes) {
+    let isInMemory = announced <= IN_MEMORY_MAX_BYTES && announced <= parts.bodyLimitBytes;
+    try {
+      isInMemory = memory.receive(isInMemory ? announced : 0) && isInMemory;
+    } catch (error) {
+      done(error as Error);
+      return;
+    }
+    if (!isInMemory) {
       spool(request, payload, [], done);
       return;
     }
+    const isUnknown = request.headers['content-length'] === undefined;
     const chunks: Buffer[] = [];
     let length = 0;
     const stop = () => {
@@ -49,15 +65,21 @@ export function bodyReceiver(parts: ReceiverParts) {
     const onData = (chunk: Buffer) => {
       chunks.push(chunk);
       length += chunk.length;
-      if (length <= IN_MEMORY_MAX_BYTES && length <= parts.bodyLimitBytes) return;
-      // Only a body without Content-Length gets here: one with a length was decided on above.
+      // A body with Content-Length was decided on above.
+      const isShort = length <= IN_MEMORY_MAX_BYTES && length <= parts.bodyLimitBytes;
+      if (!isUnknown || (isShort && memory.receiveMore(chunk.length))) return;
       stop();
       payload.pause();
       spool(request, payload, chunks, done);
     };
     // The listeners stay: removing them from a stream that has ended would cost more than they do.
     const onEnd = () => {
-      done(null, Buffer.concat(chunks, length));
+      const [first] = chunks;
+      const body = first && chunks.length === 1 ? first : Buffer.concat(chunks, length);
+      // They would stay with the listeners, and the listeners with the call.
+      chunks.length = 0;
+      memory.received();
+      done(null, body);
     };
     const onError = (error: Error) => {
       stop();
@@ -94,15 +116,6 @@ async function receiveSpool(
     if (error instanceof GatewayError) await parts.confirm(request);
     throw error;
   }
-}
-
-/** Frees the file when a call ends that was not forwarded. Of a call that was, the ResponseLifecycle frees it. */
-export function closeWithReply(spool: Spool, request: FastifyRequest, reply: FastifyReply): void {
-  const close = () => {
-    if (!request.lifecycle) void spool.close();
-  };
-  if (reply.raw.destroyed) close();
-  else reply.raw.once('close', close);
 }
 
 function tooLarge(): GatewayError {

@@ -7,6 +7,19 @@ export interface Edit {
   readonly text: string;
 }
 
+/** A body with edits. */
+export function edited(bytes: Buffer | Upload, edits: readonly Edit[]): Buffer | Upload {
+  if (edits.length === 0) return bytes;
+  if (!Buffer.isBuffer(bytes)) return bytes.edited(edits);
+  const pieces: Buffer[] = [];
+  let at = 0;
+  for (const { start, end, text } of edits.toSorted((a, b) => a.start - b.start)) {
+    pieces.push(bytes.subarray(at, start), Buffer.from(text));
+    at = end;
+  }
+  return Buffer.concat([...pieces, bytes.subarray(at)]);
+}
+
 /** Bytes that are read at a time, and all of the body that is in memory: as many as the kernel takes in one write. */
 const PIECE_BYTES = 64 * 1024;
 

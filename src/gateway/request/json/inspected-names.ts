@@ -1,0 +1,31 @@
+import { invalidJson } from '../../../domain/errors.ts';
+import { foldName, otherCase } from '../../../domain/field-names.ts';
+import { ENDPOINTS } from '../../endpoints.ts';
+import type { RootNames } from './json-reader.ts';
+
+/**
+ * Names of the fields that checks and holds read, of all endpoints. None may be repeated, since an upstream could read the
+ * other one.
+ */
+export const INSPECTED_FIELDS: ReadonlySet<string> = new Set(
+  ENDPOINTS.flatMap(({ members = [] }) =>
+    [...members].filter(([, { isRead }]) => isRead).map(([name]) => name),
+  ),
+);
+
+/** The inspected fields of a body, none of which may come twice or in another spelling. */
+export class InspectedNames implements RootNames {
+  readonly #seen = new Set<string>();
+
+  take(name: string): boolean {
+    const folded = foldName(name);
+    if (!INSPECTED_FIELDS.has(folded)) return false;
+    if (this.#seen.has(folded)) {
+      throw invalidJson(`The body has the field "${folded}" more than once. Send it once.`, folded);
+    }
+    // An upstream that ignores the case of names would read a value that was not checked.
+    if (name !== folded) throw otherCase('The body', name, folded);
+    this.#seen.add(folded);
+    return true;
+  }
+}

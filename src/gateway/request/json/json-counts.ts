@@ -1,0 +1,120 @@
+import { randomInt } from 'node:crypto';
+import { GatewayError, invalidJson } from '../../../domain/errors.ts';
+
+/**
+ * Most weighted parts (values, names, lists, objects) of a body, so that no step of parsing and checking it takes long.
+ * Measured with `node bench/worst-json.ts` (Node 24.21): JSON.parse takes 20 to 140 ns for a part, of which the most
+ * expensive kinds count more (WEIGHTS), and 600 to 1,000 ns for each new name. A history of 10,000 messages with tools
+ * weighs 275,000, a prompt of 300,000 token numbers 300,000.
+ */
+export const MAX_PARTS = 400_000;
+const MAX_NAMES = 10_000;
+/**
+ * Most levels of nesting. JSON.parse takes 140 ns for each, and more where it must grow its stack: 40 ms for 130,000
+ * levels, 3 ms for these.
+ */
+export const MAX_DEPTH = 20_000;
+/** Parts and names from which on a body is parsed and checked in heavy steps; JSON.parse takes 2 ms for these. */
+const HEAVY_PARTS = 20_000;
+const HEAVY_NAMES = 1_000;
+/** So many names are counted as different without a look at them. An agent's history has as many, of a few dozen kinds. */
+const UNCOMPARED_NAMES = 4_000;
+
+/** Weights: each comma means one more value and each colon a name; an opened list or object costs three. */
+const BRACKET_PARTS = 3;
+/**
+ * Weight of an elided string, which takes 0.9 KB of memory. A body of 45 MB can hold 87,000 of them; with this weight
+ * 57,000 are accepted.
+ */
+const ELIDED_PARTS = 6;
+/** Weight of a name that is not plain, which must be decoded and folded. */
+const ODD_NAME_PARTS = 4;
+
+/** Bytes of the longest name that is compared with others; each longer one counts as a new name. */
+const COMPARED_BYTES = 48;
+/** Size of the table of names by their hash, as a power of two: so large that few of MAX_NAMES share a place. */
+const PLACE_BITS = 18;
+/** Random seed of the hash, so that a client cannot make up names with the same hash. */
+const SEED = randomInt(2 ** 31);
+
+/**
+ * Counter of the values, names and levels of JSON before it is parsed. The counts of text that is no JSON mean nothing,
+ * which does no harm, since JSON.parse refuses that.
+ */
+export class JsonCounts {
+  #parts = 0;
+  #depth = 0;
+  #names = 0;
+  #newNames = 0;
+  #noted: Uint8Array | undefined;
+
+  /** True if parsing and checking the body takes so long that other calls should run in between. */
+  get isHeavy(): boolean {
+    return this.#parts > HEAVY_PARTS || this.#newNames > HEAVY_NAMES;
+  }
+
+  /** Number of open lists and objects. */
+  get depth(): number {
+    return this.#depth;
+  }
+
+  /** Throws 413 `body_too_large`, as do all others that count parts. */
+  comma(): void {
+    this.#add(1);
+  }
+
+  /** Throws 400 `invalid_json` for what is nested too deep. */
+  open(): void {
+    this.#add(BRACKET_PARTS);
+    if (++this.#depth > MAX_DEPTH) throw invalidJson(`The body is nested deeper than ${MAX_DEPTH} levels.`);
+  }
+
+  close(): void {
+    this.#depth--;
+  }
+
+  oddName(): void {
+    this.#add(ODD_NAME_PARTS);
+  }
+
+  elided(): void {
+    this.#add(ELIDED_PARTS);
+  }
+
+  /** Counts the name in [from, end), without its quotes; an empty one if it was elided. */
+  name(bytes: Buffer, from: number, end: number): void {
+    this.#add(1);
+    if (++this.#names <= UNCOMPARED_NAMES) return;
+    if (end - from > COMPARED_BYTES) {
+      this.#newName();
+      return;
+    }
+    let hash = SEED;
+    for (let at = from; at < end; at++) hash = Math.imul(hash ^ (bytes[at] as number), 0x01000193);
+    const mixed = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+    const place = (mixed ^ (mixed >>> 12)) >>> (32 - PLACE_BITS);
+    const bit = 1 << (place & 7);
+    this.#noted ??= new Uint8Array(2 ** (PLACE_BITS - 3));
+    const byte = this.#noted[place >>> 3] as number;
+    if ((byte & bit) !== 0) return;
+    this.#noted[place >>> 3] = byte | bit;
+    this.#newName();
+  }
+
+  #add(parts: number): void {
+    this.#parts += parts;
+    if (this.#parts <= MAX_PARTS) return;
+    throw tooLarge(
+      `too many parts: at most ${MAX_PARTS} values and names are taken, of which a list or object counts as three`,
+    );
+  }
+
+  #newName(): void {
+    if (++this.#newNames > MAX_NAMES - UNCOMPARED_NAMES)
+      throw tooLarge(`too many different names: at most ${MAX_NAMES} are taken`);
+  }
+}
+
+function tooLarge(what: string): GatewayError {
+  return new GatewayError('body_too_large', `The body has ${what}.`);
+}

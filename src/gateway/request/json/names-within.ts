@@ -1,0 +1,280 @@
+import { type GatewayError, invalidJson } from '../../../domain/errors.ts';
+import { foldName, otherCase } from '../../../domain/field-names.ts';
+import type { JsonCounts } from './json-counts.ts';
+
+/**
+ * Members of the request within which no object may have a name twice, because what they say decides what a call is, costs,
+ * or refers to: an upstream could read the first one, and JSON.parse keeps the last.
+ */
+const CHECKED: ReadonlySet<string> = new Set([
+  'messages',
+  'input',
+  'system',
+  'prompt',
+  'tools',
+  'functions',
+  'mcp_servers',
+  'thinking',
+  'reasoning',
+  'container',
+  'conversation',
+  'cache_control',
+  'context_management',
+  'prediction',
+  'prompt_cache_options',
+  'stream_options',
+]);
+
+/** Members with names that the client or the model made up: schemas, arguments of tools, and labels. */
+const FREE: ReadonlySet<string> = new Set([
+  'parameters',
+  'input_schema',
+  'output_schema',
+  'schema',
+  'json_schema',
+  'guided_json',
+  'structured_outputs',
+  'arguments',
+  'action',
+  'input_examples',
+  'metadata',
+  'attributes',
+  'client_metadata',
+  'internal_chat_message_metadata_passthrough',
+]);
+
+/** Members with names that a client, a server or a tool made up: any spelling, but each name once. */
+const SPELLED_FREELY: ReadonlySet<string> = new Set([
+  'headers',
+  'env',
+  'variables',
+  'results',
+  'outputs',
+  'error',
+  'provider_specific_fields',
+]);
+
+/** Nested names that decide: an upstream that ignores case would read them in another spelling. */
+const DECIDING: ReadonlySet<string> = new Set([
+  'type',
+  'include_usage',
+  'budget_tokens',
+  // Names within tools: who runs them, how often, and which model.
+  'execution',
+  'environment',
+  'model',
+  'svg',
+  'tools',
+  'max_uses',
+  'max_content_tokens',
+  // Names within messages and edits of the conversation.
+  'tool',
+  'definition',
+  'tool_changes',
+  'cache_control',
+  'ttl',
+  'prompt_cache_breakpoint',
+  'edits',
+  'trigger',
+  'compact_threshold',
+]);
+
+/** Value of `type` that marks the call of a tool, whose `input` has the tool's own names. */
+export const TOOL_USE = /tool_use$/;
+const PLAIN = /^[a-z0-9_]*$/;
+/** Plain names that came, by a number made of their bytes: the same few dozen come again and again. */
+const LONGEST_KNOWN = 40;
+const KNOWN: (string | undefined)[] = new Array(512).fill(undefined);
+/** Names of one object from which on a set compares them. */
+const MANY_NAMES = 16;
+/** Stands among the numbers of names for a list. */
+const LIST = -1;
+
+/** A name that is there twice, or that is spelled in another way than `folded`, which it could be read as. */
+interface Found {
+  readonly name: string;
+  readonly folded?: string;
+}
+
+/**
+ * Refuses nested names that an upstream could read in two ways: one that an object has twice, in any spelling, or one that
+ * decides and is not in plain lower case. It is told of the objects, lists and names of a body in their order.
+ */
+export class NamesWithin {
+  readonly #counts: JsonCounts;
+  /** Names of the open objects, outermost first; for each open object or list the index of its first name, or LIST. */
+  readonly #names: string[] = [];
+  readonly #firsts: number[] = [];
+  /** Names of open objects that have many, by the number of open objects and lists around them. */
+  #many: Map<number, Set<string>> | undefined;
+  /** What names that are not plain were folded to: a client can send the same one very often. */
+  #spellings: Map<string, string> | undefined;
+  /** For each open object: whether it calls a tool. */
+  readonly #callsTool: boolean[] = [];
+  /** Number of open objects and lists from the first one on whose names are free. */
+  #free = 0;
+  /** Numbers of open objects and lists where an `input` begins, which is free if the object that has it calls a tool. */
+  readonly #inputs: number[] = [];
+  /** What was found first in the `input` of the object at this depth, which is refused unless the object calls a tool. */
+  #suspicion: { readonly depth: number; readonly found: Found } | undefined;
+  /** Number of open objects and lists around the outermost value with freely spelled names; 0: there is none. */
+  #spelledFreely = 0;
+  /** Last name of the innermost object. */
+  #member = '';
+  /** Name of the request's member that is being read. */
+  #root = '';
+
+  constructor(counts: JsonCounts) {
+    this.#counts = counts;
+  }
+
+  /** A member of the request itself begins. */
+  root(name: string): void {
+    this.#root = name;
+    this.#member = name;
+  }
+
+  /** Whether the names of the innermost object are checked. Those of the request itself are not. */
+  get isChecking(): boolean {
+    return this.#free === 0 && this.#firsts.length > 1 && this.#firsts.at(-1) !== LIST;
+  }
+
+  /** Whether the names in the value that begins now are the client's or the model's own. */
+  get isFreeNext(): boolean {
+    return this.isChecking && FREE.has(this.#member);
+  }
+
+  open(isObject: boolean): void {
+    const depth = this.#firsts.length;
+    if (this.#free > 0 || (depth > 0 && this.#isFree(depth))) {
+      this.#free++;
+      return;
+    }
+    this.#firsts.push(isObject ? this.#names.length : LIST);
+    this.#callsTool.push(false);
+  }
+
+  /** Throws 400 `invalid_json` for what was found in `input` of an object that is no call of a tool. */
+  close(): void {
+    if (this.#free > 0) {
+      this.#free--;
+      return;
+    }
+    const first = this.#firsts.pop();
+    const callsTool = this.#callsTool.pop() === true;
+    if (first !== undefined && first !== LIST) this.#names.length = first;
+    const depth = this.#firsts.length;
+    this.#many?.delete(depth);
+    if (this.#spelledFreely === depth) this.#spelledFreely = 0;
+    if (this.#inputs.at(-1) === depth) this.#inputs.pop();
+    if (this.#suspicion?.depth !== depth) return;
+    const { found } = this.#suspicion;
+    this.#suspicion = undefined;
+    if (!callsTool) this.#refuse(found);
+  }
+
+  /**
+   * A name of an object that is checked: the bytes [from, end), without quotes. Returns whether its value is the type of
+   * the object. Throws 400 `invalid_json`.
+   */
+  name(bytes: Buffer, from: number, end: number): boolean {
+    const name = knownName(bytes, from, end) ?? this.#spelled(bytes, from, end);
+    const depth = this.#firsts.length - 1;
+    const first = this.#firsts[depth] as number;
+    if (this.#has(name, first, depth)) this.#refuse({ name });
+    this.#names.push(name);
+    this.#member = name;
+    return name === 'type';
+  }
+
+  /** A name that is too long to be one that decides. */
+  longName(): void {
+    this.#member = '';
+  }
+
+  /** The type of the innermost object, as it stands between its quotes. */
+  type(raw: string): void {
+    if (TOOL_USE.test(raw.includes('\\') ? decoded(raw) : raw))
+      this.#callsTool[this.#callsTool.length - 1] = true;
+  }
+
+  #isFree(depth: number): boolean {
+    if (depth === 1) return !CHECKED.has(this.#root);
+    if (this.#firsts.at(-1) === LIST) return false;
+    const member = this.#member;
+    if (FREE.has(member)) return true;
+    if (member === 'input') this.#inputs.push(depth);
+    else if (SPELLED_FREELY.has(member)) this.#spelledFreely ||= depth;
+    return false;
+  }
+
+  #has(name: string, first: number, depth: number): boolean {
+    const names = this.#names;
+    if (names.length - first < MANY_NAMES) return names.indexOf(name, first) >= 0;
+    this.#many ??= new Map();
+    const many = this.#many.get(depth) ?? new Set(names.slice(first));
+    this.#many.set(depth, many);
+    if (many.has(name)) return true;
+    many.add(name);
+    return false;
+  }
+
+  #spelled(bytes: Buffer, from: number, end: number): string {
+    const raw = bytes.toString('latin1', from, end);
+    if (PLAIN.test(raw)) {
+      if (raw.length <= LONGEST_KNOWN) KNOWN[placeOf(bytes, from, end)] = raw;
+      return raw;
+    }
+    this.#counts.oddName();
+    const known = this.#spellings?.get(raw);
+    if (known !== undefined) return known;
+    const name = decoded(raw);
+    const folded = foldName(name);
+    if (folded !== name && DECIDING.has(folded)) {
+      if (this.#spelledFreely === 0) this.#refuse({ name, folded });
+      return folded;
+    }
+    this.#spellings ??= new Map();
+    this.#spellings.set(raw, folded);
+    return folded;
+  }
+
+  #refuse(found: Found): void {
+    const input = this.#inputs.at(-1);
+    // The object that has this `input` is the innermost one around it.
+    if (input !== undefined) this.#suspicion ??= { depth: input - 1, found };
+    else throw refusalOf(found, this.#root);
+  }
+}
+
+function refusalOf({ name, folded }: Found, root: string): GatewayError {
+  if (folded !== undefined) return otherCase(`An object in ${root}`, name, folded, root);
+  const shown = name.slice(0, 100);
+  return invalidJson(`${root} has an object with the field "${shown}" more than once. Send it once.`, root);
+}
+
+/** The name in [from, end) if it came before and is plain, so that it is the same in every spelling. */
+function knownName(bytes: Buffer, from: number, end: number): string | undefined {
+  const known = KNOWN[placeOf(bytes, from, end)];
+  return known !== undefined && isAt(known, bytes, from, end) ? known : undefined;
+}
+
+function placeOf(bytes: Buffer, from: number, end: number): number {
+  return ((bytes[from] as number) * 31 + (bytes[end - 1] as number) * 7 + (end - from)) & (KNOWN.length - 1);
+}
+
+function isAt(name: string, bytes: Buffer, from: number, end: number): boolean {
+  if (name.length !== end - from) return false;
+  for (let index = 0; index < name.length; index++)
+    if (name.charCodeAt(index) !== bytes[from + index]) return false;
+  return true;
+}
+
+/** The text of a string as it stands between its quotes. Throws 400 `invalid_json`. */
+export function decoded(raw: string): string {
+  try {
+    return JSON.parse(`"${Buffer.from(raw, 'latin1').toString()}"`) as string;
+  } catch {
+    throw invalidJson('The body is not valid JSON.');
+  }
+}

@@ -1,0 +1,40 @@
+import { type ByteSource, inMemory } from '../../../metering/byte-source.ts';
+import type { MeteredBody } from '../../../metering/metered-body.ts';
+import type { Endpoint } from '../../endpoints.ts';
+import type { LargeReads } from '../large-reads.ts';
+import { parseObject, readJsonInPieces } from './json-reader.ts';
+
+const ANY_NAME = { take: () => false };
+
+/**
+ * The endpoint for a call whose body was cut down to its scalars: an estimate reads the body once more. `reads`: by turns,
+ * for a body that is large or has very many parts.
+ */
+export function rereading(endpoint: Endpoint, body: Buffer | ByteSource, reads?: LargeReads): Endpoint {
+  const { meter } = endpoint;
+  return {
+    ...endpoint,
+    meter: {
+      ...meter,
+      async estimate(scalars, outputText, count, ...others) {
+        if (!reads) {
+          return await meter.estimate(wholeOf(scalars, body as Buffer), outputText, count, ...others);
+        }
+        const source = Buffer.isBuffer(body) ? inMemory(body) : body;
+        const { run, heavyStep } = reads;
+        return await run(source.size, async () => {
+          const read = await readJsonInPieces(source, ANY_NAME, true);
+          const { elidedStrings } = read;
+          const counting = elidedStrings?.counting(count) ?? count;
+          const value = await heavyStep(() => read.parse());
+          const whole = { ...scalars, value, elidedStrings };
+          return await heavyStep(() => meter.estimate(whole, outputText, counting, ...others));
+        });
+      },
+    },
+  };
+}
+
+function wholeOf(scalars: MeteredBody, bytes: Buffer): MeteredBody {
+  return { ...scalars, value: parseObject(bytes.toString()), elidedStrings: undefined };
+}

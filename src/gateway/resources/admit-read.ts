@@ -1,0 +1,104 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ProviderResource } from '../../book/book.ts';
+import { type FullLimit, fullLimits, type LimitStates } from '../../domain/call-limits.ts';
+import { micro } from '../../domain/credits.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import { type CompiledKey, modelRefusalOf } from '../../domain/rules.ts';
+import type { Admission, HeldCall } from '../../ledger/ledger.ts';
+import { type AdmitParts, REAUTHORISE_MAX, refusalBy } from '../admit.ts';
+import type { Endpoint } from '../endpoints.ts';
+import { replacedValue } from '../gatekeeper.ts';
+import { setLimitHeaders } from '../limits/limit-headers.ts';
+import { allLimits } from '../limits/limit-refusal.ts';
+
+/** A read of an existing job, by a key that may use the job's model. */
+export interface JobRead {
+  readonly asker: CompiledKey;
+  readonly resource: ProviderResource;
+  readonly endpoint: Endpoint;
+  /** The route's path, as metrics write it. */
+  readonly label: string;
+}
+
+/**
+ * Takes a place among the calls in flight and a request of those of a minute (specification section 11), where key or account have
+ * limits of calls; they were none before this, so that a key with a limit of 1 could poll without bound. Credits are not asked for.
+ * Throws the GatewayError of the first check that fails. A read does not wait for room: the next poll is the next try.
+ *
+ * Resolves with the function that ends the read.
+ */
+export async function admitRead(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  read: JobRead,
+  parts: AdmitParts,
+): Promise<() => void> {
+  const { ledger, gatekeeper, queue } = parts;
+  let { asker } = read;
+  for (let tries = 0; tries < REAUTHORISE_MAX; tries++) {
+    const { limits } = asker;
+    if (!limits) return noPlace;
+    const { accountId, id: keyId } = asker.key;
+    // Those that wait in this gateway come first.
+    if (queue.isOn && queue.isBehind({ accountId, keyId, limits, tokens: 0 }))
+      throw refusalBy(allLimits(limits), parts);
+    const admission = admissionOf(request.id, { ...read, asker });
+    const admitted = await ledger.admit(admission);
+    if (admitted.verdict === 'ended') throw replacedValue();
+    if ('limits' in admitted && admitted.limits)
+      setLimitHeaders(reply, read.endpoint.format, admitted.limits);
+    if (admitted.verdict === 'limited') throw refusalBy(fullFor(admitted.limits), parts);
+    if (admitted.verdict === 'held') return once(() => end(admission, parts));
+    if (admitted.verdict !== 'stale') throw new Error('a read of a job was asked for credits');
+    asker = await gatekeeper.authorise(request);
+    const { category } = read.endpoint;
+    const refusal = modelRefusalOf(asker, { slug: read.resource.model, category });
+    if (refusal) throw refusal;
+  }
+  throw new GatewayError(
+    'service_unavailable',
+    'The key is being changed again and again. Try again shortly.',
+  );
+}
+
+function admissionOf(requestId: string, { asker, resource, endpoint, label }: JobRead): Admission {
+  const { key, accountVersion, limits, valueEndsAt } = asker;
+  return {
+    requestId,
+    accountId: key.accountId,
+    keyId: key.id,
+    keyVersion: key.version,
+    accountVersion,
+    hold: micro(0),
+    estimate: micro(0),
+    spendingLimit: null,
+    spendingPeriod: key.spendingPeriod,
+    limits: limits && { ...limits, tokens: 0 },
+    valueEndsAt,
+    model: resource.model,
+    category: endpoint.category,
+    endpoint: label,
+    isRead: true,
+  };
+}
+
+function end({ requestId, accountId, keyId }: HeldCall, { ledger, queue }: AdmitParts): void {
+  ledger.endRead({ requestId, accountId, keyId });
+  queue.ended(accountId, keyId);
+}
+
+/** A read uses no tokens, so that an overdrawn limit of tokens does not keep it. */
+function fullFor(states: LimitStates): FullLimit[] {
+  return fullLimits(states, 0).filter(({ name }) => name !== 'tpm_limit');
+}
+
+function noPlace(): void {}
+
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    work();
+  };
+}

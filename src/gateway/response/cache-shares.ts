@@ -1,0 +1,60 @@
+import { cachedTokens, inputTokens, type Usage } from '../../domain/units.ts';
+import type { ReadCall } from '../call.ts';
+
+/** Conversations that are remembered: some 300 bytes each. */
+const MAX_ENTRIES = 2_000;
+const MAX_KEY_CHARS = 256;
+/** Lifetime of a cache at OpenAI that is not asked to last longer. */
+const LASTS_MS = 30 * 60_000;
+
+interface Share {
+  /** Part of the input tokens that was read from the cache, 0 to 1. */
+  readonly cached: number;
+  readonly notedAt: number;
+}
+
+/**
+ * How much of the input of each conversation was read from the provider's cache, by the last report. OpenAI's formats report
+ * caching at the end only, so without this an estimate would charge cached input at the full price. For calls with a
+ * `prompt_cache_key` alone; in this process alone, as it only makes estimates better.
+ */
+export class CacheShares {
+  /** By key, model and `prompt_cache_key`; the one noted last is the last. */
+  readonly #shares = new Map<string, Share>();
+  readonly #now: () => number;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  get size(): number {
+    return this.#shares.size;
+  }
+
+  /** Notes what the provider reported of a call. */
+  note(call: ReadCall, usage: Usage): void {
+    const name = nameOf(call);
+    if (name === undefined) return;
+    const input = inputTokens(usage);
+    if (input === 0) return;
+    this.#shares.delete(name);
+    this.#shares.set(name, { cached: cachedTokens(usage) / input, notedAt: this.#now() });
+    for (const oldest of this.#shares.keys()) {
+      if (this.#shares.size <= MAX_ENTRIES) break;
+      this.#shares.delete(oldest);
+    }
+  }
+
+  /** The share that is likely cached of a call's input; undefined: nothing is known. */
+  of(call: ReadCall): number | undefined {
+    const name = nameOf(call);
+    const share = name === undefined ? undefined : this.#shares.get(name);
+    return share && this.#now() - share.notedAt <= LASTS_MS ? share.cached : undefined;
+  }
+}
+
+function nameOf({ body, compiled, endpoint }: ReadCall): string | undefined {
+  const key = body.value.prompt_cache_key;
+  if (typeof key !== 'string' || key === '' || key.length > MAX_KEY_CHARS) return undefined;
+  return endpoint.format === 'openai' ? `${compiled.key.id} ${body.model.slug} ${key}` : undefined;
+}

@@ -1,0 +1,135 @@
+import type { Terms } from '../../domain/bill.ts';
+import type { Usage } from '../../domain/units.ts';
+import type { ReadCall } from '../call.ts';
+import { billOfCall } from '../settle.ts';
+import type { CacheShares } from './cache-shares.ts';
+import type { Reading, Recipient } from './recipient.ts';
+
+/**
+ * Estimates of calls that ended without a report: left, broken off, timed out (specification section 5). They count everything
+ * that the provider may have billed, and never more than the hold.
+ */
+
+const MS_PER_S = 1_000;
+/** Parts in which a dimension is cut down to the hold. */
+const PARTS = 1_000_000;
+
+const OUTPUT = ['output', 'outputAudio', 'outputImage'] as const satisfies readonly (keyof Usage)[];
+
+/**
+ * Tokens of hidden reasoning until now: the larger of what the provider said or sent of it, and what the model may have
+ * thought from sending until its first visible output. `visibleAt`: time of that, by `performance.now()`; undefined: none came.
+ */
+export function hiddenTokens(
+  { call, exchange, hiddenTokensPerSecond }: Recipient,
+  visibleAt: number | undefined,
+  said = 0,
+): number {
+  const { model } = call.body;
+  if (call.endpoint.category !== 'text') return 0;
+  if (model.reasons === false || exchange.sentAt === undefined) return said;
+  const seconds = ((visibleAt ?? performance.now()) - exchange.sentAt) / MS_PER_S;
+  return Math.max(said, Math.ceil(Math.max(0, seconds) * hiddenTokensPerSecond));
+}
+
+/** What was reported of the bill, without what goes with a reported usage alone. */
+export function termsOfEstimate({ serviceTiers, made }: Terms = {}): Terms {
+  return { serviceTiers, made };
+}
+
+/** What the estimate of an answer is made of. */
+interface Counted {
+  /** Tokens of what was sent and what came, as the endpoint's meter counts them. */
+  readonly counted: Usage;
+  /** The counted usage, corrected by the reports that came before the end. */
+  readonly merged: Usage;
+  readonly hidden: number;
+  readonly terms?: Terms | undefined;
+}
+
+/** The usage that is charged for a call which ended without a report. */
+export function unreported(
+  { call, cacheShares }: Pick<Recipient, 'call' | 'cacheShares'>,
+  { counted, merged, hidden, terms }: Counted,
+): Usage {
+  const usage = withCaching(call, cacheShares, merged);
+  // Reasoning is text; pictures and sound have dimensions of their own.
+  if (call.endpoint.category === 'text' && counted.output !== undefined && usage.output !== undefined)
+    usage.output = Math.max(usage.output, counted.output + hidden);
+  const isInputReported = merged.cachedInput !== undefined || merged.input !== counted.input;
+  // What the provider has reported until then wins over the hold, as all that it reports.
+  return withinHold(call, usage, terms) ?? (isInputReported ? merged : withoutRest(call, usage, terms));
+}
+
+/** Reading of a call that was sent, and of whose answer nothing has come. */
+export function unanswered(recipient: Recipient): Reading {
+  const { call, countTokens } = recipient;
+  const { body, endpoint, storedTokens, mediaTokens } = call;
+  const hidden = hiddenTokens(recipient, undefined);
+  return {
+    usage: undefined,
+    async estimate() {
+      const { meter } = endpoint;
+      const counted = await meter.estimate(body, '', countTokens, storedTokens, mediaTokens);
+      const merged = meter.mergeReported?.(counted, undefined, body) ?? counted;
+      return unreported(recipient, { counted, merged, hidden });
+    },
+  };
+}
+
+/**
+ * A usage whose input is divided as the provider's cache likely divided it, where no report says: OpenAI's formats report
+ * it at the end only.
+ */
+function withCaching(call: ReadCall, shares: CacheShares, merged: Usage): Usage {
+  const usage = { ...merged };
+  const { input = 0, output, cachedInput } = merged;
+  const { format, category } = call.endpoint;
+  if (format !== 'openai' || category !== 'text' || output === undefined || cachedInput !== undefined)
+    return usage;
+  const cached = Math.floor(input * (shares.of(call) ?? 0));
+  const rest = input - cached;
+  if (cached > 0) usage.cachedInput = cached;
+  const isWritten = call.body.model.price.named.has('cacheWrite');
+  usage.input = isWritten ? 0 : rest;
+  if (isWritten && rest > 0) usage.cacheWrite = (usage.cacheWrite ?? 0) + rest;
+  return usage;
+}
+
+/** The usage with as much of its output as the hold has room for; undefined where it has none without any. */
+function withinHold(call: ReadCall, usage: Usage, terms?: Terms): Usage | undefined {
+  const fits = fitsHold(call, terms);
+  if (fits(usage)) return usage;
+  return fits(cut(usage, OUTPUT, 0)) ? largest((parts) => cut(usage, OUTPUT, parts), fits) : undefined;
+}
+
+/** The part of a usage without output that the hold has room for. */
+function withoutRest(call: ReadCall, usage: Usage, terms?: Terms): Usage {
+  const withoutOutput = cut(usage, OUTPUT, 0);
+  const names = Object.keys(usage) as (keyof Usage)[];
+  return largest((parts) => cut(withoutOutput, names, parts), fitsHold(call, terms));
+}
+
+function fitsHold(call: ReadCall, terms: Terms | undefined): (usage: Usage) => boolean {
+  return (usage) => billOfCall(call, usage, terms).charge <= call.hold;
+}
+
+function cut(usage: Usage, names: readonly (keyof Usage)[], parts: number): Usage {
+  const less = { ...usage };
+  for (const name of names) {
+    const value = usage[name];
+    if (value !== undefined) less[name] = Math.floor((value * parts) / PARTS);
+  }
+  return less;
+}
+
+function largest(make: (parts: number) => Usage, fits: (usage: Usage) => boolean): Usage {
+  let fitting = 0;
+  let beyond = PARTS;
+  while (beyond - fitting > 1) {
+    const middle = fitting + Math.floor((beyond - fitting) / 2);
+    if (fits(make(middle))) fitting = middle;
+    else beyond = middle;
+  }
+  return make(fitting);
+}

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { test } from 'tap';
+import { CHAT } from '../src/metering/request/members/chat.ts';
+import type { Treatment } from '../src/metering/request/members/members.ts';
+import { MESSAGES } from '../src/metering/request/members/messages.ts';
+import { RESPONSES } from '../src/metering/request/members/responses.ts';
+
+const page = readFileSync(new URL('../docs/charges.md', import.meta.url), 'utf8');
+/** How the page begins to say of a field what becomes of it. */
+const WORDS: Readonly<Record<Treatment, RegExp>> = {
+  priced: /^priced/,
+  held: /^held/,
+  // Ids of what an account may not own.
+  refused: /^(refused|404)/,
+  free: /^nothing/,
+};
+
+/** Rows of the table under a heading: the names in its first column, and the beginning of its second. */
+function rowsUnder(heading: string): { readonly names: readonly string[]; readonly says: string }[] {
+  const section = page.split(`\n## ${heading}\n`)[1]?.split('\n## ', 1)[0] ?? '';
+  return section
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && !line.startsWith('| Field'))
+    .map((line) => {
+      const [, fields = '', says = ''] = line.split('|');
+      const names = [...fields.matchAll(/`([a-z_]+)(?![^`]*` in a tool)/g)].map(([, name = '']) => name);
+      return { names, says: says.trim() };
+    });
+}
+
+for (const [heading, table] of [
+  ['Chat completions', CHAT],
+  ['Responses', RESPONSES],
+  ['Messages', MESSAGES],
+] as const) {
+  test(`charges.md, ${heading}: what it says of a field is what the code does`, async (t) => {
+    const rows = rowsUnder(heading);
+    t.ok(rows.length > 10);
+    const wrong = [...table].filter(([name, { treatment }]) => {
+      const about = rows.filter(({ names }) => names.includes(name)).map(({ says }) => says);
+      const isRight = about.some((says) => WORDS[treatment].test(says));
+      // What the provider takes nothing for need not be named.
+      return treatment === 'free' ? about.length > 0 && !isRight : !isRight;
+    });
+    t.same(
+      wrong.map(([name, { treatment }]) => `${name}: ${treatment}`),
+      [],
+    );
+  });
+}

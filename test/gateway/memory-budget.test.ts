@@ -1,0 +1,178 @@
+import t from 'tap';
+import type { Behave } from '../helper/behaviour.ts';
+import { ADMIN_TOKEN, startGatewayInProcess, TEST_SERVER, testConfig } from '../helper/gateway-in-process.ts';
+import { lastCharge } from '../helper/last-charge.ts';
+import { openRaw, type RawAnswer, type RawConnection } from '../helper/raw-http.ts';
+import { until } from '../helper/until.ts';
+
+const MIB = 1024 * 1024;
+const KIB = 1024;
+const { limits } = testConfig('', '');
+
+/** Lets the provider answer what it keeps waiting; each test sets its own. */
+let gate = Promise.withResolvers<void>();
+const behave: Behave = async ({ body }) => {
+  const text = body.toString();
+  if (text.includes('wait')) await gate.promise;
+  if (text.includes('long stream')) return { headers: { 'content-type': 'text/event-stream' }, body: LONG };
+  return text.includes('long answer')
+    ? { body: { id: 'x', object: 'chat.completion', choices: [], pad: 'x'.repeat(MIB - 200) } }
+    : undefined;
+};
+
+/** A stream that is longer than what the kernel takes for a client that does not read. */
+const EVENT = `data: {"choices":[{"index":0,"delta":{"content":"${'x'.repeat(60_000)}"}}]}\n\n`;
+const LONG = Array.from({ length: 170 }, () => EVENT);
+
+/**
+ * Of 64 MiB, calls may take 22 MiB together, 11 MiB of one account, and held answers 7.6 MiB and 3.8 MiB. Of an account
+ * 38 clients may leave answers unread. 2,048 connections.
+ */
+const small = await startGatewayInProcess(t, {
+  behave,
+  config: {
+    limits: { ...limits, memoryMb: 256 },
+    // However slow the machine, none of the connections is closed for what it does not send.
+    server: { ...TEST_SERVER, headTimeoutMs: 3_600_000, bodyTimeoutMs: 7_200_000 },
+  },
+});
+/** Bodies under way may take 64 MiB, 8 MiB of one account. */
+const full = await startGatewayInProcess(t, { behave, config: { limits: { ...limits, memoryMb: 1_024 } } });
+type World = typeof small;
+
+async function metric(world: World, name: string): Promise<number> {
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+  const text = await (await fetch(`${world.url}/metrics`, { headers })).text();
+  const line = text.split('\n').find((each) => each.startsWith(`${name} `));
+  return Number(line?.slice(name.length + 1));
+}
+const bytesOf = (world: World, pool: string) => metric(world, `tollgate_pool_bytes{pool="${pool}"}`);
+
+function headOf(key: string, length: string): string {
+  return `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n${length}\r\n`;
+}
+
+function bodyOf(size: number, text = ''): string {
+  const body = JSON.stringify({ model: 'flat', messages: [{ role: 'user', content: text }], user: '' });
+  return body.replace('"user":""', `"user":"${'x'.repeat(size - body.length)}"`);
+}
+
+/** Begins an upload of one chunk or of known length, and sends all but its last byte. */
+function begin(world: World, key: string, body: string, isChunked = false): RawConnection {
+  const connection = openRaw(world.url);
+  const [most, last] = [body.slice(0, -1), body.slice(-1)];
+  connection.send(
+    isChunked
+      ? `${headOf(key, 'Transfer-Encoding: chunked\r\n')}${most.length.toString(16)}\r\n${most}`
+      : `${headOf(key, `Content-Length: ${body.length}\r\n`)}${most}`,
+  );
+  connection.send = () => void connection.socket.write(isChunked ? `\r\n1\r\n${last}\r\n0\r\n\r\n` : last);
+  return connection;
+}
+
+t.test('uploads below the spool stood in memory without a bound of their number', async (t) => {
+  const { key } = await full.account();
+  const body = bodyOf(1.2 * MIB);
+  const uploads = Array.from({ length: 40 }, (_, index) => begin(full, key, body, index % 4 === 3));
+  await until('all are under way', async () => {
+    const spooled = await metric(full, 'tollgate_spooled_bodies');
+    return spooled >= 30 && (await bytesOf(full, 'calls')) > 40 * 64 * KIB;
+  });
+  t.ok((await bytesOf(full, 'bodies')) <= 8 * MIB, 'no account has more than 8 MiB of them in memory');
+  t.ok((await bytesOf(full, 'calls')) < 8 * MIB + 40 * 96 * KIB + 64 * KIB);
+  const other = await full.account();
+  const answer = await full.chat(other.key, { user: 'x'.repeat(MIB) });
+  t.equal(answer.status, 200, 'another account has room of its own');
+  const answers = uploads.map(async (upload) => {
+    upload.send('');
+    return (await upload.next())?.status;
+  });
+  t.same(new Set(await Promise.all(answers)), new Set([200]), 'and all that were begun are whole');
+  for (const { socket } of uploads) socket.destroy();
+  await until('all is given back', async () => (await bytesOf(full, 'calls')) === 0);
+  t.equal(await bytesOf(full, 'bodies'), 0);
+});
+
+t.test('uploads that their clients break off leave nothing', async (t) => {
+  const { key } = await full.account();
+  const body = bodyOf(1.2 * MIB);
+  const uploads = Array.from({ length: 20 }, (_, index) => begin(full, key, body, index % 2 === 0));
+  await until('some are in files', async () => (await metric(full, 'tollgate_spooled_bodies')) >= 10);
+  for (const { socket } of uploads) socket.destroy();
+  await until('all is given back', async () => (await bytesOf(full, 'calls')) === 0);
+  t.equal(await bytesOf(full, 'bodies'), 0);
+  await until('and the files', async () => (await metric(full, 'tollgate_spooled_bodies')) === 0);
+});
+
+t.test('any number of calls in flight kept their bodies', async (t) => {
+  gate = Promise.withResolvers();
+  const { key } = await small.account();
+  const other = await small.account();
+  const calls = Array.from({ length: 120 }, () => small.chat(key, { user: `wait ${'x'.repeat(100 * KIB)}` }));
+  const statuses = Promise.all(calls.map(async (call) => (await call).status));
+  const first = await Promise.race(calls);
+  t.equal(first.status, 503, 'the account has its share');
+  t.match(await first.json(), { error: { code: 'service_unavailable', message: /no memory/ } });
+  t.ok(Number(first.headers.get('retry-after')) >= 1);
+  t.equal((await small.chat(other.key)).status, 200, 'and others have theirs');
+  t.ok((await bytesOf(small, 'calls')) <= 11.3 * MIB);
+  gate.resolve();
+  const ended = await statuses;
+  const served = ended.filter((status) => status === 200).length;
+  t.ok(served >= 50, `${served} were served`);
+  t.equal(served + ended.filter((status) => status === 503).length, 120);
+  await until('all is given back', async () => (await bytesOf(small, 'calls')) === 0);
+});
+
+t.test('an answer is passed on as it comes where there is no memory to hold it', async (t) => {
+  const owner = await small.account();
+  const body = bodyOf(400, 'long answer');
+  const unread = Array.from({ length: 16 }, () => {
+    const connection = openRaw(small.url);
+    connection.socket.pause();
+    connection.send(`${headOf(owner.key, `Content-Length: ${body.length}\r\n`)}${body}`);
+    return connection.socket;
+  });
+  await until('the share is full', async () => (await bytesOf(small, 'held')) > 3 * MIB);
+  const answer = await small.chat(owner.key, { user: 'long answer' });
+  t.equal(answer.status, 200);
+  t.equal(answer.headers.get('x-tollgate-charge'), null, 'its charge is not known at its head');
+  t.ok((await answer.text()).length > MIB - 300);
+  t.ok((await bytesOf(small, 'held')) <= 4 * MIB);
+  await small.settled();
+  t.match(await lastCharge(small, owner.accountId), { outcome: 'complete' });
+  for (const socket of unread) socket.destroy();
+  await until('all is given back', async () => (await bytesOf(small, 'held')) === 0);
+});
+
+t.test('any number of clients left streams unread', async (t) => {
+  const { key } = await small.account();
+  const body = bodyOf(400, 'long stream').replace('"model"', '"stream":true,"model"');
+  const unread = Array.from({ length: 50 }, () => {
+    const { socket } = openRaw(small.url);
+    socket.pause();
+    socket.write(`${headOf(key, `Content-Length: ${body.length}\r\n`)}${body}`);
+    return socket;
+  });
+  await until(
+    'those beyond the share are broken off',
+    async () => (await metric(small, 'tollgate_pool_refused_total{pool="unread"}')) === 12,
+  );
+  t.equal(await metric(small, 'tollgate_pool_places{pool="unread"}'), 38);
+  for (const socket of unread) socket.destroy();
+  await until(
+    'all is given back',
+    async () => (await metric(small, 'tollgate_pool_places{pool="unread"}')) === 0,
+  );
+});
+
+t.test('any number of connections were held', async (t) => {
+  const { key } = await small.account();
+  const connections = Array.from({ length: 2_300 }, () => openRaw(small.url));
+  const answers: (RawAnswer | undefined)[] = [];
+  for (const connection of connections) void connection.next().then((answer) => answers.push(answer));
+  await until('all beyond 2,048 are answered', () => answers.length >= 252);
+  for (const answer of answers) t.match(answer, { status: 503, body: /too many connections/ });
+  for (const { socket } of connections) socket.destroy();
+  await until('there is room again', async () => (await small.chat(key)).status === 200);
+});

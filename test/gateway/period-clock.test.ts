@@ -1,0 +1,47 @@
+import t, { type Test } from 'tap';
+import type { OwnKeyView } from '../../src/api/views/key-view.ts';
+import { micro } from '../../src/domain/credits.ts';
+import { apiOf } from '../helper/api.ts';
+import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
+
+const DAY_MS = 86_400_000;
+
+const world = await startGatewayInProcess(t);
+
+/** Has this process' clock show another time, as a gateway on a machine whose clock is off; Redis has its own. */
+function clockIsOff(t: Test, byMs: number): void {
+  const { now } = Date;
+  Date.now = () => now() + byMs;
+  t.teardown(() => {
+    Date.now = now;
+  });
+}
+
+for (const [words, byMs] of [
+  ['ahead', 40 * DAY_MS],
+  ['behind', -40 * DAY_MS],
+] as const) {
+  for (const spendingPeriod of ['daily', 'weekly', 'monthly'] as const) {
+    t.test(`a gateway whose clock was ${words} gave a ${spendingPeriod} limit twice`, async (t) => {
+      const { key } = await world.account({ key: { spendingLimit: micro(3_000_000), spendingPeriod } });
+      const statuses = async (calls: number) => {
+        const all: number[] = [];
+        for (let call = 0; call < calls; call++) {
+          const answer = await world.chat(key);
+          await answer.arrayBuffer();
+          all.push(answer.status);
+        }
+        return all;
+      };
+      t.same(await statuses(1), [200]);
+      const { body: before } = await apiOf(world, key).get<OwnKeyView>('/api/key/');
+      await t.test('on the other clock', async (t) => {
+        clockIsOff(t, byMs);
+        t.same(await statuses(1), [200], 'it does not block the key either');
+        const { body } = await apiOf(world, key).get<OwnKeyView>('/api/key/');
+        t.match(body, { spending_current: '2.000000', period_ends_at: before.period_ends_at });
+      });
+      t.same(await statuses(2), [200, 402]);
+    });
+  }
+}

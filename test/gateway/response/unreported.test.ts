@@ -1,0 +1,109 @@
+import { test } from 'tap';
+import type { ReadCall } from '../../../src/gateway/call.ts';
+import { CacheShares } from '../../../src/gateway/response/cache-shares.ts';
+import type { Recipient } from '../../../src/gateway/response/recipient.ts';
+import { hiddenTokens, unreported } from '../../../src/gateway/response/unreported.ts';
+import { creditPrice } from '../../helper/credit-price.ts';
+import { readCall } from '../../helper/read-call.ts';
+
+/** `tokens` costs 1,000 micro-credits for a token of input, 500 for a cached one and 2,000 for one of output. */
+const INPUT = 1_000;
+const OUTPUT = 2_000;
+
+/** A call that was sent `agoMs` before the time 10,000. */
+function sent(call: ReadCall, agoMs: number | undefined): Recipient {
+  const sentAt = agoMs === undefined ? undefined : 10_000 - agoMs;
+  return { call, exchange: { sentAt }, hiddenTokensPerSecond: 50 } as unknown as Recipient;
+}
+
+test('silence counts as hidden reasoning until the first visible output', (t) => {
+  const call = readCall({});
+  t.equal(hiddenTokens(sent(call, 4_000), 10_000), 200);
+  t.equal(hiddenTokens(sent(call, 4_000), 10_000, 1_000), 1_000, 'what the provider says, if that is more');
+  t.equal(hiddenTokens(sent(call, 4_000), 10_000, 10), 200);
+  t.equal(hiddenTokens(sent(call, undefined), 10_000), 0, 'nothing was sent');
+  const plain = readCall({ more: { reasons: false } });
+  t.equal(hiddenTokens(sent(plain, 4_000), 10_000), 0, 'a model that does not reason');
+  t.equal(hiddenTokens(sent(plain, 4_000), 10_000, 7), 7);
+  t.equal(hiddenTokens(sent(readCall({ path: '/v1/images/generations' }), 4_000), 10_000), 0);
+  t.ok(hiddenTokens(sent(call, 4_000), undefined) >= 0, 'until now, where nothing was visible');
+  t.end();
+});
+
+function usageOf(call: ReadCall, usage: { input: number; output: number; cachedInput?: number }, hidden = 0) {
+  const { cachedInput: _, ...counted } = usage;
+  return unreported({ call, cacheShares: new CacheShares() }, { counted, merged: usage, hidden });
+}
+
+test('hidden reasoning is added to the output that came', (t) => {
+  t.same(usageOf(readCall({}), { input: 5, output: 7 }, 100), { input: 5, output: 107 });
+  const reported = { counted: { input: 5, output: 7 }, merged: { input: 5, output: 900 }, hidden: 100 };
+  const { output } = unreported({ call: readCall({}), cacheShares: new CacheShares() }, reported);
+  t.equal(output, 900, 'a report that came until then wins');
+  t.end();
+});
+
+test('Esc in a coding agent: cached input is charged by the share of the last report', (t) => {
+  const call = readCall({ value: { prompt_cache_key: 'session' } });
+  const cacheShares = new CacheShares();
+  cacheShares.note(call, { input: 1_000, cachedInput: 199_000 });
+  const counted = { input: 200_000, output: 10 };
+  t.same(unreported({ call, cacheShares }, { counted, merged: counted, hidden: 0 }), {
+    input: 1_000,
+    cachedInput: 199_000,
+    output: 10,
+  });
+  t.same(
+    usageOf(call, { input: 200, output: 1 }),
+    { input: 200, output: 1 },
+    'without one: all of it as input',
+  );
+  const reported = { input: 100, cachedInput: 100, output: 1 };
+  t.same(unreported({ call, cacheShares }, { counted, merged: reported, hidden: 0 }).cachedInput, 100);
+  t.end();
+});
+
+test('where writes to the cache have a price, the input counts as written', (t) => {
+  const price = creditPrice({ input: 1_000, cachedInput: 100, cacheWrite: 1_250, output: 2_000 });
+  const call = readCall({ value: { prompt_cache_key: 'session' }, more: { price } });
+  t.same(usageOf(call, { input: 200, output: 1 }), { input: 0, cacheWrite: 200, output: 1 });
+  const cacheShares = new CacheShares();
+  cacheShares.note(call, { input: 50, cachedInput: 50 });
+  const counted = { input: 200, output: 1 };
+  t.same(unreported({ call, cacheShares }, { counted, merged: counted, hidden: 0 }), {
+    input: 0,
+    cachedInput: 100,
+    cacheWrite: 100,
+    output: 1,
+  });
+  const claude = readCall({ path: '/v1/messages', model: 'claude' });
+  t.same(
+    usageOf(claude, { input: 200, output: 1 }),
+    { input: 200, output: 1 },
+    'Anthropic reports it at the start',
+  );
+  t.end();
+});
+
+test('an estimate costs no more than the hold: output gives way first', (t) => {
+  const hold = 100 * INPUT + 50 * OUTPUT;
+  const call = readCall({ hold });
+  t.same(usageOf(call, { input: 100, output: 50 }), { input: 100, output: 50 });
+  const { input, output = 0 } = usageOf(call, { input: 100, output: 10 }, 1_000_000);
+  t.equal(input, 100);
+  t.ok(output >= 49 && output <= 50, `${output}`);
+  const much = usageOf(call, { input: 1_000_000, output: 1_000 });
+  t.equal(much.output, 0);
+  t.ok((much.input ?? 0) >= 199 && (much.input ?? 0) <= 200, JSON.stringify(much));
+  const free = readCall({ hold: 0, more: { price: creditPrice({}) } });
+  t.same(usageOf(free, { input: 9, output: 9 }), { input: 9, output: 9 });
+  t.end();
+});
+
+test('input that was reported before the break is charged, also beyond the hold', (t) => {
+  const call = readCall({ hold: 100 * INPUT, path: '/v1/messages' });
+  const merged = { input: 500, cachedInput: 20, output: 3 };
+  const estimate = { counted: { input: 7, output: 3 }, merged, hidden: 900 };
+  t.same(unreported({ call, cacheShares: new CacheShares() }, estimate), merged);
+  t.end();
+});

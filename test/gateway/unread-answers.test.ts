@@ -1,0 +1,142 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import t from 'tap';
+import { apiOf } from '../helper/api.ts';
+import type { Behave } from '../helper/behaviour.ts';
+import { ADMIN_TOKEN, startGatewayInProcess, TEST_SERVER } from '../helper/gateway-in-process.ts';
+import { keptBytes } from '../helper/kept-bytes.ts';
+import { OPEN_KEY } from '../helper/open-key.ts';
+import { until } from '../helper/until.ts';
+
+const MIB = 1024 * 1024;
+/** Bytes of an answer that is longer than what the kernel takes for a client that does not read. */
+const LONG = 10 * MIB;
+
+const behave: Behave = ({ body }) => {
+  const kind = /slow|long|held/.exec(body.toString())?.[0];
+  if (kind === 'slow') return { delayMs: 4_000 };
+  if (kind === 'held')
+    return { body: { id: 'x', object: 'chat.completion', choices: [], pad: 'x'.repeat(MIB - 100) } };
+  if (kind !== 'long') return undefined;
+  const piece = `data: {"choices":[{"index":0,"delta":{"content":"${'x'.repeat(60_000)}"}}]}\n\n`;
+  return {
+    headers: { 'content-type': 'text/event-stream' },
+    body: Array.from({ length: LONG / 60_000 }, () => piece),
+  };
+};
+/** One that breaks off nothing while a test lasts, and one that does so soon. */
+const patient = await startGatewayInProcess(t, { behave });
+const strict = await startGatewayInProcess(t, {
+  behave,
+  config: { server: { ...TEST_SERVER, bodyTimeoutMs: 2_000 } },
+});
+type World = typeof patient;
+
+interface Unread {
+  readonly socket: Socket;
+  readonly closed: Promise<unknown>;
+}
+
+/** Sends a request on a connection of its own, and reads nothing of the answer. */
+async function unread(world: World, key: string, head: string, body = ''): Promise<Unread> {
+  const { hostname, port } = new URL(world.url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  socket.pause();
+  socket.on('error', () => {});
+  const closed = once(socket, 'close');
+  await once(socket, 'connect');
+  const length =
+    body === '' ? '' : `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
+  socket.write(`${head} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n${length}\r\n${body}`);
+  return { socket, closed };
+}
+
+/** Of a socket that is not read, Node sees the end only when it reads. */
+async function endOf({ socket, closed }: Unread): Promise<number> {
+  let bytes = 0;
+  socket.on('data', (chunk) => {
+    bytes += chunk.length;
+  });
+  socket.resume();
+  await closed;
+  return bytes;
+}
+
+async function poolOf(world: World, pool: string): Promise<number> {
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+  const text = await (await fetch(`${world.url}/metrics`, { headers })).text();
+  return Number(new RegExp(`^tollgate_pool_places\\{pool="${pool}"\\} (\\d+)`, 'm').exec(text)?.[1]);
+}
+
+/** An account whose list of keys is longer than what the kernel takes. */
+async function accountOfManyKeys(world: World) {
+  const made = await world.account();
+  const allowedOrigins = Array.from(
+    { length: 300 },
+    (_, index) => `https://${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}${index}.com`,
+  );
+  for (let id = 0; id < LONG / 60_000; id++) {
+    const hash = `full-${made.accountId}-${id}`;
+    const settings = { ...OPEN_KEY, allowedOrigins, prefix: 'sk-tg-x', hash };
+    const key = await world.book.createKey(made.accountId, settings, Date.now());
+    await world.ledger.ledger.publishKey(key, hash);
+  }
+  return made;
+}
+
+t.test('lists and exports that nobody reads keep a page each, and are eight at most', async (t) => {
+  const { key } = await accountOfManyKeys(patient);
+  const other = await patient.account();
+  const before = keptBytes();
+  const readers = await Promise.all(Array.from({ length: 8 }, () => unread(patient, key, 'GET /api/keys/')));
+  await until('eight lists', async () => (await poolOf(patient, 'exports')) === 8);
+  // Pages are made until each client's connection is full. Measured: 11 MiB; it was 16 pages each, 128 MiB.
+  await until('what they keep', () => keptBytes() - before < 32 * MIB);
+  for (const path of ['/api/keys/', '/api/account/ledger/?format=csv']) {
+    const refused = await fetch(`${patient.url}${path}`, { headers: { authorization: `Bearer ${key}` } });
+    t.equal(refused.status, 429, path);
+    t.ok(Number(refused.headers.get('retry-after')) >= 1);
+    t.equal(refused.headers.get('content-disposition'), null);
+    t.match(await refused.json(), { error: { code: 'rate_limit_exceeded' } });
+  }
+  t.equal(
+    (await apiOf(patient, key).get('/api/keys/?limit=1')).status,
+    200,
+    'a page of a list is none of them',
+  );
+  t.equal((await apiOf(patient, other.key).get('/api/keys/')).status, 200, 'another account has its own');
+  for (const { socket } of readers) socket.destroy();
+  await until('room again', async () => (await poolOf(patient, 'exports')) === 0);
+  t.equal((await apiOf(patient, key).get('/api/keys/')).status, 200);
+});
+
+t.test('an answer of which nothing is taken is broken off: a list and what a model says', async (t) => {
+  const { key, accountId } = await accountOfManyKeys(strict);
+  const chat = (content: string, stream: boolean) =>
+    unread(
+      strict,
+      key,
+      'POST /v1/chat/completions',
+      JSON.stringify({ model: 'tokens', stream, max_tokens: 100, messages: [{ role: 'user', content }] }),
+    );
+  const before = keptBytes();
+  const readers = [
+    await unread(strict, key, 'GET /api/keys/'),
+    await chat('long', true),
+    await chat('held', false),
+  ];
+  const charges = () => strict.book.ledger({ accountId, type: 'charge', limit: 10 });
+  await until('the calls to be settled', async () => (await charges()).length === 2);
+  t.ok(keptBytes() - before < readers.length * 2 * MIB);
+  await until('the list to be broken off', async () => (await poolOf(strict, 'exports')) === 0);
+  const [list, stream] = readers;
+  for (const reader of [list, stream]) t.ok(reader && (await endOf(reader)) < LONG * 0.9);
+  readers[2]?.socket.destroy();
+});
+
+t.test('a client that waits longer than that for a model is not cut off', async (t) => {
+  const { key } = await strict.account();
+  const answer = await strict.chat(key, { messages: [{ role: 'user', content: 'slow' }] });
+  t.equal(answer.status, 200);
+  await answer.text();
+});

@@ -1,0 +1,130 @@
+import { t, test } from 'tap';
+import { ENDPOINTS } from '../../../src/gateway/endpoints.ts';
+import { isTextType } from '../../../src/metering/content-parts.ts';
+import { isMediaType } from '../../../src/metering/media.ts';
+import type { Members } from '../../../src/metering/request/members/members.ts';
+import { knowsMessagesTool, knowsResponsesTool } from '../../../src/metering/request/tool-kinds.ts';
+import { type SdkType, sdkTypes } from '../../helper/sdk-types.ts';
+
+const OPENAI = (module: string, type: string) => `import('openai/resources/${module}').${type}`;
+const ANTHROPIC = (module: string, type: string) => `import('@anthropic-ai/sdk/resources/${module}').${type}`;
+
+/** Types of the bodies of requests, by endpoint. Stable and beta types of Anthropic differ by what the stable lack. */
+const BODIES = {
+  '/v1/chat/completions': [OPENAI('chat/completions/completions', 'ChatCompletionCreateParams')],
+  '/v1/completions': [OPENAI('completions', 'CompletionCreateParams')],
+  '/v1/responses': [OPENAI('responses/responses', 'ResponseCreateParams')],
+  '/v1/embeddings': [OPENAI('embeddings', 'EmbeddingCreateParams')],
+  '/v1/messages': [
+    ANTHROPIC('beta/messages/messages', 'MessageCreateParams'),
+    ANTHROPIC('messages/messages', 'MessageCreateParams'),
+  ],
+  '/v1/images/generations': [OPENAI('images', 'ImageGenerateParams')],
+  '/v1/images/edits': [OPENAI('images', 'ImageEditParams')],
+  '/v1/images/variations': [OPENAI('images', 'ImageCreateVariationParams')],
+  '/v1/audio/speech': [OPENAI('audio/speech', 'SpeechCreateParams')],
+  '/v1/audio/transcriptions': [OPENAI('audio/transcriptions', 'TranscriptionCreateParams')],
+  '/v1/audio/translations': [OPENAI('audio/translations', 'TranslationCreateParams')],
+  '/v1/videos': [OPENAI('videos', 'VideoCreateParams')],
+} as const;
+
+/** Parameters of Anthropic's methods that become headers. */
+const HEADERS: ReadonlySet<string> = new Set(['betas', 'user_profile_id', 'workspace_id']);
+
+/** Members of a type that its table does not have, or has without saying what becomes of what is inside them. */
+function unclassified(type: SdkType, table: Members, path = '', seen = new Set<string>()): string[] {
+  return [...type.members()].flatMap(([name, of]) => {
+    const at = path ? `${path}.${name}` : name;
+    const member = table.get(name);
+    if (!member) return HEADERS.has(at) ? [] : [at];
+    if (member.isOpen || member.treatment === 'refused' || of.members().size === 0) return [];
+    if (!member.within) return [`${at}, what is inside`];
+    // Content may hold content: a table that is reached a second time from itself says nothing new.
+    const visit = `${path.split('.').at(-1) ?? ''} ${[...of.members().keys()].sort().join()}`;
+    if (member.within === table && seen.has(visit)) return [];
+    return unclassified(of, member.within, at, new Set([...seen, visit]));
+  });
+}
+
+const names = Object.entries(BODIES).flatMap(([path, types]) =>
+  types.map((type, at) => [`${path} ${at}`, type] as const),
+);
+const TOOLS = [
+  ['tools of responses', OPENAI('responses/responses', 'Tool')],
+  ['tools of messages', ANTHROPIC('beta/messages/messages', 'BetaToolUnion')],
+] as const;
+const PARTS = [
+  ['items of a response', OPENAI('responses/responses', 'ResponseInputItem')],
+  ['parts of a response', OPENAI('responses/responses', 'ResponseInputContent')],
+  ['parts of an answer', OPENAI('responses/responses', "ResponseOutputMessage['content'][number]")],
+  ['parts of a chat', OPENAI('chat/completions/completions', 'ChatCompletionContentPart')],
+  ['blocks of a message', ANTHROPIC('beta/messages/messages', 'BetaContentBlockParam')],
+  [
+    'blocks of a tool result',
+    `Exclude<${ANTHROPIC('beta/messages/messages', "BetaToolResultBlockParam['content']")}, string | undefined>[number]`,
+  ],
+] as const;
+const sdk = sdkTypes(new Map<string, string>([...names, ...TOOLS, ...PARTS]));
+t.teardown(() => sdk.close());
+
+function bodiesOf(path: string): SdkType[] {
+  return names.filter(([name]) => name.startsWith(`${path} `)).map(([name]) => sdk.typeOf(name));
+}
+
+function tableOf(path: string): Members {
+  const table = ENDPOINTS.find((endpoint) => endpoint.path === path)?.members;
+  if (!table) throw new Error(`${path} has no table`);
+  return table;
+}
+
+for (const path of Object.keys(BODIES)) {
+  test(`${path}: every member that the installed SDK knows is priced, held, refused or free`, async (t) => {
+    const found = bodiesOf(path).flatMap((body) => unclassified(body, tableOf(path)));
+    t.same(found, []);
+  });
+}
+
+test('every endpoint whose calls cost more than a request is compared with its SDK', async (t) => {
+  const compared = ENDPOINTS.filter(({ members }) => members).map(({ path }) => path);
+  t.same(new Set(compared), new Set(Object.keys(BODIES)));
+});
+
+test('a member that no table has is named, at any depth', async (t) => {
+  const without = (table: Members, name: string) => new Map([...table].filter(([one]) => one !== name));
+  const [body] = bodiesOf('/v1/responses');
+  const table = tableOf('/v1/responses');
+  t.same(unclassified(body as SdkType, without(table, 'max_tool_calls')), ['max_tool_calls']);
+  const reasoning = table.get('reasoning');
+  const cut = new Map(table).set('reasoning', {
+    ...(reasoning as NonNullable<typeof reasoning>),
+    within: without(reasoning?.within as Members, 'mode'),
+  });
+  t.same(unclassified(body as SdkType, cut), ['reasoning.mode']);
+});
+
+const typesOf = (name: string) => sdk.typeOf(name).members().get('type')?.literals() ?? [];
+
+for (const [name] of PARTS) {
+  test(`${name}: every type that the installed SDK knows is text, a picture, a sound or a file`, async (t) => {
+    const known = typesOf(name);
+    t.ok(known.length >= 2);
+    t.same(
+      known.filter((type) => isTextType(type) === isMediaType(type)),
+      [],
+    );
+  });
+}
+
+test('every type of tools that the installed SDKs know has a kind', async (t) => {
+  const responses = typesOf('tools of responses');
+  const messages = typesOf('tools of messages');
+  t.ok(responses.length >= 15 && messages.length >= 25, `${responses.length} and ${messages.length}`);
+  t.same(
+    responses.filter((type) => !knowsResponsesTool(type)),
+    [],
+  );
+  t.same(
+    messages.filter((type) => !knowsMessagesTool(type)),
+    [],
+  );
+});

@@ -1,0 +1,51 @@
+import { test } from 'tap';
+import { LoopTurns } from '../../src/shares/loop-turns.ts';
+
+/** Uses the processor for some milliseconds, by the clock that the turns go by. */
+function work(ms: number): void {
+  const until = performance.now() + ms;
+  while (performance.now() < until);
+}
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+test('work that is no burst runs at once', async (t) => {
+  const turns = new LoopTurns();
+  let done = 0;
+  turns.run('a', () => done++);
+  turns.run('a', () => done++);
+  t.equal(done, 2);
+});
+
+test('a burst is spread over turns of the loop, and owners take turns', async (t) => {
+  const turns = new LoopTurns();
+  const order: string[] = [];
+  const byTurn: number[] = [];
+  const run = (owner: string) =>
+    turns.run(owner, () => {
+      order.push(owner);
+      work(5);
+    });
+  for (let i = 0; i < 12; i++) run('crowd');
+  run('other');
+  while (order.length < 13) {
+    byTurn.push(order.length);
+    await nextTurn();
+  }
+  t.ok(byTurn.length > 3, `${byTurn.length} turns`);
+  t.ok(order.indexOf('other') <= 4, 'the other one does not wait for all of the crowd');
+});
+
+test('what a step does in promises counts as its time', async (t) => {
+  const turns = new LoopTurns();
+  let done = 0;
+  const step = () =>
+    void Promise.resolve()
+      .then(() => work(5))
+      .then(() => done++);
+  turns.run('a', () => work(20));
+  for (let i = 0; i < 10; i++) turns.run('a', step);
+  await nextTurn();
+  t.ok(done < 10, `${done} in one turn`);
+  while (done < 10) await nextTurn();
+});
