@@ -1,4 +1,4 @@
-import type { Behaviour } from '../test/helper/behaviour.ts';
+import type { Behaviour } from '../test/helper/stand-ins/scripted-provider.ts';
 import type { CallRequest } from './call-request.ts';
 import { BEHAVIOUR_HEADER, CALLER_HEADERS, CHAT_PATH, MODEL } from './wire.ts';
 

@@ -1,4 +1,4 @@
-import type { Behaviour } from '../test/helper/behaviour.ts';
+import type { Behaviour } from '../test/helper/stand-ins/scripted-provider.ts';
 import { BEHAVIOUR_HEADER, CALLER_HEADERS, CHAT_PATH, MODEL } from './wire.ts';
 
 /** One HTTP call as the load generator sends it. */

@@ -1,4 +1,4 @@
-import { readBook } from '../test/helper/book-reader.ts';
+import { readBook } from '../test/helper/check/book-reader.ts';
 import type { Account } from './accounts.ts';
 import { api, type Place } from './gateway.ts';
 import type { Server } from './program.ts';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../test/helper/redis-process.ts';
+import { freePort } from '../test/helper/start/redis-process.ts';
 import type { Cleanup } from './cleanup.ts';
 import { startListener } from './program.ts';
 import type { Target } from './target.ts';

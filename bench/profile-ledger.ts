@@ -1,5 +1,5 @@
 import { openBook } from '../src/book/open-book.ts';
-import { isPostgresInstalled, startPostgres } from '../test/helper/postgres-server.ts';
+import { isPostgresInstalled, startPostgres } from '../test/helper/start/postgres-server.ts';
 import { type BigBook, fillBook } from './big-book.ts';
 import { type BookQuery, bookQueries } from './book-queries.ts';
 import type { Check } from './check.ts';

@@ -1,5 +1,5 @@
 import { cpus } from 'node:os';
-import { isPostgresInstalled, startPostgres } from '../test/helper/postgres-server.ts';
+import { isPostgresInstalled, startPostgres } from '../test/helper/start/postgres-server.ts';
 import { chatCall } from './call-request.ts';
 import { Cleanup } from './cleanup.ts';
 import { halfOf, withHalfLoad } from './half-load.ts';

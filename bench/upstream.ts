@@ -1,9 +1,8 @@
-/**
- * The upstream of the load tests, in a process of its own: the demo provider, told by a header how to answer. It counts
- * the model calls that came with the gateway's credential, for invariant 3.
- */
-import type { Behaviour, ReceivedRequest } from '../test/helper/behaviour.ts';
-import { startScriptedProvider } from '../test/helper/scripted-provider.ts';
+import {
+  type Behaviour,
+  type ReceivedRequest,
+  startScriptedProvider,
+} from '../test/helper/stand-ins/scripted-provider.ts';
 import { BEHAVIOUR_HEADER, UPSTREAM_CREDENTIAL } from './wire.ts';
 
 let gatewayCalls = 0;

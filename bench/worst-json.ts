@@ -1,6 +1,6 @@
 import { InspectedNames } from '../src/gateway/request/json/inspected-names.ts';
 import { readJson } from '../src/gateway/request/json/json-reader.ts';
-import { WORST_SHAPES, worstJson } from '../test/helper/worst-json.ts';
+import { WORST_SHAPES, worstJson } from '../test/helper/fixtures/worst-json.ts';
 
 /**
  * What JSON.parse takes of the thread's CPU time for the largest body of each bad shape that the bounds of json-counts.ts

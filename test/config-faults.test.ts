@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { loadConfig } from '../src/config/load.ts';
-import { faults, load, SMALL, withModel } from './helper/config-file.ts';
+import { faults, load, SMALL, withModel } from './helper/fixtures/config-file.ts';
 
 test('a model of an upstream that is left out is still checked', async (t) => {
   t.match(faults(t, withModel('{ upstream: openai, category: text }'), {}), [/^models\.gpt\.price: /]);

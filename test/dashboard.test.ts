@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type Test, test } from 'tap';
 import { parse } from 'yaml';
 import { ERRORS } from '../src/domain/errors.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from './helper/gateway-in-process.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from './helper/start/gateway-in-process.ts';
 
 /** What Grafana draws and Prometheus watches must be what a gateway shows. */
 const read = (path: string) => readFileSync(new URL(`../config/${path}`, import.meta.url), 'utf8');

@@ -1,7 +1,133 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { test } from 'tap';
-import { circlesOf, layeringFaults } from './helper/layering.ts';
+
+/** Tiers of folders. A folder may import from itself and from the tiers above its own in this list. */
+const TIERS: readonly (readonly string[])[] = [
+  ['domain'],
+  ['log', 'threads', 'shares'],
+  ['config'],
+  ['book', 'redis-server', 'metering'],
+  ['ledger', 'alerts'],
+  ['gateway'],
+  ['api', 'dashboard'],
+  // In this tier, so that nothing on the path of a request can import the demo.
+  ['observability', 'demo'],
+  ['program'],
+  ['main.ts'],
+  ['cli'],
+  ['cli.ts'],
+];
+/** Folder that runs before any dependencies are installed, and so imports none; nothing imports it. */
+const BOOTSTRAP = 'bootstrap';
+/** The only file that may import tsyringe. */
+const CONTAINER = 'program/container.ts';
+const ONLY_IN_CONTAINER = ['tsyringe', 'reflect-metadata'];
+/** Folder that runs in browsers. It may import the domain's rules and nothing else, and uses the public API only. */
+const BROWSER = 'dashboard';
+/** Folder of the shapes of the API's answers, of which the page may import the types. */
+const VIEWS = 'api/views/';
+/** Matches imports that would let the domain do more than compute. */
+const IO =
+  /^(node:)?(fs|net|tls|http|https|http2|dns|dgram|child_process|worker_threads|sqlite)(\/|$)|^(fastify|ioredis|kysely|pg|undici)$/;
+
+const IMPORT = /(?:^|[\s;}])(import type\b[^'"]*?|)(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g;
+
+/** Violations of the rules, a line each, in files given as path below src → source. */
+function layeringFaults(files: ReadonlyMap<string, string>): string[] {
+  const faults: string[] = [];
+  for (const [path, source] of files) {
+    if (unitOf(path) !== BOOTSTRAP && tierOf(path) === undefined) {
+      faults.push(`${path}: ${unitOf(path)} has no place in the order of imports`);
+    }
+    for (const { specifier, isType } of importsOf(source)) {
+      const fault = specifier.startsWith('.')
+        ? faultOfFile(path, posix.join(posix.dirname(path), specifier), isType)
+        : faultOfPackage(path, specifier);
+      if (fault) faults.push(`${path}: ${fault}`);
+    }
+  }
+  return faults;
+}
+
+/** Circles of imports, types included: each as the paths of its files in alphabetical order. */
+function circlesOf(files: ReadonlyMap<string, string>): string[][] {
+  const targets = new Map<string, string[]>();
+  for (const [path, source] of files) {
+    const found = importsOf(source)
+      .filter(({ specifier }) => specifier.startsWith('.'))
+      .map(({ specifier }) => posix.join(posix.dirname(path), specifier));
+    targets.set(
+      path,
+      found.filter((target) => files.has(target)),
+    );
+  }
+  return stronglyConnected(targets).filter((one) => one.length > 1);
+}
+
+/** Tarjan's strongly connected components. */
+function stronglyConnected(targets: ReadonlyMap<string, readonly string[]>): string[][] {
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const open: string[] = [];
+  const components: string[][] = [];
+  const visit = (node: string): void => {
+    order.set(node, order.size);
+    lowest.set(node, order.size - 1);
+    open.push(node);
+    for (const target of targets.get(node) ?? []) {
+      if (!order.has(target)) visit(target);
+      if (!open.includes(target)) continue;
+      lowest.set(node, Math.min(lowest.get(node) as number, lowest.get(target) as number));
+    }
+    if (lowest.get(node) === order.get(node)) components.push(open.splice(open.indexOf(node)).sort());
+  };
+  for (const node of targets.keys()) if (!order.has(node)) visit(node);
+  return components;
+}
+
+function importsOf(source: string): { specifier: string; isType: boolean }[] {
+  return [...source.matchAll(IMPORT)].map(([, type = '', specifier = '']) => ({
+    specifier,
+    isType: type !== '',
+  }));
+}
+
+function faultOfFile(path: string, target: string, isType: boolean): string | undefined {
+  // The only file outside src is package.json, for the version.
+  if (target.startsWith('../'))
+    return target.endsWith('.json') ? undefined : `must not import ${target}, outside src`;
+  const [from, to] = [unitOf(path), unitOf(target)];
+  if (from === to) return undefined;
+  if (from === BOOTSTRAP || to === BOOTSTRAP) return `must not import ${target}: the bootstrap stands alone`;
+  if (from === BROWSER) {
+    const mayImport = to === 'domain' || (isType && target.startsWith(VIEWS));
+    return mayImport ? undefined : `must not import ${target}: the dashboard knows the domain only`;
+  }
+  const [fromTier = -1, toTier = -1] = [tierOf(path), tierOf(target)];
+  return toTier < fromTier ? undefined : `must not import ${target}, which is not below it`;
+}
+
+function faultOfPackage(path: string, name: string): string | undefined {
+  if (unitOf(path) === BOOTSTRAP && !name.startsWith('node:'))
+    return `must not import ${name}: nothing is installed yet`;
+  if (unitOf(path) === 'domain' && IO.test(name)) return `must not import ${name}: the domain does no I/O`;
+  if (ONLY_IN_CONTAINER.includes(name) && path !== CONTAINER)
+    return `must not import ${name}: only ${CONTAINER} does`;
+  return undefined;
+}
+
+/** The folder directly below src, or the file where it lies there itself. */
+function unitOf(path: string): string {
+  const [first = ''] = path.split('/');
+  return first === 'bootstrap.mjs' ? BOOTSTRAP : first;
+}
+
+/** Index of the tier of a path; undefined where its folder is not in the list. */
+function tierOf(path: string): number | undefined {
+  const tier = TIERS.findIndex((units) => units.includes(unitOf(path)));
+  return tier === -1 ? undefined : tier;
+}
 
 const SRC = new URL('../src', import.meta.url).pathname;
 
@@ -117,7 +243,8 @@ test('a dependency of the bootstrap is found', async (t) => {
 });
 
 test('an import from outside src is found', async (t) => {
-  t.match(faultsOf({ 'gateway/a.ts': "import { world } from '../../test/helper/gateway-in-process.ts';" }), [
-    /outside src/,
-  ]);
+  t.match(
+    faultsOf({ 'gateway/a.ts': "import { world } from '../../test/helper/start/gateway-in-process.ts';" }),
+    [/outside src/],
+  );
 });

@@ -2,11 +2,11 @@ import { pino } from 'pino';
 import { test } from 'tap';
 import { startDemoProvider } from '../src/demo/demo-provider.ts';
 import { RequestLog } from '../src/log/request-log.ts';
-import { apiOf } from './helper/api.ts';
-import { makePlace, startGatewayProcess } from './helper/gateway-process.ts';
-import { makeOwner } from './helper/owner.ts';
-import { startRedis } from './helper/redis-process.ts';
-import { until } from './helper/until.ts';
+import { until } from './helper/check/until.ts';
+import { apiOf } from './helper/clients/api.ts';
+import { makeOwner } from './helper/clients/owner.ts';
+import { makePlace, startGatewayProcess } from './helper/start/gateway-process.ts';
+import { startRedis } from './helper/start/redis-process.ts';
 
 /** The lines of a log that is JSON. */
 function linesOf(output: string): Record<string, unknown>[] {

@@ -5,9 +5,9 @@ import { type Test, test } from 'tap';
 import { startDemoProvider } from '../src/demo/demo-provider.ts';
 import { accountRedisKey } from '../src/ledger/redis/redis-keys.ts';
 import { socketPathFor } from '../src/redis-server/socket.ts';
-import { makePlace, type Place, run, startGatewayProcess } from './helper/gateway-process.ts';
-import { makeOwner, type Owner } from './helper/owner.ts';
-import { until } from './helper/until.ts';
+import { until } from './helper/check/until.ts';
+import { makeOwner, type Owner } from './helper/clients/owner.ts';
+import { makePlace, type Place, run, startGatewayProcess } from './helper/start/gateway-process.ts';
 
 const reconcile = ({ env }: Place) => run('cli.ts', env, ['reconcile']);
 

@@ -12,16 +12,16 @@ import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { t } from 'tap';
-import { buildPageOnce } from './helper/build-page-once.ts';
-import { bundlePrograms } from './helper/bundled-programs.ts';
-import { startPostgres } from './helper/postgres-server.ts';
+import { startPostgres } from './helper/start/postgres-server.ts';
+import { buildPageOnce } from './helper/suite/build-page-once.ts';
+import { bundlePrograms } from './helper/suite/bundled-programs.ts';
 
 /** More than the cores, as many files wait for a deadline, a restart or a browser half of their time. */
 const JOBS = Math.min(3 * availableParallelism(), 12);
 /** A file's. */
 const TIMEOUT_S = 900;
-const WITHOUT_ASYNC_HOOKS = import.meta.resolve('./helper/without-async-hooks.ts');
-const TOGETHER_SCRIPT = fileURLToPath(import.meta.resolve('./helper/together.ts'));
+const WITHOUT_ASYNC_HOOKS = import.meta.resolve('./helper/suite/without-async-hooks.ts');
+const TOGETHER_SCRIPT = fileURLToPath(import.meta.resolve('./helper/suite/together.ts'));
 
 /** Folders of files that take long and mostly wait: they are spread over the run, so that the cores are never idle. */
 const WAITING = /^test\/(?:torture|process|reconcile|ledger|redis-server)\b/;

@@ -3,7 +3,7 @@ import { startWarnings } from '../src/config/catalog.ts';
 import { loadConfig } from '../src/config/load.ts';
 import { CATEGORIES } from '../src/domain/key.ts';
 import { isPriced } from '../src/domain/price.ts';
-import { KEY, load, SMALL } from './helper/config-file.ts';
+import { KEY, load, SMALL } from './helper/fixtures/config-file.ts';
 
 test('the shipped file loads without any key, and warns once for each upstream left out', async (t) => {
   const config = loadConfig({ env: {}, file: 'config/gateway.yaml' });

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type Test, test } from 'tap';
 import { AlertWorker, type AlertWorkerOptions } from '../../src/alerts/alert-worker.ts';
 import { type Book, BookUnavailable, type DeliveryStatus } from '../../src/book/book.ts';
-import { startReceiver } from '../helper/receiver.ts';
+import { startReceiver } from '../helper/stand-ins/receiver.ts';
 import {
   createOwner,
   dataFolder,

@@ -4,7 +4,7 @@ import { AlertWorker, type AlertWorkerOptions } from '../../src/alerts/alert-wor
 import type { Book, DeliveryStatus } from '../../src/book/book.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { Log } from '../../src/log/log.ts';
-import { type ReceiverOptions, startReceiver } from '../helper/receiver.ts';
+import { type ReceiverOptions, startReceiver } from '../helper/stand-ins/receiver.ts';
 import {
   BALANCE,
   createOwner,

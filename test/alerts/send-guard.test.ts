@@ -3,7 +3,7 @@ import { test } from 'tap';
 import { isPublicAddress } from '../../src/alerts/public-address.ts';
 import type { Resolve } from '../../src/alerts/resolve.ts';
 import { type Post, send } from '../../src/alerts/send.ts';
-import { startReceiver } from '../helper/receiver.ts';
+import { startReceiver } from '../helper/stand-ins/receiver.ts';
 
 const post: Omit<Post, 'url'> = {
   headers: {},

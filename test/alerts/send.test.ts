@@ -3,8 +3,8 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { test } from 'tap';
 import type { Resolve } from '../../src/alerts/resolve.ts';
 import { type Post, send } from '../../src/alerts/send.ts';
-import { startReceiver } from '../helper/receiver.ts';
-import { TEST_CERTIFICATE } from '../helper/test-certificate.ts';
+import { TEST_CERTIFICATE } from '../helper/fixtures/test-certificate.ts';
+import { startReceiver } from '../helper/stand-ins/receiver.ts';
 
 const post: Omit<Post, 'url'> = {
   headers: { 'content-type': 'application/json', 'webhook-id': 'msg_1_1' },

@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { CreatedKeyView, KeyView } from '../../src/api/views/key-view.ts';
 import { micro } from '../../src/domain/credits.ts';
-import { apiOf, refusalOf } from '../helper/api.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { apiOf, refusalOf } from '../helper/clients/api.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const ACCOUNTS = '/api/admin/accounts/';
 const DEFAULTS = { rpmLimit: 600, tpmLimit: null, maxParallelRequests: 20 };

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { OperatorAccountView } from '../../src/api/views/account-view.ts';
-import { apiOf, refusalOf } from '../helper/api.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { apiOf, refusalOf } from '../helper/clients/api.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 /** An operator who was asked about an account had to ask its owner for a key, or the database. */
 const world = await startGatewayInProcess(t);

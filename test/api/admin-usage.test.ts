@@ -1,11 +1,11 @@
 import t from 'tap';
 import type { EntryView } from '../../src/api/views/entry-view.ts';
 import type { MarginReportView } from '../../src/api/views/margin-view.ts';
-import { apiOf, refusalOf } from '../helper/api.ts';
-import { creditPrice } from '../helper/credit-price.ts';
-import { ADMIN_TOKEN, startGatewayInProcess, testCatalog } from '../helper/gateway-in-process.ts';
-import { startScriptedProvider } from '../helper/scripted-provider.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { apiOf, refusalOf } from '../helper/clients/api.ts';
+import { creditPrice } from '../helper/fixtures/credit-price.ts';
+import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
+import { ADMIN_TOKEN, startGatewayInProcess, testCatalog } from '../helper/start/gateway-in-process.ts';
 
 /** `tokens` is sold at twice what the provider takes; the cost of `flat` is not known. */
 const provider = await startScriptedProvider({

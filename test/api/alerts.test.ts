@@ -1,7 +1,7 @@
 import t from 'tap';
-import { apiOf, refusalOf } from '../helper/api.ts';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
-import { startReceiver } from '../helper/receiver.ts';
+import { apiOf, refusalOf } from '../helper/clients/api.ts';
+import { startReceiver } from '../helper/stand-ins/receiver.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 

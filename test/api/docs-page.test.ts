@@ -1,6 +1,6 @@
 import t from 'tap';
-import { startChromium } from '../helper/chromium.ts';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { startChromium } from '../helper/dashboard/chromium.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 

@@ -1,7 +1,7 @@
 import { test } from 'tap';
-import { faultsOf, operationsOf, readDocument, validatorOf } from '../helper/api-document.ts';
-import { startDocumentedGateway } from '../helper/documented-gateway.ts';
-import { testDocumentedOperations } from '../helper/documented-operations.ts';
+import { faultsOf, operationsOf, readDocument, validatorOf } from '../helper/documented/api-document.ts';
+import { startDocumentedGateway } from '../helper/documented/documented-gateway.ts';
+import { testDocumentedOperations } from '../helper/documented/documented-operations.ts';
 
 test('the operations of the tag Models are what the document says', (t) =>
   testDocumentedOperations(t, 'Models'));

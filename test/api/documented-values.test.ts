@@ -8,10 +8,10 @@ import { parseExplain } from '../../src/api/explain-request.ts';
 import { ExplainBody } from '../../src/api/explain-schema.ts';
 import { KeyPatch, NewKeyBody } from '../../src/api/key-schema.ts';
 import { parseKeyPatch, parseNewKey } from '../../src/domain/key-settings.ts';
-import { apiOf } from '../helper/api.ts';
-import { operationsOf, readDocument, validatorOf } from '../helper/api-document.ts';
-import fc from '../helper/fast-check.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { operationsOf, readDocument, validatorOf } from '../helper/documented/api-document.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import fc from '../helper/suite/fast-check.ts';
 
 /**
  * The description let values through that the routes refuse: an amount of 0, a threshold of 0.0000001, any text as a

@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { ExplanationView as Explanation } from '../../src/api/views/explanation-view.ts';
 import type { CreatedKeyView } from '../../src/api/views/key-view.ts';
-import { apiOf, refusalOf } from '../helper/api.ts';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { apiOf, refusalOf } from '../helper/clients/api.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t, { behave: () => undefined });
 const owner = await world.account({ credits: 10 });

@@ -1,8 +1,8 @@
 import { request as httpRequest } from 'node:http';
 import t, { type Test } from 'tap';
-import { apiOf } from '../helper/api.ts';
-import { ADMIN_TOKEN, startGatewayInProcess, type TestAccount } from '../helper/gateway-in-process.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { ADMIN_TOKEN, startGatewayInProcess, type TestAccount } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 const BODY = JSON.stringify({ name: 'slow' });

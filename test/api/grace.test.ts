@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { AccountView } from '../../src/api/views/account-view.ts';
 import type { KeyListView, RotatedKeyView } from '../../src/api/views/key-view.ts';
-import { type ApiError, apiOf } from '../helper/api.ts';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { type ApiError, apiOf } from '../helper/clients/api.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 

@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { KeySettings } from '../../src/domain/key.ts';
 import { newKeyValue } from '../../src/domain/key-value.ts';
-import { apiOf, refusalOf } from '../helper/api.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { apiOf, refusalOf } from '../helper/clients/api.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 

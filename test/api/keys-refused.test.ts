@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { CreatedKeyView, KeyView } from '../../src/api/views/key-view.ts';
-import { apiOf, refusalOf } from '../helper/api.ts';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { apiOf, refusalOf } from '../helper/clients/api.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 const owner = await world.account();

@@ -1,10 +1,14 @@
 import t from 'tap';
 import type { CreatedKeyView, KeyView, OwnKeyView } from '../../src/api/views/key-view.ts';
 import { timestamp } from '../../src/domain/period.ts';
-import { apiOf } from '../helper/api.ts';
-import { ADMIN_TOKEN, startGatewayInProcess, type TestAccount } from '../helper/gateway-in-process.ts';
-import { lastCharge } from '../helper/last-charge.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import {
+  ADMIN_TOKEN,
+  lastCharge,
+  startGatewayInProcess,
+  type TestAccount,
+} from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 const operator = apiOf(world, ADMIN_TOKEN);

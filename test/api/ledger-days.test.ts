@@ -2,8 +2,8 @@ import t from 'tap';
 import type { EntryView } from '../../src/api/views/entry-view.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
-import { apiOf, refusalOf } from '../helper/api.ts';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { apiOf, refusalOf } from '../helper/clients/api.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const DAY_MS = 86_400_000;
 const world = await startGatewayInProcess(t);

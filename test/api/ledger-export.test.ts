@@ -6,8 +6,8 @@ import type { EntryView } from '../../src/api/views/entry-view.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
 import { USAGE_NAMES } from '../../src/domain/units.ts';
-import { apiOf, refusalOf } from '../helper/api.ts';
-import { startGatewayInProcess, type TestAccount } from '../helper/gateway-in-process.ts';
+import { apiOf, refusalOf } from '../helper/clients/api.ts';
+import { startGatewayInProcess, type TestAccount } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 const CHARGES = 1_234;

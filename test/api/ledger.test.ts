@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { EntryView } from '../../src/api/views/entry-view.ts';
 import type { CreatedKeyView } from '../../src/api/views/key-view.ts';
-import { apiOf, refusalOf } from '../helper/api.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { apiOf, refusalOf } from '../helper/clients/api.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 

@@ -2,9 +2,9 @@ import t from 'tap';
 import type { KeyView } from '../../src/api/views/key-view.ts';
 import { NO_CALL_LIMITS } from '../../src/domain/call-limits.ts';
 import { micro } from '../../src/domain/credits.ts';
-import { apiOf } from '../helper/api.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
-import { OPEN_KEY } from '../helper/open-key.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { OPEN_KEY } from '../helper/start/ledger-account.ts';
 
 const world = await startGatewayInProcess(t, {
   config: { accounts: { maxKeys: 100, maxKeyBytes: 200_000, overdraft: micro(0), ...NO_CALL_LIMITS } },

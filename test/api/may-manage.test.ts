@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { CreatedKeyView, KeyView } from '../../src/api/views/key-view.ts';
-import { type ApiError, apiOf, refusalOf } from '../helper/api.ts';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { type ApiError, apiOf, refusalOf } from '../helper/clients/api.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 

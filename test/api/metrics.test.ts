@@ -5,10 +5,14 @@ import { VERSION } from '../../src/config/version.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { registerGauges } from '../../src/observability/gauges.ts';
 import { PrometheusCallMetrics } from '../../src/observability/metrics.ts';
-import { ADMIN_TOKEN, type InProcessGateway, startGatewayInProcess } from '../helper/gateway-in-process.ts';
-import { admissionOf, spend, startLedger } from '../helper/ledger.ts';
-import { startReceiver } from '../helper/receiver.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { startReceiver } from '../helper/stand-ins/receiver.ts';
+import {
+  ADMIN_TOKEN,
+  type InProcessGateway,
+  startGatewayInProcess,
+} from '../helper/start/gateway-in-process.ts';
+import { admissionOf, spend, startLedger } from '../helper/start/ledger.ts';
 
 async function scrape(world: InProcessGateway): Promise<Map<string, number>> {
   const response = await world.api('GET', '/metrics', ADMIN_TOKEN);

@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { modelView } from '../../src/api/views/model-view.ts';
 import type { Model } from '../../src/domain/catalog.ts';
 import { FREE_PRICE, priceOf } from '../../src/domain/price.ts';
-import { creditPrice } from '../helper/credit-price.ts';
+import { creditPrice } from '../helper/fixtures/credit-price.ts';
 
 const MODEL: Omit<Model, 'price'> = {
   slug: 'm',

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { CreatedKeyView } from '../../src/api/views/key-view.ts';
-import { apiOf } from '../helper/api.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 /** A slip in `allowed_models` was told nowhere but in the dashboard: the key refused every call, days later. */
 const world = await startGatewayInProcess(t);

@@ -1,6 +1,6 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import t from 'tap';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 /** Rules of the linter that the API does not follow, and why. */
 const NOT_FOLLOWED = {

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { pointerTo, readDocument, validatorOf } from '../helper/api-document.ts';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
-import { startReceiver } from '../helper/receiver.ts';
+import { pointerTo, readDocument, validatorOf } from '../helper/documented/api-document.ts';
+import { startReceiver } from '../helper/stand-ins/receiver.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 t.test('the alert that is sent is the one that is described', async (t) => {
   const receiver = await startReceiver();

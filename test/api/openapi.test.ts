@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap';
 import { MODEL_OPERATIONS } from '../../src/api/docs/model-operations.ts';
 import { ERRORS } from '../../src/domain/errors.ts';
-import { operationsOf, readDocument } from '../helper/api-document.ts';
-import { CALLS } from '../helper/documented-calls.ts';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { operationsOf, readDocument } from '../helper/documented/api-document.ts';
+import { CALLS } from '../helper/documented/documented-calls.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 const response = await fetch(`${world.url}/openapi.json`);
@@ -29,7 +29,7 @@ t.test('every route that is served is described, and called by a test', async (t
   for (const { name, operationId } of operations) {
     const help = name.includes(' /v1/') ? 'describe it in src/api/docs' : 'give its schema an operationId';
     t.ok(operationId, `${name} is served and not described: ${help}`);
-    const call = `${operationId} (${name}) is not called: say how in test/helper/documented-calls.ts`;
+    const call = `${operationId} (${name}) is not called: say how in test/helper/documented/documented-calls.ts`;
     if (operationId) t.ok(CALLS[operationId], call);
   }
 });

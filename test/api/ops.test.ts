@@ -4,7 +4,7 @@ import t from 'tap';
 import { type OpsDeps, opsRoutes } from '../../src/api/ops-routes.ts';
 import { VERSION } from '../../src/config/version.ts';
 import { refuse } from '../../src/gateway/refuse.ts';
-import { ADMIN_TOKEN, startGatewayInProcess, testConfig } from '../helper/gateway-in-process.ts';
+import { ADMIN_TOKEN, startGatewayInProcess, testConfig } from '../helper/start/gateway-in-process.ts';
 
 const READY = { redis: { ok: true, durable: true }, book: { ok: true }, draining: false };
 

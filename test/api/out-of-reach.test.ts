@@ -1,9 +1,9 @@
 import t from 'tap';
-import { apiOf, refusalOf } from '../helper/api.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
-import { createDatabase, execute } from '../helper/postgres.ts';
-import { startRedis } from '../helper/redis-process.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { apiOf, refusalOf } from '../helper/clients/api.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { createDatabase, execute } from '../helper/start/postgres-server.ts';
+import { startRedis } from '../helper/start/redis-process.ts';
 
 const UNAVAILABLE = [503, 'service_unavailable', null];
 

@@ -2,9 +2,13 @@ import t from 'tap';
 import type { CreatedKeyView } from '../../src/api/views/key-view.ts';
 import { NO_CALL_LIMITS } from '../../src/domain/call-limits.ts';
 import { micro } from '../../src/domain/credits.ts';
-import { apiOf } from '../helper/api.ts';
-import { ADMIN_TOKEN, type InProcessGateway, startGatewayInProcess } from '../helper/gateway-in-process.ts';
-import { admissionOf } from '../helper/ledger.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import {
+  ADMIN_TOKEN,
+  type InProcessGateway,
+  startGatewayInProcess,
+} from '../helper/start/gateway-in-process.ts';
+import { admissionOf } from '../helper/start/ledger.ts';
 
 const CREDIT = 1_000_000;
 

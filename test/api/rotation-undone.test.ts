@@ -2,12 +2,12 @@ import pg from 'pg';
 import t from 'tap';
 import type { KeyView, RotatedKeyView } from '../../src/api/views/key-view.ts';
 import { hashKey } from '../../src/domain/key-value.ts';
-import { apiOf, refusalOf } from '../helper/api.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
-import { createDatabase, execute } from '../helper/postgres.ts';
-import { startRedis } from '../helper/redis-process.ts';
-import { rotate, statusOf } from '../helper/rotate.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { apiOf, refusalOf } from '../helper/clients/api.ts';
+import { rotate, statusOf } from '../helper/clients/rotate.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { createDatabase, execute } from '../helper/start/postgres-server.ts';
+import { startRedis } from '../helper/start/redis-process.ts';
 
 const UNAVAILABLE = [503, 'service_unavailable', null];
 

@@ -1,9 +1,9 @@
 import t from 'tap';
 import type { CreatedKeyView, KeyView, RotatedKeyView } from '../../src/api/views/key-view.ts';
 import { hashKey } from '../../src/domain/key-value.ts';
-import { apiOf, refusalOf } from '../helper/api.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { apiOf, refusalOf } from '../helper/clients/api.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 const operator = apiOf(world, ADMIN_TOKEN);

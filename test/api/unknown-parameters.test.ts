@@ -1,9 +1,14 @@
 import t from 'tap';
-import { type Described, operationsOf, readDocument } from '../helper/api-document.ts';
-import { CALLS } from '../helper/documented-calls.ts';
-import { startDocumentedGateway } from '../helper/documented-gateway.ts';
-import { bodiesOf, credential, type DocumentedRequest, send } from '../helper/documented-request.ts';
-import { ADMIN_TOKEN } from '../helper/gateway-in-process.ts';
+import { type Described, operationsOf, readDocument } from '../helper/documented/api-document.ts';
+import { CALLS } from '../helper/documented/documented-calls.ts';
+import { startDocumentedGateway } from '../helper/documented/documented-gateway.ts';
+import {
+  bodiesOf,
+  credential,
+  type DocumentedRequest,
+  send,
+} from '../helper/documented/documented-request.ts';
+import { ADMIN_TOKEN } from '../helper/start/gateway-in-process.ts';
 
 /**
  * A parameter that is not known was left unread: `?from=2030-01-01` answered the whole ledger. Specification section 2: nobody

@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { EntryView, UsageView } from '../../src/api/views/entry-view.ts';
 import type { CreatedKeyView } from '../../src/api/views/key-view.ts';
-import { apiOf, refusalOf } from '../helper/api.ts';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { apiOf, refusalOf } from '../helper/clients/api.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t, {
   behave: () => ({ usage: { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 } }),

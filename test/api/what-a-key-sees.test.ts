@@ -2,8 +2,12 @@ import t from 'tap';
 import type { EntryView } from '../../src/api/views/entry-view.ts';
 import type { CreatedKeyView, KeyView, OwnKeyView } from '../../src/api/views/key-view.ts';
 import { periodEndsAt } from '../../src/domain/period.ts';
-import { apiOf, refusalOf } from '../helper/api.ts';
-import { ADMIN_TOKEN, type InProcessGateway, startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { apiOf, refusalOf } from '../helper/clients/api.ts';
+import {
+  ADMIN_TOKEN,
+  type InProcessGateway,
+  startGatewayInProcess,
+} from '../helper/start/gateway-in-process.ts';
 
 /** Specification section 2, "What a key sees": one that was handed out showed its holder the owner's balance and other keys. */
 const world = await startGatewayInProcess(t);

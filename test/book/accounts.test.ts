@@ -1,9 +1,9 @@
 import { EmailTaken } from '../../src/book/book.ts';
 import { MAX_CALL_LIMIT, NO_CALL_LIMITS } from '../../src/domain/call-limits.ts';
 import { micro } from '../../src/domain/credits.ts';
-import { NOW, newAccount, newKey, stored } from '../helper/book-records.ts';
-import { eachBook, onPostgres } from '../helper/books.ts';
-import { rejection } from '../helper/rejection.ts';
+import { rejection } from '../helper/check/rejection.ts';
+import { NOW, newAccount, newKey, stored } from '../helper/fixtures/book-records.ts';
+import { eachBook, onPostgres } from '../helper/start/books.ts';
 
 eachBook('an account is stored with its first key', async (t, book) => {
   const settings = newAccount({ email: 'Ada@Example.com', alertThreshold: micro(5) });

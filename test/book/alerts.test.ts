@@ -1,7 +1,7 @@
 import { type Book, TooManyTestAlerts } from '../../src/book/book.ts';
 import { micro } from '../../src/domain/credits.ts';
-import { entries, entry, NOW, newKey, stored } from '../helper/book-records.ts';
-import { eachBook, onPostgres } from '../helper/books.ts';
+import { entries, entry, NOW, newKey, stored } from '../helper/fixtures/book-records.ts';
+import { eachBook, onPostgres } from '../helper/start/books.ts';
 
 const HOOK = 'https://example.com/hook';
 

@@ -1,7 +1,7 @@
 import { micro } from '../../src/domain/credits.ts';
 import { PostApart } from '../../src/ledger/journal/post-apart.ts';
-import { entries, stored, TODAY } from '../helper/book-records.ts';
-import { eachBook } from '../helper/books.ts';
+import { entries, stored, TODAY } from '../helper/fixtures/book-records.ts';
+import { eachBook } from '../helper/start/books.ts';
 
 const HUGE = 8_000_000_000_000_000;
 

@@ -1,8 +1,8 @@
 import { type Grant, IdempotencyKeyReused } from '../../src/book/book.ts';
 import { micro } from '../../src/domain/credits.ts';
-import { entry, NOW, stored } from '../helper/book-records.ts';
-import { eachBook, onPostgres } from '../helper/books.ts';
-import { rejection } from '../helper/rejection.ts';
+import { rejection } from '../helper/check/rejection.ts';
+import { entry, NOW, stored } from '../helper/fixtures/book-records.ts';
+import { eachBook, onPostgres } from '../helper/start/books.ts';
 
 function grant(accountId: number, given: Partial<Grant> = {}): Omit<Grant, 'balanceAfter'> {
   return { id: 'g1', accountId, amount: micro(500), type: 'top_up', note: 'n', createdAt: NOW, ...given };

@@ -1,7 +1,7 @@
 import { micro } from '../../src/domain/credits.ts';
 import type { Job, JournalEntry, ResourceIds } from '../../src/domain/ledger-entry.ts';
-import { entries, entry, NOW, stored, TODAY } from '../helper/book-records.ts';
-import { eachBook } from '../helper/books.ts';
+import { entries, entry, NOW, stored, TODAY } from '../helper/fixtures/book-records.ts';
+import { eachBook } from '../helper/start/books.ts';
 
 const JOB: Job = { upstream: 'openai', id: 'video_1', kind: 'videos' };
 

@@ -1,8 +1,8 @@
 import { KeyTooLarge, TooManyKeys, VersionConflict } from '../../src/book/book-keys.ts';
 import { micro } from '../../src/domain/credits.ts';
-import { NOW, newKey, stored } from '../helper/book-records.ts';
-import { eachBook, onPostgres } from '../helper/books.ts';
-import { rejection } from '../helper/rejection.ts';
+import { rejection } from '../helper/check/rejection.ts';
+import { NOW, newKey, stored } from '../helper/fixtures/book-records.ts';
+import { eachBook, onPostgres } from '../helper/start/books.ts';
 
 const RESTRICTED = {
   name: 'agent',

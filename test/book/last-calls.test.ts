@@ -1,6 +1,6 @@
 import type { EntryType } from '../../src/domain/ledger-entry.ts';
-import { entries, NOW, newKey, stored } from '../helper/book-records.ts';
-import { eachBook } from '../helper/books.ts';
+import { entries, NOW, newKey, stored } from '../helper/fixtures/book-records.ts';
+import { eachBook } from '../helper/start/books.ts';
 
 eachBook(
   'the latest call of each key is its charge or expired hold that was booked last',

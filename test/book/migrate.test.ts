@@ -1,9 +1,9 @@
 import { CannotOpenBook } from '../../src/book/errors.ts';
 import { migrations } from '../../src/book/migrations.ts';
 import { openBook } from '../../src/book/open-book.ts';
-import { NOW, stored } from '../helper/book-records.ts';
-import { eachBook, onPostgres } from '../helper/books.ts';
-import { rejection } from '../helper/rejection.ts';
+import { rejection } from '../helper/check/rejection.ts';
+import { NOW, stored } from '../helper/fixtures/book-records.ts';
+import { eachBook, onPostgres } from '../helper/start/books.ts';
 
 const FUTURE = `insert into kysely_migration (name, timestamp) values ('9999_future', '2030-01-01T00:00:00.000Z')`;
 

@@ -10,8 +10,8 @@ import { sqlBook } from '../../src/book/sql-book.ts';
 import { openSqlite } from '../../src/book/sqlite.ts';
 import { Store } from '../../src/book/store.ts';
 import { micro } from '../../src/domain/credits.ts';
-import { entry, NOW, newAccount, newKey, stored, TODAY } from '../helper/book-records.ts';
-import { type BookFixture, eachBook, onPostgres } from '../helper/books.ts';
+import { entry, NOW, newAccount, newKey, stored, TODAY } from '../helper/fixtures/book-records.ts';
+import { type BookFixture, eachBook, onPostgres } from '../helper/start/books.ts';
 
 /** Everything that a gateway asks of the book while it serves, each at least once. */
 async function askEverything(book: Book, accountId: number, keyId: number): Promise<void> {

@@ -1,8 +1,8 @@
 import type { Book } from '../../src/book/book.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
-import { entry, stored, TODAY } from '../helper/book-records.ts';
-import { eachBook, onPostgres } from '../helper/books.ts';
+import { entry, stored, TODAY } from '../helper/fixtures/book-records.ts';
+import { eachBook, onPostgres } from '../helper/start/books.ts';
 
 /** `count` entries over the accounts in turn, each -3 micro-credits, over as many models as `models` says. */
 function batch(accountIds: readonly number[], count: number, models = 2): JournalEntry[] {

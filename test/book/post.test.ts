@@ -2,8 +2,8 @@ import type { Test } from 'tap';
 import type { Book } from '../../src/book/book.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
-import { entries, entry, hasEntry, NOW, stored, TODAY } from '../helper/book-records.ts';
-import { eachBook } from '../helper/books.ts';
+import { entries, entry, hasEntry, NOW, stored, TODAY } from '../helper/fixtures/book-records.ts';
+import { eachBook } from '../helper/start/books.ts';
 
 const STARTS = { day: TODAY, week: TODAY, month: TODAY };
 

@@ -7,11 +7,11 @@ import { BookUnavailable } from '../../src/book/book.ts';
 import { CannotOpenBook } from '../../src/book/errors.ts';
 import { openBook } from '../../src/book/open-book.ts';
 import { micro } from '../../src/domain/credits.ts';
-import { entry, hasEntry, stored } from '../helper/book-records.ts';
-import { onPostgres } from '../helper/books.ts';
-import { rejection } from '../helper/rejection.ts';
-import { startSlowProxy } from '../helper/slow-proxy.ts';
-import { startTcpProxy } from '../helper/tcp-proxy.ts';
+import { rejection } from '../helper/check/rejection.ts';
+import { entry, hasEntry, stored } from '../helper/fixtures/book-records.ts';
+import { onPostgres } from '../helper/start/books.ts';
+import { startSlowProxy } from '../helper/start/slow-proxy.ts';
+import { startTcpProxy } from '../helper/start/tcp-proxy.ts';
 
 const SECRET = 'hunter2-very-secret';
 const dataDir = '/nonexistent';

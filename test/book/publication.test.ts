@@ -1,5 +1,5 @@
-import { NOW, newKey, stored } from '../helper/book-records.ts';
-import { eachBook } from '../helper/books.ts';
+import { NOW, newKey, stored } from '../helper/fixtures/book-records.ts';
+import { eachBook } from '../helper/start/books.ts';
 
 eachBook('new records are unpublished until they are noted', async (t, book) => {
   const { account, key } = await stored(book);

@@ -1,5 +1,5 @@
-import { entry, NOW, newKey, stored } from '../helper/book-records.ts';
-import { eachBook } from '../helper/books.ts';
+import { entry, NOW, newKey, stored } from '../helper/fixtures/book-records.ts';
+import { eachBook } from '../helper/start/books.ts';
 
 eachBook('the ledger is read newest first, page by page', async (t, book) => {
   const { account } = await stored(book);

@@ -1,7 +1,7 @@
 import type { Book } from '../../src/book/book.ts';
 import { micro } from '../../src/domain/credits.ts';
-import { entries, entry, stored } from '../helper/book-records.ts';
-import { eachBook } from '../helper/books.ts';
+import { entries, entry, stored } from '../helper/fixtures/book-records.ts';
+import { eachBook } from '../helper/start/books.ts';
 
 async function rows(book: Book) {
   const all = [];

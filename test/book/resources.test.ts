@@ -1,7 +1,7 @@
 import type { Book } from '../../src/book/book.ts';
 import type { ResourceIds } from '../../src/domain/ledger-entry.ts';
-import { entry, NOW, stored } from '../helper/book-records.ts';
-import { eachBook } from '../helper/books.ts';
+import { entry, NOW, stored } from '../helper/fixtures/book-records.ts';
+import { eachBook } from '../helper/start/books.ts';
 
 /** What an answer carries into the book; 5 tokens stand behind it, and 2 behind a part of it. */
 function answer(ids: readonly string[], tokens: ResourceIds['tokens'] = [5, 2]): ResourceIds {

@@ -1,6 +1,6 @@
 import { VersionConflict } from '../../src/book/book-keys.ts';
-import { NOW, newKey, stored } from '../helper/book-records.ts';
-import { eachBook } from '../helper/books.ts';
+import { NOW, newKey, stored } from '../helper/fixtures/book-records.ts';
+import { eachBook } from '../helper/start/books.ts';
 
 const [FIRST, SECOND, THIRD] = ['a1', 'b2', 'c3'].map((two) => two.repeat(32)) as [string, string, string];
 const END = NOW + 60_000;

@@ -1,6 +1,6 @@
 import { micro } from '../../src/domain/credits.ts';
-import { entries, entry, NOW, newKey, stored } from '../helper/book-records.ts';
-import { eachBook } from '../helper/books.ts';
+import { entries, entry, NOW, newKey, stored } from '../helper/fixtures/book-records.ts';
+import { eachBook } from '../helper/start/books.ts';
 
 /** Thursday, 2 July 2026: the week began in the month before. */
 const THURSDAY = Date.UTC(2026, 6, 2) / 86_400_000;

@@ -7,12 +7,12 @@ import type { Test } from 'tap';
 import { BookUnavailable } from '../../src/book/book.ts';
 import { CannotOpenBook, DataFolderInUse } from '../../src/book/errors.ts';
 import { openBook } from '../../src/book/open-book.ts';
-import { NOW, newKey, stored } from '../helper/book-records.ts';
-import { onSqlite } from '../helper/books.ts';
-import { rejection } from '../helper/rejection.ts';
+import { rejection } from '../helper/check/rejection.ts';
+import { NOW, newKey, stored } from '../helper/fixtures/book-records.ts';
+import { onSqlite } from '../helper/start/books.ts';
 
 async function otherProcess(t: Test, dataDir: string, ...options: string[]): Promise<ChildProcess> {
-  const script = join(import.meta.dirname, '../helper/hold-book.ts');
+  const script = join(import.meta.dirname, '../helper/start/hold-book.ts');
   const child = spawn(process.execPath, [script, dataDir, ...options], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });

@@ -2,8 +2,8 @@ import type { Book, MarginGroup, MarginRow } from '../../src/book/book.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { JournalEntry } from '../../src/domain/ledger-entry.ts';
 import { UNIT_NAMES, type Usage, unitRow } from '../../src/domain/units.ts';
-import { entries, entry, NOW, newKey, stored, TODAY } from '../helper/book-records.ts';
-import { eachBook } from '../helper/books.ts';
+import { entries, entry, NOW, newKey, stored, TODAY } from '../helper/fixtures/book-records.ts';
+import { eachBook } from '../helper/start/books.ts';
 
 async function accountWith(book: Book, given: readonly Partial<JournalEntry>[]): Promise<number> {
   const { account, key } = await stored(book);

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { startGatewayForCommands } from '../helper/command.ts';
-import { makeOwner } from '../helper/owner.ts';
+import { makeOwner } from '../helper/clients/owner.ts';
+import { startGatewayForCommands } from '../helper/start/command.ts';
 
 const { gateway, operator, json } = await startGatewayForCommands(t);
 

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { apiOf } from '../helper/api.ts';
-import { startGatewayForCommands, tollgate } from '../helper/command.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { startGatewayForCommands, tollgate } from '../helper/start/command.ts';
 
 const { gateway, env, operator, json } = await startGatewayForCommands(t);
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Test, test } from 'tap';
-import { tollgate } from '../helper/command.ts';
+import { tollgate } from '../helper/start/command.ts';
 
 const GOOD = `
 upstreams:

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { tollgate } from '../helper/command.ts';
+import { tollgate } from '../helper/start/command.ts';
 
 const COMMANDS = [
   '',

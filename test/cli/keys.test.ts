@@ -1,8 +1,8 @@
 import t from 'tap';
 import { KEY_FIELDS, type KeyField } from '../../src/domain/key-fields.ts';
-import { startGatewayForCommands, tollgate } from '../helper/command.ts';
-import { makeOwner } from '../helper/owner.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { makeOwner } from '../helper/clients/owner.ts';
+import { startGatewayForCommands, tollgate } from '../helper/start/command.ts';
 
 const { gateway, env, json } = await startGatewayForCommands(t);
 

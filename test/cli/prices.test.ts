@@ -1,6 +1,6 @@
 import { type Test, test } from 'tap';
 import { unitText } from '../../src/cli/models-of-config.ts';
-import { tollgate } from '../helper/command.ts';
+import { tollgate } from '../helper/start/command.ts';
 
 const FILE = `
 pricing: { markup: 1.5 }

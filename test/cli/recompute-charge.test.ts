@@ -4,7 +4,7 @@ import { micro } from '../../src/domain/credits.ts';
 import type { AppliedUnits } from '../../src/domain/ledger-entry.ts';
 import { appliedUnits, chargeFor, priceFromCredits, priceOf } from '../../src/domain/price.ts';
 import { UNIT_NAMES, type Usage, unitRow } from '../../src/domain/units.ts';
-import fc from '../helper/fast-check.ts';
+import fc from '../helper/suite/fast-check.ts';
 
 const millionths = (max: number) => fc.integer({ min: 0, max }).map((count) => count / 1e6);
 const usages = fc.record(

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
-import { startGatewayForCommands, tollgate } from '../helper/command.ts';
-import { makeOwner } from '../helper/owner.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { makeOwner } from '../helper/clients/owner.ts';
+import { startGatewayForCommands, tollgate } from '../helper/start/command.ts';
 
 const { gateway, place } = await startGatewayForCommands(t);
 const owner = await makeOwner(gateway, 100);

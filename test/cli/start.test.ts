@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { tollgate } from '../helper/command.ts';
-import { endWithProcess } from '../helper/end-with-process.ts';
-import { makePlace } from '../helper/gateway-process.ts';
+import { tollgate } from '../helper/start/command.ts';
+import { endWithProcess } from '../helper/start/end-with-process.ts';
+import { makePlace } from '../helper/start/gateway-process.ts';
 
 test('tollgate start runs the gateway with the settings of its options, until it is told to stop', async (t) => {
   const { env } = makePlace(t, 'http://127.0.0.1:1');

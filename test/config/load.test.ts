@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { test } from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
 import { NO_CALL_LIMITS } from '../../src/domain/call-limits.ts';
-import { KEY, load, SMALL, withModel } from '../helper/config-file.ts';
+import { KEY, load, SMALL, withModel } from '../helper/fixtures/config-file.ts';
 
 test('a minimal file gets the defaults of the specification', async (t) => {
   const config = load(t, SMALL);

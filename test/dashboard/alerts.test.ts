@@ -1,7 +1,7 @@
 import t from 'tap';
-import { openDashboard } from '../helper/dashboard.ts';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
-import { startReceiver } from '../helper/receiver.ts';
+import { openDashboard } from '../helper/dashboard/dashboard.ts';
+import { startReceiver } from '../helper/stand-ins/receiver.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 

@@ -1,9 +1,8 @@
 import t from 'tap';
 import type { OperatorAccountView } from '../../src/api/views/account-view.ts';
-import { apiOf } from '../helper/api.ts';
-import { openDashboard } from '../helper/dashboard.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
-import { keysOf, makeKey, signedIn } from '../helper/owner-page.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { keysOf, makeKey, openDashboard, signedIn } from '../helper/dashboard/dashboard.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 const owner = await world.account({ key: { name: 'First' } });

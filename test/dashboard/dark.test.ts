@@ -1,7 +1,7 @@
 import t from 'tap';
-import { openDashboard } from '../helper/dashboard.ts';
-import { inspectEveryPage } from '../helper/dashboard-tour.ts';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { openDashboard } from '../helper/dashboard/dashboard.ts';
+import { inspectEveryPage } from '../helper/dashboard/dashboard-tour.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 await inspectEveryPage(t, { scheme: 'dark' });
 

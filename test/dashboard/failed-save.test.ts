@@ -1,8 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import t from 'tap';
-import { openDashboard } from '../helper/dashboard.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
-import { makeKey, signedIn } from '../helper/owner-page.ts';
+import { makeKey, openDashboard, signedIn } from '../helper/dashboard/dashboard.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 const owner = await world.account({ key: { name: 'First' }, email: 'owner@example.com' });

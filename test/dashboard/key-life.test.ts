@@ -2,9 +2,9 @@ import t from 'tap';
 import type { KeyView } from '../../src/api/views/key-view.ts';
 import { VERSION } from '../../src/config/version.ts';
 import { WIRE_NAMES } from '../../src/domain/key-fields.ts';
-import { apiOf } from '../helper/api.ts';
-import { type Dashboard, openDashboard } from '../helper/dashboard.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { type Dashboard, openDashboard } from '../helper/dashboard/dashboard.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 const owner = await world.account();

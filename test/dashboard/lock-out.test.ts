@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
-import { keysOf, makeKey, signedIn } from '../helper/owner-page.ts';
+import { keysOf, makeKey, signedIn } from '../helper/dashboard/dashboard.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 const owner = await world.account({ key: { name: 'First' } });

@@ -1,8 +1,7 @@
 import t from 'tap';
-import { apiOf } from '../helper/api.ts';
-import { openDashboard } from '../helper/dashboard.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
-import { keysOf, signedIn } from '../helper/owner-page.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { keysOf, openDashboard, signedIn } from '../helper/dashboard/dashboard.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 const owner = await world.account({ key: { name: 'First' } });

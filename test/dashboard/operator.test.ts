@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { apiOf } from '../helper/api.ts';
-import { openDashboard } from '../helper/dashboard.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
-import { startReceiver } from '../helper/receiver.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { openDashboard } from '../helper/dashboard/dashboard.ts';
+import { startReceiver } from '../helper/stand-ins/receiver.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 

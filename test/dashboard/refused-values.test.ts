@@ -1,7 +1,7 @@
 import t from 'tap';
-import { apiOf } from '../helper/api.ts';
-import { openDashboard } from '../helper/dashboard.ts';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { openDashboard } from '../helper/dashboard/dashboard.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 const { key } = await world.account();

@@ -1,10 +1,9 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { apiOf } from '../helper/api.ts';
-import { openDashboard } from '../helper/dashboard.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
-import { keysOf, makeKey, signedIn } from '../helper/owner-page.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { keysOf, makeKey, openDashboard, signedIn } from '../helper/dashboard/dashboard.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 const owner = await world.account({ key: { name: 'First' }, email: 'owner@example.com' });

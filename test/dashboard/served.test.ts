@@ -1,6 +1,6 @@
 import { test } from 'tap';
-import { buildPageOnce } from '../helper/build-page-once.ts';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { buildPageOnce } from '../helper/suite/build-page-once.ts';
 
 /** What a browser that takes brotli has to fetch, in bytes (issue: under 150 KB compressed). */
 const MOST_BYTES = 150_000;

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { openDashboard } from '../helper/dashboard.ts';
-import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { openDashboard } from '../helper/dashboard/dashboard.ts';
+import { ADMIN_TOKEN, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { apiOf } from '../helper/api.ts';
-import { accessibilityFaults } from '../helper/axe.ts';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
-import { keysOf, makeKey, signedIn } from '../helper/owner-page.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { keysOf, makeKey, signedIn } from '../helper/dashboard/dashboard.ts';
+import { accessibilityFaults } from '../helper/dashboard/dashboard-tour.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const world = await startGatewayInProcess(t);
 const owner = await world.account({ key: { name: 'First' } });

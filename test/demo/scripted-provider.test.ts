@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Test, test } from 'tap';
-import { type ScriptOptions, startScriptedProvider } from '../helper/scripted-provider.ts';
+import { type ScriptOptions, startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
 
 async function start(t: Test, options?: ScriptOptions) {
   const provider = await startScriptedProvider(options);

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { startScriptedProvider } from '../helper/scripted-provider.ts';
+import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
 
 const ROUTES = [
   ['/v1/completions', { prompt: 'Hello' }],

@@ -11,8 +11,8 @@ import {
   priceOf,
 } from '../../src/domain/price.ts';
 import { UNIT_NAMES, type Unit, type Usage } from '../../src/domain/units.ts';
-import { creditPrice } from '../helper/credit-price.ts';
-import fc from '../helper/fast-check.ts';
+import { creditPrice } from '../helper/fixtures/credit-price.ts';
+import fc from '../helper/suite/fast-check.ts';
 
 const PRICES: readonly [unit: Unit, credits: number, pico: bigint | undefined][] = [
   ['input', 0.15, 150_000n],

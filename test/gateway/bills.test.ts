@@ -1,14 +1,13 @@
 import { type Test, test } from 'tap';
 import type { EntryView } from '../../src/api/views/entry-view.ts';
 import { priceFromCredits, priceOf } from '../../src/domain/price.ts';
-import type { Behaviour } from '../helper/behaviour.ts';
-import { EVERY_PRICE, everyModel, ITERATION, OWN, START } from '../helper/dimension-row.ts';
+import { EVERY_PRICE, everyModel, ITERATION, OWN, START } from '../helper/fixtures/dimension-row.ts';
+import { type Behaviour, startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
 import {
   type InProcessGateway,
   startGatewayInProcess,
   type TestAccount,
-} from '../helper/gateway-in-process.ts';
-import { startScriptedProvider } from '../helper/scripted-provider.ts';
+} from '../helper/start/gateway-in-process.ts';
 
 /** Prices of EVERY_PRICE up to 100,000 tokens of input, and of ten times as much above, but for the fees. */
 function longPrice() {

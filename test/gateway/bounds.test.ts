@@ -1,11 +1,11 @@
 import { test } from 'tap';
 import type { Model } from '../../src/domain/catalog.ts';
 import { micro } from '../../src/domain/credits.ts';
-import { askedOf } from '../helper/asked.ts';
-import { shippedCatalog } from '../helper/client-bodies.ts';
-import { startGatewayInProcess, testCatalog } from '../helper/gateway-in-process.ts';
-import { silentWav } from '../helper/media-gateway.ts';
-import { startScriptedProvider } from '../helper/scripted-provider.ts';
+import { askedOf } from '../helper/fixtures/asked.ts';
+import { shippedCatalog } from '../helper/fixtures/client-bodies.ts';
+import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
+import { startGatewayInProcess, testCatalog } from '../helper/start/gateway-in-process.ts';
+import { silentWav } from '../helper/start/media-gateway.ts';
 
 /** The prices and windows of shipped models, at a provider of the test that reports as many tokens as the test says. */
 async function startShipped(

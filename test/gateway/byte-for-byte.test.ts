@@ -1,8 +1,8 @@
 import { test } from 'tap';
 import type { Model } from '../../src/domain/catalog.ts';
-import fc from '../helper/fast-check.ts';
-import { startGatewayInProcess, testCatalog } from '../helper/gateway-in-process.ts';
-import { startScriptedProvider } from '../helper/scripted-provider.ts';
+import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
+import { startGatewayInProcess, testCatalog } from '../helper/start/gateway-in-process.ts';
+import fc from '../helper/suite/fast-check.ts';
 
 /** JSON as text, as odd as it may be: generated as it is written, so that what is expected needs no parser. */
 const space = fc.constantFrom('', '', ' ', '\n', '\t\r\n', '    ');

@@ -2,9 +2,9 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { test } from 'tap';
 import type { Catalog } from '../../src/domain/catalog.ts';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
-import { creditPrice } from '../helper/credit-price.ts';
-import { testCatalog } from '../helper/gateway-in-process.ts';
-import { jsonBodyOf } from '../helper/json-body.ts';
+import { jsonBodyOf } from '../helper/fixtures/asked.ts';
+import { creditPrice } from '../helper/fixtures/credit-price.ts';
+import { testCatalog } from '../helper/start/gateway-in-process.ts';
 
 /** One credit a token, in or out, so that a hold in credits is a number of tokens. */
 function catalogOf(): Catalog {

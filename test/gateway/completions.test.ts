@@ -1,6 +1,9 @@
 import { test } from 'tap';
-import { type InProcessGateway, startGatewayInProcess } from '../helper/gateway-in-process.ts';
-import { lastCharge } from '../helper/last-charge.ts';
+import {
+  type InProcessGateway,
+  lastCharge,
+  startGatewayInProcess,
+} from '../helper/start/gateway-in-process.ts';
 
 const post = (world: InProcessGateway, key: string, path: string, body: object) =>
   world.api('POST', path, key, { model: 'tokens', ...body });

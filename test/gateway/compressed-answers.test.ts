@@ -10,9 +10,8 @@ import {
   zstdCompressSync,
 } from 'node:zlib';
 import { test } from 'tap';
-import { startGatewayInProcess, testConfig } from '../helper/gateway-in-process.ts';
-import { keptBytes } from '../helper/kept-bytes.ts';
-import { lastCharge } from '../helper/last-charge.ts';
+import { keptBytes } from '../helper/check/kept-bytes.ts';
+import { lastCharge, startGatewayInProcess, testConfig } from '../helper/start/gateway-in-process.ts';
 
 const ANSWER = JSON.stringify({
   choices: [{ message: { role: 'assistant', content: 'Grüße' } }],

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 // The data is loaded once for a process, so that this has one of its own.
 process.env.GEODATADIR = '/nowhere';

@@ -1,17 +1,15 @@
 import { type Test, test } from 'tap';
-import type { EntryView } from '../../src/api/views/entry-view.ts';
-import { usageView } from '../../src/api/views/entry-view.ts';
+import { type EntryView, usageView } from '../../src/api/views/entry-view.ts';
 import { creditsString, micro } from '../../src/domain/credits.ts';
-import type { Behaviour } from '../helper/behaviour.ts';
-import { DIMENSIONS } from '../helper/dimension-answers.ts';
-import { eventTexts, everyModel, microsOf } from '../helper/dimension-row.ts';
+import { DIMENSIONS } from '../helper/fixtures/dimension-answers.ts';
+import { eventTexts, everyModel, microsOf } from '../helper/fixtures/dimension-row.ts';
+import { type Behaviour, startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
 import {
   type InProcessGateway,
+  lastCharge,
   startGatewayInProcess,
   type TestAccount,
-} from '../helper/gateway-in-process.ts';
-import { lastCharge } from '../helper/last-charge.ts';
-import { startScriptedProvider } from '../helper/scripted-provider.ts';
+} from '../helper/start/gateway-in-process.ts';
 
 const SSE = { 'content-type': 'text/event-stream' };
 

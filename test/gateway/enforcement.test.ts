@@ -1,6 +1,10 @@
 import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
-import { type InProcessGateway, startGatewayInProcess, TEST_SERVER } from '../helper/gateway-in-process.ts';
+import {
+  type InProcessGateway,
+  startGatewayInProcess,
+  TEST_SERVER,
+} from '../helper/start/gateway-in-process.ts';
 
 async function codeOf(response: Response): Promise<string> {
   const body = (await response.json()) as { error?: { code?: string } };

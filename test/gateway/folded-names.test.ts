@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { foldName } from '../../src/domain/field-names.ts';
-import { startMediaGateway } from '../helper/media-gateway.ts';
+import { startMediaGateway } from '../helper/start/media-gateway.ts';
 
 test('names fold as the widest reader folds them', (t) => {
   for (const [name, folded] of [

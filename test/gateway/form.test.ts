@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { startMediaGateway } from '../helper/media-gateway.ts';
+import { startMediaGateway } from '../helper/start/media-gateway.ts';
 
 const PATH = '/v1/audio/transcriptions';
 const TYPE = 'multipart/form-data; boundary=edge';

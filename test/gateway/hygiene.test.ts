@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { test } from 'tap';
-import { startGatewayInProcess, TEST_SERVER, testCatalog } from '../helper/gateway-in-process.ts';
-import { startScriptedProvider } from '../helper/scripted-provider.ts';
-import { TEST_CERTIFICATE } from '../helper/test-certificate.ts';
+import { TEST_CERTIFICATE } from '../helper/fixtures/test-certificate.ts';
+import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
+import { startGatewayInProcess, TEST_SERVER, testCatalog } from '../helper/start/gateway-in-process.ts';
 
 /** Sends bytes as they are and reads the answer until the server closes or the text matches. */
 async function raw(url: string, text: string, until: RegExp): Promise<string> {

@@ -1,7 +1,7 @@
 import { test } from 'tap';
-import { PATH as VIDEOS } from '../helper/films.ts';
-import { startGatewayInProcess, UNPRICED_PASSES } from '../helper/gateway-in-process.ts';
-import { startMediaGateway } from '../helper/media-gateway.ts';
+import { PATH as VIDEOS } from '../helper/clients/films.ts';
+import { startGatewayInProcess, UNPRICED_PASSES } from '../helper/start/gateway-in-process.ts';
+import { startMediaGateway } from '../helper/start/media-gateway.ts';
 
 const HELLO = [{ role: 'user', content: 'Hello' }];
 const SSE = { 'content-type': 'text/event-stream' };

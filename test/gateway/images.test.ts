@@ -2,8 +2,8 @@ import OpenAI, { toFile } from 'openai';
 import { test } from 'tap';
 import { ImageStream } from '../../src/metering/images.ts';
 import { EventSplitter } from '../../src/metering/sse/event-splitter.ts';
-import { testCatalog } from '../helper/gateway-in-process.ts';
-import { type MediaGateway, shareMediaGateway } from '../helper/media-gateway.ts';
+import { testCatalog } from '../helper/start/gateway-in-process.ts';
+import { type MediaGateway, shareMediaGateway } from '../helper/start/media-gateway.ts';
 
 const clientOf = ({ url }: MediaGateway, apiKey: string) =>
   new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 });

@@ -1,10 +1,10 @@
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Test, test } from 'tap';
-import { startGatewayInProcess, testCatalog } from '../helper/gateway-in-process.ts';
-import { keptBytes } from '../helper/kept-bytes.ts';
-import { until } from '../helper/until.ts';
-import { type WorstShape, worstJson } from '../helper/worst-json.ts';
+import { keptBytes } from '../helper/check/kept-bytes.ts';
+import { until } from '../helper/check/until.ts';
+import { type WorstShape, worstJson } from '../helper/fixtures/worst-json.ts';
+import { startGatewayInProcess, testCatalog } from '../helper/start/gateway-in-process.ts';
 
 const CALLS = 120;
 const BODY_BYTES = 64 * 1024;

@@ -1,8 +1,8 @@
 import { test } from 'tap';
 import { newKeyValue } from '../../src/domain/key-value.ts';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
-import { keptBytes } from '../helper/kept-bytes.ts';
-import { OPEN_KEY } from '../helper/open-key.ts';
+import { keptBytes } from '../helper/check/kept-bytes.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { OPEN_KEY } from '../helper/start/ledger-account.ts';
 
 const MEGABYTE = 1_000_000;
 

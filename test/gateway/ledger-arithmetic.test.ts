@@ -2,17 +2,20 @@ import { type Test, test } from 'tap';
 import type { EntryView } from '../../src/api/views/entry-view.ts';
 import type { Model } from '../../src/domain/catalog.ts';
 import type { Category } from '../../src/domain/key.ts';
-import type { Behaviour, ReceivedRequest } from '../helper/behaviour.ts';
-import { creditPrice } from '../helper/credit-price.ts';
+import { type PriceList, recomputed } from '../helper/check/price-list.ts';
+import { creditPrice } from '../helper/fixtures/credit-price.ts';
+import {
+  type Behaviour,
+  type ReceivedRequest,
+  startScriptedProvider,
+} from '../helper/stand-ins/scripted-provider.ts';
 import {
   type InProcessGateway,
   startGatewayInProcess,
   type TestAccount,
   testCatalog,
-} from '../helper/gateway-in-process.ts';
-import { mp3Frames } from '../helper/media-gateway.ts';
-import { type PriceList, recomputed } from '../helper/price-list.ts';
-import { startScriptedProvider } from '../helper/scripted-provider.ts';
+} from '../helper/start/gateway-in-process.ts';
+import { mp3Frames } from '../helper/start/media-gateway.ts';
 
 /** Every unit has a price, each odd in its own way, so that none can be taken for another. */
 const PRICES: PriceList = {

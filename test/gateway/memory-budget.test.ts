@@ -1,9 +1,14 @@
 import t from 'tap';
-import type { Behave } from '../helper/behaviour.ts';
-import { ADMIN_TOKEN, startGatewayInProcess, TEST_SERVER, testConfig } from '../helper/gateway-in-process.ts';
-import { lastCharge } from '../helper/last-charge.ts';
-import { openRaw, type RawAnswer, type RawConnection } from '../helper/raw-http.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { openRaw, type RawAnswer, type RawConnection } from '../helper/clients/raw-http.ts';
+import type { Behave } from '../helper/stand-ins/scripted-provider.ts';
+import {
+  ADMIN_TOKEN,
+  lastCharge,
+  startGatewayInProcess,
+  TEST_SERVER,
+  testConfig,
+} from '../helper/start/gateway-in-process.ts';
 
 const MIB = 1024 * 1024;
 const KIB = 1024;

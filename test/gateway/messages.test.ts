@@ -1,10 +1,10 @@
 import { test } from 'tap';
 import {
   type InProcessGateway,
+  lastCharge,
   startGatewayInProcess,
   UNPRICED_PASSES,
-} from '../helper/gateway-in-process.ts';
-import { lastCharge } from '../helper/last-charge.ts';
+} from '../helper/start/gateway-in-process.ts';
 
 const CALL = { model: 'claude', max_tokens: 500, messages: [{ role: 'user', content: 'Hello' }] };
 const SSE = { 'content-type': 'text/event-stream' };

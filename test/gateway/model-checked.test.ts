@@ -1,7 +1,7 @@
 import { Busboy } from '@fastify/busboy';
 import { test } from 'tap';
-import fc from '../helper/fast-check.ts';
-import { startMediaGateway } from '../helper/media-gateway.ts';
+import { startMediaGateway } from '../helper/start/media-gateway.ts';
+import fc from '../helper/suite/fast-check.ts';
 
 /**
  * A key that may use one model only, and bodies that try to name another behind the gateway's back: whatever passes must

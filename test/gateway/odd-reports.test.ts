@@ -1,11 +1,10 @@
 import { test } from 'tap';
 import { MAX_CREDITS } from '../../src/domain/credits.ts';
-import { checkRow, startScriptedGateway } from '../helper/broken-stream.ts';
-import { creditPrice } from '../helper/credit-price.ts';
-import { startGatewayInProcess, testCatalog } from '../helper/gateway-in-process.ts';
-import { lastCharge } from '../helper/last-charge.ts';
-import { startScriptedProvider } from '../helper/scripted-provider.ts';
-import { CHAT, MESSAGE, transcript } from '../helper/vendor-answers.ts';
+import { creditPrice } from '../helper/fixtures/credit-price.ts';
+import { CHAT, MESSAGE, transcript } from '../helper/fixtures/vendor-answers.ts';
+import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
+import { checkRow, startScriptedGateway } from '../helper/start/broken-stream.ts';
+import { lastCharge, startGatewayInProcess, testCatalog } from '../helper/start/gateway-in-process.ts';
 
 /** Reports that are none, as `[input, output]`; text is sent as JSON source. */
 const ABSURD: readonly (readonly [string, string])[] = [

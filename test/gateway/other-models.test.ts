@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const ADVISOR = { type: 'advisor_20260301', name: 'advisor', model: 'claude-fable-5-1' };
 const HI = [{ role: 'user', content: 'Hello' }];

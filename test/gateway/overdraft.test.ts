@@ -1,5 +1,5 @@
 import t from 'tap';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const CALLS = 1_000;
 

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import type { OwnKeyView } from '../../src/api/views/key-view.ts';
 import { micro } from '../../src/domain/credits.ts';
-import { apiOf } from '../helper/api.ts';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const DAY_MS = 86_400_000;
 

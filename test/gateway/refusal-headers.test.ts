@@ -1,8 +1,8 @@
 import { test } from 'tap';
 import { ERRORS, type ErrorCode, GatewayError } from '../../src/domain/errors.ts';
 import { refusalHeaders } from '../../src/gateway/refuse.ts';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
-import { sendRaw } from '../helper/raw-http.ts';
+import { sendRaw } from '../helper/clients/raw-http.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const HELLO = { model: 'claude', max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] };
 

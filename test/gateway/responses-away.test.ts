@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 test('a book that is away withholds no answer, and lets nothing of others be named', async (t) => {
   const world = await startGatewayInProcess(t, { behave: () => undefined });

@@ -1,6 +1,9 @@
 import { test } from 'tap';
-import { type InProcessGateway, startGatewayInProcess } from '../helper/gateway-in-process.ts';
-import { lastCharge } from '../helper/last-charge.ts';
+import {
+  type InProcessGateway,
+  lastCharge,
+  startGatewayInProcess,
+} from '../helper/start/gateway-in-process.ts';
 
 const SSE = { 'content-type': 'text/event-stream' };
 

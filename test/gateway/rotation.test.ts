@@ -1,12 +1,12 @@
 import t, { type Test } from 'tap';
 import type { CreatedKeyView, KeyView } from '../../src/api/views/key-view.ts';
 import { newKeyValue } from '../../src/domain/key-value.ts';
-import { apiOf } from '../helper/api.ts';
-import { type InProcessGateway, startGatewayInProcess } from '../helper/gateway-in-process.ts';
-import { createDatabase } from '../helper/postgres.ts';
-import { startRedis } from '../helper/redis-process.ts';
-import { rotate, statusOf } from '../helper/rotate.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { rotate, statusOf } from '../helper/clients/rotate.ts';
+import { type InProcessGateway, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { createDatabase } from '../helper/start/postgres-server.ts';
+import { startRedis } from '../helper/start/redis-process.ts';
 
 /** Two gateways on one Redis and one PostgreSQL, and a key that the owner's key manages. */
 async function twoGateways(t: Test) {

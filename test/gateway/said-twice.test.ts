@@ -1,5 +1,5 @@
 import { type Test, test } from 'tap';
-import { startMediaGateway } from '../helper/media-gateway.ts';
+import { startMediaGateway } from '../helper/start/media-gateway.ts';
 
 /**
  * Bodies by what they say twice. The gateway would hold by the one and the provider could bill by the other. `…` stands for

@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const HELLO = {
   model: 'claude',

@@ -1,8 +1,8 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { test } from 'tap';
-import type { ReceivedRequest } from '../helper/behaviour.ts';
-import { startMediaGateway } from '../helper/media-gateway.ts';
+import type { ReceivedRequest } from '../helper/stand-ins/scripted-provider.ts';
+import { startMediaGateway } from '../helper/start/media-gateway.ts';
 
 /** What a client sent, and what arrived at the provider: a failed call is sent again by the SDK itself. */
 interface Pair {

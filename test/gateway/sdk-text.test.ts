@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
-import { type InProcessGateway, startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { type InProcessGateway, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 async function clientOf(world: InProcessGateway, options: Parameters<InProcessGateway['account']>[0] = {}) {
   const { key, accountId } = await world.account(options);

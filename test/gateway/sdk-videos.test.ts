@@ -1,6 +1,6 @@
 import OpenAI, { toFile } from 'openai';
 import { test } from 'tap';
-import { type MediaGateway, startMediaGateway } from '../helper/media-gateway.ts';
+import { type MediaGateway, startMediaGateway } from '../helper/start/media-gateway.ts';
 
 const clientOf = ({ url }: MediaGateway, apiKey: string) =>
   new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 });

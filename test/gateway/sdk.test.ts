@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 test('the official OpenAI SDK: chat, stream, models', async (t) => {
   const { url, account } = await startGatewayInProcess(t);

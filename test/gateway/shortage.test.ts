@@ -1,7 +1,7 @@
 import t from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import type { Shortfall } from '../../src/domain/errors.ts';
-import { type InProcessGateway, startGatewayInProcess } from '../helper/gateway-in-process.ts';
+import { type InProcessGateway, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 interface Refused {
   readonly status: number;

@@ -2,9 +2,9 @@ import { test } from 'tap';
 import type { Model } from '../../src/domain/catalog.ts';
 import { priceFromCredits, priceOf } from '../../src/domain/price.ts';
 import { dearestOf } from '../../src/domain/variants.ts';
-import { creditPrice } from '../helper/credit-price.ts';
-import { startGatewayInProcess, testCatalog } from '../helper/gateway-in-process.ts';
-import { startScriptedProvider } from '../helper/scripted-provider.ts';
+import { creditPrice } from '../helper/fixtures/credit-price.ts';
+import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
+import { startGatewayInProcess, testCatalog } from '../helper/start/gateway-in-process.ts';
 
 const image = (credits: number) => priceFromCredits('image', credits) ?? 0n;
 const second = (credits: number) => priceFromCredits('videoSecond', credits) ?? 0n;

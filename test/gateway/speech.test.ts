@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import OpenAI from 'openai';
 import { test } from 'tap';
-import { mp3Frames, shareMediaGateway } from '../helper/media-gateway.ts';
+import { mp3Frames, shareMediaGateway } from '../helper/start/media-gateway.ts';
 
 const PATH = '/v1/audio/speech';
 const SAY = { model: 'voice', voice: 'alloy' };

@@ -5,12 +5,16 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import { Spool, SpoolFolder } from '../../src/gateway/request/spool/spool.ts';
 import { Upload } from '../../src/gateway/request/spool/upload.ts';
-import { apiOf } from '../helper/api.ts';
-import { creditPrice } from '../helper/credit-price.ts';
-import { startGatewayInProcess, TEST_SERVER, testCatalog } from '../helper/gateway-in-process.ts';
-import { lastCharge } from '../helper/last-charge.ts';
-import { startMediaGateway } from '../helper/media-gateway.ts';
-import { startScriptedProvider } from '../helper/scripted-provider.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { creditPrice } from '../helper/fixtures/credit-price.ts';
+import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
+import {
+  lastCharge,
+  startGatewayInProcess,
+  TEST_SERVER,
+  testCatalog,
+} from '../helper/start/gateway-in-process.ts';
+import { startMediaGateway } from '../helper/start/media-gateway.ts';
 
 const LARGE = 'x'.repeat(1_500_000);
 const chatBody = (more: object) => JSON.stringify({ model: 'flat', messages: [], ...more });

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { test } from 'tap';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
-import { keptBytes } from '../helper/kept-bytes.ts';
+import { keptBytes } from '../helper/check/kept-bytes.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const STREAM = { model: 'tokens', stream: true, max_tokens: 1_000 };
 

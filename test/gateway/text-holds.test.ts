@@ -3,9 +3,9 @@ import { test } from 'tap';
 import type { Catalog } from '../../src/domain/catalog.ts';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
 import { referencedIds } from '../../src/gateway/resources/referenced-ids.ts';
-import { creditPrice } from '../helper/credit-price.ts';
-import { testCatalog } from '../helper/gateway-in-process.ts';
-import { jsonBodyOf } from '../helper/json-body.ts';
+import { jsonBodyOf } from '../helper/fixtures/asked.ts';
+import { creditPrice } from '../helper/fixtures/credit-price.ts';
+import { testCatalog } from '../helper/start/gateway-in-process.ts';
 
 const BOUNDS = { imageTokens: 1_000, contextTokens: 100_000, toolRounds: 3, toolTokens: 50_000 };
 

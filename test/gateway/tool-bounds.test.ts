@@ -8,7 +8,7 @@ import { readJsonBody } from '../../src/gateway/request/read-body.ts';
 import { Upload } from '../../src/gateway/request/spool/upload.ts';
 import { upstreamJson } from '../../src/gateway/upstream/body.ts';
 import { inMemory } from '../../src/metering/byte-source.ts';
-import { modelAt, type Path } from '../helper/asked.ts';
+import { modelAt, type Path } from '../helper/fixtures/asked.ts';
 
 const bounds = { imageTokens: 1_000, contextTokens: 100_000, toolRounds: 3, toolTokens: 50_000 };
 const LONG = 'é"\\'.repeat(200);

@@ -1,7 +1,7 @@
 import { type Test, test } from 'tap';
 import type { Config } from '../../src/config/config.ts';
-import { type InProcessGateway, startGatewayInProcess } from '../helper/gateway-in-process.ts';
-import { type Receiver, startReceiver } from '../helper/receiver.ts';
+import { type Receiver, startReceiver } from '../helper/stand-ins/receiver.ts';
+import { type InProcessGateway, startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const CALLER = { trace: 'a'.repeat(32), span: 'b'.repeat(16) };
 const TRACEPARENT = `00-${CALLER.trace}-${CALLER.span}-01`;

@@ -1,7 +1,7 @@
 import OpenAI, { toFile } from 'openai';
 import { test } from 'tap';
-import { flacFile, m4aFile, oggOpus, webmFile } from '../helper/audio-files.ts';
-import { type MediaGateway, mp3Frames, shareMediaGateway, silentWav } from '../helper/media-gateway.ts';
+import { flacFile, m4aFile, oggOpus, webmFile } from '../helper/fixtures/audio-files.ts';
+import { type MediaGateway, mp3Frames, shareMediaGateway, silentWav } from '../helper/start/media-gateway.ts';
 
 const PATH = '/v1/audio/transcriptions';
 

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import type { Model } from '../../src/domain/catalog.ts';
 import { UnknownMembers } from '../../src/gateway/request/unknown-members.ts';
-import { startGatewayInProcess, testCatalog, testConfig } from '../helper/gateway-in-process.ts';
+import { startGatewayInProcess, testCatalog, testConfig } from '../helper/start/gateway-in-process.ts';
 
 async function refused(response: Response): Promise<unknown[]> {
   const { error } = (await response.json()) as { error: { code: string; param: string; message: string } };

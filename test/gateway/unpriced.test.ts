@@ -1,13 +1,13 @@
 import { test } from 'tap';
 import type { Model } from '../../src/domain/catalog.ts';
-import { creditPrice } from '../helper/credit-price.ts';
+import { creditPrice } from '../helper/fixtures/credit-price.ts';
+import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
 import {
   type InProcessGateway,
   startGatewayInProcess,
   testCatalog,
   testConfig,
-} from '../helper/gateway-in-process.ts';
-import { startScriptedProvider } from '../helper/scripted-provider.ts';
+} from '../helper/start/gateway-in-process.ts';
 
 const SEARCH = { type: 'web_search_20250305', name: 'web_search', max_uses: 1 };
 const HI = [{ role: 'user', content: 'Hello' }];

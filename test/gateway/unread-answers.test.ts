@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
-import { apiOf } from '../helper/api.ts';
-import type { Behave } from '../helper/behaviour.ts';
-import { ADMIN_TOKEN, startGatewayInProcess, TEST_SERVER } from '../helper/gateway-in-process.ts';
-import { keptBytes } from '../helper/kept-bytes.ts';
-import { OPEN_KEY } from '../helper/open-key.ts';
-import { until } from '../helper/until.ts';
+import { keptBytes } from '../helper/check/kept-bytes.ts';
+import { until } from '../helper/check/until.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import type { Behave } from '../helper/stand-ins/scripted-provider.ts';
+import { ADMIN_TOKEN, startGatewayInProcess, TEST_SERVER } from '../helper/start/gateway-in-process.ts';
+import { OPEN_KEY } from '../helper/start/ledger-account.ts';
 
 const MIB = 1024 * 1024;
 /** Bytes of an answer that is longer than what the kernel takes for a client that does not read. */

@@ -1,5 +1,4 @@
 import { test } from 'tap';
-import { checkRow, startScriptedGateway } from '../helper/broken-stream.ts';
 import {
   chat,
   image,
@@ -10,7 +9,8 @@ import {
   response,
   responseUsage,
   transcript,
-} from '../helper/vendor-answers.ts';
+} from '../helper/fixtures/vendor-answers.ts';
+import { checkRow, startScriptedGateway } from '../helper/start/broken-stream.ts';
 
 const DETAILS = {
   accepted_prediction_tokens: 3,

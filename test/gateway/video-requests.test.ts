@@ -2,11 +2,10 @@ import { get } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
-import type { Behaviour } from '../helper/behaviour.ts';
-import { codeOf, counted, create, made, PATH, scripted } from '../helper/films.ts';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
-import { mediaCatalog, startMediaGateway, withMedia } from '../helper/media-gateway.ts';
-import { startScriptedProvider } from '../helper/scripted-provider.ts';
+import { codeOf, counted, create, made, PATH, scripted } from '../helper/clients/films.ts';
+import { type Behaviour, startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
+import { mediaCatalog, startMediaGateway, withMedia } from '../helper/start/media-gateway.ts';
 
 function rawStatus(url: string, path: string, key: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {

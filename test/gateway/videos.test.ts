@@ -1,6 +1,6 @@
 import { test } from 'tap';
-import { BODY, codeOf, counted, create, made, PATH } from '../helper/films.ts';
-import { startMediaGateway } from '../helper/media-gateway.ts';
+import { BODY, codeOf, counted, create, made, PATH } from '../helper/clients/films.ts';
+import { startMediaGateway } from '../helper/start/media-gateway.ts';
 
 test('the hold is exact, by text or number, and four seconds where none are named', async (t) => {
   const world = await startMediaGateway(t, () => undefined);

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
-import { openRaw } from '../helper/raw-http.ts';
+import { openRaw } from '../helper/clients/raw-http.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 const OPENAI = /, but (\S+)\. The base URL of OpenAI's clients is the address of this gateway with \/v1/;
 const ANTHROPIC =

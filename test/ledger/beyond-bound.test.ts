@@ -8,9 +8,9 @@ import {
   journalRedisKey,
   keyRedisKey,
 } from '../../src/ledger/redis/redis-keys.ts';
-import { hasEntry } from '../helper/book-records.ts';
-import { admissionOf, entriesOf, spend, startLedger, type TestLedger } from '../helper/ledger.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { hasEntry } from '../helper/fixtures/book-records.ts';
+import { admissionOf, entriesOf, spend, startLedger, type TestLedger } from '../helper/start/ledger.ts';
 
 const HUGE = 8_000_000_000_000_000;
 

@@ -10,7 +10,7 @@ import {
 } from '../../src/domain/call-limits.ts';
 import { limitStatesIn } from '../../src/ledger/limits-text.ts';
 import { scriptText } from '../../src/ledger/redis/scripts.ts';
-import { startRedis } from '../helper/redis-process.ts';
+import { startRedis } from '../helper/start/redis-process.ts';
 
 /**
  * Runs the include that the scripts share, at a moment of its own: steps are words, and the reply has whether each call was

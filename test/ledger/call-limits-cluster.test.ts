@@ -1,9 +1,9 @@
 import { test } from 'tap';
 import { parseRedisUrl } from '../../src/config/redis-url.ts';
-import { callWith, changeAccount, changeKey, held } from '../helper/call-limits.ts';
-import { openLedgerOn } from '../helper/ledger.ts';
-import { accountOn } from '../helper/ledger-account.ts';
-import { startCluster } from '../helper/redis-cluster.ts';
+import { callWith, changeAccount, changeKey, held } from '../helper/fixtures/call-limits.ts';
+import { openLedgerOn } from '../helper/start/ledger.ts';
+import { accountOn } from '../helper/start/ledger-account.ts';
+import { startCluster } from '../helper/start/redis-cluster.ts';
 
 test('on Redis Cluster limits of calls are taken, corrected, changed, counted and freed on every node', async (t) => {
   const { url, nodes } = await startCluster(t);

@@ -1,6 +1,6 @@
 import { test } from 'tap';
-import { callWith, changeAccount, changeKey } from '../helper/call-limits.ts';
-import { chargeOf, startLedger } from '../helper/ledger.ts';
+import { callWith, changeAccount, changeKey } from '../helper/fixtures/call-limits.ts';
+import { chargeOf, startLedger } from '../helper/start/ledger.ts';
 
 test('of 500 calls at once over two gateways as many are in flight as the limit lets, never one more', async (t) => {
   const { open, account, second } = await startLedger(t);

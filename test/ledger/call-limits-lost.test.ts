@@ -1,12 +1,11 @@
 import { cpSync, rmSync } from 'node:fs';
 import { type Test, test } from 'tap';
 import { accountRedisKey, keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
-import { callWith, changeAccount, changeKey, held, storedBucket } from '../helper/call-limits.ts';
-import { openLedgerOn, startLedger } from '../helper/ledger.ts';
-import { accountOn } from '../helper/ledger-account.ts';
-import { startRedis } from '../helper/redis-process.ts';
-import { REDIS_TIMEOUT_MS } from '../helper/redis-timeout.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { callWith, changeAccount, changeKey, held, storedBucket } from '../helper/fixtures/call-limits.ts';
+import { openLedgerOn, startLedger } from '../helper/start/ledger.ts';
+import { accountOn } from '../helper/start/ledger-account.ts';
+import { REDIS_TIMEOUT_MS, startRedis } from '../helper/start/redis-process.ts';
 
 const LIMITS = { rpmLimit: 4, tpmLimit: 1_000, maxParallelRequests: 3 };
 

@@ -2,6 +2,7 @@ import { type Test, test } from 'tap';
 import type { CallLimits } from '../../src/domain/call-limits.ts';
 import type { KeyRecord } from '../../src/domain/key.ts';
 import { accountRedisKey, keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
+import { until } from '../helper/check/until.ts';
 import {
   callWith,
   changeAccount,
@@ -9,9 +10,8 @@ import {
   held,
   type LimitedCall,
   storedBucket,
-} from '../helper/call-limits.ts';
-import { entriesOf, spend, startLedger } from '../helper/ledger.ts';
-import { until } from '../helper/until.ts';
+} from '../helper/fixtures/call-limits.ts';
+import { entriesOf, spend, startLedger } from '../helper/start/ledger.ts';
 
 const NO_STATE = { requests: undefined, tokens: undefined, parallel: undefined };
 const NO_LIMITS: CallLimits = { rpmLimit: null, tpmLimit: null, maxParallelRequests: null };

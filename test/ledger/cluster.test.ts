@@ -4,10 +4,10 @@ import { parseRedisUrl } from '../../src/config/redis-url.ts';
 import { micro } from '../../src/domain/credits.ts';
 import type { KeyRecord } from '../../src/domain/key.ts';
 import { bucketOf } from '../../src/ledger/redis/redis-keys.ts';
-import { admissionOf, chargeOf, entriesOf, openLedgerOn, spend } from '../helper/ledger.ts';
-import { accountOn } from '../helper/ledger-account.ts';
-import { startCluster } from '../helper/redis-cluster.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { admissionOf, chargeOf, entriesOf, openLedgerOn, spend } from '../helper/start/ledger.ts';
+import { accountOn } from '../helper/start/ledger-account.ts';
+import { startCluster } from '../helper/start/redis-cluster.ts';
 
 test('on Redis Cluster accounts lie on every node, and hold, settle, expire and rebuild work on each', async (t) => {
   const { url, nodes } = await startCluster(t);

@@ -1,6 +1,6 @@
 import { test } from 'tap';
-import { isExact, load, startLedgerOnCluster } from '../helper/ledger-on-cluster.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { isExact, load, startLedgerOnCluster } from '../helper/start/ledger-on-cluster.ts';
 
 test('a master killed under load: its replica takes over, calls go on unaided and each is charged once', async (t) => {
   const world = await startLedgerOnCluster(t);

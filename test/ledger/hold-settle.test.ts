@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
-import { admissionOf, chargeOf, entriesOf, spend, startLedger } from '../helper/ledger.ts';
+import { admissionOf, chargeOf, entriesOf, spend, startLedger } from '../helper/start/ledger.ts';
 
 test('a hold is taken, then settled for less, and the rest is free again', async (t) => {
   const { open, account, book } = await startLedger(t);

@@ -1,12 +1,11 @@
 import { test } from 'tap';
 import { COMMAND_TIMEOUT_MS } from '../../src/ledger/redis/connect.ts';
 import { bucketOf, holdsRedisKey } from '../../src/ledger/redis/redis-keys.ts';
-import { admissionOf, openLedgerOn, startLedger } from '../helper/ledger.ts';
-import { accountOn } from '../helper/ledger-account.ts';
-import { startRedis } from '../helper/redis-process.ts';
-import { REDIS_TIMEOUT_MS } from '../helper/redis-timeout.ts';
-import { startTcpProxy } from '../helper/tcp-proxy.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { admissionOf, openLedgerOn, startLedger } from '../helper/start/ledger.ts';
+import { accountOn } from '../helper/start/ledger-account.ts';
+import { REDIS_TIMEOUT_MS, startRedis } from '../helper/start/redis-process.ts';
+import { startTcpProxy } from '../helper/start/tcp-proxy.ts';
 
 /** Time for a reply; an admission may take 5/6 of it. */
 const TIMEOUT_MS = 4_000;

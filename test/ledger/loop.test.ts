@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { test } from 'tap';
 import { Loop } from '../../src/ledger/loop.ts';
-import { log } from '../helper/ledger.ts';
+import { log } from '../helper/start/ledger.ts';
 
 test('a run that fails is tried again, at intervals that grow no further than the longest', async (t) => {
   const runs = new EventEmitter();

@@ -9,8 +9,15 @@ import {
   journalRedisKey,
   keyRedisKey,
 } from '../../src/ledger/redis/redis-keys.ts';
-import { admissionOf, chargeOf, entriesOf, spend, startLedger, type TestLedger } from '../helper/ledger.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import {
+  admissionOf,
+  chargeOf,
+  entriesOf,
+  spend,
+  startLedger,
+  type TestLedger,
+} from '../helper/start/ledger.ts';
 
 test('an emptied Redis is rebuilt from the book: balance, spend, versions', async (t) => {
   const { open, account, raw, book } = await startLedger(t);

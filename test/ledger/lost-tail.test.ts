@@ -3,12 +3,11 @@ import { type Test, test } from 'tap';
 import { BookUnavailable } from '../../src/book/book.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { accountRedisKey, bucketOf, holdsRedisKey } from '../../src/ledger/redis/redis-keys.ts';
-import { admissionOf, chargeOf, entriesOf, log, openLedgerOn, spend } from '../helper/ledger.ts';
-import { accountOn } from '../helper/ledger-account.ts';
-import { startPostgres } from '../helper/postgres-server.ts';
-import { startRedis } from '../helper/redis-process.ts';
-import { REDIS_TIMEOUT_MS } from '../helper/redis-timeout.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { admissionOf, chargeOf, entriesOf, log, openLedgerOn, spend } from '../helper/start/ledger.ts';
+import { accountOn } from '../helper/start/ledger-account.ts';
+import { startPostgres } from '../helper/start/postgres-server.ts';
+import { REDIS_TIMEOUT_MS, startRedis } from '../helper/start/redis-process.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -13,6 +13,7 @@ import {
   journalRedisKey,
   keyRedisKey,
 } from '../../src/ledger/redis/redis-keys.ts';
+import { until } from '../helper/check/until.ts';
 import {
   admissionOf,
   chargeOf,
@@ -21,11 +22,9 @@ import {
   spend,
   startLedger,
   type TestLedger,
-} from '../helper/ledger.ts';
-import { accountOn } from '../helper/ledger-account.ts';
-import { startRedis } from '../helper/redis-process.ts';
-import { REDIS_TIMEOUT_MS } from '../helper/redis-timeout.ts';
-import { until } from '../helper/until.ts';
+} from '../helper/start/ledger.ts';
+import { accountOn } from '../helper/start/ledger-account.ts';
+import { REDIS_TIMEOUT_MS, startRedis } from '../helper/start/redis-process.ts';
 
 /** A call of an account of its own with 10 credits, held. */
 async function heldCall({ account, open }: TestLedger) {

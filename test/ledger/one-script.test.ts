@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import { accountRedisKey } from '../../src/ledger/redis/redis-keys.ts';
-import { admissionOf, chargeOf, entriesOf, spend, startLedger } from '../helper/ledger.ts';
+import { admissionOf, chargeOf, entriesOf, spend, startLedger } from '../helper/start/ledger.ts';
 
 /** How often Redis has been asked to run a script by its SHA. */
 async function scriptsRun(raw: Redis): Promise<number> {

@@ -4,8 +4,8 @@ import { micro } from '../../src/domain/credits.ts';
 import type { KeyRecord } from '../../src/domain/key.ts';
 import type { OpenLedger } from '../../src/ledger/open-ledger.ts';
 import { accountRedisKey, keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
-import { SEED } from '../helper/fast-check.ts';
-import { admissionOf, chargeOf, entriesOf, startLedger, type TestLedger } from '../helper/ledger.ts';
+import { admissionOf, chargeOf, entriesOf, startLedger, type TestLedger } from '../helper/start/ledger.ts';
+import { SEED } from '../helper/suite/fast-check.ts';
 
 const CREDIT = 1_000_000;
 const CALLS = 1_000;

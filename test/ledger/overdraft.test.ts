@@ -3,7 +3,14 @@ import { micro } from '../../src/domain/credits.ts';
 import type { KeyRecord } from '../../src/domain/key.ts';
 import type { Admission } from '../../src/ledger/ledger.ts';
 import { accountRedisKey, bucketOf, holdsRedisKey, keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
-import { admissionOf, chargeOf, entriesOf, spend, startLedger, type TestLedger } from '../helper/ledger.ts';
+import {
+  admissionOf,
+  chargeOf,
+  entriesOf,
+  spend,
+  startLedger,
+  type TestLedger,
+} from '../helper/start/ledger.ts';
 
 const CREDIT = 1_000_000;
 

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { bucketOf, holdsRedisKey, journalRedisKey } from '../../src/ledger/redis/redis-keys.ts';
-import { admissionOf, entriesOf, spend, startLedger } from '../helper/ledger.ts';
+import { admissionOf, entriesOf, spend, startLedger } from '../helper/start/ledger.ts';
 
 const CALLS = 40;
 

@@ -3,7 +3,7 @@ import { micro } from '../../src/domain/credits.ts';
 import { type PeriodStarts, periodStart, periodStarts } from '../../src/domain/period.ts';
 import { PERIOD_FIELDS } from '../../src/ledger/calls/admit-command.ts';
 import { keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
-import { admissionOf, chargeOf, entriesOf, startLedger } from '../helper/ledger.ts';
+import { admissionOf, chargeOf, entriesOf, startLedger } from '../helper/start/ledger.ts';
 
 const PERIODS = ['daily', 'weekly', 'monthly'] as const;
 const CREDIT = 1_000_000;

@@ -1,8 +1,8 @@
 import { type Test, test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { admissionOf, log, startLedger } from '../helper/ledger.ts';
-import { REDIS_TIMEOUT_MS } from '../helper/redis-timeout.ts';
+import { admissionOf, log, startLedger } from '../helper/start/ledger.ts';
+import { REDIS_TIMEOUT_MS } from '../helper/start/redis-process.ts';
 
 /** A rebuild of an emptied Redis that has read the book and not yet written to Redis, until `goOn`. */
 async function startHalfway(t: Test) {

@@ -1,8 +1,8 @@
 import { type Test, test } from 'tap';
 import { type Book, BookUnavailable } from '../../src/book/book.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { admissionOf, entriesOf, log, spend, startLedger } from '../helper/ledger.ts';
-import { REDIS_TIMEOUT_MS } from '../helper/redis-timeout.ts';
+import { admissionOf, entriesOf, log, spend, startLedger } from '../helper/start/ledger.ts';
+import { REDIS_TIMEOUT_MS } from '../helper/start/redis-process.ts';
 
 /** Another gateway, of which some queries wait. */
 async function gatewayOn(

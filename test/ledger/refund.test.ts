@@ -5,7 +5,14 @@ import type { EntryDraft } from '../../src/domain/ledger-entry.ts';
 import { periodStarts } from '../../src/domain/period.ts';
 import { RedisClock } from '../../src/ledger/redis/clock.ts';
 import { holdsRedisKey, keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
-import { admissionOf, chargeOf, entriesOf, spend, startLedger, type TestLedger } from '../helper/ledger.ts';
+import {
+  admissionOf,
+  chargeOf,
+  entriesOf,
+  spend,
+  startLedger,
+  type TestLedger,
+} from '../helper/start/ledger.ts';
 
 const DAY_MS = 86_400_000;
 const KEY = { spendingLimit: micro(100_000_000) };

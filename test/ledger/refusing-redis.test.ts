@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { test } from 'tap';
-import { admissionOf, chargeOf, entriesOf, startLedger } from '../helper/ledger.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { admissionOf, chargeOf, entriesOf, startLedger } from '../helper/start/ledger.ts';
 
 /** What a Redis answers that is there and takes nothing, how it comes to that, and how it is over. */
 const REFUSALS: Record<

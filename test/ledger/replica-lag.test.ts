@@ -1,7 +1,7 @@
 import { test } from 'tap';
-import { admissionOf, chargeOf, entriesOf, spend } from '../helper/ledger.ts';
-import { type LedgerOnCluster, startLedgerOnCluster } from '../helper/ledger-on-cluster.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { admissionOf, chargeOf, entriesOf, spend } from '../helper/start/ledger.ts';
+import { type LedgerOnCluster, startLedgerOnCluster } from '../helper/start/ledger-on-cluster.ts';
 
 /** From now on the replica gets nothing; connections of gateways stay. */
 async function cutReplication({ master, replica }: LedgerOnCluster): Promise<void> {

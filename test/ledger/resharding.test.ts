@@ -1,6 +1,6 @@
 import { test } from 'tap';
-import { isExact, load, startLedgerOnCluster } from '../helper/ledger-on-cluster.ts';
-import type { RedisProcess } from '../helper/redis-process.ts';
+import { isExact, load, startLedgerOnCluster } from '../helper/start/ledger-on-cluster.ts';
+import type { RedisProcess } from '../helper/start/redis-process.ts';
 
 test('slots that move between masters under load lose no charge and make none twice', async (t) => {
   const world = await startLedgerOnCluster(t);

@@ -2,8 +2,8 @@ import { test } from 'tap';
 import { BookUnavailable } from '../../src/book/book.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { hashRedisKey, keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
-import { admissionOf, spend, startLedger } from '../helper/ledger.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { admissionOf, spend, startLedger } from '../helper/start/ledger.ts';
 
 const [NEW_HASH, PREFIX] = ['cd'.repeat(32), 'sk-tg-new'];
 

@@ -8,7 +8,7 @@ import {
   keyRedisKey,
   redisKeyPrefix,
 } from '../../src/ledger/redis/redis-keys.ts';
-import { admissionOf, log, startLedger } from '../helper/ledger.ts';
+import { admissionOf, log, startLedger } from '../helper/start/ledger.ts';
 
 interface Names {
   readonly account: string;

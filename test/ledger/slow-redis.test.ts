@@ -1,9 +1,9 @@
 import { test } from 'tap';
-import { admissionOf, openLedgerOn } from '../helper/ledger.ts';
-import { accountOn } from '../helper/ledger-account.ts';
-import { startRedis } from '../helper/redis-process.ts';
-import { startTcpProxy } from '../helper/tcp-proxy.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { admissionOf, openLedgerOn } from '../helper/start/ledger.ts';
+import { accountOn } from '../helper/start/ledger-account.ts';
+import { startRedis } from '../helper/start/redis-process.ts';
+import { startTcpProxy } from '../helper/start/tcp-proxy.ts';
 
 const WAITING = 20;
 /** A second more than a call waits, and a second less than its connection may be silent: what a busy machine may add to either. */

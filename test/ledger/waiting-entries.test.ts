@@ -11,9 +11,9 @@ import {
   journalRedisKey,
   redisKeyPrefix,
 } from '../../src/ledger/redis/redis-keys.ts';
-import { hasEntry } from '../helper/book-records.ts';
-import { admissionOf, chargeOf, entriesOf, log, spend, startLedger } from '../helper/ledger.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { hasEntry } from '../helper/fixtures/book-records.ts';
+import { admissionOf, chargeOf, entriesOf, log, spend, startLedger } from '../helper/start/ledger.ts';
 
 test('what an entry of an epoch that is over took is not to be spent again after a rebuild', async (t) => {
   const { open, account, book, raw } = await startLedger(t);

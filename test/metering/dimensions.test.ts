@@ -9,8 +9,14 @@ import { ANSWER_SHAPE, type Meter, type StreamMeter } from '../../src/metering/m
 import type { MeteredBody } from '../../src/metering/metered-body.ts';
 import { EventReader } from '../../src/metering/sse/event-reader.ts';
 import { sifted } from '../../src/metering/sse/large-event.ts';
-import { DIMENSIONS } from '../helper/dimension-answers.ts';
-import { type DimensionRow, eventTexts, everyModel, microsOf, SDKS } from '../helper/dimension-row.ts';
+import { DIMENSIONS } from '../helper/fixtures/dimension-answers.ts';
+import {
+  type DimensionRow,
+  eventTexts,
+  everyModel,
+  microsOf,
+  SDKS,
+} from '../helper/fixtures/dimension-row.ts';
 
 const MODELS = everyModel('http://127.0.0.1');
 const PIECE = 1_000;

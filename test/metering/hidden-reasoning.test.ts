@@ -4,7 +4,7 @@ import { MessagesStream } from '../../src/metering/messages-stream.ts';
 import type { StreamMeter } from '../../src/metering/meter.ts';
 import type { MeteredBody } from '../../src/metering/metered-body.ts';
 import { ResponsesStream } from '../../src/metering/responses.ts';
-import { testCatalog } from '../helper/gateway-in-process.ts';
+import { testCatalog } from '../helper/start/gateway-in-process.ts';
 
 const model = testCatalog('http://127.0.0.1').get('claude');
 const body = { model, value: {} } as unknown as MeteredBody;

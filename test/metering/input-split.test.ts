@@ -2,8 +2,8 @@ import { test } from 'tap';
 import { chargeFor, priceOf } from '../../src/domain/price.ts';
 import { inputTokens, type Usage } from '../../src/domain/units.ts';
 import { type InputParts, splitInput } from '../../src/metering/input-split.ts';
-import { creditPrice } from '../helper/credit-price.ts';
-import fc from '../helper/fast-check.ts';
+import { creditPrice } from '../helper/fixtures/credit-price.ts';
+import fc from '../helper/suite/fast-check.ts';
 
 const NONE: InputParts = {
   cached: 0,

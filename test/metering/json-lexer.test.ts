@@ -6,7 +6,7 @@ import {
   skipSpace,
   valueEnd,
 } from '../../src/metering/json-lexer.ts';
-import fc from '../helper/fast-check.ts';
+import fc from '../helper/suite/fast-check.ts';
 
 /** Texts in which quotes and backslashes are as frequent as other characters, and long ones between them. */
 const text = fc

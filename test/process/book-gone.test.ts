@@ -1,9 +1,9 @@
 import { test } from 'tap';
-import { apiOf } from '../helper/api.ts';
-import { ADMIN_TOKEN, makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
-import { startOwnServers } from '../helper/own-servers.ts';
-import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/clients/owner.ts';
+import { ADMIN_TOKEN, makePlace, startGatewayProcess } from '../helper/start/gateway-process.ts';
+import { startOwnServers } from '../helper/start/own-servers.ts';
 
 test('without the book, model calls go on and management is 503; after its return nothing is lost', async (t) => {
   const { postgres, provider, env } = await startOwnServers(t);

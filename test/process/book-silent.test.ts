@@ -1,12 +1,11 @@
 import { type Test, test } from 'tap';
-import { apiOf } from '../helper/api.ts';
-import { makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
-import { startOwnServers } from '../helper/own-servers.ts';
-import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
-import { startSlowProxy } from '../helper/slow-proxy.ts';
-import { startTcpProxy } from '../helper/tcp-proxy.ts';
-import { until } from '../helper/until.ts';
-import { untilServed } from '../helper/until-served.ts';
+import { until, untilServed } from '../helper/check/until.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/clients/owner.ts';
+import { makePlace, startGatewayProcess } from '../helper/start/gateway-process.ts';
+import { startOwnServers } from '../helper/start/own-servers.ts';
+import { startSlowProxy } from '../helper/start/slow-proxy.ts';
+import { startTcpProxy } from '../helper/start/tcp-proxy.ts';
 
 async function startBook(t: Test) {
   const { postgres, provider, env } = await startOwnServers(t);

@@ -1,8 +1,8 @@
 import { test } from 'tap';
-import { apiOf } from '../helper/api.ts';
-import { makeOwner } from '../helper/owner.ts';
-import { startGatewayProcesses } from '../helper/several-gateways.ts';
-import { untilServed } from '../helper/until-served.ts';
+import { untilServed } from '../helper/check/until.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { makeOwner } from '../helper/clients/owner.ts';
+import { startGatewayProcesses } from '../helper/start/own-servers.ts';
 
 const CHANGES = 120;
 

@@ -1,11 +1,11 @@
 import { test } from 'tap';
-import { call, callAgent, type EndedCall } from '../helper/ended-calls.ts';
-import { makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
-import { ledgerOf, makeOwner } from '../helper/owner.ts';
-import { createDatabase } from '../helper/postgres.ts';
-import { startRedis } from '../helper/redis-process.ts';
-import { until } from '../helper/until.ts';
-import { startWaitingProvider } from '../helper/waiting-provider.ts';
+import { until } from '../helper/check/until.ts';
+import { call, callAgent, type EndedCall } from '../helper/clients/ended-calls.ts';
+import { ledgerOf, makeOwner } from '../helper/clients/owner.ts';
+import { startWaitingProvider } from '../helper/stand-ins/scripted-provider.ts';
+import { makePlace, startGatewayProcess } from '../helper/start/gateway-process.ts';
+import { createDatabase } from '../helper/start/postgres-server.ts';
+import { startRedis } from '../helper/start/redis-process.ts';
 
 /** Redis reads nothing further of a connection that waits for replicas, and drops what came meanwhile where it ends. */
 test('a call that ends while others wait for a replica is charged, though the gateway is killed then', async (t) => {

@@ -2,14 +2,13 @@ import { pino } from 'pino';
 import { test } from 'tap';
 import { openBook } from '../../src/book/open-book.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { call, callAgent, type EndedCall } from '../helper/ended-calls.ts';
-import { makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
-import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
-import { createDatabase } from '../helper/postgres.ts';
-import { startRedis } from '../helper/redis-process.ts';
-import { REDIS_TIMEOUT_MS } from '../helper/redis-timeout.ts';
-import { startScriptedProvider } from '../helper/scripted-provider.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { call, callAgent, type EndedCall } from '../helper/clients/ended-calls.ts';
+import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/clients/owner.ts';
+import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
+import { makePlace, startGatewayProcess } from '../helper/start/gateway-process.ts';
+import { createDatabase } from '../helper/start/postgres-server.ts';
+import { REDIS_TIMEOUT_MS, startRedis } from '../helper/start/redis-process.ts';
 
 const CLIENTS = 24;
 

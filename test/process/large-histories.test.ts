@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { startUploadGateway } from '../helper/upload-gateway.ts';
+import { startUploadGateway } from '../helper/start/upload-gateway.ts';
 
 const isLinux = process.platform === 'linux';
 const CHAT = '/v1/chat/completions';

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Test, test } from 'tap';
-import { apiOf } from '../helper/api.ts';
-import { type GatewayProcess, makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
-import { ledgerOf, makeOwner, type Owner } from '../helper/owner.ts';
-import { until } from '../helper/until.ts';
-import { startWaitingProvider } from '../helper/waiting-provider.ts';
+import { until } from '../helper/check/until.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { ledgerOf, makeOwner, type Owner } from '../helper/clients/owner.ts';
+import { startWaitingProvider } from '../helper/stand-ins/scripted-provider.ts';
+import { type GatewayProcess, makePlace, startGatewayProcess } from '../helper/start/gateway-process.ts';
 
 interface Prices {
   readonly input: number;

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
+import { makePlace, startGatewayProcess } from '../helper/start/gateway-process.ts';
 
 const PLACES = [
   ['0.0.0.0', /^http:\/\/0\.0\.0\.0:\d+$/],

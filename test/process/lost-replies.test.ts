@@ -1,11 +1,11 @@
 import { type Test, test } from 'tap';
 import { accountRedisKey, bucketOf, holdsRedisKey } from '../../src/ledger/redis/redis-keys.ts';
-import { makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
-import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
-import { startRedis } from '../helper/redis-process.ts';
-import { startTcpProxy } from '../helper/tcp-proxy.ts';
-import { until } from '../helper/until.ts';
-import { startWaitingProvider } from '../helper/waiting-provider.ts';
+import { until } from '../helper/check/until.ts';
+import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/clients/owner.ts';
+import { startWaitingProvider } from '../helper/stand-ins/scripted-provider.ts';
+import { makePlace, startGatewayProcess } from '../helper/start/gateway-process.ts';
+import { startRedis } from '../helper/start/redis-process.ts';
+import { startTcpProxy } from '../helper/start/tcp-proxy.ts';
 
 const WAIT = { messages: [{ role: 'user', content: 'wait' }] };
 

@@ -1,18 +1,18 @@
 import { Webhook } from 'standardwebhooks';
 import { test } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
-import { apiOf } from '../helper/api.ts';
+import { until } from '../helper/check/until.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { ledgerOf, makeOwner } from '../helper/clients/owner.ts';
+import { startReceiver } from '../helper/stand-ins/receiver.ts';
 import {
   ADMIN_TOKEN,
   type GatewayProcess,
   makePlace,
   startGatewayProcess,
-} from '../helper/gateway-process.ts';
-import { ledgerOf, makeOwner } from '../helper/owner.ts';
-import { createDatabase } from '../helper/postgres.ts';
-import { startReceiver } from '../helper/receiver.ts';
-import { startRedis } from '../helper/redis-process.ts';
-import { until } from '../helper/until.ts';
+} from '../helper/start/gateway-process.ts';
+import { createDatabase } from '../helper/start/postgres-server.ts';
+import { startRedis } from '../helper/start/redis-process.ts';
 
 interface AlertList {
   readonly alerts: { deliveries: { status: string }[] }[];

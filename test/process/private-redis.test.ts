@@ -1,7 +1,7 @@
 import { test } from 'tap';
-import { makePlace, run, startGatewayProcess } from '../helper/gateway-process.ts';
-import { createDatabase } from '../helper/postgres.ts';
-import { startRedis } from '../helper/redis-process.ts';
+import { makePlace, run, startGatewayProcess } from '../helper/start/gateway-process.ts';
+import { createDatabase } from '../helper/start/postgres-server.ts';
+import { startRedis } from '../helper/start/redis-process.ts';
 
 const UPSTREAM = 'http://127.0.0.1:1';
 const ALONE = /must be the only one that uses the database/g;

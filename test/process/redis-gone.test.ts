@@ -1,11 +1,11 @@
 import { type Test, test } from 'tap';
 import { bucketOf, journalRedisKey } from '../../src/ledger/redis/redis-keys.ts';
-import { type GatewayProcess, makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
-import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
-import { startRedis } from '../helper/redis-process.ts';
-import { refusedSoon } from '../helper/refused-soon.ts';
-import { until } from '../helper/until.ts';
-import { startWaitingProvider } from '../helper/waiting-provider.ts';
+import { refusedSoon } from '../helper/check/refused-soon.ts';
+import { until } from '../helper/check/until.ts';
+import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/clients/owner.ts';
+import { startWaitingProvider } from '../helper/stand-ins/scripted-provider.ts';
+import { type GatewayProcess, makePlace, startGatewayProcess } from '../helper/start/gateway-process.ts';
+import { startRedis } from '../helper/start/redis-process.ts';
 
 /** A gateway on a Redis of the test's, and a provider whose answers to "wait" wait until they are let go. */
 async function startGatewayInProcess(t: Test) {

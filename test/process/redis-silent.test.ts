@@ -1,11 +1,11 @@
 import { type Test, test } from 'tap';
-import { type GatewayProcess, makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
-import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
-import { startRedis } from '../helper/redis-process.ts';
-import { refusedSoon, SILENT_WITHIN_MS } from '../helper/refused-soon.ts';
-import { startScriptedProvider } from '../helper/scripted-provider.ts';
-import { startSlowProxy } from '../helper/slow-proxy.ts';
-import { until } from '../helper/until.ts';
+import { refusedSoon, SILENT_WITHIN_MS } from '../helper/check/refused-soon.ts';
+import { until } from '../helper/check/until.ts';
+import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/clients/owner.ts';
+import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
+import { type GatewayProcess, makePlace, startGatewayProcess } from '../helper/start/gateway-process.ts';
+import { startRedis } from '../helper/start/redis-process.ts';
+import { startSlowProxy } from '../helper/start/slow-proxy.ts';
 
 async function startGatewayOnProxiedRedis(t: Test) {
   const redis = await startRedis(t);

@@ -1,10 +1,10 @@
 import { type Test, test } from 'tap';
-import { makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
-import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
-import { startRedis } from '../helper/redis-process.ts';
-import { startScriptedProvider } from '../helper/scripted-provider.ts';
-import { startTcpProxy } from '../helper/tcp-proxy.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/clients/owner.ts';
+import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
+import { makePlace, startGatewayProcess } from '../helper/start/gateway-process.ts';
+import { startRedis } from '../helper/start/redis-process.ts';
+import { startTcpProxy } from '../helper/start/tcp-proxy.ts';
 
 async function startGatewayOnProxiedRedis(t: Test, waitingCalls: number) {
   const redis = await startRedis(t);

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
-import { makePlace, run, startGatewayProcess } from '../helper/gateway-process.ts';
-import { freePort, startRedis } from '../helper/redis-process.ts';
-import { LOOPBACK_CERTIFICATE } from '../helper/test-certificate.ts';
+import { LOOPBACK_CERTIFICATE } from '../helper/fixtures/test-certificate.ts';
+import { makePlace, run, startGatewayProcess } from '../helper/start/gateway-process.ts';
+import { freePort, startRedis } from '../helper/start/redis-process.ts';
 
 /** Specification section 1, "Redis": `rediss://`. The password has what must be escaped in a URL. */
 const USER = 'gateway';

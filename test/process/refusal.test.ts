@@ -4,9 +4,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Test, test } from 'tap';
-import { type Ended, makePlace, run, startGatewayProcess } from '../helper/gateway-process.ts';
-import { createDatabase } from '../helper/postgres.ts';
-import { freePort, startRedis } from '../helper/redis-process.ts';
+import { type Ended, makePlace, run, startGatewayProcess } from '../helper/start/gateway-process.ts';
+import { createDatabase } from '../helper/start/postgres-server.ts';
+import { freePort, startRedis } from '../helper/start/redis-process.ts';
 
 /** Specification section 1, "Refusal to start": one clear line on stderr, exit code 1. */
 async function refused(t: Test, env: NodeJS.ProcessEnv, reason: RegExp): Promise<void> {

@@ -1,15 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Test, test } from 'tap';
-import { apiOf } from '../helper/api.ts';
+import { until } from '../helper/check/until.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { ledgerOf, makeOwner } from '../helper/clients/owner.ts';
+import { startWaitingProvider } from '../helper/stand-ins/scripted-provider.ts';
 import {
   type GatewayProcess,
   makePlace,
   type Place,
   startGatewayProcess,
-} from '../helper/gateway-process.ts';
-import { ledgerOf, makeOwner } from '../helper/owner.ts';
-import { until } from '../helper/until.ts';
-import { startWaitingProvider } from '../helper/waiting-provider.ts';
+} from '../helper/start/gateway-process.ts';
 
 /** A gateway whose provider holds back the answer to a body with `wait` in it until it is let go. */
 async function makeWorld(t: Test) {

@@ -1,20 +1,20 @@
 import { type Test, test } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { refuseRestoredBook } from '../../src/ledger/recovery/restored-book.ts';
-import { apiOf } from '../helper/api.ts';
-import { tollgate } from '../helper/command.ts';
+import { until } from '../helper/check/until.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { balanceOf, ledgerOf, makeOwner, type Owner, sumOf } from '../helper/clients/owner.ts';
+import { tollgate } from '../helper/start/command.ts';
 import {
   type GatewayProcess,
   makePlace,
   type Place,
   run,
   startGatewayProcess,
-} from '../helper/gateway-process.ts';
-import { admissionOf, log, spend, startLedger } from '../helper/ledger.ts';
-import { balanceOf, ledgerOf, makeOwner, type Owner, sumOf } from '../helper/owner.ts';
-import { createDatabase, execute } from '../helper/postgres.ts';
-import { startRedis } from '../helper/redis-process.ts';
-import { until } from '../helper/until.ts';
+} from '../helper/start/gateway-process.ts';
+import { admissionOf, log, spend, startLedger } from '../helper/start/ledger.ts';
+import { createDatabase, execute } from '../helper/start/postgres-server.ts';
+import { startRedis } from '../helper/start/redis-process.ts';
 
 interface Restored {
   readonly place: Place;

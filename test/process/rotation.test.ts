@@ -1,8 +1,8 @@
 import { test } from 'tap';
-import { apiOf } from '../helper/api.ts';
-import { makeOwner } from '../helper/owner.ts';
-import { rotate } from '../helper/rotate.ts';
-import { startGatewayProcesses } from '../helper/several-gateways.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { makeOwner } from '../helper/clients/owner.ts';
+import { rotate } from '../helper/clients/rotate.ts';
+import { startGatewayProcesses } from '../helper/start/own-servers.ts';
 
 const ROTATIONS = 50;
 const CLIENTS = 6;

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'tap';
-import { makePlace, run } from '../helper/gateway-process.ts';
-import { freePort } from '../helper/redis-process.ts';
-import { findSecret } from '../helper/secrets.ts';
+import { findSecret } from '../helper/check/secrets.ts';
+import { makePlace, run } from '../helper/start/gateway-process.ts';
+import { freePort } from '../helper/start/redis-process.ts';
 
 test('a start that is refused names no password, token or credential', async (t) => {
   const planted = 'planted-4715';

@@ -5,7 +5,8 @@ import { Redis } from 'ioredis';
 import { type Test, test } from 'tap';
 import type { BookSchema } from '../../src/book/schema.ts';
 import { socketPathFor } from '../../src/redis-server/socket.ts';
-import { startGatewayProcess } from '../helper/gateway-process.ts';
+import { bookPlaces, findSecret, type Place, redisPlaces } from '../helper/check/secrets.ts';
+import { until } from '../helper/check/until.ts';
 import {
   ADMIN_TOKEN,
   configure,
@@ -16,13 +17,11 @@ import {
   startUpstream,
   UPSTREAM_KEY,
   upstreamPlaces,
-} from '../helper/planted-secrets.ts';
-import { execute } from '../helper/postgres.ts';
-import { startPostgres } from '../helper/postgres-server.ts';
-import { startReceiver } from '../helper/receiver.ts';
-import { startRedis } from '../helper/redis-process.ts';
-import { bookPlaces, findSecret, type Place, redisPlaces } from '../helper/secrets.ts';
-import { until } from '../helper/until.ts';
+} from '../helper/fixtures/planted-secrets.ts';
+import { startReceiver } from '../helper/stand-ins/receiver.ts';
+import { startGatewayProcess } from '../helper/start/gateway-process.ts';
+import { execute, startPostgres } from '../helper/start/postgres-server.ts';
+import { startRedis } from '../helper/start/redis-process.ts';
 
 const REDIS_PASSWORD = 'planted-redis-password-4714';
 

@@ -1,8 +1,8 @@
 import { test } from 'tap';
-import { ADMIN_TOKEN, makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
-import { balanceOf, ledgerOf, makeOwner } from '../helper/owner.ts';
-import { startScriptedProvider } from '../helper/scripted-provider.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { balanceOf, ledgerOf, makeOwner } from '../helper/clients/owner.ts';
+import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
+import { ADMIN_TOKEN, makePlace, startGatewayProcess } from '../helper/start/gateway-process.ts';
 
 test('a stop waits for a call whose client left, and the call is charged as reported', async (t) => {
   const gone = Promise.withResolvers<void>();

@@ -4,18 +4,17 @@ import { test } from 'tap';
 import { journalRedisKey } from '../../src/ledger/redis/redis-keys.ts';
 import { serversOn } from '../../src/redis-server/leftover.ts';
 import { socketPathFor } from '../../src/redis-server/socket.ts';
-import { apiOf } from '../helper/api.ts';
+import { until } from '../helper/check/until.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { balanceOf, ledgerOf, makeOwner, type Owner, sumOf } from '../helper/clients/owner.ts';
+import { startScriptedProvider, startWaitingProvider } from '../helper/stand-ins/scripted-provider.ts';
 import {
   type GatewayProcess,
   makePlace,
   type Place,
   startGatewayProcess,
-} from '../helper/gateway-process.ts';
-import { balanceOf, ledgerOf, makeOwner, type Owner, sumOf } from '../helper/owner.ts';
-import { startRedis } from '../helper/redis-process.ts';
-import { startScriptedProvider } from '../helper/scripted-provider.ts';
-import { until } from '../helper/until.ts';
-import { startWaitingProvider } from '../helper/waiting-provider.ts';
+} from '../helper/start/gateway-process.ts';
+import { startRedis } from '../helper/start/redis-process.ts';
 
 const isGone = ({ dataDir }: Place) =>
   until('the private Redis to be gone', async () => {

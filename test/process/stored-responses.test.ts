@@ -1,8 +1,8 @@
 import { test } from 'tap';
-import { makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
-import { startOwnServers } from '../helper/own-servers.ts';
-import { makeOwner } from '../helper/owner.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { makeOwner } from '../helper/clients/owner.ts';
+import { makePlace, startGatewayProcess } from '../helper/start/gateway-process.ts';
+import { startOwnServers } from '../helper/start/own-servers.ts';
 
 test('a response stored while the book was away is its account’s when the book is back', async (t) => {
   const { postgres, provider, env } = await startOwnServers(t);

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { serversOn } from '../../src/redis-server/leftover.ts';
 import { socketPathFor } from '../../src/redis-server/socket.ts';
-import { endWithProcess } from '../helper/end-with-process.ts';
-import { makePlace, type Place } from '../helper/gateway-process.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { endWithProcess } from '../helper/start/end-with-process.ts';
+import { makePlace, type Place } from '../helper/start/gateway-process.ts';
 
 /** util-linux' `script` gives a command a terminal; that of other systems has other options. */
 const HAS_SCRIPT = /util-linux/.test(spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? '');

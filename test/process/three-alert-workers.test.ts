@@ -1,10 +1,10 @@
 import { test } from 'tap';
-import { apiOf } from '../helper/api.ts';
-import { ADMIN_TOKEN } from '../helper/gateway-process.ts';
-import { ledgerOf, makeOwner } from '../helper/owner.ts';
-import { startReceiver } from '../helper/receiver.ts';
-import { startGatewayProcesses } from '../helper/several-gateways.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { ledgerOf, makeOwner } from '../helper/clients/owner.ts';
+import { startReceiver } from '../helper/stand-ins/receiver.ts';
+import { ADMIN_TOKEN } from '../helper/start/gateway-process.ts';
+import { startGatewayProcesses } from '../helper/start/own-servers.ts';
 
 const CROSSINGS = 8;
 

@@ -1,9 +1,8 @@
 import { test } from 'tap';
-import { apiOf } from '../helper/api.ts';
-import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/owner.ts';
-import { startGatewayProcesses } from '../helper/several-gateways.ts';
-import { until } from '../helper/until.ts';
-import { untilServed } from '../helper/until-served.ts';
+import { until, untilServed } from '../helper/check/until.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/clients/owner.ts';
+import { startGatewayProcesses } from '../helper/start/own-servers.ts';
 
 test('of 600 concurrent calls at two gateways, exactly as many pass as the balance pays for', async (t) => {
   const { at } = await startGatewayProcesses(t, 2);

@@ -1,7 +1,7 @@
 import { test } from 'tap';
-import { audioForm, begin, pictureChat, sha256Of, wordyChat } from '../helper/large-body.ts';
-import { until } from '../helper/until.ts';
-import { megabytes, startUploadGateway, uploadsOf } from '../helper/upload-gateway.ts';
+import { until } from '../helper/check/until.ts';
+import { audioForm, begin, pictureChat, sha256Of, wordyChat } from '../helper/fixtures/large-body.ts';
+import { megabytes, startUploadGateway, uploadsOf } from '../helper/start/upload-gateway.ts';
 
 const MIB = 2 ** 20;
 const CHAT = '/v1/chat/completions';

@@ -1,8 +1,15 @@
 import { test } from 'tap';
-import { makePlace, run, startGatewayProcess } from '../helper/gateway-process.ts';
-import { makeOwner } from '../helper/owner.ts';
-import { until } from '../helper/until.ts';
-import { createVideo, FILM, placesOf, refundedOnce, startFailing, statusOf } from '../helper/video-jobs.ts';
+import { until } from '../helper/check/until.ts';
+import { makeOwner } from '../helper/clients/owner.ts';
+import {
+  createVideo,
+  FILM,
+  placesOf,
+  refundedOnce,
+  startFailing,
+  statusOf,
+} from '../helper/clients/video-jobs.ts';
+import { makePlace, run, startGatewayProcess } from '../helper/start/gateway-process.ts';
 
 for (const book of ['SQLite', 'PostgreSQL']) {
   test(`gateways killed amid the polls of failed videos refund each once (${book})`, async (t) => {

@@ -1,11 +1,7 @@
 import { test } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
-import { makePlace, startGatewayProcess } from '../helper/gateway-process.ts';
-import { startOwnServers } from '../helper/own-servers.ts';
-import { balanceOf, makeOwner } from '../helper/owner.ts';
-import { startRedis } from '../helper/redis-process.ts';
-import { startTcpProxy } from '../helper/tcp-proxy.ts';
-import { until } from '../helper/until.ts';
+import { until } from '../helper/check/until.ts';
+import { balanceOf, makeOwner } from '../helper/clients/owner.ts';
 import {
   createVideo,
   FILM,
@@ -14,7 +10,11 @@ import {
   servedStatusOf,
   startFailing,
   statusOf,
-} from '../helper/video-jobs.ts';
+} from '../helper/clients/video-jobs.ts';
+import { makePlace, startGatewayProcess } from '../helper/start/gateway-process.ts';
+import { startOwnServers } from '../helper/start/own-servers.ts';
+import { startRedis } from '../helper/start/redis-process.ts';
+import { startTcpProxy } from '../helper/start/tcp-proxy.ts';
 
 test('a video can be asked for at another gateway as soon as it is answered, each of 60 times', async (t) => {
   const provider = await startDemoProvider();

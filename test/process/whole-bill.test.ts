@@ -1,23 +1,22 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Test, test } from 'tap';
-import { apiOf } from '../helper/api.ts';
-import { billedConfig } from '../helper/billing/bill.ts';
-import { startBillingProvider } from '../helper/billing/billing-provider.ts';
-import { Random } from '../helper/billing/random.ts';
-import { randomCall } from '../helper/billing/random-call.ts';
+import { until, untilServed } from '../helper/check/until.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { callAndLeave } from '../helper/clients/leaving-client.ts';
+import { balanceOf, ledgerOf, makeOwner, type Owner, sumOf } from '../helper/clients/owner.ts';
+import { billedConfig } from '../helper/stand-ins/billing/bill.ts';
+import { startBillingProvider } from '../helper/stand-ins/billing/billing-provider.ts';
+import { Random } from '../helper/stand-ins/billing/random.ts';
+import { randomCall } from '../helper/stand-ins/billing/random-call.ts';
 import {
   ADMIN_TOKEN,
   type GatewayProcess,
   makePlace,
   startGatewayProcess,
-} from '../helper/gateway-process.ts';
-import { callAndLeave } from '../helper/leaving-client.ts';
-import { balanceOf, ledgerOf, makeOwner, type Owner, sumOf } from '../helper/owner.ts';
-import { createDatabase } from '../helper/postgres.ts';
-import { startRedis } from '../helper/redis-process.ts';
-import { until } from '../helper/until.ts';
-import { untilServed } from '../helper/until-served.ts';
+} from '../helper/start/gateway-process.ts';
+import { createDatabase } from '../helper/start/postgres-server.ts';
+import { startRedis } from '../helper/start/redis-process.ts';
 
 const CALLS = 1_000;
 const ACCOUNTS = 8;

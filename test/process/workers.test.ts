@@ -1,18 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { type Test, test } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
+import { until, untilServed } from '../helper/check/until.ts';
+import { makeOwner } from '../helper/clients/owner.ts';
 import {
   ADMIN_TOKEN,
   type GatewayProcess,
   makePlace,
   run,
   startGatewayProcess,
-} from '../helper/gateway-process.ts';
-import { makeOwner } from '../helper/owner.ts';
-import { createDatabase } from '../helper/postgres.ts';
-import { startRedis } from '../helper/redis-process.ts';
-import { until } from '../helper/until.ts';
-import { untilServed } from '../helper/until-served.ts';
+} from '../helper/start/gateway-process.ts';
+import { createDatabase } from '../helper/start/postgres-server.ts';
+import { startRedis } from '../helper/start/redis-process.ts';
 
 const WORKERS = 2;
 

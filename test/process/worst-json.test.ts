@@ -1,7 +1,7 @@
 import { test } from 'tap';
-import { makeOwner } from '../helper/owner.ts';
-import { megabytes, startUploadGateway } from '../helper/upload-gateway.ts';
-import { WORST_SHAPES, type WorstShape, worstJson } from '../helper/worst-json.ts';
+import { makeOwner } from '../helper/clients/owner.ts';
+import { WORST_SHAPES, type WorstShape, worstJson } from '../helper/fixtures/worst-json.ts';
+import { megabytes, startUploadGateway } from '../helper/start/upload-gateway.ts';
 
 const isLinux = process.platform === 'linux';
 const CHAT = '/v1/chat/completions';

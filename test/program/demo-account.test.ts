@@ -2,8 +2,8 @@ import t from 'tap';
 import { NO_CALL_LIMITS } from '../../src/domain/call-limits.ts';
 import { micro } from '../../src/domain/credits.ts';
 import { ensureDemoAccount } from '../../src/program/demo-account.ts';
-import { startGatewayInProcess } from '../helper/gateway-in-process.ts';
-import { rotate } from '../helper/rotate.ts';
+import { rotate } from '../helper/clients/rotate.ts';
+import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
 t.test('the demo account has the limits of calls that the configuration gives new accounts', async (t) => {
   const limits = { rpmLimit: 600, tpmLimit: null, maxParallelRequests: 20 };

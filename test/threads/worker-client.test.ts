@@ -1,6 +1,6 @@
 import { type Test, test } from 'tap';
 import { ThreadEnded, WorkerClient } from '../../src/threads/worker-client.ts';
-import { rejection } from '../helper/rejection.ts';
+import { rejection } from '../helper/check/rejection.ts';
 
 function startSums(t: Test) {
   const ends: ThreadEnded[] = [];

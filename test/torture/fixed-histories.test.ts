@@ -1,9 +1,9 @@
 import t from 'tap';
-import { BookServers } from './book-server.ts';
-import { FIXED_HISTORIES } from './fixed-histories.ts';
-import { LIMIT_HISTORIES } from './limit-histories.ts';
-import { runHistory } from './run-history.ts';
-import { RunSummary } from './run-summary.ts';
+import { runHistory } from './driver/run-history.ts';
+import { RunSummary } from './driver/run-summary.ts';
+import { FIXED_HISTORIES } from './generator/fixed-histories.ts';
+import { LIMIT_HISTORIES } from './generator/limit-histories.ts';
+import { BookServers } from './world/book-server.ts';
 
 /**
  * Histories that run in parallel, because a history mostly waits. Each has a PostgreSQL to itself, which it may stop.

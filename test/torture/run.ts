@@ -1,7 +1,7 @@
 // Program that runs histories of calls and faults against real gateways until its time is up, and checks the invariants
 // of specification section 5.
 import { parseArgs } from 'node:util';
-import type { Scope } from '../helper/scope.ts';
+import type { Scope } from '../helper/start/scope.ts';
 import { torture } from './torture.ts';
 
 const USAGE = `npm run torture -- [options]

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { SEED } from '../helper/fast-check.ts';
+import { SEED } from '../helper/suite/fast-check.ts';
 import { torture } from './torture.ts';
 
 /** Time in which histories may begin; the last one, and stopping the servers, take some seconds more. */

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import type { Scope } from '../helper/scope.ts';
-import { BookServers } from './book-server.ts';
-import { histories, type Worlds } from './generator.ts';
-import { runHistory } from './run-history.ts';
-import { RunSummary } from './run-summary.ts';
+import type { Scope } from '../helper/start/scope.ts';
+import { runHistory } from './driver/run-history.ts';
+import { RunSummary } from './driver/run-summary.ts';
+import { histories, type Worlds } from './generator/generator.ts';
+import { BookServers } from './world/book-server.ts';
 
 export interface TortureOptions {
   readonly seed: number;

@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { exchanged } from '../../../src/config/price-list/list-price.ts';
 import { priceInMicros } from '../../../src/domain/price.ts';
 import type { Unit } from '../../../src/domain/units.ts';
-import fc from '../../helper/fast-check.ts';
+import fc from '../../helper/suite/fast-check.ts';
 
 /** What a price of the config file is for, and what that of the list is for, for each way that the list prices something. */
 const WAYS: readonly (readonly [Unit, ours: bigint, list: number])[] = [

@@ -1,5 +1,5 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { type Piece, tokensOf } from '../../helper/broken-stream.ts';
+import { type Piece, tokensOf } from '../../helper/start/broken-stream.ts';
 import { breakEverywhere, type StreamFormat } from './every-break.ts';
 
 const QUESTION = 'Which words are the longest, and why? Grüße aus 日本.';

@@ -1,5 +1,5 @@
 import { type Test, test } from 'tap';
-import type { Behaviour } from '../../helper/behaviour.ts';
+import type { Behaviour } from '../../helper/stand-ins/scripted-provider.ts';
 import {
   type Case,
   checkRow,
@@ -10,7 +10,7 @@ import {
   type ScriptedGateway,
   SOON_MS,
   startScriptedGateway,
-} from '../../helper/broken-stream.ts';
+} from '../../helper/start/broken-stream.ts';
 
 /** One cell: what ends a stream and where, what the client is answered, status and outcome of its ledger row, its cost. */
 type Cell = readonly [

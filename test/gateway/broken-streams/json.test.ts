@@ -1,5 +1,5 @@
 import { type Test, test } from 'tap';
-import type { Behaviour } from '../../helper/behaviour.ts';
+import type { Behaviour } from '../../helper/stand-ins/scripted-provider.ts';
 import {
   type Case,
   checkRow,
@@ -9,8 +9,8 @@ import {
   type ScriptedGateway,
   SOON_MS,
   startScriptedGateway,
-} from '../../helper/broken-stream.ts';
-import { silentWav } from '../../helper/media-gateway.ts';
+} from '../../helper/start/broken-stream.ts';
+import { silentWav } from '../../helper/start/media-gateway.ts';
 
 interface Call {
   readonly path: string;

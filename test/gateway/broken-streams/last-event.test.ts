@@ -4,10 +4,10 @@ import { type AddressInfo, createServer } from 'node:net';
 import { type Test, test } from 'tap';
 import {
   type InProcessGateway,
+  lastCharge,
   startGatewayInProcess,
   testCatalog,
-} from '../../helper/gateway-in-process.ts';
-import { lastCharge } from '../../helper/last-charge.ts';
+} from '../../helper/start/gateway-in-process.ts';
 
 const SAID = 'data: {"choices":[{"index":0,"delta":{"content":"Hello there"},"finish_reason":null}]}\n\n';
 const FINISH = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n';

@@ -1,5 +1,5 @@
-import { type Expected, type Piece, tokensOf } from '../../helper/broken-stream.ts';
-import { silentWav } from '../../helper/media-gateway.ts';
+import { type Expected, type Piece, tokensOf } from '../../helper/start/broken-stream.ts';
+import { silentWav } from '../../helper/start/media-gateway.ts';
 import { breakEverywhere, type StreamFormat } from './every-break.ts';
 
 const event = (data: { type: string } & Record<string, unknown>): string =>

@@ -1,4 +1,4 @@
-import { type Piece, tokensOf } from '../../helper/broken-stream.ts';
+import { type Piece, tokensOf } from '../../helper/start/broken-stream.ts';
 import { breakEverywhere, type StreamFormat } from './every-break.ts';
 
 const TEXT = 'Incomprehensibilities, "quoted" \n and Grüße aus 日本 😀. '.repeat(8);

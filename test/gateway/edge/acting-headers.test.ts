@@ -1,7 +1,7 @@
 import { test } from 'tap';
-import { startEdgeGateway } from '../../helper/edge-gateway.ts';
-import { ADMIN_TOKEN } from '../../helper/gateway-in-process.ts';
-import { sendRaw } from '../../helper/raw-http.ts';
+import { sendRaw } from '../../helper/clients/raw-http.ts';
+import { startEdgeGateway } from '../../helper/start/edge-gateway.ts';
+import { ADMIN_TOKEN } from '../../helper/start/gateway-in-process.ts';
 
 /** What a browser or the retries of a client would do by a provider's word. */
 const ACTING = {

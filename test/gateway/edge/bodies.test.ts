@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { test } from 'tap';
-import { BODY, POST, type Row, refuseRows, startEdgeGateway } from '../../helper/edge-gateway.ts';
-import { ADMIN_TOKEN } from '../../helper/gateway-in-process.ts';
-import { startMediaGateway } from '../../helper/media-gateway.ts';
-import { sendRaw } from '../../helper/raw-http.ts';
+import { sendRaw } from '../../helper/clients/raw-http.ts';
+import { BODY, POST, type Row, refuseRows, startEdgeGateway } from '../../helper/start/edge-gateway.ts';
+import { ADMIN_TOKEN } from '../../helper/start/gateway-in-process.ts';
+import { startMediaGateway } from '../../helper/start/media-gateway.ts';
 
 const JSON_TYPE = 'Content-Type: application/json\r\n';
 const sent = (body: string | Buffer, more = ''): Row[1] => {

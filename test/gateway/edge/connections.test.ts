@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { test } from 'tap';
-import { BODY, LENGTH, POST, startEdgeGateway } from '../../helper/edge-gateway.ts';
-import { TEST_SERVER } from '../../helper/gateway-in-process.ts';
-import { openRaw, sendRaw } from '../../helper/raw-http.ts';
+import { openRaw, sendRaw } from '../../helper/clients/raw-http.ts';
+import { BODY, LENGTH, POST, startEdgeGateway } from '../../helper/start/edge-gateway.ts';
+import { TEST_SERVER } from '../../helper/start/gateway-in-process.ts';
 
 const HEALTH = 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n';
 const EXPECT = 'Expect: 100-continue\r\n';

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { startMediaGateway } from '../../helper/media-gateway.ts';
+import { startMediaGateway } from '../../helper/start/media-gateway.ts';
 
 const DEPTH = 100_000;
 /** Where each level is long. */

@@ -1,4 +1,5 @@
 import { test } from 'tap';
+import { sendRaw } from '../../helper/clients/raw-http.ts';
 import {
   BODY,
   CHUNKED,
@@ -7,8 +8,7 @@ import {
   type Row,
   refuseRows,
   startEdgeGateway,
-} from '../../helper/edge-gateway.ts';
-import { sendRaw } from '../../helper/raw-http.ts';
+} from '../../helper/start/edge-gateway.ts';
 
 const lengths = (...values: string[]) => values.map((value) => `Content-Length: ${value}\r\n`).join('');
 const coded = (header: string): Row[1] => {

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { get } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { test } from 'tap';
-import { makePlace, startGatewayProcess } from '../../helper/gateway-process.ts';
-import { makeOwner } from '../../helper/owner.ts';
-import { startScriptedProvider } from '../../helper/scripted-provider.ts';
+import { makeOwner } from '../../helper/clients/owner.ts';
+import { startScriptedProvider } from '../../helper/stand-ins/scripted-provider.ts';
+import { makePlace, startGatewayProcess } from '../../helper/start/gateway-process.ts';
 
 /** Files that this process, and so each of its children, may have open. */
 const FILES = Number(execFileSync('/bin/sh', ['-c', 'ulimit -n'], { encoding: 'utf8' })) || 1_024;

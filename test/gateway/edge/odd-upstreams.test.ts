@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type Test, test } from 'tap';
 import type { Config } from '../../../src/config/config.ts';
-import { startGatewayInProcess, testCatalog, testConfig } from '../../helper/gateway-in-process.ts';
+import { startGatewayInProcess, testCatalog, testConfig } from '../../helper/start/gateway-in-process.ts';
 
 /** Of a gateway that is to give up: long enough for an upstream that answers, on a machine with much else to do. */
 const SHORT = { headersTimeoutMs: 2_000, idleTimeoutMs: 2_000, requestTimeoutMs: 4_000 };

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { startGatewayInProcess } from '../../helper/gateway-in-process.ts';
+import { startGatewayInProcess } from '../../helper/start/gateway-in-process.ts';
 
 const BODY = JSON.stringify({ model: 'flat', messages: [] });
 

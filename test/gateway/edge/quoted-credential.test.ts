@@ -1,8 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { t as ofFile, test } from 'tap';
-import type { Behaviour } from '../../helper/behaviour.ts';
-import { startGatewayInProcess, testCatalog } from '../../helper/gateway-in-process.ts';
-import { startScriptedProvider } from '../../helper/scripted-provider.ts';
+import { type Behaviour, startScriptedProvider } from '../../helper/stand-ins/scripted-provider.ts';
+import { startGatewayInProcess, testCatalog } from '../../helper/start/gateway-in-process.ts';
 
 /** Ends as base64 does, with what JSON and addresses may spell in other ways. */
 const SECRET = 'sk-upstream/secret+of=ours==';

@@ -1,7 +1,7 @@
 import { test } from 'tap';
-import { BODY, POST, startEdgeGateway } from '../../helper/edge-gateway.ts';
-import { TEST_SERVER } from '../../helper/gateway-in-process.ts';
-import { openRaw, type RawAnswer } from '../../helper/raw-http.ts';
+import { openRaw, type RawAnswer } from '../../helper/clients/raw-http.ts';
+import { BODY, POST, startEdgeGateway } from '../../helper/start/edge-gateway.ts';
+import { TEST_SERVER } from '../../helper/start/gateway-in-process.ts';
 
 const HEAD_MS = 300;
 const BODY_MS = 900;

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { t as ofFile, test } from 'tap';
-import { BODY, type EdgeGateway, LENGTH, startEdgeGateway } from '../../helper/edge-gateway.ts';
-import { testCatalog } from '../../helper/gateway-in-process.ts';
-import { sendRaw } from '../../helper/raw-http.ts';
-import { startScriptedProvider } from '../../helper/scripted-provider.ts';
+import { sendRaw } from '../../helper/clients/raw-http.ts';
+import { startScriptedProvider } from '../../helper/stand-ins/scripted-provider.ts';
+import { BODY, type EdgeGateway, LENGTH, startEdgeGateway } from '../../helper/start/edge-gateway.ts';
+import { testCatalog } from '../../helper/start/gateway-in-process.ts';
 
 /** Headers by which gateways and providers behind an upstream's address are told where a call goes, and on whose account. */
 const STEERING = [

@@ -1,6 +1,13 @@
 import { test } from 'tap';
-import { BODY, LENGTH, POST, type Row, refuseRows, startEdgeGateway } from '../../helper/edge-gateway.ts';
-import { sendRaw } from '../../helper/raw-http.ts';
+import { sendRaw } from '../../helper/clients/raw-http.ts';
+import {
+  BODY,
+  LENGTH,
+  POST,
+  type Row,
+  refuseRows,
+  startEdgeGateway,
+} from '../../helper/start/edge-gateway.ts';
 
 const at = (target: string, method = 'POST'): Row[1] => {
   return (head) => `${method} ${target} HTTP/1.1\r\n${head}${LENGTH}\r\n${BODY}`;

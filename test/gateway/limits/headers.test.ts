@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { duration } from '../../../src/gateway/limits/limit-headers.ts';
-import { startGatewayInProcess } from '../../helper/gateway-in-process.ts';
+import { startGatewayInProcess } from '../../helper/start/gateway-in-process.ts';
 
 const HELLO = [{ role: 'user', content: 'Hello' }];
 const CLAUDE = { model: 'claude-flat', max_tokens: 10, messages: HELLO };

@@ -1,8 +1,8 @@
 import { test } from 'tap';
-import { codeOf, counted, made, PATH } from '../../helper/films.ts';
-import { ADMIN_TOKEN } from '../../helper/gateway-in-process.ts';
-import { startMediaGateway } from '../../helper/media-gateway.ts';
-import { until } from '../../helper/until.ts';
+import { until } from '../../helper/check/until.ts';
+import { codeOf, counted, made, PATH } from '../../helper/clients/films.ts';
+import { ADMIN_TOKEN } from '../../helper/start/gateway-in-process.ts';
+import { startMediaGateway } from '../../helper/start/media-gateway.ts';
 
 test('a key with an rpm_limit asked for its job without bound', async (t) => {
   const world = await startMediaGateway(t, () => undefined);

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI from 'openai';
 import { test } from 'tap';
-import { startGatewayInProcess } from '../../helper/gateway-in-process.ts';
-import { startWaitingProvider } from '../../helper/waiting-provider.ts';
+import { startWaitingProvider } from '../../helper/stand-ins/scripted-provider.ts';
+import { startGatewayInProcess } from '../../helper/start/gateway-in-process.ts';
 
 const CLAUDE = { model: 'claude-flat', max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] };
 

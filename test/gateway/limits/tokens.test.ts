@@ -5,7 +5,7 @@ import {
   type InProcessGateway,
   startGatewayInProcess,
   type TestAccount,
-} from '../../helper/gateway-in-process.ts';
+} from '../../helper/start/gateway-in-process.ts';
 
 const USED = { prompt_tokens: 300, completion_tokens: 200, prompt_tokens_details: { cached_tokens: 100 } };
 const ANSWER = { id: 'x', object: 'chat.completion', choices: [], usage: USED };

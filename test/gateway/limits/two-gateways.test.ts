@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Test, test } from 'tap';
-import { apiOf } from '../../helper/api.ts';
-import { makePlace, startGatewayProcess } from '../../helper/gateway-process.ts';
-import { makeOwner } from '../../helper/owner.ts';
-import { createDatabase } from '../../helper/postgres.ts';
-import { startRedis } from '../../helper/redis-process.ts';
-import { startScriptedProvider } from '../../helper/scripted-provider.ts';
+import { apiOf } from '../../helper/clients/api.ts';
+import { makeOwner } from '../../helper/clients/owner.ts';
+import { startScriptedProvider } from '../../helper/stand-ins/scripted-provider.ts';
+import { makePlace, startGatewayProcess } from '../../helper/start/gateway-process.ts';
+import { createDatabase } from '../../helper/start/postgres-server.ts';
+import { startRedis } from '../../helper/start/redis-process.ts';
 
 const CLIENTS = 500;
 const LIMIT = 5;

@@ -1,12 +1,12 @@
 import { type Test, test } from 'tap';
+import { until } from '../../helper/check/until.ts';
+import { startScriptedProvider } from '../../helper/stand-ins/scripted-provider.ts';
 import {
   ADMIN_TOKEN,
   type InProcessGateway,
   startGatewayInProcess,
   testConfig,
-} from '../../helper/gateway-in-process.ts';
-import { startScriptedProvider } from '../../helper/scripted-provider.ts';
-import { until } from '../../helper/until.ts';
+} from '../../helper/start/gateway-in-process.ts';
 
 /**
  * A gateway whose calls may wait, and a provider that holds back its answers to calls with a name until they are let go, one

@@ -7,7 +7,7 @@ import { FairPool } from '../../../src/shares/fair-pool.ts';
 import { LoopTurns } from '../../../src/shares/loop-turns.ts';
 import { memoryBudget } from '../../../src/shares/memory-budget.ts';
 import { makePools } from '../../../src/shares/pools.ts';
-import { until } from '../../helper/until.ts';
+import { until } from '../../helper/check/until.ts';
 
 const poolsFor = (waitingCalls: number) =>
   makePools({ waitingCalls, memory: memoryBudget({ processes: 1 }) });

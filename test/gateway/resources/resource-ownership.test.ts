@@ -2,7 +2,7 @@ import pino from 'pino';
 import { test } from 'tap';
 import { type Book, BookUnavailable, type ProviderResource } from '../../../src/book/book.ts';
 import { ResourceOwnership } from '../../../src/gateway/resources/resource-ownership.ts';
-import { rejection } from '../../helper/rejection.ts';
+import { rejection } from '../../helper/check/rejection.ts';
 
 const JOB: ProviderResource = {
   accountId: 1,

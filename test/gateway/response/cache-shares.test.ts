@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { CacheShares } from '../../../src/gateway/response/cache-shares.ts';
-import { readCall } from '../../helper/read-call.ts';
+import { readCall } from '../../helper/fixtures/read-call.ts';
 
 const MINUTE_MS = 60_000;
 

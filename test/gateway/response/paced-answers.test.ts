@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'tap';
 import type { Dispatcher } from 'undici';
 import { Exchange } from '../../../src/gateway/upstream/exchange.ts';
-import { startGatewayInProcess } from '../../helper/gateway-in-process.ts';
+import { startGatewayInProcess } from '../../helper/start/gateway-in-process.ts';
 
 test('parts of an answer that wait for their turn keep their order, and no more is read meanwhile', async (t) => {
   const later: (() => void)[] = [];

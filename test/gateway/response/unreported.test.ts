@@ -3,8 +3,8 @@ import type { ReadCall } from '../../../src/gateway/call.ts';
 import { CacheShares } from '../../../src/gateway/response/cache-shares.ts';
 import type { Recipient } from '../../../src/gateway/response/recipient.ts';
 import { hiddenTokens, unreported } from '../../../src/gateway/response/unreported.ts';
-import { creditPrice } from '../../helper/credit-price.ts';
-import { readCall } from '../../helper/read-call.ts';
+import { creditPrice } from '../../helper/fixtures/credit-price.ts';
+import { readCall } from '../../helper/fixtures/read-call.ts';
 
 /** `tokens` costs 1,000 micro-credits for a token of input, 500 for a cached one and 2,000 for one of output. */
 const INPUT = 1_000;

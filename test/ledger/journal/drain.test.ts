@@ -4,11 +4,11 @@ import type { Book } from '../../../src/book/book.ts';
 import type { JournalEntry } from '../../../src/domain/ledger-entry.ts';
 import { openLedger } from '../../../src/ledger/open-ledger.ts';
 import { BUCKETS, bucketOf, journalRedisKey } from '../../../src/ledger/redis/redis-keys.ts';
-import { admissionOf, entriesOf, log, spend, startLedger } from '../../helper/ledger.ts';
-import { accountOn } from '../../helper/ledger-account.ts';
-import { REDIS_TIMEOUT_MS } from '../../helper/redis-timeout.ts';
-import { rejection } from '../../helper/rejection.ts';
-import { until } from '../../helper/until.ts';
+import { rejection } from '../../helper/check/rejection.ts';
+import { until } from '../../helper/check/until.ts';
+import { admissionOf, entriesOf, log, spend, startLedger } from '../../helper/start/ledger.ts';
+import { accountOn } from '../../helper/start/ledger-account.ts';
+import { REDIS_TIMEOUT_MS } from '../../helper/start/redis-process.ts';
 
 /** More than a bucket gives to one pass. */
 const MANY = 501;

@@ -4,7 +4,7 @@ import { micro } from '../../../src/domain/credits.ts';
 import type { KeyRecord } from '../../../src/domain/key.ts';
 import { periodStarts } from '../../../src/domain/period.ts';
 import { withWaiting } from '../../../src/ledger/recovery/with-waiting.ts';
-import { entry } from '../../helper/book-records.ts';
+import { entry } from '../../helper/fixtures/book-records.ts';
 
 const DAY_MS = 86_400_000;
 /** A Wednesday, amid its month. */

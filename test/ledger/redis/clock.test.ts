@@ -3,9 +3,8 @@ import { test } from 'tap';
 import { BucketOwners } from '../../../src/ledger/redis/bucket-owners.ts';
 import { RedisClock } from '../../../src/ledger/redis/clock.ts';
 import { connectRedis, createRedis, type RedisClient } from '../../../src/ledger/redis/connect.ts';
-import { startRedis } from '../../helper/redis-process.ts';
-import { REDIS_TIMEOUT_MS } from '../../helper/redis-timeout.ts';
-import { startTcpProxy } from '../../helper/tcp-proxy.ts';
+import { REDIS_TIMEOUT_MS, startRedis } from '../../helper/start/redis-process.ts';
+import { startTcpProxy } from '../../helper/start/tcp-proxy.ts';
 
 const log = pino({ level: 'silent' });
 

@@ -2,8 +2,8 @@ import { pino } from 'pino';
 import { test } from 'tap';
 import { connectRedis, createRedis } from '../../../src/ledger/redis/connect.ts';
 import { Heartbeat } from '../../../src/ledger/redis/heartbeat.ts';
-import { startRedis } from '../../helper/redis-process.ts';
-import { startTcpProxy } from '../../helper/tcp-proxy.ts';
+import { startRedis } from '../../helper/start/redis-process.ts';
+import { startTcpProxy } from '../../helper/start/tcp-proxy.ts';
 
 test('a connection whose replies are lost is replaced while nothing is sent over it but the heartbeat', async (t) => {
   const redis = await startRedis(t);

@@ -3,9 +3,9 @@ import { BucketOwners } from '../../../src/ledger/redis/bucket-owners.ts';
 import { connectRedis, createRedis } from '../../../src/ledger/redis/connect.ts';
 import { holdsRedisKey } from '../../../src/ledger/redis/redis-keys.ts';
 import { ReplicaWait } from '../../../src/ledger/redis/replica-wait.ts';
-import { log } from '../../helper/ledger.ts';
-import { startRedis } from '../../helper/redis-process.ts';
-import { until } from '../../helper/until.ts';
+import { until } from '../../helper/check/until.ts';
+import { log } from '../../helper/start/ledger.ts';
+import { startRedis } from '../../helper/start/redis-process.ts';
 
 test('a node that took over without the hold of a call does not confirm it, though its replica has all that it has', async (t) => {
   const master = await startRedis(t);

@@ -7,7 +7,7 @@ import { createRedis } from '../../../src/ledger/redis/connect.ts';
 import { ScriptSender } from '../../../src/ledger/redis/script-sender.ts';
 import { TickWriter } from '../../../src/ledger/redis/tick-writer.ts';
 import { startPrivateRedis } from '../../../src/redis-server/server.ts';
-import { log } from '../../helper/ledger.ts';
+import { log } from '../../helper/start/ledger.ts';
 
 /** Every member of a command that ioredis 6.0.0 reads, from its sending to its reply or the end of its connection. */
 const MEMBERS = [

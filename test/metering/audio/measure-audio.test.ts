@@ -1,8 +1,15 @@
 import { test } from 'tap';
 import { measureAudio } from '../../../src/metering/audio/measure-audio.ts';
 import { inMemory, WINDOW_BYTES } from '../../../src/metering/byte-source.ts';
-import { adtsFrame, flacFile, m4aFile, oggOpus, oggPage, webmFile } from '../../helper/audio-files.ts';
-import { mp3Frames, silentWav } from '../../helper/media-gateway.ts';
+import {
+  adtsFrame,
+  flacFile,
+  m4aFile,
+  oggOpus,
+  oggPage,
+  webmFile,
+} from '../../helper/fixtures/audio-files.ts';
+import { mp3Frames, silentWav } from '../../helper/start/media-gateway.ts';
 
 const measure = (audio: Buffer) => measureAudio(inMemory(audio));
 const measured = (seconds: number) => ({ seconds, how: 'measured' });

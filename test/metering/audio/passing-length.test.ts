@@ -2,8 +2,8 @@ import { test } from 'tap';
 import { measureAudio } from '../../../src/metering/audio/measure-audio.ts';
 import { passingSound } from '../../../src/metering/audio/passing-length.ts';
 import { inMemory } from '../../../src/metering/byte-source.ts';
-import { adtsFrame, flacFile, oggOpus } from '../../helper/audio-files.ts';
-import { mp3Frames, silentWav } from '../../helper/media-gateway.ts';
+import { adtsFrame, flacFile, oggOpus } from '../../helper/fixtures/audio-files.ts';
+import { mp3Frames, silentWav } from '../../helper/start/media-gateway.ts';
 
 const ID3 = Buffer.from([...Buffer.from('ID3\x04\0\0'), 0, 0, 0, 20, ...new Uint8Array(20).fill(0xff)]);
 /** A WAV file as it is streamed: the size of its data is not known when the head is sent. */

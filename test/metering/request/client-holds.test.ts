@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { test } from 'tap';
-import { CLIENT_CALLS, heldBy, shippedCatalog } from '../../helper/client-bodies.ts';
+import { CLIENT_CALLS, heldBy, shippedCatalog } from '../../helper/fixtures/client-bodies.ts';
 
 const page = readFileSync(new URL('../../../docs/charges.md', import.meta.url), 'utf8');
 const [, section = ''] = page.split('\n## What clients hold\n');

@@ -1,8 +1,8 @@
 import { type Test, test } from 'tap';
 import type { Model } from '../../../src/domain/catalog.ts';
 import { chargeFor, priceOf } from '../../../src/domain/price.ts';
-import { askedOf, modelAt, type Path } from '../../helper/asked.ts';
-import { creditPrice } from '../../helper/credit-price.ts';
+import { askedOf, modelAt, type Path } from '../../helper/fixtures/asked.ts';
+import { creditPrice } from '../../helper/fixtures/credit-price.ts';
 
 const BOUNDS = { imageTokens: 20_000, contextTokens: 1_000_000, toolRounds: 3, toolTokens: 50_000 };
 const CONTEXT = 200_000;

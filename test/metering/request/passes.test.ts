@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { allTokens, longestPass, type Passes, sumsByTier } from '../../../src/metering/request/passes.ts';
-import fc from '../../helper/fast-check.ts';
+import fc from '../../helper/suite/fast-check.ts';
 
 const passes = fc
   .record({

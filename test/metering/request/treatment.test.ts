@@ -1,6 +1,6 @@
 import { test } from 'tap';
-import { modelAt, type Path, refusalOf } from '../../helper/asked.ts';
-import { creditPrice } from '../../helper/credit-price.ts';
+import { modelAt, type Path, refusalOf } from '../../helper/fixtures/asked.ts';
+import { creditPrice } from '../../helper/fixtures/credit-price.ts';
 
 /**
  * Fields of requests that can cost something, by the current types of the vendors' SDKs (openai 7.55: resources/chat/completions,

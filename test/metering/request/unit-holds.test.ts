@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { UNIT_NAMES, UNITS, type Unit } from '../../../src/domain/units.ts';
-import { askedOf, modelAt, type PricedPath } from '../../helper/asked.ts';
-import { creditPrice } from '../../helper/credit-price.ts';
+import { askedOf, modelAt, type PricedPath } from '../../helper/fixtures/asked.ts';
+import { creditPrice } from '../../helper/fixtures/credit-price.ts';
 
 const TOKEN_UNITS = UNIT_NAMES.filter((unit) => UNITS[unit].tokens !== null);
 

@@ -3,10 +3,9 @@ import type { Model } from '../../../src/domain/catalog.ts';
 import { ENDPOINTS } from '../../../src/gateway/endpoints.ts';
 import { checkMembers } from '../../../src/metering/request/members/check-members.ts';
 import type { Members } from '../../../src/metering/request/members/members.ts';
-import { modelAt, type Path, refusalOf } from '../../helper/asked.ts';
-import { CLIENT_CALLS } from '../../helper/client-bodies.ts';
-import { creditPrice } from '../../helper/credit-price.ts';
-import { jsonBodyOf } from '../../helper/json-body.ts';
+import { jsonBodyOf, modelAt, type Path, refusalOf } from '../../helper/fixtures/asked.ts';
+import { CLIENT_CALLS } from '../../helper/fixtures/client-bodies.ts';
+import { creditPrice } from '../../helper/fixtures/credit-price.ts';
 
 const BODY: Readonly<Record<Path, object>> = {
   '/v1/chat/completions': { messages: [{ role: 'user', content: 'a' }] },

@@ -1,6 +1,6 @@
 import { test } from 'tap';
-import { modelAt, type Path, refusalOf } from '../../helper/asked.ts';
-import { creditPrice } from '../../helper/credit-price.ts';
+import { modelAt, type Path, refusalOf } from '../../helper/fixtures/asked.ts';
+import { creditPrice } from '../../helper/fixtures/credit-price.ts';
 
 const UNITS = { input: 1, output: 1, webSearch: 1, cacheWrite1h: 1, outputAudio: 1 };
 const MESSAGES = [{ role: 'user', content: 'a' }];

@@ -5,8 +5,8 @@ import type { StreamMeter, Verdict } from '../../../src/metering/meter.ts';
 import { ResponsesStream } from '../../../src/metering/responses.ts';
 import { eventData } from '../../../src/metering/sse/event.ts';
 import { EventReader } from '../../../src/metering/sse/event-reader.ts';
-import fc from '../../helper/fast-check.ts';
-import { keptBytes } from '../../helper/kept-bytes.ts';
+import { keptBytes } from '../../helper/check/kept-bytes.ts';
+import fc from '../../helper/suite/fast-check.ts';
 
 const LINE_ENDS = ['\n', '\r', '\r\n'] as const;
 const FIELDS = ['', 'id: 7', ': a comment', ':', 'retry: 100', 'event: message', 'nonsense', 'data:'];

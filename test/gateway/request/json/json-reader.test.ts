@@ -8,7 +8,7 @@ import {
 } from '../../../../src/gateway/request/json/json-reader.ts';
 import { inMemory } from '../../../../src/metering/byte-source.ts';
 import { base64Length } from '../../../../src/metering/content-parts.ts';
-import fc from '../../../helper/fast-check.ts';
+import fc from '../../../helper/suite/fast-check.ts';
 
 const ANY_NAME: RootNames = { take: () => true };
 

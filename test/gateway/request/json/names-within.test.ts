@@ -7,7 +7,7 @@ import {
   readJsonInPieces,
 } from '../../../../src/gateway/request/json/json-reader.ts';
 import { inMemory } from '../../../../src/metering/byte-source.ts';
-import fc from '../../../helper/fast-check.ts';
+import fc from '../../../helper/suite/fast-check.ts';
 
 const ANY_NAME: RootNames = { take: () => true };
 

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { searchable, stringEnd } from '../../../../src/gateway/request/json/string-end.ts';
-import fc from '../../../helper/fast-check.ts';
+import fc from '../../../helper/suite/fast-check.ts';
 
 /** Characters that matter, at any distance from each other. */
 const text = fc

@@ -1,0 +1,232 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+import type { Test } from 'tap';
+import { apiOf } from '../clients/api.ts';
+import { startReceiver } from '../stand-ins/receiver.ts';
+import { ADMIN_TOKEN, type InProcessGateway, startGatewayInProcess } from '../start/gateway-in-process.ts';
+import { type Dashboard, openDashboard, type View } from './dashboard.ts';
+
+/** Accounts and keys with which every page has something to show, and with which it has nothing. */
+interface Sights {
+  readonly world: InProcessGateway;
+  readonly owner: { readonly accountId: number; readonly key: string };
+  /** Id of a key with every restriction. */
+  readonly limitedId: number;
+  /** The value of a key that may not manage. */
+  readonly reader: string;
+  /** The value of a key whose account has no credits, calls or alerts. */
+  readonly fresh: string;
+}
+
+/** Adds tests that open every page of the dashboard in a view, and check each with axe and for parts that are too wide. */
+export async function inspectEveryPage(t: Test, view: View): Promise<void> {
+  const sights = await makeSights(t);
+  for (const [who, tour] of Object.entries(TOURS)) {
+    void t.test(`pages of ${who} are accessible, and fit`, async (t) => {
+      const dashboard = await openDashboard(t, sights.world, view);
+      await tour(dashboard, sights, async (what) => {
+        t.same(await accessibilityFaults(dashboard.page), [], `${what}: accessible`);
+        const tooWide = await dashboard.page.evaluate('document.documentElement.scrollWidth - innerWidth');
+        t.ok(Number(tooWide) <= 0, `${what}: fits the screen`);
+      });
+      t.same(dashboard.faults, [], 'nothing went wrong in the page');
+      const elsewhere = dashboard.requests.filter((address) => !address.startsWith(`${sights.world.url}/`));
+      t.same(elsewhere, [], 'nothing was asked from elsewhere');
+    });
+  }
+}
+
+async function makeSights(t: Test): Promise<Sights> {
+  const world = await startGatewayInProcess(t);
+  const receiver = await startReceiver();
+  t.teardown(() => receiver.close());
+
+  const owner = await world.account({ credits: 100, threshold: 500, key: { webhookUrl: receiver.url } });
+  const { body: limited } = await apiOf(world, owner.key).post<{ id: number }>('/api/keys/', {
+    name: 'Limited',
+    description: 'A note that is longer than the column in which it stands, and so is cut off at its end',
+    allowed_ips: ['203.0.113.0/24', '2001:db8:1234:5678:9abc:def0:1234:5678'],
+    allowed_origins: ['https://a-rather-long-name-of-a-host.department.example.com'],
+    blocked_countries: ['GB', 'BO'],
+    active_hours: '22:00-06:00',
+    spending_limit: 0.5,
+    rpm_limit: 100_000_000_000,
+    tpm_limit: 100_000_000_000,
+    max_parallel_requests: 100_000_000_000,
+    expires_at: '2001-01-01T00:00:00Z',
+  });
+  await apiOf(world, owner.key).post(`/api/keys/${limited.id}/rotate/`, { grace_seconds: 100_000 });
+  await apiOf(world, ADMIN_TOKEN).patch(`/api/admin/accounts/${owner.accountId}/`, {
+    rpm_limit: 100_000_000_000,
+    tpm_limit: 100_000_000_000,
+  });
+  const { body: reader } = await apiOf(world, owner.key).post<{ key: string }>('/api/keys/', {
+    name: 'Reader',
+    can_manage: false,
+  });
+  for (const model of ['flat', 'renamed']) await (await world.chat(owner.key, { model })).text();
+  await world.settled();
+  await apiOf(world, owner.key).post('/api/account/alerts/test/');
+  await receiver.next();
+  const fresh = await world.account({ credits: 0, threshold: 1 });
+  return { world, owner, limitedId: limited.id, reader: reader.key, fresh: fresh.key };
+}
+
+/** Checks the page as it is now; `what` names it in the report. */
+type Look = (what: string) => Promise<void>;
+
+async function seeOwnersPages({ page, open, signIn }: Dashboard, sights: Sights, look: Look): Promise<void> {
+  await look('sign-in');
+  await signIn('sk-tg-wrong');
+  await page.getByText('not known here').waitFor();
+  await look('sign-in, refused');
+  await signIn(sights.owner.key);
+  await page.locator('.chart canvas').waitFor();
+  await look('overview with low credits');
+  await page.getByText('The same as a table').click();
+  await page.getByRole('button', { name: 'Change the alert threshold' }).click();
+  await look('overview with its table, and the threshold being changed');
+
+  await open('keys', 'Keys');
+  await page.getByRole('link', { name: 'Limited' }).waitFor();
+  await look('keys');
+  await open('keys/new', 'Create key');
+  await page.getByLabel('flat text', { exact: true }).waitFor();
+  await look('new key');
+  await page.getByLabel('Allowed IP addresses', { exact: true }).fill('1.2.3.');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await page.getByText('The name must be').waitFor();
+  await look('new key, refused');
+  await page.getByRole('link', { name: '← Keys' }).click();
+  await page.getByRole('dialog', { name: 'Leave this page?' }).waitFor();
+  await look('question before leaving');
+  await page.getByRole('button', { name: 'Leave' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+  await open(`keys/${sights.limitedId}`, 'Limited');
+  await page.getByText('Nothing is changed.').waitFor();
+  await look('key with every restriction');
+  await page.getByRole('button', { name: 'Deactivate' }).click();
+  await look('question before deactivating');
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Rotate', exact: true }).click();
+  await page.getByLabel('Grace for the present value').selectOption('own');
+  await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+  await page.getByText('must be a whole number').waitFor();
+  await look('question before rotating, refused');
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'End now' }).click();
+  await look('question before the previous value is ended');
+  await page.keyboard.press('Escape');
+
+  await open(`explain/${sights.limitedId}`, 'Explain a call');
+  await page.getByRole('button', { name: 'Explain' }).click();
+  await page.getByText('this is what is answered').waitFor();
+  await look('explanation');
+  await open('ledger', 'Ledger');
+  await page.getByRole('cell', { name: 'Top-up' }).waitFor();
+  await page.getByText('Details').first().click();
+  await look('ledger with the details of a call');
+  await open('alerts', 'Alerts');
+  await page.getByText('Test alert', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Show the secret' }).click();
+  await look('alerts');
+}
+
+async function seeEmptyPages({ page, open, signIn }: Dashboard, sights: Sights, look: Look): Promise<void> {
+  await signIn(sights.fresh);
+  await page.getByText('No calls in the last 30 days').waitFor();
+  await look('overview of an empty account');
+  await open('ledger', 'Ledger');
+  await page.getByText('The ledger is empty').waitFor();
+  await look('empty ledger');
+  await open('alerts', 'Alerts');
+  await page.getByText('No alert yet').waitFor();
+  await look('no alerts');
+  await open('keys/999999', 'Key');
+  await page.getByText('There is no such key').waitFor();
+  await look('no such key');
+}
+
+async function seeReadersPages({ page, open, signIn }: Dashboard, sights: Sights, look: Look): Promise<void> {
+  await signIn(sights.reader);
+  await page.getByText('No calls in the last 30 days').waitFor();
+  await look('overview of a key');
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Reader' }).waitFor();
+  await page.getByText('Blocked countries').waitFor();
+  await look('key, read only');
+  await open('ledger', 'Ledger');
+  await page.getByText('The ledger is empty').waitFor();
+  await look('ledger of a key');
+}
+
+async function seeOperatorsPages(
+  { page, open, signIn }: Dashboard,
+  sights: Sights,
+  look: Look,
+): Promise<void> {
+  await signIn(ADMIN_TOKEN);
+  await page.getByRole('region', { name: 'Accounts' }).waitFor();
+  await look('accounts');
+  await open('accounts/new', 'Create account');
+  await look('new account');
+  await open(`accounts/${sights.owner.accountId}`, /@example\.com/);
+  await look('account');
+  await page.getByLabel('Credits', { exact: true }).fill('5');
+  await page.getByRole('button', { name: 'Top up' }).click();
+  await page.getByRole('dialog').waitFor();
+  await look('question before a top-up');
+  await page.keyboard.press('Escape');
+  await page.getByLabel('Credits', { exact: true }).fill('');
+  for (const [part, sight] of [
+    ['usage', page.locator('.chart canvas')],
+    ['ledger', page.getByRole('cell', { name: 'Top-up' })],
+    ['alerts', page.getByText('Test alert', { exact: true })],
+    ['keys', page.getByRole('button', { name: 'Deactivate Limited' })],
+  ] as const) {
+    await open(`accounts/${sights.owner.accountId}/${part}`, /@example\.com/);
+    await sight.waitFor();
+    await look(`${part} of an account`);
+  }
+  await open('usage', 'Usage');
+  await page.getByRole('region', { name: 'Usage' }).waitFor();
+  await look('usage of all accounts');
+  await open(`accounts/${sights.owner.accountId}/keys`, /@example\.com/);
+  await page.getByLabel('Name of the key').fill('New');
+  await page.getByRole('button', { name: 'Create key for the owner' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
+  await page.getByLabel('Key value').waitFor();
+  await look('value of a new key');
+}
+
+const TOURS = {
+  'an owner': seeOwnersPages,
+  'an owner with nothing yet': seeEmptyPages,
+  'a key that may not manage': seeReadersPages,
+  'an operator': seeOperatorsPages,
+};
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What passes is neither described nor sent here. */
+const RUN = `axe.run(document, {
+  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+  resultTypes: ['violations'],
+}).then(({ violations }) => violations)`;
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+}
+
+/** Faults that axe finds in the page as it is now, a line each: the rule, the element, and the reason. */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  // Run by the debugger, because the page's content security policy refuses a script tag; once a document, as it is half
+  // a megabyte.
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
+  const violations = (await page.evaluate(RUN)) as readonly Violation[];
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary = '' }) => `${id}: ${html} ${failureSummary.replaceAll('\n', ' ')}`),
+  );
+}

@@ -1,0 +1,100 @@
+import type { Page } from 'playwright-core';
+import type { Test } from 'tap';
+import type { CreatedKeyView, KeyView } from '../../../src/api/views/key-view.ts';
+import { apiOf } from '../clients/api.ts';
+import type { InProcessGateway } from '../start/gateway-in-process.ts';
+import { buildPageOnce } from '../suite/build-page-once.ts';
+import { startChromium } from './chromium.ts';
+
+export interface View {
+  readonly scheme?: 'light' | 'dark';
+  /** Size of the view in CSS pixels; default 1,280 × 900. A phone is 360 wide. */
+  readonly width?: number;
+  readonly height?: number;
+  /** IANA name of the time zone; default Europe/Berlin, which is never UTC. */
+  readonly timezone?: string;
+}
+
+export interface Dashboard {
+  readonly page: Page;
+  /** Faults of the page itself: errors that it threw or logged, and loads that its content security policy refused. */
+  readonly faults: readonly string[];
+  /** Every address that the page requested. */
+  readonly requests: readonly string[];
+  /** Types the key and signs in. */
+  signIn(token: string): Promise<void>;
+  /** Opens a route of the page, `keys/new`, and waits for its title. */
+  open(route: string, title: string | RegExp): Promise<void>;
+}
+
+/** Opens the dashboard of a gateway in a browser context of its own, which shares nothing with others. */
+export async function openDashboard(
+  t: Test,
+  world: Pick<InProcessGateway, 'url'>,
+  view: View = {},
+): Promise<Dashboard> {
+  await buildPageOnce();
+  const context = await (await startChromium()).newContext({
+    colorScheme: view.scheme ?? 'light',
+    viewport: { width: view.width ?? 1_280, height: view.height ?? 900 },
+    timezoneId: view.timezone ?? 'Europe/Berlin',
+    locale: 'en-GB',
+    reducedMotion: 'reduce',
+  });
+  t.teardown(() => context.close());
+  // A bound for what never comes. A machine that runs several browsers at once may need Playwright's 30 s for one step.
+  context.setDefaultTimeout(120_000);
+  const page = await context.newPage();
+  const faults: string[] = [];
+  const requests: string[] = [];
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('request', (request) => requests.push(request.url()));
+  page.on('console', (message) => {
+    // Chromium logs every refusal as an error, though the page handles it.
+    const isRefusal = message.text().startsWith('Failed to load resource: the server responded');
+    if (message.type() === 'error' && !isRefusal) faults.push(message.text());
+  });
+  await page.goto(`${world.url}/dashboard/`);
+  return {
+    page,
+    faults,
+    requests,
+    async signIn(token) {
+      await page.getByLabel('API key').fill(token);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+    },
+    async open(route, title) {
+      await page.goto(`${world.url}/dashboard/#/${route}`);
+      await page.getByRole('heading', { level: 1, name: title }).waitFor();
+    },
+  };
+}
+
+/** Opens a dashboard and signs in with the key. */
+export async function signedIn(
+  t: Test,
+  world: InProcessGateway,
+  key: string,
+  view: View = {},
+): Promise<Dashboard> {
+  const dashboard = await openDashboard(t, world, view);
+  await dashboard.signIn(key);
+  await dashboard.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  return dashboard;
+}
+
+/** Every key of the account, as the API lists them. */
+export async function keysOf(world: InProcessGateway, key: string): Promise<readonly KeyView[]> {
+  return (await apiOf(world, key).get<{ keys: KeyView[] }>('/api/keys/')).body.keys;
+}
+
+/** Creates a key of the account by the API. */
+export async function makeKey(
+  world: InProcessGateway,
+  key: string,
+  settings: Record<string, unknown>,
+): Promise<CreatedKeyView> {
+  const { body, error } = await apiOf(world, key).post<CreatedKeyView>('/api/keys/', settings);
+  if (error) throw new Error(`no key was made: ${error.message}`);
+  return body;
+}

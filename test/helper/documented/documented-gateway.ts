@@ -1,0 +1,68 @@
+import type { Test } from 'tap';
+import { DEMO_URL } from '../../../src/config/config.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { NO_CALL_LIMITS } from '../../../src/domain/call-limits.ts';
+import { micro } from '../../../src/domain/credits.ts';
+import { startScriptedProvider } from '../stand-ins/scripted-provider.ts';
+import { type InProcessGateway, startGatewayInProcess } from '../start/gateway-in-process.ts';
+
+const CONFIG = new URL('../../../config/gateway.yaml', import.meta.url).pathname;
+/** Body limit that is so small that a body beyond it is sent quickly. */
+const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
+/** What a provider that stalls costs a test; one that answers needs a part of it, however busy the machine. */
+const HEADERS_TIMEOUT_MS = 2_000;
+const REQUEST_TIMEOUT_MS = 3_000;
+
+/**
+ * Starts a gateway with the demo models of the shipped configuration, which the examples of the document name. The
+ * header `x-provider` of a call chooses how the provider fails: `breaks`, `refuses` (the credential), `stalls` or
+ * `limits` (429).
+ */
+export async function startDocumentedGateway(t: Test): Promise<InProcessGateway> {
+  const provider = await startScriptedProvider({
+    behave: ({ headers }) => {
+      switch (headers['x-provider']) {
+        case 'breaks':
+          return { breakAfter: 'nothing' };
+        case 'refuses':
+          return { status: 401 };
+        case 'stalls':
+          return { stallAfter: 'nothing' };
+        case 'limits':
+          return { status: 429, body: { error: { message: 'Slow down.' } } };
+        default:
+          return undefined;
+      }
+    },
+  });
+  t.teardown(() => provider.close());
+  const { catalog, limits, server } = loadConfig({ env: { TOLLGATE_CONFIG: CONFIG } });
+  const demo = [...catalog].filter(([, { upstream }]) => upstream.url === DEMO_URL);
+  const passHeaders = ['x-provider'];
+  return await startGatewayInProcess(t, {
+    provider,
+    config: {
+      catalog: new Map(
+        demo.map(([slug, model]) => [
+          slug,
+          { ...model, upstream: { ...model.upstream, url: provider.url, passHeaders } },
+        ]),
+      ),
+      limits: {
+        ...limits,
+        headersTimeoutMs: HEADERS_TIMEOUT_MS,
+        requestTimeoutMs: REQUEST_TIMEOUT_MS,
+        readOnMs: 0,
+      },
+      // Every example and every refusal makes keys of its own in one account: more than 100 in all.
+      accounts: { maxKeys: 200, maxKeyBytes: 33_554_432, overdraft: micro(0), ...NO_CALL_LIMITS },
+      server: {
+        ...server,
+        host: '127.0.0.1',
+        port: 0,
+        trustProxy: ['127.0.0.1/32'],
+        bodyLimitBytes: BODY_LIMIT_BYTES,
+      },
+    },
+  });
+}

@@ -1,0 +1,197 @@
+import type { ErrorCode } from '../../../src/domain/errors.ts';
+import type { KeySettings } from '../../../src/domain/key.ts';
+import { newKeyValue } from '../../../src/domain/key-value.ts';
+import type { InProcessGateway, TestAccount } from '../start/gateway-in-process.ts';
+import { OPEN_KEY } from '../start/ledger-account.ts';
+import type { Described } from './api-document.ts';
+import type { DocumentedRequest } from './documented-request.ts';
+
+/** Changes a request that an operation accepts into one that it refuses with a certain code. */
+type Provoke = (
+  request: DocumentedRequest,
+  by: { readonly world: InProcessGateway; readonly caller: TestAccount },
+  operation: Described,
+) => DocumentedRequest | Promise<DocumentedRequest>;
+
+const NOBODY = '999999999';
+
+const withKey = (request: DocumentedRequest, key: string): DocumentedRequest => ({
+  ...request,
+  headers: { ...request.headers, authorization: `Bearer ${key}` },
+});
+
+/** Changes the request to carry another, new key of the account, which has `settings`. */
+const keyWith =
+  (settings: Partial<KeySettings>, headers: Record<string, string> = {}): Provoke =>
+  async (request, { world, caller }) => {
+    const { value, prefix, hash } = newKeyValue(world.config.keyPrefix);
+    const record = { ...OPEN_KEY, ...settings, prefix, hash };
+    const key = await world.book.createKey(caller.accountId, record, Date.now());
+    await world.ledger.ledger.publishKey(key, hash);
+    return withKey({ ...request, headers: { ...request.headers, ...headers } }, value);
+  };
+
+const raw =
+  (text: string | Buffer, type?: string): Provoke =>
+  (request) => ({
+    ...request,
+    body: { type: type ?? request.body?.type ?? 'application/json', raw: text },
+  });
+
+const changed =
+  (change: Record<string, unknown>): Provoke =>
+  (request) => ({
+    ...request,
+    body: {
+      type: request.body?.type ?? 'application/json',
+      example: { ...(request.body?.example as object), ...change },
+    },
+  });
+
+const provider =
+  (failure: string): Provoke =>
+  (request) => ({
+    ...request,
+    headers: { ...request.headers, 'x-provider': failure },
+  });
+
+/** Active hours that do not include the present time. */
+function otherHours(): string {
+  const start = (new Date().getUTCHours() + 2) % 24;
+  const hour = (at: number) => `${String(at % 24).padStart(2, '0')}:00`;
+  return `${hour(start)}-${hour(start + 1)}`;
+}
+
+const without =
+  (name: string): Provoke =>
+  (request) => {
+    const { [name]: _, ...example } = (request.body?.example ?? {}) as Record<string, unknown>;
+    return { ...request, body: { type: request.body?.type ?? '', example } };
+  };
+
+/** Makes a field of the body or the form, or a parameter, invalid, whichever the operation has. */
+const wrongField: Provoke = (request, by, operation) => {
+  const [parameter] = (operation.parameters ?? []).filter((one) => one.in === 'query');
+  if (parameter) return { ...request, query: `${parameter.name}=wrong&${parameter.name}=twice` };
+  if (operation.path.startsWith('/v1/')) return changed({ n: 'many' })(request, by, operation);
+  if (request.body === undefined) return { ...request, query: 'no_such_parameter=1' };
+  return changed({ no_such_field: 1 })(request, by, operation);
+};
+
+const otherModel = (operation: Described) =>
+  operation.path.startsWith('/v1/images') ? 'demo-chat' : 'demo-image';
+
+export const PROVOKED: Partial<Record<ErrorCode, Provoke>> = {
+  missing_api_key: (request) => ({ ...request, headers: {} }),
+  invalid_api_key: (request) => withKey(request, 'sk-tg-nobody-has-this-key'),
+  inactive_api_key: keyWith({ isActive: false }),
+  expired_api_key: keyWith({ expiresAt: 1 }),
+  outside_active_hours: (...given) => keyWith({ activeHours: otherHours() })(...given),
+  ip_not_allowed: keyWith({ allowedIps: ['203.0.113.0/24'] }),
+  // An address of Google's, in the United States.
+  country_blocked: keyWith({ blockedCountries: ['US'] }, { 'x-forwarded-for': '8.8.8.8' }),
+  origin_not_allowed: keyWith({ allowedOrigins: ['https://app.example.com'] }),
+  async inactive_account(request, { world }) {
+    const { key, accountId } = await world.account();
+    await world.api('PATCH', `/api/admin/accounts/${accountId}/`, world.config.adminToken ?? '', {
+      is_active: false,
+    });
+    return withKey(request, key);
+  },
+  management_not_allowed: keyWith({ canManage: false }),
+  invalid_admin_token: (request, _by, operation) => ({
+    ...request,
+    headers: {
+      ...request.headers,
+      authorization: 'Bearer not-the-token',
+      // Through a proxy, because /metrics answers requests from the gateway's own machine without a token.
+      ...(operation.path === '/metrics' ? { 'x-forwarded-for': '203.0.113.9' } : {}),
+    },
+  }),
+  invalid_json: raw('{"name":'),
+  unsupported_media_type: raw('name=x', 'text/plain'),
+  body_too_large: raw(Buffer.alloc(2 * 1024 * 1024 + 1, ' ')),
+  invalid_field: wrongField,
+  unpriced_parameter: changed({ service_tier: 'of nobody' }),
+  key_not_found: (request, _by, operation) =>
+    operation.path.includes('{key_id}')
+      ? { ...request, path: { ...request.path, key_id: NOBODY } }
+      : { ...request, query: `key_id=${NOBODY}` },
+  entry_not_found: (request) => ({ ...request, path: { ...request.path, entry_id: 'req_of_nobody' } }),
+  account_not_found: (request) => ({ ...request, path: { ...request.path, account_id: NOBODY } }),
+  async email_taken(request, by, operation) {
+    await by.world.account({ email: 'taken@example.com' }).catch(() => undefined);
+    return changed({ email: 'taken@example.com' })(request, by, operation);
+  },
+  async too_many_keys(request, { world }) {
+    const { key, accountId } = await world.account();
+    for (let more = 1; more < world.config.accounts.maxKeys; more++) {
+      const made = { ...OPEN_KEY, prefix: 'sk-tg-more', hash: `${accountId}-${more}` };
+      await world.book.createKey(accountId, made, Date.now());
+    }
+    if (request.path.account_id === undefined) return withKey(request, key);
+    return { ...request, path: { ...request.path, account_id: String(accountId) } };
+  },
+  async idempotency_key_reused(request, by, operation) {
+    const headers = { 'idempotency-key': 'used-before' };
+    const path = operation.path.replace('{account_id}', request.path.account_id ?? '');
+    await by.world.api('POST', path, by.world.config.adminToken ?? '', { amount: 1 }, headers);
+    return { ...request, headers: { ...request.headers, ...headers } };
+  },
+  version_conflict: (request) => ({ ...request, headers: { ...request.headers, 'if-match': '"999"' } }),
+  /** Uses up the limits of a key; of test alerts sends five, which are accepted, so that the request is the sixth. */
+  async rate_limit_exceeded(request, by, operation) {
+    const { world } = by;
+    if (request.path.id !== undefined && operation.path.startsWith('/v1/')) {
+      const limited = await keyWith({ rpmLimit: 1 })(request, by, operation);
+      const { authorization = '' } = limited.headers;
+      const call = { model: 'demo-chat', input: 'x' };
+      await world.api('POST', '/v1/moderations', authorization.slice('Bearer '.length), call);
+      return limited;
+    }
+    if (operation.path.startsWith('/v1/')) {
+      const limited = await world.account({ key: { rpmLimit: 1 } });
+      await world.api('POST', '/v1/moderations', limited.key, { model: 'demo-chat', input: 'x' });
+      return withKey(request, limited.key);
+    }
+    const { key } = await world.account();
+    for (let sent = 0; sent < 5; sent++) await world.api('POST', '/api/account/alerts/test/', key);
+    return withKey(request, key);
+  },
+  model_required: without('model'),
+  model_not_found: (request, by, operation) =>
+    request.body
+      ? changed({ model: 'gpt-0' })(request, by, operation)
+      : { ...request, path: { ...request.path, id: 'gpt-0' } },
+  endpoint_mismatch: (request, by, operation) =>
+    changed({ model: otherModel(operation) })(request, by, operation),
+  category_not_allowed: (request, by, operation) => {
+    const isVideo = operation.path.startsWith('/v1/videos');
+    return keyWith({ allowedCategories: [isVideo ? 'text' : 'video'] })(request, by, operation);
+  },
+  model_not_allowed: keyWith({ allowedModels: ['gpt-0'] }),
+  spending_limit_exceeded: keyWith({ spendingLimit: 0 as never }),
+  insufficient_credits: async (request, { world }) =>
+    withKey(request, (await world.account({ credits: 0 })).key),
+  object_not_found: (request, by, operation) =>
+    request.body === undefined
+      ? { ...request, path: { id: 'video_of_nobody' } }
+      : changed({ file_id: 'file_1' })(request, by, operation),
+  upstream_unavailable: provider('breaks'),
+  upstream_auth_failed: provider('refuses'),
+  upstream_timeout: provider('stalls'),
+};
+
+/** True for the refusal of a list or an export, which takes eight clients that do not read (unread-answers.test.ts). */
+export function isProvokedElsewhere({ method, path }: Described, code: ErrorCode): boolean {
+  return code === 'rate_limit_exceeded' && method === 'GET' && path.startsWith('/api/');
+}
+
+/** Codes that need a broken part or a connection that is not HTTP. Other tests provoke them. */
+export const UNPROVOKED: ReadonlySet<string> = new Set<ErrorCode>([
+  'service_unavailable',
+  'internal_error',
+  'invalid_request',
+  'request_timeout',
+  'unknown_endpoint',
+]);

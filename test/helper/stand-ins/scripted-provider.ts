@@ -1,0 +1,171 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Test } from 'tap';
+import { type Answer, type AnswerOptions, json, type Piece } from '../../../src/demo/answer.ts';
+import { DemoAnswers } from '../../../src/demo/demo-answers.ts';
+import {
+  type DemoRequest,
+  type Listening,
+  type ListenOptions,
+  listen,
+  receive,
+} from '../../../src/demo/listen.ts';
+import { writePiece } from '../../../src/demo/send-answer.ts';
+
+export interface ScriptedProvider extends Listening {
+  /** Requests so far in order of arrival; empty where `record` is off. */
+  readonly requests: readonly ReceivedRequest[];
+  /** Resolves with the n-th request (from 0) once it has come. Needs `record`. */
+  request(n: number): Promise<ReceivedRequest>;
+}
+
+export interface ScriptOptions extends ListenOptions {
+  readonly behave?: Behave | undefined;
+  /** True where every request is kept in memory. Default: true if `behave` is given. */
+  readonly record?: boolean;
+}
+
+/**
+ * Starts an upstream that answers as the demo provider does, unless `behave` asks for something else: another answer,
+ * pauses, a break or a stall.
+ */
+export async function startScriptedProvider(options: ScriptOptions = {}): Promise<ScriptedProvider> {
+  const { behave, record = behave !== undefined } = options;
+  const answers = new DemoAnswers();
+  const requests: ReceivedRequest[] = [];
+  const waiting = new Map<number, PromiseWithResolvers<ReceivedRequest>>();
+  const server = await listen(options, async (message, response) => {
+    const request = await recorded(message, response);
+    if (record) {
+      waiting.get(requests.length)?.resolve(request);
+      waiting.delete(requests.length);
+      requests.push(request);
+    }
+    const behaviour = (await behave?.(request)) ?? {};
+    await play(response, await answerTo(request, behaviour, answers), behaviour);
+  });
+  return {
+    ...server,
+    requests,
+    async request(n) {
+      const come = requests[n];
+      if (come) return come;
+      const wanted = waiting.get(n) ?? Promise.withResolvers<ReceivedRequest>();
+      waiting.set(n, wanted);
+      return wanted.promise;
+    },
+  };
+}
+
+async function recorded(message: IncomingMessage, response: ServerResponse): Promise<ReceivedRequest> {
+  const ended = new Promise<'answered' | 'broken'>((resolve) => {
+    response.on('close', () => resolve(response.writableFinished ? 'answered' : 'broken'));
+  });
+  return { ...(await receive(message)), rawHeaders: message.rawHeaders, ended };
+}
+
+async function answerTo(
+  request: ReceivedRequest,
+  behaviour: Behaviour,
+  answers: DemoAnswers,
+): Promise<Answer> {
+  const { body } = behaviour;
+  const answer = body === undefined ? await answers.answerTo(request, behaviour) : givenAnswer(body);
+  return {
+    status: behaviour.status ?? answer.status,
+    headers: { ...answer.headers, ...behaviour.headers },
+    pieces: answer.pieces,
+  };
+}
+
+function givenAnswer(body: NonNullable<Behaviour['body']>): Answer {
+  if (typeof body === 'string' || Buffer.isBuffer(body)) return { status: 200, headers: {}, pieces: [body] };
+  return isPieces(body) ? { status: 200, headers: {}, pieces: body } : json(200, body);
+}
+
+function isPieces(body: object): body is readonly Piece[] {
+  return Array.isArray(body);
+}
+
+/** Events of a stream that are its end: the reason why it ends, the usage, and `[DONE]`. */
+const LAST_EVENTS = 3;
+
+/** Writes the answer with the pauses, the break or the stall of `behaviour`. Ends early where the client has left. */
+async function play(response: ServerResponse, answer: Answer, behaviour: Behaviour): Promise<void> {
+  const { breakAfter, stallAfter, waitAfter, intervalMs = 0, onEnding = () => {} } = behaviour;
+  const endsWith = Math.max(0, answer.pieces.length - LAST_EVENTS);
+  if (behaviour.delayMs) await sleep(behaviour.delayMs);
+  if (waitAfter?.pieces === 'nothing') await waitAfter.until;
+  if (breakAfter === 'nothing' || stallAfter === 'nothing') onEnding();
+  if (breakAfter === 'nothing') return breakOff(response);
+  if (stallAfter === 'nothing') return;
+  response.writeHead(answer.status, answer.headers);
+  for (const [sent, piece] of answer.pieces.entries()) {
+    if (sent > 0 && intervalMs > 0) await sleep(intervalMs);
+    if (waitAfter?.pieces === sent) {
+      response.flushHeaders();
+      await waitAfter.until;
+    }
+    if (sent === endsWith || sent === breakAfter || sent === stallAfter) onEnding();
+    if (breakAfter === sent) return breakOff(response);
+    if (stallAfter === sent) return response.flushHeaders();
+    if (response.destroyed) return;
+    await writePiece(response, piece);
+  }
+  if (breakAfter !== undefined) return breakOff(response);
+  if (stallAfter === undefined) response.end();
+}
+
+/** Destroys the connection once all pieces that were written have gone out, so that the break loses none of them. */
+function breakOff(response: ServerResponse): void {
+  if (response.headersSent) response.flushHeaders();
+  response.socket?.destroySoon();
+}
+
+/** A request as the scripted provider received it. */
+export interface ReceivedRequest extends DemoRequest {
+  /** Headers as they were on the wire, names and values in turn. */
+  readonly rawHeaders: readonly string[];
+  /** Resolves when the exchange is over, with whether the answer was written whole or the connection ended first. */
+  readonly ended: Promise<'answered' | 'broken'>;
+}
+
+/** Changes of the demo provider's answer to one request. */
+export interface Behaviour extends AnswerOptions {
+  /** Pause before the status line, in milliseconds. */
+  readonly delayMs?: number;
+  /** Status; default that of the demo's answer, or 200. */
+  readonly status?: number;
+  /** Headers that replace those of their names in the demo's answer, or those that go with `body`. */
+  readonly headers?: OutgoingHttpHeaders;
+  /** Body in place of the demo's: text or bytes; a list of them, written one by one; or an object, sent as JSON. */
+  readonly body?: Piece | readonly Piece[] | Readonly<Record<string, unknown>>;
+  /** Pause before every piece but the first, in milliseconds. */
+  readonly intervalMs?: number;
+  /**
+   * Point at which the connection is destroyed: before the status line, or after so many pieces (0: after the headers).
+   */
+  readonly breakAfter?: 'nothing' | number;
+  /** Point from which on nothing is sent while the connection stays open, counted as for `breakAfter`. */
+  readonly stallAfter?: 'nothing' | number;
+  /** A wait after so many pieces (0: after the headers), or before the status line, until the promise resolves. */
+  readonly waitAfter?: { readonly pieces: 'nothing' | number; readonly until: Promise<unknown> };
+  /** Called before anything is written, or nothing any more, after which a gateway may take the answer to be over. */
+  readonly onEnding?: (() => void) | undefined;
+}
+
+/** Chooses how a request is answered; undefined for the demo's answer as it is. */
+export type Behave = (request: ReceivedRequest) => Behaviour | undefined | Promise<Behaviour | undefined>;
+
+/** Starts a provider that holds back its answers to bodies with `wait` in them until the test releases them. */
+export async function startWaitingProvider(t: Test) {
+  const gate = Promise.withResolvers<void>();
+  const provider = await startScriptedProvider({
+    behave: async ({ body }) => {
+      if (body.includes('wait')) await gate.promise;
+      return undefined;
+    },
+  });
+  t.teardown(() => provider.close());
+  return { provider, letGo: gate.resolve };
+}

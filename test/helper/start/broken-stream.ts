@@ -1,0 +1,230 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import type { Test } from 'tap';
+import type { Config } from '../../../src/config/config.ts';
+import type { Usage } from '../../../src/domain/units.ts';
+import type { Behaviour, ReceivedRequest } from '../stand-ins/scripted-provider.ts';
+import type { TestAccount } from './gateway-in-process.ts';
+import { type MediaGateway, startMediaGateway } from './media-gateway.ts';
+
+/** A part of an answer as the upstream sends it, and the model's text in it. */
+export interface Piece {
+  readonly sent: string | Buffer;
+  readonly says?: string;
+  /** Index of the choice that the text belongs to, where a call asks for several. */
+  readonly choice?: number;
+}
+
+/** Usage that a call should be charged for: exact, or tokens within TOKENS_OFF. */
+export interface Expected {
+  readonly usage?: Usage;
+  /** Input and output tokens by the tokenizer, as far as they are not known exactly. */
+  readonly tokens?: { readonly input?: number; readonly output?: number };
+  readonly estimated: boolean;
+}
+
+/** Sound and pictures cost what text does where a model has no price for them. */
+const AS_TEXT = { inputAudio: 1_000, inputImage: 1_000, outputAudio: 2_000, outputImage: 2_000 };
+/** Prices in micro-credits a unit, as media-gateway.ts and gateway-in-process.ts set them. */
+const PRICES: Readonly<Record<string, Usage>> = {
+  flat: { requests: 1_000_000 },
+  'claude-flat': { requests: 1_000_000 },
+  tokens: { input: 1_000, cachedInput: 500, cacheWrite: 1_000, output: 2_000, ...AS_TEXT },
+  claude: { input: 1_000, cachedInput: 100, cacheWrite: 1_250, cacheWrite1h: 1_250, output: 2_000 },
+  picture: { images: 1_000_000 },
+  painter: { input: 1_000, cachedInput: 1_000, output: 2_000, ...AS_TEXT },
+  voice: { characters: 1_000 },
+  talker: { input: 1_000, cachedInput: 1_000, output: 2_000, ...AS_TEXT },
+  ears: { audioSeconds: 10_000 },
+  scribe: { input: 1_000, cachedInput: 1_000, output: 2_000, ...AS_TEXT },
+};
+
+const START = 1_000_000_000;
+/**
+ * Largest difference between an estimate and the tokenizer's count, for the framing of messages and seams between
+ * texts.
+ */
+const TOKENS_OFF = 8;
+
+export interface Heard {
+  readonly status: number | undefined;
+  readonly text: string;
+  /** True where the answer came to a clean end. */
+  readonly isWhole: boolean;
+}
+
+/** A case: one call, how the upstream answers it, and when the client leaves. */
+export interface Case {
+  readonly behaviour: Behaviour;
+  readonly path: string;
+  readonly body: string | FormData;
+  /** Whose call it is; default: a new account's. */
+  readonly account?: TestAccount | undefined;
+  /**
+   * When the client leaves: `sent`, once the upstream has the request; `head`, once the client has the head; or once
+   * the function is true of the text received so far. Undefined where it stays to the end.
+   */
+  readonly leave?: 'sent' | 'head' | ((text: string) => boolean);
+}
+
+export interface Ended {
+  readonly heard: Heard;
+  readonly account: TestAccount;
+  /** End of the exchange with the upstream, and below it the milliseconds since the client left; 0 where it stayed. */
+  readonly upstream: 'answered' | 'broken';
+  readonly upstreamEndedMs: number;
+}
+
+export interface ScriptedGateway extends MediaGateway {
+  end(call: Case): Promise<Ended>;
+}
+
+/** Nothing is read on, and no hidden reasoning counts, so that what is charged depends on no time. */
+const PATIENT = {
+  requestTimeoutMs: 60_000,
+  headersTimeoutMs: 30_000,
+  idleTimeoutMs: 30_000,
+  readOnMs: 0,
+  hiddenTokensPerSecond: 0,
+};
+/** Timeouts that are long enough for a provider on a busy machine to send its pieces before it stalls. */
+export const IMPATIENT = { requestTimeoutMs: 10_000, headersTimeoutMs: 2_000, idleTimeoutMs: 2_000 };
+
+/** Starts a gateway whose upstream answers each call as its case says. */
+export async function startScriptedGateway(
+  t: Test,
+  times: Partial<Config['limits']> = {},
+): Promise<ScriptedGateway> {
+  const cases = new Map<string, { behaviour: Behaviour; received: (request: ReceivedRequest) => void }>();
+  const limits = {
+    ...PATIENT,
+    ...times,
+    imageTokens: 1_000,
+    toolRounds: 3,
+    toolTokens: 50_000,
+    contextTokens: 10_000,
+    maxQueueMs: 0,
+    waitingCalls: 1_000,
+    journalEntries: 1_000_000,
+  };
+  const world = await startMediaGateway(
+    t,
+    (request) => {
+      const named = cases.get(String(request.headers['x-case']));
+      named?.received(request);
+      return named?.behaviour;
+    },
+    { limits },
+  );
+  return {
+    ...world,
+    async end(call) {
+      const id = String(cases.size);
+      const { promise, resolve } = Promise.withResolvers<ReceivedRequest>();
+      cases.set(id, { behaviour: call.behaviour, received: resolve });
+      const account = call.account ?? (await world.account());
+      const { heard, left } = await listen(`${world.url}${call.path}`, call, promise, {
+        authorization: `Bearer ${account.key}`,
+        'x-case': id,
+      });
+      const upstream = await (await promise).ended;
+      return { heard, account, upstream, upstreamEndedMs: left === 0 ? 0 : performance.now() - left };
+    },
+  };
+}
+
+/** Time in which the upstream of a client that has left is cancelled, on a machine that has nothing else to do. */
+export const SOON_MS = 1_000;
+
+/** Ends a call whose upstream is cancelled soon. A busy machine needs longer now and then: then there is another call. */
+export async function endSoon(world: ScriptedGateway, call: Case): Promise<Ended> {
+  let ended = await world.end(call);
+  for (let tries = 1; ended.upstreamEndedMs >= SOON_MS && tries < 5; tries++) ended = await world.end(call);
+  return ended;
+}
+
+/** Sends the call and reads the answer, to its end or until the case says that the client leaves. */
+async function listen(
+  url: string,
+  { body, leave }: Case,
+  received: Promise<unknown>,
+  headers: Record<string, string>,
+): Promise<{ heard: Heard; left: number }> {
+  const encoded = new Response(body);
+  const bytes = Buffer.from(await encoded.arrayBuffer());
+  return await new Promise((resolve) => {
+    let text = '';
+    let status: number | undefined;
+    let left = 0;
+    const end = (isWhole: boolean) => resolve({ heard: { status, text, isWhole }, left });
+    const outgoing = httpRequest(url, {
+      method: 'POST',
+      agent: false,
+      headers: { ...headers, 'content-type': encoded.headers.get('content-type') ?? 'application/json' },
+    });
+    const go = () => {
+      if (left === 0) left = performance.now();
+      outgoing.destroy();
+    };
+    outgoing.on('error', () => end(false));
+    outgoing.on('response', (response: IncomingMessage) => {
+      status = response.statusCode;
+      response.on('error', () => end(false));
+      response.on('data', (part: Buffer) => {
+        text += part.toString('latin1');
+        if (typeof leave === 'function' && leave(text)) go();
+      });
+      response.on('end', () => end(response.complete));
+      if (leave === 'head') go();
+    });
+    if (leave === 'sent') void received.then(go);
+    outgoing.end(bytes);
+  });
+}
+
+/** Tokens of the text in the pieces, counted for each choice by itself. */
+export function tokensOf(pieces: readonly Piece[]): number {
+  const choices = new Map<number, string>();
+  for (const { says = '', choice = 0 } of pieces) choices.set(choice, (choices.get(choice) ?? '') + says);
+  return [...choices.values()].reduce((sum, text) => sum + countTokens(text), 0);
+}
+
+/** Checks the ledger row, the balance and the holds after a call has ended. */
+export async function checkRow(
+  t: Test,
+  world: ScriptedGateway,
+  { account }: Ended,
+  row: { status: number; outcome: string },
+  expected: Expected | 'nothing',
+): Promise<void> {
+  const entry = await world.charged(account);
+  t.match(entry, row);
+  if (expected === 'nothing') t.match(entry, { credits: 0, usage: {}, estimated: false });
+  else {
+    t.match(entry, { usage: { ...expected.usage, requests: 1 }, estimated: expected.estimated });
+    for (const unit of ['input', 'output'] as const) {
+      const tokens = expected.tokens?.[unit];
+      if (tokens === undefined) continue;
+      const charged = entry.usage[unit] ?? Number.NaN;
+      t.ok(
+        Math.abs(charged - tokens) <= TOKENS_OFF,
+        `${unit}: ${charged} charged, ${tokens} by the tokenizer`,
+      );
+    }
+    const prices = PRICES[entry.model ?? ''] ?? {};
+    const sum = Object.entries(prices).reduce(
+      (micros, [unit, price]) => micros + (entry.usage[unit as keyof Usage] ?? 0) * price,
+      0,
+    );
+    t.equal(-entry.credits, sum);
+  }
+  t.same(await world.held(account).then(({ balance, held }) => ({ balance, held })), {
+    balance: START + entry.credits,
+    held: 0,
+  });
+  const rows = await world.book.ledger({ accountId: account.accountId, limit: 10 });
+  t.same(
+    rows.map(({ type }) => type),
+    ['charge', 'top_up'],
+  );
+}

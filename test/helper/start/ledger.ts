@@ -1,0 +1,152 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import type { Test } from 'tap';
+import type { Book } from '../../../src/book/book.ts';
+import { openBook } from '../../../src/book/open-book.ts';
+import type { RedisAddress } from '../../../src/config/redis-url.ts';
+import { micro } from '../../../src/domain/credits.ts';
+import type { AccountRecord, KeyRecord } from '../../../src/domain/key.ts';
+import type { EntryDraft } from '../../../src/domain/ledger-entry.ts';
+import type { Admission } from '../../../src/ledger/ledger.ts';
+import { type LedgerBounds, type OpenLedger, openLedger } from '../../../src/ledger/open-ledger.ts';
+import { redisKeyPrefix } from '../../../src/ledger/redis/redis-keys.ts';
+import { type PrivateRedis, startPrivateRedis } from '../../../src/redis-server/server.ts';
+import { type AccountOptions, accountOn } from './ledger-account.ts';
+import { REDIS_TIMEOUT_MS } from './redis-process.ts';
+
+export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
+
+export interface TestLedger {
+  readonly book: Book;
+  readonly redis: PrivateRedis;
+  /** The test's own connection to Redis. */
+  readonly raw: Redis;
+  readonly open: OpenLedger;
+  /** Number of times that the ledger reported queued alerts. */
+  readonly alerts: () => number;
+  account(options?: AccountOptions): Promise<{ account: AccountRecord; key: KeyRecord; hash: string }>;
+  /** Opens a second ledger, as of another gateway, on this Redis and book. */
+  second(): Promise<OpenLedger>;
+}
+
+/** Opens a ledger on a new Redis and a new SQLite book, without a gateway. */
+export async function startLedger(t: Test, { redisTimeoutMs = REDIS_TIMEOUT_MS } = {}): Promise<TestLedger> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'));
+  const book = await openBook({ databaseUrl: undefined, dataDir });
+  const redis = await startPrivateRedis(dataDir, log);
+  let alerts = 0;
+  const connect = () =>
+    openLedger({
+      address: { kind: 'socket', path: redis.socketPath },
+      book,
+      log,
+      requestTimeoutMs: 60_000,
+      redisTimeoutMs,
+      onAlerts: () => alerts++,
+    });
+  const open = await connect();
+  const others: OpenLedger[] = [];
+  const raw = new Redis(redis.socketPath, { keyPrefix: redisKeyPrefix(book.id) });
+  t.teardown(async () => {
+    for (const other of others) await other.close(1_000);
+    await open.close(5_000);
+    raw.disconnect();
+    await redis.stop();
+    await book.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  return {
+    book,
+    redis,
+    raw,
+    open,
+    alerts: () => alerts,
+    async second() {
+      const other = await connect();
+      others.push(other);
+      return other;
+    },
+    account: (options) => accountOn(book, open.ledger, options),
+  };
+}
+
+/** Opens a ledger on a running Redis, with a new SQLite book; closed at the test's end. */
+export async function openLedgerOn(
+  t: Test,
+  address: RedisAddress,
+  {
+    databaseUrl,
+    ...options
+  }: {
+    databaseUrl?: string | undefined;
+    waitReplicas?: number;
+    bounds?: LedgerBounds;
+    redisTimeoutMs?: number;
+  } = {},
+): Promise<{ book: Book; open: OpenLedger }> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-ledger-'));
+  const book = await openBook({ databaseUrl, dataDir });
+  const open = await openLedger({ address, book, log, requestTimeoutMs: 60_000, onAlerts() {}, ...options });
+  t.teardown(async () => {
+    await open.close(1_000);
+    await book.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  return { book, open };
+}
+
+let requests = 0;
+
+export function admissionOf(key: KeyRecord, credits: number, more: Partial<Admission> = {}): Admission {
+  const hold = micro(Math.round(credits * 1e6));
+  return {
+    requestId: `req_${process.pid}_${requests++}`,
+    accountId: key.accountId,
+    keyId: key.id,
+    keyVersion: key.version,
+    accountVersion: 1,
+    hold,
+    estimate: hold,
+    spendingLimit: key.spendingLimit,
+    spendingPeriod: key.spendingPeriod,
+    model: 'flat',
+    category: 'text',
+    endpoint: '/v1/chat/completions',
+    ...more,
+  };
+}
+
+export function chargeOf(admission: Admission, credits: number): EntryDraft {
+  return {
+    id: admission.requestId,
+    type: 'charge',
+    accountId: admission.accountId,
+    keyId: admission.keyId,
+    createdAt: Date.now(),
+    model: admission.model,
+    category: 'text',
+    endpoint: admission.endpoint,
+    status: 200,
+    outcome: 'complete',
+    usage: { input: 1, requests: 1 },
+    estimated: false,
+    credits: micro(-Math.round(credits * 1e6)),
+  };
+}
+
+/** Admits and settles one call; resolves with the verdict of the admission. */
+export async function spend(open: OpenLedger, admission: Admission, credits: number): Promise<string> {
+  const admitted = await open.ledger.admit(admission);
+  if (admitted.verdict === 'held') {
+    await new Promise<void>((resolve) => open.ledger.settle(chargeOf(admission, credits), resolve));
+  }
+  return admitted.verdict;
+}
+
+/** All entries of an account in a book's ledger, oldest first. */
+export async function entriesOf(book: Book, accountId: number) {
+  return (await book.ledger({ accountId, limit: 1_000 })).reverse();
+}

@@ -1,0 +1,38 @@
+import type { Test } from 'tap';
+import { startDemoProvider } from '../../../src/demo/demo-provider.ts';
+import { startScriptedProvider } from '../stand-ins/scripted-provider.ts';
+import { type GatewayProcess, makePlace, startGatewayProcess } from './gateway-process.ts';
+import { createDatabase, startPostgres } from './postgres-server.ts';
+import { startRedis } from './redis-process.ts';
+import type { Scope } from './scope.ts';
+
+/**
+ * Starts a Redis, a PostgreSQL and a provider for one test, which may stop and start them. `env` is the environment of
+ * a gateway that uses them.
+ */
+export async function startOwnServers(t: Scope) {
+  const [redis, postgres, provider] = await Promise.all([
+    startRedis(t),
+    startPostgres({ fsync: 'off' }),
+    startScriptedProvider({ record: true }),
+  ]);
+  t.teardown(() => provider.close());
+  t.teardown(() => postgres.stop());
+  const env = { REDIS_URL: redis.url, DATABASE_URL: postgres.url('postgres') };
+  return { redis, postgres, provider, env };
+}
+
+/** Starts `count` gateways on one Redis and one PostgreSQL (specification section 1, "Several gateways"). */
+export async function startGatewayProcesses(t: Test, count: number) {
+  const [redis, DATABASE_URL, provider] = await Promise.all([
+    startRedis(t),
+    createDatabase(),
+    startDemoProvider(),
+  ]);
+  t.teardown(() => provider.close());
+  const env = { REDIS_URL: redis.url, DATABASE_URL };
+  const start = () => startGatewayProcess(t, makePlace(t, provider.url, env));
+  const gateways = await Promise.all(Array.from({ length: count }, start));
+  /** Gateway by turns: 0 is the first, and `count` the first again. */
+  return { gateways, at: (turn: number) => gateways[turn % count] as GatewayProcess };
+}

@@ -1,0 +1,203 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import pg from 'pg';
+import { t } from 'tap';
+import { freePort } from './redis-process.ts';
+
+/** A real PostgreSQL that the tests started, on loopback. */
+export interface PostgresServer {
+  readonly port: number;
+  /** URL of the named database, for the superuser. */
+  url(database: string): string;
+  /** Stops it and keeps its data; open connections are ended. */
+  halt(): Promise<void>;
+  /** Starts it again on the same port. */
+  resume(): Promise<void>;
+  /** Stops it and removes its data. */
+  stop(): Promise<void>;
+}
+
+const USER = 'tollgate';
+const PASSWORD = 'correct-horse%battery';
+
+/** The superuser's address of a database on a server that `startPostgres` started on this port. */
+export function addressOf(port: number, database: string): string {
+  return `postgres://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`;
+}
+
+/** `settings` as in postgresql.conf. Throws Error where PostgreSQL is not installed. */
+export async function startPostgres(settings: Record<string, string> = {}): Promise<PostgresServer> {
+  const bin = binaries();
+  if (bin === undefined) {
+    throw new Error(
+      'This needs PostgreSQL 15 or newer: install it (apt-get install postgresql, brew install postgresql).',
+    );
+  }
+  const owner = unprivilegedUser();
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-pg-'));
+  const passwordFile = join(folder, 'password');
+  writeFileSync(passwordFile, PASSWORD, { mode: 0o600 });
+  if (owner) for (const path of [folder, passwordFile]) chownSync(path, owner.uid, owner.gid);
+  const data = join(folder, 'data');
+  const init = [
+    '-D',
+    data,
+    '-U',
+    USER,
+    '--pwfile',
+    passwordFile,
+    '-A',
+    'scram-sha-256',
+    '-E',
+    'UTF8',
+    '--no-sync',
+  ];
+  execFileSync(join(bin, 'initdb'), init, { ...owner, cwd: folder, stdio: 'pipe' });
+  const port = await freePort();
+  const start = () => serve(join(bin, 'postgres'), folder, port, owner, settings);
+  let process = await start();
+  return {
+    port,
+    url: (database) => addressOf(port, database),
+    halt: async () => {
+      const exited = once(process, 'exit');
+      process.stdin?.end('halt\n');
+      await exited;
+    },
+    resume: async () => {
+      process = await start();
+    },
+    stop: async () => {
+      const exited = once(process, 'exit');
+      process.stdin?.end();
+      await exited;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * Shell script that runs the server, ends it and removes its folder when standard input closes. That happens when this
+ * process ends in any way, so that a killed test leaves no server behind. A line on standard input ends the server
+ * only.
+ */
+const WATCHED = `
+  folder=$1; shift
+  exec 3<&0
+  "$@" 3<&- </dev/null & server=$!
+  { read -r _ <&3 && touch "$folder/halted"; kill -INT "$server" 2>/dev/null; } &
+  wait "$server"; status=$?
+  rm "$folder/halted" 2>/dev/null || rm -rf "$folder"
+  exit "$status"`;
+
+async function serve(
+  postgres: string,
+  folder: string,
+  port: number,
+  owner: Owner | undefined,
+  more: Record<string, string>,
+): Promise<ChildProcess> {
+  const settings = {
+    ...more,
+    listen_addresses: '127.0.0.1',
+    lc_messages: 'C',
+    unix_socket_directories: '',
+  };
+  const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const command = [postgres, '-D', join(folder, 'data'), '-p', String(port), ...options];
+  const child = spawn('/bin/sh', ['-c', WATCHED, 'sh', folder, ...command], {
+    ...owner,
+    cwd: folder,
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+  let log = '';
+  await new Promise<void>((resolve, reject) => {
+    child.once('exit', () => reject(new Error(`PostgreSQL did not start: ${log}`)));
+    child.stderr.on('data', (chunk) => {
+      log += chunk;
+      if (log.includes('ready to accept connections')) resolve();
+    });
+  });
+  child.stderr.removeAllListeners('data').resume();
+  return child;
+}
+
+export function isPostgresInstalled(): boolean {
+  return binaries() !== undefined;
+}
+
+function binaries(): string | undefined {
+  const debian = '/usr/lib/postgresql';
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
+  const folders = [
+    ...versions.map((version) => join(debian, version, 'bin')),
+    ...(process.env.PATH ?? '').split(delimiter),
+  ];
+  return folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')));
+}
+
+interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** User to run the server as where this process is root, as which PostgreSQL refuses to run. */
+function unprivilegedUser(): Owner | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  for (const name of ['postgres', 'nobody']) {
+    try {
+      const id = (flag: string) =>
+        Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: 'pipe' }));
+      return { uid: id('-u'), gid: id('-g') };
+    } catch {
+      // No such user; the next name is tried.
+    }
+  }
+  throw new Error(
+    'PostgreSQL does not run as root, and there is neither a user postgres nor nobody to run it as.',
+  );
+}
+
+/** The server that test/run.ts has all files share: 1.5 s of processor time less a file. */
+const { TEST_POSTGRES_PORT } = process.env;
+
+/** One a test process, started when it is first asked for, where none is shared. */
+let server: Promise<PostgresServer> | undefined;
+const databases: string[] = [];
+
+/** A fresh, empty database; its `postgres://` address. It is gone when the test process ends. */
+export async function createDatabase(): Promise<string> {
+  const url = await findServer();
+  const name = `book_${process.pid}_${databases.length + 1}`;
+  databases.push(name);
+  await execute(url('postgres'), `create database ${name}`);
+  return url(name);
+}
+
+async function findServer(): Promise<(database: string) => string> {
+  if (TEST_POSTGRES_PORT) return (database) => addressOf(Number(TEST_POSTGRES_PORT), database);
+  // Nothing is to outlive the test, so nothing need reach the disk.
+  server ??= startPostgres({ fsync: 'off' });
+  return (await server).url;
+}
+
+/** Runs SQL on a connection of its own. */
+export async function execute(databaseUrl: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+t.teardown(async () => {
+  if (server) return await (await server).stop();
+  for (const name of databases) {
+    await execute((await findServer())('postgres'), `drop database if exists ${name} with (force)`);
+  }
+});

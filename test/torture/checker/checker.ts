@@ -1,0 +1,39 @@
+import { run } from '../../helper/start/gateway-process.ts';
+import type { History } from '../driver/history.ts';
+import { bookOf } from '../world/world.ts';
+import { checkCrossings, checkDeliveries } from './check-alerts.ts';
+import { checkBills } from './check-bills.ts';
+import { CallChecker, checkEstimatedCalls, checkReplicated } from './check-calls.ts';
+import { checkLimits, checkLiveLimits, checkRefusals } from './check-limits.ts';
+import { checkBalances, checkOverspending, checkTopUps } from './check-money.ts';
+import { checkValues } from './check-values.ts';
+import { takeSnapshot } from './snapshot.ts';
+import { usesIn } from './uses.ts';
+
+/**
+ * Checks invariants 1 to 5 of specification section 5, limits of calls (section 11) and values of keys (section 2) after a
+ * history. Resolves with the violations, a line each.
+ */
+export async function check({ world, model, raw }: History): Promise<string[]> {
+  const snapshot = await takeSnapshot(bookOf(world), raw);
+  const lives = world.slots.flatMap((slot) => slot.lives);
+  const reconcile = await run('cli.ts', world.place.env, ['reconcile']);
+  return [
+    ...checkBalances(snapshot),
+    ...checkOverspending(snapshot, model),
+    ...checkTopUps(snapshot, model),
+    ...checkEstimatedCalls(snapshot, model),
+    ...(world.waitReplicas ? checkReplicated(model, world.upstream.reached) : []),
+    ...new CallChecker(snapshot, model, world.upstream.reached, world.slots).check(),
+    ...checkBills(snapshot, model, world.upstream.visits, lives),
+    ...checkLimits(model, usesIn(model, world.upstream.visits, snapshot.ledger, lives), world.waitReplicas),
+    ...checkRefusals(model, world.upstream.reached),
+    ...checkLiveLimits(snapshot, model),
+    ...checkValues(model, world.upstream.reached),
+    ...checkCrossings(snapshot, model),
+    ...checkDeliveries(snapshot, world.receiver.requests),
+    ...(reconcile.code === 0
+      ? []
+      : [`reconcile ended with ${reconcile.code}: ${reconcile.output}${reconcile.errors}`]),
+  ];
+}

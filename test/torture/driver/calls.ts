@@ -1,0 +1,104 @@
+import type { Behaviour } from '../../helper/stand-ins/scripted-provider.ts';
+import type { CallModel, KeyModel } from '../model/model.ts';
+import { valueToSend } from '../model/values-model.ts';
+import { BEHAVIOUR_HEADER, CALL_HEADER } from '../world/upstream.ts';
+import type { Leaving } from './client.ts';
+import type { History } from './history.ts';
+
+/** The upstream's ways to answer, by name. */
+export const MANNERS = {
+  plain: {},
+  late: { delayMs: 150 },
+  stream: { chunks: 4 },
+  'slow stream': { chunks: 6, intervalMs: 60 },
+  refusal: { status: 429, body: { error: { message: 'Slow down.' } } },
+  'reset before the head': { breakAfter: 'nothing' },
+  'reset within': { breakAfter: 2 },
+  'stall before the head': { stallAfter: 'nothing' },
+  'stall within': { stallAfter: 2 },
+} as const satisfies Record<string, Behaviour>;
+
+export type Manner = keyof typeof MANNERS;
+
+/** A model call as the generator draws it. `key` and `slot` are taken modulo the number of keys and gateways. */
+export interface CallPlan {
+  readonly key: number;
+  readonly slot: number;
+  readonly manner: Manner;
+  readonly model: 'flat' | 'tokens';
+  readonly leaving: Leaving | undefined;
+  /** True where it is sent with the previous value of the key, if there was one. */
+  readonly isBefore?: boolean;
+}
+
+/** Statuses that a call may be answered with; any other is a violation. */
+const STATUSES: ReadonlySet<number> = new Set([200, 401, 402, 403, 429, 502, 503, 504]);
+
+/** An answer that is not streamed may begin as late as a call may last, so one that never begins is to be a stream. */
+const STREAMS = new Set<Manner>([
+  'stream',
+  'slow stream',
+  'reset within',
+  'stall before the head',
+  'stall within',
+]);
+
+export function makeCall(history: History, plan: CallPlan): Promise<CallModel> {
+  return makeCallWith(history, pick(history.model.keys, plan.key), plan);
+}
+
+export async function makeCallWith(
+  history: History,
+  key: KeyModel,
+  plan: Omit<CallPlan, 'key'>,
+  value = valueToSend(key, plan.isBefore ?? false),
+): Promise<CallModel> {
+  const { model, world } = history;
+  const slot = plan.slot % world.slots.length;
+  const call: CallModel = {
+    id: model.calls.length + 1,
+    key,
+    value,
+    slot,
+    mustBeRefused: refusalOf(key, plan.model),
+    startedAt: Date.now(),
+    answer: undefined,
+  };
+  model.calls.push(call);
+  history.summary.calls += 1;
+  call.answer = await history.ask(slot, {
+    method: 'POST',
+    path: '/v1/chat/completions',
+    token: value.value,
+    headers: {
+      [CALL_HEADER]: String(call.id),
+      [BEHAVIOUR_HEADER]: JSON.stringify(MANNERS[plan.manner]),
+    },
+    body: {
+      model: plan.model,
+      messages: [{ role: 'user', content: `Call ${call.id}` }],
+      max_tokens: 50,
+      stream: STREAMS.has(plan.manner),
+    },
+    leaving: plan.leaving,
+  });
+  const { status, text } = call.answer;
+  if (status === 429 && text.includes('rate_limit_exceeded')) history.summary.limited += 1;
+  if (status !== undefined && !STATUSES.has(status)) {
+    model.violations.push(`call ${call.id} (${plan.manner}) was answered ${status}: ${text}`);
+  }
+  return call;
+}
+
+function refusalOf(key: KeyModel, model: CallPlan['model']): CallModel['mustBeRefused'] {
+  if (key.mayOpen) return undefined;
+  if (key.isActive === false) return 'deleted';
+  return key.isRestricted === true && model === 'flat' ? 'restricted' : undefined;
+}
+
+/** The element at an index modulo the length of the list. */
+export function pick<T>(list: readonly T[], place: number): T {
+  const found = list[place % list.length];
+  if (found === undefined) throw new RangeError('nothing to pick from');
+  return found;
+}

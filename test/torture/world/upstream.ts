@@ -1,0 +1,89 @@
+import {
+  type Behaviour,
+  type ReceivedRequest,
+  startScriptedProvider,
+} from '../../helper/stand-ins/scripted-provider.ts';
+import type { Scope } from '../../helper/start/scope.ts';
+
+/** Headers with the number of a call and how to answer it, which the gateway passes on. */
+export const CALL_HEADER = 'x-torture-call';
+export const BEHAVIOUR_HEADER = 'x-torture-behaviour';
+
+export interface Upstream {
+  readonly url: string;
+  /** Number of times that each call reached the upstream, by the number in CALL_HEADER. */
+  readonly reached: ReadonlyMap<number, number>;
+  /** Times of each call that reached it, by the number in CALL_HEADER. */
+  readonly visits: ReadonlyMap<number, Visit>;
+}
+
+/** Tokens that the upstream reports of a call. */
+export interface Bill {
+  readonly input: number;
+  readonly output: number;
+}
+
+/**
+ * The bill of a call, which no other of the first 3,000 has, so that a row can be told by it. Within what a call of calls.ts
+ * holds.
+ */
+export function billOf(call: number): Bill {
+  return { input: 20 + (call % 60), output: 1 + (Math.floor(call / 60) % 50) };
+}
+
+/** A call at the upstream. Times in milliseconds since the epoch. */
+export interface Visit {
+  readonly arrivedAt: number;
+  /** Time until which surely nothing of the end of the answer was written; undefined where it came never so far. */
+  endingAt: number | undefined;
+  /** Time at which all of the answer was written; undefined where it never was. */
+  answeredAt: number | undefined;
+  /** What the upstream billed; undefined where it did not answer whole, or refused. */
+  bill: Bill | undefined;
+}
+
+/**
+ * Starts the demo provider as an upstream that counts calls. `onFailpoint` is called when a call came or was answered,
+ * with its gateway, which is known by the credential.
+ */
+export async function startUpstream(
+  scope: Scope,
+  onFailpoint: (point: 'asked' | 'answered', credential: string) => void,
+): Promise<Upstream> {
+  const reached = new Map<number, number>();
+  const visits = new Map<number, Visit>();
+  const behave = ({ headers, ended }: ReceivedRequest): Behaviour | undefined => {
+    const call = Number(headers[CALL_HEADER]);
+    reached.set(call, (reached.get(call) ?? 0) + 1);
+    const visit: Visit = {
+      arrivedAt: Date.now(),
+      endingAt: undefined,
+      answeredAt: undefined,
+      bill: undefined,
+    };
+    if (!visits.has(call)) visits.set(call, visit);
+    const credential = String(headers.authorization).replace('Bearer ', '');
+    onFailpoint('asked', credential);
+    const told = headers[BEHAVIOUR_HEADER];
+    const behaviour = typeof told === 'string' ? (JSON.parse(told) as Behaviour) : {};
+    const bill = billOf(call);
+    void ended.then((how) => {
+      if (how !== 'answered') return;
+      visit.answeredAt = Date.now();
+      if ((behaviour.status ?? 200) === 200) visit.bill = bill;
+      onFailpoint('answered', credential);
+    });
+    const onEnding = () => {
+      visit.endingAt ??= Date.now();
+    };
+    const usage = {
+      prompt_tokens: bill.input,
+      completion_tokens: bill.output,
+      total_tokens: bill.input + bill.output,
+    };
+    return { usage, ...behaviour, onEnding };
+  };
+  const provider = await startScriptedProvider({ behave, record: false });
+  scope.teardown(() => provider.close());
+  return { url: provider.url, reached, visits };
+}
