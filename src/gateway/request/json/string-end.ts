@@ -1,12 +1,6 @@
-import { invalidJson } from '../../../domain/errors.ts';
+import { type GatewayError, invalidJson } from '../../../domain/errors.ts';
 
-// Meanings of a byte within a string; 0 is any other byte.
-const QUOTE = 1;
-const ESCAPE = 2;
-const CONTROL = 3;
-const WITHIN = new Uint8Array(256).fill(CONTROL, 0, 0x20);
-WITHIN['"'.charCodeAt(0)] = QUOTE;
-WITHIN['\\'.charCodeAt(0)] = ESCAPE;
+const [QUOTE, BACKSLASH, FIRST_PRINTABLE] = [0x22, 0x5c, 0x20];
 
 // Meanings of the byte after a backslash.
 const SHORT = 1;
@@ -38,42 +32,59 @@ export function searchable(bytes: Buffer): Searchable {
 export function stringEnd({ bytes, words }: Searchable, from: number): number {
   const { length } = bytes;
   let at = from;
-  for (;;) {
-    at = nextSpecial(bytes, words, at);
-    if (at === length) return ~at;
-    const meaning = WITHIN[bytes[at] as number];
-    if (meaning === QUOTE) return at;
-    if (meaning === CONTROL) throw invalidJson('The body is not valid JSON.');
-    if (at + 1 === length) return ~at;
-    const escaped = ESCAPED[bytes[at + 1] as number];
-    if (escaped === SHORT) at += 2;
-    else if (escaped === HEX) {
-      const last = Math.min(length, at + 2 + HEX_DIGITS);
-      for (let digit = at + 2; digit < last; digit++)
-        if (IS_HEX[bytes[digit] as number] !== 1) throw invalidJson('The body is not valid JSON.');
-      if (last < at + 2 + HEX_DIGITS) return ~at;
-      at = last;
-    } else throw invalidJson('The body is not valid JSON.');
+  // Text of a program has an escape every 20 bytes: the search goes on in the middle of a word, which takes a third less
+  // than a loop up to the next whole one.
+  for (let word = at >> 2; word < words.length; word = at >> 2) {
+    let found = specialsOf(words[word] as number) & (-1 << ((at & 3) << 3));
+    while (found === 0 && ++word < words.length) found = specialsOf(words[word] as number);
+    if (found === 0) break;
+    at = (word << 2) + ((31 - Math.clz32(found & -found)) >> 3);
+    const byte = bytes[at] as number;
+    if (byte === QUOTE) return at;
+    at = byte === BACKSLASH ? escapeEnd(bytes, at) : plainEnd(byte, at);
+    if (at < 0) return at;
   }
+  for (at = Math.max(at, words.length << 2); at < length; ) {
+    const byte = bytes[at] as number;
+    if (byte === QUOTE) return at;
+    at = byte === BACKSLASH ? escapeEnd(bytes, at) : plainEnd(byte, at);
+    if (at < 0) return at;
+  }
+  return ~length;
 }
 
-/** Index of the next quote, backslash or control character at or after `from`; the length if there is none. */
-function nextSpecial(bytes: Buffer, words: Int32Array, from: number): number {
-  const { length } = bytes;
-  let at = from;
-  for (const aligned = Math.min(length, (from + 3) & ~3); at < aligned; at++)
-    if (WITHIN[bytes[at] as number] !== 0) return at;
-  let word = at >> 2;
-  for (; word < words.length; word++) {
-    // The highest bit of each byte is set if the byte is below 0x20, a quote, or a backslash; of the bytes above such a
-    // one it may be set by mistake.
-    const four = words[word] as number;
-    const quotes = four ^ 0x22222222;
-    const slashes = four ^ 0x5c5c5c5c;
-    const found =
-      ((four - 0x20202020) & ~four) | ((quotes - 0x01010101) & ~quotes) | ((slashes - 0x01010101) & ~slashes);
-    if ((found & 0x80808080) !== 0) break;
-  }
-  for (at = Math.max(at, word << 2); at < length; at++) if (WITHIN[bytes[at] as number] !== 0) return at;
-  return length;
+/**
+ * The highest bit of each byte is set if the byte is below 0x20, a quote, or a backslash; of the bytes above such a one it
+ * may be set by mistake.
+ */
+function specialsOf(four: number): number {
+  const quotes = four ^ 0x22222222;
+  const slashes = four ^ 0x5c5c5c5c;
+  return (
+    (((four - 0x20202020) & ~four) |
+      ((quotes - 0x01010101) & ~quotes) |
+      ((slashes - 0x01010101) & ~slashes)) &
+    0x80808080
+  );
+}
+
+/** Index after the escape at `at`; `~at` if these bytes cut it off. */
+function escapeEnd(bytes: Buffer, at: number): number {
+  const end = at + 2;
+  if (end > bytes.length) return ~at;
+  const escaped = ESCAPED[bytes[at + 1] as number];
+  if (escaped === SHORT) return end;
+  if (escaped !== HEX) throw notJson();
+  const last = Math.min(bytes.length, end + HEX_DIGITS);
+  for (let digit = end; digit < last; digit++) if (IS_HEX[bytes[digit] as number] !== 1) throw notJson();
+  return last < end + HEX_DIGITS ? ~at : last;
+}
+
+function plainEnd(byte: number, at: number): number {
+  if (byte < FIRST_PRINTABLE) throw notJson();
+  return at + 1;
+}
+
+function notJson(): GatewayError {
+  return invalidJson('The body is not valid JSON.');
 }
