@@ -16,8 +16,8 @@ import { startPostgres } from './helper/start/postgres-server.ts';
 import { buildPageOnce } from './helper/suite/build-page-once.ts';
 import { bundlePrograms } from './helper/suite/bundled-programs.ts';
 
-/** More than the cores, as many files wait for a deadline, a restart or a browser half of their time. */
-const JOBS = Math.min(3 * availableParallelism(), 12);
+/** More than the cores, as most files wait for a deadline, a restart or a browser more than half of their time. */
+const JOBS = Math.min(4 * availableParallelism(), 12);
 /** A file's. */
 const TIMEOUT_S = 900;
 const WITHOUT_ASYNC_HOOKS = import.meta.resolve('./helper/suite/without-async-hooks.ts');
@@ -25,14 +25,17 @@ const TOGETHER_SCRIPT = fileURLToPath(import.meta.resolve('./helper/suite/togeth
 
 /** Folders of files that take long and mostly wait: they are spread over the run, so that the cores are never idle. */
 const WAITING = /^test\/(?:torture|process|reconcile|ledger|redis-server)\b/;
-/** Folders of files that take long and compute: they come before the short ones, so that the end of a run is short. */
-const COMPUTING = /^test\/(?:dashboard|cli|book|bootstrap)\b/;
+/** Folders from the one whose processes take longest; the others come last, so that the end of a run is short. */
+const LONGEST_FIRST = [
+  ...['test/torture', 'test/dashboard', 'test/gateway/broken-streams', 'test/gateway', 'test/gateway/edge'],
+  ...['test/gateway/limits', 'test/ledger', 'test/process', 'test/api', 'test/cli', 'test/book', 'test'],
+];
 
 /**
  * Files of a folder that share a process, one after the other: each but the first saves a second of processor time, in
  * which Node would load the gateway and compile what is used most.
  */
-const TOGETHER = 5;
+const TOGETHER = 8;
 /** Folders of files that mostly wait for other processes, and so gain little by sharing theirs. */
 const APART = /^test\/(?:torture|process|redis-server|[^/]+$)/;
 /** What changes the whole process, or measures it: a file with this in it has a process to itself. */
@@ -66,15 +69,14 @@ function together(all: readonly string[]): Run[] {
 }
 
 function inOrder(all: readonly Run[]): Run[] {
-  const waiting = all
-    .filter(([file = '']) => WAITING.test(file))
-    .sort(byFolderFrom('test/torture', 'test/process', 'test'));
-  const others = all.filter(([file = '']) => !WAITING.test(file));
-  const computing = [
-    ...others.filter(([file = '']) => COMPUTING.test(file)).sort(byFolderFrom('test/dashboard', 'test')),
-    ...others.filter(([file = '']) => !COMPUTING.test(file)),
-  ];
-  return [...spread(waiting), ...spread(computing)].sort((a, b) => a.place - b.place).map(({ run }) => run);
+  const rank = ([file = '']: Run) => {
+    const at = LONGEST_FIRST.indexOf(dirname(file));
+    return at < 0 ? LONGEST_FIRST.length : at;
+  };
+  const [waiting = [], others = []] = [true, false].map((waits) =>
+    all.filter(([file = '']) => WAITING.test(file) === waits).sort((a, b) => rank(a) - rank(b)),
+  );
+  return [...spread(waiting), ...spread(others)].sort((a, b) => a.place - b.place).map(({ run }) => run);
 }
 
 /** Where among all each run stands: from 0, the begin, to 1. */
@@ -82,26 +84,20 @@ function spread(all: readonly Run[]): { run: Run; place: number }[] {
   return all.map((run, at) => ({ run, place: at / all.length }));
 }
 
-/** Sorts files of these folders before the others, and is otherwise stable. */
-function byFolderFrom(...folders: readonly string[]): (a: Run, b: Run) => number {
-  const rank = ([file = '']: Run) => {
-    const at = folders.indexOf(dirname(file));
-    return at < 0 ? folders.length : at;
-  };
-  return (a, b) => rank(a) - rank(b);
-}
-
 const shared = found.length < 5 ? {} : await startShared();
 
 /** Starts and builds what files share; a few start and build it by themselves. Resolves with its part of the environment. */
 async function startShared(): Promise<Record<string, string>> {
-  const postgres = await startPostgres({ fsync: 'off', max_connections: '500' });
+  const [postgres, programs] = await Promise.all([
+    startPostgres({ fsync: 'off', max_connections: '500' }),
+    bundlePrograms(),
+    buildPageOnce(),
+  ]);
   t.teardown(() => postgres.stop());
-  await buildPageOnce();
   return {
     TEST_POSTGRES_PORT: String(postgres.port),
     TEST_PAGE_BUILT: 'yes',
-    TEST_PROGRAMS: await bundlePrograms(),
+    TEST_PROGRAMS: programs,
   };
 }
 
