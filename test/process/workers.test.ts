@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Test, test } from 'tap';
+import { type Test, t } from 'tap';
 import { startDemoProvider } from '../../src/demo/demo-provider.ts';
 import { until, untilServed } from '../helper/check/until.ts';
 import { makeOwner } from '../helper/clients/owner.ts';
@@ -14,6 +14,7 @@ import { createDatabase } from '../helper/start/postgres-server.ts';
 import { startRedis } from '../helper/start/redis-process.ts';
 
 const WORKERS = 2;
+const CALL = { model: 'flat', messages: [{ role: 'user', content: 'Hello' }] };
 
 async function startWorkers(t: Test, env: NodeJS.ProcessEnv = {}): Promise<GatewayProcess> {
   const [DATABASE_URL, provider] = await Promise.all([createDatabase(), startDemoProvider()]);
@@ -41,8 +42,9 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test('workers share a port, a Redis and a book, and their metrics are summed', async (t) => {
-  const gateway = await startWorkers(t);
+const gateway = await startWorkers(t);
+
+t.test('workers share a port, a Redis and a book, and their metrics are summed', async (t) => {
   t.equal(workersOf(gateway).length, WORKERS);
   const owner = await makeOwner(gateway, 100);
   // Each on a connection of its own, so that they are handed out in turn.
@@ -60,19 +62,7 @@ test('workers share a port, a Redis and a book, and their metrics are summed', a
   t.equal(await read(), '20', 'whichever worker is asked');
 });
 
-test('what no worker can tell is NaN and not 0, which would say that all is well', async (t) => {
-  const redis = await startRedis(t);
-  const gateway = await startWorkers(t, { REDIS_URL: redis.url });
-  await redis.kill();
-  const text = await (await gateway.api('GET', '/metrics', ADMIN_TOKEN)).text();
-  for (const name of ['journal_backlog', 'journal_lag_seconds', 'redis_durable']) {
-    t.match(text, new RegExp(`^tollgate_${name} nan$`, 'im'));
-  }
-  t.match(text, /^tollgate_redis_up 0$/m);
-});
-
-test('a worker that is killed is replaced, and no call after that fails', async (t) => {
-  const gateway = await startWorkers(t);
+t.test('a worker that is killed is replaced, and no call after that fails', async (t) => {
   const owner = await makeOwner(gateway, 100);
   const [killed = 0] = workersOf(gateway);
   process.kill(killed, 'SIGKILL');
@@ -89,15 +79,25 @@ test('a worker that is killed is replaced, and no call after that fails', async 
   t.same(statuses, Array(10).fill(200));
 });
 
-test('a stop ends every worker, each in order', async (t) => {
-  const gateway = await startWorkers(t);
+t.test('a stop ends every worker, each in order', async (t) => {
   const workers = workersOf(gateway);
   const { code, errors } = await gateway.stop();
   t.equal(code, 0, errors);
   t.notOk(workers.some(isAlive));
 });
 
-test('what a worker cannot honour stops the start with its one line', async (t) => {
+t.test('what no worker can tell is NaN and not 0, which would say that all is well', async (t) => {
+  const redis = await startRedis(t);
+  const gateway = await startWorkers(t, { REDIS_URL: redis.url });
+  await redis.kill();
+  const text = await (await gateway.api('GET', '/metrics', ADMIN_TOKEN)).text();
+  for (const name of ['journal_backlog', 'journal_lag_seconds', 'redis_durable']) {
+    t.match(text, new RegExp(`^tollgate_${name} nan$`, 'im'));
+  }
+  t.match(text, /^tollgate_redis_up 0$/m);
+});
+
+t.test('what a worker cannot honour stops the start with its one line', async (t) => {
   const { env } = makePlace(t, 'http://127.0.0.1:1', {
     DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/book',
     WORKERS: '2',
@@ -108,16 +108,14 @@ test('what a worker cannot honour stops the start with its one line', async (t) 
   t.notMatch(output, 'listening');
 });
 
-test('several workers need a book that several processes can share', async (t) => {
+t.test('several workers need a book that several processes can share', async (t) => {
   const { env } = makePlace(t, 'http://127.0.0.1:1', { WORKERS: '2' });
   const { code, errors } = await run('main.ts', env);
   t.equal(code, 1);
   t.match(errors, /WORKERS.*DATABASE_URL/);
 });
 
-test('auto is one process where the book is SQLite', async (t) => {
+t.test('auto is one process where the book is SQLite', async (t) => {
   const gateway = await startGatewayProcess(t, makePlace(t, 'http://127.0.0.1:1', { WORKERS: 'auto' }));
   t.same(workersOf(gateway), []);
 });
-
-const CALL = { model: 'flat', messages: [{ role: 'user', content: 'Hello' }] };

@@ -1,0 +1,231 @@
+import t from 'tap';
+import { until, untilServed } from '../helper/check/until.ts';
+import { apiOf } from '../helper/clients/api.ts';
+import { balanceOf, ledgerOf, makeOwner, sumOf } from '../helper/clients/owner.ts';
+import { rotate } from '../helper/clients/rotate.ts';
+import { startReceiver } from '../helper/stand-ins/receiver.ts';
+import { ADMIN_TOKEN } from '../helper/start/gateway-process.ts';
+import { startGatewayProcesses } from '../helper/start/own-servers.ts';
+
+const { gateways, at } = await startGatewayProcesses(t, 3);
+const [a, b] = [at(0), at(1)];
+
+t.test('of 600 concurrent calls at two gateways, exactly as many pass as the balance pays for', async (t) => {
+  const owner = await makeOwner(a, 100);
+  const send = async (index: number) => {
+    const response = await (index % 2 ? a : b).served(owner.key);
+    await response.text();
+    return response.status;
+  };
+  const statuses = await Promise.all(Array.from({ length: 600 }, (_, index) => send(index)));
+  // What a busy machine made 503 had its credits on hold, for want of which others may have been refused.
+  await until('every credit to be spent', async () => {
+    const { balance, held } = await balanceOf(b, owner);
+    if (balance > 0 && held === 0) statuses.push(await send(0));
+    return balance === 0;
+  });
+  statuses.push(await send(1));
+  const count = (status: number) => statuses.filter((other) => other === status).length;
+  t.same({ passed: count(200), refused: count(402) }, { passed: 100, refused: statuses.length - 100 });
+  const entries = await until('the ledger to be whole', async () => {
+    const found = await ledgerOf(a, owner);
+    return found.length >= 101 && found;
+  });
+  t.equal(entries.length, 101, 'refused calls have no entry');
+  t.equal(sumOf(entries), 0);
+  t.same(await balanceOf(b, owner), { balance: 0, held: 0 });
+});
+
+t.test(
+  'a key deleted at one gateway is refused in the very next call at the other, each of 100 times',
+  async (t) => {
+    const owner = await makeOwner(a, 1_000);
+    const managing = apiOf(a, owner.key);
+    const { body: key } = await untilServed('a key', () =>
+      managing.post<{ id: number; key: string }>('/api/keys/', { name: 'handed out' }),
+    );
+    const refusals: string[] = [];
+    for (let round = 0; round < 100; round++) {
+      const before = await b.served(key.key);
+      await before.text();
+      if (before.status !== 200) refusals.push(`round ${round}: ${before.status} while active`);
+      await untilServed('the deletion', () => managing.delete(`/api/keys/${key.id}/`));
+      const after = await b.served(key.key);
+      const { error } = (await after.json()) as { error?: { code: string } };
+      refusals.push(`${after.status} ${error?.code}`);
+      await untilServed('the change', () => managing.patch(`/api/keys/${key.id}/`, { is_active: true }));
+    }
+    t.same(new Set(refusals), new Set(['401 inactive_api_key']));
+    t.equal(refusals.length, 100);
+  },
+);
+
+t.test('a restriction set at one gateway holds in the very next call at the other', async (t) => {
+  const owner = await makeOwner(a, 1_000);
+  await (await b.served(owner.key)).text();
+  const allow = (allowed_models: string[]) =>
+    untilServed('the change', () =>
+      apiOf(a, owner.key).patch(`/api/keys/${owner.keyId}/`, { allowed_models }),
+    );
+  await allow(['tokens']);
+  t.equal((await b.served(owner.key)).status, 403);
+  await allow([]);
+  t.equal((await b.served(owner.key)).status, 200);
+});
+
+/** Of each pair of a gateway that changes and one that is called there are twenty. */
+const CHANGES = 120;
+
+t.test(
+  `each of ${CHANGES} changes of a key holds in the very next call at another gateway, under load`,
+  async (t) => {
+    const owner = await makeOwner(a, 1_000_000);
+    const { body: other } = await untilServed('a key', () =>
+      apiOf(a, owner.key).post<{ id: number; key: string }>('/api/keys/', { name: 'handed out' }),
+    );
+    let isOn = true;
+    const load = (async () => {
+      for (let turn = 0; isOn; turn++) await (await at(turn).served(other.key)).text();
+    })();
+    const wrong: string[] = [];
+    for (let change = 0; change < CHANGES; change++) {
+      const isBarred = change % 2 === 0;
+      const allowed_models = isBarred ? ['tokens'] : [];
+      const path = `/api/keys/${other.id}/`;
+      const { status } = await untilServed('the change', () =>
+        apiOf(at(change), owner.key).patch(path, { allowed_models }),
+      );
+      const call = await at(change + 1 + (change % 2)).served(other.key);
+      await call.text();
+      if (status !== 200 || call.status !== (isBarred ? 403 : 200))
+        wrong.push(`change ${change}: ${status}, then ${call.status}`);
+    }
+    isOn = false;
+    await load;
+    t.same(wrong, []);
+  },
+);
+
+const ROTATIONS = 50;
+const CLIENTS = 6;
+/** Calls that end between two rotations, at least. */
+const CALLS_BETWEEN = 24;
+
+/** A value of the key, and when it began and ended: times of this machine, whose clock Redis has too. */
+interface Value {
+  readonly key: string;
+  /** From then on it must be let in: its rotation was answered. */
+  readonly validFrom: number;
+  /** Until then it must be let in: what ends it had not been sent. */
+  validUntil: number;
+  /** From then on it must be refused: what ended it was answered. */
+  refusedFrom: number;
+}
+
+interface Call {
+  readonly value: Value;
+  readonly sentAt: number;
+  readonly endedAt: number;
+  readonly status: number;
+}
+
+t.test(
+  `a key rotated ${ROTATIONS} times under load: no call refused in grace, none let in after it`,
+  async (t) => {
+    const owner = await makeOwner(at(0), 1_000_000);
+    const made = await apiOf(at(0), owner.key).post<{ id: number; key: string }>('/api/keys/', {
+      name: 'rotated',
+    });
+    const { id, key } = made.body;
+    const values: Value[] = [
+      { key, validFrom: performance.now(), validUntil: Infinity, refusedFrom: Infinity },
+    ];
+    const calls: Call[] = [];
+    let isOn = true;
+    let turns = 0;
+    let onCall = () => {};
+
+    async function client(): Promise<void> {
+      while (isOn) {
+        const turn = turns++;
+        // The newest value, the previous one, or one that has ended by then.
+        const value = values.at(-1 - Math.min(values.length - 1, turn % 3)) as Value;
+        const sentAt = performance.now();
+        const answer = await at(turn >> 1).served(value.key);
+        const endedAt = performance.now();
+        await answer.arrayBuffer();
+        calls.push({ value, sentAt, endedAt, status: answer.status });
+        onCall();
+      }
+    }
+    const clients = Promise.all(Array.from({ length: CLIENTS }, client));
+
+    for (let rotation = 0; rotation < ROTATIONS; rotation++) {
+      const enough = calls.length + CALLS_BETWEEN;
+      await new Promise<void>((resolve) => {
+        onCall = () => calls.length >= enough && resolve();
+      });
+      const [newest, before] = [values.at(-1) as Value, values.at(-2)];
+      const graceS = rotation % 5 === 4 ? 0 : 3_600;
+      const sentAt = performance.now();
+      const ending = graceS === 0 ? [newest, before] : [before];
+      for (const value of ending) if (value && value.validUntil === Infinity) value.validUntil = sentAt;
+      const rotated = await rotate(at(rotation), owner.key, id, graceS);
+      const answeredAt = performance.now();
+      for (const value of ending) if (value && value.refusedFrom === Infinity) value.refusedFrom = answeredAt;
+      values.push({ key: rotated.key, validFrom: answeredAt, validUntil: Infinity, refusedFrom: Infinity });
+    }
+    isOn = false;
+    await clients;
+
+    const mustPass = calls.filter(({ value, endedAt }) => endedAt < value.validUntil);
+    const mustFail = calls.filter(({ value, sentAt }) => sentAt > value.refusedFrom);
+    const inGrace = mustPass.filter(
+      ({ value, sentAt }) => value !== values.at(-1) && sentAt > nextOf(values, value),
+    );
+    t.same(mustPass.filter(({ status }) => status !== 200).length, 0, 'none is refused in grace');
+    t.same(mustFail.filter(({ status }) => status !== 401).length, 0, 'none is let in after it');
+    t.same(new Set(calls.map(({ status }) => status)), new Set([200, 401]));
+    for (const [name, those] of Object.entries({ mustPass, mustFail, inGrace })) {
+      t.ok(those.length > ROTATIONS, `${name}: ${those.length} calls of ${calls.length}`);
+    }
+  },
+);
+
+/** When the value after this one was answered. */
+function nextOf(values: readonly Value[], value: Value): number {
+  return values[values.indexOf(value) + 1]?.validFrom ?? Infinity;
+}
+
+const CROSSINGS = 8;
+
+// The last of these tests: it stops the gateways.
+t.test('three alert workers send one alert for each crossing', async (t) => {
+  const receiver = await startReceiver();
+  t.teardown(() => receiver.close());
+  const owner = await makeOwner(at(0), 130, 100);
+  const managing = apiOf(at(0), owner.key);
+  await managing.patch(`/api/keys/${owner.keyId}/`, { webhook_url: receiver.url });
+  const credits = `/api/admin/accounts/${owner.accountId}/credits/`;
+  for (let crossing = 1; crossing <= CROSSINGS; crossing++) {
+    await Promise.all(
+      Array.from({ length: 60 }, async (_, turn) => (await at(turn).served(owner.key)).text()),
+    );
+    await until('the alert', () => receiver.requests.length >= crossing);
+    await apiOf(at(crossing), ADMIN_TOKEN).post(credits, { amount: 60 });
+  }
+  await until('the ledger to be whole', async () => {
+    return (await ledgerOf(at(0), owner)).length === 1 + CROSSINGS * 61;
+  });
+  const outcomes = await until('every outcome', async () => {
+    const { body } = await managing.get<{ alerts: { deliveries: { status: string }[] }[] }>(
+      '/api/account/alerts/',
+    );
+    const all = body.alerts.flatMap(({ deliveries }) => deliveries.map(({ status }) => status));
+    return all.every((status) => status === 'delivered') && all;
+  });
+  t.equal(outcomes.length, CROSSINGS);
+  // A worker that was still sending would be waited for.
+  for (const gateway of gateways) t.match(await gateway.stop(), { code: 0 });
+  t.equal(receiver.requests.length, CROSSINGS);
+});
