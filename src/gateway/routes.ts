@@ -21,6 +21,7 @@ export function modelRoutes(parts: PipelineParts): FastifyPluginAsync {
       '*',
       bodyReceiver({
         ...parts,
+        turns: parts.response.turns,
         async confirm(request) {
           if (!request.call?.recordIsCurrent) await parts.gatekeeper.authorise(request);
         },

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { GatewayError } from '../../../domain/errors.ts';
+import type { LoopTurns } from '../../../shares/loop-turns.ts';
 import type { EnteredCall } from '../../call.ts';
 import type { Spool, SpoolFolder } from './spool.ts';
 
@@ -14,6 +15,8 @@ const IN_MEMORY_MAX_BYTES = 1.25 * 1024 * 1024;
 export interface ReceiverParts {
   readonly spools: SpoolFolder;
   readonly bodyLimitBytes: number;
+  /** Bodies that end together are read in several turns of the event loop. */
+  readonly turns: LoopTurns;
   /**
    * Repeats checks 1 to 8 with the key's current record, before a body is refused: the cached record may be stale, and
    * their refusal comes first. Rejects with it.
@@ -41,7 +44,7 @@ export function bodyReceiver(parts: ReceiverParts) {
     );
   };
   return (request: FastifyRequest, payload: Readable, done: Done): void => {
-    const { memory } = request.call as EnteredCall;
+    const { memory, compiled } = request.call as EnteredCall;
     const announced = Number(request.headers['content-length'] ?? 0);
     let isInMemory = announced <= IN_MEMORY_MAX_BYTES && announced <= parts.bodyLimitBytes;
     try {
@@ -79,7 +82,7 @@ export function bodyReceiver(parts: ReceiverParts) {
       // They would stay with the listeners, and the listeners with the call.
       chunks.length = 0;
       memory.received();
-      done(null, body);
+      parts.turns.run(compiled.key.accountId, () => done(null, body));
     };
     const onError = (error: Error) => {
       stop();

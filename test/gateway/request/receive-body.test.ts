@@ -1,0 +1,35 @@
+import { PassThrough } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import type { FastifyRequest } from 'fastify';
+import { test } from 'tap';
+import { CallMemory } from '../../../src/gateway/request/call-memory.ts';
+import { bodyReceiver, type ReceiverParts } from '../../../src/gateway/request/spool/receive-body.ts';
+import { LoopTurns } from '../../../src/shares/loop-turns.ts';
+import { memoryBudget } from '../../../src/shares/memory-budget.ts';
+import { makePools } from '../../../src/shares/pools.ts';
+
+test('bodies that end together are handed on in several turns of the event loop', async (t) => {
+  const pools = makePools({ waitingCalls: 10, memory: memoryBudget({ processes: 1 }) });
+  const receive = bodyReceiver({ turns: new LoopTurns(), bodyLimitBytes: 1_000 } as ReceiverParts);
+  const turnsOfBodies: number[] = [];
+  let turn = 0;
+  const all = Array.from({ length: 6 }, () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const payload = new PassThrough();
+    const call = { memory: new CallMemory(pools, 1), compiled: { key: { accountId: 1 } } };
+    const request = { headers: { 'content-length': '2' }, call } as unknown as FastifyRequest;
+    receive(request, payload, (error, body) => {
+      t.error(error);
+      t.same(body, Buffer.from('{}'));
+      turnsOfBodies.push(turn);
+      // Longer than the paced work of a turn.
+      for (const until = performance.now() + 5; performance.now() < until; );
+      resolve();
+    });
+    payload.end('{}');
+    return promise;
+  });
+  const ended = Promise.all(all).then(() => 'ended');
+  while ((await Promise.race([ended, setImmediate('turn')])) === 'turn') turn++;
+  t.equal(new Set(turnsOfBodies).size, all.length);
+});
