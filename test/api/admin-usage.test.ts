@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { EntryView } from '../../src/api/views/entry-view.ts';
 import type { MarginReportView } from '../../src/api/views/margin-view.ts';
-import { until } from '../helper/check/until.ts';
+import { dayThatLasts, until } from '../helper/check/until.ts';
 import { apiOf, refusalOf } from '../helper/clients/api.ts';
 import { creditPrice } from '../helper/fixtures/credit-price.ts';
 import { startScriptedProvider } from '../helper/stand-ins/scripted-provider.ts';
@@ -19,6 +19,7 @@ for (const slug of ['tokens', 'claude']) {
   catalog.set(slug, { ...model, priceSource: 'list', cost: creditPrice({ input: 500, output: 1_000 }) });
 }
 const world = await startGatewayInProcess(t, { provider, config: { catalog } });
+await dayThatLasts();
 const operator = apiOf(world, ADMIN_TOKEN);
 const first = await world.account({ credits: 100 });
 const second = await world.account({ credits: 100 });

@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { CreatedKeyView, KeyView } from '../../src/api/views/key-view.ts';
+import { dayThatLasts } from '../helper/check/until.ts';
 import { apiOf, refusalOf } from '../helper/clients/api.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
@@ -230,6 +231,7 @@ t.test('the id of another account and an id that nobody has are answered alike',
 });
 
 t.test('spending_current is what the key spent, and follows a changed period at once', async (t) => {
+  await dayThatLasts();
   const owner = await world.account();
   const api = apiOf(world, owner.key);
   const { body: other } = await api.post<CreatedKeyView>('/api/keys/', { name: 'spends' });

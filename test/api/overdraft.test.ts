@@ -2,6 +2,7 @@ import t from 'tap';
 import type { CreatedKeyView } from '../../src/api/views/key-view.ts';
 import { NO_CALL_LIMITS } from '../../src/domain/call-limits.ts';
 import { micro } from '../../src/domain/credits.ts';
+import { dayThatLasts } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import {
   ADMIN_TOKEN,
@@ -17,6 +18,8 @@ interface Created {
   readonly key: CreatedKeyView;
 }
 
+let emails = 0;
+
 interface Explanation {
   readonly code: string | null;
   readonly checks: readonly { readonly check: string; readonly passed: boolean; readonly detail: string }[];
@@ -28,8 +31,8 @@ t.test('a new account has the overdraft of the configuration, unless it is told 
   };
   const operator = apiOf(await startGatewayInProcess(t, { config }), ADMIN_TOKEN);
   const create = async (more: object) =>
-    (await operator.post<Created>('/api/admin/accounts/', { email: `${Math.random()}@example.com`, ...more }))
-      .body.account.overdraft;
+    (await operator.post<Created>('/api/admin/accounts/', { email: `${emails++}@example.com`, ...more })).body
+      .account.overdraft;
   t.equal(await create({}), 2.5);
   t.equal(await create({ overdraft: 0 }), 0);
   t.equal(await create({ overdraft: 7.000001 }), 7.000001);
@@ -50,6 +53,7 @@ async function openCall(
 }
 
 t.test('explain decides by the two conditions of a real call', async (t) => {
+  await dayThatLasts();
   const world = await startGatewayInProcess(t);
   const owner = await world.account({
     credits: 3,

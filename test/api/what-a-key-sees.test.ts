@@ -2,6 +2,7 @@ import t from 'tap';
 import type { EntryView } from '../../src/api/views/entry-view.ts';
 import type { CreatedKeyView, KeyView, OwnKeyView } from '../../src/api/views/key-view.ts';
 import { periodEndsAt } from '../../src/domain/period.ts';
+import { dayThatLasts } from '../helper/check/until.ts';
 import { apiOf, refusalOf } from '../helper/clients/api.ts';
 import {
   ADMIN_TOKEN,
@@ -22,6 +23,7 @@ interface Page {
 
 /** An account with a balance that nobody else has, its managing key and one that was handed out; each has called once. */
 async function family(from: InProcessGateway = world) {
+  await dayThatLasts();
   const owner = await from.account({ credits: 777 });
   const api = apiOf(from, owner.key);
   const { body } = await api.post<CreatedKeyView>('/api/keys/', {

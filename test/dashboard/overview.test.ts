@@ -1,4 +1,5 @@
 import t from 'tap';
+import { dayThatLasts } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { openDashboard } from '../helper/dashboard/dashboard.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
@@ -103,6 +104,7 @@ t.test('L4: a spend that cannot be read is said to be that, and not to be loadin
 });
 
 t.test('L10: the bar whose numbers are told is the one that is marked', async (t) => {
+  await dayThatLasts();
   const owner = await world.account();
   await (await world.chat(owner.key)).text();
   await world.settled();

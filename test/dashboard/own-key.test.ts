@@ -1,4 +1,5 @@
 import t from 'tap';
+import { dayThatLasts } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { openDashboard } from '../helper/dashboard/dashboard.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
@@ -20,6 +21,7 @@ async function readerOf(settings: Record<string, unknown> = {}) {
 }
 
 t.test('M9: a key that may not manage sees itself only, and nothing is broken', async (t) => {
+  await dayThatLasts();
   const { reader } = await readerOf({ spending_limit: 5, spending_period: 'daily' });
   const { page, signIn, open, faults, requests } = await openDashboard(t, world);
   await signIn(reader.key);

@@ -1,5 +1,6 @@
 import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
+import { dayThatLasts } from '../helper/check/until.ts';
 import {
   type InProcessGateway,
   startGatewayInProcess,
@@ -156,6 +157,7 @@ test('a key in x-api-key works, and Authorization counts where both are sent', a
 });
 
 test('a refusal names what to do and is never 429 or retried', async (t) => {
+  await dayThatLasts();
   const { chat, account } = await startGatewayInProcess(t);
   const { key } = await account({ key: { spendingLimit: micro(1_500_000), spendingPeriod: 'daily' } });
   t.equal((await chat(key)).status, 200);

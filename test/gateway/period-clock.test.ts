@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import type { OwnKeyView } from '../../src/api/views/key-view.ts';
 import { micro } from '../../src/domain/credits.ts';
+import { dayThatLasts } from '../helper/check/until.ts';
 import { apiOf } from '../helper/clients/api.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
@@ -23,6 +24,7 @@ for (const [words, byMs] of [
 ] as const) {
   for (const spendingPeriod of ['daily', 'weekly', 'monthly'] as const) {
     t.test(`a gateway whose clock was ${words} gave a ${spendingPeriod} limit twice`, async (t) => {
+      await dayThatLasts();
       const { key } = await world.account({ key: { spendingLimit: micro(3_000_000), spendingPeriod } });
       const statuses = async (calls: number) => {
         const all: number[] = [];

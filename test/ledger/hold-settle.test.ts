@@ -1,5 +1,6 @@
 import { test } from 'tap';
 import { micro } from '../../src/domain/credits.ts';
+import { dayThatLasts } from '../helper/check/until.ts';
 import { admissionOf, chargeOf, entriesOf, spend, startLedger } from '../helper/start/ledger.ts';
 
 test('a hold is taken, then settled for less, and the rest is free again', async (t) => {
@@ -58,6 +59,7 @@ test('at any concurrency exactly as many calls are held as the limit of the key 
 });
 
 test('the spending limit counts what is spent and what is held', async (t) => {
+  await dayThatLasts();
   const { open, account } = await startLedger(t);
   const { key } = await account({
     credits: 100,

@@ -25,7 +25,7 @@ test('a run that fails is tried again, at intervals that grow no further than th
   await twentieth;
   await loop.stop();
   // Doubled without a bound, the twentieth would come after 5 ms × 2^19, and at the default bound after minutes.
-  t.ok(performance.now() - startedAt < 5_000);
+  t.ok(performance.now() - startedAt < 60_000);
 });
 
 test('runs never overlap, a wake during one makes one more follow, and none comes after a stop', async (t) => {

@@ -9,7 +9,7 @@ import {
   journalRedisKey,
   keyRedisKey,
 } from '../../src/ledger/redis/redis-keys.ts';
-import { until } from '../helper/check/until.ts';
+import { dayThatLasts, until } from '../helper/check/until.ts';
 import {
   admissionOf,
   chargeOf,
@@ -20,6 +20,7 @@ import {
 } from '../helper/start/ledger.ts';
 
 test('an emptied Redis is rebuilt from the book: balance, spend, versions', async (t) => {
+  await dayThatLasts();
   const { open, account, raw, book } = await startLedger(t);
   const { key, hash } = await account({
     credits: 10,

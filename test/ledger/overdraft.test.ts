@@ -3,6 +3,7 @@ import { micro } from '../../src/domain/credits.ts';
 import type { KeyRecord } from '../../src/domain/key.ts';
 import type { Admission } from '../../src/ledger/ledger.ts';
 import { accountRedisKey, bucketOf, holdsRedisKey, keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
+import { dayThatLasts } from '../helper/check/until.ts';
 import {
   admissionOf,
   chargeOf,
@@ -79,6 +80,7 @@ test('with an overdraft of 0 the holds decide, whatever the estimates', async (t
 });
 
 test('a spending limit covers what is spent and the estimates, and with the overdraft the holds', async (t) => {
+  await dayThatLasts();
   const world = await startLedger(t);
   const limits = { spendingLimit: micro(4 * CREDIT), spendingPeriod: 'weekly' } as const;
   const { key } = await world.account({ credits: 100, overdraft: 5, key: limits });

@@ -3,6 +3,7 @@ import { micro } from '../../src/domain/credits.ts';
 import { type PeriodStarts, periodStart, periodStarts } from '../../src/domain/period.ts';
 import { PERIOD_FIELDS } from '../../src/ledger/calls/admit-command.ts';
 import { keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
+import { dayThatLasts } from '../helper/check/until.ts';
 import { admissionOf, chargeOf, entriesOf, startLedger } from '../helper/start/ledger.ts';
 
 const PERIODS = ['daily', 'weekly', 'monthly'] as const;
@@ -11,6 +12,7 @@ const CREDIT = 1_000_000;
 /** A ledger with one key whose stored periods can be set; spends are credits. */
 async function startPeriods(t: Test, period?: (typeof PERIODS)[number]) {
   const world = await startLedger(t);
+  await dayThatLasts();
   const { key } = await world.account({
     credits: 10,
     key: period ? { spendingLimit: micro(3 * CREDIT), spendingPeriod: period } : {},

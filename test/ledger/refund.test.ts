@@ -5,6 +5,7 @@ import type { EntryDraft } from '../../src/domain/ledger-entry.ts';
 import { periodStarts } from '../../src/domain/period.ts';
 import { RedisClock } from '../../src/ledger/redis/clock.ts';
 import { holdsRedisKey, keyRedisKey } from '../../src/ledger/redis/redis-keys.ts';
+import { dayThatLasts } from '../helper/check/until.ts';
 import {
   admissionOf,
   chargeOf,
@@ -118,6 +119,7 @@ test('a repeat after the marker is forgotten is told by the book', async (t) => 
 });
 
 test('yesterday’s charge makes no room for more spending today', async (t) => {
+  await dayThatLasts();
   const world = await startLedger(t);
   const { key } = await world.account({ credits: 10, key: KEY });
   await world.open.settled();

@@ -57,7 +57,7 @@ test(`${CLIENTS} clients over two gateways never have more than ${LIMIT} calls i
           throw new Error(`unexpected ${status}`);
         refused++;
         // Sooner than it is told to, so that there are always more calls than slots.
-        await sleep(50 + Math.random() * 200);
+        await sleep(200 + client);
       }
     }),
   );

@@ -36,3 +36,17 @@ export function untilServed<Answer extends { readonly status: number }>(
     return undefined;
   }) as Promise<Answer>;
 }
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Resolves within a UTC day that lasts for another minute: for tests of sums by day, week or month, which midnight
+ * would divide.
+ */
+export async function dayThatLasts(): Promise<void> {
+  for (;;) {
+    const leftMs = DAY_MS - (Date.now() % DAY_MS);
+    if (leftMs > 60_000) return;
+    await sleep(leftMs);
+  }
+}
