@@ -278,7 +278,7 @@ function knownSettings(at: readonly string[]): string[] {
   );
   configFile(strange, '', faults);
   const line = faults.lines.find((text) => text.startsWith(`${at.join('.')}.?: `)) ?? '';
-  return line.split('known here: ')[1]?.split(', ') ?? [];
+  return line.split('supported: ')[1]?.split(', ') ?? [];
 }
 
 test('every setting of upstreams, models and prices stands in the configuration, and no other does', async (t) => {

@@ -60,7 +60,7 @@ function listRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {
 function emailPart(query: Query): string | undefined {
   const part = textParam(query, 'email');
   if (part === undefined || (part.length > 0 && !isLonger(part, LONGEST_EMAIL))) return part;
-  throw invalidField('email', `email must have 1 to ${LONGEST_EMAIL} characters.`);
+  throw invalidField('email', `email must be a string of 1 to ${LONGEST_EMAIL} characters.`);
 }
 
 function readRoute(app: FastifyInstance, { book, ledger }: AdminDeps): void {

@@ -13,7 +13,7 @@ export interface AdminDeps extends KeyCommandDeps {
 
 /** The 404 of an account that does not exist. */
 export function accountNotFound(): GatewayError {
-  return new GatewayError('account_not_found', 'There is no account with this id.');
+  return new GatewayError('account_not_found', 'No account has this id.');
 }
 
 /** The `account_id` of the path. Throws `account_not_found` for anything that cannot be an id. */
@@ -36,6 +36,6 @@ export async function uniqueEmail<Result>(written: Promise<Result>): Promise<Res
     return await written;
   } catch (error) {
     if (!(error instanceof EmailTaken)) throw error;
-    throw new GatewayError('email_taken', 'Another account has this e-mail address already.', 'email');
+    throw new GatewayError('email_taken', 'Another account already has this email address.', 'email');
   }
 }

@@ -97,7 +97,7 @@ async function recorded(
     if (!(error instanceof IdempotencyKeyReused)) throw error;
     throw new GatewayError(
       'idempotency_key_reused',
-      'This Idempotency-Key was used before with another amount or note. Use a new one for a new change.',
+      'This Idempotency-Key was already used with another amount or note. Use a new one for a new change.',
       'Idempotency-Key',
     );
   }
@@ -129,7 +129,7 @@ async function applied(book: Book, ledger: Ledger, grant: Grant): Promise<Micro 
     if (!(error instanceof LedgerUnavailable)) throw error;
     throw new GatewayError(
       'service_unavailable',
-      'The change is recorded and will be applied soon. Repeat it only with the same Idempotency-Key.',
+      'The change is recorded and will be applied soon. If you repeat it, use the same Idempotency-Key.',
     );
   }
 }

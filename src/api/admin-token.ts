@@ -18,13 +18,13 @@ export function adminTokenCheck(token: string): (request: FastifyRequest) => boo
 export function invalidAdminToken(): GatewayError {
   return new GatewayError(
     'invalid_admin_token',
-    'This route needs the operator token. Send it as "Authorization: Bearer <ADMIN_TOKEN>".',
+    'This route requires the operator token. Send it as "Authorization: Bearer <ADMIN_TOKEN>".',
   );
 }
 
 /** The refusal on the operator's routes where ADMIN_TOKEN is not set: that of an unknown route. */
 export function noSuchRoute(): GatewayError {
-  return new GatewayError('unknown_endpoint', 'There is no such endpoint.');
+  return new GatewayError('unknown_endpoint', 'This endpoint does not exist.');
 }
 
 function sha256(text: string): Buffer {

@@ -84,7 +84,7 @@ async function fewEnough<Result>(made: Promise<Result>): Promise<Result> {
   } catch (error) {
     if (!(error instanceof TooManyTestAlerts)) throw error;
     const seconds = Math.ceil(error.retryAfterMs / 1_000);
-    const message = `An account may have 5 test alerts a minute. Send the next one in ${seconds} seconds.`;
+    const message = `An account can send 5 test alerts a minute. Try again in ${seconds} seconds.`;
     throw new GatewayError('rate_limit_exceeded', message, null, seconds);
   }
 }

@@ -12,7 +12,7 @@ export function objectBody(body: unknown, fields: readonly string[]): Readonly<R
       const shown = cutShort(name);
       throw invalidField(
         shown,
-        `${JSON.stringify(shown)} is not a field here. Known fields: ${fields.join(', ')}.`,
+        `${JSON.stringify(shown)} is not a supported field. Supported fields: ${fields.join(', ')}.`,
       );
     }
   }
@@ -25,7 +25,7 @@ export function creditsField(name: string, value: unknown): Micro {
   if (amount === undefined) {
     throw invalidField(
       name,
-      `${name} must be a number of credits with at most six decimals, no larger than ${MAX_CREDITS}.`,
+      `${name} must be a number of credits with at most six decimals, up to ${MAX_CREDITS}.`,
     );
   }
   return amount;
@@ -70,6 +70,6 @@ export function emailField(value: unknown): string {
   }
   throw invalidField(
     'email',
-    `email must be an address such as owner@example.com, at most ${LONGEST_EMAIL} characters.`,
+    `email must be an email address of at most ${LONGEST_EMAIL} characters, such as owner@example.com.`,
   );
 }

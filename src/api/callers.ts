@@ -27,7 +27,7 @@ export async function managingReader(gatekeeper: Gatekeeper, request: FastifyReq
   if (!key.canManage) {
     throw new GatewayError(
       'management_not_allowed',
-      'This key may not manage keys or the account. Use a key whose can_manage is true.',
+      "This key can't manage keys or the account. Use a key that has can_manage set to true.",
     );
   }
   refuseUnknownParameters(request);
@@ -43,8 +43,8 @@ export async function managingCaller(gatekeeper: Gatekeeper, request: FastifyReq
   if (!key.isPrevious) return key;
   throw new GatewayError(
     'management_not_allowed',
-    "This is the key's previous value: it was rotated, and until the end of its grace this value can call models and " +
-      "read, but change nothing. Use the key's new value.",
+    "This is the key's previous value. Until its grace period ends, it can call models and " +
+      "read, but not change anything: use the key's new value.",
   );
 }
 

@@ -116,7 +116,7 @@ function countryOf(
     if (key.blockedCountries.length === 0) return undefined;
     throw new GatewayError(
       'service_unavailable',
-      'The country of the address could not be looked up. Try again shortly, or name the country.',
+      'The country of the IP address could not be looked up. Try again shortly, or send country.',
       null,
       1,
       { cause },

@@ -50,7 +50,7 @@ export const EXPLANATION_EXAMPLE: Static<typeof Explanation> = {
       check: 'active_hours',
       state: 'failed',
       passed: false,
-      detail: 'This API key works during 08:00-18:00 UTC only; it is 20:00 UTC now.',
+      detail: 'This API key can only be used during 08:00-18:00 UTC. It is now 20:00 UTC.',
     },
   ],
   caller: { ip: '203.0.113.9', country: 'DE', origin: 'https://app.example.com' },

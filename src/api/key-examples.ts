@@ -37,7 +37,7 @@ export const CREATED_KEY_EXAMPLE = {
   prefix: 'sk-tg-24kV',
   key: 'sk-tg-24kV…',
   created_at: '2026-11-21T08:00:00.000Z',
-  _service: { note: 'Save this key now: it is not stored and will not be shown again.' },
+  _service: { note: 'Save this key now. It is not stored and will not be shown again.' },
 };
 
 export const ROTATED_KEY_EXAMPLE = {

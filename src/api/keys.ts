@@ -44,8 +44,8 @@ function refuseTooMany({ maxKeys, maxKeyBytes }: KeyBounds): (error: unknown) =>
     throw new GatewayError(
       'too_many_keys',
       error.bound === 'maxKeys'
-        ? `The account has ${maxKeys} keys, inactive ones included, and may not have more. Change one that is not in use.`
-        : `The settings of the account's keys may take ${maxKeyBytes} bytes together, those of inactive keys included. Shorten the lists of keys that are not in use.`,
+        ? `The account has the maximum of ${maxKeys} keys, including inactive ones. Reuse one that you no longer need.`
+        : `The settings of all keys of the account, including inactive ones, exceed ${maxKeyBytes} bytes. Shorten the lists of keys that you no longer need.`,
     );
   };
 }
@@ -100,7 +100,7 @@ export function refuseConflict(error: unknown): never {
   if (!(error instanceof VersionConflict)) throw error;
   throw new GatewayError(
     'version_conflict',
-    `The key has been changed meanwhile: it is at version ${error.current}. Read it again, and send the change with that ` +
+    `The key has changed: its version is now ${error.current}. Read it again and send your change with that ` +
       'version.',
     'If-Match',
   );
@@ -129,7 +129,7 @@ export function managesAfterPatch(
 
 /** The answer for an unknown id and for a key of another account alike (specification section 2). */
 export function keyNotFound(): GatewayError {
-  return new GatewayError('key_not_found', 'There is no key with this id in the account.');
+  return new GatewayError('key_not_found', 'The account has no key with this id.');
 }
 
 /** The `key_id` of the path. Throws `key_not_found` for anything that cannot be an id. */
@@ -147,7 +147,7 @@ export function ifMatch(request: FastifyRequest): number | undefined {
   const value = request.headers['if-match'];
   if (value === undefined || value === '*') return undefined;
   if (!IF_MATCH.test(value)) {
-    throw invalidField('If-Match', 'If-Match must be the version of the key, such as "3", or *.');
+    throw invalidField('If-Match', 'If-Match must be a version of the key, such as "3", or *.');
   }
   return Number(value.replaceAll('"', ''));
 }

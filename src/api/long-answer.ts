@@ -74,7 +74,7 @@ export function boundAnswers(app: FastifyInstance, { answers }: Pools, gatekeepe
 
 function keepUntilSent(reply: FastifyReply, share: Share | undefined): void {
   if (!share) {
-    const message = 'Too many long answers of this account are under way; try again when one has ended.';
+    const message = 'Too many exports and full lists of this account are running. Try again when one ends.';
     throw new GatewayError('rate_limit_exceeded', message);
   }
   if (reply.raw.destroyed) share.release();

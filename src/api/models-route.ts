@@ -17,11 +17,7 @@ export function modelsRoute(parts: { gatekeeper: Gatekeeper; catalog: () => Cata
       const compiled = await parts.gatekeeper.authorise(request);
       const model = parts.catalog().get(request.params['*']);
       if (!model || modelRefusalOf(compiled, model)) {
-        throw new GatewayError(
-          'model_not_found',
-          'No model of that name can be called with this key.',
-          'model',
-        );
+        throw new GatewayError('model_not_found', 'This key can call no model with this name.', 'model');
       }
       return modelView(model);
     });

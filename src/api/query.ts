@@ -21,7 +21,7 @@ export function refuseUnknownParameters(request: FastifyRequest): void {
   for (const [name, value] of Object.entries(queryOf(request))) {
     if (!known.includes(name)) {
       const shown = cutShort(name);
-      const here = known.length > 0 ? `Known parameters: ${known.join(', ')}.` : 'It takes none.';
+      const here = known.length > 0 ? `Supported parameters: ${known.join(', ')}.` : 'It has no parameters.';
       throw invalidField(shown, `${JSON.stringify(shown)} is not a query parameter of this route. ${here}`);
     }
     if (Array.isArray(value)) throw givenTwice(name);
@@ -29,7 +29,7 @@ export function refuseUnknownParameters(request: FastifyRequest): void {
 }
 
 function givenTwice(name: string): GatewayError {
-  return invalidField(name, `${name} may be given once only.`);
+  return invalidField(name, `${name} must not be repeated.`);
 }
 
 /** A parameter as text; undefined where it is absent. Throws `invalid_field`. */
@@ -38,7 +38,7 @@ export function textParam(query: Query, name: string): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== 'string') throw givenTwice(name);
   // PostgreSQL rejects U+0000, also in a query's arguments.
-  if (value.includes('\0')) throw invalidField(name, `${name} must be a text without U+0000.`);
+  if (value.includes('\0')) throw invalidField(name, `${name} must not contain U+0000.`);
   return value;
 }
 
@@ -83,7 +83,7 @@ export function cursorParam(query: Query, name: string): number | undefined {
   if (text === undefined) return undefined;
   const position = pathId(text);
   if (position === undefined) {
-    throw invalidField(name, `${name} must be the value of "next" from the page before.`);
+    throw invalidField(name, `${name} must be the value of "next" from the previous page.`);
   }
   return position;
 }

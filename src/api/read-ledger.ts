@@ -71,11 +71,14 @@ export async function readEntry(
   const isWhole = await ledger.flush(reader.accountId, ENTRY_FLUSH_MS);
   const entry = await book.entry(reader.accountId, (request.params as { entry_id: string }).entry_id);
   if (entry === undefined && !isWhole) {
-    throw new GatewayError('service_unavailable', 'The ledger is behind the calls. Try again shortly.');
+    throw new GatewayError(
+      'service_unavailable',
+      'The ledger does not have the latest calls yet. Try again shortly.',
+    );
   }
   const isSeen = reader.onlyKeyId === undefined || entry?.keyId === reader.onlyKeyId;
   if (entry === undefined || !isSeen) {
-    throw new GatewayError('entry_not_found', 'There is no entry with this id in the ledger.');
+    throw new GatewayError('entry_not_found', 'The ledger has no entry with this id.');
   }
   return entryView(entry, reader);
 }

@@ -53,8 +53,8 @@ async function undone(
   // Redis repeats it.
   if (restored) await ledger.publishKey(restored).catch(() => undefined);
   const message = restored
-    ? 'The key was not rotated, because its new value could not be put into force. Try again shortly.'
-    : 'Whether the key was rotated is not certain. Rotate it again: only the value of that answer is sure to work.';
+    ? 'The key was not rotated because its new value could not be activated. Try again shortly.'
+    : 'The key may or may not have been rotated. Rotate it again and use the value in that response.';
   return new GatewayError('service_unavailable', message, null, 1, { cause });
 }
 

@@ -21,7 +21,7 @@ export function usageDays(query: Query, now: number): DayRange {
   const from = dayParam(query, 'from') ?? Math.max(0, to - DEFAULT_REPORT_DAYS + 1);
   if (from > to) throw invalidField('from', 'from must not be later than to (default: today, UTC).');
   if (to - from >= MOST_REPORT_DAYS)
-    throw invalidField('from', `A report covers at most ${MOST_REPORT_DAYS} days.`);
+    throw invalidField('from', `A report can cover at most ${MOST_REPORT_DAYS} days.`);
   return { from, to };
 }
 

@@ -12,8 +12,8 @@ export class DataFolderInUse extends CannotOpenBook {
 
   constructor(dataDir: string) {
     super(
-      `The data folder ${dataDir} is in use by another gateway. Stop that one, or set TOLLGATE_DATA to another folder; ` +
-        'several gateways at once need PostgreSQL (DATABASE_URL).',
+      `The data folder ${dataDir} is in use by another gateway. Stop that gateway or set TOLLGATE_DATA to another folder; ` +
+        'to run several gateways, use PostgreSQL (DATABASE_URL).',
     );
   }
 }

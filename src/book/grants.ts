@@ -19,7 +19,7 @@ export function grantQueries(
       .executeTakeFirst();
     if (first && (first.amount !== grant.amount || first.note !== grant.note)) {
       throw new IdempotencyKeyReused(
-        'This Idempotency-Key was used before with another amount or note. Use a new key for a new change.',
+        'This Idempotency-Key was already used with another amount or note. Use a new one for a new change.',
       );
     }
     return first && grantRecord(first);

@@ -27,7 +27,7 @@ export async function requireCurrentSchema(db: Kysely<BookSchema>, engine: Engin
   refuseUnknown(names, known);
   if (names.length < Object.keys(known).length) {
     throw new CannotOpenBook(
-      'The database holds no book of this version of Tollgate yet. Start the gateway on it once, then try again.',
+      'The database has no book for this version of Tollgate yet. Start the gateway with it once, then try again.',
     );
   }
 }
@@ -36,8 +36,8 @@ function refuseUnknown(names: readonly string[], known: Record<string, unknown>)
   const unknown = names.find((name) => !(name in known));
   if (unknown === undefined) return;
   throw new CannotOpenBook(
-    `The database was last used by a newer version of Tollgate: this one does not know its change "${unknown}". ` +
-      'Start that version again, or restore a backup made before it.',
+    `The database was used by a newer version of Tollgate: this version does not know its migration "${unknown}". ` +
+      'Run that version, or restore a backup from before the upgrade.',
   );
 }
 

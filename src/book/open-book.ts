@@ -34,7 +34,7 @@ export async function openBook(place: BookPlace, options: { readOnly?: boolean }
 /** Adds to an error what to look at, so that the one line of a refused start says so, as it does for Redis. */
 function namingItsSetting(error: unknown): never {
   if (!(error instanceof BookUnavailable)) throw error;
-  const message = `${error.message} Check DATABASE_URL, and that the server is running.`;
+  const message = `${error.message} Check DATABASE_URL and that the server is running.`;
   throw new BookUnavailable(message, { cause: error });
 }
 

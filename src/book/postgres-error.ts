@@ -31,17 +31,17 @@ export function queryError(error: unknown, where: string): unknown {
 
 /** The error of a connection that could not be made: faults of network, server and login all leave the book out of reach. */
 export function unavailable(error: unknown, where: string): BookUnavailable {
-  return new BookUnavailable(`The database ${where} is out of reach: ${reason(error)}.`, { cause: error });
+  return new BookUnavailable(`The database ${where} can't be reached: ${reason(error)}.`, { cause: error });
 }
 
 const REASONS: Record<string, string> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was cut off',
-  ENOTFOUND: 'there is no such host',
+  ENOTFOUND: 'the host does not exist',
   EAI_AGAIN: 'its host name could not be looked up',
   ETIMEDOUT: 'it does not answer',
-  EHOSTUNREACH: 'there is no way to its host',
-  ENOENT: 'there is no such socket',
+  EHOSTUNREACH: 'there is no route to the host',
+  ENOENT: 'the socket does not exist',
 };
 
 function reason(error: unknown): string {

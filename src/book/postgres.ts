@@ -64,8 +64,8 @@ function describe(databaseUrl: string): string {
     return `${host}:${port}/${database ?? ''}`;
   } catch {
     throw new CannotOpenBook(
-      'DATABASE_URL is not the address of a PostgreSQL database. ' +
-        'It must look like postgres://user:password@host:5432/database, with special characters %-encoded.',
+      'DATABASE_URL is not a PostgreSQL URL. ' +
+        'Use postgres://user:password@host:5432/database, with special characters percent-encoded.',
     );
   }
 }

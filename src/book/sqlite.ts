@@ -24,7 +24,7 @@ export async function openSqlite(dataDir: string, readOnly: boolean): Promise<Di
   const book = join(dataDir, 'book.sqlite');
   if (readOnly && !existsSync(book)) {
     throw new CannotOpenBook(
-      `There is no book in the data folder ${dataDir}. Set TOLLGATE_DATA to the gateway's.`,
+      `The data folder ${dataDir} has no book. Set TOLLGATE_DATA to the gateway's data folder.`,
     );
   }
   try {
@@ -37,7 +37,7 @@ export async function openSqlite(dataDir: string, readOnly: boolean): Promise<Di
     if (busy) throw new DataFolderInUse(dataDir);
     const reason = error instanceof Error ? error.message : String(error);
     throw new CannotOpenBook(
-      `The data folder ${dataDir} cannot be used (${reason}). Check it, or set TOLLGATE_DATA.`,
+      `The data folder ${dataDir} can't be used (${reason}). Check it, or set TOLLGATE_DATA to another folder.`,
     );
   }
 }

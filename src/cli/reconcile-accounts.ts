@@ -54,7 +54,7 @@ async function openLive(config: Config, book: Book): Promise<LiveBalances | unde
   const address = await redisAddress(config);
   if (!address) return undefined;
   return await LiveBalances.open(address, book).catch((cause: unknown) => {
-    throw new Error('Redis cannot be reached. Check REDIS_URL, and that the server is running.', { cause });
+    throw new Error("Redis can't be reached. Check REDIS_URL and that the server is running.", { cause });
   });
 }
 

@@ -7,8 +7,8 @@ import type { Unset } from './substitute.ts';
 /** Output tokens that are assumed where maxOutputTokens is missing and output has a price. */
 const DEFAULT_OUTPUT_TOKENS = 16_384;
 const UNPRICED_PASS =
-  'pricing.unpriced is pass: requests that ask for something that their model has no price for are charged at the plain ' +
-  'price; what the provider bills above it is yours to pay';
+  'pricing.unpriced is pass: requests for a feature that their model has no price for are charged at the plain ' +
+  'price; you pay the difference to the provider';
 const NO_TIERS: ReadonlyMap<string, number> = new Map();
 
 /**
@@ -91,7 +91,7 @@ function isUnbounded([{ price }, settings]: readonly [Model, ModelSettings | und
 }
 
 function assumedBound(slug: string): string {
-  return `models.${slug}.maxOutputTokens is not set: ${DEFAULT_OUTPUT_TOKENS} is held for requests that name no maximum; longer answers can overdraw`;
+  return `models.${slug}.maxOutputTokens is not set: ${DEFAULT_OUTPUT_TOKENS} is held for requests that set no maximum; longer responses can overdraw`;
 }
 
 /** Models that are live, by upstream: a line of the log. */
@@ -114,7 +114,7 @@ export function startWarnings({
       `${variables.join(' and ')} (${upstream}, ${models.length} ${models.length === 1 ? 'model' : 'models'})`,
   );
   return [
-    `left out until they are set: ${what.join(', ')}. tollgate config check names the models`,
+    `left out until they are set: ${what.join(', ')}. to list the models, run tollgate config check`,
     ...others,
   ];
 }

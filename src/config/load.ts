@@ -21,8 +21,8 @@ import { substitute, type Used } from './substitute.ts';
 const MOST_WORKERS = 256;
 const MEBIBYTE = 1_048_576;
 const PRIVATE_NETWORKS =
-  'ALERTS CAN REACH YOUR OWN NETWORK: alerts.allowPrivateNetworks is true, so that whoever holds a key can have the ' +
-  'gateway send requests to loopback and private addresses. It is for development and tests only';
+  'ALERTS CAN REACH YOUR OWN NETWORK: alerts.allowPrivateNetworks is true, so anyone with a key can make the ' +
+  'gateway send requests to loopback and private addresses. Use it for development and tests only';
 
 /** Settings that cannot be honoured. Its message is one line for the operator, with every fault in it. */
 export class ConfigError extends Error {
@@ -32,7 +32,7 @@ export class ConfigError extends Error {
   readonly origin: string;
 
   constructor(origin: string, faults: readonly string[]) {
-    super(`The configuration (${origin}) cannot be used: ${faults.join(' | ')}`);
+    super(`The configuration (${origin}) is invalid: ${faults.join(' | ')}`);
     this.name = 'ConfigError';
     this.faults = faults;
     this.origin = origin;
@@ -58,7 +58,7 @@ export function loadConfig({
   const { tree, unset, used } = substitute(readYaml(path, faults), env);
   for (const { at, name } of unset) {
     if (at[0] !== 'upstreams' || at.length < 3) {
-      faults.add(at.join('.'), `needs the environment variable ${name}, which is not set`);
+      faults.add(at.join('.'), `requires the environment variable ${name}, which is not set`);
     }
   }
   const settings = configFile(tree, '', faults);
@@ -135,7 +135,7 @@ function readYaml(path: string, faults: Faults): unknown {
     source = readFileSync(path, 'utf8');
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : 'cannot be read';
-    throw new ConfigError(path, [`the file ${reason}; TOLLGATE_CONFIG names the one to use`]);
+    throw new ConfigError(path, [`the file ${reason}; set TOLLGATE_CONFIG to the file to use`]);
   }
   const lines = new LineCounter();
   const document = parseDocument(source, { uniqueKeys: false, lineCounter: lines });
@@ -166,7 +166,7 @@ function addRepeatedKeys(
     const line = isNode(key) ? lines.linePos(key.range?.[0] ?? 0).line : 0;
     const before = first.get(name);
     if (before === undefined) first.set(name, line);
-    else faults.add(at, `must stand once, but stands in line ${before} and in line ${line}`);
+    else faults.add(at, `must be set once, but is set in lines ${before} and ${line}`);
     addRepeatedKeys(value, at, { faults, lines });
   }
 }
@@ -238,11 +238,11 @@ function readEnvironment(env: NodeJS.ProcessEnv, faults: Faults) {
     workers: read('WORKERS', (value, path, all) => {
       const isCount = /^[1-9]\d{0,2}$/.test(String(value)) && Number(value) <= MOST_WORKERS;
       if (!isCount && value !== 'auto') {
-        all.add(path, `must be auto, or a number of processes from 1 to ${MOST_WORKERS}`);
+        all.add(path, `must be auto or a number of processes from 1 to ${MOST_WORKERS}`);
         return undefined;
       }
       if (isCount && Number(value) > 1 && !env.DATABASE_URL) {
-        all.add(path, 'must be 1 without DATABASE_URL: an SQLite book serves one process');
+        all.add(path, 'must be 1 without DATABASE_URL, because SQLite supports one process');
         return undefined;
       }
       return isCount ? Number(value) : ('auto' as const);

@@ -48,7 +48,7 @@ export const passHeader: Reader<string> = reader({ type: 'string', pattern: NAME
   if (OUR_OWN.has(name) || name.startsWith('x-forwarded-')) {
     return faults.add(
       path,
-      `must not be ${name}: the gateway sets it itself, or it carries a credential or an address of the client`,
+      `must not be ${name}: the gateway sets this header, or it carries a client's credential or address`,
     );
   }
   return name;

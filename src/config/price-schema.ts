@@ -63,7 +63,7 @@ function variedPrice(
     const at = `${path}.${String(key)}`;
     const variant = variantOf(String(key));
     if (!variant)
-      faults.add(at, 'must be named by a size, a quality or both, as 1024x1024, high or 1024x1024/high');
+      faults.add(at, 'must be a size, a quality or both, such as 1024x1024, high or 1024x1024/high');
     return { ...variant, price: amountOf(unit, value, at, faults) ?? 0n };
   });
   if (variants.length === 0) return faults.add(path, NOT_A_PRICE);
@@ -82,11 +82,11 @@ function tieredPrice(
     const read = tier instanceof Map ? (tier as Map<unknown, unknown>) : new Map<unknown, unknown>();
     for (const key of read.keys()) {
       if (key !== 'above' && key !== 'price')
-        faults.add(`${at}.${String(key)}`, 'is not a setting; known here: above, price');
+        faults.add(`${at}.${String(key)}`, 'is not a setting; supported: above, price');
     }
     const above = read.get('above');
     if (index === 0 && above !== undefined) {
-      faults.add(`${at}.above`, 'must not stand in the first entry, which prices the shortest requests');
+      faults.add(`${at}.above`, 'must not be set in the first entry, which prices the shortest requests');
     }
     const isBound = Number.isInteger(above) && Number(above) >= 1 && Number(above) <= MAX_ABOVE;
     if (index > 0 && !isBound)
@@ -100,11 +100,11 @@ function tieredPrice(
   if (!base || above.length === 0)
     return faults.add(
       path,
-      'must be a number, or a list of two prices or more: [{ price: 2 }, { above: 272000, price: 4 }]',
+      'must be a number or a list of at least two prices: [{ price: 2 }, { above: 272000, price: 4 }]',
     );
   const isAscending = above.every((tier, index) => tier.above > (above[index - 1]?.above ?? 0));
   if (faults.lines.length === before && !isAscending)
-    faults.add(path, 'must have its entries by ascending above');
+    faults.add(path, 'must list its entries by ascending above');
   return faults.lines.length === before ? { base: base.price, above } : undefined;
 }
 

@@ -9,7 +9,8 @@ import type { Faults } from './reader.ts';
 import { type configFile, type ModelSettings, NEITHER_PRICED_NOR_FREE } from './schema.ts';
 
 /** End of a fault about a missing price: what else would mend it where the upstream names no provider. */
-export const NO_PROVIDER = ', or its upstream the provider whose list price it has, as provider: openai';
+export const NO_PROVIDER =
+  ', or its upstream must name the provider in the price list, such as provider: openai';
 
 type Settings = NonNullable<ReturnType<typeof configFile>>;
 
@@ -89,7 +90,7 @@ function neededList(settings: Settings, configPath: string, faults: Faults): Pri
     return openList(path);
   } catch (error) {
     if (!(error instanceof NotAList)) throw error;
-    return faults.add('pricing.list', `${path} cannot be used: ${error.message}`);
+    return faults.add('pricing.list', `${path} can't be used: ${error.message}`);
   }
 }
 
@@ -127,14 +128,14 @@ function pricingOf(
 function whyUnlisted({ list, provider, name }: Lookup, listed: ListedModel | undefined): string {
   if (!list || !provider) return NO_PROVIDER;
   const whose = `${provider.id} in the price list (${list.version})`;
-  if (!listed) return `: ${whose} has no model of its name${likeModels(provider, name)}`;
+  if (!listed) return `: ${whose} has no model with this name${likeModels(provider, name)}`;
   const why = 'why' in listed.priced ? listed.priced.why : '';
-  return `: that of ${listed.id} of ${whose} cannot be taken: ${why}`;
+  return `: the price of ${listed.id} of ${whose} can't be used: ${why}`;
 }
 
 function guessed(slug: string, { id }: ListedModel, { name, list }: Lookup): string {
   return (
     `models.${slug} has the price of ${id}, with which its name ${name} begins: the price list ` +
-    `(${list?.version}) may not know it yet. Compare, and write its price if it has another`
+    `(${list?.version}) may not have it yet. Check its price, and set price if it differs`
   );
 }

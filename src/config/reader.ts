@@ -74,7 +74,7 @@ export function section<S extends Shape>(shape: S): Reader<Settings<S>> {
     const known = Object.keys(shape);
     for (const key of value.keys()) {
       if (!known.includes(String(key))) {
-        faults.add(join(path, key), `is not a setting; known here: ${known.join(', ')}`);
+        faults.add(join(path, key), `is not a setting; supported: ${known.join(', ')}`);
       }
     }
     const result: Record<string, unknown> = {};

@@ -27,7 +27,7 @@ export function parseRedisUrl(url: string): RedisAddress {
   const [, credentials = '', hosts = ''] = match;
   const nodes = hosts.split(',').map((text) => {
     const node = URL.canParse(`redis://${text}`) ? new URL(`redis://${text}`) : undefined;
-    if (!node?.hostname) throw new Error('REDIS_URL names a cluster node that is not host:port');
+    if (!node?.hostname) throw new Error('REDIS_URL has a cluster node that is not host:port');
     return { host: node.hostname.replace(/^\[|\]$/g, ''), port: Number(node.port || 6379) };
   });
   const [username = '', password = ''] = credentials.split(':').map(decodeURIComponent);

@@ -49,11 +49,14 @@ export class Reloader {
 
   #refuse(error: Error): void {
     if (!(error instanceof ConfigError)) {
-      this.#log.error({ err: error }, 'the configuration could not be reloaded; the one in force stays');
+      this.#log.error(
+        { err: error },
+        'the configuration could not be reloaded; the current one stays active',
+      );
       return;
     }
     const { faults } = error;
-    this.#log.error({ faults }, `${error.message}. The configuration in force stays`);
+    this.#log.error({ faults }, `${error.message}. The current configuration stays active`);
   }
 }
 

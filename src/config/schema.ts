@@ -31,7 +31,7 @@ export const host = matching(
   /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$|^[0-9a-f:.]*:[0-9a-f:.%a-z]*$/i,
   'must be a host name or an IP address to listen on, without a scheme or port',
 );
-const day = text('must be a day, such as 2026-11-21', (value) => {
+const day = text('must be a date, such as 2026-11-21', (value) => {
   const time = Date.parse(`${value}T00:00:00Z`);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value) ? value : undefined;
 });
@@ -90,7 +90,7 @@ const upstreamSection = section({
     "Names of clients' request headers that pass to it, besides those that pass to every upstream",
   ),
   provider: optional(
-    matching(/^\S+$/, 'must be the id of a provider of the price list, such as openai'),
+    matching(/^\S+$/, 'must be a provider id from the price list, such as openai'),
     undefined,
     'Whose prices its models have where none is written: the id of a provider of the price list (openai, anthropic, google, mistral, groq, …)',
   ),
@@ -111,7 +111,7 @@ const modelSection = section({
     'Where it runs: the name of an entry of upstreams',
   ),
   upstreamModel: optional(
-    matching(/^\S+$/, 'must be the name that the upstream knows the model by'),
+    matching(/^\S+$/, "must be the model's name at the upstream"),
     undefined,
     "What the upstream calls it; default: the entry's own name",
   ),
@@ -173,7 +173,7 @@ const PRICED_OR_FREE = [
 ];
 
 /** The end of every fault of a model without a price: nothing is given away by a typing slip. */
-export const NEITHER_PRICED_NOR_FREE = 'must name a price above 0, or the model must say free: true';
+export const NEITHER_PRICED_NOR_FREE = 'must set a price above 0, or the model must set free: true';
 
 const model: Reader<ModelSettings> = reader(
   { ...modelSection.schema, anyOf: PRICED_OR_FREE },
@@ -181,7 +181,7 @@ const model: Reader<ModelSettings> = reader(
     const read = modelSection(value, path, faults);
     if (!read) return undefined;
     const priced = read.price !== undefined && isPriced(read.price);
-    if (priced && read.free) return faults.add(`${path}.free`, 'must not stand beside a price');
+    if (priced && read.free) return faults.add(`${path}.free`, 'must not be combined with a price');
     if (read.price && !priced && !read.free) return faults.add(`${path}.price`, NEITHER_PRICED_NOR_FREE);
     return read;
   },

@@ -34,7 +34,7 @@ export function foldName(name: string): string {
 /** The 400 `invalid_json` for a name that some upstreams take for `folded`. `param`: the field of the request that has it. */
 export function otherCase(where: string, name: string, folded: string, param = folded): GatewayError {
   return invalidJson(
-    `${where} has the field ${JSON.stringify(name.slice(0, 100))}, which could be read as "${folded}". Write it in plain lower case.`,
+    `${where} has the field ${JSON.stringify(name.slice(0, 100))}, which can be read as "${folded}". Write it in lowercase.`,
     param,
   );
 }

@@ -34,7 +34,7 @@ const UNPRINTABLE = /[^\P{Cc}\t\n\r]/u;
 export const readName: FieldReader<string> = (param, value) => {
   const name = typeof value === 'string' && isText(value) ? value.trim() : '';
   if (name === '' || CONTROL.test(name) || isLonger(name, LONGEST_NAME)) {
-    throw invalidField(param, `${param} must be a line of 1 to ${LONGEST_NAME} characters.`);
+    throw invalidField(param, `${param} must be one line of 1 to ${LONGEST_NAME} characters.`);
   }
   return name;
 };
@@ -43,7 +43,7 @@ export const readDescription: FieldReader<string> = (param, value) => {
   if (!isText(value) || UNPRINTABLE.test(value) || isLonger(value, LONGEST_DESCRIPTION)) {
     throw invalidField(
       param,
-      `${param} must be a text of at most ${LONGEST_DESCRIPTION} characters; "" for none.`,
+      `${param} must be a string of at most ${LONGEST_DESCRIPTION} characters, or "" for none.`,
     );
   }
   return value;
@@ -105,7 +105,7 @@ export const readHours: FieldReader<string> = (param, value) => {
   if (typeof value !== 'string' || !parseActiveHours(value)) {
     throw invalidField(
       param,
-      `${param} must be a UTC range HH:MM-HH:MM with different start and end, e.g. "08:00-18:00", or "" for always.`,
+      `${param} must be a UTC time range HH:MM-HH:MM whose start and end differ, e.g. "08:00-18:00", or "" for no restriction.`,
     );
   }
   return value;
@@ -117,7 +117,7 @@ export const readWebhookUrl: FieldReader<string> = (param, value) => {
     throw invalidField(
       param,
       `${param} must be an absolute http or https URL of at most ${LONGEST_WEBHOOK_URL} characters without user name, ` +
-        'password or white space, or "" for none.',
+        'password or whitespace, or "" for none.',
     );
   }
   return value;
@@ -156,7 +156,8 @@ export const COUNTRY: Item = {
 /** A list of texts in the order given, each normalised, what comes twice kept once. */
 function readList<T extends string>({ wanted, read }: Item<T>): FieldReader<readonly T[]> {
   return (param, value) => {
-    if (!Array.isArray(value)) throw invalidField(param, `${param} must be a list; [] for no restriction.`);
+    if (!Array.isArray(value))
+      throw invalidField(param, `${param} must be a list, or [] for no restriction.`);
     if (value.length > MOST_ITEMS) {
       throw invalidField(param, `${param} may have at most ${MOST_ITEMS} items; it has ${value.length}.`);
     }

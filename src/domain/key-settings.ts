@@ -17,7 +17,7 @@ import { LONGEST_NAME, MOST_KEY_BYTES } from './key-readers.ts';
  */
 export function parseKeyPatch(input: unknown): Partial<KeySettings> {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    throw new GatewayError('invalid_json', 'The body must be a JSON object with the fields of a key.');
+    throw new GatewayError('invalid_json', 'The request body must be a JSON object of key settings.');
   }
   const draft: { [F in KeyField]?: unknown } = {};
   for (const [wireName, value] of Object.entries(input)) {
@@ -50,7 +50,7 @@ export function tooLarge(sent: Partial<KeySettings>, bytes: number): GatewayErro
   const param = KEY_FIELDS[longest ?? 'name'].wire;
   return invalidField(
     param,
-    `The settings of a key may take ${MOST_KEY_BYTES} bytes as JSON; with this ${param} they would take ${bytes}. Shorten it.`,
+    `With this ${param}, the key's settings take ${bytes} bytes as JSON; the maximum is ${MOST_KEY_BYTES}. Shorten ${param}.`,
   );
 }
 
@@ -67,7 +67,7 @@ export interface NewKeySettings {
 export function parseNewKey(input: unknown): NewKeySettings {
   const { canManage, name, ...rest } = parseKeyPatch(input);
   if (name === undefined)
-    throw invalidField('name', `name is required: a line of 1 to ${LONGEST_NAME} characters.`);
+    throw invalidField('name', `name is required: one line of 1 to ${LONGEST_NAME} characters.`);
   const settings = { ...DEFAULT_SETTINGS, ...rest, name };
   const bytes = settingsBytes(settings);
   if (bytes > MOST_KEY_BYTES) throw tooLarge(settings, bytes);
@@ -77,8 +77,5 @@ export function parseNewKey(input: unknown): NewKeySettings {
 function unknownField(name: string): GatewayError {
   const shown = cutShort(name);
   const known = WIRE_NAMES.join(', ');
-  return invalidField(
-    shown,
-    `${JSON.stringify(shown)} is not a field that can be set. Fields that can: ${known}.`,
-  );
+  return invalidField(shown, `${JSON.stringify(shown)} is not a writable field. Writable fields: ${known}.`);
 }

@@ -23,22 +23,16 @@ export function parseRotation(fields: Readonly<Record<string, unknown>>): Rotati
   const { grace_seconds: grace, end_grace: end } = fields;
   if (end !== undefined) {
     if (end !== true) {
-      throw invalidField('end_grace', 'end_grace must be true, or be left out for a new value.');
+      throw invalidField('end_grace', 'end_grace must be true. To rotate the key, leave it out.');
     }
     if (grace !== undefined) {
-      throw invalidField(
-        'grace_seconds',
-        'grace_seconds cannot be sent with end_grace, which makes no new value.',
-      );
+      throw invalidField('grace_seconds', "grace_seconds can't be combined with end_grace.");
     }
     return { kind: 'end_grace' };
   }
   if (grace === undefined) return { kind: 'rotate', graceS: 0 };
   if (!Number.isSafeInteger(grace) || (grace as number) < 0 || (grace as number) > MOST_GRACE_S) {
-    throw invalidField(
-      'grace_seconds',
-      `grace_seconds must be a whole number from 0 to ${MOST_GRACE_S}: for how long the previous value stays valid.`,
-    );
+    throw invalidField('grace_seconds', `grace_seconds must be a whole number from 0 to ${MOST_GRACE_S}.`);
   }
   return { kind: 'rotate', graceS: grace as number };
 }

@@ -154,14 +154,13 @@ const CALLER_RESTRICTIONS: Readonly<Record<CallerRestriction, Omit<Check<Caller>
   blocked_countries: {
     code: 'country_blocked',
     check: countryNotBlocked,
-    fact: ({ country }) =>
-      country === undefined ? 'Checked without a country.' : `Checked from ${country}.`,
+    fact: ({ country }) => (country === undefined ? 'Checked with no country.' : `Checked from ${country}.`),
   },
   allowed_origins: {
     code: 'origin_not_allowed',
     check: originAllowed,
     fact: ({ origin }) =>
-      origin === undefined ? 'Checked without an origin.' : `Checked with the origin ${origin}.`,
+      origin === undefined ? 'Checked with no origin.' : `Checked with the origin ${origin}.`,
   },
 };
 
@@ -214,17 +213,14 @@ function firstRefusal<On>(
 
 function keyIsActive({ key }: CompiledKey): Refusal | undefined {
   if (key.isActive) return undefined;
-  return refuse(
-    'inactive_api_key',
-    'This API key has been deactivated. Use another key, or have it reactivated.',
-  );
+  return refuse('inactive_api_key', 'This API key is deactivated. Reactivate it or use another key.');
 }
 
 function accountIsActive({ accountActive }: CompiledKey): Refusal | undefined {
   if (accountActive) return undefined;
   return refuse(
     'inactive_account',
-    'The account of this API key has been deactivated. Ask the operator of this gateway.',
+    'The account of this API key is deactivated. Contact the operator of this gateway.',
   );
 }
 
@@ -232,7 +228,7 @@ function notExpired({ key }: CompiledKey, { nowMs }: Caller): Refusal | undefine
   if (key.expiresAt === null || nowMs < key.expiresAt) return undefined;
   return refuse(
     'expired_api_key',
-    `This API key expired at ${timestamp(key.expiresAt)}. Use another key, or extend its expires_at.`,
+    `This API key expired at ${timestamp(key.expiresAt)}. Extend its expires_at or use another key.`,
   );
 }
 
@@ -240,7 +236,7 @@ function withinHours({ hours }: CompiledKey, { nowMs }: Caller): Refusal | undef
   if (!hours || isWithin(hours, nowMs)) return undefined;
   return refuse(
     'outside_active_hours',
-    `This API key works during ${hours.text} UTC only; it is ${timestamp(nowMs).slice(11, 16)} UTC now.`,
+    `This API key can only be used during ${hours.text} UTC. It is now ${timestamp(nowMs).slice(11, 16)} UTC.`,
   );
 }
 
@@ -249,12 +245,12 @@ function addressAllowed({ addresses }: CompiledKey, { address }: Caller): Refusa
   if (!address) {
     return refuse(
       'ip_not_allowed',
-      'This API key is limited to its allowed_ips, and your IP address is not known.',
+      'This API key is restricted to its allowed_ips, and your IP address could not be determined.',
     );
   }
   return refuse(
     'ip_not_allowed',
-    `Your IP address, ${address.toString()}, is not in the allowed_ips of this API key.`,
+    `Your IP address ${address.toString()} is not in the allowed_ips of this API key.`,
   );
 }
 
@@ -262,7 +258,7 @@ function countryNotBlocked({ blockedCountries }: CompiledKey, { country }: Calle
   if (country === undefined || !blockedCountries.has(country)) return undefined;
   return refuse(
     'country_blocked',
-    `This API key may not be used from ${country}, where your IP address belongs: see its blocked_countries.`,
+    `Your IP address is in ${country}, which the blocked_countries of this API key include.`,
   );
 }
 
@@ -273,7 +269,7 @@ function originAllowed({ origins }: CompiledKey, caller: Caller): Refusal | unde
     if (allowMissingOrigin) return undefined;
     return refuse(
       'origin_not_allowed',
-      'This API key is limited to its allowed_origins, and the request carries neither Origin nor Referer.',
+      'This API key is restricted to its allowed_origins, but the request has no Origin or Referer header.',
     );
   }
   if (origins.allows(origin)) return undefined;
@@ -287,7 +283,7 @@ function categoryAllowed({ categories }: CompiledKey, { slug, category }: Target
   if (!categories || categories.has(category)) return undefined;
   return refuse(
     'category_not_allowed',
-    `The model ${quoted(slug)} is of category ${category}; this API key may use ${[...categories].join(', ')}.`,
+    `The model ${quoted(slug)} has the category ${category}, but this API key is restricted to ${[...categories].join(', ')}.`,
   );
 }
 
@@ -295,7 +291,7 @@ function modelAllowed({ models }: CompiledKey, { slug }: Target): Refusal | unde
   if (!models || models.has(slug)) return undefined;
   return refuse(
     'model_not_allowed',
-    `The model ${quoted(slug)} is not in the allowed_models of this API key. GET /v1/models lists those it may use.`,
+    `The model ${quoted(slug)} is not in the allowed_models of this API key. List the models it can use with GET /v1/models.`,
   );
 }
 
@@ -304,7 +300,7 @@ function atTime({ nowMs }: Caller): string {
 }
 
 function notRestricted(): string {
-  return 'Not restricted, or allowed.';
+  return 'Allowed, or not restricted.';
 }
 
 function refuse(code: ErrorCode, message: string): Refusal {

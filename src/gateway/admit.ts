@@ -80,10 +80,7 @@ async function ask(
     } else if (call.recordIsCurrent) throw refusal;
     call = { ...call, compiled: await gatekeeper.authorise(request), recordIsCurrent: true };
   }
-  throw new GatewayError(
-    'service_unavailable',
-    'The key is being changed again and again. Try again shortly.',
-  );
+  throw new GatewayError('service_unavailable', 'The key is being changed too often. Try again shortly.');
 }
 
 /**

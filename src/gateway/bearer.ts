@@ -19,7 +19,7 @@ export function presentedKey(headers: IncomingHttpHeaders): string {
   }
   throw new GatewayError(
     'missing_api_key',
-    'No API key was sent. Send it in the header "Authorization: Bearer <your key>".',
+    'The request has no API key. Send it in the header "Authorization: Bearer <your key>".',
   );
 }
 

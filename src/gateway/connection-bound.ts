@@ -7,7 +7,7 @@ const FULL = {
   line: '503 Service Unavailable',
   refusal: new GatewayError(
     'service_unavailable',
-    'The gateway has too many connections at the moment. Try again shortly.',
+    'The gateway has too many open connections. Try again shortly.',
     null,
     1,
   ),

@@ -154,7 +154,7 @@ export class Gatekeeper {
     } catch (cause) {
       throw new GatewayError(
         'service_unavailable',
-        'The country of your address could not be looked up. Try again shortly.',
+        'The country of your IP address could not be looked up. Try again shortly.',
         null,
         1,
         { cause },
@@ -170,14 +170,11 @@ export class Gatekeeper {
 export function replacedValue(): GatewayError {
   return new GatewayError(
     'invalid_api_key',
-    "This value of the API key was replaced by a rotation and is not valid any more. Use the key's new value.",
+    "This value of the API key was rotated and is no longer valid. Use the key's new value.",
   );
 }
 
 /** The 401 of a value that is no key here. */
 function unknownKey(): GatewayError {
-  return new GatewayError(
-    'invalid_api_key',
-    'The API key is not known here. Check that it was copied whole.',
-  );
+  return new GatewayError('invalid_api_key', 'This API key does not exist. Check that you copied all of it.');
 }

@@ -11,10 +11,8 @@ const ADDED = [...ENDPOINTS, { path: '/v1/models', format: undefined }]
   .map(({ path, format }) => ({ path, format, added: path.slice('/v1'.length) }))
   .sort((a, b) => b.added.length - a.added.length);
 
-const OPENAI =
-  "The base URL of OpenAI's clients is the address of this gateway with /v1, and nothing after it.";
-const ANTHROPIC =
-  "The base URL of Anthropic's clients is the address of this gateway without /v1, and nothing after it.";
+const OPENAI = 'For OpenAI clients, set the base URL to the address of this gateway followed by /v1.';
+const ANTHROPIC = 'For Anthropic clients, set the base URL to the address of this gateway, without /v1.';
 const BASE_URLS: Readonly<Record<WireFormat, string>> = { openai: OPENAI, anthropic: ANTHROPIC };
 
 /** The refusal of a request for which there is no route. Where it can tell what was meant, it says so. */
@@ -23,7 +21,7 @@ export function noSuchEndpoint(request: FastifyRequest): GatewayError {
   if (asksForSocket(request, path)) {
     return new GatewayError(
       'upgrade_required',
-      'Responses are not served over WebSocket here. Send them by POST /v1/responses; with "stream": true they come as events.',
+      'WebSocket is not supported. Use POST /v1/responses, with "stream": true for server-sent events.',
     );
   }
   return new GatewayError(

@@ -19,7 +19,7 @@ const NO_TUNNEL: ParseRefusal = {
   line: '400 Bad Request',
   refusal: new GatewayError(
     'invalid_request',
-    'This gateway opens no tunnels. Send requests to its own paths.',
+    'CONNECT is not supported: this gateway is not a forward proxy.',
   ),
 };
 
@@ -34,7 +34,7 @@ const PARSE_REFUSALS: Readonly<Record<string, ParseRefusal>> = {
   },
   ERR_HTTP_REQUEST_TIMEOUT: {
     line: '408 Request Timeout',
-    refusal: new GatewayError('request_timeout', 'The request did not arrive in time. Send it faster.'),
+    refusal: new GatewayError('request_timeout', 'The request took too long to arrive. Send it again.'),
   },
 };
 

@@ -24,7 +24,7 @@ const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
 const MISPLACED_BASE = /^(?:\/(?:api|openai|anthropic|v\d+[a-z\d]*)?)*$/;
 const ANTHROPIC_PATHS = /\/messages(?:\/.*)?$/;
 
-const UNAVAILABLE = 'The service cannot decide about this call at the moment. Try again shortly.';
+const UNAVAILABLE = "The gateway can't process this call right now. Try again shortly.";
 
 /** The refusal that the client sees for any error; nothing of an unexpected error leaks. */
 export function refusalFrom(error: unknown): GatewayError {
@@ -35,22 +35,28 @@ export function refusalFrom(error: unknown): GatewayError {
   const { code, statusCode } = (error ?? {}) as Partial<FastifyError>;
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new GatewayError('body_too_large', 'The body is larger than this gateway accepts.');
+      return new GatewayError('body_too_large', 'The request body is larger than this gateway accepts.');
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new GatewayError('unsupported_media_type', 'Send the body as Content-Type: application/json.');
+      return new GatewayError(
+        'unsupported_media_type',
+        'Send the request body with Content-Type: application/json.',
+      );
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
     case 'FST_ERR_CTP_INVALID_JSON_BODY':
-      return new GatewayError('invalid_json', 'The body is not valid JSON.');
+      return new GatewayError('invalid_json', 'The request body is not valid JSON.');
     case 'ECONNRESET':
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new GatewayError('invalid_request', 'The body is not as long as its Content-Length says.');
+      return new GatewayError(
+        'invalid_request',
+        'The length of the request body differs from its Content-Length.',
+      );
   }
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
-    return new GatewayError('invalid_request', 'The request could not be understood.');
+    return new GatewayError('invalid_request', 'The request is malformed.');
   }
   return new GatewayError(
     'internal_error',
-    'Something went wrong inside the gateway. It has been logged.',
+    'The gateway had an internal error, which was logged. Give its operator the x-request-id.',
     null,
     undefined,
     {

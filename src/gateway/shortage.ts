@@ -38,7 +38,7 @@ function overLimit(
   return (
     `The ${spendingPeriod} spending limit of this key is ${creditsString(spendingLimit ?? short.spent)} credits; ` +
     `${creditsString(short.spent)} are spent, ${creditsString(short.held)} are held by calls in flight, and this call ` +
-    `may cost ${creditsString(call.hold)}${part}. The period ends at ${periodEndsAt(now, spendingPeriod)}.` +
+    `could cost ${creditsString(call.hold)}${part}. The period ends at ${periodEndsAt(now, spendingPeriod)}.` +
     (advice ? ` ${capital(advice)} to stay below it.` : '')
   );
 }
@@ -52,14 +52,14 @@ function insufficient(
   // A key that cannot manage sees no balance (specification section 2, "What a key sees").
   if (!compiled.key.canManage) {
     return (
-      'The account has too few credits left for this call, which may cost ' +
+      'The account has too few credits for this call, which could cost ' +
       `${creditsString(hold)}${part}. Have it topped up${mend}.`
     );
   }
   const overdraft = short.overdraft > 0 ? ` and an overdraft of ${creditsString(short.overdraft)}` : '';
   return (
     `The account has ${creditsString(short.balance)} credits${overdraft}, of which ${creditsString(short.held)} are held ` +
-    `by calls in flight; this call may cost ${creditsString(hold)}${part}. Top up the account${mend}.`
+    `by calls in flight; this call could cost ${creditsString(hold)}${part}. Top up the account${mend}.`
   );
 }
 
@@ -71,13 +71,13 @@ function adviceOf({ bound, hold }: ReadCall, affordable: number | null): Words {
   if (tools > hold / 2) {
     return {
       advice: ask.roundsAdvice,
-      part: ` (${creditsString(tools)} of it for tools that the provider runs)`,
+      part: ` (${creditsString(tools)} of it for provider-run tools)`,
     };
   }
   if (media > hold / 2) {
     return {
-      advice: 'send fewer pictures, files or sounds',
-      part: ` (${creditsString(media)} of it for pictures, files and sounds)`,
+      advice: 'send fewer images, files or audio',
+      part: ` (${creditsString(media)} of it for images, files and audio)`,
     };
   }
   const lower = affordable === null ? '' : `lower ${ask.maxField} to ${affordable}`;

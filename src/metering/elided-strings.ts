@@ -149,7 +149,7 @@ function decoded(raw: string): string {
   try {
     return JSON.parse(`"${raw}"`) as string;
   } catch {
-    throw invalidJson('The body is not valid JSON.');
+    throw invalidJson('The request body is not valid JSON.');
   }
 }
 

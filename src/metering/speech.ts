@@ -17,7 +17,7 @@ import { eventData, saysDone, saysFailed } from './sse/event.ts';
  */
 function charactersOf(body: MeteredBody): number {
   const { input } = body.value;
-  if (typeof input !== 'string') throw invalidField('input', 'input must be a string, the text to speak.');
+  if (typeof input !== 'string') throw invalidField('input', 'input must be a string: the text to speak.');
   const long = body.elidedStrings?.get(input);
   if (long) return long.characters;
   return input.length - surrogatePairs(input);

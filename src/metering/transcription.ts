@@ -35,7 +35,7 @@ function check({ audio, model, value }: MeteredBody): void {
   if (!isCharged || audio?.seconds !== undefined || (audio?.how !== 'unmeasurable' && isReported)) return;
   throw invalidField(
     'file',
-    `The length of this file cannot be measured, and this model is charged by it. Send ${MEASURED_FORMATS}.`,
+    `This model is charged by audio length, which can't be measured for this file. Send ${MEASURED_FORMATS}.`,
   );
 }
 

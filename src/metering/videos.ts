@@ -78,7 +78,7 @@ function checkPicture({ value: { input_reference: picture } }: MeteredBody): voi
   if (typeof picture !== 'string' || PICTURE.test(picture)) return;
   throw new GatewayError(
     'object_not_found',
-    'The request names a file of the provider in input_reference. No account here has such files: send the picture itself.',
+    'input_reference must not name a file stored at the provider. Send the image itself.',
     'input_reference',
   );
 }

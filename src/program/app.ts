@@ -164,7 +164,7 @@ function expectations(server: Server): void {
     server.emit('request', request, response);
   });
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    const refusal = new GatewayError('invalid_request', 'Of Expect, only 100-continue can be met.');
+    const refusal = new GatewayError('invalid_request', 'The Expect header may only be 100-continue.');
     const body = refusalText(refusal, request.url ?? '');
     const headers = {
       'content-type': 'application/json; charset=utf-8',

@@ -37,8 +37,8 @@ export async function ensureDemoAccount(parts: {
   const known = await book.keyByHash(hashKey(key));
   if (known?.hash !== hashKey(key)) {
     const why = known
-      ? `The demo key has been rotated: ${file} holds an earlier value.`
-      : `The book knows no key of the value in ${file}: it was rotated, or is of another book.`;
+      ? `The demo key was rotated: ${file} has an earlier value.`
+      : `The key in ${file} is not in the book: it was rotated, or belongs to another book.`;
     process.stdout.write(`
 Tollgate is running at ${url}
 

@@ -3,8 +3,8 @@ import type { Log } from '../log/log.ts';
 import { type PrivateRedis, startPrivateRedis } from '../redis-server/server.ts';
 
 const ALONE =
-  'REDIS_URL is not set: this gateway keeps a Redis of its own, so it must be the only one that uses the database of ' +
-  'DATABASE_URL. A second one would spend the same credits again. Gateways that share a database must share a Redis.';
+  'REDIS_URL is not set, so this gateway runs a private Redis and must be the only one that uses the database of ' +
+  'DATABASE_URL. A second gateway would spend the same credits again: gateways that share a database must share a Redis.';
 
 /**
  * Starts the private Redis of this gateway. Warns where the book is PostgreSQL, which several gateways can share: two

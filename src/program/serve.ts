@@ -25,10 +25,10 @@ const BACKLOG = 1_024;
 const DRAIN_WITHIN_MS = 10_000;
 
 const LISTEN_FAULTS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another program has this port. Stop that one, or set PORT to another',
-  EACCES: 'this user may not use this port. Set PORT to one above 1023',
-  EADDRNOTAVAIL: 'this machine does not have this address. Set HOST to one that it has',
-  ENOTFOUND: 'there is no such host. Set HOST to an address of this machine',
+  EADDRINUSE: 'another program uses this port. Stop it, or set PORT to another port',
+  EACCES: 'this user may not use this port. Set PORT to a port above 1023',
+  EADDRNOTAVAIL: 'this machine does not have this address. Set HOST to one of its addresses',
+  ENOTFOUND: 'this host does not exist. Set HOST to an address of this machine',
 };
 
 /** Resources that were opened, to be closed in reverse order. One that fails to close does not keep the others open. */
@@ -171,7 +171,7 @@ async function openLedgerOf(
   }).catch((cause: unknown) => {
     if (cause instanceof BookOlderThanRedis) throw cause;
     const reason = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause);
-    throw new Error(`Redis cannot be used (${reason}). Check REDIS_URL, and that the server is running.`, {
+    throw new Error(`Redis can't be reached (${reason}). Check REDIS_URL and that the server is running.`, {
       cause,
     });
   });
@@ -190,9 +190,12 @@ async function openLedgerOf(
  */
 async function checkFolder(spools: SpoolFolder, dataDir: string): Promise<void> {
   await spools.check().catch((cause: Error) => {
-    const reason = `The data folder ${dataDir} cannot be used (${cause.message})`;
-    throw new Error(`${reason}. Large request bodies are kept there: check it, or set TOLLGATE_DATA.`, {
-      cause,
-    });
+    const reason = `The data folder ${dataDir} can't be used (${cause.message})`;
+    throw new Error(
+      `${reason}. Large request bodies are stored there: check it, or set TOLLGATE_DATA to another folder.`,
+      {
+        cause,
+      },
+    );
   });
 }

@@ -8,7 +8,7 @@ const NAMES = ['redis-server', 'valkey-server'];
 export class RedisServerMissing extends Error {
   constructor() {
     super(
-      'Tollgate needs redis-server or valkey-server on the PATH: install one (Debian, Ubuntu: sudo apt-get install redis-server; macOS: brew install redis), or set REDIS_URL to a Redis that runs elsewhere',
+      'Tollgate requires redis-server or valkey-server on the PATH: install one (Debian, Ubuntu: sudo apt-get install redis-server; macOS: brew install redis), or set REDIS_URL to a running Redis',
     );
     this.name = 'RedisServerMissing';
   }

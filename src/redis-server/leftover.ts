@@ -24,7 +24,7 @@ export async function endLeftovers(socketPath: string, log: Log): Promise<void> 
   if (!(await goneWithin(socketPath, GRACE_MS))) {
     signal(await serversOn(socketPath), 'SIGKILL');
     if (!(await goneWithin(socketPath, KILLED_WITHIN_MS))) {
-      throw new Error(`a Redis left behind on ${socketPath} cannot be ended; end its process by hand`);
+      throw new Error(`a leftover Redis on ${socketPath} can't be stopped; stop its process by hand`);
     }
   }
   // A server in another container is not among the processes seen here, but answers on the socket.
@@ -33,7 +33,7 @@ export async function endLeftovers(socketPath: string, log: Log): Promise<void> 
   const deadline = Date.now() + GRACE_MS;
   while ((await askRedis(socketPath, 'PING')) !== undefined) {
     if (Date.now() > deadline)
-      throw new Error(`another Redis answers on ${socketPath} and does not shut down`);
+      throw new Error(`another Redis is running on ${socketPath} and does not shut down`);
     await sleep(POLL_MS);
   }
 }

@@ -74,10 +74,10 @@ function lockFolder(folder: string): DatabaseSync {
   } catch (error) {
     lock?.close();
     if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) {
-      throw new Error(`the folder ${folder} cannot be used for Redis data: ${(error as Error).message}`);
+      throw new Error(`the folder ${folder} can't be used for Redis data: ${(error as Error).message}`);
     }
     throw new Error(
-      `another gateway is using the Redis data in ${folder}: stop it, or let both share a Redis through REDIS_URL; a TOLLGATE_DATA of its own is only for a gateway with a database of its own`,
+      `another gateway uses the Redis data in ${folder}: stop it, or set REDIS_URL so that both share a Redis. Set another TOLLGATE_DATA only for a gateway with its own database`,
     );
   }
 }

@@ -113,7 +113,7 @@ t.test('--url names another gateway than the one at PORT', async (t) => {
 t.test('what the gateway refuses is told in its words, with exit code 1', async (t) => {
   const unknown = await operator('account', 'credit', '987654321', '1');
   t.same([unknown.code, unknown.output], [1, '']);
-  t.equal(unknown.errors, 'tollgate: There is no account with this id. (account_not_found)\n');
+  t.equal(unknown.errors, 'tollgate: No account has this id. (account_not_found)\n');
 
   const email = newEmail();
   await operator('account', 'create', email);

@@ -121,10 +121,10 @@ test('dated prices are those of the moment of the start', async (t) => {
 test('a model that is neither priced nor listed nor free says what would be right', async (t) => {
   const unlisted = { model: 'upstreamModel: gpt-4o-minni' };
   t.match(faults(t, unlisted), [
-    /^models\.gpt\.price: must name a price above 0, or the model must say free: true: openai in the price list \(@pydantic\/genai-prices [\d.]+\) has no model of its name \(like it: gpt-4o-mini/,
+    /^models\.gpt\.price: must set a price above 0, or the model must set free: true: openai in the price list \(@pydantic\/genai-prices [\d.]+\) has no model of its name \(like it: gpt-4o-mini/,
   ]);
   t.match(faults(t, { provider: '' }), [
-    /^models\.gpt\.price: must name a price above 0, or the model must say free: true, or its upstream the provider .* provider: openai$/,
+    /^models\.gpt\.price: must set a price above 0, or the model must set free: true, or its upstream the provider .* provider: openai$/,
   ]);
   t.match(faults(t, { provider: 'groq', model: 'upstreamModel: whisper-large-v3' }), [
     /^models\.gpt\.price: .* cannot be taken: groq bills 10 seconds/,

@@ -99,5 +99,5 @@ t.test('a test alert too many says when the next one may be sent', async (t) => 
   const page = await alerts(t, key);
   await page.getByRole('button', { name: 'Send test alert' }).click();
   const words = await page.getByRole('alert').textContent();
-  t.match(words, /5 test alerts a minute\. Send the next one in \d+ seconds?\./);
+  t.match(words, /5 test alerts a minute\. Try again in \d+ seconds?\./);
 });

@@ -151,7 +151,7 @@ t.test('the end of the session does not take edits away', async (t) => {
   await apiOf(world, owner.key).delete(`/api/keys/${session.id}/`);
   await page.getByRole('button', { name: 'Save changes' }).click();
   const ended = page.getByRole('dialog', { name: 'You have been signed out' });
-  await ended.getByText('This API key has been deactivated').waitFor();
+  await ended.getByText('This API key is deactivated').waitFor();
   await ended.getByRole('button', { name: 'Stay on this page' }).click();
   t.equal(await page.getByLabel('Note').inputValue(), 'A long note', 'it can be copied');
   await page.getByRole('button', { name: 'Save changes' }).click();

@@ -7,7 +7,7 @@ const world = await startGatewayInProcess(t);
 t.test('a key that is not known is refused at its field', async (t) => {
   const { page, signIn } = await openDashboard(t, world);
   await signIn('sk-tg-nonsense');
-  await page.getByText('The API key is not known here.').waitFor();
+  await page.getByText('This API key does not exist.').waitFor();
   const field = page.getByLabel('API key');
   t.equal(await field.getAttribute('aria-invalid'), 'true');
   t.match(await field.getAttribute('aria-describedby'), /error/);
@@ -66,7 +66,7 @@ t.test('a key that is deactivated meanwhile signs out, and says why', async (t) 
   await world.api('DELETE', `/api/keys/${keyId}/`, key);
   await open('ledger', 'Sign in');
   const words = await page.getByText('You have been signed out.').textContent();
-  t.match(words, /This API key has been deactivated/);
+  t.match(words, /This API key is deactivated/);
 });
 
 t.test('a refusal by the restrictions of the key is told as that', async (t) => {

@@ -15,7 +15,7 @@ test('a key that blocks countries gets 503 while no country can be looked up', a
     t.equal(refused.headers.get('retry-after'), '1');
     const { error } = (await refused.json()) as { error: { code: string; message: string } };
     t.equal(error.code, 'service_unavailable');
-    t.match(error.message, /^The country of your address could not be looked up/);
+    t.match(error.message, /^The country of your IP address could not be looked up/);
   }
   t.equal(provider.requests.length, 0);
 
@@ -33,6 +33,6 @@ test('explain says that no country can be looked up, and goes on by one that is 
   const explain = (body: object) => api('POST', `/api/keys/${id}/explain/`, key, { model: 'flat', ...body });
   const refused = await explain({ ip: '8.8.8.8' });
   t.equal(refused.status, 503);
-  t.match(await refused.text(), /could not be looked up. Try again shortly, or name the country/);
+  t.match(await refused.text(), /could not be looked up. Try again shortly, or send country/);
   t.equal((await explain({ ip: '8.8.8.8', country: 'FR' })).status, 200);
 });

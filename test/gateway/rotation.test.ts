@@ -129,7 +129,7 @@ t.test(
       t.equal(error.code, 'invalid_api_key');
       return error.message;
     };
-    const replaced = /was replaced by a rotation .*Use the key's new value\.$/;
+    const replaced = /was rotated .*Use the key's new value\.$/;
     const { key: second } = await rotate(one, owner.key, id, 1);
     t.same(await everywhere(both, first), [200, 200], 'cached');
     for (const world of both) {

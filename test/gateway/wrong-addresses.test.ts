@@ -3,9 +3,8 @@ import { ENDPOINTS } from '../../src/gateway/endpoints.ts';
 import { openRaw } from '../helper/clients/raw-http.ts';
 import { startGatewayInProcess } from '../helper/start/gateway-in-process.ts';
 
-const OPENAI = /, but (\S+)\. The base URL of OpenAI's clients is the address of this gateway with \/v1/;
-const ANTHROPIC =
-  /, but (\S+)\. The base URL of Anthropic's clients is the address of this gateway without \/v1/;
+const OPENAI = /, but (\S+)\. For OpenAI clients, set the base URL to .* followed by \/v1/;
+const ANTHROPIC = /, but (\S+)\. For Anthropic clients, set the base URL to .* without \/v1/;
 
 test('a base URL that ends in the wrong place is told by the 404, for each endpoint, in the shape of its clients', async (t) => {
   const world = await startGatewayInProcess(t);
@@ -30,7 +29,7 @@ test('where models are listed both kinds of clients look', async (t) => {
   for (const path of ['/models', '/v1/v1/models', '/v1/v1/models/']) {
     const { error } = (await (await world.api('GET', path, key)).json()) as { error: { message: string } };
     t.match(error.message, OPENAI, path);
-    t.match(error.message, /Anthropic's clients is the address of this gateway without \/v1/, path);
+    t.match(error.message, /For Anthropic clients, set the base URL to .* without \/v1/, path);
   }
 });
 

@@ -52,7 +52,7 @@ function reloads(gateway: GatewayProcess): Line[] {
   return lines
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as Line)
-    .filter(({ msg }) => /configuration reloaded|configuration in force stays/.test(msg));
+    .filter(({ msg }) => /configuration reloaded|current configuration stays/.test(msg));
 }
 
 async function reload(gateway: GatewayProcess): Promise<Line> {

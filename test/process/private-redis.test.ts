@@ -13,7 +13,7 @@ test('a Redis of its own beside a database that others can share is warned of, o
 
   const { code, errors } = await run('main.ts', place.env);
   t.equal(code, 1);
-  t.match(errors, /^tollgate: another gateway .* share a Redis through REDIS_URL.*\n$/);
+  t.match(errors, /^tollgate: another gateway .* set REDIS_URL so that both share a Redis.*\n$/);
 });
 
 test('several workers with one Redis of their own say it once, too', async (t) => {

@@ -69,7 +69,7 @@ test('a book that a newer version has used', async (t) => {
     "insert into kysely_migration (name, timestamp) values ('9999_future', '2030-01-01T00:00:00.000Z')",
   );
   book.close();
-  await refused(t, env, /last used by a newer version of Tollgate.*"9999_future"/);
+  await refused(t, env, /was used by a newer version of Tollgate.*"9999_future"/);
 });
 
 test('a data folder in use', async (t) => {

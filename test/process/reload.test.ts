@@ -119,7 +119,7 @@ test('a file with faults changes nothing, and each is logged with its path', asy
   const [line] = await reload(gateway);
   t.equal(line?.level, 50);
   t.match(line?.faults, [/^colour: /, /^models\.unpriced\.category: /]);
-  t.match(line?.msg, /The configuration in force stays$/);
+  t.match(line?.msg, /The current configuration stays active$/);
   t.equal((await gateway.served(owner.key)).headers.get('x-tollgate-charge'), '1.000000');
 
   edit(place, (text) => text.replace(/ {2}unpriced: .*\ncolour: red\n/, ''));

@@ -19,120 +19,126 @@ const METADATA: Shortfall = {
 /** An example for each code. The type requires one, so that a new code does not compile without it. */
 export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
   missing_api_key: {
-    message: 'No API key was sent. Send it in the header "Authorization: Bearer <your key>".',
+    message: 'The request has no API key. Send it in the header "Authorization: Bearer <your key>".',
   },
-  invalid_api_key: { message: 'The API key is not known here. Check that it was copied whole.' },
+  invalid_api_key: { message: 'This API key does not exist. Check that you copied all of it.' },
   inactive_api_key: {
-    message: 'This API key has been deactivated. Use another key, or have it reactivated.',
+    message: 'This API key is deactivated. Reactivate it or use another key.',
   },
   expired_api_key: {
-    message: 'This API key expired at 2026-11-01T00:00:00.000Z. Use another key, or extend its expires_at.',
+    message: 'This API key expired at 2026-11-01T00:00:00.000Z. Extend its expires_at or use another key.',
   },
   invalid_admin_token: {
-    message: 'This route needs the operator token. Send it as "Authorization: Bearer <ADMIN_TOKEN>".',
+    message: 'This route requires the operator token. Send it as "Authorization: Bearer <ADMIN_TOKEN>".',
   },
   inactive_account: {
-    message: 'The account of this API key has been deactivated. Ask the operator of this gateway.',
+    message: 'The account of this API key is deactivated. Contact the operator of this gateway.',
   },
   outside_active_hours: {
-    message: 'This API key works during 08:00-18:00 UTC only; it is 20:00 UTC now.',
+    message: 'This API key can only be used during 08:00-18:00 UTC. It is now 20:00 UTC.',
   },
-  ip_not_allowed: { message: 'Your IP address, 198.51.100.7, is not in the allowed_ips of this API key.' },
+  ip_not_allowed: { message: 'Your IP address 198.51.100.7 is not in the allowed_ips of this API key.' },
   country_blocked: {
-    message:
-      'This API key may not be used from FR, where your IP address belongs: see its blocked_countries.',
+    message: 'Your IP address is in FR, which the blocked_countries of this API key include.',
   },
   origin_not_allowed: {
     message: 'The origin "https://other.example.com" is not in the allowed_origins of this API key.',
   },
   category_not_allowed: {
-    message: 'The model "demo-image" is of category image; this API key may use text.',
+    message: 'The model "demo-image" has the category image, but this API key is restricted to text.',
   },
   model_not_allowed: {
     message:
-      'The model "demo-chat" is not in the allowed_models of this API key. GET /v1/models lists those it may use.',
+      'The model "demo-chat" is not in the allowed_models of this API key. List the models it can use with GET /v1/models.',
   },
   management_not_allowed: {
-    message: 'This key may not manage keys or the account. Use a key whose can_manage is true.',
+    message: "This key can't manage keys or the account. Use a key that has can_manage set to true.",
   },
-  invalid_json: { message: 'The body is not valid JSON.' },
+  invalid_json: { message: 'The request body is not valid JSON.' },
   invalid_field: {
     message: 'limit must be a whole number from 1 to 1000.',
     param: 'limit',
   },
   unpriced_parameter: {
     message:
-      'The model gpt-4o has no price here for web searches. Leave it out, or have the operator set price.webSearch.',
+      'The model gpt-4o has no price for web searches. Leave it out, or ask the operator to set price.webSearch.',
     param: 'tools',
   },
-  model_required: { message: 'Name the model to call in the field "model".', param: 'model' },
-  endpoint_mismatch: {
-    message: 'The model demo-image is of the category image; /v1/chat/completions serves text models.',
+  model_required: {
+    message: 'model is required. Set it to the name of a model from GET /v1/models.',
     param: 'model',
   },
-  invalid_request: { message: 'The body is not as long as its Content-Length says.' },
-  body_too_large: { message: 'The body is larger than this gateway accepts.' },
-  unsupported_media_type: { message: 'Send the body as Content-Type: application/json.' },
-  request_timeout: { message: 'The request did not arrive in time. Send it faster.' },
-  email_taken: { message: 'Another account has this e-mail address already.', param: 'email' },
+  endpoint_mismatch: {
+    message: 'The model demo-image has the category image, but /v1/chat/completions serves text models.',
+    param: 'model',
+  },
+  invalid_request: { message: 'The length of the request body differs from its Content-Length.' },
+  body_too_large: { message: 'The request body is larger than this gateway accepts.' },
+  unsupported_media_type: { message: 'Send the request body with Content-Type: application/json.' },
+  request_timeout: { message: 'The request took too long to arrive. Send it again.' },
+  email_taken: { message: 'Another account already has this email address.', param: 'email' },
   too_many_keys: {
     message:
-      'The account has 10000 keys, inactive ones included, and may not have more. Change one that is not in use.',
+      'The account has the maximum of 10000 keys, including inactive ones. Reuse one that you no longer need.',
   },
   idempotency_key_reused: {
     message:
-      'This Idempotency-Key was used before with another amount or note. Use a new one for a new change.',
+      'This Idempotency-Key was already used with another amount or note. Use a new one for a new change.',
     param: 'Idempotency-Key',
   },
   version_conflict: {
     message:
-      'The key has been changed meanwhile: it is at version 4. Read it again, and send the change with that version.',
+      'The key has changed: its version is now 4. Read it again and send your change with that version.',
     param: 'If-Match',
   },
   model_not_found: {
-    message: 'The model "gpt-0" does not exist here. GET /v1/models lists those that do.',
+    message: 'The model "gpt-0" does not exist. List the available models with GET /v1/models.',
     param: 'model',
   },
-  key_not_found: { message: 'There is no key with this id in the account.' },
-  account_not_found: { message: 'There is no account with this id.' },
-  entry_not_found: { message: 'There is no entry with this id in the ledger.' },
+  key_not_found: { message: 'The account has no key with this id.' },
+  account_not_found: { message: 'No account has this id.' },
+  entry_not_found: { message: 'The ledger has no entry with this id.' },
   object_not_found: {
     message:
-      'There is no "resp_123" of this account. Only what was made with this account, at the provider of the same model, ' +
-      'can be named.',
+      'This account has no "resp_123". You can only refer to objects that this account created ' +
+      'at the provider of this model.',
     param: 'previous_response_id',
   },
-  unknown_endpoint: { message: 'There is no such endpoint.' },
+  unknown_endpoint: { message: 'This endpoint does not exist.' },
   upgrade_required: {
-    message: 'Responses are not served over WebSocket here. Send them by POST /v1/responses.',
+    message:
+      'WebSocket is not supported. Use POST /v1/responses, with "stream": true for server-sent events.',
   },
   spending_limit_exceeded: {
     message:
       'The monthly spending limit of this key is 10.000000 credits; 9.995000 are spent, 0.000000 are held by calls in ' +
-      'flight, and this call may cost 0.012338 (0.012000 of it for the answer). The period ends at ' +
+      'flight, and this call could cost 0.012338 (0.012000 of it for the answer). The period ends at ' +
       '2026-12-01T00:00:00.000Z. Lower max_tokens to 388 to stay below it.',
     metadata: { ...METADATA, balance: '812.500000' },
   },
   insufficient_credits: {
     message:
-      'The account has 0.005000 credits, of which 0.000000 are held by calls in flight; this call may cost 0.012338 ' +
+      'The account has 0.005000 credits, of which 0.000000 are held by calls in flight; this call could cost 0.012338 ' +
       '(0.012000 of it for the answer). Top up the account, or lower max_tokens to 388.',
     metadata: METADATA,
   },
   rate_limit_exceeded: {
-    message: "This key's rpm_limit of 60 requests a minute is used up; try again in 1 s.",
+    message: "This key's rpm_limit of 60 requests a minute has been reached; try again in 1 s.",
   },
   upstream_auth_failed: {
-    message: 'The model provider refused the credential of this gateway. Its operator must renew it.',
+    message: 'The model provider rejected the credential of this gateway. The operator must replace it.',
   },
   upstream_unavailable: {
-    message: 'The model provider could not be reached, or broke off. Nothing was charged.',
+    message: 'The model provider could not be reached or closed the connection. You were not charged.',
   },
   upstream_timeout: {
-    message: 'The model provider did not answer in time. What it may have billed was charged.',
+    message:
+      'The model provider did not respond in time. You were charged an estimate of what it may have billed.',
   },
   service_unavailable: {
-    message: 'The service cannot decide about this call at the moment. Try again shortly.',
+    message: "The gateway can't process this call right now. Try again shortly.",
   },
-  internal_error: { message: 'Something went wrong inside the gateway. It has been logged.' },
+  internal_error: {
+    message: 'The gateway had an internal error, which was logged. Give its operator the x-request-id.',
+  },
 };

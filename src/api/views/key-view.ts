@@ -93,7 +93,7 @@ export function createdKeyView(key: KeyRecord, value: string): CreatedKeyView {
     prefix: key.prefix,
     key: value,
     created_at: timestamp(key.createdAt),
-    _service: { note: 'Save this key now: it is not stored and will not be shown again.' },
+    _service: { note: 'Save this key now. It is not stored and will not be shown again.' },
   };
 }
 

@@ -39,7 +39,7 @@ export function allLimits(limits: KeyAndAccountLimits): FullLimit[] {
 export function limitRefusal(limit: FullLimit): GatewayError {
   const retryAfterMs = Math.max(1, waitOf(limit));
   const advice =
-    limit.waitMs === undefined ? 'when one has ended' : `in ${Math.ceil(retryAfterMs / 1_000)} s`;
+    limit.waitMs === undefined ? 'when one of them ends' : `in ${Math.ceil(retryAfterMs / 1_000)} s`;
   const message = `${sentence(limit)}; try again ${advice}.`;
   return new GatewayError('rate_limit_exceeded', message, null, undefined, { retryAfterMs });
 }
@@ -47,9 +47,10 @@ export function limitRefusal(limit: FullLimit): GatewayError {
 /** Sentence that names a limit and says that it has no room. */
 export function sentence({ owner, name, limit }: FullLimit): string {
   const whose = `This ${owner}'s ${name} of ${limit}`;
-  if (name === 'rpm_limit') return `${whose} ${limit === 1 ? 'request' : 'requests'} a minute is used up`;
+  if (name === 'rpm_limit')
+    return `${whose} ${limit === 1 ? 'request' : 'requests'} a minute has been reached`;
   if (name === 'tpm_limit') {
-    return `${whose} ${limit === 1 ? 'token' : 'tokens'} a minute has no room for this call now`;
+    return `${whose} ${limit === 1 ? 'token' : 'tokens'} a minute leaves too few for this call`;
   }
-  return `${whose} ${limit === 1 ? 'call' : 'calls'} in flight is reached`;
+  return `${whose} ${limit === 1 ? 'call' : 'calls'} in flight has been reached`;
 }

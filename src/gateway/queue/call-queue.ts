@@ -287,6 +287,6 @@ function longer(full: readonly FullLimit[], behind: readonly FullLimit[]): FullL
 function stopping(): GatewayError {
   return new GatewayError(
     'service_unavailable',
-    'This gateway is stopping. Try again: another one will answer.',
+    'This gateway is shutting down. Try again to reach another one.',
   );
 }

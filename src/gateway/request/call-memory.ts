@@ -35,7 +35,7 @@ export class CallMemory {
    */
   receive(bytes: number): boolean {
     // Nobody would give back what a client that has left is given.
-    if (this.#isFree) throw new GatewayError('invalid_request', 'The upload was broken off.');
+    if (this.#isFree) throw new GatewayError('invalid_request', 'The upload was interrupted.');
     const { calls, bodies } = this.#pools;
     this.#body = bodies.take(this.#accountId, bytes);
     this.#call = calls.take(this.#accountId, CALL_BYTES + (this.#body ? bytes : PIECE_BYTES));
@@ -103,6 +103,6 @@ export class CallMemory {
 }
 
 function noMemory(): GatewayError {
-  const message = 'The gateway has no memory for another call at the moment. Try again shortly.';
+  const message = 'The gateway has no memory for another call. Try again shortly.';
   return new GatewayError('service_unavailable', message, null, 1);
 }

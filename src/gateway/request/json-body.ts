@@ -61,14 +61,18 @@ export function retainScalars(body: JsonBody, said: Said | undefined, bytes: Jso
  */
 export function modelNamed(name: unknown, catalog: Catalog, endpoint: Endpoint): Model {
   if (name === undefined || name === '' || name === null) {
-    throw new GatewayError('model_required', 'Name the model to call in the field "model".', 'model');
+    throw new GatewayError(
+      'model_required',
+      'model is required. Set it to the name of a model from GET /v1/models.',
+      'model',
+    );
   }
-  if (typeof name !== 'string') throw invalidField('model', 'model must be a string, the name of a model.');
+  if (typeof name !== 'string') throw invalidField('model', 'model must be a string: the name of a model.');
   const model = catalog.get(name);
   if (!model) {
     throw new GatewayError(
       'model_not_found',
-      `The model ${JSON.stringify(name.slice(0, 200))} does not exist here. GET /v1/models lists those that do.`,
+      `The model ${JSON.stringify(name.slice(0, 200))} does not exist. List the available models with GET /v1/models.`,
       'model',
     );
   }
@@ -80,14 +84,14 @@ function checkFit(model: Model, endpoint: Endpoint): void {
   if (model.category !== endpoint.category) {
     throw new GatewayError(
       'endpoint_mismatch',
-      `The model ${model.slug} is of the category ${model.category}; ${endpoint.path} serves ${endpoint.category} models.`,
+      `The model ${model.slug} has the category ${model.category}, but ${endpoint.path} serves ${endpoint.category} models.`,
       'model',
     );
   }
   if (model.upstream.format !== endpoint.format) {
     throw new GatewayError(
       'endpoint_mismatch',
-      `The model ${model.slug} is served in the ${model.upstream.format} format, not at ${endpoint.path}.`,
+      `The model ${model.slug} is served in the ${model.upstream.format} format, so it can't be called at ${endpoint.path}.`,
       'model',
     );
   }
@@ -97,6 +101,6 @@ function checkFit(model: Model, endpoint: Endpoint): void {
 export function checkCount(name: string, value: unknown): void {
   if (value === undefined || value === null) return;
   if (!Number.isSafeInteger(value) || (value as number) < 0) {
-    throw invalidField(name, `${name} must be a whole number, 0 or more.`);
+    throw invalidField(name, `${name} must be a whole number of at least 0.`);
   }
 }

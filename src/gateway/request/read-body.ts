@@ -14,7 +14,7 @@ export function isJson({ headers }: FastifyRequest, { body }: Endpoint): boolean
 /** The one pass over the bytes of a JSON body in memory (specification section 4). Throws GatewayError. */
 export function readJsonBody(body: unknown): ReadJson {
   if (!Buffer.isBuffer(body) || body.length === 0)
-    throw invalidJson('The request has no body. Send a JSON object.');
+    throw invalidJson('The request body is empty. Send a JSON object.');
   return readJson(body, new InspectedNames());
 }
 

@@ -10,7 +10,9 @@ const HOST = /^[\w.\-~%!$&'()*+,;=:[\]]*$/;
 
 /** Versions of OpenAI's API, divided by commas, that turn subagents on: `responses_multi_agent=v1`. */
 const MULTI_AGENT = /(?:^|,)\s*responses_multi_agent\b/i;
-const CHARGES = [{ param: 'OpenAI-Beta', what: 'responses_multi_agent, whose subagents nothing limits' }];
+const CHARGES = [
+  { param: 'OpenAI-Beta', what: 'responses_multi_agent, because nothing limits its subagents' },
+];
 
 /**
  * Refuses request heads that Node's parser accepts although two servers could read them in two ways (RFC 9112 §3.2,
@@ -20,9 +22,9 @@ export function checkHead(request: IncomingMessage): void {
   const { url = '', httpVersionMajor, httpVersionMinor, headers } = request;
   if (httpVersionMajor !== 1) throw faulty('Send the request as HTTP/1.1.');
   if (url.charCodeAt(0) !== 0x2f && url !== '*') {
-    throw faulty('The request line must begin with a path: this gateway is no proxy to other addresses.');
+    throw faulty('The request target must be a path. This gateway is not a forward proxy.');
   }
-  if (url.includes('#')) throw faulty('The address of a request has no fragment (#).');
+  if (url.includes('#')) throw faulty('The request target must not contain a fragment (#).');
   const coding = headers['transfer-encoding'];
   // Another transfer coding than chunked is not decoded here, and a server that decodes it would read another body.
   if (coding !== undefined && (httpVersionMinor === 0 || coding.toLowerCase() !== 'chunked')) {
@@ -41,9 +43,9 @@ function checkNames({ rawHeaders, headers }: IncomingMessage, httpVersionMinor: 
     else if (name.length === 13 && name.toLowerCase() === 'authorization') credentials++;
   }
   if (hosts > 1 || (hosts === 0 && httpVersionMinor > 0) || !HOST.test(headers.host ?? '')) {
-    throw faulty('The request must have one valid Host header.');
+    throw faulty('The request must have exactly one valid Host header.');
   }
-  if (credentials > 1) throw faulty('The request has two Authorization headers. Send one.');
+  if (credentials > 1) throw faulty('The request has more than one Authorization header. Send one.');
 }
 
 /**
@@ -55,7 +57,7 @@ export function checkEncoding(headers: IncomingHttpHeaders): void {
   if (encoding === undefined || /^(identity)?$/i.test(encoding.trim())) return;
   throw new GatewayError(
     'unsupported_media_type',
-    'The body is compressed. Send it as it is, without Content-Encoding.',
+    'Compressed request bodies are not supported. Send the body without Content-Encoding.',
   );
 }
 

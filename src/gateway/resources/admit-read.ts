@@ -55,10 +55,7 @@ export async function admitRead(
     const refusal = modelRefusalOf(asker, { slug: read.resource.model, category });
     if (refusal) throw refusal;
   }
-  throw new GatewayError(
-    'service_unavailable',
-    'The key is being changed again and again. Try again shortly.',
-  );
+  throw new GatewayError('service_unavailable', 'The key is being changed too often. Try again shortly.');
 }
 
 function admissionOf(requestId: string, { asker, resource, endpoint, label }: JobRead): Admission {

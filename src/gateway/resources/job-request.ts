@@ -87,7 +87,10 @@ export class JobRequest {
       this.#endRead = await admitRead(this.#request, this.#reply, read, this.#parts);
       return { resource, upstream };
     }
-    throw new GatewayError('object_not_found', 'The provider of this job is not configured here any more.');
+    throw new GatewayError(
+      'object_not_found',
+      'The provider of this job is no longer configured. Contact the operator of this gateway.',
+    );
   }
 
   /** Frees the place that the request had among the calls in flight. */

@@ -40,7 +40,7 @@ export class ResourceOwnership {
     { accountId }: Pick<KeyRecord, 'accountId'>,
   ): Promise<number> {
     if (named.size > MAX_NAMED)
-      throw new GatewayError('invalid_request', 'The request names too many objects.');
+      throw new GatewayError('invalid_request', 'The request refers to too many objects.');
     // PostgreSQL stores no U+0000, so no recorded id contains it.
     const known = [...named.keys()].filter((id) => !id.includes('\0'));
     const byId = await this.#named(accountId, body.model.upstream.name, known);
@@ -50,8 +50,8 @@ export class ResourceOwnership {
       if (!resource) {
         throw new GatewayError(
           'object_not_found',
-          `There is no ${JSON.stringify(id.slice(0, 100))} of this account. Only what was made with this account, at the ` +
-            'provider of the same model, can be named.',
+          `This account has no ${JSON.stringify(id.slice(0, 100))}. You can only refer to objects that this account created ` +
+            'at the provider of this model.',
           member.slice(0, 100),
         );
       }
@@ -73,7 +73,7 @@ export class ResourceOwnership {
     if (found) return found;
     throw new GatewayError(
       'object_not_found',
-      `There is no ${JSON.stringify(id.slice(0, 100))} of this account. Only what was made with this account can be asked for.`,
+      `This account has no ${JSON.stringify(id.slice(0, 100))}. You can only read objects that this account created.`,
     );
   }
 

@@ -127,7 +127,7 @@ export class ResponseLifecycle implements Recipient {
       this.#fail(
         new GatewayError(
           'upstream_unavailable',
-          'The model provider answered in an encoding that was not asked for and cannot be read.',
+          "The model provider used a content encoding that the gateway did not request and can't decode.",
         ),
         'upstream_error',
       );

@@ -31,16 +31,20 @@ export function isTimeout(error: Error): boolean {
  * may have billed is charged, so a repeat after a timeout could be charged again.
  */
 export function failureOf(error: Error, isCharged: boolean): [GatewayError, Outcome] {
-  const charged = isCharged ? 'What it may have billed was charged.' : 'Nothing was charged.';
+  const charged = isCharged
+    ? 'You were charged an estimate of what it may have billed.'
+    : 'You were not charged.';
   if (isTimeout(error)) {
-    const message = `The model provider did not answer in time. ${charged}`;
+    const message = `The model provider did not respond in time. ${charged}`;
     return [
       new GatewayError('upstream_timeout', message, null, undefined, { isFinal: isCharged }),
       'timeout',
     ];
   }
   const code = (error as NodeJS.ErrnoException).code ?? '';
-  const what = isCharged ? 'broke off its answer' : 'could not be reached, or broke off';
+  const what = isCharged
+    ? 'stopped in the middle of its response'
+    : 'could not be reached or closed the connection';
   const refusal = new GatewayError('upstream_unavailable', `The model provider ${what}. ${charged}`);
   return [
     refusal,
@@ -59,12 +63,12 @@ export function unfitStatus(statusCode: number): GatewayError | undefined {
   if (statusCode === 401 || statusCode === 403) {
     return new GatewayError(
       'upstream_auth_failed',
-      'The model provider refused the credential of this gateway. Its operator must renew it.',
+      'The model provider rejected the credential of this gateway. The operator must replace it.',
     );
   }
   if (statusCode >= 200 && (statusCode < 300 || statusCode >= 400)) return undefined;
   return new GatewayError(
     'upstream_unavailable',
-    'The model provider answered with a redirect, which is not followed.',
+    'The model provider returned a redirect, which the gateway does not follow.',
   );
 }

@@ -12,7 +12,7 @@ export class BookOlderThanRedis extends Error {
 
   constructor(evidence: string) {
     super(
-      `The book is older than what Redis holds of it (${evidence}), as after restoring a backup. With all gateways stopped, ` +
+      `The book is older than the data in Redis (${evidence}), as after restoring a backup. With all gateways stopped, ` +
         'run "update identity set id = \'<a new one>\'" on the book, as docs/operating.md says under "Restore".',
     );
   }

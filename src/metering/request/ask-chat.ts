@@ -85,13 +85,13 @@ function chargesOf(value: MeteredBody['value'], tools: readonly Tool[], said: Ch
   for (const tool of tools) {
     refuseModels(tool, TOOL_MODELS, 'tools');
     if (!CLIENT_TOOLS.has(tool.type ?? undefined))
-      charges.push({ param: 'tools', what: `tools of the type ${shown(tool.type)}` });
+      charges.push({ param: 'tools', what: `tools of type ${shown(tool.type)}` });
     said.cacheLife.read(tool);
   }
   if (isAsked(value.web_search_options)) charges.push({ param: 'web_search_options', ...SEARCHES.search });
   const isSpoken = listOf(value.modalities, 'modalities').includes('audio');
   if (isSpoken || isAsked(value.audio))
-    charges.push({ param: isSpoken ? 'modalities' : 'audio', what: 'answers as sound', unit: 'outputAudio' });
+    charges.push({ param: isSpoken ? 'modalities' : 'audio', what: 'audio output', unit: 'outputAudio' });
   said.cacheLife.read(value);
   const { charge } = said.cacheLife;
   if (charge) charges.push(charge);

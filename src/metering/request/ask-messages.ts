@@ -75,7 +75,7 @@ function checkMessage(value: MeteredBody['value']): void {
     if (isAsked(value[name]))
       throw invalidField(
         name,
-        `${name} is not served here, because what such a call costs is not told by its answer. Leave it out.`,
+        `${name} is not supported, because the response does not report its cost. Leave it out.`,
       );
   }
 }

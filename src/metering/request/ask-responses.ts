@@ -106,7 +106,7 @@ function checkResponse(value: MeteredBody['value']): void {
   if ((value.background ?? false) !== false) {
     throw invalidField(
       'background',
-      'background is not served here, because the answer to this call would not carry the usage. Leave it out.',
+      'background is not supported, because the response would not report usage. Leave it out.',
     );
   }
 }

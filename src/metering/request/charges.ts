@@ -15,7 +15,7 @@ export function refuseUnpriced({ charges }: Pick<Asked, 'charges'>, model: Model
     unpriced.setting ?? (unit ? `price.${unit}` : serviceTier && `serviceTiers.${serviceTier.slice(0, 100)}`);
   throw new GatewayError(
     'unpriced_parameter',
-    `The model ${model.slug} has no price here for ${what}. Leave it out${setting ? `, or have the operator set ${setting}` : ''}.`,
+    `The model ${model.slug} has no price for ${what}. Leave it out${setting ? `, or have the operator set ${setting}` : ''}.`,
     param,
   );
 }
@@ -49,8 +49,8 @@ export function refuseModels(
     if (!isAsked(members[name])) continue;
     throw invalidField(
       param ?? name,
-      `${name}${param ? ` in ${param}` : ''} is not served here, because another model than the one that the call names ` +
-        'would run. Leave it out.',
+      `${name}${param ? ` in ${param}` : ''} is not supported, because it would run a model other than the one in the request. ` +
+        'Leave it out.',
     );
   }
 }

@@ -103,7 +103,7 @@ export class ToolTally {
       if (this.searches !== 'preview') this.searches = kind;
       this.charges.push({ param, ...SEARCHES[kind] });
     }
-    if (kind === 'fee') this.charges.push({ param, what: `tools of the type ${shown(tool.type)}` });
+    if (kind === 'fee') this.charges.push({ param, what: `tools of type ${shown(tool.type)}` });
   }
 
   #bound(tool: Tool, kind: ToolKind, param: string): void {
@@ -132,7 +132,7 @@ export class ToolTally {
     const value = wholeNumberOf(tool[name], param, `${name} of a tool`);
     if (value === undefined) {
       if (this.sets.length >= MAX_SET)
-        throw invalidField(param, `${param} has too many tools that the provider runs. Send fewer.`);
+        throw invalidField(param, `${param} has too many provider-run tools. Send fewer.`);
       this.sets.push({ list: param, of: tool, name });
     }
     return value;

@@ -35,5 +35,5 @@ export function toolOf(
 export function wholeNumberOf(value: unknown, param: string, what: string): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
-  throw invalidField(param, `${what} must be a whole number, 0 or more.`);
+  throw invalidField(param, `${what} must be a whole number of at least 0.`);
 }

@@ -72,7 +72,7 @@ test('max_parallel_requests: the wait is a hint; the account’s limit is named 
   const { error } = (await refused.json()) as { error: { message: string } };
   t.equal(
     error.message,
-    "This account's max_parallel_requests of 1 call in flight is reached; try again when one has ended.",
+    "This account's max_parallel_requests of 1 call in flight is reached; try again when one of them ends.",
   );
   t.equal(refused.headers.get('retry-after-ms'), '1000');
   t.equal(refused.headers.get('retry-after'), '1');

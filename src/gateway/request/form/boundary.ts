@@ -28,5 +28,5 @@ export function boundaryOf(contentType: string | undefined): string {
 }
 
 function unreadable() {
-  return invalidJson('The Content-Type must be multipart/form-data with one boundary and nothing else.');
+  return invalidJson('The Content-Type must be multipart/form-data with only a boundary parameter.');
 }

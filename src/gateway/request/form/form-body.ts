@@ -85,7 +85,7 @@ function refuseAddresses({ fields }: Form): void {
     if (!NAMES_AN_ADDRESS.test(foldName(plainName(name)))) continue;
     throw invalidField(
       name.slice(0, 100),
-      'A sound cannot be named by its address here. Send it as a file in the field "file".',
+      'Audio URLs are not supported. Send the audio as a file in the field "file".',
     );
   }
 }
@@ -99,7 +99,7 @@ function plainName(name: string): string {
 async function audioIn(form: Form, body: ByteSource): Promise<Audio> {
   const [file, ...others] = form.files;
   if (file?.name !== 'file' || others.length > 0 || form.fields.some(({ name }) => name === 'file')) {
-    throw invalidField('file', 'Send the audio as one file in the field "file".');
+    throw invalidField('file', 'Send the audio as a single file in the field "file".');
   }
   const audio = rangeOf(body, file.start, file.end);
   return { bytes: audio.size, ...(await measureAudio(audio)) };
@@ -107,7 +107,8 @@ async function audioIn(form: Form, body: ByteSource): Promise<Audio> {
 
 function sourceOf(sent: unknown): ByteSource {
   if (sent instanceof Spool) return sent;
-  if (!Buffer.isBuffer(sent) || sent.length === 0) throw invalidJson('The request has no body. Send a form.');
+  if (!Buffer.isBuffer(sent) || sent.length === 0)
+    throw invalidJson('The request body is empty. Send a multipart form.');
   return inMemory(sent);
 }
 

@@ -62,7 +62,7 @@ async function parse(body: ByteSource, contentType: string): Promise<Parsed[]> {
   parser.on('field', (name, text, nameTruncated, valueTruncated) => {
     textBytes += Buffer.byteLength(text);
     if (nameTruncated || valueTruncated || textBytes > MAX_TEXT_BYTES) {
-      fault ??= invalidJson('The text fields of the form are too long.', name);
+      fault ??= invalidJson('The text fields of the form are too large.', name);
     }
     if (!fault) parsed.push({ name, text });
   });
@@ -78,5 +78,7 @@ async function parse(body: ByteSource, contentType: string): Promise<Parsed[]> {
 }
 
 function unreadable() {
-  return invalidJson('The multipart body could be read in more than one way. Send it as common clients do.');
+  return invalidJson(
+    'The multipart body is ambiguous. Send it in the form that common HTTP clients produce.',
+  );
 }

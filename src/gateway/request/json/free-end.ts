@@ -112,5 +112,5 @@ function isSpace(byte: number): boolean {
 }
 
 function notJson() {
-  return invalidJson('The body is not valid JSON.');
+  return invalidJson('The request body is not valid JSON.');
 }

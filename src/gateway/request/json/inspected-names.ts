@@ -21,7 +21,7 @@ export class InspectedNames implements RootNames {
     const folded = foldName(name);
     if (!INSPECTED_FIELDS.has(folded)) return false;
     if (this.#seen.has(folded)) {
-      throw invalidJson(`The body has the field "${folded}" more than once. Send it once.`, folded);
+      throw invalidJson(`The request body has the field "${folded}" more than once. Send it once.`, folded);
     }
     // An upstream that ignores the case of names would read a value that was not checked.
     if (name !== folded) throw otherCase('The body', name, folded);

@@ -66,7 +66,8 @@ export class JsonCounts {
   /** Throws 400 `invalid_json` for what is nested too deep. */
   open(): void {
     this.#add(BRACKET_PARTS);
-    if (++this.#depth > MAX_DEPTH) throw invalidJson(`The body is nested deeper than ${MAX_DEPTH} levels.`);
+    if (++this.#depth > MAX_DEPTH)
+      throw invalidJson(`The request body is nested more than ${MAX_DEPTH} levels deep.`);
   }
 
   close(): void {
@@ -105,16 +106,16 @@ export class JsonCounts {
     this.#parts += parts;
     if (this.#parts <= MAX_PARTS) return;
     throw tooLarge(
-      `too many parts: at most ${MAX_PARTS} values and names are taken, of which a list or object counts as three`,
+      `too many values and names: at most ${MAX_PARTS} are allowed, and each list or object counts as three`,
     );
   }
 
   #newName(): void {
     if (++this.#newNames > MAX_NAMES - UNCOMPARED_NAMES)
-      throw tooLarge(`too many different names: at most ${MAX_NAMES} are taken`);
+      throw tooLarge(`too many different names: at most ${MAX_NAMES} are allowed`);
   }
 }
 
 function tooLarge(what: string): GatewayError {
-  return new GatewayError('body_too_large', `The body has ${what}.`);
+  return new GatewayError('body_too_large', `The request body has ${what}.`);
 }

@@ -62,7 +62,7 @@ export interface ReadJson {
 
 /** Reads a body that is in memory. Throws as JsonReader does. */
 export function readJson(bytes: Buffer, names: RootNames): ReadJson {
-  if (!isUtf8(bytes)) throw invalidJson('The body is not valid UTF-8.');
+  if (!isUtf8(bytes)) throw invalidJson('The request body is not valid UTF-8.');
   const reader = new JsonReader(names, { bytes });
   reader.push(bytes, 0, true);
   return reader.end(bytes.length);
@@ -81,7 +81,7 @@ export async function readJsonInPieces(
     const window = await source.read(at, at + windowBytes);
     const isLast = at + window.length === source.size;
     const whole = isLast ? window : window.subarray(0, characterEnd(window));
-    if (whole.length === 0 || !isUtf8(whole)) throw invalidJson('The body is not valid UTF-8.');
+    if (whole.length === 0 || !isUtf8(whole)) throw invalidJson('The request body is not valid UTF-8.');
     const taken = reader.push(whole, at, isLast);
     if (isLast) break;
     at += taken;
@@ -285,7 +285,7 @@ class JsonReader {
     if (this.#length > KEPT_MAX_MIB * 1024 * 1024) {
       throw new GatewayError(
         'body_too_large',
-        `Beside its strings of more than ${KEPT_STRING_MAX_BYTES} bytes the body has more than ${KEPT_MAX_MIB} MiB.`,
+        `The request body has more than ${KEPT_MAX_MIB} MiB outside strings of over ${KEPT_STRING_MAX_BYTES} bytes.`,
       );
     }
     this.#kept.push(bytes.toString('latin1', from, end));
@@ -321,7 +321,7 @@ class JsonReader {
 }
 
 function notJson(): GatewayError {
-  return invalidJson('The body is not valid JSON.');
+  return invalidJson('The request body is not valid JSON.');
 }
 
 /** The span of the value itself. */
@@ -340,7 +340,7 @@ export function parseObject(text: string): Record<string, unknown> {
     throw notJson();
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalidJson('The body must be a JSON object.');
+    throw invalidJson('The request body must be a JSON object.');
   }
   return value as Record<string, unknown>;
 }

@@ -275,6 +275,6 @@ export function decoded(raw: string): string {
   try {
     return JSON.parse(`"${Buffer.from(raw, 'latin1').toString()}"`) as string;
   } catch {
-    throw invalidJson('The body is not valid JSON.');
+    throw invalidJson('The request body is not valid JSON.');
   }
 }

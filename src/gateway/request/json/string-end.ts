@@ -86,5 +86,5 @@ function plainEnd(byte: number, at: number): number {
 }
 
 function notJson(): GatewayError {
-  return invalidJson('The body is not valid JSON.');
+  return invalidJson('The request body is not valid JSON.');
 }

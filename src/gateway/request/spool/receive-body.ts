@@ -122,5 +122,5 @@ async function receiveSpool(
 }
 
 function tooLarge(): GatewayError {
-  return new GatewayError('body_too_large', 'The body is larger than this gateway accepts.');
+  return new GatewayError('body_too_large', 'The request body is larger than this gateway accepts.');
 }

@@ -40,7 +40,7 @@ export class Spool implements ByteSource {
 
   /** Reads [start, end). Throws where the file was closed, because the client has left, or cannot be read. */
   async read(start: number, end: number): Promise<Buffer> {
-    if (this.#isClosed) throw new GatewayError('invalid_request', 'The upload was broken off.');
+    if (this.#isClosed) throw new GatewayError('invalid_request', 'The upload was interrupted.');
     const bytes = Buffer.allocUnsafeSlow(Math.max(0, Math.min(end, this.#size) - start));
     for (let at = 0; at < bytes.length; ) {
       const { bytesRead } = await this.#file.read(bytes, at, bytes.length - at, start + at);
@@ -121,7 +121,7 @@ function isMissing(error: unknown): boolean {
 function cannotKeep(cause: unknown): GatewayError {
   return new GatewayError(
     'service_unavailable',
-    'The gateway has no room for a body of this size at the moment. Try again shortly, or send less.',
+    'The gateway has no space for a request body of this size. Try again shortly, or send a smaller body.',
     null,
     1,
     { cause },

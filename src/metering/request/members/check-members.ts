@@ -117,7 +117,7 @@ class Walk implements MemberFindings {
     this.#isCostly = true;
     this.charges.push({
       param: path,
-      what: `${path}, a field that Tollgate does not know and that may change what the call costs`,
+      what: `${path}, an unknown field that could change the cost of the call`,
       setting: 'pricing.unpriced: pass',
     });
   }
